@@ -56,8 +56,8 @@ func NewResampler(inHz, outHz int) (*Resampler, error) {
 		r.phases, rows = phasesBetween, phasesBetween+1
 	}
 	r.table = make([]float32, 0, rows*r.taps)
-	for p := range rows {
-		r.table = appendRow(r.table, float64(p)/float64(r.phases), r.taps, passband/decimation)
+	for p := range rows { // the half makes the filter symmetric
+		r.table = appendRow(r.table, (float64(p)+0.5)/float64(r.phases), r.taps, passband/decimation)
 	}
 	r.buf = make([]float32, r.taps-1+resampleBlock)
 	return r, nil
