@@ -1,0 +1,83 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Config says what kind of browser to launch. The zero value is a browser that grants the microphone and hears
+// Chromium's own test beeps from it.
+type Config struct {
+	// Microphone is the path of a WAV file (16-bit mono PCM, 48 kHz is best) that is heard as the microphone. It
+	// starts at the first getUserMedia of the browser and is silent after its end.
+	Microphone string
+	// LoopMicrophone starts the WAV again at its end.
+	LoopMicrophone bool
+	// DenyMicrophone answers every question for the microphone with no, as a person would in the prompt.
+	DenyMicrophone bool
+	// NoMicrophone leaves the browser without any microphone.
+	NoMicrophone bool
+	// Executable is the Chromium to run. Default: $VOICEGW_CHROMIUM, else the first of chromium, chromium-browser,
+	// google-chrome and google-chrome-stable on PATH.
+	Executable string
+}
+
+// executables are the names Chromium goes by, the one of Debian first.
+func executables() []string {
+	return []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+}
+
+// find returns the path of the Chromium to run, or an error that says how to install one.
+func (c Config) find() (string, error) {
+	names := executables()
+	if c.Executable != "" {
+		names = []string{c.Executable}
+	} else if path := os.Getenv("VOICEGW_CHROMIUM"); path != "" {
+		names = []string{path}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("browsertest: find chromium: none of %q is installed: run make deps", names)
+}
+
+// options are the command line of the browser.
+func (c Config) options(path string) ([]chromedp.ExecAllocatorOption, error) {
+	list := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+		chromedp.ExecPath(path),
+		chromedp.NoSandbox, // tests run as root in containers, and load only pages of ours
+		chromedp.DisableGPU,
+		chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.WindowSize(1280, 900),
+	)
+	if !c.NoMicrophone {
+		list = append(list, chromedp.Flag("use-fake-device-for-media-stream", true))
+	}
+	if c.DenyMicrophone {
+		list = append(list, chromedp.Flag("deny-permission-prompts", true))
+	} else {
+		list = append(list, chromedp.Flag("use-fake-ui-for-media-stream", true))
+	}
+	if c.Microphone == "" {
+		return list, nil
+	}
+	wav, err := filepath.Abs(c.Microphone)
+	if err != nil {
+		return nil, fmt.Errorf("browsertest: find microphone %s: %w", c.Microphone, err)
+	}
+	if _, err := os.Stat(wav); err != nil {
+		return nil, fmt.Errorf("browsertest: open microphone: %w", err)
+	}
+	if !c.LoopMicrophone {
+		wav += "%noloop"
+	}
+	return append(list, chromedp.Flag("use-file-for-fake-audio-capture", wav)), nil
+}
