@@ -1,0 +1,149 @@
+package transport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/voicegw/voicegw/audio"
+)
+
+// Version is the version of the vocabulary, the `version` of hello and ready.
+const Version = 1
+
+// Limits of the fields of a hello, in bytes.
+const (
+	LanguageLenMax     = 35 // RFC 5646 section 4.4.1
+	InstructionsLenMax = 64
+	ClientLenMax       = 64
+)
+
+// Detection says who detects speech.
+type Detection string
+
+// The ways of detecting speech.
+const (
+	DetectionDefault Detection = ""       // the gateway's setting
+	DetectionManual  Detection = "manual" // the gateway's own detector decides
+	DetectionServer  Detection = "server" // the model's detection decides
+)
+
+// Hello is what the far end asks for: the settings of a call.
+type Hello struct {
+	Version      int
+	InputRateHz  int       // of the audio it will send
+	OutputRateHz int       // of the audio it wants to get
+	Language     string    // BCP 47, "" leaves it to the gateway
+	Instructions string    // the name of configured instructions, "" for the default ones
+	Detection    Detection // "" leaves it to the gateway
+	HalfDuplex   bool      // the caller is not listened to while the reply is playing
+	ShowNet      bool      // wants to see the net of the call move
+	Client       string    // a label for logs
+}
+
+// Offer is what a gateway has. Its zero value takes every hello that asks for nothing by name.
+type Offer struct {
+	Instructions []string    // names a hello may ask for; none by default
+	Detections   []Detection // ways a hello may ask for; nil means both
+}
+
+// FieldError says which field of an event cannot be taken, its value, and what would be right.
+type FieldError struct {
+	Event string // type of the event on the wire
+	Field string
+	Value string // as it came, shortened
+	Want  string
+}
+
+// Error is a sentence for the people who wrote the client.
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%s: %s is %s; it must be %s", e.Event, e.Field, e.Value, e.Want)
+}
+
+// Check returns a [*FieldError] for the first setting that the gateway does not have, in the order of the fields.
+func (h Hello) Check(o Offer) error {
+	if h.Version != Version {
+		return helloError("version", h.Version, "1")
+	}
+	if audio.CheckRate(h.InputRateHz) != nil {
+		return helloError("input_rate", h.InputRateHz, rateWant)
+	}
+	if audio.CheckRate(h.OutputRateHz) != nil {
+		return helloError("output_rate", h.OutputRateHz, rateWant)
+	}
+	if !languageTag(h.Language) {
+		return helloError("language", quote(h.Language), "a BCP 47 tag such as \"en-US\"")
+	}
+	if h.Instructions != "" && !slices.Contains(o.Instructions, h.Instructions) {
+		return helloError("instructions", quote(h.Instructions), nameList(o.Instructions))
+	}
+	if err := checkDetection(h.Detection, o.Detections); err != nil {
+		return err
+	}
+	if len(h.Client) > ClientLenMax || strings.ContainsFunc(h.Client, unicode.IsControl) {
+		return helloError("client", quote(h.Client), "a label of at most 64 bytes without control characters")
+	}
+	return nil
+}
+
+const rateWant = "a rate of 8000 to 48000 (Hz)"
+
+func checkDetection(d Detection, offered []Detection) error {
+	if offered == nil {
+		offered = []Detection{DetectionManual, DetectionServer}
+	}
+	if d == DetectionDefault || slices.Contains(offered, d) {
+		return nil
+	}
+	names := make([]string, len(offered))
+	for i, o := range offered {
+		names[i] = string(o)
+	}
+	return helloError("detection", quote(string(d)), nameList(names))
+}
+
+func helloError(field string, value any, want string) *FieldError {
+	return &FieldError{Event: "hello", Field: field, Value: fmt.Sprint(value), Want: want}
+}
+
+// languageTag reports whether s looks like a BCP 47 tag: subtags of 1-8 letters and digits, joined by hyphens.
+func languageTag(s string) bool {
+	if s == "" {
+		return true
+	}
+	if len(s) > LanguageLenMax {
+		return false
+	}
+	for sub := range strings.SplitSeq(s, "-") {
+		if len(sub) < 1 || len(sub) > 8 || strings.ContainsFunc(sub, notAlphanumeric) {
+			return false
+		}
+	}
+	return true
+}
+
+func notAlphanumeric(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// quote quotes a value for a message and cuts it: a hello may be long, the reason of a close may not.
+func quote(s string) string {
+	const most = 40
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// nameList says which names would be right.
+func nameList(names []string) string {
+	if len(names) == 0 {
+		return "absent: this server has none"
+	}
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = quote(n)
+	}
+	return "absent or one of " + strings.Join(quoted, ", ")
+}
