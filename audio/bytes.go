@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// AppendSamples appends the samples in le, 16-bit little-endian PCM, to dst. An odd last byte is ignored: whoever takes
-// bytes from outside refuses odd lengths before. It does not allocate when dst has room.
+// AppendSamples appends the samples in le, 16-bit little-endian PCM, to dst. An odd last byte is ignored:
+// whoever takes bytes from outside refuses odd lengths before. It does not allocate when dst has room.
 func AppendSamples(dst []int16, le []byte) []int16 {
 	dst = slices.Grow(dst, len(le)/2)
 	for ; len(le) >= 2; le = le[2:] {

@@ -31,9 +31,10 @@ type band struct {
 	prior     float64 // the last frame's speech estimate, relative to the noise
 }
 
-// Detector scores how much a frame sounds like speech, by the likelihood ratio of a Gaussian model in 24 mel bands over a
-// tracked noise floor (Sohn, Kim & Sung 1999, with the decision-directed estimate of Ephraim & Malah 1984 and minimum
-// statistics after Martin 2001). It has no randomness: equal frames give equal scores. A Detector takes 14 kB.
+// Detector scores how much a frame sounds like speech, by the likelihood ratio of a Gaussian model in 24 mel
+// bands over a tracked noise floor (Sohn, Kim & Sung 1999, with the decision-directed estimate of Ephraim &
+// Malah 1984 and minimum statistics after Martin 2001). It has no randomness: equal frames give equal scores. A
+// Detector takes 14 kB.
 type Detector struct {
 	window  [detectorSamples]float64
 	edges   [detectorBands + 1]int // bin where each band begins
@@ -63,10 +64,11 @@ func NewDetector() *Detector {
 	return d
 }
 
-// Score takes the next frame, 320 samples at 16 kHz, and returns its score: about 0 in noise, up to 20 in clear speech.
-// 0.5 is a good threshold in quiet, 1.0 where being wrong is worse. The score is smoothed over a few frames, so it
-// stays up for about 100 ms after speech. The first frame counts as noise. After a step in the noise the score stays high for
-// up to 3.5 s. Score does not allocate; it panics if the frame has another length.
+// Score takes the next frame, 320 samples at 16 kHz, and returns its score: about 0 in noise, up to 20 in clear
+// speech. 0.5 is a good threshold in quiet, 1.0 where being wrong is worse. The score is smoothed over a few
+// frames, so it stays up for about 100 ms after speech. The first frame counts as noise. After a step in the
+// noise the score stays high for up to 3.5 s. Score does not allocate; it panics if the frame has another
+// length.
 func (d *Detector) Score(frame []int16) float64 {
 	if len(frame) != detectorSamples {
 		panic(fmt.Sprintf("audio: score: a frame of %d samples, want %d", len(frame), detectorSamples))
@@ -133,7 +135,8 @@ func (d *Detector) likelihood() float64 {
 	return (sum - math.Log(product)) / detectorBands
 }
 
-// trackNoise follows the noise: quickly where there is no speech, otherwise only down, or up to what the minimum says.
+// trackNoise follows the noise: quickly where there is no speech, otherwise only down, or up to what the
+// minimum says.
 func (d *Detector) trackNoise(speech bool) {
 	for i := range d.bands {
 		b := &d.bands[i]

@@ -11,8 +11,8 @@ const (
 	fftHalf = fftSize / 2
 )
 
-// spectrum computes the power spectrum of up to fftSize real samples with a complex transform of half the size, whose
-// tables it holds.
+// spectrum computes the power spectrum of up to fftSize real samples with a complex transform of half the size,
+// whose tables it holds.
 type spectrum struct {
 	z       [fftHalf]complex128 // even samples are real parts, odd ones imaginary parts
 	twiddle [fftHalf]complex128 // exp(-2 pi i k / fftSize)
@@ -36,8 +36,8 @@ func (s *spectrum) load(x []int16, w []float64) {
 	}
 }
 
-// transform runs the complex transform in place, after load put the input in bit-reversed order. Decimation in time,
-// radix 2, the first stage without multiplications.
+// transform runs the complex transform in place, after load put the input in bit-reversed order. Decimation in
+// time, radix 2, the first stage without multiplications.
 func (s *spectrum) transform() {
 	z := &s.z
 	for i := 0; i < fftHalf; i += 2 {

@@ -2,7 +2,8 @@ package audio
 
 import "fmt"
 
-// Framer cuts a stream of PCM that arrives in pieces of any length into frames of 20 ms. It keeps less than one frame.
+// Framer cuts a stream of PCM that arrives in pieces of any length into frames of 20 ms. It keeps less than one
+// frame.
 type Framer struct {
 	rateHz int
 	index  int     // frames emitted, modulo framesPerSecond
@@ -17,9 +18,10 @@ func NewFramer(rateHz int) (*Framer, error) {
 	return &Framer{rateHz: rateHz, rest: make([]int16, 0, FrameSamples(rateHz)+1)}, nil
 }
 
-// Push adds pcm and calls emit once for each frame that is complete now, in order. A frame has [FrameSamples] samples, or
-// one more where 20 ms is not a whole number of samples; fifty frames are exactly one second. The frame may be a part of
-// pcm and is valid only until emit returns. Push copies what it keeps and does not allocate.
+// Push adds pcm and calls emit once for each frame that is complete now, in order. A frame has [FrameSamples]
+// samples, or one more where 20 ms is not a whole number of samples; fifty frames are exactly one second. The
+// frame may be a part of pcm and is valid only until emit returns. Push copies what it keeps and does not
+// allocate.
 func (f *Framer) Push(pcm []int16, emit func(frame []int16)) {
 	for len(pcm) > 0 {
 		n := f.next()

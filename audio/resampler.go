@@ -21,9 +21,9 @@ const (
 	resampleBlock = 960
 )
 
-// Resampler converts a stream of mono PCM from one rate to another with a polyphase FIR filter. It delays by 12 samples
-// of the lower rate (0.25 to 1.5 ms), is flat to about 0.8 of the lower Nyquist frequency and keeps aliases under -70 dB.
-// 20 ms in are exactly 20 ms out. Between equal rates it copies.
+// Resampler converts a stream of mono PCM from one rate to another with a polyphase FIR filter. It delays by 12
+// samples of the lower rate (0.25 to 1.5 ms), is flat to about 0.8 of the lower Nyquist frequency and keeps
+// aliases under -70 dB. 20 ms in are exactly 20 ms out. Between equal rates it copies.
 type Resampler struct {
 	in, out  int // the ratio in lowest terms: out samples for each in samples
 	taps     int
@@ -35,8 +35,8 @@ type Resampler struct {
 	identity bool
 }
 
-// NewResampler returns a Resampler from inHz to outHz, or an error that names a rate outside the limits of [CheckRate]. It
-// computes a table of at most 150 kB, which takes about 1 ms.
+// NewResampler returns a Resampler from inHz to outHz, or an error that names a rate outside the limits of
+// [CheckRate]. It computes a table of at most 150 kB, which takes about 1 ms.
 func NewResampler(inHz, outHz int) (*Resampler, error) {
 	for _, hz := range []int{inHz, outHz} {
 		if err := CheckRate(hz); err != nil {
@@ -63,9 +63,9 @@ func NewResampler(inHz, outHz int) (*Resampler, error) {
 	return r, nil
 }
 
-// Resample appends src at the new rate to dst and returns it; dst and src must not overlap unless the rates are equal. The
-// stream may be cut anywhere: the pieces' outputs join to the output of the whole. After n samples in all, the output has
-// n*out/in samples, rounded up. It does not allocate when dst has room.
+// Resample appends src at the new rate to dst and returns it; dst and src must not overlap unless the rates are
+// equal. The stream may be cut anywhere: the pieces' outputs join to the output of the whole. After n samples
+// in all, the output has n*out/in samples, rounded up. It does not allocate when dst has room.
 func (r *Resampler) Resample(dst, src []int16) []int16 {
 	if r.identity {
 		return append(dst, src...)
@@ -124,8 +124,9 @@ func (r *Resampler) between(x []float32) float32 {
 	return a + f*(b-a)
 }
 
-// appendRow appends one phase of a low-pass filter (sinc under a Kaiser window) whose output falls the fraction frac of a
-// sample after the newest input. cutoff is relative to the input's Nyquist frequency; the row's sum is 1.
+// appendRow appends one phase of a low-pass filter (sinc under a Kaiser window) whose output falls the fraction
+// frac of a sample after the newest input. cutoff is relative to the input's Nyquist frequency; the row's sum
+// is 1.
 func appendRow(table []float32, frac float64, taps int, cutoff float64) []float32 {
 	row := make([]float64, taps)
 	half, sum := float64(taps)/2, 0.0

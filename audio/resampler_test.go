@@ -61,8 +61,8 @@ func TestResamplerSNR(t *testing.T) {
 	}
 }
 
-// TestResamplerAlias feeds tones that must not come through (above the new Nyquist frequency) and tones whose images must
-// not appear (below the old one), and bounds everything but the tone itself.
+// TestResamplerAlias feeds tones that must not come through (above the new Nyquist frequency) and tones whose
+// images must not appear (below the old one), and bounds everything but the tone itself.
 func TestResamplerAlias(t *testing.T) {
 	for _, ratio := range ratios {
 		inHz, outHz := ratio[0], ratio[1]
