@@ -1,0 +1,59 @@
+# voicegw: `make` lists the targets. docs/development.md says more about each.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+ARGS     ?=
+BENCH    ?= .
+COUNT    ?= 1
+FUZZTIME ?= 10s
+PKG      ?= ./...
+
+# Nothing we ship needs cgo. The race detector does: its targets turn cgo on for themselves.
+export CGO_ENABLED ?= 0
+export GO FUZZTIME
+
+.PHONY: help run build test deps fmt vet race fuzz bench cover clean
+
+help: ## list the targets
+	@echo 'voicegw: make TARGET [VARIABLE=value]'
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: ## start the gateway and print the page's address (ARGS='--listen ...')
+	$(GO) run ./cmd/voicegw serve $(ARGS)
+
+build: ## compile bin/voicegw, without cgo
+	CGO_ENABLED=0 $(GO) build -o bin/voicegw ./cmd/voicegw
+
+test: ## everything that must pass: deps, vet, staticcheck, tidy, all tests, with -race where goroutines run
+	@scripts/test.sh
+
+deps: ## install what the tests need and is missing (Debian packages, Go modules)
+	@scripts/deps.sh
+
+fmt: ## rewrite the Go files as gofmt writes them
+	$(GO) fmt ./...
+
+vet: ## go vet and staticcheck (PKG=./audio/...)
+	$(GO) vet $(PKG)
+	$(GO) tool staticcheck $(PKG)
+
+race: ## every test under the race detector (PKG=./live/...)
+	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(PKG)
+
+fuzz: ## each fuzz target for FUZZTIME=10s (PKG=./live/...)
+	@scripts/fuzz.sh $(PKG)
+
+bench: ## benchmarks with allocations (PKG=./audio BENCH=Resample COUNT=5)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 30m $(PKG)
+
+cover: ## statement coverage: a line per package, the total, and bin/cover.html (PKG=./audio)
+	@mkdir -p bin
+	$(GO) test -coverprofile bin/cover.out -covermode atomic -timeout 15m $(PKG)
+	@$(GO) tool cover -func bin/cover.out | tail -n 1
+	@$(GO) tool cover -html bin/cover.out -o bin/cover.html
+	@echo 'line by line: bin/cover.html'
+
+clean: ## remove what make made
+	rm -rf bin

@@ -1,0 +1,218 @@
+package tidy
+
+import (
+	"path"
+	"strings"
+)
+
+// A layer is what the packages of one folder may import of our own.
+type layer struct {
+	imports []string // folders; "x/*" is every folder directly in x, "..." every one there is
+	tests   []string // what their tests may import besides
+}
+
+// layers is the architecture: a folder that is not here must not hold a package. "x/*" stands for the folders
+// directly in x that have no line of their own. The same table, for people, is in docs/development.md.
+func layers() map[string]layer {
+	return map[string]layer{
+		".": {imports: []string{
+			"petri", "petri/*", "verify", "verify/*", "voicenets", "audio", "live", "live/*", "transport",
+			"transport/*", "transport/ws/*", "agent", "agent/*", "journal",
+		}, tests: []string{"web"}},
+		"cmd/voicegw":            {imports: []string{"..."}},
+		"cmd/voicegw/*":          {imports: []string{"..."}},
+		"petri":                  {},
+		"petri/event":            {imports: []string{"petri"}},
+		"petri/runner":           {imports: []string{"petri", "petri/event"}},
+		"petri/dot":              {imports: []string{"petri"}},
+		"petri/petritest":        {imports: []string{"petri"}},
+		"verify":                 {imports: []string{"petri"}},
+		"verify/stateclass":      {imports: []string{"petri", "verify"}},
+		"verify/smt":             {imports: []string{"petri", "verify"}},
+		"voicenets":              {imports: []string{"petri", "verify"}},
+		"audio":                  {},
+		"audio/audiotest":        {imports: []string{"audio"}},
+		"audio/audiotest/speech": {imports: []string{"audio"}},
+		"live":                   {imports: []string{"audio"}, tests: []string{"live/sim"}},
+		"live/sim":               {imports: []string{"audio"}, tests: []string{"live"}},
+		"transport":              {imports: []string{"audio"}},
+		"transport/*":            {imports: []string{"audio", "transport"}},
+		"transport/ws/wsclient":  {imports: []string{"audio", "transport", "transport/ws"}},
+		"web":                    {tests: []string{"audio", "transport", "transport/ws"}},
+		"agent":                  {imports: []string{"petri", "verify"}},
+		"agent/*":                {imports: []string{"agent", "petri", "verify"}},
+		"journal":                {imports: []string{"petri", "petri/event"}},
+		"internal/tidy":          {},
+		"internal/browsertest":   {},
+	}
+}
+
+// testSupport are the folders whose packages any test may import.
+func testSupport() []string {
+	return []string{"audio/audiotest", "audio/audiotest/speech", "petri/petritest", "internal/browsertest"}
+}
+
+// A place says which folders a third-party module may be imported from.
+type place struct {
+	module  string
+	folders []string // "x/*" as in layers; "x/..." is x and all below
+	tests   bool     // in any test as well
+}
+
+// thirdParty holds each dependency to the package that wraps it. One that is not here must not be imported.
+func thirdParty() []place {
+	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
+	return []place{
+		{module: "github.com/coder/websocket", folders: append(speakers, "web tests")},
+		{module: "google.golang.org/genai", folders: []string{"live"}, tests: true},
+		{module: "github.com/chromedp/chromedp", folders: []string{"internal/browsertest"}, tests: true},
+		{module: "github.com/chromedp/cdproto", folders: []string{"internal/browsertest"}, tests: true},
+		{module: "github.com/spf13/cobra", folders: []string{"cmd/voicegw"}},
+		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
+		{module: "gopkg.in/yaml.v3", folders: []string{".", "cmd/voicegw"}},
+		{module: "go.uber.org/zap", folders: append(speakers, ".", "petri/event", "petri/runner"), tests: true},
+		{module: "C", folders: []string{"verify/smt"}}, // cgo, behind a build tag
+		{module: "go.uber.org/goleak", tests: true},
+		{module: "github.com/google/go-cmp", tests: true},
+		{module: "pgregory.net/rapid", folders: []string{"petri/petritest"}, tests: true},
+		{module: "github.com/cockroachdb/datadriven", folders: []string{"petri/petritest"}, tests: true},
+	}
+}
+
+func importRules() []rule {
+	return []rule{
+		{name: "layers", ofFile: goFiles(checkLayer)},
+		{name: "third-party", ofFile: goFiles(checkThirdParty)},
+	}
+}
+
+// checkLayer holds a file's imports of our own packages to layers.
+func checkLayer(f *file) []string {
+	own, ok := layerOf(f.dir())
+	if !ok {
+		return []string{f.atLine(1, "folder %s has no line in layers(): say in internal/tidy/imports_test.go what it may "+
+			"import, and in docs/development.md what it is for", f.dir())}
+	}
+	var out []string
+	for _, spec := range f.ast.Imports {
+		folder, ours := ownFolder(importOf(spec))
+		if !ours || matches(own.imports, folder) || f.isTest() && testMay(f, own, folder) {
+			continue
+		}
+		out = append(out, f.at(spec, "%s must not import %s: see layers() in internal/tidy/imports_test.go", f.dir(), folder))
+	}
+	return out
+}
+
+// testMay tells whether a test may import what its package may not.
+func testMay(f *file, own layer, folder string) bool {
+	return folder == f.dir() || matches(own.tests, folder) || matches(testSupport(), folder)
+}
+
+// layerOf finds a folder's line: its own or its parent's "x/*".
+func layerOf(dir string) (layer, bool) {
+	all := layers()
+	if l, ok := all[dir]; ok {
+		return l, true
+	}
+	l, ok := all[path.Dir(dir)+"/*"]
+	return l, ok
+}
+
+// ownFolder is the folder of one of our own packages, "." at the root.
+func ownFolder(importPath string) (folder string, ours bool) {
+	if importPath == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+// matches tells whether one of the patterns names the folder.
+func matches(patterns []string, folder string) bool {
+	for _, p := range patterns {
+		if matchesOne(p, folder) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchesOne knows "x", "x/*" for what is directly in x, "x/..." for x and all below, and "..." for everything.
+func matchesOne(pattern, folder string) bool {
+	if pattern == folder || pattern == "..." {
+		return true
+	}
+	if parent, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return path.Dir(folder) == parent
+	}
+	parent, ok := strings.CutSuffix(pattern, "/...")
+	return ok && (folder == parent || strings.HasPrefix(folder, parent+"/"))
+}
+
+// checkThirdParty holds a file's imports of other people's modules to thirdParty.
+func checkThirdParty(f *file) []string {
+	var out []string
+	for _, spec := range f.ast.Imports {
+		importPath := importOf(spec)
+		if _, ours := ownFolder(importPath); ours || isStandard(importPath) || mayImport(f, importPath) {
+			continue
+		}
+		out = append(out, f.at(spec, "%s must not import %s: see thirdParty() in internal/tidy/imports_test.go",
+			f.dir(), importPath))
+	}
+	return out
+}
+
+// mayImport tells whether thirdParty lets the file import the package.
+func mayImport(f *file, importPath string) bool {
+	for _, p := range thirdParty() {
+		if !matchesOne(p.module+"/...", importPath) {
+			continue
+		}
+		return matches(p.folders, f.dir()) || f.isTest() && (p.tests || matches(p.folders, f.dir()+" tests"))
+	}
+	return false
+}
+
+// isStandard tells the standard library by what the go command does: no dot in the path's first element. "C" is cgo.
+func isStandard(importPath string) bool {
+	first, _, _ := strings.Cut(importPath, "/")
+	return !strings.Contains(first, ".") && importPath != "C"
+}
+
+func importBreaches() []breach {
+	own := func(folder string) string { return "package p\nimport _ \"" + module + "/" + folder + "\"\n" }
+	other := func(importPath string) string { return "package p\nimport _ \"" + importPath + "\"\n" }
+	one := func(path, src string) map[string]string { return map[string]string{path: src} }
+	const genai, websocket = "google.golang.org/genai", "github.com/coder/websocket"
+	return []breach{
+		{"unknown folder", "layers", one("engine/a.go", "package engine\n"), []string{"docs/development.md"}},
+		{"unknown folder of tests", "layers", one("engine/a_test.go", "package engine\n"), []string{"layers()"}},
+		{"core imports ours", "layers", one("petri/a.go", own("audio")), []string{"must not import audio"}},
+		{"verify imports the runner", "layers", one("verify/a.go", own("petri/runner")), []string{"petri/runner"}},
+		{"transport imports live", "layers", one("transport/ws/a.go", own("live")), []string{"must not import live"}},
+		{"live imports its double", "layers", one("live/a.go", own("live/sim")), []string{"live/sim"}},
+		{"root imports the page", "layers", one("a.go", own("web")), []string{"must not import web"}},
+		{"test support shipped", "layers", one("live/a.go", own("audio/audiotest")), []string{"audiotest"}},
+		{"live tests its double", "layers", one("live/a_test.go", own("live/sim")), nil},
+		{"tests use support", "layers", one("live/a_test.go", own("audio/audiotest")), nil},
+		{"own package in its test", "layers", one("verify/a_test.go", own("verify")), nil},
+		{"new transport", "layers", one("transport/rtc/a.go", own("transport")), nil},
+		{"command imports the page", "layers", one("cmd/voicegw/a.go", own("web")), nil},
+		{"root imports a transport", "layers", one("a.go", own("transport/ws")), nil},
+		{"genai outside live", "third-party", one("live/sim/a.go", other(genai)), []string{"genai"}},
+		{"genai in a test", "third-party", one("live/sim/a_test.go", other(genai)), nil},
+		{"websocket at the root", "third-party", one("a.go", other(websocket)), []string{"websocket"}},
+		{"websocket in the page", "third-party", one("web/a.go", other(websocket)), []string{"websocket"}},
+		{"websocket in its test", "third-party", one("web/a_test.go", other(websocket)), nil},
+		{"websocket's subpackage", "third-party", one("transport/ws/a.go", other(websocket+"/wsjson")), nil},
+		{"zap in the core", "third-party", one("petri/a.go", other("go.uber.org/zap")), []string{"zap"}},
+		{"zap below the core", "third-party", one("petri/event/a.go", other("go.uber.org/zap/zapcore")), nil},
+		{"chromedp shipped", "third-party", one("web/a.go", other("github.com/chromedp/chromedp")), []string{"chromedp"}},
+		{"cobra outside cmd", "third-party", one("a.go", other("github.com/spf13/cobra")), []string{"cobra"}},
+		{"yaml outside cmd", "third-party", one("live/a.go", other("gopkg.in/yaml.v3")), []string{"yaml"}},
+		{"unknown module", "third-party", one("live/a_test.go", other("example.com/x")), []string{"thirdParty()"}},
+		{"standard library", "third-party", one("live/a.go", other("net/http")), nil},
+		{"cgo", "third-party", one("audio/a.go", other("C")), []string{"must not import C"}},
+	}
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Installs what the tests need and this machine lacks: Debian packages and Go modules. Says nothing and takes a few
+# hundredths of a second when nothing is missing, so every `make test` begins with it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# One line per thing: how we know that it is there (a program or a file) | Debian package | what it is for.
+# Further packages (solvers, codecs) get their line here.
+needed() {
+    cat <<'LIST'
+make|make|the targets
+/etc/ssl/certs/ca-certificates.crt|ca-certificates|downloading Go modules
+chromium|chromium|browser tests
+/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|fonts-dejavu-core|browser tests: letters on the page
+espeak-ng|espeak-ng|making speech fixtures
+sox|sox|making speech fixtures
+LIST
+}
+
+# The same for what makes the tests better and can be done without.
+wanted() {
+    cat <<'LIST'
+gcc|gcc|the race detector: without a C compiler the tests run without it
+/usr/include/stdio.h|libc6-dev|the race detector
+LIST
+}
+
+# missing prints the lines of stdin whose program or file is not there.
+missing() {
+    local probe rest
+    while IFS='|' read -r probe rest; do
+        case "$probe" in
+        /*) [[ -e "$probe" ]] || echo "$probe|$rest" ;;
+        *) command -v "$probe" >/dev/null || echo "$probe|$rest" ;;
+        esac
+    done
+}
+
+say() { printf 'deps: %s\n' "$*" >&2; }
+
+# explain prints for a person which packages the lines of $1 ask for, and why.
+explain() {
+    local probe package why
+    while IFS='|' read -r probe package why; do
+        printf '    %-18s %s (looked for %s)\n' "$package" "$why" "$probe" >&2
+    done <<<"$1"
+}
+
+# packages prints the Debian packages of the lines of $1, each once.
+packages() { cut -d'|' -f2 <<<"$1" | sort -u; }
+
+# as_root runs its arguments as root, or fails saying that it cannot.
+as_root() {
+    if [[ "$(id -u)" == 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        say "neither root nor sudo: cannot run: $*"
+        return 1
+    fi
+}
+
+# apt runs apt-get without questions; it waits for another one's lock instead of failing.
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+}
+
+# install puts the packages of the lines of $1 on this machine.
+install() {
+    local names
+    if ! command -v apt-get >/dev/null; then
+        say 'no apt-get here: install by hand what these Debian packages hold:'
+        explain "$1"
+        return 1
+    fi
+    mapfile -t names < <(packages "$1")
+    say "installing ${names[*]}"
+    apt update || say 'apt-get update failed; trying with the lists that are here'
+    if ! apt install --no-install-recommends "${names[@]}"; then
+        say 'apt-get failed; these are still missing:'
+        explain "$1"
+        return 1
+    fi
+}
+
+# check_go fails when there is no Go. Whether it is new enough for go.mod it says itself.
+check_go() {
+    local want
+    want="$(awk '$1 == "go" { print $2 }' go.mod)"
+    if ! command -v "${GO:-go}" >/dev/null; then
+        say "Go is missing: install Go $want or later, https://go.dev/doc/install"
+        return 1
+    fi
+}
+
+main() {
+    local lines failed=0
+    check_go
+    lines="$(needed | missing)"
+    if [[ -n "$lines" ]]; then
+        install "$lines" || failed=1
+    fi
+    lines="$(wanted | missing)"
+    if [[ -n "$lines" ]] && ! install "$lines"; then
+        say 'going on without these'
+    fi
+    "${GO:-go}" mod download || {
+        say 'go mod download failed: the Go modules of go.mod are not all here'
+        failed=1
+    }
+    return "$failed"
+}
+
+main "$@"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# `make test`: every step runs, also after one failed, and the last lines say which did. Exit code 1 when any failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+go="${GO:-go}"
+export CGO_ENABLED="${CGO_ENABLED:-0}"
+GOFLAGS="$("$go" env GOFLAGS) -buildvcs=false" # a clone owned by somebody else has no readable version
+export GOFLAGS
+
+# Packages without a goroutine of their own (internal/tidy tests that) run without the race detector, faster.
+pure='/(audio|audio/.*|petri|petri/dot|petri/petritest|voicenets|verify|verify/.*|internal/tidy)$'
+
+results=()
+failed=0
+
+# step NAME COMMAND...: runs the command, keeps its outcome and how long it took.
+step() {
+    local name="$1" start=$SECONDS outcome=ok
+    shift
+    printf '\n== %s\n' "$name"
+    "$@" || { outcome=FAILED failed=1; }
+    results+=("$(printf '%-7s %4d s  %s' "$outcome" $((SECONDS - start)) "$name")")
+}
+
+skip() { results+=("$(printf '%-7s %4s    %s' skipped '' "$1")"); }
+
+# tests MODE PATTERN ARGS...: go test ARGS on the packages whose path matches (MODE -E) or not (MODE -vE).
+tests() {
+    local mode="$1" pattern="$2" packages
+    shift 2
+    packages="$("$go" list ./...)" || return 1
+    packages="$(grep "$mode" "$pattern" <<<"$packages")" || { echo 'no such package' && return; }
+    # shellcheck disable=SC2086 # one argument per package
+    "$go" test -timeout 10m "$@" $packages
+}
+
+# with_race compiles first and then tests one package at a time: calls in real time share the processors with nobody.
+with_race() {
+    CGO_ENABLED=1 "$go" build -race ./... && CGO_ENABLED=1 tests -vE "$pure" -race -p 1
+}
+
+without_race() { "$go" build ./... && tests -vE "$pure" -p 1; }
+
+# allocations runs again, as built for use, what the race detector's own allocations may disturb.
+allocations() { tests -vE "$pure" -run 'Alloc'; }
+
+has_c_compiler() { command -v "$("$go" env CC)" >/dev/null; }
+
+main() {
+    step 'deps' scripts/deps.sh
+    step 'vet' "$go" vet ./...
+    step 'staticcheck' "$go" tool staticcheck ./...
+    step 'tests of the pure packages, and tidy' tests -E "$pure"
+    if has_c_compiler; then
+        step 'tests of the rest, with the race detector' with_race
+        step 'allocation tests of the rest, without it' allocations
+    else
+        echo
+        echo "NOTE: no C compiler ($("$go" env CC)): the race detector cannot run. \`make deps\` installs gcc."
+        step 'tests of the rest, without the race detector' without_race
+        skip 'race detector (no C compiler: make deps)'
+    fi
+    printf '\n== summary\n'
+    printf '%s\n' "${results[@]}"
+    printf '%-7s %4d s  %s\n' "$([[ $failed == 0 ]] && echo PASSED || echo FAILED)" "$SECONDS" 'make test'
+    return "$failed"
+}
+
+main "$@"
