@@ -63,12 +63,12 @@ as_root() {
 
 # apt runs apt-get without questions; it waits for another one's lock instead of failing.
 apt() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
 }
 
 # install puts the packages of the lines of $1 on this machine.
 install() {
-    local names
+    local names still
     if ! command -v apt-get >/dev/null; then
         say 'no apt-get here: install by hand what these Debian packages hold:'
         explain "$1"
@@ -80,6 +80,13 @@ install() {
     if ! apt install --no-install-recommends "${names[@]}"; then
         say 'apt-get failed; these are still missing:'
         explain "$1"
+        return 1
+    fi
+    hash -r
+    still="$(missing <<<"$1")"
+    if [[ -n "$still" ]]; then
+        say 'installed, and yet these are not where we look for them:'
+        explain "$still"
         return 1
     fi
 }

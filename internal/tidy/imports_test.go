@@ -195,6 +195,8 @@ func importBreaches() []breach {
 		{"root imports the page", "layers", one("a.go", own("web")), []string{"must not import web"}},
 		{"test support shipped", "layers", one("live/a.go", own("audio/audiotest")), []string{"audiotest"}},
 		{"live tests its double", "layers", one("live/a_test.go", own("live/sim")), nil},
+		{"double is tested by live", "layers", one("live/sim/a_test.go", own("live")), nil},
+		{"transport tests live", "layers", one("transport/ws/a_test.go", own("live")), []string{"must not import live"}},
 		{"tests use support", "layers", one("live/a_test.go", own("audio/audiotest")), nil},
 		{"own package in its test", "layers", one("verify/a_test.go", own("verify")), nil},
 		{"new transport", "layers", one("transport/rtc/a.go", own("transport")), nil},
