@@ -63,7 +63,8 @@ as_root() {
 
 # apt runs apt-get without questions; it waits for another one's lock instead of failing.
 apt() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
 }
 
 # install puts the packages of the lines of $1 on this machine.
