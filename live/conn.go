@@ -1,0 +1,277 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	// readBufferKeep is the longest message whose buffer is kept for the next one.
+	readBufferKeep = 64 << 10
+	// closeGrace is how long a failed write waits for a reader that may know why.
+	closeGrace = 250 * time.Millisecond
+)
+
+// wireConn is a Conn of Wire. Send, SendAudio and Close may be called by anyone, Recv by one goroutine; one more
+// goroutine, keepAlive, runs from start to Close.
+type wireConn struct {
+	cfg         Wire
+	host, model string
+	automatic   bool
+	phase       phase // changes before start alone
+	ws          *websocket.Conn
+	raw         net.Conn // beneath ws, nil with an HTTPClient that does not say; closing it is never waiting
+	began       time.Time
+
+	sendMu  sync.Mutex // guards enc, and the order of messages
+	enc     encoder
+	stalled *time.Timer // runs while a write does
+
+	dec decoder // of the goroutine that calls Recv
+	buf []byte
+
+	inbound atomic.Int64 // when the last frame came, nanoseconds since began
+	reading atomic.Int64 // since when a Recv waits, nanoseconds since began; 0: none does
+
+	failMu sync.Mutex
+	failed chan struct{} // closed once err is set
+	err    *CloseError
+
+	closeOnce sync.Once
+	tasks     sync.WaitGroup
+}
+
+func newWireConn(w Wire, s *Setup, host string) *wireConn {
+	return &wireConn{
+		cfg: w, host: host, model: s.Model, automatic: s.Automatic,
+		phase:  phaseSetup,
+		began:  time.Now(),
+		failed: make(chan struct{}),
+	}
+}
+
+// start begins what runs beside the calls. Close ends it and waits.
+func (c *wireConn) start() {
+	c.stalled = time.AfterFunc(time.Hour, c.writeStalled)
+	c.stalled.Stop()
+	c.tasks.Go(c.keepAlive)
+}
+
+// elapsed is the time since the dial; it is never 0.
+func (c *wireConn) elapsed() int64 { return int64(time.Since(c.began)) + 1 }
+
+func (c *wireConn) heard() { c.inbound.Store(c.elapsed()) }
+
+// fail makes e the error of the connection, unless there is one, and returns the one there is.
+func (c *wireConn) fail(e *CloseError) *CloseError {
+	c.failMu.Lock()
+	defer c.failMu.Unlock()
+	if c.err == nil {
+		e.phase, e.host, e.model = c.phase, c.host, c.model
+		c.err = e
+		close(c.failed)
+	}
+	return c.err
+}
+
+// failure returns the error of the connection, if any.
+func (c *wireConn) failure() error {
+	select {
+	case <-c.failed:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// drop ends the connection without a word.
+func (c *wireConn) drop() {
+	if c.raw != nil {
+		_ = c.raw.Close()
+	}
+	_ = c.ws.CloseNow()
+}
+
+// explain sorts an error of the WebSocket.
+func (c *wireConn) explain(ctx context.Context, err error) *CloseError {
+	var ce websocket.CloseError
+	switch {
+	case errors.As(err, &ce):
+		code := int(ce.Code)
+		return &CloseError{Code: code, Reason: c.clean(ce.Reason), Class: classify(code, ce.Reason, c.phase)}
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return &CloseError{Code: 1009, Class: ClassBackend,
+			Err: fmt.Errorf("a message over the limit of %d bytes", c.cfg.ReadLimit)}
+	case ctx.Err() != nil:
+		return &CloseError{Class: ctxClass(ctx.Err()), Err: ctx.Err(), limit: c.age()}
+	}
+	return &CloseError{Code: 1006, Class: ClassNetwork, Err: innermost(err)}
+}
+
+func (c *wireConn) age() time.Duration { return time.Since(c.began).Round(time.Millisecond) }
+
+// Recv implements Conn.
+func (c *wireConn) Recv(ctx context.Context, m *ServerMessage) error {
+	if c.dec.pop(m) {
+		return nil
+	}
+	if err := c.failure(); err != nil {
+		return err
+	}
+	data, err := c.read(ctx)
+	if err != nil {
+		return err
+	}
+	c.dec.decode(data, m)
+	return nil
+}
+
+// read returns the next message, valid until the next read.
+func (c *wireConn) read(ctx context.Context) ([]byte, error) {
+	c.reading.Store(c.elapsed())
+	defer c.reading.Store(0)
+	if cap(c.buf) > readBufferKeep {
+		c.buf = nil
+	}
+	_, r, err := c.ws.Reader(ctx)
+	if err == nil {
+		c.heard()
+		c.buf, err = appendAll(c.buf[:0], r)
+	}
+	if err != nil {
+		return nil, c.fail(c.explain(ctx, err))
+	}
+	return c.buf, nil
+}
+
+// appendAll is io.ReadAll into memory that is there.
+func appendAll(buf []byte, r io.Reader) ([]byte, error) {
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}
+
+// Send implements Conn.
+func (c *wireConn) Send(ctx context.Context, m ClientMessage) error {
+	if m.Kind == ClientAudio {
+		return c.SendAudio(ctx, m.PCM)
+	}
+	if err := m.check(c.automatic); err != nil {
+		return err
+	}
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
+	data, err := c.enc.message(&m)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, data)
+}
+
+// SendAudio implements Conn.
+func (c *wireConn) SendAudio(ctx context.Context, pcm []int16) error {
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
+	for len(pcm) > 0 {
+		n := min(len(pcm), audioSamplesMax)
+		if err := c.write(ctx, c.enc.audio(pcm[:n])); err != nil {
+			return err
+		}
+		pcm = pcm[n:]
+	}
+	return nil
+}
+
+// write sends one message; sendMu is held.
+func (c *wireConn) write(ctx context.Context, data []byte) error {
+	if err := c.failure(); err != nil {
+		return err
+	}
+	c.stalled.Reset(c.cfg.WriteTimeout)
+	err := c.ws.Write(ctx, websocket.MessageText, data)
+	c.stalled.Stop()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() == nil && c.reading.Load() != 0 {
+		c.awaitReason()
+	}
+	return c.fail(c.explain(ctx, err))
+}
+
+// awaitReason gives a waiting Recv the chance to read the close frame that explains why a write failed.
+func (c *wireConn) awaitReason() {
+	t := time.NewTimer(closeGrace)
+	defer t.Stop()
+	select {
+	case <-c.failed:
+	case <-t.C:
+	}
+}
+
+func (c *wireConn) writeStalled() {
+	c.fail(&CloseError{Code: 1006, Class: ClassTimeout, limit: c.cfg.WriteTimeout})
+	c.drop()
+}
+
+// Close implements Conn.
+func (c *wireConn) Close(code int, reason string) error {
+	var err error
+	c.closeOnce.Do(func() {
+		before := c.failure()
+		c.fail(&CloseError{Code: code, Reason: reason, Class: ClassEnded})
+		cut := time.AfterFunc(c.cfg.CloseTimeout, c.drop)
+		err = c.ws.Close(websocket.StatusCode(closeCode(code)), closeReason(reason))
+		cut.Stop()
+		c.stalled.Stop()
+		c.tasks.Wait()
+		if before != nil || websocket.CloseStatus(err) != -1 {
+			err = nil // it was broken already, which the caller knows; or answered, if with another code
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("live: close: the model did not answer: %w", innermost(err))
+	}
+	return nil
+}
+
+// closeCode maps codes which must not be sent (RFC 6455 section 7.4) to 1011.
+func closeCode(code int) int {
+	switch {
+	case code >= 3000 && code <= 4999, code >= 1000 && code <= 1003, code >= 1007 && code <= 1014:
+		return code
+	}
+	return 1011
+}
+
+// closeReason cuts to the 123 bytes a close frame holds, at a whole character.
+func closeReason(s string) string {
+	const most = 123
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}

@@ -1,0 +1,229 @@
+package live
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/audio"
+)
+
+// unknownNamesMax bounds how many field names a ServerUnknown reports.
+const unknownNamesMax = 8
+
+// decoder turns wire messages into ServerMessages, one or several each. It is used by one goroutine.
+type decoder struct {
+	le    []byte // samples of a fast message
+	queue []item // of a slow message, from next on
+	next  int
+}
+
+// item is a ServerMessage that waits to be received; its audio is still in bytes.
+type item struct {
+	msg ServerMessage
+	le  []byte
+}
+
+// pop delivers the next waiting message, if any.
+func (d *decoder) pop(m *ServerMessage) bool {
+	if d.next == len(d.queue) {
+		return false
+	}
+	it := &d.queue[d.next]
+	d.next++
+	pcm := m.PCM[:0]
+	*m = it.msg
+	m.PCM = audio.AppendSamples(pcm, it.le)
+	*it = item{}
+	return true
+}
+
+// decode reads one wire message, delivers its first part and queues the rest. The queue must be empty.
+func (d *decoder) decode(data []byte, m *ServerMessage) {
+	if d.fastAudio(data, m) {
+		return
+	}
+	d.queue, d.next = appendSlow(d.queue[:0], data), 0
+	d.pop(m)
+}
+
+// appendSlow appends what data says, in the order of the kinds, and at least one item.
+func appendSlow(q []item, data []byte) []item {
+	var lm genai.LiveServerMessage
+	if err := json.Unmarshal(data, &lm); err != nil {
+		return append(q, malformed("%s (%d bytes)", jsonFault(err), len(data)))
+	}
+	before := len(q)
+	if sc := lm.ServerContent; sc != nil {
+		q = appendContent(q, sc, lm.ToolCallCancellation)
+	} else {
+		q = appendCancel(q, lm.ToolCallCancellation)
+	}
+	q = appendToolCalls(q, lm.ToolCall)
+	q = appendEnd(q, lm.ServerContent)
+	q = appendRest(q, &lm)
+	if len(q) == before {
+		q = append(q, nothingKnown(data))
+	}
+	return q
+}
+
+func malformed(format string, args ...any) item {
+	return item{msg: ServerMessage{Kind: ServerMalformed, Text: fmt.Sprintf(format, args...)}}
+}
+
+// jsonFault says what is wrong without quoting the message, which may hold what a caller said.
+func jsonFault(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var corrupt base64.CorruptInputError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("broken JSON at byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		return fmt.Sprintf("field %.60q has the wrong type", kind.Field)
+	case errors.As(err, &corrupt):
+		return "data is not standard base64"
+	}
+	return "a field has an unreadable value"
+}
+
+// appendContent appends what comes before tool calls.
+func appendContent(q []item, sc *genai.LiveServerContent, cancel *genai.LiveServerToolCallCancellation) []item {
+	if sc.Interrupted {
+		q = append(q, item{msg: ServerMessage{Kind: ServerInterrupted}})
+	}
+	q = appendCancel(q, cancel)
+	q = appendTranscript(q, ServerCallerTranscript, sc.InputTranscription)
+	q = appendTranscript(q, ServerModelTranscript, sc.OutputTranscription)
+	if sc.ModelTurn == nil {
+		return q
+	}
+	for _, p := range sc.ModelTurn.Parts {
+		if p != nil && p.InlineData != nil {
+			q = appendAudio(q, p.InlineData)
+		}
+	}
+	return q
+}
+
+func appendCancel(q []item, c *genai.LiveServerToolCallCancellation) []item {
+	if c == nil || len(c.IDs) == 0 {
+		return q
+	}
+	return append(q, item{msg: ServerMessage{Kind: ServerToolCancel, IDs: c.IDs}})
+}
+
+func appendTranscript(q []item, kind ServerKind, t *genai.Transcription) []item {
+	if t == nil || t.Text == "" && !t.Finished {
+		return q
+	}
+	return append(q, item{msg: ServerMessage{Kind: kind, Text: t.Text, Final: t.Finished}})
+}
+
+func appendAudio(q []item, b *genai.Blob) []item {
+	rateHz, err := audioRate(b.MIMEType)
+	switch {
+	case err != nil:
+		return append(q, malformed("audio: %v", err))
+	case len(b.Data)%2 != 0:
+		return append(q, malformed("audio: %d bytes are no whole number of 16-bit samples", len(b.Data)))
+	case len(b.Data) == 0:
+		return q
+	}
+	return append(q, item{msg: ServerMessage{Kind: ServerAudio, RateHz: rateHz}, le: b.Data})
+}
+
+func appendToolCalls(q []item, tc *genai.LiveServerToolCall) []item {
+	if tc == nil {
+		return q
+	}
+	for _, f := range tc.FunctionCalls {
+		if f == nil {
+			continue
+		}
+		args := json.RawMessage("{}")
+		if len(f.Args) > 0 {
+			// It was just read from JSON, so it can be written.
+			args, _ = json.Marshal(f.Args)
+		}
+		q = append(q, item{msg: ServerMessage{Kind: ServerToolCall, Call: ToolCall{f.ID, f.Name, args}}})
+	}
+	return q
+}
+
+func appendEnd(q []item, sc *genai.LiveServerContent) []item {
+	if sc == nil {
+		return q
+	}
+	if sc.GenerationComplete {
+		q = append(q, item{msg: ServerMessage{Kind: ServerGenerationComplete}})
+	}
+	if sc.TurnComplete {
+		reason := string(sc.TurnCompleteReason)
+		q = append(q, item{msg: ServerMessage{Kind: ServerTurnComplete, Reason: reason}})
+	}
+	return q
+}
+
+func appendRest(q []item, lm *genai.LiveServerMessage) []item {
+	if u := lm.UsageMetadata; u != nil {
+		usage := Usage{u.PromptTokenCount, u.ResponseTokenCount, u.ThoughtsTokenCount, u.TotalTokenCount}
+		q = append(q, item{msg: ServerMessage{Kind: ServerUsage, Usage: usage}})
+	}
+	if r := lm.SessionResumptionUpdate; r != nil {
+		m := ServerMessage{Kind: ServerResumption, Handle: r.NewHandle, Resumable: r.Resumable}
+		q = append(q, item{msg: m})
+	}
+	if g := lm.GoAway; g != nil {
+		q = append(q, item{msg: ServerMessage{Kind: ServerGoAway, TimeLeft: g.TimeLeft}})
+	}
+	return q
+}
+
+// nothingKnown reports an error object of the model as malformed, and otherwise the names of the fields there are.
+func nothingKnown(data []byte) item {
+	if text, ok := errorText(data); ok {
+		return malformed("%s", text)
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) // it is an object or null: it was read before
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, fmt.Sprintf("%.40s", name))
+	}
+	slices.Sort(names)
+	names = names[:min(len(names), unknownNamesMax)]
+	return item{msg: ServerMessage{Kind: ServerUnknown, Text: strings.Join(names, ",")}}
+}
+
+// errorText reads {"error":{"code":400,"message":"...","status":"..."}}.
+func errorText(data []byte) (string, bool) {
+	var v struct {
+		Error *struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+			Status  string `json:"status"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(data, &v) != nil || v.Error == nil {
+		return "", false
+	}
+	return fmt.Sprintf("error %d %.40s: %.200s", v.Error.Code, v.Error.Status, v.Error.Message), true
+}
+
+// setupAnswer reads a message that came before the conversation stands. It reports whether the setup was accepted;
+// refusal is the text of an error object.
+func setupAnswer(data []byte) (accepted bool, refusal string) {
+	var lm genai.LiveServerMessage
+	if json.Unmarshal(data, &lm) == nil && lm.SetupComplete != nil {
+		return true, ""
+	}
+	refusal, _ = errorText(data)
+	return false, refusal
+}

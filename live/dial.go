@@ -1,0 +1,182 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	// earlyMessagesMax bounds what a model may send before it answers the setup.
+	earlyMessagesMax = 16
+	// reasonBytesMax bounds what is kept of the other side's text.
+	reasonBytesMax = 400
+)
+
+// Dial implements Dialer. Its error is a *SetupError when w or s is wrong, otherwise a *CloseError.
+func (w Wire) Dial(ctx context.Context, s Setup) (Conn, error) {
+	w = w.withDefaults()
+	setDefault(&s.Model, w.Model)
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	setup, err := s.message()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, w.HandshakeTimeout)
+	defer cancel()
+	c, err := w.connect(limited, &s)
+	if err == nil {
+		err = c.setup(limited, setup)
+	}
+	if err != nil {
+		return nil, blame(err, ctx, w.HandshakeTimeout)
+	}
+	c.start()
+	return c, nil
+}
+
+// blame corrects the error of a dial that ended because its context did.
+func blame(err error, ctx context.Context, limit time.Duration) error {
+	var ce *CloseError
+	if !errors.As(err, &ce) || ce.Class != ClassTimeout && ce.Class != ClassEnded {
+		return err
+	}
+	switch {
+	case ctx.Err() == nil && ce.Class == ClassTimeout:
+		ce.limit, ce.Err = limit, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		ce.Class, ce.Err = ClassEnded, context.Canceled
+	}
+	return ce
+}
+
+// connect dials and upgrades.
+func (w Wire) connect(ctx context.Context, s *Setup) (*wireConn, error) {
+	u, err := w.address()
+	if err != nil {
+		return nil, err
+	}
+	c := newWireConn(w, s, u.Host)
+	header := http.Header{}
+	if w.APIKey != "" {
+		header.Set("X-Goog-Api-Key", w.APIKey)
+	}
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { c.raw = info.Conn }}
+	ws, resp, err := websocket.Dial(httptrace.WithClientTrace(ctx, trace), u.String(), &websocket.DialOptions{
+		HTTPClient:      w.httpClient(),
+		HTTPHeader:      header,
+		CompressionMode: websocket.CompressionDisabled,
+		OnPingReceived:  func(context.Context, []byte) bool { c.heard(); return true },
+		OnPongReceived:  func(context.Context, []byte) { c.heard() },
+	})
+	if err != nil {
+		return nil, c.dialError(ctx, resp, err)
+	}
+	ws.SetReadLimit(w.ReadLimit)
+	c.ws = ws
+	return c, nil
+}
+
+// httpClient never follows a redirect: the key would go along.
+func (w Wire) httpClient() *http.Client {
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	if w.HTTPClient != nil {
+		client = *w.HTTPClient
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
+}
+
+// dialError explains an upgrade that failed. net/http's own text is not used where it would repeat the URL.
+func (c *wireConn) dialError(ctx context.Context, resp *http.Response, err error) *CloseError {
+	e := &CloseError{Class: ClassNetwork, phase: phaseDial, host: c.host, model: c.model}
+	var opErr *net.OpError
+	switch {
+	case ctx.Err() != nil:
+		e.Class, e.Err, e.limit = ctxClass(ctx.Err()), ctx.Err(), c.age()
+	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
+		e.Code, e.Class = resp.StatusCode, classifyHTTP(resp.StatusCode)
+		e.Reason = c.clean(bodyText(resp))
+		if location := resp.Header.Get("Location"); location != "" {
+			e.Reason = c.clean("redirected to " + location)
+		}
+	case resp != nil:
+		e.Class, e.Err = ClassPayload, errors.New("the answer is no WebSocket upgrade")
+	case errors.As(err, &opErr):
+		e.Err = opErr
+	default:
+		e.Err = innermost(err)
+	}
+	return e
+}
+
+func ctxClass(err error) Class {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return ClassTimeout
+	}
+	return ClassEnded
+}
+
+// innermost drops the wrappers around a transport error, which name the method and the URL.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+func bodyText(resp *http.Response) string {
+	if resp.Body == nil {
+		return ""
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, reasonBytesMax))
+	return strings.Join(strings.Fields(string(body)), " ")
+}
+
+// clean shortens the other side's text and blots out the key, should it be repeated there.
+func (c *wireConn) clean(text string) string {
+	if c.cfg.APIKey != "" {
+		text = strings.ReplaceAll(text, c.cfg.APIKey, "[key]")
+	}
+	return strings.ToValidUTF8(text[:min(len(text), reasonBytesMax)], "")
+}
+
+// setup sends the setup and waits for the answer. After an error the connection is gone.
+func (c *wireConn) setup(ctx context.Context, setup []byte) error {
+	err := c.ws.Write(ctx, websocket.MessageText, setup)
+	// Even if the write failed the model may have said why.
+	for range earlyMessagesMax {
+		data, readErr := c.read(ctx)
+		if readErr != nil {
+			c.drop()
+			return readErr
+		}
+		accepted, refusal := setupAnswer(data)
+		if accepted && err == nil {
+			c.phase = phaseCall
+			return nil
+		}
+		if refusal != "" {
+			c.drop()
+			return c.fail(&CloseError{Code: 1007, Reason: c.clean(refusal), Class: classify(1007, refusal, phaseSetup)})
+		}
+	}
+	c.drop()
+	return c.fail(&CloseError{Class: ClassPayload, Err: fmt.Errorf("%d messages but no setupComplete", earlyMessagesMax)})
+}

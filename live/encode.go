@@ -1,0 +1,78 @@
+package live
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/audio"
+)
+
+const (
+	audioPrefix = `{"realtimeInput":{"audio":{"data":"`
+	audioSuffix = `","mimeType":"` + mimeAudioUp + `"}}}`
+)
+
+// encoder makes wire messages. Its buffers are reused: a result is valid until the next call.
+type encoder struct {
+	out, le []byte
+}
+
+// audio encodes at most audioSamplesMax samples by hand; it allocates nothing once the buffers have grown.
+func (e *encoder) audio(pcm []int16) []byte {
+	e.le = audio.AppendBytes(e.le[:0], pcm)
+	e.out = append(e.out[:0], audioPrefix...)
+	e.out = base64.StdEncoding.AppendEncode(e.out, e.le)
+	e.out = append(e.out, audioSuffix...)
+	return e.out
+}
+
+// realtimeInput exists because genai.LiveClientRealtimeInput has no text and no audioStreamEnd.
+type realtimeInput struct {
+	RealtimeInput genai.LiveSendRealtimeInputParameters `json:"realtimeInput"`
+}
+
+// message encodes everything but audio. m was checked.
+func (e *encoder) message(m *ClientMessage) ([]byte, error) {
+	var v any
+	switch m.Kind {
+	case ClientText:
+		v = realtimeInput{genai.LiveSendRealtimeInputParameters{Text: m.Text}}
+	case ClientActivityStart:
+		v = realtimeInput{genai.LiveSendRealtimeInputParameters{ActivityStart: &genai.ActivityStart{}}}
+	case ClientActivityEnd:
+		v = realtimeInput{genai.LiveSendRealtimeInputParameters{ActivityEnd: &genai.ActivityEnd{}}}
+	case ClientStreamEnd:
+		v = realtimeInput{genai.LiveSendRealtimeInputParameters{AudioStreamEnd: true}}
+	case ClientContent:
+		v = genai.LiveClientMessage{ClientContent: content(m)}
+	case ClientToolReply:
+		v = genai.LiveClientMessage{ToolResponse: toolResponse(&m.Reply)}
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("live: encode %s: %w", m.Kind, err)
+	}
+	return out, nil
+}
+
+func content(m *ClientMessage) *genai.LiveClientContent {
+	c := &genai.LiveClientContent{TurnComplete: m.TurnComplete}
+	for _, t := range m.Turns {
+		c.Turns = append(c.Turns, &genai.Content{Role: t.Role, Parts: []*genai.Part{{Text: t.Text}}})
+	}
+	return c
+}
+
+// toolResponse always names output or error: an empty map would be left out on the wire.
+func toolResponse(r *ToolReply) *genai.LiveClientToolResponse {
+	response := map[string]any{"output": r.Output}
+	if r.Error != "" {
+		response = map[string]any{"error": r.Error}
+	}
+	return &genai.LiveClientToolResponse{FunctionResponses: []*genai.FunctionResponse{
+		{ID: r.ID, Name: r.Name, Response: response},
+	}}
+}
