@@ -1,0 +1,202 @@
+package petri
+
+// checkNet checks what concerns the net as a whole: names used twice, places
+// nothing fills or empties, transitions that can never fire, payload places
+// that decide something.
+func (c *compiler) checkNet() {
+	c.checkNames()
+	u := c.usage()
+	for i := range c.places {
+		c.checkPlace(i, &u[i])
+	}
+	c.checkReachable()
+	for i := range c.p.transitions {
+		c.checkPayload(&c.p.transitions[i])
+	}
+	c.checkTasks()
+}
+
+func (c *compiler) checkNames() {
+	seen := map[string]bool{}
+	for i := range c.p.transitions {
+		name := c.p.transitions[i].Name
+		if seen[name] {
+			c.errs.add("two transitions are named %q", name)
+		}
+		seen[name] = true
+	}
+}
+
+// usage says who touches a place.
+type usage struct {
+	filled, taken, tested, emptied bool
+}
+
+func (c *compiler) usage() []usage {
+	u := make([]usage, len(c.places))
+	for _, t := range c.init {
+		u[c.byName[t.place]].filled = true
+	}
+	for i := range c.places {
+		u[i].filled = u[i].filled || c.places[i].Env
+	}
+	for i := range c.p.transitions {
+		for _, a := range c.p.transitions[i].Arcs {
+			switch a.Kind {
+			case InArc:
+				u[a.Place].taken = true
+			case ReadArc, InhibitArc:
+				u[a.Place].tested = true
+			case ResetArc:
+				u[a.Place].emptied = true
+			case OutArc:
+				u[a.Place].filled = true
+			}
+		}
+	}
+	return u
+}
+
+func (c *compiler) checkPlace(i int, u *usage) {
+	p := &c.places[i]
+	switch {
+	case p.Out && !u.filled:
+		c.odd("output place %q is never produced", p.Name)
+	case p.Out, p.Final:
+	case !u.filled && (u.taken || u.tested):
+		c.odd("place %q is needed but nothing fills it: no output arc, environment or initial token", p.Name)
+	case !u.filled:
+		c.odd("place %q is isolated", p.Name)
+	case !u.taken && !u.tested && !p.Sink:
+		c.odd("tokens at place %q are never used: list it in Sinks or Out, or drop it", p.Name)
+	}
+}
+
+// odd refuses a net of ours and notes it of an imported one.
+func (c *compiler) odd(format string, args ...any) {
+	if !c.loose && !c.closed {
+		c.errs.add(format, args...)
+		return
+	}
+	var p problems
+	p.add(format, args...)
+	c.p.notes = append(c.p.notes, p.list...)
+}
+
+// checkReachable refuses transitions that can never fire even if tokens only
+// accumulate.
+func (c *compiler) checkReachable() {
+	can := make([]bool, len(c.p.slotPlace))
+	for _, t := range c.init {
+		p := &c.places[c.byName[t.place]]
+		if !p.Out {
+			can[p.Slot+p.col.slotOfValue(t.value, 0)] = true
+		}
+	}
+	for i := range c.places {
+		p := &c.places[i]
+		for k := range p.Slots {
+			can[p.Slot+k] = can[p.Slot+k] || p.Env
+		}
+	}
+	fires := make([]bool, len(c.p.transitions))
+	for again := true; again; {
+		again = false
+		for i := range c.p.transitions {
+			for k := range c.p.transitions[i].Modes {
+				m := &c.p.transitions[i].Modes[k]
+				if m.reachable(can) && c.mark(m, can, c.p.transitions[i].Bump) || m.reachable(can) && !fires[i] {
+					fires[i], again = true, true
+				}
+			}
+		}
+	}
+	for i, ok := range fires {
+		if !ok {
+			c.odd("transition %q can never fire: its inputs can never be marked together", c.p.transitions[i].Name)
+		}
+	}
+}
+
+func (m *Mode) reachable(can []bool) bool {
+	for _, cd := range m.Conds {
+		ok := cd.Min == 0
+		for _, s := range cd.Slots {
+			ok = ok || can[s]
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// mark adds what the mode produces, and reports whether that is new.
+func (c *compiler) mark(m *Mode, can []bool, bump bool) bool {
+	news := false
+	set := func(s int32) {
+		if !can[s] {
+			can[s], news = true, true
+		}
+	}
+	if bump {
+		for _, s := range c.genSlots() {
+			if s > 0 && (int(s)-c.places[c.p.slotPlace[s]].Slot)%2 == 1 && can[s-1] {
+				set(s)
+			}
+		}
+	}
+	for i := range m.Branches {
+		for _, k := range m.Branches[i].Put {
+			set(k.Slot)
+		}
+	}
+	return news
+}
+
+// checkPayload holds transitions that touch payload places to their rule: they
+// consume one frame and nothing else, and produce only outputs, so that they
+// leave every marking and every clock as it was.
+func (c *compiler) checkPayload(t *TransitionInfo) {
+	var payload, others, tests int
+	var name string
+	for _, a := range t.Arcs {
+		p := &c.places[a.Place]
+		switch {
+		case a.Kind == InArc && p.Payload:
+			payload++
+			name = p.Name
+			if a.All || a.Count != 1 {
+				c.errs.add("transition %q takes several tokens of payload place %q; it may take one", t.Name, p.Name)
+			}
+		case a.Kind == InArc, a.Kind == ResetArc, a.Kind == OutArc && !p.Out:
+			others++
+		case a.Kind == OutArc && p.Payload:
+			c.errs.add("transition %q produces at payload place %q, which only the environment fills", t.Name, p.Name)
+		case (a.Kind == ReadArc || a.Kind == InhibitArc) && p.Payload:
+			tests++
+		}
+	}
+	switch {
+	case payload == 0 && tests > 0:
+		c.errs.add("transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing", t.Name)
+	case payload == 0:
+	case payload > 1 || others > 0 || t.Bump || !t.When.AtOnce():
+		c.errs.add("transition %q takes from payload place %q (%s) but does more than move that one token to an output at once; "+
+			"then dropping a token would decide something", t.Name, name, c.places[c.byName[name]].Policy)
+	default:
+		t.Frame = true
+	}
+}
+
+func (c *compiler) checkTasks() {
+	for _, t := range c.tasks {
+		start, done := &c.places[t.Start], &c.places[t.Done]
+		if done.Policy != Refuse {
+			c.errs.add("result place %q of a task must not drop tokens", done.Name)
+		}
+		if !start.Out {
+			c.errs.add("start place %q of a task is consumed inside the net", start.Name)
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package petri
+
+import (
+	"fmt"
+	"sort"
+)
+
+// MaxModes is the most combinations of token kinds one transition may have.
+const MaxModes = 1024
+
+// MaxTransitions and MaxPlaces limit a program.
+const (
+	MaxTransitions = 100_000
+	MaxPlaces      = 200_000
+)
+
+// Compile checks a net and tabulates it: guards and choices over the keys they
+// depend on, and for every firing the transitions it can enable or disable.
+// Everything that is wrong is reported at once, in an *Error.
+func Compile(n *Net) (*Program, error) {
+	if n == nil {
+		return nil, &Error{Problems: []string{"compile: the net is nil"}}
+	}
+	f := &flattener{byName: map[string]int32{}, final: -1}
+	if n.Name == "" {
+		f.errs.add("the net has no name")
+	}
+	f.net(n, "", nil)
+	if len(f.places) > MaxPlaces || len(f.trans) > MaxTransitions {
+		f.errs.add("net %q has %d places and %d transitions; %d and %d are possible",
+			n.Name, len(f.places), len(f.trans), MaxPlaces, MaxTransitions)
+	}
+	if err := f.errs.err(); err != nil {
+		return nil, err
+	}
+	c := &compiler{flattener: f, p: &Program{name: n.Name, final: -1, byName: f.byName, tasks: f.tasks}}
+	c.closeOutputs()
+	c.layout()
+	for i := range f.trans {
+		c.transition(&f.trans[i])
+	}
+	c.checkNet()
+	if err := f.errs.err(); err != nil {
+		return nil, err
+	}
+	c.initial()
+	c.rank()
+	c.affect()
+	c.runnable()
+	if err := f.errs.err(); err != nil {
+		return nil, err
+	}
+	return c.p, nil
+}
+
+type compiler struct {
+	*flattener
+	p *Program
+}
+
+// closeOutputs turns outputs that some transition of a closed net consumes
+// into inner places.
+func (c *compiler) closeOutputs() {
+	if !c.closed {
+		return
+	}
+	for i := range c.trans {
+		t := &c.trans[i]
+		for _, list := range []Arcs{t.In, t.Read, t.Inhibit, t.Reset} {
+			for _, a := range list {
+				if j := t.scope.place(a); j >= 0 {
+					c.places[j].Out = false
+				}
+			}
+		}
+	}
+}
+
+// layout gives every place that can be marked its slots.
+func (c *compiler) layout() {
+	for i := range c.places {
+		p := &c.places[i]
+		p.Slot = len(c.p.slotPlace)
+		if len(p.Keys) > MaxKeys {
+			c.errs.add("place %q: colour %s has %d keys; at most %d are possible", p.Name, p.Type, len(p.Keys), MaxKeys)
+		}
+		if p.Out {
+			if p.Env {
+				c.errs.add("place %q is an environment place and an output; it can be only one", p.Name)
+			}
+			p.Slots = 0
+			continue
+		}
+		for range p.Slots {
+			c.p.slotPlace = append(c.p.slotPlace, int32(i))
+		}
+		if p.Gen {
+			c.p.genPlaces = append(c.p.genPlaces, int32(i))
+		}
+		if p.Final {
+			c.p.final = int32(p.Slot)
+		}
+	}
+	c.p.places = c.places
+}
+
+func (c *compiler) initial() {
+	c.p.initial = make([]int32, len(c.p.slotPlace))
+	for _, t := range c.init {
+		i := c.byName[t.place]
+		p := &c.places[i]
+		if p.Out {
+			c.errs.add("initial token at output place %q, where nothing can lie", p.Name)
+			continue
+		}
+		slot := int32(p.Slot + p.col.slotOfValue(t.value, 0))
+		c.p.initial[slot]++
+		c.p.init = append(c.p.init, t)
+	}
+	for i := range c.places {
+		p := &c.places[i]
+		if n := c.p.marked(c.p.initial, p); n > p.Max {
+			c.errs.add("place %q starts with %d tokens; its capacity is %d", p.Name, n, p.Max)
+		}
+	}
+}
+
+// marked is the number of tokens of a place in a marking.
+func (p *Program) marked(count []int32, pl *PlaceInfo) int {
+	n := 0
+	for i := range pl.Slots {
+		n += int(count[pl.Slot+i])
+	}
+	return n
+}
+
+// rank orders the at-once transitions and numbers the clocks of the others.
+func (c *compiler) rank() {
+	for i := range c.p.transitions {
+		t := &c.p.transitions[i]
+		if t.When.AtOnce() {
+			c.p.ranks = append(c.p.ranks, int32(i))
+		} else {
+			t.clock = int32(c.p.timed)
+			c.p.timed++
+		}
+	}
+	sort.SliceStable(c.p.ranks, func(a, b int) bool {
+		return c.p.transitions[c.p.ranks[a]].Priority > c.p.transitions[c.p.ranks[b]].Priority
+	})
+	for r, i := range c.p.ranks {
+		c.p.transitions[i].rank = int32(r)
+	}
+}
+
+// runnable notes why a machine cannot run the net, if it cannot.
+func (c *compiler) runnable() {
+	for i := range c.p.transitions {
+		t := &c.p.transitions[i]
+		if !t.When.Point() {
+			c.p.runnable = fmt.Errorf("petri: net %q cannot be run: transition %q waits for %s; "+
+				"a machine waits for points, intervals are for automata of the environment", c.p.name, t.Name, t.When)
+			return
+		}
+	}
+}
+
+// affect lists, for every firing, the transitions whose enabling it can change.
+func (c *compiler) affect() {
+	needs := make([][]int32, len(c.p.slotPlace))  // transitions with a lower bound
+	blocks := make([][]int32, len(c.p.slotPlace)) // with an upper bound
+	for i := range c.p.transitions {
+		t := &c.p.transitions[i]
+		for k := range t.Modes {
+			for _, cd := range t.Modes[k].Conds {
+				for _, s := range cd.Slots {
+					if cd.Min > 0 {
+						needs[s] = appendOnce(needs[s], int32(i))
+					}
+					if cd.Max > 0 {
+						blocks[s] = appendOnce(blocks[s], int32(i))
+					}
+				}
+			}
+		}
+	}
+	c.p.watchers = make([][]int32, len(c.p.slotPlace))
+	for s := range needs {
+		c.p.watchers[s] = union(needs[s], blocks[s])
+	}
+	d := &dependants{c: c, needs: needs, blocks: blocks, seen: make([]int32, len(c.p.transitions))}
+	for i := range c.p.transitions {
+		t := &c.p.transitions[i]
+		for k := range t.Modes {
+			d.mode(int32(i), t, &t.Modes[k])
+		}
+	}
+}
+
+// union merges two ascending lists.
+func union(a, b []int32) []int32 {
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			out, a = append(out, a[0]), a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return out
+}
+
+func appendOnce(list []int32, v int32) []int32 {
+	if n := len(list); n > 0 && list[n-1] == v {
+		return list
+	}
+	return append(list, v)
+}
+
+// dependants computes the lists of one mode after the other.
+type dependants struct {
+	c             *compiler
+	needs, blocks [][]int32
+	seen          []int32
+	stamp         int32
+}
+
+func (d *dependants) mode(self int32, t *TransitionInfo, m *Mode) {
+	less := m.lessens()
+	if t.Bump {
+		less = append(less, d.c.genSlots()...)
+	}
+	d.stamp++
+	for _, s := range less {
+		for _, u := range d.needs[s] {
+			if d.c.p.transitions[u].clock >= 0 && d.first(u) && u != self {
+				m.down = append(m.down, u)
+			}
+		}
+	}
+	for i := range m.Branches {
+		d.branch(self, t, m, &m.Branches[i], less)
+	}
+}
+
+func (d *dependants) branch(self int32, t *TransitionInfo, m *Mode, b *Branch, less []int32) {
+	d.stamp++
+	add := func(u int32) {
+		if d.first(u) {
+			b.affected = append(b.affected, u)
+		}
+	}
+	add(self)
+	for _, u := range m.down {
+		add(u)
+	}
+	net := map[int32]int32{}
+	for _, k := range m.Take {
+		net[k.Slot] -= k.N
+	}
+	for _, k := range b.Put {
+		net[k.Slot] += k.N
+	}
+	any := map[int32]bool{}
+	for _, s := range append(append([]int32(nil), m.Drain...), m.Reset...) {
+		any[s] = true
+	}
+	if t.Bump {
+		for _, s := range d.c.genSlots() {
+			any[s] = true
+		}
+	}
+	for _, s := range slotsOf(less, b.Put) {
+		if !any[s] && net[s] == 0 {
+			continue
+		}
+		for _, u := range d.needs[s] {
+			add(u)
+		}
+		for _, u := range d.blocks[s] {
+			add(u)
+		}
+	}
+	sort.Slice(b.affected, func(i, j int) bool { return b.affected[i] < b.affected[j] })
+}
+
+func (d *dependants) first(u int32) bool {
+	if d.seen[u] == d.stamp {
+		return false
+	}
+	d.seen[u] = d.stamp
+	return true
+}
+
+// lessens lists the slots a mode takes from, drains or empties.
+func (m *Mode) lessens() []int32 {
+	var s []int32
+	for _, k := range m.Take {
+		s = append(s, k.Slot)
+	}
+	s = append(s, m.Drain...)
+	return append(s, m.Reset...)
+}
+
+func slotsOf(less []int32, put []Count) []int32 {
+	s := append([]int32(nil), less...)
+	for _, k := range put {
+		s = append(s, k.Slot)
+	}
+	return s
+}
+
+func (c *compiler) genSlots() []int32 {
+	var s []int32
+	for _, i := range c.p.genPlaces {
+		p := &c.places[i]
+		for k := range p.Slots {
+			s = append(s, int32(p.Slot+k))
+		}
+	}
+	return s
+}

@@ -1,0 +1,325 @@
+package petri
+
+import (
+	"fmt"
+	"time"
+)
+
+// Firing is what an action works with. It is valid only during the action.
+type Firing struct {
+	m      *Machine
+	t      *TransitionInfo
+	mode   *Mode
+	branch int32
+	puts   int
+	units  []Count // tokens without data that were taken, by place
+}
+
+// At is the net time of the firing.
+func (f *Firing) At() time.Duration { return f.m.now }
+
+// Gen is the current generation; after a Bump the new one.
+func (f *Firing) Gen() Gen { return f.m.gen }
+
+// Seq is the number of the firing's event. With the run's own id it makes a
+// name that is unique and the same in every replay.
+func (f *Firing) Seq() uint64 { return f.m.seq + 1 }
+
+// Branch is the branch of the output that keys chose; -1 before Choose.
+func (f *Firing) Branch() int { return int(f.branch) }
+
+// Choose picks the branch of a Free output. It panics in other transitions.
+func (f *Firing) Choose(branch int) {
+	if !f.t.Free || branch < 0 || branch >= len(f.mode.Branches) {
+		f.fault("", fmt.Sprintf("Choose(%d): it is free to choose among %d branches", branch, len(f.mode.Branches)))
+	}
+	f.branch = int32(branch)
+}
+
+func (f *Firing) fault(place, problem string) {
+	panic(&Fault{Net: f.m.prog.name, Transition: f.t.Name, Place: place, Problem: problem})
+}
+
+// input finds the store of a place the firing consumed from or reads.
+func (f *Firing) input(name string) (store, int32) {
+	for i := range f.t.arcs {
+		a := &f.t.arcs[i]
+		if a.local != name || a.kind == InhibitArc {
+			continue
+		}
+		s := f.m.stores[a.place]
+		if s == nil {
+			return nil, 0
+		}
+		first := int32(f.m.prog.places[a.place].Slot)
+		if slot := f.mode.arcSlot[i]; slot >= 0 {
+			return s, slot - first
+		}
+		if len(a.slots) == 1 {
+			return s, a.slots[0] - first
+		}
+		return s, s.oldest(a.slots, first)
+	}
+	f.fault(name, "the action reads it, but it is no input, read or reset place of the transition")
+	return nil, 0
+}
+
+// takenUnits is how many tokens without data were taken from a place.
+func (f *Firing) takenUnits(name string) int {
+	for i := range f.t.arcs {
+		if f.t.arcs[i].local == name {
+			n := 0
+			for _, u := range f.units {
+				if u.Slot == f.t.arcs[i].place {
+					n += int(u.N)
+				}
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// output finds the store of a place the firing produces at; nil for units.
+func (f *Firing) output(name string) store {
+	for i := range f.t.outs {
+		if f.t.outs[i].local == name {
+			s := f.m.stores[f.t.outs[i].place]
+			if s != nil {
+				f.puts++
+			}
+			return s
+		}
+	}
+	f.fault(name, "the action produces there, but it is no output of the transition")
+	return nil
+}
+
+// fire fires transition u: consume, reset, act, produce.
+func (m *Machine) fire(u int32) {
+	t := &m.prog.transitions[u]
+	k := m.pick(t)
+	mode := &t.Modes[k]
+	f := &m.f
+	f.t, f.mode, f.branch, f.puts = t, mode, mode.branch, 0
+	m.consume(mode)
+	if t.clock >= 0 {
+		m.on[u] = false
+		m.timers.stop(u)
+	}
+	// Intermediate semantics: a clock stops if consuming and resetting disabled
+	// its transition, even if the firing enables it again (Berthomieu & Diaz 1991).
+	for _, d := range mode.down {
+		m.review(d)
+	}
+	if t.Bump {
+		m.bump()
+	}
+	if t.action != nil {
+		t.action(f)
+	}
+	b := m.produce(f)
+	m.record(Event{Kind: Fired, Index: u, Mode: uint16(k), Branch: uint8(f.branch)})
+	m.cancel(mode)
+	for _, a := range b.affected {
+		m.review(a)
+	}
+	if s := m.prog.final; s >= 0 && m.count[s] > 0 && !m.ended {
+		m.end()
+	}
+}
+
+// pick chooses the mode to fire: among those enabled the one whose tokens are
+// the oldest, compared arc by arc.
+func (m *Machine) pick(t *TransitionInfo) int {
+	if len(t.Modes) == 1 {
+		return 0
+	}
+	best := -1
+	for i := range t.Modes {
+		if t.Modes[i].holds(m.count) && (best < 0 || m.older(t, &t.Modes[i], &t.Modes[best])) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (m *Machine) older(t *TransitionInfo, a, b *Mode) bool {
+	for i := range t.arcs {
+		sa, sb := a.arcSlot[i], b.arcSlot[i]
+		if sa == sb || sa < 0 || sb < 0 {
+			continue
+		}
+		s := m.stores[t.arcs[i].place]
+		if s == nil {
+			continue
+		}
+		first := int32(m.prog.places[t.arcs[i].place].Slot)
+		if qa, qb := s.headSeq(sa-first), s.headSeq(sb-first); qa != qb {
+			return qa < qb
+		}
+	}
+	return false
+}
+
+// consume takes the input tokens, then empties the reset places.
+func (m *Machine) consume(mode *Mode) {
+	m.f.units = m.f.units[:0]
+	for i := range mode.takes {
+		k := &mode.takes[i]
+		m.count[k.slot] -= k.n
+		if s := m.stores[k.place]; s != nil {
+			s.take(k.ring, k.n)
+		} else {
+			m.f.units = append(m.f.units, Count{k.place, k.n})
+		}
+	}
+	for i := range mode.empties {
+		k := &mode.empties[i]
+		n := m.count[k.slot]
+		m.count[k.slot] = 0
+		if s := m.stores[k.place]; s != nil {
+			s.clear(k.ring)
+		} else {
+			m.f.units = append(m.f.units, Count{k.place, n})
+		}
+	}
+}
+
+// bump begins the next generation: what was fresh is stale.
+func (m *Machine) bump() {
+	m.gen++
+	for _, i := range m.prog.genPlaces {
+		p := &m.prog.places[i]
+		for s := p.Slot; s < p.Slot+p.Slots; s += 2 {
+			m.count[s+1] += m.count[s]
+			m.count[s] = 0
+		}
+		m.stores[i].bump()
+	}
+}
+
+// produce checks what the action produced and places all of it.
+func (m *Machine) produce(f *Firing) *Branch {
+	if f.branch < 0 {
+		f.fault("", "the action did not Choose a branch of its free output")
+	}
+	b := &f.mode.Branches[f.branch]
+	for i := range b.outs {
+		m.stageOut(f, &b.outs[i])
+	}
+	if f.puts != 0 {
+		f.stray()
+	}
+	for i := range f.mode.takes {
+		m.release(f.mode.takes[i].place)
+	}
+	for i := range f.mode.empties {
+		m.release(f.mode.empties[i].place)
+	}
+	for i := range b.outs {
+		m.place(f, &b.outs[i])
+	}
+	return b
+}
+
+func (m *Machine) release(place int32) {
+	if s := m.stores[place]; s != nil {
+		s.release()
+	}
+}
+
+// stageOut makes sure that an output has its tokens: those the action put, or
+// those passed on.
+func (m *Machine) stageOut(f *Firing, o *out) {
+	s := m.stores[o.place]
+	if s == nil {
+		return
+	}
+	switch n := s.staged(); {
+	case n == int(o.n):
+		f.puts -= n
+	case n != 0:
+		f.fault(m.prog.places[o.place].Name, fmt.Sprintf("the action produced %d tokens; %d are declared", n, o.n))
+	case o.from >= 0:
+		from, ring := f.input(f.t.arcs[o.from].local)
+		s.forward(from, ring, o.n)
+	case o.value != nil:
+		s.stageAny(o.value, o.n)
+	case f.t.action != nil:
+		f.fault(m.prog.places[o.place].Name, fmt.Sprintf("the action produced nothing; %d are declared", o.n))
+	default:
+		s.stageZero(o.n)
+	}
+	f.checkKinds(s, o)
+}
+
+// checkKinds holds the action to the keys and generations that were declared,
+// because proofs rest on them.
+func (f *Firing) checkKinds(s store, o *out) {
+	p := &f.m.prog.places[o.place]
+	if p.Keys == nil && !p.Gen || f.t.action == nil && o.from < 0 {
+		return
+	}
+	for i := range int(o.n) {
+		if have := s.stagedRing(i, f.m.gen); have != o.ring {
+			f.fault(p.Name, fmt.Sprintf("the action produced %s; declared is %s", p.SlotName(int(have)), p.SlotName(int(o.ring))))
+		}
+	}
+}
+
+// stray reports tokens put at a place that this branch does not produce at.
+func (f *Firing) stray() {
+	b := &f.mode.Branches[f.branch]
+	for _, o := range f.t.outs {
+		in := false
+		for i := range b.outs {
+			in = in || b.outs[i].place == o.place
+		}
+		if s := f.m.stores[o.place]; !in && s != nil && s.staged() > 0 {
+			f.fault(o.local, fmt.Sprintf("the action produced there, but branch %d does not", f.branch))
+		}
+	}
+}
+
+// place commits one output.
+func (m *Machine) place(f *Firing, o *out) {
+	s := m.stores[o.place]
+	p := &m.prog.places[o.place]
+	if o.emit {
+		m.emit(s, p, o.n)
+		return
+	}
+	if s != nil {
+		s.commit(o.ring)
+	}
+	m.count[o.slot] += o.n
+	if p.Max != MaxTokens || m.count[o.slot] > MaxTokens {
+		if n := m.prog.marked(m.count, p); n > p.Max {
+			f.fault(p.Name, fmt.Sprintf("it holds %d tokens; its capacity is %d", n, p.Max))
+		}
+	}
+}
+
+func (m *Machine) emit(s store, p *PlaceInfo, n int32) {
+	if s != nil {
+		m.out = s.emit(p.Name, m.seq+1, m.out)
+		return
+	}
+	for range n {
+		m.out = append(m.out, Token{place: p.Name, value: Unit{}, seq: m.seq + 1})
+	}
+}
+
+// cancel reports the tasks this firing cancelled.
+func (m *Machine) cancel(mode *Mode) {
+	for _, i := range mode.cancels {
+		p := &m.prog.places[i]
+		for _, u := range m.f.units {
+			if u.Slot == i && u.N > 0 {
+				m.record(Event{Kind: TaskCancelled, Index: i})
+				m.out = append(m.out, Token{place: p.Name, cancel: true, seq: m.seq})
+			}
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package petri
+
+import (
+	"fmt"
+	"time"
+)
+
+// MaxChain is the most firings that may follow one another at one instant
+// without an injection between them. More is a fault: the net has a loop.
+const MaxChain = 1000
+
+// Machine runs one Program. It has no clock and no goroutine: time enters by
+// parameter, and the same stamped injections give the same events. It is not
+// safe for concurrent use; package runner puts it in a goroutine.
+type Machine struct {
+	prog   *Program
+	now    time.Duration
+	seq    uint64
+	gen    Gen
+	count  []int32
+	on     []bool // by transition: enabled
+	stores []store
+	ready  readySet
+	timers timers
+	f      Firing
+
+	events []Event
+	out    []Token
+	silent bool // record no events
+	handed bool // events and out were given to the caller
+	busy   bool // inside a call; stays true after a panic
+	ended  bool
+}
+
+// Ready is what a caller must do next: append Events, act on Out in order, and
+// call Advance again at Wake, or with the next injection. Its slices are valid
+// until the next call.
+type Ready struct {
+	Events []Event
+	Out    []Token
+	Wake   time.Duration // Forever: nothing is due
+	Ended  bool
+}
+
+// Start makes a machine in the initial marking, at net time 0, and lets what
+// is enabled at once fire. It panics if the program is not Runnable; its
+// first Advance returns the events of the start.
+func (p *Program) Start() *Machine {
+	if p.runnable != nil {
+		panic(p.runnable)
+	}
+	m := p.machine()
+	m.busy = true
+	m.record(Event{Kind: Started})
+	for _, t := range p.init {
+		i := p.byName[t.place]
+		slot := int32(p.places[i].col.slotOfValue(t.value, 0))
+		if s := m.stores[i]; s != nil {
+			s.pushAny(slot, t.value)
+		}
+	}
+	copy(m.count, p.initial)
+	for i := range p.transitions {
+		m.review(int32(i))
+	}
+	m.settle()
+	m.busy = false
+	return m
+}
+
+// machine makes an empty machine.
+func (p *Program) machine() *Machine {
+	m := &Machine{
+		prog: p, count: make([]int32, len(p.slotPlace)), on: make([]bool, len(p.transitions)),
+		stores: make([]store, len(p.places)), ready: newReadySet(len(p.ranks)), timers: newTimers(p),
+	}
+	for i := range p.places {
+		pl := &p.places[i]
+		if !pl.col.unit {
+			m.stores[i] = pl.col.newStore(pl.Slots)
+		}
+	}
+	m.f.m = m
+	return m
+}
+
+// Silent stops (or resumes) the recording of events; a run without a record
+// costs a little less and cannot be replayed.
+func (m *Machine) Silent(off bool) { m.silent = off }
+
+// Program returns the program the machine runs.
+func (m *Machine) Program() *Program { return m.prog }
+
+// Now is the net time of the last thing that happened or was asked for.
+func (m *Machine) Now() time.Duration { return m.now }
+
+// Gen is the current generation.
+func (m *Machine) Gen() Gen { return m.gen }
+
+// Wake is when the next timer is due; Forever if none runs.
+func (m *Machine) Wake() time.Duration { return m.timers.next() }
+
+// Ended reports whether the final place is marked.
+func (m *Machine) Ended() bool { return m.ended }
+
+// Marking appends the token count of every slot to to.
+func (m *Machine) Marking(to []int32) []int32 { return append(to, m.count...) }
+
+// Inject puts a token into an environment place at net time at, after every
+// timer due until then has fired, and lets everything fire that it enables at
+// once. at must not be before the last call's time. A full place refuses with
+// ErrFull, or makes room, as it declares. Every error is an *InjectError.
+func (m *Machine) Inject(at time.Duration, t Token) error {
+	i, ok := m.prog.byName[t.place]
+	if !ok || !m.prog.places[i].Env {
+		return &InjectError{Place: t.place, Reason: ErrPlace, Detail: "net " + m.prog.name}
+	}
+	pl := &m.prog.places[i]
+	if !pl.col.unit && !fits(t.value, pl.col.typ) {
+		return &InjectError{Place: t.place, Reason: ErrColour, Detail: fmt.Sprintf("%T, not %s", t.value, pl.Type)}
+	}
+	if at < m.now {
+		return &InjectError{Place: t.place, Reason: ErrPast, Detail: fmt.Sprintf("%v before %v", at, m.now)}
+	}
+	if m.busy {
+		return &InjectError{Place: t.place, Reason: ErrFaulted}
+	}
+	m.begin()
+	m.fireDue(at)
+	err := m.enter(i, pl, t.value)
+	m.busy = false
+	return err
+}
+
+// begin starts a call: what was handed out before is void now.
+func (m *Machine) begin() {
+	m.busy = true
+	if m.handed {
+		m.events = m.events[:0]
+		clear(m.out)
+		m.out = m.out[:0]
+		m.handed = false
+	}
+}
+
+// enter places an injected token.
+func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
+	if m.ended {
+		return &InjectError{Place: pl.Name, Reason: ErrEnded}
+	}
+	slot := int32(0)
+	if pl.Slots > 1 {
+		slot = int32(pl.col.slotOfValue(v, m.gen))
+	}
+	e := Event{Index: i, Slot: slot, Kind: Injected}
+	if !pl.col.secret {
+		e.Size = int32(sizeOf(v))
+	}
+	if m.prog.marked(m.count, pl) >= pl.Max && !m.makeRoom(i, pl) {
+		e.Kind = Refused
+		m.record(e)
+		return &InjectError{Place: pl.Name, Reason: ErrFull, Detail: fmt.Sprintf("capacity %d", pl.Max)}
+	}
+	m.record(e)
+	if s := m.stores[i]; s != nil {
+		s.pushAny(slot, v)
+	}
+	m.count[int32(pl.Slot)+slot]++
+	m.reviewPlace(int32(pl.Slot) + slot)
+	m.settle()
+	return nil
+}
+
+// makeRoom drops a token of a full payload place.
+func (m *Machine) makeRoom(i int32, pl *PlaceInfo) bool {
+	slot := int32(0)
+	s := m.stores[i]
+	switch {
+	case pl.Policy == Refuse:
+		return false
+	case s == nil:
+	case pl.Policy == DropOldest || pl.Slots > 1:
+		slot = s.oldest(nil, 0)
+		s.popOldest()
+	default:
+		s.popNewest()
+	}
+	m.record(Event{Kind: Dropped, Index: i, Slot: slot})
+	m.count[int32(pl.Slot)+slot]--
+	return true
+}
+
+// Advance fires every timer that is due until now, each at its own due time,
+// and returns what has happened since the last Advance. A now before the last
+// call's time is read as that time.
+func (m *Machine) Advance(now time.Duration) Ready {
+	if m.busy {
+		return Ready{Wake: Forever}
+	}
+	m.begin()
+	m.fireDue(max(now, m.now))
+	m.busy = false
+	m.handed = true
+	return Ready{Events: m.events, Out: m.out, Wake: m.timers.next(), Ended: m.ended}
+}
+
+// fireDue fires timers until now, then sets the time.
+func (m *Machine) fireDue(now time.Duration) {
+	for {
+		due := m.timers.next()
+		if due > now {
+			break
+		}
+		m.now = due
+		m.fire(m.timers.heap[0])
+		m.settle()
+	}
+	m.now = now
+}
+
+// settle runs to completion: at-once transitions fire in order of priority and
+// declaration until none is enabled.
+func (m *Machine) settle() {
+	for n := 0; ; n++ {
+		r := m.ready.first()
+		if r < 0 {
+			return
+		}
+		if n == MaxChain {
+			t := &m.prog.transitions[m.prog.ranks[r]]
+			panic(&Fault{Net: m.prog.name, Transition: t.Name,
+				Problem: fmt.Sprintf("more than %d firings at one instant; the net has a loop without a wait", MaxChain)})
+		}
+		m.fire(m.prog.ranks[r])
+	}
+}
+
+// reviewPlace looks again at the transitions that an injection can change.
+func (m *Machine) reviewPlace(slot int32) {
+	for _, u := range m.prog.watchers[slot] {
+		m.review(u)
+	}
+}
+
+// review brings one transition's state up to date.
+func (m *Machine) review(u int32) {
+	t := &m.prog.transitions[u]
+	on := !m.ended && m.enabled(t)
+	if on == m.on[u] {
+		return
+	}
+	m.on[u] = on
+	switch {
+	case t.rank >= 0 && on:
+		m.ready.add(t.rank)
+	case t.rank >= 0:
+		m.ready.remove(t.rank)
+	case on:
+		m.timers.start(u, m.now+t.wait())
+	default:
+		m.timers.stop(u)
+	}
+}
+
+func (m *Machine) enabled(t *TransitionInfo) bool {
+	for i := range t.Modes {
+		if t.Modes[i].holds(m.count) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Machine) record(e Event) {
+	m.seq++
+	if m.silent {
+		return
+	}
+	e.Seq, e.At = m.seq, m.now
+	m.events = append(m.events, e)
+}
+
+// end stops everything when the final place is marked.
+func (m *Machine) end() {
+	m.ended = true
+	for i := range m.on {
+		if m.on[i] {
+			m.review(int32(i))
+		}
+	}
+	m.record(Event{Kind: Ended, Index: -1})
+}

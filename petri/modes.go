@@ -1,0 +1,342 @@
+package petri
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// transition checks one transition and expands it into modes.
+func (c *compiler) transition(t *flatTransition) {
+	info := TransitionInfo{
+		Name: t.scope.path + t.Name, Group: t.group, When: t.When, Priority: t.Priority,
+		Free: t.Out.free, Bump: t.Bump, action: t.Action, rank: -1, clock: -1,
+	}
+	b := &builder{c: c, t: t, info: &info}
+	b.checkText()
+	if !b.arcs() {
+		return
+	}
+	b.describeOutputs()
+	b.expand()
+	c.p.transitions = append(c.p.transitions, info)
+}
+
+// builder compiles one transition.
+type builder struct {
+	c    *compiler
+	t    *flatTransition
+	info *TransitionInfo
+	bad  bool
+}
+
+func (b *builder) fail(format string, args ...any) {
+	b.bad = true
+	b.c.errs.add("transition %q: "+format, append([]any{b.info.Name}, args...)...)
+}
+
+func (b *builder) checkText() {
+	w := b.t.When
+	switch {
+	case b.t.Name == "":
+		b.c.errs.add("net %q has a transition without a name", b.t.scope.net.Name)
+	case w.Earliest < 0 || w.Latest < w.Earliest:
+		b.fail("firing interval [%s,%s] is empty or negative", w.Earliest, w.Latest)
+	case !w.AtOnce() && b.t.Priority != 0:
+		b.fail("priority %d on a timed transition; priorities order at-once transitions only", b.t.Priority)
+	case w.Earliest == Forever:
+		b.fail("it can never fire: the earliest time is forever")
+	}
+	if len(b.t.In)+len(b.t.Read) == 0 && w.AtOnce() {
+		b.fail("it needs no token and fires at once, so it would fire for ever")
+	}
+}
+
+// arcs resolves and checks the arcs that are not outputs.
+func (b *builder) arcs() bool {
+	type use struct {
+		kind  ArcKind
+		place int32
+	}
+	seen := map[use]bool{}
+	lists := [...]Arcs{InArc: b.t.In, ReadArc: b.t.Read, InhibitArc: b.t.Inhibit, ResetArc: b.t.Reset}
+	for kind, list := range lists {
+		for _, any := range list {
+			a := any.asArc()
+			place := b.t.scope.place(a)
+			if place < 0 {
+				b.bad = true
+				continue
+			}
+			u := use{ArcKind(kind), place}
+			if seen[u] && ArcKind(kind) != InhibitArc {
+				b.fail("two %s arcs on place %q; use one arc with a count", arcNames[kind], a.place)
+			}
+			seen[u] = true
+			b.arc(ArcKind(kind), a, place)
+		}
+	}
+	return !b.bad
+}
+
+var arcNames = [...]string{"input", "read", "inhibitor", "reset", "output"}
+
+func (b *builder) arc(kind ArcKind, a Arc, place int32) {
+	p := &b.c.places[place]
+	if p.Out {
+		b.fail("%s arc on output place %q, where nothing lies", arcNames[kind], p.Name)
+		return
+	}
+	if a.from != nil || a.keyBy != nil {
+		b.fail("Passing and KeyBy belong to outputs, not to the %s arc on %q", arcNames[kind], p.Name)
+	}
+	if a.n < 1 || a.n > MaxTokens {
+		b.fail("%s arc on %q has count %d; 1 to %d is possible", arcNames[kind], p.Name, a.n, MaxTokens)
+	}
+	if kind != ResetArc && kind != InhibitArc && a.n > p.Max {
+		b.fail("%s arc needs %d tokens of %q, whose capacity is %d", arcNames[kind], a.n, p.Name, p.Max)
+	}
+	slots, label := b.accepted(a, p)
+	b.info.arcs = append(b.info.arcs, flatArc{
+		local: a.place.String(), place: place, kind: kind, slots: slots, n: int32(a.n), all: a.kind != exactly,
+	})
+	b.info.Arcs = append(b.info.Arcs, ArcInfo{Kind: kind, Place: int(place), Count: a.n, All: a.kind != exactly, Label: label})
+}
+
+// accepted lists the slots an arc accepts.
+func (b *builder) accepted(a Arc, p *PlaceInfo) (slots []int32, label string) {
+	b.checkKeys(a, p)
+	var names []string
+	for i := range p.col.slots() {
+		k, stale := i, false
+		if p.Gen {
+			k, stale = i/2, i%2 == 1
+		}
+		if a.keys != 0 && !a.keys.has(Key(k)) || a.age == freshOnly && stale || a.age == staleOnly && !stale {
+			continue
+		}
+		slots = append(slots, int32(p.Slot+i))
+		if a.keys != 0 && (len(names) == 0 || names[len(names)-1] != p.Keys[k]) {
+			names = append(names, p.Keys[k])
+		}
+	}
+	switch a.age {
+	case freshOnly:
+		names = append(names, "fresh")
+	case staleOnly:
+		names = append(names, "stale")
+	}
+	return slots, strings.Join(names, ",")
+}
+
+func (b *builder) checkKeys(a Arc, p *PlaceInfo) {
+	if a.keys != 0 && p.Keys == nil {
+		b.fail("arc on %q names a key, but colour %s has none; implement petri.Keyed", p.Name, p.Type)
+		return
+	}
+	if a.badKey || bits.Len32(uint32(a.keys)) > max(len(p.Keys), 1) {
+		b.fail("arc on %q names a key that colour %s does not have; it has %s", p.Name, p.Type, strings.Join(p.Keys, ", "))
+	}
+	if a.age != anyAge && !p.Gen {
+		b.fail("arc on %q asks for fresh or stale tokens, but colour %s has no generation; implement petri.Generational",
+			p.Name, p.Type)
+	}
+}
+
+// expand makes a mode for every combination of token kinds the arcs allow.
+func (b *builder) expand() {
+	n := len(b.info.arcs)
+	pick := make([][]Count, n)
+	b.choose(0, pick)
+	if !b.bad && len(b.info.Modes) == 0 {
+		b.fail("its guard refuses every combination of keys, so it can never fire")
+	}
+}
+
+// choose picks the kinds of token for arc i and those after it.
+func (b *builder) choose(i int, pick [][]Count) {
+	if b.bad {
+		return
+	}
+	if i == len(pick) {
+		b.mode(pick)
+		return
+	}
+	a := &b.info.arcs[i]
+	if !b.distinguishes(a) {
+		pick[i] = nil
+		b.choose(i+1, pick)
+		return
+	}
+	b.multisets(a, 0, a.n, nil, func(taken []Count) {
+		pick[i] = taken
+		b.choose(i+1, pick)
+	})
+}
+
+// distinguishes reports whether an arc makes a mode for each kind of token.
+func (b *builder) distinguishes(a *flatArc) bool {
+	switch {
+	case a.kind == InArc:
+		return !a.all
+	case a.kind == ReadArc && !a.all && a.n == 1 && len(a.slots) > 1:
+		return b.looksAtKeys()
+	default:
+		return a.kind == ReadArc && !a.all && len(a.slots) == 1
+	}
+}
+
+// looksAtKeys reports whether anything in the transition depends on keys.
+func (b *builder) looksAtKeys() bool {
+	if b.t.Guard != nil || b.t.Out.choose != nil {
+		return true
+	}
+	for _, br := range b.t.Out.branches {
+		for _, a := range br {
+			if arc := a.asArc(); arc.keyBy != nil || arc.from != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// multisets calls fn for every way to take n tokens from the arc's slots.
+func (b *builder) multisets(a *flatArc, from int, n int32, taken []Count, fn func([]Count)) {
+	if n == 0 {
+		fn(append([]Count(nil), taken...))
+		return
+	}
+	if from == len(a.slots) || b.bad {
+		return
+	}
+	for k := n; k >= 0; k-- {
+		next := taken
+		if k > 0 {
+			next = append(taken, Count{a.slots[from], k})
+		}
+		b.multisets(a, from+1, n-k, next, fn)
+	}
+}
+
+// mode compiles one combination, if the guard allows it.
+func (b *builder) mode(pick [][]Count) {
+	m := Mode{branch: -1, arcSlot: make([]int32, len(pick))}
+	var label []string
+	for i := range b.info.arcs {
+		b.modeArc(&m, i, pick[i], &label)
+	}
+	m.Label = strings.Join(label, " ")
+	b.mergeConds(&m)
+	keys := &Keys{t: b.info, mode: &m, prog: b.c.p}
+	if b.t.Guard != nil && !b.t.Guard(keys) {
+		b.checkLook(keys, "guard")
+		return
+	}
+	b.checkLook(keys, "guard")
+	if len(b.info.Modes) >= MaxModes {
+		b.fail("its arcs allow more than %d combinations of keys; narrow them with Is", MaxModes)
+		return
+	}
+	b.branches(&m, keys)
+	b.cancels(&m)
+	b.info.Modes = append(b.info.Modes, m)
+}
+
+func (b *builder) checkLook(k *Keys, who string) {
+	if k.bad != "" {
+		b.fail("its %s looks at the key of %q, which is no input or read arc of one token here", who, k.bad)
+		k.bad = ""
+	}
+}
+
+func (b *builder) modeArc(m *Mode, i int, pick []Count, label *[]string) {
+	a := &b.info.arcs[i]
+	p := &b.c.places[a.place]
+	m.arcSlot[i] = -1
+	if len(pick) == 1 && (pick[0].N == 1 || len(a.slots) == 1) {
+		m.arcSlot[i] = pick[0].Slot
+		if len(a.slots) > 1 {
+			*label = append(*label, p.SlotName(int(pick[0].Slot)-p.Slot))
+		}
+	}
+	switch {
+	case a.kind == InhibitArc:
+		m.Conds = append(m.Conds, Cond{Slots: a.slots, Max: a.n})
+	case a.kind == ResetArc:
+		for _, s := range a.slots {
+			m.Reset = append(m.Reset, s)
+			m.empties = append(m.empties, empty{slot: s, place: a.place, ring: s - int32(p.Slot)})
+		}
+	case a.all || pick == nil:
+		m.Conds = append(m.Conds, Cond{Slots: a.slots, Min: a.n})
+		if a.kind == InArc {
+			b.drain(m, a, p)
+		}
+	default:
+		b.takeOrRead(m, a, p, pick)
+	}
+}
+
+func (b *builder) drain(m *Mode, a *flatArc, p *PlaceInfo) {
+	for _, s := range a.slots {
+		m.Drain = append(m.Drain, s)
+		m.empties = append(m.empties, empty{slot: s, place: a.place, ring: s - int32(p.Slot), input: true})
+	}
+}
+
+func (b *builder) takeOrRead(m *Mode, a *flatArc, p *PlaceInfo, pick []Count) {
+	for _, k := range pick {
+		m.Conds = append(m.Conds, Cond{Slots: []int32{k.Slot}, Min: k.N})
+		if a.kind == InArc {
+			m.Take = append(m.Take, k)
+			m.takes = append(m.takes, take{slot: k.Slot, place: a.place, ring: k.Slot - int32(p.Slot), n: k.N})
+		}
+	}
+}
+
+// mergeConds splits conditions into those on one slot, merged per slot, and
+// those on sums.
+func (b *builder) mergeConds(m *Mode) {
+	for _, cd := range m.Conds {
+		if len(cd.Slots) != 1 {
+			m.sums = append(m.sums, cd)
+			continue
+		}
+		c := m.condOn(cd.Slots[0])
+		c.min = max(c.min, cd.Min)
+		if cd.Max > 0 {
+			c.max = min(c.max, cd.Max)
+		}
+	}
+}
+
+func (m *Mode) condOn(slot int32) *cond {
+	for i := range m.conds {
+		if m.conds[i].slot == slot {
+			return &m.conds[i]
+		}
+	}
+	m.conds = append(m.conds, cond{slot: slot, max: math.MaxInt32})
+	return &m.conds[len(m.conds)-1]
+}
+
+// cancels lists the in-flight places whose task the mode cancels: those it
+// takes from without taking the task's result.
+func (b *builder) cancels(m *Mode) {
+	for _, t := range b.c.tasks {
+		inFlight, done := int32(b.c.places[t.InFlight].Slot), int32(t.Done)
+		ends := false
+		for _, s := range m.lessens() {
+			ends = ends || s == inFlight
+		}
+		for _, k := range m.Take {
+			if b.c.p.slotPlace[k.Slot] == done {
+				ends = false
+			}
+		}
+		if ends {
+			m.cancels = append(m.cancels, int32(t.InFlight))
+		}
+	}
+}
