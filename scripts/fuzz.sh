@@ -7,25 +7,27 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 go="${GO:-go}"
 fuzztime="${FUZZTIME:-10s}"
 
-# targets DIR prints the names of a package's fuzz targets; it compiles only packages whose tests name one.
+# targets DIR prints the names of a package's fuzz targets; it compiles only packages whose tests name one, and fails
+# when that fails.
 targets() {
-    if grep -qs '^func Fuzz' "$1"/*_test.go; then
-        "$go" test -list '^Fuzz' "$1" | grep '^Fuzz' || true
-    fi
+    local listed
+    grep -qs '^func Fuzz' "$1"/*_test.go || return 0
+    listed="$("$go" test -list '^Fuzz' "$1")" || { echo "$listed" >&2 && return 1; }
+    grep '^Fuzz' <<<"$listed" || true
 }
 
 main() {
     local dirs dir names name ran=0 broken=()
     dirs="$("$go" list -f '{{.Dir}}' "${@:-./...}")"
     for dir in $dirs; do
-        names="$(targets "$dir")"
+        names="$(targets "$dir")" || broken+=("${dir#"$PWD"/} does not compile")
         for name in $names; do
             printf '\n== %s in %s for %s\n' "$name" "${dir#"$PWD"/}" "$fuzztime"
             "$go" test -run '^$' -fuzz "^$name\$" -fuzztime "$fuzztime" "$dir" || broken+=("$name in ${dir#"$PWD"/}")
             ran=$((ran + 1))
         done
     done
-    printf '\n== summary: %d fuzz targets, %d broken\n' "$ran" "${#broken[@]}"
+    printf '\n== summary: %d fuzz targets, %d failures\n' "$ran" "${#broken[@]}"
     if ((${#broken[@]} > 0)); then
         printf '%s\n' "${broken[@]}"
         return 1

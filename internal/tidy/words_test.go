@@ -176,7 +176,7 @@ func wordBreaches() []breach {
 		{"papers", "foreign words", src("// sha" + "red/reference/live.md"), []string{"a.go:2: "}},
 		{"registry", "foreign words", one("scripts/a.sh", "curl https://proxy.golang."+"org/x\n"), []string{":1: "}},
 		{"who made it", "foreign words", src("// written by another hel" + "per"), []string{"a.go:2: "}},
-		{"where it was asked for", "foreign words", src("// see the issue track"+"er"), []string{"a.go:2: "}},
+		{"where it was asked for", "foreign words", src("// see the issue track" + "er"), []string{"a.go:2: "}},
 		{"tools", "foreign words", one("a.md", "use the age"+"nt tools\n"), []string{"a.md:1: "}},
 		{"testing's own", "foreign words", src("func f() { t.Hel" + "per() }"), nil},
 	}
