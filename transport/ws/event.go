@@ -1,0 +1,183 @@
+package ws
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/voicegw/voicegw/transport"
+)
+
+// errUnknown says that an event is of a type this version does not know: it is ignored and counted.
+var errUnknown = errors.New("an event of unknown type")
+
+// errHello says that an event is a hello.
+var errHello = errors.New("a hello")
+
+// errNotHello says that an event is something else than a hello.
+var errNotHello = errors.New("this is another event")
+
+// appendHello appends the hello of a client.
+func appendHello(dst []byte, h transport.Hello) []byte {
+	dst = appendInt(appendType(dst, "hello"), "version", int64(h.Version))
+	dst = appendInt(dst, "input_rate", int64(h.InputRateHz))
+	dst = appendInt(dst, "output_rate", int64(h.OutputRateHz))
+	for _, f := range [...][2]string{
+		{"language", h.Language}, {"instructions", h.Instructions},
+		{"detection", string(h.Detection)}, {"client", h.Client},
+	} {
+		if f[1] != "" {
+			dst = appendText(dst, f[0], f[1])
+		}
+	}
+	if h.HalfDuplex {
+		dst = appendBool(dst, "half_duplex", true)
+	}
+	if h.ShowNet {
+		dst = appendBool(dst, "show_net", true)
+	}
+	return append(dst, '}')
+}
+
+// decodeHello reads the first text frame of a call. Which values the gateway has is for Check to say.
+func decodeHello(b []byte) (transport.Hello, error) {
+	o, err := parseObject(b)
+	if err != nil {
+		return transport.Hello{}, err
+	}
+	if o.name != "hello" {
+		return transport.Hello{}, fmt.Errorf("%w: %q", errNotHello, trimUTF8(o.name, transport.ClientLenMax))
+	}
+	h := transport.Hello{
+		Version:      int(o.whole("version", math.MaxInt32)),
+		InputRateHz:  int(o.whole("input_rate", math.MaxInt32)),
+		OutputRateHz: int(o.whole("output_rate", math.MaxInt32)),
+		Language:     o.text("language", transport.LanguageLenMax),
+		Instructions: o.text("instructions", transport.InstructionsLenMax),
+		Detection:    transport.Detection(o.text("detection", transport.InstructionsLenMax)),
+		HalfDuplex:   o.flag("half_duplex"),
+		ShowNet:      o.flag("show_net"),
+		Client:       o.text("client", transport.ClientLenMax),
+	}
+	return h, o.err
+}
+
+// appendEvent appends an event of a client, other than hello and audio.
+func appendEvent(dst []byte, ev *transport.Event) ([]byte, error) {
+	switch ev.Kind {
+	case transport.EventAck:
+		dst = appendUint(appendType(dst, "ack"), "generation", ev.Generation)
+		dst = appendInt(dst, "played_ms", ev.PlayedMS)
+		if ev.Mark != "" {
+			dst = appendText(dst, "mark", ev.Mark)
+		}
+		if ev.Cleared {
+			dst = appendBool(dst, "cleared", true)
+		}
+	case transport.EventMute:
+		dst = appendBool(appendType(dst, "mute"), "on", ev.On)
+	case transport.EventText:
+		dst = appendText(appendType(dst, "text"), "text", ev.Text)
+	case transport.EventDTMF:
+		dst = appendText(appendType(dst, "dtmf"), "digits", ev.Text)
+	case transport.EventToolResult:
+		return appendToolResult(dst, ev)
+	case transport.EventBye:
+		dst = appendType(dst, "bye")
+		if ev.Text != "" {
+			dst = appendText(dst, "reason", ev.Text)
+		}
+	default:
+		return nil, fmt.Errorf("an event of kind %d cannot be sent", ev.Kind)
+	}
+	return append(dst, '}'), nil
+}
+
+func appendToolResult(dst []byte, ev *transport.Event) ([]byte, error) {
+	dst = appendText(appendType(dst, "tool_result"), "id", ev.ID)
+	if ev.Failed {
+		return append(appendText(dst, "error", ev.Text), '}'), nil
+	}
+	if !json.Valid([]byte(ev.Text)) {
+		return nil, errors.New("the output of a tool must be JSON")
+	}
+	return append(append(appendKey(dst, "output"), ev.Text...), '}'), nil
+}
+
+// decodeEvent fills ev, which was reset, from a text frame that came after the hello. It returns [errUnknown] for types
+// of another version, [errHello] for a hello, a *transport.FieldError for a field out of range. An acknowledgement
+// without a mark costs no allocation.
+func decodeEvent(b []byte, ev *transport.Event) error {
+	if decodeAck(b, ev) {
+		return nil
+	}
+	return decodeAny(b, ev)
+}
+
+// decodeAny is decodeEvent for every event that [decodeAck] leaves alone, and for acknowledgements too.
+func decodeAny(b []byte, ev *transport.Event) error {
+	o, err := parseObject(b)
+	if err != nil {
+		return err
+	}
+	switch o.name {
+	case "ack":
+		takeAck(o, ev)
+	case "mute":
+		o.need("on", "true or false")
+		ev.Kind, ev.On = transport.EventMute, o.flag("on")
+	case "text":
+		takeText(o, ev)
+	case "dtmf":
+		takeDigits(o, ev)
+	case "tool_result":
+		takeToolResult(o, ev)
+	case "bye":
+		ev.Kind, ev.Text = transport.EventBye, o.text("reason", transport.ByeReasonLenMax)
+	case "hello":
+		return errHello
+	default:
+		return errUnknown
+	}
+	return o.err
+}
+
+func takeAck(o *object, ev *transport.Event) {
+	o.need("generation", "the generation that was heard")
+	o.need("played_ms", "how much of the generation was heard")
+	ev.Kind = transport.EventAck
+	ev.Generation = uint64(o.whole("generation", transport.GenerationMax))
+	ev.PlayedMS = o.floor("played_ms", transport.PlayedMSMax)
+	ev.Mark = o.text("mark", transport.MarkLenMax)
+	ev.Cleared = o.flag("cleared")
+}
+
+func takeText(o *object, ev *transport.Event) {
+	ev.Kind, ev.Text = transport.EventText, o.text("text", utf8.UTFMax*transport.TextCharsMax)
+	if n := utf8.RuneCountInString(ev.Text); n < 1 || n > transport.TextCharsMax {
+		o.fail("text", fmt.Sprintf("a string of 1 to %d characters", transport.TextCharsMax))
+	}
+}
+
+func takeDigits(o *object, ev *transport.Event) {
+	ev.Kind, ev.Text = transport.EventDTMF, o.text("digits", transport.DigitsMax)
+	if ev.Text == "" || strings.Trim(ev.Text, "0123456789*#ABCD") != "" {
+		o.fail("digits", fmt.Sprintf("1 to %d of 0-9, *, #, A-D", transport.DigitsMax))
+	}
+}
+
+func takeToolResult(o *object, ev *transport.Event) {
+	ev.Kind, ev.ID = transport.EventToolResult, o.text("id", transport.IDLenMax)
+	if ev.ID == "" {
+		o.fail("id", "the id of a tool call")
+	}
+	if o.has("error") {
+		ev.Failed, ev.Text = true, o.text("error", transport.TextCharsMax)
+		return
+	}
+	o.need("output", "JSON, or absent with an error in its place")
+	ev.Text = string(o.members["output"])
+}

@@ -1,0 +1,187 @@
+package ws
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/voicegw/voicegw/transport"
+)
+
+// appendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += n - 1
+		}
+		i++
+	}
+	return append(dst, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendText appends a member with a string value.
+func appendText(dst []byte, key, value string) []byte {
+	return appendString(appendKey(dst, key), value)
+}
+
+// appendInt appends a member with a whole number.
+func appendInt(dst []byte, key string, value int64) []byte {
+	return strconv.AppendInt(appendKey(dst, key), value, 10)
+}
+
+// appendUint appends a member with a whole number.
+func appendUint(dst []byte, key string, value uint64) []byte {
+	return strconv.AppendUint(appendKey(dst, key), value, 10)
+}
+
+// appendBool appends a member with true or false.
+func appendBool(dst []byte, key string, value bool) []byte {
+	return strconv.AppendBool(appendKey(dst, key), value)
+}
+
+func appendKey(dst []byte, key string) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, key...)
+	return append(dst, '"', ':')
+}
+
+// appendType begins an object with its type.
+func appendType(dst []byte, name string) []byte {
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, name...)
+	return append(dst, '"')
+}
+
+// errNotEvent says that a text frame is no event at all.
+var errNotEvent = errors.New("a text frame must be a JSON object with a \"type\"")
+
+// object is a JSON object of which members are taken by exact name. The first member that cannot be taken stays in err;
+// those after it read as absent.
+type object struct {
+	name    string // its type
+	members map[string]json.RawMessage
+	err     error
+}
+
+// parseObject parses a text frame. An object without a type is [errNotEvent].
+func parseObject(b []byte) (*object, error) {
+	if !utf8.Valid(b) {
+		return nil, errors.New("a text frame must be UTF-8")
+	}
+	o := &object{name: "event"}
+	if err := json.Unmarshal(b, &o.members); err != nil || o.members == nil {
+		return nil, errNotEvent
+	}
+	o.name = o.text("type", math.MaxInt)
+	if o.err != nil || o.name == "" {
+		return nil, errNotEvent
+	}
+	return o, nil
+}
+
+// has reports whether there is a member, other than null, with this name.
+func (o *object) has(key string) bool {
+	raw, ok := o.members[key]
+	return ok && string(raw) != "null"
+}
+
+// fail keeps the first error. The value is shortened, so that the sentence fits on a line.
+func (o *object) fail(key, want string) {
+	if o.err != nil {
+		return
+	}
+	const most = 40
+	value := string(o.members[key])
+	if value == "" {
+		value = "missing"
+	}
+	if len(value) > most {
+		value = trimUTF8(value, most) + "..."
+	}
+	o.err = &transport.FieldError{Event: trimUTF8(o.name, most), Field: key, Value: value, Want: want}
+}
+
+// need fails unless there is a member with this name.
+func (o *object) need(key, want string) {
+	if !o.has(key) {
+		o.fail(key, want)
+	}
+}
+
+// text takes a string of at most lenMax bytes, "" when it is absent.
+func (o *object) text(key string, lenMax int) string {
+	if !o.has(key) {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(o.members[key], &s) != nil || len(s) > lenMax {
+		o.fail(key, fmt.Sprintf("a string of at most %d bytes", lenMax))
+		return ""
+	}
+	return s
+}
+
+// whole takes a whole number from 0 to most, 0 when it is absent.
+func (o *object) whole(key string, most int64) int64 {
+	if !o.has(key) {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(o.members[key]), 10, 64)
+	if err != nil || n < 0 || n > most {
+		o.fail(key, fmt.Sprintf("a whole number from 0 to %d", most))
+		return 0
+	}
+	return n
+}
+
+// floor takes a number from 0 to most and cuts its fraction off, 0 when it is absent.
+func (o *object) floor(key string, most int64) int64 {
+	if !o.has(key) {
+		return 0
+	}
+	var x float64
+	if json.Unmarshal(o.members[key], &x) != nil || x < 0 || x > float64(most) {
+		o.fail(key, fmt.Sprintf("a number from 0 to %d", most))
+		return 0
+	}
+	return int64(x)
+}
+
+// flag takes true or false, false when it is absent.
+func (o *object) flag(key string) bool {
+	switch string(o.members[key]) {
+	case "true":
+		return true
+	case "", "null", "false":
+		return false
+	}
+	o.fail(key, "true or false")
+	return false
+}
+
+// trimUTF8 cuts s to at most n bytes, at the end of a character.
+func trimUTF8(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
