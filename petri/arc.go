@@ -39,6 +39,9 @@ const (
 	all
 )
 
+// ArcPlace returns the place an arc is connected to.
+func ArcPlace(a AnyArc) AnyPlace { return a.asArc().place }
+
 func (a Arc) asArc() Arc      { return a }
 func (p Place[T]) asArc() Arc { return Arc{place: p, n: 1} }
 

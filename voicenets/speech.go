@@ -1,0 +1,56 @@
+package voicenets
+
+import "github.com/voicegw/voicegw/petri"
+
+// speechNet turns edges into a state: quiet or speaking. Redundant edges are
+// ignored. While speech is open the detector says so every 100 ms; when it
+// does not for FrameGap its frames have stopped coming (mute, a stalled
+// network, the end of a file) and speech is over.
+func speechNet(c Config) *petri.Net {
+	const heartbeat petri.Place[petri.Unit] = "heartbeat"
+	return &petri.Net{
+		Name:  "speech",
+		Ports: []petri.AnyPlace{SpeechEdge, Tell, FramesEnded, quiet, speaking, began, confirmed, ended},
+		Env:   []petri.Env{{Place: SpeechEdge}},
+		Out:   []petri.Output{{Place: FramesEnded}},
+		Init:  []petri.Token{quiet.Token(petri.Unit{})},
+		Caps:  caps(1, quiet, speaking, began, confirmed, ended, heartbeat),
+		Transitions: []petri.Transition{
+			{Name: "open_speech", In: petri.Arcs{SpeechEdge.Is(SpeechStart), quiet},
+				Out: petri.And(speaking, heartbeat, began, Tell), Action: tell(SpeechHeard)},
+			{Name: "keep_speech", In: petri.Arcs{SpeechEdge.Is(SpeechMore), heartbeat}, Read: petri.Arcs{speaking},
+				Out: petri.And(heartbeat)},
+			{Name: "confirm_speech", In: petri.Arcs{SpeechEdge.Is(SpeechConfirm), heartbeat}, Read: petri.Arcs{speaking},
+				Out: petri.And(confirmed, heartbeat)},
+			{Name: "close_speech", In: petri.Arcs{SpeechEdge.Is(SpeechStop), speaking, heartbeat},
+				Out: petri.And(quiet, ended, Tell), Action: tell(SpeechOver)},
+			{Name: "end_speech_without_frames", In: petri.Arcs{speaking, heartbeat}, When: petri.After(c.FrameGap),
+				Out: petri.And(quiet, ended, FramesEnded, Tell), Action: tell(SpeechOver)},
+			{Name: "ignore_second_start", In: petri.Arcs{SpeechEdge.Is(SpeechStart)}, Read: petri.Arcs{speaking}},
+			{Name: "ignore_edge_in_quiet", In: petri.Arcs{SpeechEdge.Is(SpeechMore, SpeechConfirm, SpeechStop)},
+				Read: petri.Arcs{quiet}},
+		},
+	}
+}
+
+// tell produces one notice about the current generation.
+func tell(kind NoticeKind) func(*petri.Firing) {
+	return func(f *petri.Firing) { Tell.Put(f, Notice{Kind: kind, Gen: f.Gen()}) }
+}
+
+// tellBoth produces two notices about the generation that was current before
+// a bump (bumped: 1) or is current (bumped: 0).
+func tellBoth(a, b NoticeKind, bumped petri.Gen) func(*petri.Firing) {
+	return func(f *petri.Firing) {
+		Tell.Put(f, Notice{Kind: a, Gen: f.Gen() - bumped})
+		Tell.Put(f, Notice{Kind: b, Gen: f.Gen() - bumped})
+	}
+}
+
+func caps(n int, places ...petri.AnyPlace) []petri.Cap {
+	var list []petri.Cap
+	for _, p := range places {
+		list = append(list, petri.Cap{Place: p, Max: n})
+	}
+	return list
+}
