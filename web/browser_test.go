@@ -1,0 +1,87 @@
+package web_test
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/voicegw/voicegw/internal/browsertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// micRate is the rate of the WAV that is the microphone.
+const micRate = 48000
+
+// microphone is what the browser of these tests hears, over and over: a second of silence, two seconds of syllables.
+func microphone() []int16 {
+	return slices.Concat(silence(micRate, 1000), syllables(micRate, 2000, 7))
+}
+
+// stage is one tab on the page of one double, in a browser that several tests share.
+type stage struct {
+	*browsertest.Tab
+	*double
+}
+
+func launch(t *testing.T) *browsertest.Browser {
+	t.Helper()
+	return browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, micRate, microphone()), LoopMicrophone: true})
+}
+
+// open loads the page from a double of its own, with raw audio and the tap unless the query says otherwise.
+func open(t *testing.T, browser *browsertest.Browser, query string) stage {
+	t.Helper()
+	return openWith(t, browser, query, nil)
+}
+
+func openWith(t *testing.T, browser *browsertest.Browser, query string, extra map[string]http.Handler) stage {
+	t.Helper()
+	d := newDouble(t, extra)
+	tab := browser.Open(t, d.URL+"/"+query)
+	tab.WaitFor(`window.voicegw`)
+	return stage{Tab: tab, double: d}
+}
+
+const tapped = "?raw=1&tap=1"
+
+// talk presses Talk and answers the call.
+func (s stage) talk() *call {
+	s.t.Helper()
+	s.Click("#talk")
+	c := s.answer()
+	s.WaitFor(`document.body.dataset.state === "live"`)
+	return c
+}
+
+func (s stage) text(selector string) string {
+	s.t.Helper()
+	var text string
+	s.Eval(`document.querySelector(`+quote(selector)+`).textContent.trim()`, &text)
+	return text
+}
+
+// heard is everything the playout worklet put out so far, and its rate.
+func (s stage) heard() ([]int16, int) {
+	s.t.Helper()
+	var tap struct {
+		Rate   int
+		Base64 string
+	}
+	s.Eval(`voicegw.heard()`, &tap)
+	data, err := base64.StdEncoding.DecodeString(tap.Base64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	pcm := make([]int16, len(data)/2)
+	for i := range pcm {
+		pcm[i] = int16(binary.LittleEndian.Uint16(data[2*i:]))
+	}
+	return pcm, tap.Rate
+}
+
+func quote(s string) string { return `"` + s + `"` }

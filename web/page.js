@@ -1,0 +1,310 @@
+// The page: one VoiceClient and what it says, shown.
+
+import { VoiceClient } from "./client.js";
+import { NetView } from "./netview.js";
+import { Timeline, loudness } from "./timeline.js";
+import { Transcript } from "./transcript.js";
+
+const QUERY = new URLSearchParams(location.search);
+const URL_OF_VOICE = new URL(document.querySelector("meta[name=voicegw-path]").content, location.href);
+const TAP_MAX = 3_000; // messages of 100 ms: five minutes
+const HIDE_WARNING_MS = 30_000;
+const METER_FALL = 0.85; // per animation frame
+
+const $ = (id) => document.getElementById(id);
+const body = document.body;
+
+const client = new VoiceClient({
+  url: URL_OF_VOICE.href,
+  showNet: QUERY.get("net") !== "0",
+  raw: QUERY.get("raw") === "1",
+  tap: QUERY.get("tap") === "1",
+});
+const timeline = new Timeline($("timeline"));
+const transcript = new Transcript($("transcript"));
+const net = new NetView($("net"), $("net-drawing"), $("net-fired"));
+const levels = { caller: 0, model: 0 };
+const speaking = { caller: false, model: false };
+const heard = { rate: 0, parts: [] }; // with ?tap=1: everything that was played
+const log = []; // the last events, for tests and the curious
+let warningTimer = 0;
+
+// --- who is speaking ---
+
+const LISTENING = {
+  nobody: "Listening. Speak whenever you like.",
+  caller: "You are speaking.",
+  model: "The model is speaking. Talk over it to stop it.",
+  both: "You are speaking over the model.",
+};
+
+function showSpeaking() {
+  const { caller, model } = speaking;
+  const who = caller && model ? "both" : caller ? "caller" : model ? "model" : "nobody";
+  body.dataset.speaking = who;
+  if (client.state === "live") $("speaking").textContent = client.muted && who === "nobody" ? "You are muted." : LISTENING[who];
+}
+
+// --- the state of the call ---
+
+const STATES = {
+  idle: { connection: "Not connected", speaking: "Press Talk and speak.", talk: "Talk" },
+  connecting: { connection: "Connecting", speaking: "Connecting. Allow the microphone if you are asked.", talk: "Cancel" },
+  live: { connection: "Connected", speaking: LISTENING.nobody, talk: "Hang up" },
+  ending: { connection: "Hanging up", speaking: "Hanging up.", talk: "Hang up" },
+  ended: { connection: "Not connected", speaking: "Press Talk and speak.", talk: "Talk" },
+  failed: { connection: "Call failed", speaking: "Press Talk to try again.", talk: "Talk" },
+};
+
+function showState(state) {
+  const words = STATES[state];
+  body.dataset.state = state;
+  $("connection").textContent = words.connection;
+  $("speaking").textContent = words.speaking;
+  $("talk-label").textContent = words.talk;
+  $("talk").disabled = state === "ending";
+}
+
+function toggleCall() {
+  if (client.state === "live" || client.state === "connecting") {
+    client.end();
+    return;
+  }
+  hideNotice();
+  forgetLastCall();
+  client.configure({
+    language: $("language").value.trim() || undefined,
+    detection: $("detection").value || undefined,
+    halfDuplex: $("half-duplex").checked,
+    deviceId: $("microphone").value || undefined,
+  });
+  client.start().catch(() => {}); // the "end" event tells
+}
+
+function forgetLastCall() {
+  transcript.clear();
+  timeline.start();
+  heard.parts.length = 0;
+  for (const id of ["first-audio", "barge-in"]) showMeasure(id, null);
+  $("reason").textContent = "None yet.";
+}
+
+client.on("state", ({ state }) => {
+  if (state !== "ended") showState(state);
+  if (state === "live") listMicrophones();
+});
+
+client.on("ready", ({ model }) => {
+  const badge = $("badge");
+  badge.hidden = false;
+  badge.dataset.kind = !model ? "unknown" : model.embedded ? "embedded" : "google";
+  if (!model) badge.textContent = "the gateway does not say where audio goes";
+  else if (model.embedded) badge.textContent = "embedded model \u2013 nothing leaves this machine";
+  else badge.textContent = `audio goes to Google (${model.name})`;
+});
+
+client.on("end", ({ reason, message, advice, normal }) => {
+  showState(normal ? "ended" : "failed");
+  speaking.caller = speaking.model = false;
+  showSpeaking();
+  setLevel("caller", 0);
+  setLevel("model", 0);
+  timeline.stop();
+  if (normal && reason !== "done") hideNotice();
+  else showNotice(normal ? "info" : "error", message, advice);
+});
+
+// --- notices ---
+
+function showNotice(kind, message, advice) {
+  clearTimeout(warningTimer);
+  $("notice").dataset.kind = kind;
+  $("notice-message").textContent = message;
+  $("notice-advice").textContent = advice;
+  $("notice").hidden = false;
+}
+
+function hideNotice() {
+  clearTimeout(warningTimer);
+  $("notice").hidden = true;
+}
+
+client.on("error", ({ message, advice, fatal }) => {
+  if (!fatal) showNotice("warning", message, advice); // of a fatal one, "end" tells
+});
+
+client.on("warning", () => {
+  showNotice("warning", "The microphone seems to hear the loudspeaker.", "Use headphones, turn the volume down, or use loudspeaker mode.");
+  warningTimer = setTimeout(hideNotice, HIDE_WARNING_MS);
+});
+
+// --- the conversation ---
+
+const REASONS = {
+  complete: "Finished.",
+  interrupted: "You interrupted.",
+  model_lost: "The model was lost.",
+  call_over: "The call ended.",
+};
+
+client.on("speech", ({ state }) => {
+  speaking.caller = state === "start";
+  showSpeaking();
+});
+
+client.on("playout", ({ playing }) => {
+  speaking.model = playing;
+  showSpeaking();
+});
+
+client.on("turn", ({ state, generation, reason }) => {
+  if (state === "start") $("reason").textContent = "Going on.";
+  if (state === "pause") $("reason").textContent = "Paused: was that you?";
+  if (state === "resume") $("reason").textContent = "Going on: it was only a noise.";
+  if (state !== "end") return;
+  $("reason").textContent = REASONS[reason] ?? "Ended.";
+  if (reason === "interrupted") transcript.cut(generation, "You interrupted here.");
+  if (reason === "model_lost") transcript.cut(generation, "The model was lost here.");
+});
+
+client.on("clear", () => timeline.cut());
+client.on("transcript", (fragment) => transcript.add(fragment));
+client.on("net_graph", ({ svg }) => net.show(svg));
+client.on("net", (event) => net.mark(event));
+
+// --- levels ---
+
+function setLevel(who, value) {
+  levels[who] = value;
+  $(`${who}-level`).style.setProperty("--level", value.toFixed(3));
+}
+
+client.on("level", ({ who, rms, atMs }) => {
+  timeline.level(who, atMs, rms);
+  setLevel(who, Math.max(loudness(rms), levels[who] * METER_FALL));
+  const loudest = body.dataset.speaking === "model" ? levels.model : levels.caller;
+  $("talk").style.setProperty("--level", loudest.toFixed(3));
+});
+
+// --- measures ---
+
+const MEASURES = { first_audio: "first-audio", barge_in: "barge-in" };
+
+function showMeasure(id, ms) {
+  $(id).textContent = ms === null ? "\u2013" : `${ms} ms`;
+  $(id).dataset.empty = String(ms === null);
+}
+
+client.on("latency", ({ kind, ms }) => showMeasure(MEASURES[kind], ms));
+
+// --- microphone and mute ---
+
+async function listMicrophones() {
+  const select = $("microphone");
+  const chosen = select.value;
+  const list = await VoiceClient.microphones().catch(() => []);
+  const options = list
+    .filter(({ deviceId }) => deviceId !== "default")
+    .map(({ deviceId, label }, i) => new Option(label || `Microphone ${i + 1}`, deviceId));
+  select.replaceChildren(new Option("Default microphone", ""), ...options);
+  select.value = options.some((o) => o.value === chosen) ? chosen : "";
+}
+
+$("microphone").addEventListener("change", async ({ target }) => {
+  try {
+    await client.setMicrophone(target.value);
+  } catch (error) {
+    showNotice("warning", error.message, error.advice);
+  }
+});
+navigator.mediaDevices?.addEventListener("devicechange", listMicrophones);
+
+client.on("mute", ({ on }) => {
+  $("mute").setAttribute("aria-pressed", String(on));
+  $("mute-label").textContent = on ? "Unmute" : "Mute";
+  if (on) speaking.caller = false;
+  showSpeaking();
+});
+
+// --- buttons and keys ---
+
+$("talk").addEventListener("click", toggleCall);
+$("mute").addEventListener("click", () => client.mute(!client.muted));
+$("notice-close").addEventListener("click", hideNotice);
+$("net-size").addEventListener("click", () => {
+  const large = $("net").classList.toggle("large");
+  $("net-size").setAttribute("aria-pressed", String(large));
+  $("net-size").textContent = large ? "Close" : "Enlarge";
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const interactive = event.target.closest("a, button, input, select, summary, textarea");
+  const isTalkKey = event.key === " " || event.key === "Enter";
+  if (event.repeat && isTalkKey && interactive) event.preventDefault(); // a held key would call and hang up in turns
+  if (event.repeat) return;
+  if (event.key === "Escape" && $("net").classList.contains("large")) $("net-size").click();
+  if (event.key.toLowerCase() === "m" && !event.target.closest("input, select, textarea")) client.mute(!client.muted);
+  if (isTalkKey && !interactive) {
+    event.preventDefault();
+    toggleCall();
+  }
+});
+
+addEventListener("pagehide", () => client.end());
+
+// --- the lines to copy ---
+
+const SNIPPET = `<button id="talk">Talk</button>
+<script type="module">
+  import { VoiceClient } from "${new URL("./client.js", location.href).href}";
+  const call = new VoiceClient({ url: "${URL_OF_VOICE.href.replace(/^http/, "ws")}" });
+  talk.onclick = () => (call.state === "live" ? call.end() : call.start());</script>`;
+$("snippet").textContent = SNIPPET;
+
+$("copy").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(SNIPPET);
+    $("copy").textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren($("snippet"));
+    $("copy").textContent = "Selected";
+  }
+  setTimeout(() => ($("copy").textContent = "Copy"), 2_000);
+});
+
+// --- for tests and the curious ---
+
+client.on("tap", ({ pcm, rate }) => {
+  heard.rate = rate;
+  if (heard.parts.length < TAP_MAX) heard.parts.push(pcm);
+});
+
+for (const type of ["state", "ready", "speech", "turn", "transcript", "clear", "ack", "playout", "latency", "warning", "error", "end", "mute"]) {
+  client.on(type, (detail) => {
+    log.push({ type, at: Math.round(performance.now()), ...detail });
+    if (log.length > 500) log.shift();
+  });
+}
+
+/**
+ * window.voicegw: `client` the VoiceClient, `stats()` its counters, `log` the last 500 events, and with ?tap=1 `heard()`
+ * what the playout worklet put out since the call began, as {rate, base64} of 16-bit little-endian mono PCM.
+ */
+window.voicegw = {
+  client,
+  log,
+  stats: () => client.stats,
+  heard() {
+    const bytes = heard.parts.flatMap((pcm) => [...new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength)]);
+    let text = "";
+    for (let i = 0; i < bytes.length; i += 8_192) text += String.fromCharCode(...bytes.slice(i, i + 8_192));
+    return { rate: heard.rate, base64: btoa(text) };
+  },
+};
+
+if (!isSecureContext) {
+  const { message, advice } = await import("./messages.js").then((m) => m.explain("insecure_context"));
+  showNotice("error", message, advice);
+}
+listMicrophones();

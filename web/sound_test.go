@@ -1,0 +1,129 @@
+package web_test
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// syllables is noise shaped like speech: syllables of about 200 ms between pauses under 100 ms, no two alike.
+func syllables(rateHz, ms int, seed uint64) []int16 {
+	random := rand.New(rand.NewPCG(seed, 1))
+	pcm := make([]int16, rateHz*ms/1000)
+	for at := 0; at < len(pcm); {
+		length := rateHz * (120 + random.IntN(160)) / 1000
+		pitch := 110 + 120*random.Float64()
+		loud := 0.15 + 0.35*random.Float64()
+		for i := 0; i < length && at+i < len(pcm); i++ {
+			envelope := math.Sin(math.Pi * float64(i) / float64(length))
+			pcm[at+i] = int16(32767 * loud * envelope * voice(pitch, float64(i)/float64(rateHz)))
+		}
+		at += length + rateHz*(20+random.IntN(70))/1000
+	}
+	return pcm
+}
+
+// voice is a buzz of five harmonics within -1..1.
+func voice(pitchHz, t float64) float64 {
+	sum := 0.0
+	for k := 1.0; k <= 5; k++ {
+		sum += math.Sin(2*math.Pi*pitchHz*k*t) / k
+	}
+	return sum / 2.3
+}
+
+func silence(rateHz, ms int) []int16 { return make([]int16, rateHz*ms/1000) }
+
+// rms is the loudness 0..1.
+func rms(pcm []int16) float64 {
+	if len(pcm) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, s := range pcm {
+		sum += float64(s) * float64(s)
+	}
+	return math.Sqrt(sum/float64(len(pcm))) / 32768
+}
+
+// envelope is the loudness of each 20 ms.
+func envelope(pcm []int16, rateHz int) []float64 {
+	n := rateHz / 50
+	out := make([]float64, 0, len(pcm)/n)
+	for i := 0; i+n <= len(pcm); i += n {
+		out = append(out, rms(pcm[i:i+n]))
+	}
+	return out
+}
+
+// likeness is the best correlation of the envelope of part with any stretch of the envelope of whole.
+func likeness(part, whole []float64) float64 {
+	best := -1.0
+	for at := 0; at+len(part) <= len(whole); at++ {
+		best = max(best, correlation(part, whole[at:at+len(part)]))
+	}
+	return best
+}
+
+func correlation(a, b []float64) float64 {
+	meanA, meanB := mean(a), mean(b)
+	var ab, aa, bb float64
+	for i := range a {
+		ab += (a[i] - meanA) * (b[i] - meanB)
+		aa += (a[i] - meanA) * (a[i] - meanA)
+		bb += (b[i] - meanB) * (b[i] - meanB)
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}
+
+// firstLoud is the index of the first sample over -40 dBFS, or -1.
+func firstLoud(pcm []int16) int {
+	for i, s := range pcm {
+		if s > 328 || s < -328 {
+			return i
+		}
+	}
+	return -1
+}
+
+// lastLoud is the index after the last sample over -40 dBFS, or 0.
+func lastLoud(pcm []int16) int {
+	for i := len(pcm) - 1; i >= 0; i-- {
+		if pcm[i] > 328 || pcm[i] < -328 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// likenessAtSample is the best sample-aligned correlation of a quarter second from the middle of part with whole.
+func likenessAtSample(part, whole []int16) float64 {
+	n := min(len(part)/2, 12000)
+	part = part[len(part)/2 : len(part)/2+n]
+	best := -1.0
+	for at := 0; at+n <= len(whole); at++ {
+		if whole[at] != part[0] && whole[at+1] != part[1] { // aligned, nearly every sample is equal
+			continue
+		}
+		best = max(best, correlation(floats(part), floats(whole[at:at+n])))
+	}
+	return best
+}
+
+func floats(pcm []int16) []float64 {
+	out := make([]float64, len(pcm))
+	for i, s := range pcm {
+		out[i] = float64(s)
+	}
+	return out
+}
