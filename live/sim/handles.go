@@ -1,0 +1,38 @@
+package sim
+
+import "sync"
+
+// handlesMax bounds how many resumption handles are remembered; the oldest is forgotten.
+const handlesMax = 1000
+
+// session is what a handle brings back.
+type session struct {
+	owner *record // of the connection that got the handle
+	turns int
+	use   usage
+}
+
+// handles are the resumption handles of a Server.
+type handles struct {
+	mu    sync.Mutex
+	all   map[string]session
+	order []string
+}
+
+func (h *handles) put(handle string, s session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.order) == handlesMax {
+		delete(h.all, h.order[0])
+		h.order = append(h.order[:0], h.order[1:]...)
+	}
+	h.all[handle] = s
+	h.order = append(h.order, handle)
+}
+
+func (h *handles) get(handle string) (session, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s, ok := h.all[handle]
+	return s, ok
+}

@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// verb is what a client message asks for.
+type verb uint8
+
+const (
+	verbSetup verb = iota + 1
+	verbAudio
+	verbText
+	verbContent
+	verbActivityStart
+	verbActivityEnd
+	verbStreamEnd
+	verbToolResponse
+	verbIgnored // valid, but nothing a parrot minds: video, a context update
+)
+
+// request is one client message.
+type request struct {
+	verb         verb
+	setup        setupRequest
+	pcm          []byte // verbAudio, 16-bit little-endian
+	rateHz       int    // verbAudio
+	text         string // verbText
+	turnComplete bool   // verbContent
+	callIDs      []string
+}
+
+// setupRequest is what a parrot minds of a setup.
+type setupRequest struct {
+	model, handle          string
+	manual, resumption     bool
+	callerText, modelText  bool
+	silent, noInterruption bool // no audio wanted; activity does not interrupt
+}
+
+const (
+	audioHead = `{"realtimeInput":{"audio":{"data":"`
+	audioTail = `","mimeType":"audio/pcm;rate=`
+	audioEnd  = `"}}}`
+)
+
+const invalidArgument = "Request contains an invalid argument."
+
+// parse reads a client message. Audio in the form both genai and package live write is read without a JSON parser.
+func parse(data []byte, grammar *node) (request, *refusal) {
+	if r, ok := parseAudio(data); ok {
+		return r, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var raw any
+	if err := decoder.Decode(&raw); err != nil {
+		return request{}, invalid("Invalid JSON payload received. %v", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return request{}, invalid("Invalid JSON payload received. Expected end of string.")
+	}
+	if raw == nil {
+		return request{}, invalid(invalidArgument)
+	}
+	checked, refused := grammar.check(raw, "")
+	if refused != nil {
+		return request{}, refused
+	}
+	return interpret(checked.(map[string]value))
+}
+
+func parseAudio(data []byte) (request, bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(audioHead))
+	if !ok {
+		return request{}, false
+	}
+	b64, rest, ok := bytes.Cut(rest, []byte(audioTail))
+	if !ok {
+		return request{}, false
+	}
+	rate, ok := bytes.CutSuffix(rest, []byte(audioEnd))
+	if !ok {
+		return request{}, false
+	}
+	pcm, err := base64.StdEncoding.AppendDecode(nil, b64)
+	rateHz, rateErr := strconv.Atoi(string(rate))
+	if err != nil || rateErr != nil || refuseAudio(len(pcm), rateHz) != nil {
+		return request{}, false
+	}
+	return request{verb: verbAudio, pcm: pcm, rateHz: rateHz}, true
+}
+
+func refuseAudio(bytes, rateHz int) *refusal {
+	if bytes%2 != 0 || rateHz < 8000 || rateHz > 48000 {
+		return invalid(invalidArgument)
+	}
+	return nil
+}
+
+// interpret turns a checked message into a request. It holds exactly one of the alternatives.
+func interpret(m map[string]value) (request, *refusal) {
+	if len(m) != 1 {
+		return request{}, invalid("Invalid value at 'client_message' (oneof): want exactly one message_type, got %d", len(m))
+	}
+	for name, v := range m {
+		switch name {
+		case "setup":
+			return interpretSetup(v)
+		case "realtimeInput":
+			return interpretInput(v)
+		case "clientContent":
+			return request{verb: verbContent, turnComplete: dig(v, "turnComplete") == true}, nil
+		case "toolResponse":
+			return interpretToolResponse(v), nil
+		}
+	}
+	return request{verb: verbIgnored}, nil
+}
+
+func interpretSetup(v value) (request, *refusal) {
+	s := setupRequest{
+		manual:         dig(v, "realtimeInputConfig", "automaticActivityDetection", "disabled") == true,
+		noInterruption: dig(v, "realtimeInputConfig", "activityHandling") == "NO_INTERRUPTION",
+		callerText:     dig(v, "inputAudioTranscription") != nil,
+		modelText:      dig(v, "outputAudioTranscription") != nil,
+		resumption:     dig(v, "sessionResumption") != nil,
+	}
+	s.model, _ = dig(v, "model").(string)
+	s.handle, _ = dig(v, "sessionResumption", "handle").(string)
+	if modalities, ok := dig(v, "generationConfig", "responseModalities").([]value); ok {
+		for _, m := range modalities {
+			if m != "AUDIO" {
+				return request{}, invalid(invalidArgument)
+			}
+		}
+	}
+	return request{verb: verbSetup, setup: s}, nil
+}
+
+// interpretInput reads realtimeInput, which holds one field a message.
+func interpretInput(v value) (request, *refusal) {
+	input, _ := v.(map[string]value)
+	if _, ok := input["mediaChunks"]; ok {
+		return request{}, invalid("realtime_input.media_chunks is deprecated. Use audio, video, or text instead.")
+	}
+	if len(input) != 1 {
+		return request{}, invalid(invalidArgument)
+	}
+	for name, v := range input {
+		switch name {
+		case "audio":
+			return interpretAudio(v)
+		case "text":
+			s, _ := v.(string)
+			return request{verb: verbText, text: s}, nil
+		case "activityStart":
+			return request{verb: verbActivityStart}, nil
+		case "activityEnd":
+			return request{verb: verbActivityEnd}, nil
+		case "audioStreamEnd":
+			return request{verb: verbStreamEnd}, nil
+		}
+	}
+	return request{verb: verbIgnored}, nil
+}
+
+func interpretAudio(v value) (request, *refusal) {
+	pcm, _ := dig(v, "data").([]byte)
+	mime, _ := dig(v, "mimeType").(string)
+	rateHz := inputRateHz
+	kind, params, _ := strings.Cut(mime, ";")
+	if kind != "audio/pcm" {
+		return request{}, invalid("Unsupported MIME type %.40q: want audio/pcm;rate=16000", mime)
+	}
+	if name, rate, ok := strings.Cut(strings.TrimSpace(params), "="); ok && name == "rate" {
+		rateHz, _ = strconv.Atoi(rate)
+	}
+	if refused := refuseAudio(len(pcm), rateHz); refused != nil {
+		return request{}, refused
+	}
+	return request{verb: verbAudio, pcm: pcm, rateHz: rateHz}, nil
+}
+
+func interpretToolResponse(v value) request {
+	r := request{verb: verbToolResponse}
+	replies, _ := dig(v, "functionResponses").([]value)
+	for _, reply := range replies {
+		id, _ := dig(reply, "id").(string)
+		r.callIDs = append(r.callIDs, id)
+	}
+	return r
+}
+
+// dig follows names into v and returns nil where the way ends.
+func dig(v value, names ...string) value {
+	for _, name := range names {
+		m, ok := v.(map[string]value)
+		if !ok {
+			return nil
+		}
+		v = m[name]
+	}
+	return v
+}
