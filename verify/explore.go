@@ -1,0 +1,229 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Options limit and shape an exploration. The zero value explores up to
+// DefaultMax markings, run to completion.
+type Options struct {
+	// Max is the most markings to visit; 0 means DefaultMax. At the cap the
+	// graph is incomplete.
+	Max int
+	// Semantics of transitions that fire at once.
+	Semantics Semantics
+	// Progress, if not nil, is called every few thousand markings with how
+	// many were found and how many of them are done.
+	Progress func(found, done int)
+}
+
+// DefaultMax is the cap on markings unless Options say otherwise.
+const DefaultMax = 1 << 20
+
+// progressEvery is how many markings are expanded between looks at the context.
+const progressEvery = 4096
+
+// Graph is the reachability graph of a net without time: every tangible
+// marking (nothing fires at once any more), and between them one edge for each
+// way a timed transition can fire with what follows at once. Waits are
+// ignored: whatever is enabled may fire next, so the graph holds every marking
+// that any timing can reach.
+//
+// A Graph is immutable once made and may be read concurrently.
+type Graph struct {
+	// Model is what was explored.
+	Model *Model
+	// Complete reports that all markings were found.
+	Complete bool
+	// Chain is the longest run of firings at one instant after a timer or at
+	// the start.
+	Chain int
+	// Faults are the firings at which a machine would panic, each place and
+	// transition once.
+	Faults []FaultAt
+	// Refusals are the tokens that full environment places turned away, each
+	// place and transition once.
+	Refusals []RefusalAt
+
+	set    *markings
+	roots  []uint32
+	parent []uint32 // by state: where it was first reached from; itself for roots
+	by     []Step   // by state: the timed step that reached it
+	edges  []Edge
+	firstE []int // by expanded state: its first edge
+	fired  []bool
+	modeOf []int32 // by branch of modes: offset into fired
+}
+
+// Edge leads from one state to another by a step and what follows at once.
+type Edge struct {
+	To   uint32
+	Step Step
+}
+
+// FaultAt is a fault and the state before the step that leads to it; From is
+// -1 for the start of the net.
+type FaultAt struct {
+	Fault
+	From  int
+	First Step // the timed step from that state
+}
+
+// RefusalAt is a refusal and the state before the step that leads to it; From
+// is -1 for the start of the net.
+type RefusalAt struct {
+	Refusal
+	From  int
+	First Step
+}
+
+// Explore visits every marking that a net can reach without regard to time. It
+// stops early, with an error, only when ctx ends; at the cap the graph is
+// returned with Complete false. Memory is about slots+28 bytes a marking and
+// 16 bytes an edge.
+func Explore(ctx context.Context, prog *petri.Program, o Options) (*Graph, error) {
+	return exploreModel(ctx, NewModel(prog, o.Semantics), o)
+}
+
+func exploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
+	if o.Max <= 0 || o.Max > maxMarkings {
+		o.Max = DefaultMax
+	}
+	e := newExplorer(m, o)
+	e.start()
+	for i := 0; i < e.g.set.len(); i++ {
+		if i%progressEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, fmt.Errorf("verify: explore %s: %w", m.prog.Name(), err)
+			}
+			if o.Progress != nil {
+				o.Progress(e.g.set.len(), i)
+			}
+		}
+		if e.g.set.len() > o.Max {
+			return e.g, nil
+		}
+		e.expand(i)
+	}
+	e.g.Complete = true
+	return e.g, nil
+}
+
+type explorer struct {
+	g     *Graph
+	w     *Walker
+	from  int // state being expanded; -1 at the start
+	first Step
+	here  []int32 // its marking
+	steps []Step
+	lead  int // first edge of the step being fired
+
+	faulted map[faultKey]bool
+	refused map[Refusal]bool
+}
+
+type faultKey struct {
+	kind  FaultKind
+	place int
+	t     int32
+}
+
+func newExplorer(m *Model, o Options) *explorer {
+	e := &explorer{
+		g: &Graph{Model: m, set: newMarkings(m.slots)}, from: -1, here: make([]int32, m.slots),
+		faulted: map[faultKey]bool{}, refused: map[Refusal]bool{},
+	}
+	n := int32(0)
+	for i := range m.modes {
+		e.g.modeOf = append(e.g.modeOf, n)
+		n += int32(len(m.modes[i].branches))
+	}
+	e.g.fired = make([]bool, n)
+	e.w = m.NewWalker(e.visit, e.fault)
+	e.w.Record = len(m.order) > 0
+	return e
+}
+
+func (e *explorer) start() { e.g.Chain = e.w.Start() }
+
+// visit notes one tangible marking that a step led to.
+func (e *explorer) visit() {
+	i, isNew := e.g.set.add(e.w.Marking)
+	if isNew {
+		e.g.parent = append(e.g.parent, uint32(max(e.from, 0)))
+		e.g.by = append(e.g.by, e.first)
+	}
+	for _, s := range e.w.Chain {
+		e.mark(s)
+	}
+	for _, r := range e.w.Refused {
+		e.refuse(r)
+	}
+	if e.from < 0 {
+		if isNew {
+			e.g.parent[i] = i
+			e.g.roots = append(e.g.roots, i)
+		}
+		return
+	}
+	for _, old := range e.g.edges[e.lead:] {
+		if old.To == i {
+			return
+		}
+	}
+	e.g.edges = append(e.g.edges, Edge{To: i, Step: e.first})
+}
+
+func (e *explorer) mark(s Step) {
+	m := e.g.Model
+	e.g.fired[e.g.modeOf[m.first[s.Transition]+s.Mode]+s.Branch] = true
+}
+
+func (e *explorer) refuse(r Refusal) {
+	k := Refusal{Place: r.Place, Step: Step{Transition: r.Step.Transition}}
+	if !e.refused[k] {
+		e.refused[k] = true
+		e.g.Refusals = append(e.g.Refusals, RefusalAt{Refusal: r, From: e.from, First: e.first})
+	}
+}
+
+func (e *explorer) fault(f Fault) {
+	k := faultKey{f.Kind, f.Place, f.Step.Transition}
+	if !e.faulted[k] {
+		e.faulted[k] = true
+		e.g.Faults = append(e.g.Faults, FaultAt{Fault: f, From: e.from, First: e.first})
+	}
+	for _, s := range f.Chain {
+		e.mark(s)
+	}
+}
+
+// expand fires everything that is enabled in a state.
+func (e *explorer) expand(i int) {
+	g, m := e.g, e.g.Model
+	e.from = i
+	g.firstE = append(g.firstE, len(g.edges))
+	g.set.get(i, e.here)
+	if m.Ended(e.here) {
+		return
+	}
+	for _, t := range m.timed {
+		e.steps = m.Steps(t, e.here, e.steps[:0])
+		for _, s := range e.steps {
+			e.first, e.lead = s, len(g.edges)
+			e.mark(s)
+			g.Chain = max(g.Chain, e.w.Fire(e.here, s))
+		}
+	}
+	m.frameMoves(e.here, func(k int32) {
+		md := &m.modes[k]
+		for b := range md.branches {
+			if md.choice < 0 || int(md.choice) == b {
+				g.fired[g.modeOf[k]+int32(b)] = true
+			}
+		}
+	}, nil)
+}

@@ -1,0 +1,80 @@
+package verify
+
+// A frame moves without changing what decides, so in the state space it is a
+// self-loop: payload places stay empty, and whether a frame would move is
+// looked up in each tangible marking.
+
+// frameSlot is a kind of payload token and the modes that could take it, in
+// the order in which their transitions are tried.
+type frameSlot struct {
+	slot  int32
+	modes []int32
+}
+
+func (m *Model) collectFrames() {
+	at := map[int32]int{}
+	for _, t := range m.order {
+		if !m.prog.Transitions()[t].Frame {
+			continue
+		}
+		for i := m.first[t]; i < m.first[t+1]; i++ {
+			slot := m.payloadSlot(&m.modes[i])
+			if _, ok := at[slot]; !ok {
+				at[slot] = len(m.frames)
+				m.frames = append(m.frames, frameSlot{slot: slot})
+			}
+			f := &m.frames[at[slot]]
+			f.modes = append(f.modes, i)
+		}
+	}
+}
+
+func (m *Model) payloadSlot(md *mode) int32 {
+	for _, k := range md.take {
+		if m.prog.Places()[m.prog.SlotPlace(int(k.Slot))].Payload {
+			return k.Slot
+		}
+	}
+	return -1
+}
+
+// frameMoves calls fn for each mode by which a frame would move if it arrived
+// in a tangible marking. rests, if not nil, is called for each kind of frame
+// that would not move.
+func (m *Model) frameMoves(marking []int32, fn func(mode int32), rests func(slot int32)) {
+	if len(m.frames) == 0 || m.Ended(marking) {
+		return
+	}
+	for i := range m.frames {
+		f := &m.frames[i]
+		marking[f.slot]++
+		if !m.moves(f, marking, fn) && rests != nil {
+			rests(f.slot)
+		}
+		marking[f.slot]--
+	}
+}
+
+// moves finds the first transition that takes the frame, and its modes.
+func (m *Model) moves(f *frameSlot, marking []int32, fn func(int32)) bool {
+	by := int32(-1)
+	for _, i := range f.modes {
+		md := &m.modes[i]
+		if by >= 0 && md.t != by {
+			return true
+		}
+		if md.enabled(marking) {
+			by = md.t
+			fn(i)
+		}
+	}
+	return by >= 0
+}
+
+// FrameMoves reports whether a frame transition would fire in a tangible
+// marking if a frame arrived that it takes.
+func (m *Model) FrameMoves(t int32, marking []int32) bool {
+	found := false
+	m.frameMoves(marking, func(i int32) { found = found || m.modes[i].t == t }, nil)
+	return found
+}

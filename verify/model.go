@@ -1,0 +1,362 @@
+package verify
+
+import (
+	"math"
+	"sort"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Model is a Program laid out for exploration: the tables are the program's
+// own, with what each firing can enable or disable worked out again from the
+// conditions. It is immutable and may be shared.
+type Model struct {
+	prog  *petri.Program
+	slots int
+	modes []mode
+	first []int32 // by transition: its first mode; one more at the end
+	order []int32 // transitions that run to completion, in the order they are tried
+	rank  []int32 // by transition: position in order, or -1
+	timed []int32 // all others, in declaration order
+	clock []int32 // by transition: position in timed, or -1
+	final int32
+	fresh []int32 // the fresh slot of every kind of generational token
+
+	frames []frameSlot
+}
+
+// Semantics says how transitions that fire at once are read.
+type Semantics uint8
+
+const (
+	// RunToCompletion is what a Machine does: after an injection or a timer
+	// the transitions with interval [0,0] fire in order of priority and
+	// declaration until none is enabled.
+	RunToCompletion Semantics = iota
+	// Interleave reads [0,0] as any other interval, as tools of the field do:
+	// which of several fires first is open. For imported nets.
+	Interleave
+)
+
+type mode struct {
+	t, k     int32 // transition, mode within it
+	conds    []cond
+	sums     []petri.Cond
+	take     []petri.Count
+	empty    []int32 // slots drained or reset
+	bump     bool
+	choice   int32   // branch chosen by keys; -1: any
+	lowers   []int32 // clocks that consuming may stop
+	branches []branch
+}
+
+type branch struct {
+	put   []put
+	wakes []int32 // ranks that this firing may enable
+	stops []int32 // clocks that producing may stop
+}
+
+// put is a number of tokens for a slot, with what its place holds at most.
+type put struct {
+	slot, n     int32
+	place       int32
+	first, last int32 // slots of the place: first <= s < last
+	max         int32
+	refuse      bool // what does not fit is turned away
+}
+
+type cond struct{ slot, min, max int32 }
+
+// NewModel lays out a program.
+func NewModel(prog *petri.Program, sem Semantics) *Model {
+	n := len(prog.Transitions())
+	m := &Model{
+		prog: prog, slots: prog.Slots(), final: int32(prog.FinalSlot()),
+		rank: fill(n, -1), clock: fill(n, -1),
+	}
+	m.sortTransitions(sem)
+	for _, p := range prog.Places() {
+		if p.Gen {
+			for s := 0; s < p.Slots; s += 2 {
+				m.fresh = append(m.fresh, int32(p.Slot+s))
+			}
+		}
+	}
+	for i := range prog.Transitions() {
+		m.first = append(m.first, int32(len(m.modes)))
+		m.addModes(int32(i))
+	}
+	m.first = append(m.first, int32(len(m.modes)))
+	m.link()
+	m.collectFrames()
+	return m
+}
+
+func fill(n int, v int32) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
+func (m *Model) sortTransitions(sem Semantics) {
+	if sem == RunToCompletion {
+		m.order = m.prog.Order()
+	}
+	for r, t := range m.order {
+		m.rank[t] = int32(r)
+	}
+	for t := range m.prog.Transitions() {
+		if m.rank[t] < 0 {
+			m.clock[t] = int32(len(m.timed))
+			m.timed = append(m.timed, int32(t))
+		}
+	}
+}
+
+func (m *Model) addModes(t int32) {
+	info := &m.prog.Transitions()[t]
+	outside := m.outside(info)
+	for k := range info.Modes {
+		pm := &info.Modes[k]
+		md := mode{t: t, k: int32(k), take: pm.Take, bump: info.Bump, choice: int32(pm.Choice())}
+		md.empty = append(append(md.empty, pm.Drain...), pm.Reset...)
+		md.setConds(pm.Conds)
+		for i := range pm.Branches {
+			md.branches = append(md.branches, branch{put: m.puts(pm.Branches[i].Put, outside)})
+		}
+		m.modes = append(m.modes, md)
+	}
+}
+
+// outside reports whether a transition belongs to an automaton of the
+// environment: in a closed net the open net comes first.
+func (m *Model) outside(t *petri.TransitionInfo) bool {
+	return topGroup(t.Group) != topGroup(m.prog.Transitions()[0].Group)
+}
+
+func topGroup(g string) string {
+	for i := range len(g) {
+		if g[i] == '/' {
+			return g[:i]
+		}
+	}
+	return g
+}
+
+func (m *Model) puts(counts []petri.Count, outside bool) []put {
+	var out []put
+	for _, c := range counts {
+		pl := m.prog.SlotPlace(int(c.Slot))
+		p := &m.prog.Places()[pl]
+		out = append(out, put{
+			slot: c.Slot, n: c.N, place: int32(pl), first: int32(p.Slot), last: int32(p.Slot + p.Slots),
+			max: int32(p.Max), refuse: p.Env && outside,
+		})
+	}
+	return out
+}
+
+// setConds splits conditions into those on one slot, merged, and sums.
+func (md *mode) setConds(conds []petri.Cond) {
+	for _, c := range conds {
+		if len(c.Slots) != 1 {
+			md.sums = append(md.sums, c)
+			continue
+		}
+		k := md.condOn(c.Slots[0])
+		k.min = max(k.min, c.Min)
+		if c.Max > 0 {
+			k.max = min(k.max, c.Max)
+		}
+	}
+}
+
+func (md *mode) condOn(slot int32) *cond {
+	for i := range md.conds {
+		if md.conds[i].slot == slot {
+			return &md.conds[i]
+		}
+	}
+	md.conds = append(md.conds, cond{slot: slot, max: math.MaxInt32})
+	return &md.conds[len(md.conds)-1]
+}
+
+func (md *mode) enabled(marking []int32) bool {
+	for i := range md.conds {
+		c := &md.conds[i]
+		if n := marking[c.slot]; n < c.min || n >= c.max {
+			return false
+		}
+	}
+	for i := range md.sums {
+		if !md.sums[i].Holds(marking) {
+			return false
+		}
+	}
+	return true
+}
+
+// link works out what each firing can enable or disable.
+func (m *Model) link() {
+	l := &linker{m: m, needs: make([][]int32, m.slots), blocks: make([][]int32, m.slots)}
+	for i := range m.modes {
+		l.index(&m.modes[i])
+	}
+	for i := range m.modes {
+		l.mode(&m.modes[i])
+	}
+}
+
+type linker struct {
+	m             *Model
+	needs, blocks [][]int32 // by slot: transitions with a lower, an upper bound
+}
+
+func (l *linker) index(md *mode) {
+	for _, c := range md.conds {
+		if c.min > 0 {
+			l.needs[c.slot] = append(l.needs[c.slot], md.t)
+		}
+		if c.max < math.MaxInt32 {
+			l.blocks[c.slot] = append(l.blocks[c.slot], md.t)
+		}
+	}
+	for _, c := range md.sums {
+		for _, s := range c.Slots {
+			if c.Min > 0 {
+				l.needs[s] = append(l.needs[s], md.t)
+			}
+			if c.Max > 0 {
+				l.blocks[s] = append(l.blocks[s], md.t)
+			}
+		}
+	}
+}
+
+func (l *linker) mode(md *mode) {
+	less := append([]int32(nil), md.empty...)
+	for _, k := range md.take {
+		less = append(less, k.Slot)
+	}
+	var aged, renewed []int32 // slots that a bump fills, empties
+	if md.bump {
+		for _, s := range l.m.fresh {
+			renewed, aged = append(renewed, s), append(aged, s+1)
+		}
+	}
+	md.lowers = l.clocks(l.needs, less)
+	for i := range md.branches {
+		b := &md.branches[i]
+		more := append([]int32(nil), aged...)
+		for _, p := range b.put {
+			more = append(more, p.slot)
+		}
+		b.stops = l.clocks(l.blocks, more)
+		b.stops = unique(append(b.stops, l.clocks(l.needs, renewed)...))
+		up := append(l.ranks(l.needs, more), l.ranks(l.blocks, less)...)
+		up = append(up, l.ranks(l.blocks, renewed)...)
+		if r := l.m.rank[md.t]; r >= 0 {
+			up = append(up, r)
+		}
+		b.wakes = unique(up)
+	}
+}
+
+func (l *linker) clocks(by [][]int32, slots []int32) []int32 { return l.pick(by, slots, l.m.clock) }
+
+func (l *linker) ranks(by [][]int32, slots []int32) []int32 { return l.pick(by, slots, l.m.rank) }
+
+func (l *linker) pick(by [][]int32, slots, number []int32) []int32 {
+	var out []int32
+	for _, s := range slots {
+		for _, t := range by[s] {
+			if number[t] >= 0 {
+				out = append(out, number[t])
+			}
+		}
+	}
+	return unique(out)
+}
+
+// unique sorts and drops repetitions.
+func unique(s []int32) []int32 {
+	sort.Slice(s, func(i, j int) bool { return s[i] < s[j] })
+	n := 0
+	for i, v := range s {
+		if i == 0 || v != s[n-1] {
+			s[n] = v
+			n++
+		}
+	}
+	return s[:n]
+}
+
+// Program returns the program the model was made of.
+func (m *Model) Program() *petri.Program { return m.prog }
+
+// Timed returns the transitions that have a clock, in declaration order: those
+// that do not run to completion. The caller must not change the slice.
+func (m *Model) Timed() []int32 { return m.timed }
+
+// Enabled reports whether some mode of a transition is enabled; nothing is
+// once the final place is marked.
+func (m *Model) Enabled(t int32, marking []int32) bool {
+	if m.Ended(marking) {
+		return false
+	}
+	return m.enabled(t, marking)
+}
+
+func (m *Model) enabled(t int32, marking []int32) bool {
+	for i := m.first[t]; i < m.first[t+1]; i++ {
+		if m.modes[i].enabled(marking) {
+			return true
+		}
+	}
+	return false
+}
+
+// Ended reports whether the final place is marked.
+func (m *Model) Ended(marking []int32) bool { return m.final >= 0 && marking[m.final] > 0 }
+
+// Steps appends every way an enabled transition can fire: its enabled modes,
+// and of each the branch that keys choose, or all where the choice is free.
+func (m *Model) Steps(t int32, marking []int32, to []Step) []Step {
+	for i := m.first[t]; i < m.first[t+1]; i++ {
+		md := &m.modes[i]
+		if md.enabled(marking) {
+			to = md.steps(to)
+		}
+	}
+	return to
+}
+
+func (md *mode) steps(to []Step) []Step {
+	if md.choice >= 0 {
+		return append(to, Step{md.t, md.k, md.choice})
+	}
+	for b := range md.branches {
+		to = append(to, Step{md.t, md.k, int32(b)})
+	}
+	return to
+}
+
+// Step is one firing: a transition, its mode and the branch it produces on.
+type Step struct{ Transition, Mode, Branch int32 }
+
+// Name renders a step with the names of the net.
+func (m *Model) Name(s Step) string {
+	return m.prog.FiringName(petri.Event{Kind: petri.Fired, Index: s.Transition, Mode: uint16(s.Mode), Branch: uint8(s.Branch)})
+}
+
+// Marked is the number of tokens at a place.
+func (m *Model) Marked(place int, marking []int32) int {
+	p := &m.prog.Places()[place]
+	n := 0
+	for s := p.Slot; s < p.Slot+p.Slots; s++ {
+		n += int(marking[s])
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Path is a firing sequence from the start of the net to a state: the choices
+// at the start, then for each timed step what follows it at once. It is a run
+// of the net without time; whether some timing allows it is another question.
+type Path struct {
+	Steps []Step
+	State int // where it ends; -1 if it ends in a fault
+}
+
+// PathTo returns the shortest way to a state, in timed steps.
+func (g *Graph) PathTo(state int) Path {
+	hops := g.hops(state)
+	p := Path{State: state}
+	chain, ok := g.chain(-1, Step{}, hops[0])
+	for i := 1; ok && i < len(hops); i++ {
+		p.Steps = append(p.Steps, chain...)
+		chain, ok = g.chain(int(hops[i-1]), g.by[hops[i]], hops[i])
+	}
+	if !ok {
+		panic("verify: path: a state is not reached by the step that found it")
+	}
+	p.Steps = append(p.Steps, chain...)
+	return p
+}
+
+// hops lists the states on the way to a state, from a root.
+func (g *Graph) hops(state int) []uint32 {
+	var hops []uint32
+	i := uint32(state)
+	for ; g.parent[i] != i; i = g.parent[i] {
+		hops = append(hops, i)
+	}
+	hops = append(hops, i)
+	slices.Reverse(hops)
+	return hops
+}
+
+// chain finds the firings that lead from one state by a step to another; from
+// -1 means from the start.
+func (g *Graph) chain(from int, first Step, to uint32) ([]Step, bool) {
+	var found []Step
+	ok := false
+	want := g.Marking(int(to), nil)
+	var w *Walker
+	w = g.Model.NewWalker(func() {
+		if !ok && slices.Equal(w.Marking, want) {
+			found, ok = append([]Step(nil), w.Chain...), true
+		}
+	}, nil)
+	w.Record = true
+	if from < 0 {
+		w.Start()
+	} else {
+		w.Fire(g.Marking(from, nil), first)
+	}
+	return found, ok
+}
+
+// PathToFault returns a way to a fault, the faulting firing included.
+func (g *Graph) PathToFault(f FaultAt) Path {
+	p := Path{State: -1}
+	if f.From >= 0 {
+		p.Steps = g.PathTo(f.From).Steps
+	}
+	if len(f.Chain) > 0 {
+		p.Steps = append(p.Steps, f.Chain...)
+		return p
+	}
+	p.Steps = append(p.Steps, f.Step)
+	return p
+}
+
+// PathToEdge returns a way to a state and by an edge on to the next.
+func (g *Graph) PathToEdge(from int, e Edge) Path {
+	p := g.PathTo(from)
+	chain, _ := g.chain(from, e.Step, e.To)
+	p.Steps, p.State = append(p.Steps, chain...), int(e.To)
+	return p
+}
+
+// Format renders a path, one firing a line, with the markings of the net after
+// each step.
+func (g *Graph) Format(p Path) string { return g.Model.Story(p.Steps) }
+
+// Story renders firings from the start of the net, one a line, each with the
+// marking it leaves.
+func (m *Model) Story(steps []Step) string {
+	var b strings.Builder
+	w := m.NewWalker(func() {}, func(Fault) {})
+	copy(w.Marking, m.prog.Initial())
+	fmt.Fprintf(&b, "start: %s\n", m.Format(w.Marking))
+	for i, s := range steps {
+		ok := w.apply(s)
+		fmt.Fprintf(&b, "%3d %s: %s", i+1, m.Name(s), m.Format(w.Marking))
+		if !ok {
+			b.WriteString(" (beyond capacity)")
+		}
+		for _, r := range w.Refused {
+			fmt.Fprintf(&b, " (%s refused)", m.prog.Places()[r.Place].Name)
+		}
+		w.Refused = w.Refused[:0]
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

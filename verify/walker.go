@@ -1,0 +1,330 @@
+package verify
+
+import (
+	"math/bits"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Walker fires steps of a Model, each with everything that fires at once after
+// it. It has scratch memory of its own and is not safe for concurrent use.
+type Walker struct {
+	// Marking is the marking reached, valid during a visit.
+	Marking []int32
+	// Chain is how the marking was reached: the steps since the marking that
+	// Fire began with. Recorded only while Record is set.
+	Chain  []Step
+	Record bool
+	// Kept says which clocks have run on since that marking: clock i of the
+	// model is bit i%64 of word i/64. Maintained only if clocks are tracked.
+	Kept []uint64
+	// Refused counts the tokens that full environment places turned away on
+	// the way.
+	Refused []Refusal
+
+	m      *Model
+	track  bool
+	wake   []uint64 // ranks that may be enabled
+	visit  func()
+	faults func(Fault)
+	steps  []Step
+	memo   map[string]int
+	saved  []snapshot
+	depth  int
+	key    []byte
+}
+
+// Refusal is a token that a full environment place turned away.
+type Refusal struct {
+	Place int
+	Step  Step
+}
+
+// FaultKind says how a machine would fault.
+type FaultKind uint8
+
+// The kinds of fault.
+const (
+	Overfull FaultKind = iota // a place beyond its capacity
+	Endless                   // a chain of more than petri.MaxChain firings
+)
+
+// Fault is a firing at which a machine would panic.
+type Fault struct {
+	Kind  FaultKind
+	Place int // of an overfull place; -1
+	Step  Step
+	Chain []Step // what led to it, if recorded
+}
+
+type snapshot struct {
+	marking []int32
+	kept    []uint64
+	wake    []uint64
+	chain   int
+	refused int
+}
+
+// NewWalker makes a walker. visit is called for each tangible marking reached
+// (the same may come more than once); fault for each way a machine would
+// fault.
+func (m *Model) NewWalker(visit func(), fault func(Fault)) *Walker {
+	return &Walker{
+		m: m, Marking: make([]int32, m.slots), visit: visit, faults: fault,
+		wake: make([]uint64, (len(m.order)+63)/64),
+	}
+}
+
+// Track makes the walker maintain Kept.
+func (w *Walker) Track() {
+	w.track = true
+	w.Kept = make([]uint64, (len(w.m.timed)+63)/64)
+}
+
+// Start lets the initial marking run to completion. It returns the length of
+// the longest chain of firings.
+func (w *Walker) Start() int {
+	copy(w.Marking, w.m.prog.Initial())
+	w.begin()
+	for r := range w.m.order {
+		w.wake[r>>6] |= 1 << (r & 63)
+	}
+	return w.settle(0)
+}
+
+// Fire fires one enabled step in marking from and lets everything run to
+// completion that it enables. It returns the length of the longest chain of
+// firings after the step.
+func (w *Walker) Fire(from []int32, s Step) int {
+	copy(w.Marking, from)
+	w.begin()
+	if w.track {
+		w.keepEnabled()
+	}
+	if !w.apply(s) {
+		return 0
+	}
+	return w.settle(0)
+}
+
+func (w *Walker) begin() {
+	clear(w.wake)
+	clear(w.Kept)
+	w.Chain, w.Refused = w.Chain[:0], w.Refused[:0]
+	w.depth = 0
+	if len(w.memo) > 0 {
+		clear(w.memo)
+	}
+}
+
+func (w *Walker) keepEnabled() {
+	for c, t := range w.m.timed {
+		if w.m.enabled(t, w.Marking) {
+			w.Kept[c>>6] |= 1 << (c & 63)
+		}
+	}
+}
+
+// settle fires what is enabled at once, in order, until nothing is. Where
+// there is a choice it tries all. It returns the longest chain.
+func (w *Walker) settle(depth int) int {
+	for h := 0; ; h++ {
+		if w.m.Ended(w.Marking) {
+			clear(w.Kept)
+			w.visit()
+			return h
+		}
+		t := w.next()
+		if t < 0 {
+			w.visit()
+			return h
+		}
+		at := len(w.steps)
+		w.steps = w.m.Steps(t, w.Marking, w.steps)
+		if depth+h == petri.MaxChain {
+			w.fault(Endless, -1, w.steps[at])
+			w.steps = w.steps[:at]
+			return h
+		}
+		if len(w.steps) > at+1 {
+			h += w.branch(depth+h, at)
+			w.steps = w.steps[:at]
+			return h
+		}
+		s := w.steps[at]
+		w.steps = w.steps[:at]
+		if !w.apply(s) {
+			return h + 1
+		}
+	}
+}
+
+// next is the first enabled transition that runs to completion, or -1.
+func (w *Walker) next() int32 {
+	for i, word := range w.wake {
+		for word != 0 {
+			bit := bits.TrailingZeros64(word)
+			t := w.m.order[i<<6+bit]
+			if w.m.enabled(t, w.Marking) {
+				return t
+			}
+			word &^= 1 << bit
+			w.wake[i] = word
+		}
+	}
+	return -1
+}
+
+// branch tries every step from index at on. A vanishing marking is explored
+// once for each set of clocks kept.
+func (w *Walker) branch(depth, at int) int {
+	w.pack()
+	if w.memo == nil {
+		w.memo = map[string]int{}
+	}
+	if h, ok := w.memo[string(w.key)]; ok {
+		if h < 0 {
+			w.fault(Endless, -1, w.steps[at])
+			return 0
+		}
+		return h
+	}
+	key := string(w.key)
+	w.memo[key] = -1
+	level := w.save()
+	end, longest := len(w.steps), 0
+	for i := at; i < end; i++ {
+		w.restore(level)
+		if w.apply(w.steps[i]) {
+			longest = max(longest, w.settle(depth+1))
+		}
+	}
+	w.depth--
+	w.memo[key] = longest + 1
+	return longest + 1
+}
+
+// pack writes what decides the rest of the chain.
+func (w *Walker) pack() {
+	w.key = w.key[:0]
+	for _, n := range w.Marking {
+		w.key = append(w.key, byte(n), byte(n>>8), byte(n>>16))
+	}
+	for _, k := range w.Kept {
+		for i := 0; i < 64; i += 8 {
+			w.key = append(w.key, byte(k>>i))
+		}
+	}
+}
+
+func (w *Walker) save() int {
+	level := w.depth
+	w.depth++
+	if level == len(w.saved) {
+		w.saved = append(w.saved, snapshot{})
+	}
+	s := &w.saved[level]
+	s.marking = append(s.marking[:0], w.Marking...)
+	s.kept = append(s.kept[:0], w.Kept...)
+	s.wake = append(s.wake[:0], w.wake...)
+	s.chain, s.refused = len(w.Chain), len(w.Refused)
+	return level
+}
+
+func (w *Walker) restore(level int) {
+	s := &w.saved[level]
+	copy(w.Marking, s.marking)
+	copy(w.Kept, s.kept)
+	copy(w.wake, s.wake)
+	w.Chain, w.Refused = w.Chain[:s.chain], w.Refused[:s.refused]
+	w.depth = level + 1
+}
+
+// apply fires one step: consume, reset, bump, produce. It reports whether the
+// machine would live on.
+func (w *Walker) apply(s Step) bool {
+	md := &w.m.modes[w.m.first[s.Transition]+s.Mode]
+	b := &md.branches[s.Branch]
+	if w.Record {
+		w.Chain = append(w.Chain, s)
+	}
+	w.consume(md)
+	ok := w.produce(b, s)
+	for _, r := range b.wakes {
+		w.wake[r>>6] |= 1 << (r & 63)
+	}
+	if w.track {
+		w.stop(b.stops)
+	}
+	return ok
+}
+
+func (w *Walker) consume(md *mode) {
+	for _, k := range md.take {
+		w.Marking[k.Slot] -= k.N
+	}
+	for _, s := range md.empty {
+		w.Marking[s] = 0
+	}
+	if w.track {
+		if c := w.m.clock[md.t]; c >= 0 {
+			w.Kept[c>>6] &^= 1 << (c & 63)
+		}
+		// Intermediate semantics (Berthomieu and Diaz 1991): what consuming
+		// disables starts anew even if producing enables it again.
+		w.stop(md.lowers)
+	}
+	if md.bump {
+		for _, s := range w.m.fresh {
+			w.Marking[s+1] += w.Marking[s]
+			w.Marking[s] = 0
+		}
+	}
+}
+
+// stop drops the clocks of transitions that are not enabled now.
+func (w *Walker) stop(clocks []int32) {
+	for _, c := range clocks {
+		if w.Kept[c>>6]>>(c&63)&1 == 1 && !w.m.enabled(w.m.timed[c], w.Marking) {
+			w.Kept[c>>6] &^= 1 << (c & 63)
+		}
+	}
+}
+
+func (w *Walker) produce(b *branch, s Step) bool {
+	for i := range b.put {
+		p := &b.put[i]
+		w.Marking[p.slot] += p.n
+		if p.max == petri.MaxTokens && w.Marking[p.slot] <= petri.MaxTokens {
+			continue
+		}
+		total := int32(0)
+		for j := p.first; j < p.last; j++ {
+			total += w.Marking[j]
+		}
+		over := total - p.max
+		switch {
+		case over <= 0:
+		case p.refuse:
+			w.refuse(p, over, s)
+		default:
+			w.fault(Overfull, int(p.place), s)
+			return false
+		}
+	}
+	return true
+}
+
+func (w *Walker) refuse(p *put, over int32, s Step) {
+	over = min(over, p.n)
+	w.Marking[p.slot] -= over
+	for range over {
+		w.Refused = append(w.Refused, Refusal{Place: int(p.place), Step: s})
+	}
+}
+
+func (w *Walker) fault(kind FaultKind, place int, s Step) {
+	if w.faults != nil {
+		w.faults(Fault{Kind: kind, Place: place, Step: s, Chain: append([]Step(nil), w.Chain...)})
+	}
+}
