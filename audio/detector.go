@@ -18,6 +18,9 @@ const (
 	powerFloor = 3e4
 	// minimumFrames is half of the longest window over which the noise's minimum is tracked: 1.5 s.
 	minimumFrames = 75
+	// settleFrames is how many frames at the beginning make the first estimate of the noise: 80 ms. With one
+	// frame alone one noisy call in 50 begins with a false start.
+	settleFrames = 4
 	// updateThreshold is the score above which a frame does not count as noise.
 	updateThreshold = 1.0
 )
@@ -41,7 +44,7 @@ type Detector struct {
 	fft     spectrum
 	power   [detectorBands]float64
 	bands   [detectorBands]band
-	started bool
+	settled int // frames of the beginning, at most settleFrames
 	frames  int // in the current 1.5 s
 	score   float64
 }
@@ -66,7 +69,7 @@ func NewDetector() *Detector {
 
 // Score takes the next frame, 320 samples at 16 kHz, and returns its score: about 0 in noise, up to 20 in clear
 // speech. 0.5 is a good threshold in quiet, 1.0 where being wrong is worse. The score is smoothed over a few
-// frames, so it stays up for about 100 ms after speech. The first frame counts as noise. After a step in the
+// frames, so it stays up for about 100 ms after speech. The first 80 ms count as noise. After a step in the
 // noise the score stays high for up to 3.5 s. Score does not allocate; it panics if the frame has another
 // length.
 func (d *Detector) Score(frame []int16) float64 {
@@ -74,6 +77,9 @@ func (d *Detector) Score(frame []int16) float64 {
 		panic(fmt.Sprintf("audio: score: a frame of %d samples, want %d", len(frame), detectorSamples))
 	}
 	d.analyse(frame)
+	if d.settled < settleFrames {
+		d.settle()
+	}
 	d.trackMinimum()
 	d.score = 0.6*d.score + 0.4*min(d.likelihood(), 20)
 	d.trackNoise(d.score > updateThreshold)
@@ -82,10 +88,10 @@ func (d *Detector) Score(frame []int16) float64 {
 
 // Reset forgets what was heard.
 func (d *Detector) Reset() {
-	d.bands, d.started, d.frames, d.score = [detectorBands]band{}, false, 0, 0
+	d.bands, d.settled, d.frames, d.score = [detectorBands]band{}, 0, 0, 0
 }
 
-// analyse sets power to the mean power in each band; the first frame sets the noise too.
+// analyse sets power to the mean power in each band.
 func (d *Detector) analyse(frame []int16) {
 	d.fft.load(frame, d.window[:])
 	d.fft.transform()
@@ -96,12 +102,17 @@ func (d *Detector) analyse(frame []int16) {
 		}
 		d.power[b] = sum/float64(d.edges[b+1]-d.edges[b]) + powerFloor
 	}
-	if d.started {
-		return
-	}
-	d.started = true
-	for b, p := range d.power {
-		d.bands[b] = band{noise: p, smooth: p, minimum: p, minimumIn: p, prior: 1}
+}
+
+// settle makes the noise the mean of the frames so far.
+func (d *Detector) settle() {
+	d.settled++
+	for i, p := range d.power {
+		b := &d.bands[i]
+		if d.settled == 1 {
+			*b = band{noise: p, smooth: p, minimum: p, minimumIn: p, prior: 1}
+		}
+		b.noise += (p - b.noise) / float64(d.settled)
 	}
 }
 

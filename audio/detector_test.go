@@ -117,6 +117,23 @@ func TestDetectorReleasesANoiseStep(t *testing.T) {
 	}
 }
 
+// TestDetectorSettles listens to 300 calls that begin in noise.
+func TestDetectorSettles(t *testing.T) {
+	starts := 0
+	for seed := range uint64(300) {
+		rnd, d := testRand(seed), NewDetector()
+		a, _ := NewActivity(ActivityConfig{})
+		for range 25 {
+			if a.Frame(d.Score(noiseFrame(rnd.NormFloat64, 500)), false) == Start {
+				starts++
+			}
+		}
+	}
+	if starts > 0 {
+		t.Errorf("%d false starts in the first half second of 300 calls", starts)
+	}
+}
+
 func TestDetectorResetAndReplay(t *testing.T) {
 	rnd := testRand(5)
 	var frames [][]int16

@@ -6,15 +6,6 @@
 // given. Time enters by parameter or by counting frames, so equal input gives equal output. Nothing here is
 // safe for concurrent use: one call owns one of each. What runs per frame does not allocate.
 //
-// The shortest use, from microphone samples at 48 kHz to the edges of speech:
-//
-//	resampler, err := audio.NewResampler(48000, 16000)
-//	framer, err := audio.NewFramer(16000)
-//	activity, err := audio.NewActivity(audio.ActivityConfig{})
-//	detector := audio.NewDetector()
-//	pcm = resampler.Resample(pcm[:0], samples)
-//	framer.Push(pcm, func(frame []int16) {
-//		edge := activity.Frame(detector.Score(frame), modelIsSpeaking)
-//		...
-//	})
+// The shortest use is in the package's example: microphone samples at 48 kHz in, the edges of speech out. Package
+// audiotest has speech, noise and measurements for tests.
 package audio

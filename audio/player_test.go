@@ -38,7 +38,8 @@ func TestPlayerClock(t *testing.T) {
 	}{
 		{"nothing", func(*Player) {}, "1000:0", 0},
 		{"a full prebuffer plays at once", func(p *Player) { p.Push(100*ms, 1, loud(320, 7)) }, "100:0 40:7 860:0", 1},
-		{"one frame waits for the prebuffer's length", func(p *Player) { p.Push(100*ms, 1, frame(7)) }, "140:0 20:7 840:0", 1},
+		{"one frame waits for the prebuffer's length", func(p *Player) { p.Push(100*ms, 1, frame(7)) },
+			"140:0 20:7 840:0", 1},
 		{"the second frame fills it", func(p *Player) {
 			p.Push(100*ms, 1, frame(7))
 			p.Push(115*ms, 1, frame(7))

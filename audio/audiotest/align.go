@@ -1,0 +1,118 @@
+package audiotest
+
+import (
+	"math"
+	"time"
+
+	"github.com/voicegw/voicegw/audio"
+)
+
+// Align finds ref in heard: heard[lag+i] is most like ref[i], with a normalised cross-correlation of corr, 1
+// for a perfect copy at any volume. lag may be negative; what lies outside heard counts as silence. It searches
+// all lags, and takes about a second for a minute at 24 kHz. Without any sound it returns 0, 0.
+func Align(ref, heard []int16) (lag int, corr float64) {
+	refEnergy := energy(ref)
+	if refEnergy == 0 || energy(heard) == 0 {
+		return 0, 0
+	}
+	c := crossCorrelation(ref, heard)
+	floor := float64(len(ref)) // one step of the sample: less is not sound
+	window := 0.0              // energy of heard under ref
+	for l := 1 - len(ref); l < len(heard); l++ {
+		if in := l + len(ref) - 1; in < len(heard) {
+			window += square(heard[in])
+		}
+		if l > 0 {
+			window -= square(heard[l-1])
+		}
+		v := c[(l+len(c))%len(c)] / math.Sqrt(refEnergy*max(window, floor))
+		if v > corr {
+			lag, corr = l, v
+		}
+	}
+	return lag, corr
+}
+
+// Shift returns n samples of heard from lag on, silence where there are none: shifted by what [Align] found,
+// heard lies under ref.
+func Shift(heard []int16, lag, n int) []int16 {
+	out := make([]int16, n)
+	if from := max(lag, 0); from < len(heard) && from-lag < n {
+		copy(out[from-lag:], heard[from:])
+	}
+	return out
+}
+
+// Holes counts the holes of 20 ms in heard, which is aligned with ref: stretches where ref is loud and heard is
+// at least 20 dB below it. A longer hole counts once for each 20 ms begun; a missing end counts too.
+func Holes(ref, heard []int16, rateHz int) int {
+	heard = Shift(heard, 0, len(ref))
+	hop, holes, run := rateHz/200, 0, 0
+	for from := 0; from+3*hop <= len(ref); from += hop {
+		r := audio.RMS(ref[from : from+3*hop]) // 15 ms: some such stretch lies wholly in any hole of 20 ms
+		if r >= Loud && audio.RMS(heard[from:from+3*hop]) < r/10 {
+			if run%4 == 0 {
+				holes++
+			}
+			run++
+			continue
+		}
+		run = 0
+	}
+	return holes
+}
+
+// EnvelopeCorrelation compares the loudness of a and b over time, as RMS of 20 ms frames, where the samples
+// cannot be compared: behind other clocks, codecs or rooms. It returns the best correlation over all lags by
+// which b may come later than a, from -2 s to 4 s, of which at least 200 frames or three quarters of the
+// shorter one overlap.
+func EnvelopeCorrelation(a, b audio.PCM) (corr float64, lag time.Duration) {
+	x, y := envelope(a), envelope(b)
+	overlap := max(2, min(200, 3*min(len(x), len(y))/4))
+	for l := -100; l <= 200; l++ {
+		xs, ys := x[min(max(0, -l), len(x)):], y[min(max(0, l), len(y)):]
+		n := min(len(xs), len(ys))
+		if n < overlap {
+			continue
+		}
+		if c := pearson(xs[:n], ys[:n]); c > corr {
+			corr, lag = c, time.Duration(l)*audio.FrameDuration
+		}
+	}
+	return corr, lag
+}
+
+// envelope is the RMS of each frame.
+func envelope(pcm audio.PCM) []float64 {
+	var out []float64
+	n := audio.FrameSamples(pcm.RateHz)
+	for s := pcm.Samples; len(s) >= n; s = s[n:] {
+		out = append(out, audio.RMS(s[:n]))
+	}
+	return out
+}
+
+// pearson is the correlation coefficient, 0 where one side is constant.
+func pearson(x, y []float64) float64 {
+	var sx, sy, sxx, syy, sxy float64
+	for i := range x {
+		sx, sy = sx+x[i], sy+y[i]
+		sxx, syy, sxy = sxx+x[i]*x[i], syy+y[i]*y[i], sxy+x[i]*y[i]
+	}
+	n := float64(len(x))
+	d := (sxx - sx*sx/n) * (syy - sy*sy/n)
+	if !(d > 0) {
+		return 0
+	}
+	return (sxy - sx*sy/n) / math.Sqrt(d)
+}
+
+func energy(pcm []int16) float64 {
+	sum := 0.0
+	for _, s := range pcm {
+		sum += square(s)
+	}
+	return sum
+}
+
+func square(s int16) float64 { return float64(s) * float64(s) }

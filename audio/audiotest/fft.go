@@ -1,0 +1,105 @@
+package audiotest
+
+import (
+	"math"
+	"math/bits"
+)
+
+// transform is a complex Fourier transform of a power of two, for long signals: it goes depth first, so that
+// most of it happens in the cache, and leaves out the reordering.
+type transform struct {
+	twiddles [][]complex128 // for each length 2, 4, 8 ...: exp(-2 pi i k / length)
+}
+
+func newTransform(n int) *transform {
+	t := &transform{}
+	for length := 2; length <= n; length *= 2 {
+		w := make([]complex128, length/2)
+		for k := range w {
+			sin, cos := math.Sincos(-2 * math.Pi * float64(k) / float64(length))
+			w[k] = complex(cos, sin)
+		}
+		t.twiddles = append(t.twiddles, w)
+	}
+	return t
+}
+
+// level is the twiddles of length n.
+func (t *transform) level(n int) []complex128 { return t.twiddles[bits.Len(uint(n))-2] }
+
+// forward transforms z; the result is in bit-reversed order.
+func (t *transform) forward(z []complex128) {
+	if len(z) < 2 {
+		return
+	}
+	lo, hi, w := z[:len(z)/2], z[len(z)/2:], t.level(len(z))
+	hi, w = hi[:len(lo)], w[:len(lo)]
+	for k, a := range lo {
+		b := hi[k]
+		lo[k], hi[k] = a+b, (a-b)*w[k]
+	}
+	t.forward(lo)
+	t.forward(hi)
+}
+
+// inverse takes forward back, times len(z).
+func (t *transform) inverse(z []complex128) {
+	if len(z) < 2 {
+		return
+	}
+	lo, hi, w := z[:len(z)/2], z[len(z)/2:], t.level(len(z))
+	t.inverse(lo)
+	t.inverse(hi)
+	hi, w = hi[:len(lo)], w[:len(lo)]
+	for k, a := range lo {
+		b := hi[k] * complex(real(w[k]), -imag(w[k]))
+		lo[k], hi[k] = a+b, a-b
+	}
+}
+
+// mirror is the place of frequency -k where p is the place of k, in bit-reversed order.
+func mirror(p int) int {
+	if p == 0 {
+		return 0
+	}
+	top := 1 << (bits.Len(uint(p)) - 1)
+	return 3*top - 1 - p
+}
+
+// crossCorrelation returns c with c[lag] = sum of ref[i]*heard[i+lag]; a negative lag is at len(c)+lag.
+func crossCorrelation(ref, heard []int16) []float64 {
+	n := 2
+	for n < len(ref)+len(heard) {
+		n *= 2
+	}
+	z := make([]complex128, n) // both signals at once: ref is the real part, heard the imaginary one
+	for i, v := range ref {
+		z[i] = complex(float64(v), 0)
+	}
+	for i, v := range heard {
+		z[i] += complex(0, float64(v))
+	}
+	t := newTransform(n)
+	t.forward(z)
+	for p := range z {
+		q := mirror(p)
+		if q < p {
+			continue
+		}
+		a, b := z[p], z[q]
+		z[p], z[q] = cross(a, b), cross(b, a)
+	}
+	t.inverse(z)
+	c := make([]float64, n)
+	for i, v := range z {
+		c[i] = real(v) / float64(n)
+	}
+	return c
+}
+
+// cross is conj(R)*H at one frequency, where a is R+iH there and b the same at the opposite frequency.
+func cross(a, b complex128) complex128 {
+	b = complex(real(b), -imag(b))
+	r, h := (a+b)/2, (a-b)/complex(0, 2)
+	return complex(real(r), -imag(r)) * h
+}
