@@ -1,0 +1,156 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// sinks says where outputs go, and holds those that wait for the store.
+type sinks struct {
+	of      []sink // by place
+	dests   []*dest
+	tasks   []*task
+	durable bool // some output is
+	pending int
+}
+
+// sink is an output place, or the in-flight place of a task.
+type sink struct {
+	dest    *dest
+	task    *task // nil: Config.Out
+	durable bool
+}
+
+// dest is a destination: what goes there keeps its order.
+type dest struct{ pending []held }
+
+// held is an output that waits.
+type held struct {
+	token petri.Token
+	sink  *sink
+	at    time.Duration
+}
+
+func newSinks(prog *petri.Program, cfg *Config) (sinks, error) {
+	s := sinks{of: make([]sink, len(prog.Places()))}
+	byName := map[string]*dest{}
+	for i, p := range prog.Places() {
+		if !p.Out {
+			continue
+		}
+		name := cfg.Destinations[p.Name]
+		if byName[name] == nil {
+			byName[name] = s.addDest()
+		}
+		s.of[i] = sink{dest: byName[name], durable: p.Durable}
+		s.durable = s.durable || p.Durable
+	}
+	return s, s.addTasks(prog, cfg)
+}
+
+func (s *sinks) addDest() *dest {
+	d := &dest{}
+	s.dests = append(s.dests, d)
+	return d
+}
+
+// addTasks gives every task of the net its handler.
+func (s *sinks) addTasks(prog *petri.Program, cfg *Config) error {
+	used := make([]bool, len(cfg.Tasks))
+	for _, info := range prog.Tasks() {
+		t, err := newTask(prog, info, cfg, used)
+		if err != nil {
+			return err
+		}
+		s.tasks = append(s.tasks, t)
+		d := s.addDest()
+		s.of[info.Start] = sink{dest: d, task: t, durable: prog.Places()[info.Start].Durable}
+		s.of[info.InFlight] = sink{dest: d, task: t}
+	}
+	for i, ok := range used {
+		if !ok {
+			return fmt.Errorf("runner: start %s: a handler is for task %q, which net %q does not have",
+				cfg.Name, cfg.Tasks[i].start, prog.Name())
+		}
+	}
+	return nil
+}
+
+// hand hands over what a step put out.
+func (r *Runner) hand(ready petri.Ready) error {
+	l := &r.loop
+	stored := r.stored()
+	first := ready.Events[0].Seq
+	oldest, n := petri.Forever, 0
+	for _, t := range ready.Out {
+		s := &l.sinks.of[r.prog.Place(t.Place())]
+		at := ready.Events[t.Seq()-first].At
+		if len(s.dest.pending) > 0 || s.durable && t.Seq() > stored {
+			if err := r.hold(held{token: t, sink: s, at: at}); err != nil {
+				return err
+			}
+			continue
+		}
+		r.deliver(s, t)
+		oldest = min(oldest, at)
+		n++
+	}
+	r.late(oldest, n, ready.Events[len(ready.Events)-1].Seq)
+	return nil
+}
+
+// stored is the number of the last safe event, if anything waits for one.
+func (r *Runner) stored() uint64 {
+	if !r.loop.sinks.durable || r.cfg.Store == nil {
+		return ^uint64(0)
+	}
+	return r.cfg.Store.Stored()
+}
+
+func (r *Runner) hold(h held) error {
+	s := &r.loop.sinks
+	if s.pending >= r.cfg.Pending {
+		return fmt.Errorf("%w: %d, the last at %q", ErrPending, s.pending, h.token.Place())
+	}
+	s.pending++
+	h.sink.dest.pending = append(h.sink.dest.pending, h)
+	return nil
+}
+
+// release hands over what no longer has to wait.
+func (r *Runner) release() error {
+	s := &r.loop.sinks
+	if s.pending == 0 {
+		return nil
+	}
+	stored, oldest, last, waited := r.stored(), petri.Forever, uint64(0), s.pending
+	for _, d := range s.dests {
+		n := 0
+		for n < len(d.pending) && (!d.pending[n].sink.durable || d.pending[n].token.Seq() <= stored) {
+			h := &d.pending[n]
+			s.pending--
+			n++
+			r.deliver(h.sink, h.token)
+			oldest, last = min(oldest, h.at), max(last, h.token.Seq())
+		}
+		rest := copy(d.pending, d.pending[n:])
+		clear(d.pending[rest:])
+		d.pending = d.pending[:rest]
+	}
+	r.late(oldest, waited-s.pending, last)
+	return nil
+}
+
+// deliver acts on one output.
+func (r *Runner) deliver(s *sink, t petri.Token) {
+	switch {
+	case s.task == nil:
+		r.cfg.Out(t)
+	case t.Cancel():
+		s.task.stop()
+	default:
+		r.startTask(s.task, t)
+	}
+}

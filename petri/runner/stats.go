@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"math/bits"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
+)
+
+// LatenessBuckets is the length of Stats.Lateness.
+const LatenessBuckets = 24
+
+// Stats counts what a run did so far.
+type Stats struct {
+	Events    uint64
+	Injected  uint64 // tokens that entered, results of tasks included
+	Refused   uint64 // tokens turned away by a full place
+	Dropped   uint64 // tokens that made room for newer ones
+	InboxFull uint64 // injections turned away by the inbox
+	Fired     uint64
+
+	// Outputs were handed over to Config.Out or a task. Their lateness runs from
+	// their logical time until Out has returned for all of their step.
+	Outputs     uint64
+	LatenessMax time.Duration
+	// Lateness counts steps: bucket 0 below 1 us, bucket i below 2^i us, the
+	// last all above.
+	Lateness [LatenessBuckets]uint64
+	// Late counts stretches in which the declared bound was exceeded.
+	Late uint64
+}
+
+// stats is what the loop counts.
+type stats struct {
+	mu sync.Mutex
+	Stats
+	worst time.Duration // of the present late stretch; 0: none
+}
+
+// Stats returns the counts so far.
+func (r *Runner) Stats() Stats {
+	r.stat.mu.Lock()
+	defer r.stat.mu.Unlock()
+	s := r.stat.Stats
+	s.InboxFull = r.in.refusals()
+	return s
+}
+
+func (s *stats) count(events []petri.Event) {
+	if len(events) == 0 {
+		return
+	}
+	var n [petri.Faulted + 1]uint64
+	for i := range events {
+		n[events[i].Kind]++
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Events += uint64(len(events))
+	s.Injected += n[petri.Injected]
+	s.Refused += n[petri.Refused]
+	s.Dropped += n[petri.Dropped]
+	s.Fired += n[petri.Fired]
+}
+
+// late measures how late outputs were handed over, the oldest of which had the
+// logical time at; last is the number of the last event before.
+func (r *Runner) late(at time.Duration, outputs int, last uint64) {
+	if outputs == 0 {
+		return
+	}
+	now := r.in.elapsed()
+	n := event.Note{After: last, At: now}
+	if !r.stat.late(now-at, outputs, r.cfg.Lateness, &n) {
+		return
+	}
+	if r.cfg.Store != nil {
+		event.SendNote(r.cfg.Store, n)
+	}
+	r.cfg.Logger.Warn("lateness of outputs", zap.String("run", r.cfg.Name), zap.Stringer("change", n.Kind),
+		zap.Duration("lateness", n.Value), zap.Duration("bound", r.cfg.Lateness))
+}
+
+// late counts, and reports whether a late stretch begins or ends.
+func (s *stats) late(by time.Duration, outputs int, bound time.Duration, n *event.Note) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Outputs += uint64(outputs)
+	s.LatenessMax = max(s.LatenessMax, by)
+	s.Lateness[min(bits.Len64(uint64(by/time.Microsecond)), LatenessBuckets-1)]++
+	switch {
+	case by > bound && s.worst == 0:
+		s.worst = by
+		s.Late++
+		n.Kind, n.Value = event.Late, by
+		return true
+	case by > bound:
+		s.worst = max(s.worst, by)
+	case s.worst > 0:
+		n.Kind, n.Value = event.OnTime, s.worst
+		s.worst = 0
+		return true
+	}
+	return false
+}
