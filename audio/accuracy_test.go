@@ -114,7 +114,8 @@ func TestDetectorAccuracy(t *testing.T) {
 			start, confirm, stop := heard(t, audiotest.Mix(clean, c.noise, c.snrDB))
 			missed, wrong, onsets := judge(segments, start)
 			t.Logf("%d missed, %d false of 15; %d confirmed; onset p50 %v, latest %v; stop p50 %v after the end",
-				missed, wrong, len(confirm), length(onsets[len(onsets)/2]), length(onsets[len(onsets)-1]), length(tail(segments, stop)))
+				missed, wrong, len(confirm), length(onsets[len(onsets)/2]), length(onsets[len(onsets)-1]),
+				length(tail(segments, stop)))
 			if missed > 0 || wrong > c.falses {
 				t.Errorf("%d missed and %d false of 15, want 0 and at most %d", missed, wrong, c.falses)
 			}

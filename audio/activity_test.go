@@ -73,6 +73,8 @@ func TestActivity(t *testing.T) {
 			"start@25 stop@50"},
 		{"the same in quiet", ActivityConfig{RaisedStartFrames: 8}, false, "+7 -60", "start@3 stop@32"},
 		{"confirmation with the start", ActivityConfig{ConfirmFrames: 3}, false, "+3 -100", "start@3 confirm@4 stop@28"},
+		{"confirmation with the start, in a narrow window", ActivityConfig{ConfirmFrames: 3, ConfirmWindow: 3}, false,
+			"+3 -100", "start@3 confirm@4 stop@28"},
 		{"stop and confirmation on one frame", ActivityConfig{StopFrames: 1, ConfirmFrames: 3}, false, "+3 -9",
 			"start@3 confirm@4 stop@5"},
 		{"a postponed stop outlives new speech", ActivityConfig{StopFrames: 1, ConfirmFrames: 3}, false, "+3 -1 +9",

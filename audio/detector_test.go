@@ -137,7 +137,7 @@ func TestDetectorSettles(t *testing.T) {
 func TestDetectorResetAndReplay(t *testing.T) {
 	rnd := testRand(5)
 	var frames [][]int16
-	for n := range 50 {
+	for n := range 200 {
 		frames = append(frames, noiseFrame(rnd.NormFloat64, 100+float64(n%9)*500))
 	}
 	d := NewDetector()
@@ -149,6 +149,28 @@ func TestDetectorResetAndReplay(t *testing.T) {
 	for i, f := range frames {
 		if got := d.Score(f); got != first[i] {
 			t.Fatalf("frame %d scores %v after Reset, %v before", i, got, first[i])
+		}
+	}
+}
+
+func TestDetectorTracksNoise(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		noise, minimum, power float64
+		speech                bool
+		want                  float64
+	}{
+		{"no speech, up", 1000, 100, 2000, false, 1070},
+		{"no speech, down", 1000, 100, 0, false, 930},
+		{"speech over the noise leaves it", 1000, 100, 5000, true, 1000},
+		{"speech under it pulls it down", 1000, 100, 500, true, 950},
+		{"a minimum that rose pulls it up", 1000, 1000, 5000, true, 1012},
+	} {
+		d := NewDetector()
+		d.bands[7], d.power[7] = band{noise: c.noise, minimum: c.minimum}, c.power
+		d.trackNoise(c.speech)
+		if got := d.bands[7].noise; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

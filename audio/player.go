@@ -49,7 +49,7 @@ type Player struct {
 	head  int // samples of queue already played
 	runs  []playerRun
 	marks []playerMark
-	in    int64 // samples ever queued, less the cleared ones
+	in    int64 // samples ever queued
 
 	reached   []Mark
 	played    []playerCount // oldest first
@@ -65,7 +65,7 @@ type playerRun struct {
 	n          int
 }
 
-// playerMark is a mark that is reached when after samples of the queue's count are played.
+// playerMark is a mark that is reached when after of all samples ever queued left the queue.
 type playerMark struct {
 	Mark
 	after int64
@@ -138,7 +138,6 @@ func (p *Player) PushMark(at time.Duration, generation uint64, id string) {
 // which the rest of the reply may come again. The record of what was heard stays.
 func (p *Player) Clear(at time.Duration, generation uint64) (played int) {
 	p.Advance(at)
-	p.in -= int64(p.Queued())
 	p.queue, p.head = p.queue[:0], 0
 	p.runs, p.marks = p.runs[:0], p.marks[:0]
 	p.playing = false
@@ -244,7 +243,7 @@ func (p *Player) room() int64 { return max(0, p.samples(PlayerHeardMax)-int64(le
 
 // reach moves the marks that are due to the reached ones. Each lies at its exact sample.
 func (p *Player) reach() {
-	out := p.in - int64(p.Queued()) // samples of the count that were played
+	out := p.in - int64(p.Queued()) // of them, those that left the queue
 	n := 0
 	for ; n < len(p.marks) && p.marks[n].after <= out; n++ {
 		m := p.marks[n]

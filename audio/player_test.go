@@ -165,6 +165,11 @@ func TestPlayerMarks(t *testing.T) {
 	step("at the mark", "a/1@120ms")
 	p.Advance(time.Second)
 	step("two at one place", "b/1@130ms c/1@130ms")
+	p.Push(1500*ms, 1, loud(400, 1))
+	p.PushMark(1500*ms, 1, "d")
+	p.Push(1500*ms, 1, loud(400, 1))
+	p.Advance(2 * time.Second)
+	step("long after", "d/1@1.55s")
 	p.Push(2*time.Second, 2, loud(800, 1))
 	p.PushMark(2*time.Second, 2, "cleared")
 	p.Clear(2010*ms, 2)
@@ -273,6 +278,9 @@ func TestPlayerAllocatesNothing(t *testing.T) {
 		p.Push(time.Duration(n)*FrameDuration, 1, frame)
 		n++
 	})
+	if cap(p.queue) > 10*480 {
+		t.Errorf("the queue of at most two frames has room for %d samples", cap(p.queue))
+	}
 	if a != 0 { // but for the record of what was heard, which doubles now and then
 		t.Errorf("%v allocations per frame, want 0", a)
 	}

@@ -56,6 +56,8 @@ func TestReadWAV(t *testing.T) {
 		{"plain", wav(mono, chunk("data", -1, data...)), []int16{1, 2, -1}},
 		{"odd chunk before, another behind", wav(chunk("LIST", -1, 1, 2, 3), mono, chunk("data", -1, data...),
 			chunk("cue ", -1, 9, 9)), []int16{1, 2, -1}},
+		{"odd fmt chunk", wav(chunk("fmt ", -1, append(mono[8:24:24], 0)...), chunk("data", -1, data...)),
+			[]int16{1, 2, -1}},
 		{"empty", wav(mono, chunk("data", 0)), nil},
 		{"length 0, to the end", wav(mono, chunk("data", 0, data...)), []int16{1, 2, -1}},
 		{"length of a pipe, to the end", wav(mono, chunk("data", 0x7ffff000, data...)), []int16{1, 2, -1}},
