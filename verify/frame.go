@@ -9,6 +9,7 @@ package verify
 type frameSlot struct {
 	slot  int32
 	modes []int32
+	tests bool // some mode looks at how many wait
 }
 
 func (m *Model) collectFrames() {
@@ -25,8 +26,23 @@ func (m *Model) collectFrames() {
 			}
 			f := &m.frames[at[slot]]
 			f.modes = append(f.modes, i)
+			f.tests = f.tests || m.countsFrames(i, slot)
 		}
 	}
+}
+
+// countsFrames reports whether a mode looks at more of a slot than its own
+// frame.
+func (m *Model) countsFrames(mode, slot int32) bool {
+	t := &m.prog.Transitions()[m.modes[mode].t]
+	for _, c := range t.Modes[mode-m.first[m.modes[mode].t]].Conds {
+		for _, s := range c.Slots {
+			if s == slot && (c.Min > 1 || c.Max > 0) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (m *Model) payloadSlot(md *mode) int32 {
@@ -47,12 +63,24 @@ func (m *Model) frameMoves(marking []int32, fn func(mode int32), rests func(slot
 	}
 	for i := range m.frames {
 		f := &m.frames[i]
-		marking[f.slot]++
-		if !m.moves(f, marking, fn) && rests != nil {
+		moved := m.movesFrom(f, marking, 1, fn)
+		// A frame transition may look at how many frames wait (a pre-roll that is
+		// trimmed): the frame that arrives may also be the last that fits.
+		if most := int32(m.prog.Places()[m.prog.SlotPlace(int(f.slot))].Max); f.tests && most > 1 {
+			m.movesFrom(f, marking, most, fn)
+		}
+		if !moved && rests != nil {
 			rests(f.slot)
 		}
-		marking[f.slot]--
 	}
+}
+
+func (m *Model) movesFrom(f *frameSlot, marking []int32, waiting int32, fn func(mode int32)) bool {
+	was := marking[f.slot]
+	marking[f.slot] = waiting
+	moved := m.moves(f, marking, fn)
+	marking[f.slot] = was
+	return moved
 }
 
 // moves finds the first transition that takes the frame, and its modes.
