@@ -80,11 +80,10 @@ const aged petri.Place[petri.Unit] = "aged"
 
 func hostileModel() *petri.Net {
 	n := &petri.Net{
-		Name:        "model",
+		Name:        "gemini",
 		Ports:       []petri.AnyPlace{ModelAudio, ModelSignal},
 		Transitions: []petri.Transition{anytime("speak", nil, ModelAudio.Fresh())},
 	}
-	n.Name = "gemini"
 	for k, name := range Interrupted.KeyNames() {
 		n.Transitions = append(n.Transitions, anytime("say_"+name, nil, ModelSignal.Is(petri.Key(k))))
 	}
@@ -144,6 +143,9 @@ const (
 	waiting   petri.Place[petri.Unit] = "waiting" // its reply is produced and, it assumes, being played
 	cut       petri.Place[petri.Unit] = "cut"     // it was interrupted and has to say so
 	closing   petri.Place[petri.Unit] = "closing" // it said so and owes turn complete
+
+	cutThinking     petri.Place[petri.Unit] = "cut_thinking"     // the caller's turn is over meanwhile
+	closingThinking petri.Place[petri.Unit] = "closing_thinking" // the same
 )
 
 // manualModel answers each turn it is told of: with a reply, an empty reply,
@@ -159,18 +161,21 @@ func manualModel(greeting bool) *petri.Net {
 			atOnce("listen_instead", petri.Arcs{start, thinking}, cut),
 			atOnce("be_cut", petri.Arcs{start, talking}, cut),
 			atOnce("be_cut_while_playing", petri.Arcs{start, waiting}, cut),
-			atOnce("listen_again", petri.Arcs{start, closing}, cut),
-			atOnce("still_cut", petri.Arcs{start, cut}, cut),
 			atOnce("think", petri.Arcs{end, listening}, thinking),
+			atOnce("think_when_cut", petri.Arcs{end, cut}, cutThinking),
+			atOnce("think_when_closed", petri.Arcs{end, closing}, closingThinking),
+			atOnce("listen_when_cut", petri.Arcs{start, cutThinking}, cut),
+			atOnce("listen_when_closing", petri.Arcs{start, closingThinking}, closing),
 			anytime("say_interrupted", petri.Arcs{cut}, closing, ModelSignal.Is(Interrupted)),
+			anytime("say_interrupted_late", petri.Arcs{cutThinking}, closingThinking, ModelSignal.Is(Interrupted)),
 			anytime("late_audio", petri.Arcs{cut}, cut, ModelAudio.Fresh()),
 			anytime("close_old_turn", petri.Arcs{closing}, listening, ModelSignal.Is(TurnComplete)),
+			anytime("close_old_turn_late", petri.Arcs{closingThinking}, thinking, ModelSignal.Is(TurnComplete)),
 		),
 	}
 	if greeting {
 		n.Transitions = append(n.Transitions, atOnce("greet", petri.Arcs{ToModel.Is(Greet), idle}, thinking))
 	}
-	// The caller's turn may end before the old turn was closed: the end waits.
 	return n
 }
 

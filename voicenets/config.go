@@ -51,6 +51,8 @@ type Config struct {
 	OwedTimeout time.Duration
 	// SilentTurn ends a reply whose model fell silent without saying so: 5 s.
 	SilentTurn time.Duration
+	// MaxDuration is the longest a call may last: 30 min, at most 24 h.
+	MaxDuration time.Duration
 }
 
 // HeldFramesMax is the most caller audio that waits for a decision: 1.2 s.
@@ -58,7 +60,7 @@ const HeldFramesMax = 60
 
 // withDefaults fills in what is zero and checks the rest.
 func (c Config) withDefaults() (Config, error) {
-	c.BudgetFrames = orInt(c.BudgetFrames, 20)
+	c.BudgetFrames = c.Budget()
 	c.ReplyFramesMax = orInt(c.ReplyFramesMax, 15_000)
 	c.PreRollFrames = orInt(c.PreRollFrames, 15)
 	c.ConfirmWindow = orTime(c.ConfirmWindow, 600*time.Millisecond)
@@ -67,6 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.AckTimeout = orTime(c.AckTimeout, 2*time.Second)
 	c.OwedTimeout = orTime(c.OwedTimeout, 3*time.Second)
 	c.SilentTurn = orTime(c.SilentTurn, 5*time.Second)
+	c.MaxDuration = c.Longest()
 	for _, f := range []struct {
 		name      string
 		v, lo, hi int
@@ -89,6 +92,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"AckTimeout", c.AckTimeout, 500 * time.Millisecond, 30 * time.Second},
 		{"OwedTimeout", c.OwedTimeout, 500 * time.Millisecond, 60 * time.Second},
 		{"SilentTurn", c.SilentTurn, time.Second, 60 * time.Second},
+		{"MaxDuration", c.MaxDuration, time.Second, 24 * time.Hour},
 	} {
 		if f.v < f.lo || f.v > f.hi {
 			return c, fmt.Errorf("voicenets: %s is %v; %v to %v is possible", f.name, f.v, f.lo, f.hi)
@@ -110,3 +114,9 @@ func orTime(v, d time.Duration) time.Duration {
 	}
 	return v
 }
+
+// Budget is BudgetFrames with its default.
+func (c Config) Budget() int { return orInt(c.BudgetFrames, 20) }
+
+// Longest is MaxDuration with its default.
+func (c Config) Longest() time.Duration { return orTime(c.MaxDuration, 30*time.Minute) }

@@ -20,8 +20,6 @@ func modelTurnNet(c Config) *petri.Net {
 			{Name: "discard_late_frame", In: petri.Arcs{ModelAudio}, Read: petri.Arcs{discarding}},
 			{Name: "finish_generation", In: petri.Arcs{ModelSignal.Is(GenerationComplete), modelTurn},
 				Inhibit: petri.Arcs{owedEnd}, Out: petri.And(owedEnd)},
-			{Name: "finish_generation_again", In: petri.Arcs{ModelSignal.Is(GenerationComplete), modelTurn},
-				Read: petri.Arcs{owedEnd}},
 			{Name: "ignore_generation_complete", In: petri.Arcs{ModelSignal.Is(GenerationComplete)},
 				Inhibit: petri.Arcs{modelTurn}},
 			{Name: "settle_owed_end", In: petri.Arcs{ModelSignal.Is(TurnComplete), owedEnd}, Reset: petri.Arcs{discarding}},
@@ -37,6 +35,8 @@ func modelTurnNet(c Config) *petri.Net {
 		n.Ports = append(n.Ports, inTurn)
 		n.Transitions[0].Inhibit = append(n.Transitions[0].Inhibit, inTurn)
 		n.Transitions = append(n.Transitions,
+			petri.Transition{Name: "finish_generation_again", In: petri.Arcs{ModelSignal.Is(GenerationComplete), modelTurn},
+				Read: petri.Arcs{owedEnd}},
 			petri.Transition{Name: "discard_frame_over_caller", In: petri.Arcs{ModelAudio}, Read: petri.Arcs{inTurn},
 				Inhibit: petri.Arcs{discarding}},
 			petri.Transition{Name: "acknowledge_interruption", In: petri.Arcs{ModelSignal.Is(Interrupted), discarding}},

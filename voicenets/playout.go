@@ -21,8 +21,6 @@ func playoutNet(c Config) *petri.Net {
 		Init: []petri.Token{ackWatch.Token(petri.Unit{})},
 		Caps: append(caps(1, endMarked, ackWatch), caps(budget, unacked, unplayed)...),
 		Transitions: []petri.Transition{
-			{Name: "begin_reply", Read: petri.Arcs{replyAudio.Fresh(), modelTurn}, Inhibit: petri.Arcs{replying},
-				Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, Tell), Action: tell(ReplyStarted)},
 			{Name: "begin_unasked_reply", Read: petri.Arcs{replyAudio.Fresh()}, Inhibit: petri.Arcs{replying, modelTurn},
 				Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, modelTurn, Tell), Action: tell(ReplyStarted)},
 			{Name: "send_frame", In: petri.Arcs{replyAudio.Fresh()}, Read: petri.Arcs{replying},
@@ -41,6 +39,11 @@ func playoutNet(c Config) *petri.Net {
 			{Name: "presume_turn_complete", In: petri.Arcs{modelTurn}, Read: petri.Arcs{replying},
 				Inhibit: petri.Arcs{replyAudio, unacked, unplayed, confirming}, When: petri.After(c.SilentTurn)},
 		},
+	}
+	if c.Detection == Manual || c.Greeting {
+		n.Transitions = append(n.Transitions, petri.Transition{
+			Name: "begin_reply", Read: petri.Arcs{replyAudio.Fresh(), modelTurn}, Inhibit: petri.Arcs{replying},
+			Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, Tell), Action: tell(ReplyStarted)})
 	}
 	if c.HalfDuplex {
 		return strip(n, confirming, unplayed)

@@ -38,6 +38,7 @@ func callNet(c Config) *petri.Net {
 		Final: over,
 		Transitions: []petri.Transition{
 			{Name: "end_call", In: petri.Arcs{Over}, Out: petri.And(over, Hangup), Priority: 1},
+			{Name: "end_longest_call", When: petri.After(c.MaxDuration), Out: petri.And(over, Hangup.Is(MaxDuration))},
 		},
 	}
 	if c.Greeting {
