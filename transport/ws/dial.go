@@ -25,7 +25,10 @@ type DialConfig struct {
 	ReadyTimeout time.Duration // from the dial to ready; 30 s
 	WriteTimeout time.Duration // of one message; 5 s
 	CloseTimeout time.Duration // of Close as a whole; 1 s
-	IdleTimeout  time.Duration // without anything but pings from the gateway; none by default: a quiet call is a call
+	IdleTimeout  time.Duration // without a message or a ping from the gateway; none by default
+
+	// DialContext opens the socket; nil means a plain net.Dialer.
+	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // ReadyTimeoutDefault is long enough for a gateway that has to dial its model first.
@@ -47,6 +50,9 @@ func (c DialConfig) withDefaults() DialConfig {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
+	}
+	if c.DialContext == nil {
+		c.DialContext = (&net.Dialer{}).DialContext
 	}
 	return c
 }
@@ -118,7 +124,7 @@ func (c *Client) connect(ctx context.Context, url string) error {
 	tr := &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+			conn, err := c.cfg.DialContext(ctx, network, addr)
 			if err != nil {
 				return nil, err
 			}

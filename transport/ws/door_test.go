@@ -2,6 +2,9 @@ package ws
 
 import (
 	"context"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +16,9 @@ import (
 
 // patience bounds whatever a test waits for; it is reached only when the test fails.
 const patience = 20 * time.Second
+
+// quick is a time-out that a test is meant to reach.
+const quick = 50 * time.Millisecond
 
 // accepted is what a door gave for one request.
 type accepted struct {
@@ -27,13 +33,18 @@ type door struct {
 }
 
 // newDoor starts a door; it is closed with the test, and so are the peers that next handed out.
-func newDoor(t testing.TB, cfg Config) *door {
+func newDoor(t testing.TB, cfg Config) *door { return newDoorIn(t, context.Background(), cfg) }
+
+// newDoorIn is newDoor with the context of every request.
+func newDoorIn(t testing.TB, ctx context.Context, cfg Config) *door {
 	t.Helper()
 	d := &door{calls: make(chan accepted, 16)}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := Accept(w, r, cfg)
 		d.calls <- accepted{p, err}
 	}))
+	srv.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	srv.Start()
 	t.Cleanup(srv.Close)
 	d.url = "ws" + strings.TrimPrefix(srv.URL, "http")
 	return d
@@ -70,6 +81,12 @@ func testContext(t testing.TB) context.Context {
 // connect makes a call and accepts it.
 func connect(t testing.TB, cfg Config, dial DialConfig) (*Peer, *Client) {
 	t.Helper()
+	if cfg.CloseTimeout == 0 {
+		cfg.CloseTimeout = quick // not every test answers the close of the other side
+	}
+	if dial.CloseTimeout == 0 {
+		dial.CloseTimeout = quick
+	}
 	d, ctx := newDoor(t, cfg), testContext(t)
 	type dialled struct {
 		c   *Client
@@ -170,3 +187,6 @@ func equal(a, b []int16) bool {
 	}
 	return true
 }
+
+// quietLog is for servers that are expected to complain.
+func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
