@@ -9,11 +9,13 @@ func (c *compiler) checkNet() {
 	for i := range c.places {
 		c.checkPlace(i, &u[i])
 	}
-	c.checkReachable()
 	for i := range c.p.transitions {
 		c.checkPayload(&c.p.transitions[i])
 	}
 	c.checkTasks()
+	if c.errs.err() == nil {
+		c.checkReachable()
+	}
 }
 
 func (c *compiler) checkNames() {
@@ -169,16 +171,16 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 			if a.All || a.Count != 1 {
 				c.errs.add("transition %q takes several tokens of payload place %q; it may take one", t.Name, p.Name)
 			}
-		case a.Kind == InArc, a.Kind == ResetArc, a.Kind == OutArc && !p.Out:
-			others++
 		case a.Kind == OutArc && p.Payload:
 			c.errs.add("transition %q produces at payload place %q, which only the environment fills", t.Name, p.Name)
+		case a.Kind == InArc, a.Kind == ResetArc, a.Kind == OutArc && !p.Out:
+			others++
 		case (a.Kind == ReadArc || a.Kind == InhibitArc) && p.Payload:
 			tests++
 		}
 	}
 	switch {
-	case payload == 0 && tests > 0:
+	case payload == 0 && tests > 0: // what only moves payload may look at payload (a pre-roll that is trimmed)
 		c.errs.add("transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing", t.Name)
 	case payload == 0:
 	case payload > 1 || others > 0 || t.Bump || !t.When.AtOnce():
@@ -189,14 +191,41 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 	}
 }
 
+// checkTasks holds tasks to their protocol: a start goes with an in-flight
+// token, so that the work can be cancelled, and no result is lost.
 func (c *compiler) checkTasks() {
 	for _, t := range c.tasks {
-		start, done := &c.places[t.Start], &c.places[t.Done]
+		start, inFlight, done := &c.places[t.Start], &c.places[t.InFlight], &c.places[t.Done]
 		if done.Policy != Refuse {
 			c.errs.add("result place %q of a task must not drop tokens", done.Name)
 		}
-		if !start.Out {
-			c.errs.add("start place %q of a task is consumed inside the net", start.Name)
+		for _, tok := range c.init {
+			if tok.place == inFlight.Name {
+				c.errs.add("in-flight place %q of a task is marked at the start, but no work runs", inFlight.Name)
+			}
+		}
+		for i := range c.p.transitions {
+			c.checkStart(&c.p.transitions[i], t, start, inFlight)
 		}
 	}
+}
+
+func (c *compiler) checkStart(tr *TransitionInfo, t TaskInfo, start, inFlight *PlaceInfo) {
+	for b := range max(tr.branches, 1) {
+		starts, flies := tr.produces(t.Start, b), tr.produces(t.InFlight, b)
+		if starts != flies || starts > 1 {
+			c.errs.add("transition %q produces %d tokens at start place %q and %d at in-flight place %q of a task; "+
+				"it starts one piece of work with one of each, or none", tr.Name, starts, start.Name, flies, inFlight.Name)
+		}
+	}
+}
+
+// produces is how many tokens a branch of the output produces at a place.
+func (t *TransitionInfo) produces(place, branch int) int {
+	for _, a := range t.Arcs {
+		if a.Kind == OutArc && a.Place == place && a.Branch == branch {
+			return a.Count
+		}
+	}
+	return 0
 }

@@ -2,11 +2,15 @@ package petri
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
 // MaxModes is the most combinations of token kinds one transition may have.
 const MaxModes = 1024
+
+// maxTried is the most combinations that Compile asks a guard about.
+const maxTried = 1 << 16
 
 // MaxTransitions and MaxPlaces limit a program.
 const (
@@ -21,7 +25,7 @@ func Compile(n *Net) (*Program, error) {
 	if n == nil {
 		return nil, &Error{Problems: []string{"compile: the net is nil"}}
 	}
-	f := &flattener{byName: map[string]int32{}, final: -1}
+	f := &flattener{byName: map[string]int32{}, inside: map[*Net]bool{}, final: -1}
 	if n.Name == "" {
 		f.errs.add("the net has no name")
 	}
@@ -29,13 +33,12 @@ func Compile(n *Net) (*Program, error) {
 	if len(f.places) > MaxPlaces || len(f.trans) > MaxTransitions {
 		f.errs.add("net %q has %d places and %d transitions; %d and %d are possible",
 			n.Name, len(f.places), len(f.trans), MaxPlaces, MaxTransitions)
-	}
-	if err := f.errs.err(); err != nil {
-		return nil, err
+		return nil, f.errs.err()
 	}
 	c := &compiler{flattener: f, p: &Program{name: n.Name, final: -1, byName: f.byName, tasks: f.tasks}}
 	c.closeOutputs()
 	c.layout()
+	c.initial()
 	for i := range f.trans {
 		c.transition(&f.trans[i])
 	}
@@ -43,13 +46,9 @@ func Compile(n *Net) (*Program, error) {
 	if err := f.errs.err(); err != nil {
 		return nil, err
 	}
-	c.initial()
 	c.rank()
 	c.affect()
 	c.runnable()
-	if err := f.errs.err(); err != nil {
-		return nil, err
-	}
 	return c.p, nil
 }
 
@@ -81,12 +80,13 @@ func (c *compiler) layout() {
 	for i := range c.places {
 		p := &c.places[i]
 		p.Slot = len(c.p.slotPlace)
-		if len(p.Keys) > MaxKeys {
-			c.errs.add("place %q: colour %s has %d keys; at most %d are possible", p.Name, p.Type, len(p.Keys), MaxKeys)
-		}
+		c.checkColour(p)
 		if p.Out {
 			if p.Env {
 				c.errs.add("place %q is an environment place and an output; it can be only one", p.Name)
+			}
+			if p.Final {
+				c.errs.add("final place %q is an output, where nothing lies; use a place of its own", p.Name)
 			}
 			p.Slots = 0
 			continue
@@ -104,6 +104,25 @@ func (c *compiler) layout() {
 	c.p.places = c.places
 }
 
+// checkColour checks the keys of a place's colour.
+func (c *compiler) checkColour(p *PlaceInfo) {
+	if len(p.Keys) > MaxKeys {
+		c.errs.add("place %q: colour %s has %d keys; at most %d are possible", p.Name, p.Type, len(p.Keys), MaxKeys)
+		return
+	}
+	if p.Keys != nil && len(p.Keys) == 0 {
+		c.errs.add("place %q: colour %s names no key; name at least one, or do not implement petri.Keyed", p.Name, p.Type)
+	}
+	for i, k := range p.Keys {
+		if slices.Contains(p.Keys[:i], k) {
+			c.errs.add("place %q: colour %s names two keys %q", p.Name, p.Type, k)
+		}
+	}
+	if p.Final && p.col.slots() > 1 {
+		c.errs.add("final place %q tells several kinds of token apart; give it a colour without key and generation", p.Name)
+	}
+}
+
 func (c *compiler) initial() {
 	c.p.initial = make([]int32, len(c.p.slotPlace))
 	for _, t := range c.init {
@@ -113,7 +132,12 @@ func (c *compiler) initial() {
 			c.errs.add("initial token at output place %q, where nothing can lie", p.Name)
 			continue
 		}
-		slot := int32(p.Slot + p.col.slotOfValue(t.value, 0))
+		kind, problem := p.col.kindOf(t.value, 0)
+		if problem != "" {
+			c.errs.add("initial token at %q: %s", p.Name, problem)
+			continue
+		}
+		slot := int32(p.Slot + kind)
 		c.p.initial[slot]++
 		c.p.init = append(c.p.init, t)
 	}

@@ -1,6 +1,7 @@
 package petri
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -102,18 +103,20 @@ func (m *Machine) fire(u int32) {
 	mode := &t.Modes[k]
 	f := &m.f
 	f.t, f.mode, f.branch, f.puts = t, mode, mode.branch, 0
+	m.peek(t, mode)
 	m.consume(mode)
 	if t.clock >= 0 {
 		m.on[u] = false
 		m.timers.stop(u)
 	}
-	// Intermediate semantics: a clock stops if consuming and resetting disabled
-	// its transition, even if the firing enables it again (Berthomieu & Diaz 1991).
-	for _, d := range mode.down {
-		m.review(d)
-	}
 	if t.Bump {
 		m.bump()
+	}
+	// Intermediate semantics: a clock stops if consuming, resetting and bumping
+	// disabled its transition, even if the firing enables it again (Berthomieu &
+	// Diaz 1991).
+	for _, d := range mode.down {
+		m.review(d)
 	}
 	if t.action != nil {
 		t.action(f)
@@ -124,9 +127,7 @@ func (m *Machine) fire(u int32) {
 	for _, a := range b.affected {
 		m.review(a)
 	}
-	if s := m.prog.final; s >= 0 && m.count[s] > 0 && !m.ended {
-		m.end()
-	}
+	m.endIfFinal()
 }
 
 // pick chooses the mode to fire: among those enabled the one whose tokens are
@@ -147,11 +148,14 @@ func (m *Machine) pick(t *TransitionInfo) int {
 func (m *Machine) older(t *TransitionInfo, a, b *Mode) bool {
 	for i := range t.arcs {
 		sa, sb := a.arcSlot[i], b.arcSlot[i]
-		if sa == sb || sa < 0 || sb < 0 {
-			continue
-		}
 		s := m.stores[t.arcs[i].place]
 		if s == nil {
+			continue
+		}
+		if sa < 0 || sb < 0 {
+			if c := olderPick(s, a.picks[i], b.picks[i]); c != 0 {
+				return c < 0
+			}
 			continue
 		}
 		first := int32(m.prog.places[t.arcs[i].place].Slot)
@@ -160,6 +164,49 @@ func (m *Machine) older(t *TransitionInfo, a, b *Mode) bool {
 		}
 	}
 	return false
+}
+
+// olderPick compares two ways to take the same number of tokens from a place:
+// the one with the oldest token first, then with the next oldest.
+func olderPick(s store, a, b []take) int {
+	var atA, atB [2 * MaxKeys]int32
+	for {
+		qa, okA := nextOldest(s, a, &atA)
+		qb, okB := nextOldest(s, b, &atB)
+		if !okA || !okB || qa != qb {
+			return cmp.Compare(qa, qb)
+		}
+	}
+}
+
+// nextOldest steps through the tokens of a pick by age.
+func nextOldest(s store, pick []take, at *[2 * MaxKeys]int32) (seq uint64, ok bool) {
+	best := -1
+	for i, k := range pick {
+		if at[i] < k.n {
+			if q := s.seqOf(k.ring, at[i]); best < 0 || q < seq {
+				best, seq = i, q
+			}
+		}
+	}
+	if best < 0 {
+		return 0, false
+	}
+	at[best]++
+	return seq, true
+}
+
+// peek keeps what the firing reads at places that it resets or bumps.
+func (m *Machine) peek(t *TransitionInfo, mode *Mode) {
+	for _, i := range t.peeks {
+		a := &t.arcs[i]
+		first := int32(m.prog.places[a.place].Slot)
+		if s := m.stores[a.place]; mode.arcSlot[i] >= 0 {
+			s.peek(mode.arcSlot[i] - first)
+		} else {
+			s.peek(s.oldest(a.slots, first))
+		}
+	}
 }
 
 // consume takes the input tokens, then empties the reset places.
@@ -179,7 +226,7 @@ func (m *Machine) consume(mode *Mode) {
 		n := m.count[k.slot]
 		m.count[k.slot] = 0
 		if s := m.stores[k.place]; s != nil {
-			s.clear(k.ring)
+			s.clear(k.ring, !k.input)
 		} else {
 			m.f.units = append(m.f.units, Count{k.place, n})
 		}
@@ -217,6 +264,9 @@ func (m *Machine) produce(f *Firing) *Branch {
 	for i := range f.mode.empties {
 		m.release(f.mode.empties[i].place)
 	}
+	for _, i := range f.t.peeks {
+		m.release(f.t.arcs[i].place)
+	}
 	for i := range b.outs {
 		m.place(f, &b.outs[i])
 	}
@@ -239,6 +289,7 @@ func (m *Machine) stageOut(f *Firing, o *out) {
 	switch n := s.staged(); {
 	case n == int(o.n):
 		f.puts -= n
+		f.checkKinds(s, o)
 	case n != 0:
 		f.fault(m.prog.places[o.place].Name, fmt.Sprintf("the action produced %d tokens; %d are declared", n, o.n))
 	case o.from >= 0:
@@ -251,18 +302,21 @@ func (m *Machine) stageOut(f *Firing, o *out) {
 	default:
 		s.stageZero(o.n)
 	}
-	f.checkKinds(s, o)
 }
 
-// checkKinds holds the action to the keys and generations that were declared,
+// checkKinds holds what the action put to the keys and generations that were declared,
 // because proofs rest on them.
 func (f *Firing) checkKinds(s store, o *out) {
 	p := &f.m.prog.places[o.place]
-	if p.Keys == nil && !p.Gen || f.t.action == nil && o.from < 0 {
+	if p.Keys == nil && !p.Gen {
 		return
 	}
 	for i := range int(o.n) {
-		if have := s.stagedRing(i, f.m.gen); have != o.ring {
+		have, problem := s.stagedKind(i, f.m.gen)
+		if problem != "" {
+			f.fault(p.Name, "the action produced a token that cannot be: "+problem)
+		}
+		if have != o.ring {
 			f.fault(p.Name, fmt.Sprintf("the action produced %s; declared is %s", p.SlotName(int(have)), p.SlotName(int(o.ring))))
 		}
 	}

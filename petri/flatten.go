@@ -7,20 +7,17 @@ import (
 
 // flattener turns a tree of nets into flat lists of places and transitions.
 type flattener struct {
-	places  []PlaceInfo
-	byName  map[string]int32
-	owner   []string // net that first used the place
-	trans   []flatTransition
-	envs    []Env // place indices in envAt
-	envAt   []int32
-	init    []Token
-	final   int32
-	tasks   []TaskInfo
-	sinks   []int32
-	closed  bool
-	loose   bool
-	declOut []int32
-	errs    problems
+	places []PlaceInfo
+	byName map[string]int32
+	owner  []string // net that first used the place
+	trans  []flatTransition
+	init   []Token
+	inside map[*Net]bool // nets being flattened
+	final  int32
+	tasks  []TaskInfo
+	closed bool
+	loose  bool
+	errs   problems
 }
 
 type flatTransition struct {
@@ -39,10 +36,12 @@ type scope struct {
 }
 
 func (f *flattener) net(n *Net, path string, ports map[string]int32) {
-	if n == nil {
-		f.errs.add("net %q has a nil part", strings.TrimSuffix(path, "/"))
+	if f.inside[n] {
+		f.errs.add("net %q is a part of itself", n.Name)
 		return
 	}
+	f.inside[n] = true
+	defer delete(f.inside, n)
 	s := &scope{f: f, net: n, path: path, ports: ports, used: map[string]bool{}}
 	f.closed = f.closed || n.closed
 	f.loose = f.loose || n.Imported
@@ -51,8 +50,9 @@ func (f *flattener) net(n *Net, path string, ports map[string]int32) {
 		s.touch(t)
 	}
 	s.declarations()
+	names := map[string]bool{}
 	for _, part := range n.Nets {
-		s.part(part)
+		s.part(part, names)
 	}
 	s.checkPorts()
 	s.initial()
@@ -60,17 +60,24 @@ func (f *flattener) net(n *Net, path string, ports map[string]int32) {
 
 func (s *scope) group() string { return strings.TrimSuffix(s.path, "/") }
 
-func (s *scope) part(part *Net) {
-	if part == nil {
+// part flattens one part of the net; names are those of the parts before it.
+func (s *scope) part(part *Net, names map[string]bool) {
+	switch {
+	case part == nil:
 		s.f.errs.add("net %q has a nil part", s.net.Name)
 		return
-	}
-	if part.Name == "" {
+	case part.Name == "":
 		s.f.errs.add("a part of net %q has no name", s.net.Name)
+	case names[part.Name]:
+		s.f.errs.add("two parts of net %q are named %q; give each instance a name of its own", s.net.Name, part.Name)
+		return
 	}
+	names[part.Name] = true
 	ports := make(map[string]int32, len(part.Ports))
 	for _, p := range part.Ports {
-		ports[p.String()] = s.resolve(p, part.Name)
+		if i := s.listed(p, part.Name, "ports"); i >= 0 {
+			ports[p.String()] = i
+		}
 	}
 	s.f.net(part, s.path+part.Name+"/", ports)
 }
@@ -91,11 +98,26 @@ func (s *scope) touch(t Transition) {
 }
 
 func (s *scope) place(a AnyArc) int32 {
-	if a == nil || a.asArc().place == nil {
+	if isNil(a) || isNil(a.asArc().place) {
 		s.f.errs.add("net %q has a nil arc", s.net.Name)
 		return -1
 	}
 	return s.resolve(a.asArc().place, s.net.Name)
+}
+
+// listed resolves a place that stands in one of a net's lists; -1 if it is nil.
+func (s *scope) listed(p AnyPlace, user, list string) int32 {
+	if isNil(p) {
+		s.f.errs.add("net %q lists a nil place among its %s", user, list)
+		return -1
+	}
+	return s.resolve(p, user)
+}
+
+// isNil tells a nil interface, or one that holds a nil pointer.
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return v == nil || r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // resolve returns the place a local name stands for, making it if it is new.
@@ -112,6 +134,10 @@ func (s *scope) resolve(p AnyPlace, user string) int32 {
 	full := s.path + name
 	if i, ok := s.f.byName[full]; ok {
 		s.f.sameType(i, col, user)
+		if s.f.places[i].Group != s.group() {
+			s.f.errs.add("place %q of net %q has the same qualified name as a place of net %q; rename one",
+				full, user, s.f.owner[i])
+		}
 		return i
 	}
 	i := int32(len(s.f.places))
@@ -131,45 +157,71 @@ func typeName(t reflect.Type) string {
 	return t.String()
 }
 
+func valueType(v any) string {
+	if v == nil {
+		return "nil"
+	}
+	return typeName(reflect.TypeOf(v))
+}
+
 func (f *flattener) sameType(i int32, col *colour, user string) {
 	if have := f.places[i].col.typ; have != col.typ {
 		f.errs.add("place %q is %s in net %q but %s in net %q; give both the same colour or rename one",
-			f.places[i].Name, have, f.owner[i], col.typ, user)
+			f.places[i].Name, typeName(have), f.owner[i], typeName(col.typ), user)
 	}
 }
 
 // declarations reads the lists of a net that are about places.
 func (s *scope) declarations() {
 	f := s.f
+	name := s.net.Name
 	for _, e := range s.net.Env {
-		f.env(s.resolve(e.Place, s.net.Name), e)
+		if i := s.listed(e.Place, name, "environment places"); i >= 0 {
+			f.env(i, e)
+		}
 	}
 	for _, o := range s.net.Out {
-		i := s.resolve(o.Place, s.net.Name)
-		f.places[i].Out = true
-		f.places[i].Durable = f.places[i].Durable || o.Durable
-		f.declOut = append(f.declOut, i)
+		if i := s.listed(o.Place, name, "outputs"); i >= 0 {
+			f.places[i].Out = true
+			f.places[i].Durable = f.places[i].Durable || o.Durable
+		}
 	}
 	for _, c := range s.net.Caps {
-		f.capacity(s.resolve(c.Place, s.net.Name), c.Max)
+		if i := s.listed(c.Place, name, "capacities"); i >= 0 {
+			f.capacity(i, c.Max)
+		}
 	}
 	for _, p := range s.net.Sinks {
-		f.places[s.resolve(p, s.net.Name)].Sink = true
+		if i := s.listed(p, name, "sinks"); i >= 0 {
+			f.places[i].Sink = true
+		}
 	}
 	for _, t := range s.net.Tasks {
 		s.task(t)
 	}
-	if s.net.Final != nil {
-		i := s.resolve(s.net.Final, s.net.Name)
-		if f.final >= 0 && f.final != i {
-			f.errs.add("net %q: final place %q, but %q is the final place already", s.net.Name, f.places[i].Name, f.places[f.final].Name)
-		}
-		f.final = i
-		f.places[i].Final = true
+	s.finish()
+}
+
+// finish reads the net's final place.
+func (s *scope) finish() {
+	f := s.f
+	if isNil(s.net.Final) {
+		return
 	}
+	i := s.resolve(s.net.Final, s.net.Name)
+	if f.final >= 0 && f.final != i {
+		f.errs.add("net %q: final place %q, but %q is the final place already",
+			s.net.Name, f.places[i].Name, f.places[f.final].Name)
+	}
+	f.final = i
+	f.places[i].Final = true
 }
 
 func (s *scope) task(t AnyTask) {
+	if isNil(t) {
+		s.f.errs.add("net %q lists a nil task", s.net.Name)
+		return
+	}
 	start, inFlight, done := t.places()
 	info := TaskInfo{
 		Start:    int(s.resolve(start, s.net.Name)),
@@ -177,7 +229,6 @@ func (s *scope) task(t AnyTask) {
 		Done:     int(s.resolve(done, s.net.Name)),
 	}
 	s.f.places[info.Start].Out = true
-	s.f.declOut = append(s.f.declOut, int32(info.Start))
 	s.f.capacity(int32(info.InFlight), 1)
 	if !s.f.places[info.Done].Env {
 		s.f.env(int32(info.Done), Env{Place: done, Capacity: 1})
@@ -192,6 +243,7 @@ func (f *flattener) env(i int32, e Env) {
 	}
 	if e.Capacity < 1 || e.Capacity > MaxTokens {
 		f.errs.add("environment place %q has capacity %d; 1 to %d is possible", p.Name, e.Capacity, MaxTokens)
+		return
 	}
 	if p.Env && (p.Max != e.Capacity || p.Policy != e.Policy) {
 		f.errs.add("environment place %q is declared twice: capacity %d, %s and capacity %d, %s",
@@ -221,7 +273,7 @@ func (s *scope) checkPorts() {
 		return
 	}
 	for _, p := range s.net.Ports {
-		if !s.used[p.String()] {
+		if !isNil(p) && !s.used[p.String()] {
 			s.f.errs.add("port %q of net %q is not used there; drop it from Ports or use it", p.String(), s.net.Name)
 		}
 	}
@@ -239,14 +291,16 @@ func (s *scope) initial() {
 		}
 		want := s.f.places[i].col.typ
 		if !fits(t.value, want) {
-			s.f.errs.add("net %q: initial token at %q is %T, not %s", s.net.Name, t.place, t.value, want)
+			s.f.errs.add("net %q: initial token at %q is %s, not %s", s.net.Name, t.place, valueType(t.value), typeName(want))
 			continue
 		}
 		s.f.init = append(s.f.init, Token{place: s.f.places[i].Name, value: t.value})
 	}
 }
 
+// fits tells whether a value is of a colour: of its type, or, when the colour
+// is an interface, of one that implements it.
 func fits(v any, want reflect.Type) bool {
 	have := reflect.TypeOf(v)
-	return have == want || have != nil && have.AssignableTo(want)
+	return have == want || have != nil && want.Kind() == reflect.Interface && have.Implements(want)
 }

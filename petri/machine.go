@@ -60,6 +60,7 @@ func (p *Program) Start() *Machine {
 		}
 	}
 	copy(m.count, p.initial)
+	m.endIfFinal()
 	for i := range p.transitions {
 		m.review(int32(i))
 	}
@@ -116,8 +117,8 @@ func (m *Machine) Inject(at time.Duration, t Token) error {
 		return &InjectError{Place: t.place, Reason: ErrPlace, Detail: "net " + m.prog.name}
 	}
 	pl := &m.prog.places[i]
-	if !pl.col.unit && !fits(t.value, pl.col.typ) {
-		return &InjectError{Place: t.place, Reason: ErrColour, Detail: fmt.Sprintf("%T, not %s", t.value, pl.Type)}
+	if !fits(t.value, pl.col.typ) {
+		return &InjectError{Place: t.place, Reason: ErrColour, Detail: valueType(t.value) + ", not " + pl.Type}
 	}
 	if at < m.now {
 		return &InjectError{Place: t.place, Reason: ErrPast, Detail: fmt.Sprintf("%v before %v", at, m.now)}
@@ -126,7 +127,7 @@ func (m *Machine) Inject(at time.Duration, t Token) error {
 		return &InjectError{Place: t.place, Reason: ErrFaulted}
 	}
 	m.begin()
-	m.fireDue(at)
+	m.fireDue(min(at, Forever-1))
 	err := m.enter(i, pl, t.value)
 	m.busy = false
 	return err
@@ -148,10 +149,11 @@ func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
 	if m.ended {
 		return &InjectError{Place: pl.Name, Reason: ErrEnded}
 	}
-	slot := int32(0)
-	if pl.Slots > 1 {
-		slot = int32(pl.col.slotOfValue(v, m.gen))
+	kind, problem := pl.col.kindOf(v, m.gen)
+	if problem != "" {
+		return &InjectError{Place: pl.Name, Reason: ErrColour, Detail: problem}
 	}
+	slot := int32(kind)
 	e := Event{Index: i, Slot: slot, Kind: Injected}
 	if !pl.col.secret {
 		e.Size = int32(sizeOf(v))
@@ -166,6 +168,7 @@ func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
 		s.pushAny(slot, v)
 	}
 	m.count[int32(pl.Slot)+slot]++
+	m.endIfFinal()
 	m.reviewPlace(int32(pl.Slot) + slot)
 	m.settle()
 	return nil
@@ -179,10 +182,11 @@ func (m *Machine) makeRoom(i int32, pl *PlaceInfo) bool {
 	case pl.Policy == Refuse:
 		return false
 	case s == nil:
-	case pl.Policy == DropOldest || pl.Slots > 1:
+	case pl.Policy == DropOldest:
 		slot = s.oldest(nil, 0)
 		s.popOldest()
 	default:
+		slot = s.newest()
 		s.popNewest()
 	}
 	m.record(Event{Kind: Dropped, Index: i, Slot: slot})
@@ -192,13 +196,13 @@ func (m *Machine) makeRoom(i int32, pl *PlaceInfo) bool {
 
 // Advance fires every timer that is due until now, each at its own due time,
 // and returns what has happened since the last Advance. A now before the last
-// call's time is read as that time.
+// call's time is read as that time, and Forever as the instant before.
 func (m *Machine) Advance(now time.Duration) Ready {
 	if m.busy {
 		return Ready{Wake: Forever}
 	}
 	m.begin()
-	m.fireDue(max(now, m.now))
+	m.fireDue(min(max(now, m.now), Forever-1))
 	m.busy = false
 	m.handed = true
 	return Ready{Events: m.events, Out: m.out, Wake: m.timers.next(), Ended: m.ended}
@@ -256,10 +260,18 @@ func (m *Machine) review(u int32) {
 	case t.rank >= 0:
 		m.ready.remove(t.rank)
 	case on:
-		m.timers.start(u, m.now+t.wait())
+		m.timers.start(u, m.later(t.wait()))
 	default:
 		m.timers.stop(u)
 	}
+}
+
+// later is the time d from now; a wait past the end of time never ends.
+func (m *Machine) later(d time.Duration) time.Duration {
+	if d > Forever-m.now {
+		return Forever
+	}
+	return m.now + d
 }
 
 func (m *Machine) enabled(t *TransitionInfo) bool {
@@ -280,8 +292,12 @@ func (m *Machine) record(e Event) {
 	m.events = append(m.events, e)
 }
 
-// end stops everything when the final place is marked.
-func (m *Machine) end() {
+// endIfFinal stops everything when the final place is marked.
+func (m *Machine) endIfFinal() {
+	s := m.prog.final
+	if s < 0 || m.count[s] == 0 || m.ended {
+		return
+	}
 	m.ended = true
 	for i := range m.on {
 		if m.on[i] {

@@ -84,7 +84,6 @@ func TestSmoke(t *testing.T) {
 }
 
 func BenchmarkRing(b *testing.B) {
-	type ctr struct{ n int }
 	const x, y = Place[int]("x"), Place[int]("y")
 	n := &Net{Name: "ring", Init: []Token{x.Token(0)}, Transitions: []Transition{
 		{Name: "a", In: Arcs{x}, Out: And(y), When: After(1), Action: func(f *Firing) { y.Put(f, x.Get(f)+1) }},

@@ -10,24 +10,26 @@ import (
 func (c *compiler) transition(t *flatTransition) {
 	info := TransitionInfo{
 		Name: t.scope.path + t.Name, Group: t.group, When: t.When, Priority: t.Priority,
-		Free: t.Out.free, Bump: t.Bump, action: t.Action, rank: -1, clock: -1,
+		Free: t.Out.free, Bump: t.Bump, branches: len(t.Out.branches), action: t.Action, rank: -1, clock: -1,
 	}
 	b := &builder{c: c, t: t, info: &info}
 	b.checkText()
-	if !b.arcs() {
-		return
-	}
+	b.arcs()
 	b.describeOutputs()
-	b.expand()
+	b.peeks()
+	if !b.bad {
+		b.expand()
+	}
 	c.p.transitions = append(c.p.transitions, info)
 }
 
 // builder compiles one transition.
 type builder struct {
-	c    *compiler
-	t    *flatTransition
-	info *TransitionInfo
-	bad  bool
+	c     *compiler
+	t     *flatTransition
+	info  *TransitionInfo
+	bad   bool
+	tried int // combinations of keys
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -53,7 +55,7 @@ func (b *builder) checkText() {
 }
 
 // arcs resolves and checks the arcs that are not outputs.
-func (b *builder) arcs() bool {
+func (b *builder) arcs() {
 	type use struct {
 		kind  ArcKind
 		place int32
@@ -62,12 +64,12 @@ func (b *builder) arcs() bool {
 	lists := [...]Arcs{InArc: b.t.In, ReadArc: b.t.Read, InhibitArc: b.t.Inhibit, ResetArc: b.t.Reset}
 	for kind, list := range lists {
 		for _, any := range list {
-			a := any.asArc()
-			place := b.t.scope.place(a)
+			place := b.t.scope.place(any)
 			if place < 0 {
 				b.bad = true
 				continue
 			}
+			a := any.asArc()
 			u := use{ArcKind(kind), place}
 			if seen[u] && ArcKind(kind) != InhibitArc {
 				b.fail("two %s arcs on place %q; use one arc with a count", arcNames[kind], a.place)
@@ -76,10 +78,32 @@ func (b *builder) arcs() bool {
 			b.arc(ArcKind(kind), a, place)
 		}
 	}
-	return !b.bad
 }
 
 var arcNames = [...]string{"input", "read", "inhibitor", "reset", "output"}
+
+// peeks lists the read arcs whose token does not stay where it is read.
+func (b *builder) peeks() {
+	for i := range b.info.arcs {
+		a := &b.info.arcs[i]
+		p := &b.c.places[a.place]
+		if a.kind != ReadArc || p.col.unit || b.has(InArc, a.place) {
+			continue
+		}
+		if b.has(ResetArc, a.place) || b.t.Bump && p.Gen {
+			b.info.peeks = append(b.info.peeks, int32(i))
+		}
+	}
+}
+
+func (b *builder) has(kind ArcKind, place int32) bool {
+	for i := range b.info.arcs {
+		if b.info.arcs[i].kind == kind && b.info.arcs[i].place == place {
+			return true
+		}
+	}
+	return false
+}
 
 func (b *builder) arc(kind ArcKind, a Arc, place int32) {
 	p := &b.c.places[place]
@@ -92,8 +116,7 @@ func (b *builder) arc(kind ArcKind, a Arc, place int32) {
 	}
 	if a.n < 1 || a.n > MaxTokens {
 		b.fail("%s arc on %q has count %d; 1 to %d is possible", arcNames[kind], p.Name, a.n, MaxTokens)
-	}
-	if kind != ResetArc && kind != InhibitArc && a.n > p.Max {
+	} else if kind != ResetArc && kind != InhibitArc && a.n > p.Max {
 		b.fail("%s arc needs %d tokens of %q, whose capacity is %d", arcNames[kind], a.n, p.Name, p.Max)
 	}
 	slots, label := b.accepted(a, p)
@@ -105,7 +128,9 @@ func (b *builder) arc(kind ArcKind, a Arc, place int32) {
 
 // accepted lists the slots an arc accepts.
 func (b *builder) accepted(a Arc, p *PlaceInfo) (slots []int32, label string) {
-	b.checkKeys(a, p)
+	if !b.checkKeys(a, p) {
+		return nil, ""
+	}
 	var names []string
 	for i := range p.col.slots() {
 		k, stale := i, false
@@ -129,18 +154,24 @@ func (b *builder) accepted(a Arc, p *PlaceInfo) (slots []int32, label string) {
 	return slots, strings.Join(names, ",")
 }
 
-func (b *builder) checkKeys(a Arc, p *PlaceInfo) {
-	if a.keys != 0 && p.Keys == nil {
+// checkKeys reports whether the colour of a place has the keys and the age that
+// an arc names.
+func (b *builder) checkKeys(a Arc, p *PlaceInfo) bool {
+	before := len(b.c.errs.list)
+	switch {
+	case a.badKey && p.Keys == nil, a.keys != 0 && p.Keys == nil:
 		b.fail("arc on %q names a key, but colour %s has none; implement petri.Keyed", p.Name, p.Type)
-		return
-	}
-	if a.badKey || bits.Len32(uint32(a.keys)) > max(len(p.Keys), 1) {
+	case len(p.Keys) > MaxKeys || p.Keys != nil && len(p.Keys) == 0:
+		b.bad = true // reported with the place
+		return false
+	case a.badKey || bits.Len32(uint32(a.keys)) > max(len(p.Keys), 1):
 		b.fail("arc on %q names a key that colour %s does not have; it has %s", p.Name, p.Type, strings.Join(p.Keys, ", "))
 	}
 	if a.age != anyAge && !p.Gen {
 		b.fail("arc on %q asks for fresh or stale tokens, but colour %s has no generation; implement petri.Generational",
 			p.Name, p.Type)
 	}
+	return len(b.c.errs.list) == before
 }
 
 // expand makes a mode for every combination of token kinds the arcs allow.
@@ -159,6 +190,11 @@ func (b *builder) choose(i int, pick [][]Count) {
 		return
 	}
 	if i == len(pick) {
+		if b.tried++; b.tried > maxTried {
+			b.fail("its arcs allow more than %d combinations of keys, too many to try its guard on; narrow them with Is",
+				maxTried)
+			return
+		}
 		b.mode(pick)
 		return
 	}
@@ -221,7 +257,7 @@ func (b *builder) multisets(a *flatArc, from int, n int32, taken []Count, fn fun
 
 // mode compiles one combination, if the guard allows it.
 func (b *builder) mode(pick [][]Count) {
-	m := Mode{branch: -1, arcSlot: make([]int32, len(pick))}
+	m := Mode{branch: -1, arcSlot: make([]int32, len(pick)), picks: make([][]take, len(pick))}
 	var label []string
 	for i := range b.info.arcs {
 		b.modeArc(&m, i, pick[i], &label)
@@ -274,7 +310,7 @@ func (b *builder) modeArc(m *Mode, i int, pick []Count, label *[]string) {
 			b.drain(m, a, p)
 		}
 	default:
-		b.takeOrRead(m, a, p, pick)
+		b.takeOrRead(m, i, a, p, pick)
 	}
 }
 
@@ -285,12 +321,14 @@ func (b *builder) drain(m *Mode, a *flatArc, p *PlaceInfo) {
 	}
 }
 
-func (b *builder) takeOrRead(m *Mode, a *flatArc, p *PlaceInfo, pick []Count) {
+func (b *builder) takeOrRead(m *Mode, i int, a *flatArc, p *PlaceInfo, pick []Count) {
 	for _, k := range pick {
 		m.Conds = append(m.Conds, Cond{Slots: []int32{k.Slot}, Min: k.N})
+		take := take{slot: k.Slot, place: a.place, ring: k.Slot - int32(p.Slot), n: k.N}
+		m.picks[i] = append(m.picks[i], take)
 		if a.kind == InArc {
 			m.Take = append(m.Take, k)
-			m.takes = append(m.takes, take{slot: k.Slot, place: a.place, ring: k.Slot - int32(p.Slot), n: k.N})
+			m.takes = append(m.takes, take)
 		}
 	}
 }

@@ -105,6 +105,10 @@ func Compose(name string, nets ...*Net) (*Net, error) {
 		}
 		seen[n.Name] = n
 		for _, p := range n.Ports {
+			if isNil(p) {
+				errs.add("compose %s: net %q lists a nil port", name, n.Name)
+				continue
+			}
 			c.addPort(p, n, ports, &errs)
 		}
 	}
@@ -125,7 +129,7 @@ func (c *Net) addPort(p AnyPlace, owner *Net, ports map[string]portOwner, errs *
 	}
 	if a, b := old.place.colour().typ, p.colour().typ; a != b {
 		errs.add("compose %s: port %q is %s in net %q but %s in net %q; give both the same colour or rename one",
-			c.Name, p.String(), a, old.net.Name, b, owner.Name)
+			c.Name, p.String(), typeName(a), old.net.Name, typeName(b), owner.Name)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// maxBranches is the most branches of one output: an Event numbers them in a byte.
+const maxBranches = 256
+
 // describeOutputs checks what does not depend on a mode.
 func (b *builder) describeOutputs() {
 	s := b.t.Out
@@ -14,18 +17,24 @@ func (b *builder) describeOutputs() {
 	if s.xor && s.choose == nil {
 		b.fail("Xor without By: give the choice by keys, or declare it Free")
 	}
+	if !s.xor && s.choose != nil {
+		b.fail("By without Xor: only an Xor is chosen by keys")
+	}
+	if len(s.branches) > maxBranches {
+		b.fail("its output has %d branches; at most %d are possible", len(s.branches), maxBranches)
+	}
 	if s.free && b.t.Action == nil && !b.c.closed && !b.t.scope.net.Imported {
 		b.fail("Free without an action: its action must call Choose")
 	}
 	for i, br := range s.branches {
 		seen := map[int32]bool{}
 		for _, any := range br {
-			a := any.asArc()
-			place := b.t.scope.place(a)
+			place := b.t.scope.place(any)
 			if place < 0 {
 				b.bad = true
 				continue
 			}
+			a := any.asArc()
 			if seen[place] {
 				b.fail("two output arcs on place %q; use one arc with a count", a.place)
 			}
@@ -91,7 +100,10 @@ func (b *builder) output(br *Branch, a Arc, m *Mode, keys *Keys) {
 	place := b.t.scope.place(a)
 	p := &b.c.places[place]
 	o := out{place: place, n: int32(a.n), emit: p.Out}
-	o.from = b.source(a, p)
+	before := len(b.c.errs.list)
+	if o.from = b.source(a, p); len(b.c.errs.list) > before {
+		return
+	}
 	kind := b.outKind(a, p, m, keys, o.from)
 	if b.bad {
 		return
@@ -126,6 +138,7 @@ func (b *builder) source(a Arc, p *PlaceInfo) int32 {
 		}
 		if a.from != nil {
 			if in.local == a.from.String() {
+				b.checkPassing(a, in)
 				return int32(i)
 			}
 			continue
@@ -142,15 +155,32 @@ func (b *builder) source(a Arc, p *PlaceInfo) int32 {
 		found = int32(i)
 	}
 	if a.from != nil {
-		b.fail("Passing(%s) for place %q: that is no input or read arc here", a.from, p.Name)
+		b.fail("Passing(%s) for place %q: that is no input or read arc of a fixed number of tokens here", a.from, p.Name)
 	}
 	return found
+}
+
+// checkPassing refuses to pass on more or fewer tokens than there are, or to
+// give them another key.
+func (b *builder) checkPassing(a Arc, in *flatArc) {
+	n := in.n
+	if in.kind == ReadArc {
+		n = 1
+	}
+	if n != int32(a.n) {
+		b.fail("Passing(%s) for place %q produces %d tokens of %d", a.from, a.place, a.n, n)
+	}
+	if a.keys != 0 || a.keyBy != nil {
+		b.fail("Passing(%s) for place %q copies the key; drop Is and KeyBy there", a.from, a.place)
+	}
 }
 
 // outKind is the slot, within its place, of what an output produces.
 func (b *builder) outKind(a Arc, p *PlaceInfo, m *Mode, keys *Keys, from int32) int {
 	var key Key
 	switch src, ok := b.sourceKind(m, from); {
+	case a.from != nil && from >= 0 && !ok:
+		b.fail("Passing(%s) for place %q: the tokens may be of several kinds; narrow the arc to one", a.from, p.Name)
 	case a.keys != 0:
 		key = Key(bits.TrailingZeros32(uint32(a.keys)))
 	case a.keyBy != nil:
@@ -173,6 +203,9 @@ func (b *builder) outKind(a Arc, p *PlaceInfo, m *Mode, keys *Keys, from int32) 
 // passed is the slot of a token that is passed on; a bump has made it stale.
 func (b *builder) passed(a Arc, p *PlaceInfo, src int) int {
 	if p.Gen && a.age == freshOnly {
+		if b.t.Action == nil && (src&1 == 1 || b.t.Bump) {
+			b.fail("output on %q is Fresh but passes on a token that may be stale; add an action that makes a fresh one", p.Name)
+		}
 		return src &^ 1
 	}
 	if p.Gen && b.t.Bump {

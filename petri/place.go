@@ -47,7 +47,6 @@ func (p Place[T]) colour() *colour {
 	var zero T
 	if k, ok := any(zero).(Keyed); ok {
 		c.keys = k.KeyNames()
-		c.enum = typ.Kind() >= reflect.Uint && typ.Kind() <= reflect.Uint64
 	}
 	switch typ.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Chan, reflect.Func:
@@ -66,7 +65,21 @@ func (p Place[T]) colour() *colour {
 	c.fromKey = func(k Key) any {
 		return reflect.ValueOf(k).Convert(typ).Interface()
 	}
+	c.enum = c.isEnum()
 	return c
+}
+
+// isEnum tells a colour that is an unsigned integer and its own key.
+func (c *colour) isEnum() bool {
+	if c.keys == nil || c.typ.Kind() < reflect.Uint || c.typ.Kind() > reflect.Uint64 {
+		return false
+	}
+	for i := range min(len(c.keys), MaxKeys) {
+		if c.fromKey(Key(i)).(HasKey).Key() != Key(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // slots is the number of kinds of token a place of this colour tells apart:
@@ -161,8 +174,9 @@ func (t Token) String() string {
 	}
 }
 
-// Get returns what this firing consumed from p, or else what it reads there.
-// With several tokens it is the oldest. It panics if p is not an input, read
+// Get returns what this firing consumed from p by its input arc, or else what
+// it reads there, or else what its reset removed. With several tokens it is the
+// oldest. It panics if p is not an input, read
 // or reset place of the transition.
 func (p Place[T]) Get(f *Firing) T {
 	q, slot := f.input(string(p))
@@ -183,7 +197,8 @@ func (p Place[T]) Count(f *Firing) int {
 	return q.(*queue[T]).taken()
 }
 
-// Each calls fn for each token that this firing consumed from p, oldest first.
+// Each calls fn for each token that this firing consumed from p: those of its
+// input arc, oldest first, then those that its reset removed, oldest first.
 func (p Place[T]) Each(f *Firing, fn func(T)) {
 	if q, _ := f.input(string(p)); q != nil {
 		q.(*queue[T]).each(fn)

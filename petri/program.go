@@ -72,11 +72,14 @@ type TransitionInfo struct {
 	Arcs     []ArcInfo
 	Modes    []Mode
 
-	arcs   []flatArc
-	outs   []outPlace
-	action func(*Firing)
-	rank   int32 // among at-once transitions; -1 when timed
-	clock  int32 // among timed transitions; -1 when at once
+	arcs []flatArc
+	outs []outPlace
+
+	branches int
+	peeks    []int32 // read arcs whose place the firing resets or bumps
+	action   func(*Firing)
+	rank     int32 // among at-once transitions; -1 when timed
+	clock    int32 // among timed transitions; -1 when at once
 }
 
 // ArcKind tells the arcs of a transition apart.
@@ -110,7 +113,8 @@ type Mode struct {
 	Reset    []int32 // slots emptied
 	Branches []Branch
 
-	arcSlot []int32 // by arc: the slot taken or read; -1 when it is no single one
+	arcSlot []int32  // by arc: the slot taken or read; -1 when it is no single one
+	picks   [][]take // by arc: what it takes or reads
 	conds   []cond
 	sums    []Cond
 	down    []int32 // timed transitions that need what is taken or emptied

@@ -1,40 +1,45 @@
 package petri
 
+import "fmt"
+
 // store holds the tokens of one place that carry data: one ring per slot.
 // Everything is by index, so that a firing allocates nothing.
 type store interface {
 	pushAny(ring int32, v any)
 	take(ring, n int32)
-	clear(ring int32)
+	clear(ring int32, reset bool)
+	taken() int
+	peek(ring int32)
 	forward(from store, ring int32, n int32)
 	stageAny(v any, n int32)
 	stageZero(n int32)
 	staged() int
-	stagedRing(i int, now Gen) int32
-	stagedSize() int
+	stagedKind(i int, now Gen) (int32, string)
 	commit(ring int32)
 	emit(place string, seq uint64, to []Token) []Token
 	release()
-	drop()
 	bump()
 	popOldest()
 	popNewest()
 	oldest(rings []int32, first int32) int32
+	newest() int32
 	values(ring int32) []any
 	headSeq(ring int32) uint64
+	seqOf(ring, i int32) uint64
 }
 
 // queue is the store of a Place[T]: first in, first out per slot, and across
 // slots by sequence number.
 type queue[T any] struct {
-	rings []ring[T]
-	spans []span // what this firing took, still readable
-	stage []T    // what this firing produces
-	next  uint64
-	col   *colour
+	rings  []ring[T]
+	got    []T      // what this firing took: by its input arc, then by its reset; each oldest first
+	gotSeq []uint64 // of got, in places with several slots
+	inputs int      // how many of got the input arc took
+	seen   []T      // what this firing reads, where it does not stay readable
+	stage  []T      // what this firing produces
+	next   uint64
+	col    *colour
 }
-
-type span struct{ ring, head, n int32 }
 
 // ring is a circular buffer whose capacity is a power of two.
 type ring[T any] struct {
@@ -50,6 +55,8 @@ func newQueue[T any](rings int, c *colour) *queue[T] {
 
 func (r *ring[T]) at(i int32) *T { return &r.buf[(r.head+i)&int32(len(r.buf)-1)] }
 
+func (r *ring[T]) seqAt(i int32) uint64 { return r.seq[(r.head+i)&int32(len(r.buf)-1)] }
+
 func (r *ring[T]) grow(ordered bool) {
 	buf := make([]T, max(2*len(r.buf), 2))
 	var seq []uint64
@@ -57,10 +64,9 @@ func (r *ring[T]) grow(ordered bool) {
 		seq = make([]uint64, len(buf))
 	}
 	for i := range r.n {
-		j := (r.head + i) & int32(len(r.buf)-1)
-		buf[i] = r.buf[j]
+		buf[i] = *r.at(i)
 		if ordered {
-			seq[i] = r.seq[j]
+			seq[i] = r.seqAt(i)
 		}
 	}
 	r.buf, r.seq, r.head = buf, seq, 0
@@ -78,6 +84,17 @@ func (r *ring[T]) push(v T, seq uint64, ordered bool) {
 	r.n++
 }
 
+// pop removes the oldest token.
+func (r *ring[T]) pop() T {
+	var zero T
+	p := r.at(0)
+	v := *p
+	*p = zero
+	r.head = (r.head + 1) & int32(len(r.buf)-1)
+	r.n--
+	return v
+}
+
 func (q *queue[T]) ordered() bool { return len(q.rings) > 1 }
 
 func (q *queue[T]) push(ring int32, v T) {
@@ -87,78 +104,65 @@ func (q *queue[T]) push(ring int32, v T) {
 
 func (q *queue[T]) pushAny(ring int32, v any) { q.push(ring, v.(T)) }
 
+// take moves the n oldest tokens of a ring to what this firing took.
 func (q *queue[T]) take(ring, n int32) {
-	r := &q.rings[ring]
-	q.spans = append(q.spans, span{ring, r.head, n})
-	r.head = (r.head + n) & int32(len(r.buf)-1)
-	r.n -= n
+	q.takeAfter(0, ring, n)
+	q.inputs = len(q.got)
 }
 
-func (q *queue[T]) clear(ring int32) {
-	if n := q.rings[ring].n; n > 0 {
-		q.take(ring, n)
+// clear moves all tokens of a ring to what this firing took.
+func (q *queue[T]) clear(ring int32, reset bool) {
+	n := q.rings[ring].n
+	if reset {
+		q.takeAfter(q.inputs, ring, n)
+		return
+	}
+	q.take(ring, n)
+}
+
+// takeAfter takes tokens and keeps got[first:] ordered by age.
+func (q *queue[T]) takeAfter(first int, ring, n int32) {
+	r := &q.rings[ring]
+	if !q.ordered() {
+		for range n {
+			q.got = append(q.got, r.pop())
+		}
+		return
+	}
+	for range n {
+		seq := r.seqAt(0)
+		v := r.pop()
+		i := len(q.got)
+		q.got, q.gotSeq = append(q.got, v), append(q.gotSeq, seq)
+		for ; i > first && q.gotSeq[i-1] > seq; i-- {
+			q.got[i], q.gotSeq[i] = q.got[i-1], q.gotSeq[i-1]
+		}
+		q.got[i], q.gotSeq[i] = v, seq
 	}
 }
 
 // front is the oldest token this firing took, or else the one it reads.
-func (q *queue[T]) front(ring int32) T {
-	if len(q.spans) > 0 {
-		return *q.spanAt(q.firstSpan(), 0)
+func (q *queue[T]) front(ring int32) (v T) {
+	switch {
+	case len(q.seen) > 0:
+		return q.seen[0]
+	case len(q.got) > 0:
+		return q.got[0]
+	case ring < 0 || q.rings[ring].n == 0:
+		return v
+	default:
+		return *q.rings[ring].at(0)
 	}
-	if ring < 0 {
-		ring = q.oldest(nil, 0)
-	}
-	r := &q.rings[ring]
-	if r.n == 0 {
-		var zero T
-		return zero
-	}
-	return *r.at(0)
 }
 
-func (q *queue[T]) spanAt(s span, i int32) *T {
-	r := &q.rings[s.ring]
-	return &r.buf[(s.head+i)&int32(len(r.buf)-1)]
-}
+// peek keeps the token that this firing reads, before it is reset or bumped.
+func (q *queue[T]) peek(ring int32) { q.seen = append(q.seen, *q.rings[ring].at(0)) }
 
-func (q *queue[T]) firstSpan() span {
-	best := q.spans[0]
-	for _, s := range q.spans[1:] {
-		if s.n > 0 && (best.n == 0 || q.spanSeq(s, 0) < q.spanSeq(best, 0)) {
-			best = s
-		}
-	}
-	return best
-}
+func (q *queue[T]) taken() int { return len(q.got) }
 
-func (q *queue[T]) spanSeq(s span, i int32) uint64 {
-	r := &q.rings[s.ring]
-	if r.seq == nil {
-		return 0
-	}
-	return r.seq[(s.head+i)&int32(len(r.buf)-1)]
-}
-
-func (q *queue[T]) taken() int {
-	n := 0
-	for _, s := range q.spans {
-		n += int(s.n)
-	}
-	return n
-}
-
-// each visits what was taken, oldest first, merging slots.
+// each visits what was taken.
 func (q *queue[T]) each(fn func(T)) {
-	var at [2 * MaxKeys]int32
-	for range q.taken() {
-		best := -1
-		for i, s := range q.spans {
-			if at[i] < s.n && (best < 0 || q.spanSeq(s, at[i]) < q.spanSeq(q.spans[best], at[best])) {
-				best = i
-			}
-		}
-		v := *q.spanAt(q.spans[best], at[best])
-		at[best]++
+	for _, v := range q.got {
 		fn(v)
 	}
 }
@@ -183,25 +187,18 @@ func (q *queue[T]) staged() int { return len(q.stage) }
 // forward stages what from took, or reads, in this firing.
 func (q *queue[T]) forward(from store, ring int32, n int32) {
 	src := from.(*queue[T])
-	if len(src.spans) == 0 {
+	if src.inputs == 0 {
 		q.stage = append(q.stage, src.front(ring))
 		return
 	}
-	for _, s := range src.spans {
-		for i := int32(0); i < s.n && n > 0; i++ {
-			q.stage = append(q.stage, *src.spanAt(s, i))
-			n--
-		}
-	}
+	q.stage = append(q.stage, src.got[:n]...)
 }
 
-// stagedRing is the slot that staged token i belongs to by its own key and
-// generation.
-func (q *queue[T]) stagedRing(i int, now Gen) int32 {
-	if q.col.keys == nil && !q.col.gen {
-		return 0
-	}
-	return int32(q.col.slotOfValue(q.look(i), now))
+// stagedKind is the slot that staged token i belongs to by its own key and
+// generation, or why it can be none of this colour.
+func (q *queue[T]) stagedKind(i int, now Gen) (int32, string) {
+	kind, problem := q.col.kindOf(q.look(i), now)
+	return int32(kind), problem
 }
 
 // look boxes staged token i without an allocation.
@@ -210,14 +207,6 @@ func (q *queue[T]) look(i int) any {
 		return q.stage[i]
 	}
 	return &q.stage[i]
-}
-
-func (q *queue[T]) stagedSize() int {
-	n := 0
-	for i := range q.stage {
-		n += sizeOf(q.look(i))
-	}
-	return n
 }
 
 func (q *queue[T]) commit(ring int32) {
@@ -241,30 +230,26 @@ func (q *queue[T]) drop() {
 	q.stage = q.stage[:0]
 }
 
-// release forgets what was taken, so that it can be collected.
+// release forgets what was taken and read, so that it can be collected.
 func (q *queue[T]) release() {
-	var zero T
-	for _, s := range q.spans {
-		for i := range s.n {
-			*q.spanAt(s, i) = zero
-		}
-	}
-	q.spans = q.spans[:0]
+	clear(q.got)
+	q.got, q.gotSeq, q.inputs = q.got[:0], q.gotSeq[:0], 0
+	clear(q.seen)
+	q.seen = q.seen[:0]
 }
 
 // bump moves every fresh token to the stale slot of its key, in order.
 func (q *queue[T]) bump() {
 	for k := 0; k+1 < len(q.rings); k += 2 {
 		fresh, stale := &q.rings[k], &q.rings[k+1]
-		if fresh.n == 0 {
-			continue
-		}
-		if stale.n == 0 {
+		switch {
+		case fresh.n == 0:
+		case stale.n == 0:
 			*fresh, *stale = *stale, *fresh
-			continue
+		default:
+			q.rings[k+1] = merge(fresh, stale)
+			q.rings[k] = ring[T]{}
 		}
-		q.rings[k+1] = merge(fresh, stale)
-		q.rings[k] = ring[T]{}
 	}
 }
 
@@ -281,8 +266,6 @@ func merge[T any](a, b *ring[T]) ring[T] {
 	}
 	return out
 }
-
-func (r *ring[T]) seqAt(i int32) uint64 { return r.seq[(r.head+i)&int32(len(r.buf)-1)] }
 
 // oldest is the ring, among the given ones (nil: all), whose front token came
 // first. first is the index of the place's first slot in the given list.
@@ -304,23 +287,34 @@ func (q *queue[T]) oldest(slots []int32, first int32) int32 {
 	return best
 }
 
+// newest is the ring whose last token came last.
+func (q *queue[T]) newest() int32 {
+	best, bestSeq := int32(0), uint64(0)
+	for i := range q.rings {
+		r := &q.rings[i]
+		if r.n > 0 && r.seq != nil && r.seqAt(r.n-1) > bestSeq {
+			best, bestSeq = int32(i), r.seqAt(r.n-1)
+		}
+	}
+	return best
+}
+
 // headSeq orders the front tokens of the rings of a place.
-func (q *queue[T]) headSeq(ring int32) uint64 {
+func (q *queue[T]) headSeq(ring int32) uint64 { return q.seqOf(ring, 0) }
+
+// seqOf orders the tokens of the rings of a place; 0 where there is one ring.
+func (q *queue[T]) seqOf(ring, i int32) uint64 {
 	r := &q.rings[ring]
-	if r.seq == nil || r.n == 0 {
+	if r.seq == nil || i >= r.n {
 		return 0
 	}
-	return r.seqAt(0)
+	return r.seqAt(i)
 }
 
-func (q *queue[T]) popOldest() {
-	q.take(q.oldest(nil, 0), 1)
-	q.release()
-}
+func (q *queue[T]) popOldest() { q.rings[q.oldest(nil, 0)].pop() }
 
-// popNewest removes the newest token of a place with one slot.
 func (q *queue[T]) popNewest() {
-	r := &q.rings[0]
+	r := &q.rings[q.newest()]
 	var zero T
 	*r.at(r.n - 1) = zero
 	r.n--
@@ -343,6 +337,22 @@ func (c *colour) slotOfValue(v any, now Gen) int {
 		k = v.(HasKey).Key()
 	}
 	return c.slotOf(k, c.gen && v.(Generational).Generation() != now)
+}
+
+// kindOf is slotOfValue for a token from outside, which may be none that the
+// colour can have; then it says what is wrong.
+func (c *colour) kindOf(v any, now Gen) (kind int, problem string) {
+	if c.keys != nil {
+		if k := int(v.(HasKey).Key()); k >= len(c.keys) {
+			return 0, fmt.Sprintf("its key is %d, but colour %s has %d", k, c.typ, len(c.keys))
+		}
+	}
+	if c.gen {
+		if g := v.(Generational).Generation(); g > now {
+			return 0, fmt.Sprintf("its generation is %d, but the current one is %d", g, now)
+		}
+	}
+	return c.slotOfValue(v, now), ""
 }
 
 func sizeOf(v any) int {

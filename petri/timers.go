@@ -39,8 +39,6 @@ func (t *timers) start(tr int32, due time.Duration) {
 	t.up(len(t.heap) - 1)
 }
 
-func (t *timers) running(tr int32) bool { return t.pos[t.of[tr].clock] != 0 }
-
 func (t *timers) stop(tr int32) {
 	c := t.of[tr].clock
 	i := int(t.pos[c]) - 1
