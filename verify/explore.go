@@ -53,9 +53,17 @@ type Graph struct {
 	parent []uint32 // by state: where it was first reached from; itself for roots
 	by     []Step   // by state: the timed step that reached it
 	edges  []Edge
-	firstE []int // by expanded state: its first edge
-	fired  []bool
-	modeOf []int32 // by branch of modes: offset into fired
+	firstE []int    // by expanded state: its first edge
+	fired  []origin // by branch of a mode: where it was first seen to fire
+	modeOf []int32  // by branch of modes: offset into fired
+}
+
+// origin is where something was first seen: in or after the first step from a
+// state, or at the start of the net (from -1).
+type origin struct {
+	seen, frame bool
+	from        int32
+	first       Step
 }
 
 // Edge leads from one state to another by a step and what follows at once.
@@ -141,7 +149,7 @@ func newExplorer(m *Model, o Options) *explorer {
 		e.g.modeOf = append(e.g.modeOf, n)
 		n += int32(len(m.modes[i].branches))
 	}
-	e.g.fired = make([]bool, n)
+	e.g.fired = make([]origin, n)
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Record = len(m.order) > 0
 	return e
@@ -178,8 +186,10 @@ func (e *explorer) visit() {
 }
 
 func (e *explorer) mark(s Step) {
-	m := e.g.Model
-	e.g.fired[e.g.modeOf[m.first[s.Transition]+s.Mode]+s.Branch] = true
+	o := &e.g.fired[e.g.modeOf[e.g.Model.first[s.Transition]+s.Mode]+s.Branch]
+	if !o.seen {
+		*o = origin{seen: true, from: int32(e.from), first: e.first}
+	}
 }
 
 func (e *explorer) refuse(r Refusal) {
@@ -222,7 +232,9 @@ func (e *explorer) expand(i int) {
 		md := &m.modes[k]
 		for b := range md.branches {
 			if md.choice < 0 || int(md.choice) == b {
-				g.fired[g.modeOf[k]+int32(b)] = true
+				if o := &g.fired[g.modeOf[k]+int32(b)]; !o.seen {
+					*o = origin{seen: true, frame: true, from: int32(i)}
+				}
 			}
 		}
 	}, nil)

@@ -148,7 +148,7 @@ func (g *Graph) Bounds() []int {
 func (g *Graph) Fires(t int32) bool {
 	for i := g.Model.first[t]; i < g.Model.first[t+1]; i++ {
 		for b := range g.Model.modes[i].branches {
-			if g.fired[g.modeOf[i]+int32(b)] {
+			if g.fired[g.modeOf[i]+int32(b)].seen {
 				return true
 			}
 		}
@@ -158,7 +158,7 @@ func (g *Graph) Fires(t int32) bool {
 
 // FiresStep reports whether a mode fires and produces on a branch somewhere.
 func (g *Graph) FiresStep(s Step) bool {
-	return g.fired[g.modeOf[g.Model.first[s.Transition]+s.Mode]+s.Branch]
+	return g.fired[g.modeOf[g.Model.first[s.Transition]+s.Mode]+s.Branch].seen
 }
 
 // Idle lists the transitions that fire nowhere.

@@ -1,0 +1,67 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Canonical renders everything of a net that a proof rests on, as text: places
+// with keys, capacities and roles, transitions with intervals, priorities and
+// the tables of their modes, the initial marking. Two programs with equal text
+// have the same proofs.
+func (m *Model) Canonical() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "voicegw net 1\nname %q\n", m.prog.Name())
+	if len(m.order) == 0 {
+		b.WriteString("at once: interleave\n")
+	}
+	for i := range m.prog.Places() {
+		canonicalPlace(&b, &m.prog.Places()[i])
+	}
+	for i := range m.prog.Transitions() {
+		m.canonicalTransition(&b, int32(i))
+	}
+	fmt.Fprintf(&b, "order %v\ninitial %v\n", m.order, m.prog.Initial())
+	return b.String()
+}
+
+func canonicalPlace(b *strings.Builder, p *petri.PlaceInfo) {
+	fmt.Fprintf(b, "place %q keys %q slot %d+%d max %d", p.Name, p.Keys, p.Slot, p.Slots, p.Max)
+	for _, f := range []struct {
+		name string
+		is   bool
+	}{{"gen", p.Gen}, {"env", p.Env}, {"payload", p.Payload}, {"out", p.Out}, {"sink", p.Sink}, {"final", p.Final}} {
+		if f.is {
+			b.WriteByte(' ')
+			b.WriteString(f.name)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+func (m *Model) canonicalTransition(b *strings.Builder, t int32) {
+	info := &m.prog.Transitions()[t]
+	fmt.Fprintf(b, "transition %q [%d,%d] priority %d bump %t frame %t outside %t\n",
+		info.Name, info.When.Earliest, info.When.Latest, info.Priority, info.Bump, info.Frame, m.outside(info))
+	for i := m.first[t]; i < m.first[t+1]; i++ {
+		md := &m.modes[i]
+		fmt.Fprintf(b, " mode %v %v take %v empty %v choice %d\n", md.conds, md.sums, md.take, md.empty, md.choice)
+		for j := range md.branches {
+			fmt.Fprintf(b, "  put")
+			for _, p := range md.branches[j].put {
+				fmt.Fprintf(b, " %d*%d", p.slot, p.n)
+			}
+			fmt.Fprintf(b, " emit %v\n", info.Modes[md.k].Branches[j].Emit)
+		}
+	}
+}
+
+// Hash is the SHA-256 of the canonical text: "sha256:..." in hex.
+func (m *Model) Hash() string {
+	sum := sha256.Sum256([]byte(m.Canonical()))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,304 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+const explicit = "explicit"
+
+// DeadlockFree says that the net never comes to rest but in its final place or
+// with all tokens in declared sinks. A dead marking with a token anywhere else,
+// or with no token at all, refutes it.
+func DeadlockFree() *Property {
+	return &Property{
+		Name: "deadlock-free", Doc: "the net never rests with a token outside its sinks",
+		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
+			g, err := pass.Graph(ctx)
+			if err != nil {
+				return Verdict{}, err
+			}
+			for _, i := range g.Deadlocks() {
+				return g.counterexample(g.PathTo(i), "nothing is enabled: %s", g.Model.Format(g.Marking(i, nil))), nil
+			}
+			return g.whole("%d markings, no deadlock", g.States()), nil
+		},
+	}
+}
+
+// Never says that no marking satisfies an expression (see ParseExpr).
+func Never(expr string) *Property {
+	return &Property{
+		Name: "never " + expr, Doc: "no marking satisfies " + expr,
+		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
+			g, i, err := pass.search(ctx, expr)
+			if err != nil {
+				return Verdict{}, err
+			}
+			if i >= 0 {
+				return g.counterexample(g.PathTo(i), "reached: %s", g.Model.Format(g.Marking(i, nil))), nil
+			}
+			return g.whole("none of %d markings satisfies it", g.States()), nil
+		},
+	}
+}
+
+// Reach says that some marking satisfies an expression. Its witness is a proof.
+func Reach(expr string) *Property {
+	return &Property{
+		Name: "reach " + expr, Doc: "some marking satisfies " + expr,
+		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
+			g, i, err := pass.search(ctx, expr)
+			if err != nil {
+				return Verdict{}, err
+			}
+			if i < 0 {
+				v := g.whole("none of %d markings satisfies it", g.States())
+				if v.Outcome == Proved {
+					v.Outcome = Refuted
+				}
+				return v, nil
+			}
+			v := g.counterexample(g.PathTo(i), "reached: %s", g.Model.Format(g.Marking(i, nil)))
+			if v.Outcome == Refuted {
+				v.Outcome = Proved
+			}
+			return v, nil
+		},
+	}
+}
+
+// Mutex says that at most one of the places is marked at a time.
+func Mutex(places ...string) *Property {
+	var pairs []string
+	for i, a := range places {
+		for _, b := range places[i+1:] {
+			pairs = append(pairs, fmt.Sprintf("%q >= 1 && %q >= 1", a, b))
+		}
+	}
+	p := Never(strings.Join(pairs, " || "))
+	p.Name = "mutex " + strings.Join(places, " ")
+	p.Doc = "at most one of the places is marked at a time"
+	return p
+}
+
+// Bounded says that a place never holds more than n tokens.
+func Bounded(place string, n int) *Property {
+	p := Never(fmt.Sprintf("%q > %d", place, n))
+	p.Name = fmt.Sprintf("bound %s <= %d", place, n)
+	p.Doc = fmt.Sprintf("%s never holds more than %d tokens", place, n)
+	return p
+}
+
+// WithinCapacity says that no firing exceeds the capacity of a place, that no
+// chain of firings at one instant is endless, and that no environment place
+// that decides something turns a token away.
+func WithinCapacity() *Property {
+	return &Property{
+		Name: "capacity", Doc: "no place exceeds its capacity, none that decides refuses a token",
+		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
+			g, err := pass.Graph(ctx)
+			if err != nil {
+				return Verdict{}, err
+			}
+			for _, f := range g.Faults {
+				return g.counterexample(g.PathToFault(f), "%s", g.Model.describe(f.Fault)), nil
+			}
+			for _, r := range g.Refusals {
+				return g.counterexample(g.pathToRefusal(r), "%s is full and refuses the token of %s",
+					g.Model.prog.Places()[r.Place].Name, g.Model.Name(r.Step)), nil
+			}
+			return g.whole("%d markings, every place within its capacity", g.States()), nil
+		},
+	}
+}
+
+func (m *Model) describe(f Fault) string {
+	if f.Kind == Endless {
+		return fmt.Sprintf("more than %d firings at one instant; then %s", petri.MaxChain, m.Name(f.Step))
+	}
+	p := &m.prog.Places()[f.Place]
+	return fmt.Sprintf("%s exceeds the capacity of %s, %d", m.Name(f.Step), p.Name, p.Max)
+}
+
+// pathToRefusal ends with the marking that the refusing step leads to.
+func (g *Graph) pathToRefusal(r RefusalAt) Path {
+	if r.From < 0 {
+		return g.PathTo(int(g.roots[0]))
+	}
+	for _, e := range g.From(r.From) {
+		if e.Step == r.First {
+			return g.PathToEdge(r.From, e)
+		}
+	}
+	return g.PathTo(r.From)
+}
+
+// ChainBound says that at most n firings follow one another at one instant
+// after an injection or a timer.
+func ChainBound(n int) *Property {
+	return &Property{
+		Name: fmt.Sprintf("chain <= %d", n), Doc: "the longest run of firings at one instant",
+		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
+			g, err := pass.Graph(ctx)
+			if err != nil {
+				return Verdict{}, err
+			}
+			if g.Chain > n || len(g.Faults) > 0 {
+				return refuted(explicit, "%d firings at one instant, %d faults", g.Chain, len(g.Faults)), nil
+			}
+			return g.whole("at most %d", g.Chain), nil
+		},
+	}
+}
+
+// Fires says that every transition fires somewhere: a proof about transitions
+// that never fire is vacuous. With names, only those are asked for.
+func Fires(names ...string) *Property {
+	p := &Property{Name: "fires", Doc: "every transition fires somewhere"}
+	if len(names) > 0 {
+		p.Name += " " + strings.Join(names, " ")
+		p.Doc = "each of the transitions fires somewhere"
+	}
+	p.Check = func(ctx context.Context, pass *Pass) (Verdict, error) {
+		ts, err := pass.Model().transitions(names)
+		if err != nil {
+			return Verdict{}, err
+		}
+		g, err := pass.Graph(ctx)
+		if err != nil {
+			return Verdict{}, err
+		}
+		return g.firesAll(ts), nil
+	}
+	return p
+}
+
+func (m *Model) transitions(names []string) ([]int32, error) {
+	var out []int32
+	if len(names) == 0 {
+		for t := range m.prog.Transitions() {
+			out = append(out, int32(t))
+		}
+	}
+	b := &binder{m: m}
+	for _, n := range names {
+		i, problem := lookup(b.transitionNames(), n)
+		if i < 0 {
+			b.fail("transition", n, problem)
+			return nil, b.err
+		}
+		out = append(out, int32(i))
+	}
+	return out, nil
+}
+
+func (g *Graph) firesAll(ts []int32) Verdict {
+	var never, untimely []string
+	for _, t := range ts {
+		switch name := g.Model.prog.Transitions()[t].Name; {
+		case !g.Fires(t):
+			never = append(never, name)
+		case !g.timely(t):
+			untimely = append(untimely, name)
+		}
+	}
+	switch {
+	case len(never) > 0 && g.Complete:
+		return g.sized(refuted(explicit, "never fires: %s", strings.Join(never, ", ")))
+	case len(never) > 0:
+		return g.sized(unknown(explicit, Capped, "not seen within %d markings: %s", g.States(), strings.Join(never, ", ")))
+	case len(untimely) > 0:
+		return g.sized(unknown(explicit, Unsupported, "fires if time is ignored: %s", strings.Join(untimely, ", ")))
+	}
+	return g.sized(proved(explicit, "all of %d transitions fire", len(ts)))
+}
+
+// timely reports whether a transition that fires without time fires with it:
+// whether the way to its first firing has a schedule.
+func (g *Graph) timely(t int32) bool {
+	if g.Model.timeless() {
+		return true
+	}
+	for i := g.Model.first[t]; i < g.Model.first[t+1]; i++ {
+		for b := range g.Model.modes[i].branches {
+			o := g.fired[g.modeOf[i]+int32(b)]
+			if !o.seen {
+				continue
+			}
+			steps := g.wayTo(o)
+			if _, ok := g.Model.Schedule(steps); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g *Graph) wayTo(o origin) []Step {
+	var steps []Step
+	if o.from >= 0 {
+		steps = g.PathTo(int(o.from)).Steps
+		if !o.frame {
+			steps = append(steps, o.first)
+		}
+	}
+	return steps
+}
+
+// search finds the first marking that satisfies an expression, or -1.
+func (p *Pass) search(ctx context.Context, expr string) (*Graph, int, error) {
+	e, err := ParseExpr(expr)
+	if err != nil {
+		return nil, -1, err
+	}
+	c, err := e.Bind(p.Model())
+	if err != nil {
+		return nil, -1, err
+	}
+	g, err := p.Graph(ctx)
+	if err != nil {
+		return nil, -1, err
+	}
+	found := -1
+	g.Each(func(i int, m []int32) bool {
+		if c.Holds(m) {
+			found = i
+		}
+		return found < 0
+	})
+	return g, found, nil
+}
+
+// whole is a proof if the graph is complete.
+func (g *Graph) whole(format string, args ...any) Verdict {
+	if !g.Complete {
+		return g.sized(unknown(explicit, Capped, "nothing found within %d markings, and there are more", g.States()))
+	}
+	return g.sized(proved(explicit, format, args...))
+}
+
+func (g *Graph) sized(v Verdict) Verdict {
+	v.States = g.States()
+	return v
+}
+
+// counterexample is a refutation by a run without time, if some timing allows
+// the run.
+func (g *Graph) counterexample(p Path, format string, args ...any) Verdict {
+	w := g.Witness(p, fmt.Sprintf(format, args...))
+	at, ok := g.Model.Schedule(p.Steps)
+	if !ok {
+		return g.sized(unknown(explicit, Spurious, "%s, but time forbids the shortest way there", w.Ends))
+	}
+	for i := range w.Firings {
+		w.Firings[i].At = at[i]
+	}
+	w.Timed = true
+	v := refuted(explicit, "%s", w.Ends)
+	v.Witness = w
+	return g.sized(v)
+}

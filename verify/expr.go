@@ -1,0 +1,190 @@
+package verify
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Expr is a condition on markings, such as `on_1 >= 1 && closed == 0`. See
+// ParseExpr for the language.
+type Expr struct {
+	text string
+	root node
+}
+
+// String returns the text the expression was parsed from.
+func (e *Expr) String() string { return e.text }
+
+// Cond is an Expr whose names were found in a net.
+type Cond struct {
+	text string
+	m    *Model
+	holds
+}
+
+// String returns the text of the expression.
+func (c *Cond) String() string { return c.text }
+
+// Holds reports whether the condition is true of a tangible marking. It may
+// change marking for a moment, and restores it.
+func (c *Cond) Holds(marking []int32) bool { return c.holds(marking) }
+
+type holds func(marking []int32) bool
+
+// node is part of an expression.
+type node interface{ bind(b *binder) holds }
+
+type (
+	constant struct{ value bool }
+	not      struct{ of node }
+	pair     struct {
+		and         bool
+		left, right node
+	}
+	compare struct {
+		left, right sum
+		op          string
+	}
+	can   struct{ name string }
+	state struct{ word string } // dead, ended
+)
+
+// sum is a constant and names with factors.
+type sum struct {
+	add   int64
+	terms []term
+}
+
+type term struct {
+	factor int64
+	name   string
+}
+
+// binder resolves names and collects what is wrong.
+type binder struct {
+	m   *Model
+	err error
+}
+
+// Bind looks up the names of an expression in a net. A place is named in full
+// or by a last part that is its alone: `core/idle` or `idle`. `place[key]`,
+// `place[fresh]` and `place[key,stale]` count only such tokens. An unknown
+// name is an error that lists the nearest ones.
+func (e *Expr) Bind(m *Model) (*Cond, error) {
+	b := &binder{m: m}
+	h := e.root.bind(b)
+	if b.err != nil {
+		return nil, b.err
+	}
+	return &Cond{text: e.text, m: m, holds: h}, nil
+}
+
+func (n constant) bind(*binder) holds { return func([]int32) bool { return n.value } }
+
+func (n not) bind(b *binder) holds {
+	of := n.of.bind(b)
+	return func(m []int32) bool { return !of(m) }
+}
+
+func (n pair) bind(b *binder) holds {
+	l, r := n.left.bind(b), n.right.bind(b)
+	if n.and {
+		return func(m []int32) bool { return l(m) && r(m) }
+	}
+	return func(m []int32) bool { return l(m) || r(m) }
+}
+
+func (n compare) bind(b *binder) holds {
+	l, r := b.sum(n.left), b.sum(n.right)
+	op := n.op
+	return func(m []int32) bool {
+		x, y := l(m), r(m)
+		switch op {
+		case "<":
+			return x < y
+		case "<=":
+			return x <= y
+		case ">":
+			return x > y
+		case ">=":
+			return x >= y
+		case "!=":
+			return x != y
+		default:
+			return x == y
+		}
+	}
+}
+
+func (b *binder) sum(s sum) func([]int32) int64 {
+	type part struct {
+		factor int64
+		slot   int
+	}
+	var parts []part
+	for _, t := range s.terms {
+		for _, slot := range b.slots(t.name) {
+			parts = append(parts, part{t.factor, slot})
+		}
+	}
+	return func(m []int32) int64 {
+		n := s.add
+		for _, p := range parts {
+			n += p.factor * int64(m[p.slot])
+		}
+		return n
+	}
+}
+
+func (n can) bind(b *binder) holds {
+	t := b.transition(n.name)
+	if b.err != nil {
+		return nil
+	}
+	m := b.m
+	if m.prog.Transitions()[t].Frame {
+		return func(marking []int32) bool { return m.FrameMoves(t, marking) }
+	}
+	return func(marking []int32) bool { return m.Enabled(t, marking) }
+}
+
+func (n state) bind(b *binder) holds {
+	m := b.m
+	if n.word == "ended" {
+		return m.Ended
+	}
+	return m.dead
+}
+
+// ParseExpr reads an expression over place counts:
+//
+//	on_1 >= 1 && closed == 0
+//	!(idle || 2*chunk + played <= 4) && can(send_frame)
+//
+// Comparisons are < <= > >= == !=, of sums of numbers, places and numbers
+// times places. A place alone means that it is marked. can(T) is true where
+// transition T is enabled or, if it moves frames, would fire when one arrived.
+// dead: nothing is enabled and the run has not ended; ended: the final place is
+// marked. Names that hold other characters than letters, digits and _ . / - :
+// # @ ' [ ] , stand in double quotes. Errors name the column.
+func ParseExpr(text string) (*Expr, error) {
+	p := &parser{text: text}
+	p.next()
+	root := p.or(0)
+	if p.err == nil && p.kind != endOfText {
+		p.fail("unexpected %q", p.token)
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &Expr{text: strings.TrimSpace(text), root: root}, nil
+}
+
+// number reads an integer of at most 18 digits.
+func number(s string) (int64, bool) {
+	if len(s) > 18 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
+}

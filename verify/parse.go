@@ -1,0 +1,238 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of an expression.
+const (
+	maxExprLen   = 1 << 16 // bytes
+	maxExprDepth = 200     // parentheses and negations
+)
+
+type tokenKind uint8
+
+const (
+	endOfText tokenKind = iota
+	nameToken
+	numberToken
+	signToken
+)
+
+// parser is a recursive descent over the text of an expression.
+type parser struct {
+	text  string
+	at    int // behind the token
+	start int // of the token
+	kind  tokenKind
+	token string
+	err   error
+}
+
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("verify: parse %q: column %d: %s", shorten(p.text), p.start+1, fmt.Sprintf(format, args...))
+	}
+	p.kind, p.token = endOfText, ""
+}
+
+func shorten(s string) string {
+	if len(s) <= 80 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:77], "") + "..."
+}
+
+// next reads the next token.
+func (p *parser) next() {
+	if p.err != nil {
+		return
+	}
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+		p.at++
+	}
+	p.start = p.at
+	if len(p.text) > maxExprLen {
+		p.fail("the expression is longer than %d bytes", maxExprLen)
+		return
+	}
+	if p.at == len(p.text) {
+		p.kind, p.token = endOfText, "end"
+		return
+	}
+	switch r, _ := utf8.DecodeRuneInString(p.text[p.at:]); {
+	case r == '"':
+		p.quoted()
+	case nameRune(r):
+		p.word()
+	default:
+		p.sign()
+	}
+}
+
+func (p *parser) quoted() {
+	end := strings.IndexByte(p.text[p.at+1:], '"')
+	if end < 0 {
+		p.fail("the quote is not closed")
+		return
+	}
+	p.kind, p.token = nameToken, p.text[p.at+1:p.at+1+end]
+	p.at += end + 2
+}
+
+func (p *parser) word() {
+	for p.at < len(p.text) {
+		r, n := utf8.DecodeRuneInString(p.text[p.at:])
+		if !nameRune(r) {
+			break
+		}
+		p.at += n
+	}
+	p.kind, p.token = nameToken, p.text[p.start:p.at]
+	if _, ok := number(p.token); ok {
+		p.kind = numberToken
+	}
+}
+
+func nameRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-:#@'[],", r))
+}
+
+func (p *parser) sign() {
+	for _, s := range []string{"&&", "||", "<=", ">=", "==", "!=", "<", ">", "=", "!", "(", ")", "+", "*"} {
+		if strings.HasPrefix(p.text[p.at:], s) {
+			p.kind, p.token = signToken, s
+			p.at += len(s)
+			return
+		}
+	}
+	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	p.fail("unexpected character %q", r)
+}
+
+func (p *parser) sees(sign string) bool { return p.kind == signToken && p.token == sign }
+
+func (p *parser) expect(sign string) {
+	if !p.sees(sign) {
+		p.fail("%q expected, not %q", sign, p.token)
+		return
+	}
+	p.next()
+}
+
+func (p *parser) or(depth int) node {
+	n := p.and(depth)
+	for p.sees("||") {
+		p.next()
+		n = pair{left: n, right: p.and(depth)}
+	}
+	return n
+}
+
+func (p *parser) and(depth int) node {
+	n := p.unary(depth)
+	for p.sees("&&") {
+		p.next()
+		n = pair{and: true, left: n, right: p.unary(depth)}
+	}
+	return n
+}
+
+func (p *parser) unary(depth int) node {
+	if depth > maxExprDepth {
+		p.fail("more than %d levels", maxExprDepth)
+		return constant{}
+	}
+	switch {
+	case p.sees("!"):
+		p.next()
+		return not{p.unary(depth + 1)}
+	case p.sees("("):
+		p.next()
+		n := p.or(depth + 1)
+		p.expect(")")
+		return n
+	default:
+		return p.atom()
+	}
+}
+
+func (p *parser) atom() node {
+	quoted := p.start < len(p.text) && p.text[p.start] == '"'
+	if p.kind == nameToken && !quoted {
+		switch word := p.token; word {
+		case "true", "false":
+			p.next()
+			return constant{word == "true"}
+		case "dead", "ended":
+			p.next()
+			return state{word}
+		case "can":
+			return p.can()
+		}
+	}
+	return p.compare()
+}
+
+func (p *parser) can() node {
+	p.next()
+	p.expect("(")
+	name := p.token
+	if p.kind != nameToken && p.kind != numberToken {
+		p.fail("the name of a transition expected, not %q", p.token)
+	}
+	p.next()
+	p.expect(")")
+	return can{name}
+}
+
+func (p *parser) compare() node {
+	c := compare{left: p.sum(), op: p.token}
+	switch p.token {
+	case "<", "<=", ">", ">=", "==", "!=", "=":
+		p.next()
+		c.right = p.sum()
+		return c
+	}
+	if len(c.left.terms) == 0 {
+		p.fail("a comparison expected after the number")
+	}
+	c.op, c.right = ">=", sum{add: 1}
+	return c
+}
+
+func (p *parser) sum() sum {
+	var s sum
+	p.term(&s)
+	for p.sees("+") {
+		p.next()
+		p.term(&s)
+	}
+	return s
+}
+
+func (p *parser) term(s *sum) {
+	switch p.kind {
+	case nameToken:
+		s.terms = append(s.terms, term{1, p.token})
+		p.next()
+	case numberToken:
+		n, _ := number(p.token)
+		p.next()
+		if !p.sees("*") {
+			s.add += n
+			return
+		}
+		p.next()
+		if p.kind != nameToken {
+			p.fail("the name of a place expected after *, not %q", p.token)
+		}
+		s.terms = append(s.terms, term{n, p.token})
+		p.next()
+	default:
+		p.fail("a place or a number expected, not %q", p.token)
+	}
+}

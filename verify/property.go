@@ -1,0 +1,94 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+)
+
+// Property is something a net must keep, as a declared value. Those of this
+// package are made by functions: DeadlockFree, Bounded, Never and so on.
+type Property struct {
+	Name string // short and unique: it is how a report and a command line name it
+	Doc  string // one sentence
+	// Requires are properties without which a proof of this one means
+	// nothing. If one of them is not proved, this one is at best Unknown.
+	Requires []*Property
+	// OpenWorld marks a check of the structure that needs no environment. A
+	// proof of any other property over a net whose environment was left out
+	// becomes Unknown.
+	OpenWorld bool
+	// Check decides. An error means that the question is wrong (an unknown
+	// place, text that does not parse) or that ctx has ended; not knowing is
+	// a verdict.
+	Check func(ctx context.Context, pass *Pass) (Verdict, error)
+}
+
+// Outcome is the answer of a check. The zero value is Unknown, which is never
+// success.
+type Outcome uint8
+
+// The outcomes of a check.
+const (
+	Unknown Outcome = iota
+	Proved
+	Refuted
+)
+
+// String is the outcome in a word.
+func (o Outcome) String() string { return [...]string{"unknown", "proved", "refuted"}[o] }
+
+// MarshalText writes the word.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the word.
+func (o *Outcome) UnmarshalText(b []byte) error {
+	for _, v := range []Outcome{Unknown, Proved, Refuted} {
+		if v.String() == string(b) {
+			*o = v
+			return nil
+		}
+	}
+	return fmt.Errorf("verify: outcome %q is none of proved, refuted, unknown", b)
+}
+
+// Cause says why a verdict is Unknown.
+type Cause string
+
+// Why a verdict is Unknown.
+const (
+	Capped      Cause = "cap"         // the state space is larger than the cap
+	OpenEnv     Cause = "environment" // the environment was left out
+	Spurious    Cause = "spurious"    // a counterexample did not replay
+	Vacuous     Cause = "vacuous"     // transitions that never fire
+	Unsupported Cause = "unsupported" // the method does not cover this net
+	Unproved    Cause = "requires"    // a required property is not proved
+	Solver      Cause = "solver"      // missing, late, noisy or at odds
+)
+
+// Verdict is what a check found out.
+type Verdict struct {
+	Outcome Outcome
+	Method  string // how: "explicit", "flows", "state classes", "structure", ...
+	Cause   Cause  // why Unknown
+	Reason  string // one sentence: what was found
+	States  int    // how many states or classes were looked at
+	// Witness of what Refuted says (for Reach: of what Proved says).
+	Witness *Witness
+	// Certificate of a proof, if the method makes one.
+	Certificate *Certificate
+}
+
+// unknown makes a verdict that gives a cause and a reason.
+func unknown(method string, cause Cause, format string, args ...any) Verdict {
+	return Verdict{Method: method, Cause: cause, Reason: fmt.Sprintf(format, args...)}
+}
+
+// refuted makes a verdict with a reason.
+func refuted(method, format string, args ...any) Verdict {
+	return Verdict{Outcome: Refuted, Method: method, Reason: fmt.Sprintf(format, args...)}
+}
+
+// proved makes a verdict with a reason.
+func proved(method, format string, args ...any) Verdict {
+	return Verdict{Outcome: Proved, Method: method, Reason: fmt.Sprintf(format, args...)}
+}

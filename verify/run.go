@@ -1,0 +1,203 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Config says how Run works. The zero value is usable.
+type Config struct {
+	// Max is the most states each exploration visits; 0 means DefaultMax.
+	Max int
+	// Semantics of transitions that fire at once.
+	Semantics Semantics
+	// Progress is passed on to explorations.
+	Progress func(found, done int)
+	// Now, if not nil, is a monotonic clock by which Report states how long
+	// checks took.
+	Now Clock
+}
+
+// Clock tells time since some instant.
+type Clock func() Seconds
+
+// Seconds is a length of time.
+type Seconds float64
+
+// Report is what Run found: one result per property, in their order.
+type Report struct {
+	Net     string
+	Hash    string // of the canonical text of the net
+	Results []Result
+}
+
+// Result is the verdict on one property.
+type Result struct {
+	Property *Property
+	Verdict
+	Seconds Seconds // 0 without a clock
+}
+
+// Outcome is Proved if all results are, Refuted if one is, else Unknown.
+func (r *Report) Outcome() Outcome {
+	all := Proved
+	for i := range r.Results {
+		switch r.Results[i].Outcome {
+		case Refuted:
+			return Refuted
+		case Unknown:
+			all = Unknown
+		}
+	}
+	if len(r.Results) == 0 {
+		return Unknown
+	}
+	return all
+}
+
+// String is a table: property, verdict, method, states, reason.
+func (r *Report) String() string {
+	var b strings.Builder
+	for i := range r.Results {
+		v := &r.Results[i]
+		fmt.Fprintf(&b, "%-36s %-8s %-14s %8d  %s\n", v.Property.Name, v.Outcome, v.Method, v.States, v.Reason)
+	}
+	return b.String()
+}
+
+// Pass is what checks of one Run share. It is not safe for concurrent use.
+type Pass struct {
+	Program *petri.Program
+	Config  Config
+
+	model *Model
+	graph *Graph
+	memo  map[any]any
+	done  map[*Property]*Result
+}
+
+// NewPass makes a pass for checks that are not called by Run.
+func NewPass(prog *petri.Program, c Config) *Pass {
+	return &Pass{Program: prog, Config: c, memo: map[any]any{}, done: map[*Property]*Result{}}
+}
+
+// Model returns the model of the program.
+func (p *Pass) Model() *Model {
+	if p.model == nil {
+		p.model = NewModel(p.Program, p.Config.Semantics)
+	}
+	return p.model
+}
+
+// Graph explores the net without time, once. Its error is that of ctx.
+func (p *Pass) Graph(ctx context.Context) (*Graph, error) {
+	if p.graph == nil {
+		g, err := exploreModel(ctx, p.Model(), Options{Max: p.Config.Max, Progress: p.Config.Progress})
+		if err != nil {
+			return nil, err
+		}
+		p.graph = g
+	}
+	return p.graph, nil
+}
+
+// Once returns what make returned the first time it was called with key.
+func (p *Pass) Once(key any, make func() (any, error)) (any, error) {
+	if v, ok := p.memo[key]; ok {
+		return v, nil
+	}
+	v, err := make()
+	if err == nil {
+		p.memo[key] = v
+	}
+	return v, err
+}
+
+// OpenPlaces lists the environment places that decide something and that
+// nothing fills: their environment was left out.
+func (m *Model) OpenPlaces() []string {
+	filled := make([]bool, len(m.prog.Places()))
+	for _, t := range m.prog.Transitions() {
+		for _, a := range t.Arcs {
+			if a.Kind == petri.OutArc {
+				filled[a.Place] = true
+			}
+		}
+	}
+	var out []string
+	for i, p := range m.prog.Places() {
+		if p.Env && !p.Payload && !filled[i] {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// Run checks properties of a program, each once, required ones first. It
+// returns an error if a property is wrong (it names an unknown place, say) or
+// ctx ends.
+func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property) (*Report, error) {
+	pass := NewPass(prog, c)
+	r := &Report{Net: prog.Name(), Hash: pass.Model().Hash()}
+	for _, p := range props {
+		res, err := pass.result(ctx, p, nil)
+		if err != nil {
+			return nil, err
+		}
+		r.Results = append(r.Results, *res)
+	}
+	return r, nil
+}
+
+// result checks a property after those it requires.
+func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*Result, error) {
+	if res := p.done[prop]; res != nil {
+		return res, nil
+	}
+	for _, a := range above {
+		if a == prop {
+			return nil, fmt.Errorf("verify: property %s requires itself", prop.Name)
+		}
+	}
+	start := p.now()
+	v, err := prop.Check(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("verify: check %s of %s: %w", prop.Name, p.Program.Name(), err)
+	}
+	if v.Outcome == Proved {
+		if v, err = p.weigh(ctx, prop, v, above); err != nil {
+			return nil, err
+		}
+	}
+	res := &Result{Property: prop, Verdict: v, Seconds: p.now() - start}
+	p.done[prop] = res
+	return res, nil
+}
+
+// weigh turns a proof that rests on nothing into Unknown.
+func (p *Pass) weigh(ctx context.Context, prop *Property, v Verdict, above []*Property) (Verdict, error) {
+	if open := p.Model().OpenPlaces(); len(open) > 0 && !prop.OpenWorld {
+		return unknown(v.Method, OpenEnv, "nothing fills %s: close the net with automata of its environment",
+			strings.Join(open, ", ")), nil
+	}
+	for _, need := range prop.Requires {
+		res, err := p.result(ctx, need, append(above, prop))
+		if err != nil {
+			return v, err
+		}
+		if res.Outcome != Proved {
+			return unknown(v.Method, Unproved, "it needs %s, which is %s: %s", need.Name, res.Outcome, res.Reason), nil
+		}
+	}
+	return v, nil
+}
+
+func (p *Pass) now() Seconds {
+	if p.Config.Now == nil {
+		return 0
+	}
+	return p.Config.Now()
+}
