@@ -15,7 +15,7 @@ import (
 )
 
 // inBubble runs a raw client against a peer that receives until the end, in a world of its own time, with the defaults.
-func inBubble(t *testing.T, client func(t *testing.T, c *websocket.Conn)) (end error, took time.Duration) {
+func inBubble(t *testing.T, client func(t *testing.T, c *websocket.Conn)) (took time.Duration, end error) {
 	synctest.Test(t, func(t *testing.T) {
 		l := wstest.New()
 		done := make(chan error, 1)
@@ -46,7 +46,7 @@ func inBubble(t *testing.T, client func(t *testing.T, c *websocket.Conn)) (end e
 		tr.CloseIdleConnections()
 		wg.Wait()
 	})
-	return end, took
+	return took, end
 }
 
 // readUntilClosed answers pings and returns the close code.
@@ -109,7 +109,7 @@ func TestTimes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			end, took := inBubble(t, tt.client)
+			took, end := inBubble(t, tt.client)
 			if transport.ReasonOf(end) != tt.want || took.Round(time.Second) != tt.took {
 				t.Errorf("ended with %v after %v, want %s after %v", end, took, tt.want, tt.took)
 			}
