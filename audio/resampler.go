@@ -36,7 +36,7 @@ type Resampler struct {
 }
 
 // NewResampler returns a Resampler from inHz to outHz, or an error that names a rate outside the limits of
-// [CheckRate]. It computes a table of at most 150 kB, which takes about 1 ms.
+// [CheckRate]. It computes a table of at most 80 kB, which takes about 1 ms.
 func NewResampler(inHz, outHz int) (*Resampler, error) {
 	for _, hz := range []int{inHz, outHz} {
 		if err := CheckRate(hz); err != nil {
