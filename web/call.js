@@ -260,7 +260,7 @@ export class Call {
   // --- what the microphone hears ---
 
   #onBlock({ pcm, rms, at, wallMs }) {
-    if (this.#ended || this.#hungUp || this.#muted) return;
+    if (this.#hungUp || this.#muted || this.#socket.readyState !== WebSocket.OPEN) return;
     const atMs = this.#ms(at);
     this.#latency.block(atMs, rms, BLOCK_MS);
     if (this.#selfHearing.caller(atMs, rms)) this.#warn();

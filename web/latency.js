@@ -2,7 +2,7 @@
 
 const LOUD_RMS_MIN = 0.004; // -48 dBFS: never louder than that in a quiet room
 const LOUD_OVER_FLOOR = 4; // 12 dB above the noise of the room
-const FLOOR_RISE = 1.02; // per block: the floor follows a rising noise within two seconds
+const FLOOR_RISE = 1.005; // per block: the floor follows a rising noise within seconds, and speech hardly lifts it
 const RUN_GAP_MS = 400; // a pause that does not end a run of speech
 
 /**

@@ -158,9 +158,9 @@ client.on("playout", ({ playing }) => {
 });
 
 client.on("turn", ({ state, generation, reason }) => {
-  if (state === "start") $("reason").textContent = "Going on.";
+  if (state === "start") $("reason").textContent = "Playing now.";
   if (state === "pause") $("reason").textContent = "Paused: was that you?";
-  if (state === "resume") $("reason").textContent = "Going on: it was only a noise.";
+  if (state === "resume") $("reason").textContent = "Going on: that was only a noise.";
   if (state !== "end") return;
   $("reason").textContent = REASONS[reason] ?? "Ended.";
   if (reason === "interrupted") transcript.cut(generation, "You interrupted here.");

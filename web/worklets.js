@@ -1,11 +1,13 @@
 // Loading of the two AudioWorklets, also into a page of another origin.
 
+import { VoiceError } from "./messages.js";
+
 const CAPTURE = ["resample.js", "capture-worklet.js"];
 const PLAYOUT = ["resample.js", "playout.js", "playout-worklet.js"];
 
 /**
  * Loads both worklets from where this module came from. A browser or a page that refuses modules of another origin in a
- * worklet gets the same text as a Blob of its own.
+ * worklet gets the same text as a Blob of its own. Rejects with a VoiceError when the text cannot be had.
  * @param {AudioContext} context
  */
 export async function loadWorklets(context) {
@@ -30,9 +32,13 @@ async function addAsBlob(context, files) {
 }
 
 async function fetchScript(file) {
-  const response = await fetch(new URL(file, import.meta.url), { mode: "cors", credentials: "omit" });
-  if (!response.ok) throw new Error(`voicegw: fetch ${file}: HTTP ${response.status}`);
-  return response.text();
+  try {
+    const response = await fetch(new URL(file, import.meta.url), { mode: "cors", credentials: "omit" });
+    if (response.ok) return await response.text();
+  } catch {
+    // told below
+  }
+  throw new VoiceError("server_gone");
 }
 
 // One file after the other in one scope: imports go, exports become plain declarations.

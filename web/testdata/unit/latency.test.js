@@ -1,0 +1,82 @@
+import { Latency } from "/latency.js";
+import { equal, test } from "./check.js";
+
+/** Blocks of 20 ms from..to, loud or of a quiet room. */
+function blocks(latency, fromMs, toMs, rms) {
+  for (let at = fromMs + 20; at <= toMs; at += 20) latency.block(at, rms, 20);
+}
+
+test("first audio counts from the last loud block, not from the server's stop", () => {
+  const l = new Latency();
+  blocks(l, 0, 1000, 0.0005);
+  blocks(l, 1000, 2000, 0.1);
+  blocks(l, 2000, 2600, 0.0005);
+  l.speech("start");
+  l.speech("stop");
+  equal(l.audible(2750), 750, "first audio");
+  equal(l.audible(9000), null, "first audio of a reply to nothing");
+});
+
+test("a greeting has no latency", () => {
+  const l = new Latency();
+  blocks(l, 0, 1000, 0.0005);
+  equal(l.audible(1000), null, "first audio");
+});
+
+test("a loud room is not speech", () => {
+  const l = new Latency();
+  blocks(l, 0, 4000, 0.02);
+  blocks(l, 4000, 5000, 0.2);
+  blocks(l, 5000, 5500, 0.02);
+  l.speech("stop");
+  equal(l.audible(5600), 600, "first audio");
+});
+
+test("barge-in counts from the first loud block over the reply to its last audible sample", () => {
+  const l = new Latency();
+  blocks(l, 0, 1000, 0.0005);
+  l.audible(1000);
+  blocks(l, 1000, 2000, 0.0005);
+  blocks(l, 2000, 2300, 0.1);
+  l.cleared(1, 2310);
+  equal(l.ended(1, "interrupted"), 310, "barge-in");
+});
+
+test("a cough that resumes is no barge-in, the one after it is", () => {
+  const l = new Latency();
+  blocks(l, 0, 1000, 0.0005);
+  l.audible(1000);
+  blocks(l, 1000, 2000, 0.0005);
+  blocks(l, 2000, 2120, 0.1);
+  l.cleared(1, 2130);
+  l.started(1);
+  blocks(l, 2120, 4000, 0.0005);
+  blocks(l, 4000, 4200, 0.1);
+  l.cleared(1, 4205);
+  equal(l.ended(1, "interrupted"), 205, "barge-in");
+  const other = new Latency();
+  blocks(other, 0, 1000, 0.1);
+  other.audible(500);
+  other.cleared(1, 900);
+  other.started(1);
+  equal(other.ended(1, "complete"), null, "barge-in of a reply that ended by itself");
+});
+
+test("speech that began before the reply counts from the reply", () => {
+  const l = new Latency();
+  blocks(l, 0, 500, 0.0005);
+  blocks(l, 500, 1500, 0.1);
+  l.audible(1200);
+  blocks(l, 1500, 1600, 0.1);
+  l.cleared(3, 1650);
+  equal(l.ended(3, "interrupted"), 450, "barge-in");
+});
+
+test("the end of another generation measures nothing", () => {
+  const l = new Latency();
+  blocks(l, 0, 500, 0.0005);
+  l.audible(500);
+  blocks(l, 500, 800, 0.1);
+  l.cleared(1, 800);
+  equal(l.ended(2, "interrupted"), null, "barge-in");
+});

@@ -1,0 +1,34 @@
+package web_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/voicegw/voicegw/internal/browsertest"
+)
+
+// TestUnits runs the tests of the pure modules (testdata/unit/*.test.js) in a tab.
+func TestUnits(t *testing.T) {
+	browser := browsertest.Launch(t, browsertest.Config{NoMicrophone: true})
+	s := openWith(t, browser, "", map[string]http.Handler{
+		"/unit/": http.StripPrefix("/unit/", http.FileServer(http.Dir("testdata/unit"))),
+		"/protocol.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFile(w, r, "../transport/ws/testdata/protocol.json")
+		}),
+	})
+	for _, name := range []string{"playout", "resample", "uplink", "latency", "selfhearing", "protocol"} {
+		s.Eval(`import("/unit/`+name+`.test.js").then(() => 0)`, nil)
+	}
+	var results []struct{ Name, Error string }
+	s.Eval(`import("/unit/check.js").then((m) => m.runAll())`, &results)
+	for _, r := range results {
+		t.Run(r.Name, func(t *testing.T) {
+			if r.Error != "" {
+				t.Error(r.Error)
+			}
+		})
+	}
+	if len(results) < 80 {
+		t.Errorf("%d tests ran, want all", len(results))
+	}
+}
