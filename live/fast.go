@@ -46,7 +46,7 @@ func fastRate(mime []byte) (int, bool) {
 }
 
 func padding(text []byte) int {
-	return len(text) - len(bytes.TrimRight(text[len(text)-2:], "=")) - (len(text) - 2)
+	return 2 - len(bytes.TrimRight(text[len(text)-2:], "="))
 }
 
 // scanAudio finds the MIME type and the base64 text in
@@ -66,11 +66,11 @@ func scanAudio(data []byte) (mime, text []byte, ok bool) {
 	if mime, text, ok = s.blob(); !ok {
 		return nil, nil, false
 	}
-	ok = s.punct('}') && s.punct('}') && s.punct(']')
+	ok = s.puncts("}}]")
 	if ok && !role && s.punct(',') {
 		ok = s.role()
 	}
-	ok = ok && s.punct('}') && s.punct('}') && s.punct('}') && s.end()
+	ok = ok && s.puncts("}}}") && s.end()
 	return mime, text, ok
 }
 
@@ -91,6 +91,15 @@ func (s *scanner) punct(c byte) bool {
 		return false
 	}
 	s.rest = s.rest[1:]
+	return true
+}
+
+func (s *scanner) puncts(all string) bool {
+	for i := range len(all) {
+		if !s.punct(all[i]) {
+			return false
+		}
+	}
 	return true
 }
 

@@ -21,8 +21,8 @@ type frame struct {
 
 // Compact and spaced forms of an audio message; the real service has been seen to use the latter.
 const (
-	compactHead = `{"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{"mimeType":"audio/pcm;rate=24000",` +
-		`"data":"`
+	compactHead = `{"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{` +
+		`"mimeType":"audio/pcm;rate=24000","data":"`
 	compactTail = `"}}]}}}`
 	spacedHead  = `{
   "serverContent": {

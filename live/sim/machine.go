@@ -12,6 +12,13 @@ import (
 // echoTail is how long after a reply a turn may still be its echo.
 const echoTail = 300 * time.Millisecond
 
+// A setup that resumes what is still in use is tried again every resumeRetry, for resumeGrace: a client that closed one
+// connection and at once dials the next must not lose a race against the end of the first.
+const (
+	resumeRetry = 10 * time.Millisecond
+	resumeGrace = 500 * time.Millisecond
+)
+
 // never is later than any wake.
 const never = time.Duration(1<<63 - 1)
 
@@ -32,9 +39,12 @@ type machine struct {
 	end *refusal // close, after out
 	now time.Duration
 
-	messages int // of the client, after the setup
-	ready    bool
+	messages int  // of the client, after the setup
+	asked    bool // the setup came
+	ready    bool // and was accepted
 	setup    setupRequest
+	retry    time.Duration // when to look again whether the setup can be accepted
+	patience time.Duration // until when to do so
 	ear      *ear
 	over     bool // the open turn began over a reply
 	stalled  bool // nothing leaves any more
@@ -88,11 +98,13 @@ func (m *machine) send(f frame) {
 // handle acts on a request.
 func (m *machine) handle(r *request, data []byte) *refusal {
 	if !m.ready {
-		if r.verb != verbSetup || m.setup.model != "" {
+		if r.verb != verbSetup || m.asked {
 			return invalid("%s The first message must be setup, and nothing may follow before setupComplete.", invalidArgument)
 		}
 		m.rec.setup(data)
-		return m.begin(&r.setup)
+		m.log("setup", r.setup.model)
+		m.asked, m.setup, m.patience = true, r.setup, m.now+resumeGrace
+		return m.begin()
 	}
 	m.messages++
 	if c := m.faults.CloseAt; c != nil && m.messages == c.Messages {
@@ -149,19 +161,21 @@ func (m *machine) activity(v verb) *refusal {
 	return nil
 }
 
-// begin answers the setup.
-func (m *machine) begin(s *setupRequest) *refusal {
-	m.log("setup", s.model)
-	if refused := m.accept(s); refused != nil {
+// begin answers the setup, or puts that off until retry.
+func (m *machine) begin() *refusal {
+	m.retry = never
+	if refused := m.checkSetup(); refused != nil {
 		return refused
 	}
-	ear, err := newEar(!s.manual, m.cfg.EchoMax)
-	if err != nil {
+	if m.retry != never {
+		return nil
+	}
+	var err error
+	if m.ear, err = newEar(!m.setup.manual, m.cfg.EchoMax); err != nil {
 		return refuse(1011, "Internal error encountered.")
 	}
-	m.setup, m.ear = *s, ear
 	if m.faults.NoSetupComplete {
-		m.log("fault", "no setup complete")
+		m.fault("no setup complete")
 		return nil
 	}
 	if c := m.faults.CloseAt; c != nil && c.Messages == 0 {
@@ -176,8 +190,9 @@ func (m *machine) begin(s *setupRequest) *refusal {
 	return nil
 }
 
-// accept checks the model and the handle, and restores what the handle stands for.
-func (m *machine) accept(s *setupRequest) *refusal {
+// checkSetup looks at the model and the handle, and restores what the handle stands for.
+func (m *machine) checkSetup() *refusal {
+	s := &m.setup
 	if !m.cfg.hasModel(s.model) {
 		return refuse(1008, "%.60s is not found for API version %s, or is not supported for bidiGenerateContent.",
 			s.model, m.version)
@@ -186,14 +201,17 @@ func (m *machine) accept(s *setupRequest) *refusal {
 		return nil
 	}
 	saved, ok := m.store.get(s.handle)
-	if !ok {
+	switch {
+	case !ok:
 		return refuse(1008, "Requested entity was not found.")
-	}
-	if saved.owner.open() {
+	case !saved.owner.open():
+		m.turns, m.use = saved.turns, saved.use
+		m.log("resumed", s.handle)
+	case m.now >= m.patience:
 		return refuse(1011, "Internal error encountered. The session is still in use.")
+	default:
+		m.retry = m.now + resumeRetry
 	}
-	m.turns, m.use = saved.turns, saved.use
-	m.log("resumed", s.handle)
 	return nil
 }
 

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Makes greeting.wav with espeak-ng and sox.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")"
 raw=$(mktemp --suffix=.wav)
 trap 'rm -f "$raw"' EXIT

@@ -37,10 +37,10 @@ type request struct {
 
 // setupRequest is what a parrot minds of a setup.
 type setupRequest struct {
-	model, handle          string
-	manual, resumption     bool
-	callerText, modelText  bool
-	silent, noInterruption bool // no audio wanted; activity does not interrupt
+	model, handle         string
+	manual, resumption    bool
+	callerText, modelText bool
+	noInterruption        bool // speech of the caller does not cut a reply short
 }
 
 const (

@@ -166,7 +166,7 @@ func (s *Server) machine(id int, faults Faults, path string) *machine {
 	return &machine{
 		cfg: &s.cfg, faults: faults, grammar: s.grammar, store: s.store, rec: rec, id: id, tongue: t,
 		rng:    rand.New(rand.NewPCG(s.cfg.Seed, uint64(id))),
-		goAway: never, deadline: never,
+		goAway: never, deadline: never, retry: never,
 	}
 }
 

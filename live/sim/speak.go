@@ -8,7 +8,7 @@ import (
 
 // wake is when advance has something to do next.
 func (m *machine) wake() time.Duration {
-	at := min(m.goAway, m.deadline)
+	at := min(m.goAway, m.deadline, m.retry)
 	if m.reply != nil && !m.frozen {
 		at = min(at, m.reply.due)
 	}
@@ -25,6 +25,10 @@ func (m *machine) advance(now time.Duration) {
 			m.deadline = m.now + m.faults.GoAwayTimeLeft
 			m.log("go_away", m.faults.GoAwayTimeLeft.String())
 			m.send(m.tongue.goAway(m.faults.GoAwayTimeLeft))
+		case m.retry:
+			if refused := m.begin(); refused != nil {
+				m.refuse(refused)
+			}
 		case m.deadline:
 			m.refuse(refuse(1011, "Deadline expired before operation could complete."))
 		default:
