@@ -10,13 +10,13 @@ func speechNet(c Config) *petri.Net {
 	const heartbeat petri.Place[petri.Unit] = "heartbeat"
 	return &petri.Net{
 		Name:  "speech",
-		Ports: []petri.AnyPlace{SpeechEdge, Tell, FramesEnded, quiet, speaking, began, confirmed, ended},
+		Ports: []petri.AnyPlace{SpeechEdge, Tell, FramesEnded, quiet, speaking, began, confirmed, ended, muted},
 		Env:   []petri.Env{{Place: SpeechEdge}},
 		Out:   []petri.Output{{Place: FramesEnded}},
 		Init:  []petri.Token{quiet.Token(petri.Unit{})},
 		Caps:  caps(1, quiet, speaking, began, confirmed, ended, heartbeat),
 		Transitions: []petri.Transition{
-			{Name: "open_speech", In: petri.Arcs{SpeechEdge.Is(SpeechStart), quiet},
+			{Name: "open_speech", In: petri.Arcs{SpeechEdge.Is(SpeechStart), quiet}, Inhibit: petri.Arcs{muted},
 				Out: petri.And(speaking, heartbeat, began, Tell), Action: tell(SpeechHeard)},
 			{Name: "keep_speech", In: petri.Arcs{SpeechEdge.Is(SpeechMore), heartbeat}, Read: petri.Arcs{speaking},
 				Out: petri.And(heartbeat)},
@@ -27,6 +27,7 @@ func speechNet(c Config) *petri.Net {
 			{Name: "end_speech_without_frames", In: petri.Arcs{speaking, heartbeat}, When: petri.After(c.FrameGap),
 				Out: petri.And(quiet, ended, FramesEnded, Tell), Action: tell(SpeechOver)},
 			{Name: "ignore_second_start", In: petri.Arcs{SpeechEdge.Is(SpeechStart)}, Read: petri.Arcs{speaking}},
+			{Name: "ignore_start_while_muted", In: petri.Arcs{SpeechEdge.Is(SpeechStart)}, Read: petri.Arcs{quiet, muted}},
 			{Name: "ignore_edge_in_quiet", In: petri.Arcs{SpeechEdge.Is(SpeechMore, SpeechConfirm, SpeechStop)},
 				Read: petri.Arcs{quiet}},
 		},

@@ -9,7 +9,7 @@ import "github.com/voicegw/voicegw/petri"
 func uplinkNet(c Config) *petri.Net {
 	n := &petri.Net{
 		Name:  "uplink",
-		Ports: []petri.AnyPlace{CallerAudio, AudioUp, PeerMute},
+		Ports: []petri.AnyPlace{CallerAudio, AudioUp, PeerMute, muted},
 		Env: []petri.Env{
 			{Place: CallerAudio, Capacity: HeldFramesMax, Policy: petri.DropOldest},
 			{Place: PeerMute},
