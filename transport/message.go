@@ -117,5 +117,6 @@ func (m *Message) Reset() { *m = Message{PCM: m.PCM[:0], Fired: m.Fired[:0], Mar
 
 // NotYet is the answer to a reserved event of this kind.
 func NotYet(kind EventKind) *Message {
-	return &Message{Kind: MessageError, Code: CodeNotYet, Text: "This server does not take " + kind.String() + " events yet."}
+	return &Message{Kind: MessageError, Code: CodeNotYet,
+		Text: "This server does not take " + kind.String() + " events yet."}
 }

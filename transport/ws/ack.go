@@ -5,9 +5,9 @@ import "github.com/voicegw/voicegw/transport"
 // ackDigitsMax keeps numbers of the fast path far from overflow; longer ones take the other path, to be refused there.
 const ackDigitsMax = 15
 
-// decodeAck is the fast path for the event that comes ten times a second. It takes exactly the flat objects that clients
-// write: type "ack", each known member at most once, plain strings and whole numbers. It reports false, and leaves ev
-// alone, for everything else, also for what is wrong: the other path then says what.
+// decodeAck is the fast path for the event that comes ten times a second. It takes exactly the flat objects that
+// clients write: type "ack", each known member at most once, plain strings and whole numbers. It reports false, and
+// leaves ev alone, for everything else, also for what is wrong: the other path then says what.
 func decodeAck(b []byte, ev *transport.Event) bool {
 	s := scanner{b: b}
 	got := ackFields{}

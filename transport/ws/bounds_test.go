@@ -151,10 +151,14 @@ func TestHangUpWithoutBye(t *testing.T) {
 		leave func(*websocket.Conn)
 		want  transport.Reason
 	}{
-		{"close 1000", func(c *websocket.Conn) { _ = c.Close(websocket.StatusNormalClosure, "") }, transport.ReasonCallerHungUp},
+		{"close 1000", func(c *websocket.Conn) { _ = c.Close(websocket.StatusNormalClosure, "") },
+			transport.ReasonCallerHungUp},
 		{"page closed", func(c *websocket.Conn) { _ = c.Close(websocket.StatusGoingAway, "") }, transport.ReasonCallerHungUp},
 		{"no code", func(c *websocket.Conn) { _ = c.Close(websocket.StatusNoStatusRcvd, "") }, transport.ReasonCallerHungUp},
-		{"it claims our own fault", func(c *websocket.Conn) { _ = c.Close(websocket.StatusInternalError, "internal") }, transport.ReasonPeerLost},
+		{"it claims our own fault", func(c *websocket.Conn) {
+			_ = c.Close(websocket.StatusInternalError,
+				"internal")
+		}, transport.ReasonPeerLost},
 		{"cable pulled", func(c *websocket.Conn) { _ = c.CloseNow() }, transport.ReasonPeerLost},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -93,8 +93,8 @@ func (c *Client) takeReady(b []byte) error {
 	return nil
 }
 
-// SendAudio sends microphone audio at the input rate: whole samples, at most 1 s; 20-40 ms is right. It keeps nothing of
-// pcm and returns [transport.ErrStalled] when the gateway did not take it within the write timeout.
+// SendAudio sends microphone audio at the input rate: whole samples, at most 1 s; 20-40 ms is right. It keeps nothing
+// of pcm and returns [transport.ErrStalled] when the gateway did not take it within the write timeout.
 func (c *Client) SendAudio(ctx context.Context, pcm []int16) error {
 	if err := c.sendAudio(ctx, pcm); err != nil {
 		return fmt.Errorf("transport/ws: send audio: %w", err)

@@ -19,8 +19,8 @@ const (
 	MessageBytesMaxDefault = 128 << 10
 )
 
-// Config is how the door behaves. The zero value serves this machine only and takes every hello that asks for nothing by
-// name. Zero and negative limits mean the defaults.
+// Config is how the door behaves. The zero value serves this machine only and takes every hello that asks for nothing
+// by name. Zero and negative limits mean the defaults.
 type Config struct {
 	// Hosts are names, without port, under which this server may be addressed besides localhost, 127.0.0.1, ::1 and the
 	// address the connection came in on. "*" means any: only behind a proxy that checks.

@@ -72,8 +72,8 @@ func (e *Refused) Error() string {
 	return fmt.Sprintf("the gateway refused the call: %s (%s)", e.Message, e.Reason)
 }
 
-// Dial connects to a gateway, says hello and waits for ready. url is ws://, wss://, http:// or https:// with the path of
-// the door, /v1/voice. The errors are for the person who typed the url; a gateway that said no gives a *Refused.
+// Dial connects to a gateway, says hello and waits for ready. url is ws://, wss://, http:// or https:// with the path
+// of the door, /v1/voice. The errors are for the person who typed the url; a gateway that said no gives a *Refused.
 // Version 0 of the hello means the version of this package.
 func Dial(ctx context.Context, url string, hello transport.Hello, cfg DialConfig) (*Client, error) {
 	cfg = cfg.withDefaults()
@@ -192,8 +192,9 @@ func answerError(resp *http.Response) error {
 	case http.StatusSwitchingProtocols:
 		return errors.New("the server's WebSocket handshake is wrong")
 	case http.StatusNotFound:
-		return &Refused{Status: resp.StatusCode, Message: fmt.Sprintf("there is nothing at %q; the path of a gateway is /v1/voice",
-			resp.Request.URL.Path)}
+		return &Refused{Status: resp.StatusCode,
+			Message: fmt.Sprintf("there is nothing at %q; the path of a gateway is /v1/voice",
+				resp.Request.URL.Path)}
 	}
 	if resp.StatusCode < http.StatusBadRequest {
 		return &Refused{Status: resp.StatusCode, Message: "this is not a WebSocket; the path of a gateway is /v1/voice"}

@@ -78,12 +78,16 @@ func TestDialErrors(t *testing.T) {
 		{"foreign origin", newDoor(t, Config{}).url, DialConfig{Header: http.Header{"Origin": {"https://evil.example"}}},
 			[]string{"evil.example", "403"}},
 		{"no answer", answer(t), DialConfig{ReadyTimeout: quick}, []string{"did not answer the hello", "50ms"}},
-		{"hello refused", answer(t, `{"type":"error","code":"bad_hello","message":"version is 9; it must be 1","fatal":true}`), DialConfig{},
+		{"hello refused", answer(t,
+			`{"type":"error","code":"bad_hello","message":"version is 9; it must be 1","fatal":true}`), DialConfig{},
 			[]string{"refused the call", "version is 9; it must be 1", "bad_hello"}},
-		{"model refused", answer(t, `{"type":"speech","state":"start"}`, `{"type":"error","code":"x","message":"y","fatal":false}`,
-			`{"type":"bye","reason":"model_refused","message":"The key is wrong."}`), DialConfig{}, []string{"The key is wrong.", "model_refused"}},
+		{"model refused", answer(t, `{"type":"speech","state":"start"}`,
+			`{"type":"error","code":"x","message":"y","fatal":false}`,
+			`{"type":"bye","reason":"model_refused","message":"The key is wrong."}`), DialConfig{},
+			[]string{"The key is wrong.", "model_refused"}},
 		{"nonsense", answer(t, `hello`), DialConfig{}, []string{"cannot be read", "JSON"}},
-		{"a ready of another version", answer(t, `{"type":"ready","call":"c","version":2}`), DialConfig{}, []string{"version is 2", "must be 1"}},
+		{"a ready of another version", answer(t, `{"type":"ready","call":"c","version":2}`), DialConfig{},
+			[]string{"version is 2", "must be 1"}},
 		{"a ready without a call", answer(t, `{"type":"ready","version":1}`), DialConfig{}, []string{"call is missing"}},
 		{"hung up", serveHTTP(t, func(w http.ResponseWriter, r *http.Request) {
 			if c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}}); err == nil {
@@ -136,7 +140,8 @@ func TestHelloRefusedByADoor(t *testing.T) {
 	h.Instructions = "sales"
 	_, err := Dial(testContext(t), d.url, h, DialConfig{})
 	var refused *Refused
-	if !errors.As(err, &refused) || refused.Reason != transport.ReasonBadHello || !strings.Contains(err.Error(), `"support"`) {
+	if !errors.As(err, &refused) || refused.Reason != transport.ReasonBadHello || !strings.Contains(err.Error(),
+		`"support"`) {
 		t.Errorf("Dial = %v, want what would be right", err)
 	}
 	if _, err := d.next(t); transport.ReasonOf(err) != transport.ReasonBadHello {
@@ -155,7 +160,8 @@ func TestTLS(t *testing.T) {
 	srv.StartTLS()
 	defer srv.Close()
 	url := "wss" + strings.TrimPrefix(srv.URL, "https")
-	if _, err := Dial(testContext(t), url, testHello(), DialConfig{}); err == nil || !strings.Contains(err.Error(), "not trusted") {
+	if _, err := Dial(testContext(t), url, testHello(), DialConfig{}); err == nil || !strings.Contains(err.Error(),
+		"not trusted") {
 		t.Errorf("Dial = %v, want that the certificate is not trusted", err)
 	}
 
@@ -190,7 +196,8 @@ func TestClientAgainstABadGateway(t *testing.T) {
 		{"not JSON", func(ctx context.Context, c *websocket.Conn) { _ = c.Write(ctx, websocket.MessageText, []byte("x")) },
 			transport.ReasonBadJSON},
 		{"no words", func(_ context.Context, c *websocket.Conn) { _ = c.Close(4006, "") }, transport.ReasonPeerLost},
-		{"by name", func(_ context.Context, c *websocket.Conn) { _ = c.Close(4006, "max_duration") }, transport.ReasonMaxDuration},
+		{"by name", func(_ context.Context, c *websocket.Conn) { _ = c.Close(4006, "max_duration") },
+			transport.ReasonMaxDuration},
 		{"lost", func(_ context.Context, c *websocket.Conn) { _ = c.CloseNow() }, transport.ReasonPeerLost},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

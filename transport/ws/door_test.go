@@ -101,7 +101,8 @@ func connect(t testing.TB, cfg Config, dial DialConfig) (*Peer, *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready := transport.Ready{Call: "c-1", Budget: 400 * time.Millisecond, Model: transport.Model{Name: "parrot", Embedded: true}}
+	ready := transport.Ready{Call: "c-1", Budget: 400 * time.Millisecond, Model: transport.Model{Name: "parrot",
+		Embedded: true}}
 	if err := p.Ready(ctx, ready); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,8 @@ func TestCallStartToEnd(t *testing.T) {
 		t.Errorf("Hello = %+v, want %+v", got, testHello())
 	}
 	want := transport.Ready{Call: "c-1", InputRateHz: 16000, OutputRateHz: 24000, Budget: 400 * time.Millisecond,
-		Detection: transport.DetectionManual, Model: transport.Model{Name: "parrot", Embedded: true}, MessageBytesMax: 128 << 10}
+		Detection: transport.DetectionManual, Model: transport.Model{Name: "parrot", Embedded: true},
+		MessageBytesMax: 128 << 10}
 	if got := c.Ready(); got != want {
 		t.Errorf("Ready = %+v, want %+v", got, want)
 	}
@@ -137,7 +139,8 @@ func TestCallStartToEnd(t *testing.T) {
 	if err := p.SendAudio(ctx, 1, pcm); err == nil {
 		t.Error("audio went out before its turn was announced")
 	}
-	if err := p.Send(ctx, &transport.Message{Kind: transport.MessageTurn, State: transport.StateStart, Generation: 1}); err != nil {
+	if err := p.Send(ctx, &transport.Message{Kind: transport.MessageTurn, State: transport.StateStart,
+		Generation: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.SendAudio(ctx, 1, pcm); err != nil {

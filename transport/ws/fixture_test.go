@@ -175,7 +175,8 @@ func TestFixtureIsWhole(t *testing.T) {
 			t.Errorf("client %s: %d right and %d wrong examples", kind, good["client "+kind], bad["client "+kind])
 		}
 	}
-	for _, kind := range []string{"ready", "speech", "turn", "transcript", "clear", "mark", "net", "net_graph", "tool_call",
+	for _, kind := range []string{"ready", "speech", "turn", "transcript", "clear", "mark", "net", "net_graph",
+		"tool_call",
 		"error", "bye"} {
 		if good["server "+kind] == 0 {
 			t.Errorf("server %s: no example", kind)

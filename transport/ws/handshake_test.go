@@ -37,7 +37,8 @@ func TestHandshake(t *testing.T) {
 		{"not a browser", Config{}, func(*http.Request) {}, 101, ""},
 		{"localhost", Config{}, func(r *http.Request) { r.Host = "LocalHost.:7" }, 101, ""},
 		{"IPv6 loopback", Config{}, func(r *http.Request) { r.Host = "[::1]:8080" }, 101, ""},
-		{"a host of ours", Config{Hosts: []string{"Voice.example"}}, func(r *http.Request) { r.Host = "voice.example:443" }, 101, ""},
+		{"a host of ours", Config{Hosts: []string{"Voice.example"}},
+			func(r *http.Request) { r.Host = "voice.example:443" }, 101, ""},
 		{"any host", Config{Hosts: []string{"*"}}, func(r *http.Request) { r.Host = "anything.example" }, 101, ""},
 		{"forged host", Config{}, func(r *http.Request) { r.Host = "evil.example" }, 421, "evil.example"},
 		{"forged host beside ours", Config{Hosts: []string{"voice.example"}},
@@ -53,9 +54,16 @@ func TestHandshake(t *testing.T) {
 		}, 101, ""},
 		{"an allowed origin", Config{Origins: []string{"https://shop.example"}},
 			func(r *http.Request) { r.Header.Set("Origin", "https://shop.example") }, 101, ""},
-		{"any origin", Config{Origins: []string{"*"}}, func(r *http.Request) { r.Header.Set("Origin", "https://x.example") }, 101, ""},
-		{"a foreign origin", Config{}, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, "evil.example"},
-		{"another port is another origin", Config{}, func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") }, 403, ":1"},
+		{"any origin", Config{Origins: []string{"*"}}, func(r *http.Request) {
+			r.Header.Set("Origin",
+				"https://x.example")
+		}, 101, ""},
+		{"a foreign origin", Config{}, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403,
+			"evil.example"},
+		{"another port is another origin", Config{}, func(r *http.Request) {
+			r.Header.Set("Origin",
+				"http://127.0.0.1:1")
+		}, 403, ":1"},
 		{"another scheme than allowed", Config{Origins: []string{"https://shop.example"}},
 			func(r *http.Request) { r.Header.Set("Origin", "http://shop.example") }, 403, "shop.example"},
 		{"origin null", Config{}, func(r *http.Request) { r.Header.Set("Origin", "null") }, 403, "null"},
@@ -65,9 +73,13 @@ func TestHandshake(t *testing.T) {
 			r.Header.Add("Origin", "http://evil.example")
 		}, 403, "evil.example"},
 		{"POST", Config{}, func(r *http.Request) { r.Method = "POST" }, 405, "GET"},
-		{"a plain GET", Config{}, func(r *http.Request) { r.Header.Del("Upgrade"); r.Header.Del("Connection") }, 426, Subprotocol},
+		{"a plain GET", Config{}, func(r *http.Request) { r.Header.Del("Upgrade"); r.Header.Del("Connection") }, 426,
+			Subprotocol},
 		{"no subprotocol", Config{}, func(r *http.Request) { r.Header.Del("Sec-WebSocket-Protocol") }, 400, Subprotocol},
-		{"another subprotocol", Config{}, func(r *http.Request) { r.Header.Set("Sec-WebSocket-Protocol", "chat, voicegw.v2") }, 400,
+		{"another subprotocol", Config{}, func(r *http.Request) {
+			r.Header.Set("Sec-WebSocket-Protocol",
+				"chat, voicegw.v2")
+		}, 400,
 			"chat, voicegw.v2"},
 		{"one of two subprotocols", Config{},
 			func(r *http.Request) { r.Header.Set("Sec-WebSocket-Protocol", "chat, voicegw.v1") }, 101, ""},
@@ -123,7 +135,8 @@ func TestListenerHost(t *testing.T) {
 }
 
 func TestConfigCheck(t *testing.T) {
-	good := Config{Hosts: []string{"*", "a.example", "10.0.0.1", "2001:db8::1"}, Origins: []string{"*", "https://a.example", "http://b:1"}}
+	good := Config{Hosts: []string{"*", "a.example", "10.0.0.1", "2001:db8::1"}, Origins: []string{"*",
+		"https://a.example", "http://b:1"}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -141,7 +154,8 @@ func TestConfigCheck(t *testing.T) {
 func TestBusy(t *testing.T) {
 	w := httptest.NewRecorder()
 	Busy(w, 7*time.Second)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "7" || !strings.Contains(w.Body.String(), "in use") {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "7" ||
+		!strings.Contains(w.Body.String(), "in use") {
 		t.Errorf("%d %v %q", w.Code, w.Header(), w.Body)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// link is the socket under a WebSocket. It bounds every read and write with deadlines, which cost no allocation and no
-// timer goroutine, and it keeps the stream whole: what a write could not hand over in time is kept and goes first in the
-// next one, so that a close frame can still follow.
+// link is the socket under a WebSocket. It bounds every read and write with deadlines, which cost no allocation and
+// no timer goroutine, and it keeps the stream whole: what a write could not hand over in time is kept and goes first
+// in the next one, so that a close frame can still follow.
 type link struct {
 	net.Conn
 	writeTimeout time.Duration

@@ -128,8 +128,8 @@ func (o *object) sub(key string) *object {
 	return s
 }
 
-// decodeMessage fills m, which was reset, from a text frame of the gateway. It returns [errUnknown] for types of another
-// version; a second ready is one of them.
+// decodeMessage fills m, which was reset, from a text frame of the gateway. It returns [errUnknown] for types of
+// another version; a second ready is one of them.
 func decodeMessage(b []byte, m *transport.Message) error {
 	o, err := parseObject(b)
 	if err != nil {

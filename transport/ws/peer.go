@@ -65,12 +65,13 @@ func (p *Peer) fill(r *transport.Ready) {
 	}
 }
 
-// SendAudio hands over one frame of the reply. It returns [transport.ErrStalled] when the far end did not take it within
-// the write timeout, and an error for a generation whose turn was not announced last: the far end has no other way to
-// know to which turn audio belongs.
+// SendAudio hands over one frame of the reply. It returns [transport.ErrStalled] when the far end did not take it
+// within the write timeout, and an error for a generation whose turn was not announced last: the far end has no other
+// way to know to which turn audio belongs.
 func (p *Peer) SendAudio(ctx context.Context, generation uint64, pcm []int16) error {
 	if !p.announced || generation != p.generation {
-		return fmt.Errorf("transport/ws: send audio of generation %d: its turn is not the one that was started last", generation)
+		return fmt.Errorf("transport/ws: send audio of generation %d: its turn is not the one that was started last",
+			generation)
 	}
 	if err := p.sendAudio(ctx, pcm); err != nil {
 		return fmt.Errorf("transport/ws: send audio: %w", err)
@@ -78,8 +79,8 @@ func (p *Peer) SendAudio(ctx context.Context, generation uint64, pcm []int16) er
 	return nil
 }
 
-// Send hands over a message. It returns [transport.ErrStalled] when the far end did not take it within the write timeout.
-// A bye goes by Close, audio by SendAudio; both are refused here.
+// Send hands over a message. It returns [transport.ErrStalled] when the far end did not take it within the write
+// timeout. A bye goes by Close, audio by SendAudio; both are refused here.
 func (p *Peer) Send(ctx context.Context, m *transport.Message) error {
 	if !p.ready.Load() {
 		return fmt.Errorf("transport/ws: send %s: the call was not accepted yet", m.Kind)

@@ -111,7 +111,8 @@ func TestErrorTable(t *testing.T) {
 	}{
 		{"odd length", Config{}, false, []say{text(goodHello), binaryOf(641)}, transport.ReasonBadAudio, "641 bytes"},
 		{"one byte", Config{}, false, []say{text(goodHello), binaryOf(1)}, transport.ReasonBadAudio, "1 bytes"},
-		{"over one second", Config{}, false, []say{text(goodHello), binaryOf(32002)}, transport.ReasonBadAudio, "16001 samples"},
+		{"over one second", Config{}, false, []say{text(goodHello), binaryOf(32002)}, transport.ReasonBadAudio,
+			"16001 samples"},
 		{"not JSON", Config{}, false, []say{text(goodHello), text("hello there")}, transport.ReasonBadJSON, "JSON object"},
 		{"not UTF-8", Config{}, false, []say{text(goodHello), text("{\"type\":\"\xff\"}")}, transport.ReasonBadJSON, "UTF-8"},
 		{"no type", Config{}, false, []say{text(goodHello), text(`{"on":true}`)}, transport.ReasonBadJSON, `"type"`},
@@ -122,16 +123,19 @@ func TestErrorTable(t *testing.T) {
 		{"too long, binary", Config{MessageBytesMax: 1000}, false, []say{text(goodHello), binaryOf(1002)},
 			transport.ReasonMessageTooBig, ""},
 		{"too long hello", Config{}, false, []say{text(strings.Repeat("x", 300<<10))}, transport.ReasonMessageTooBig, ""},
-		{"bad version", Config{}, false, []say{text(`{"type":"hello","version":3}`)}, transport.ReasonBadHello, "version is 3; it must be 1"},
+		{"bad version", Config{}, false, []say{text(`{"type":"hello","version":3}`)}, transport.ReasonBadHello,
+			"version is 3; it must be 1"},
 		{"bad rate", Config{}, false, []say{text(`{"type":"hello","version":1,"input_rate":4000}`)}, transport.ReasonBadHello,
 			"input_rate is 4000; it must be a rate of 8000 to 48000"},
 		{"bad instructions", Config{Offer: testOffer}, false,
 			[]say{text(strings.Replace(goodHello, "}", `,"instructions":"sales"}`, 1))}, transport.ReasonBadHello, `"support"`},
 		{"hello not JSON", Config{}, false, []say{text("{")}, transport.ReasonBadJSON, "JSON object"},
 		{"audio before hello", Config{}, false, []say{binaryOf(640)}, transport.ReasonAudioBeforeReady, "before"},
-		{"audio before ready", Config{}, true, []say{text(goodHello), binaryOf(640)}, transport.ReasonAudioBeforeReady, "before"},
+		{"audio before ready", Config{}, true, []say{text(goodHello), binaryOf(640)},
+			transport.ReasonAudioBeforeReady, "before"},
 		{"two hellos", Config{}, false, []say{text(goodHello), text(goodHello)}, transport.ReasonSecondHello, "second"},
-		{"event before hello", Config{}, false, []say{text(`{"type":"mute","on":true}`)}, transport.ReasonEventBeforeHello, `"mute"`},
+		{"event before hello", Config{}, false, []say{text(`{"type":"mute","on":true}`)},
+			transport.ReasonEventBeforeHello, `"mute"`},
 		{"no hello", Config{HelloTimeout: quick}, false, nil, transport.ReasonHelloTimeout, "50ms"},
 		{"silence for ever", Config{IdleTimeout: quick}, false, []say{text(goodHello)}, transport.ReasonIdleTimeout, ""},
 		{"silence before ready", Config{IdleTimeout: quick}, true, []say{text(goodHello)}, transport.ReasonIdleTimeout, ""},
@@ -216,7 +220,8 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []say{text(`{"type":"wave"}`), text(`{"type":"wave","x":[{}]}`), text(`{"type":"mute","on":true,"x":1}`)} {
+	for _, s := range []say{text(`{"type":"wave"}`), text(`{"type":"wave","x":[{}]}`),
+		text(`{"type":"mute","on":true,"x":1}`)} {
 		s.to(t, c)
 	}
 	var ev transport.Event
@@ -252,7 +257,8 @@ func TestReservedEventsArePassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m transport.Message
-	if err := c.Recv(ctx, &m); err != nil || m.Code != transport.CodeNotYet || m.Fatal || !strings.Contains(m.Text, "dtmf") {
+	if err := c.Recv(ctx, &m); err != nil || m.Code != transport.CodeNotYet || m.Fatal || !strings.Contains(m.Text,
+		"dtmf") {
 		t.Errorf("Recv = %+v, %v, want not_yet", m, err)
 	}
 }
