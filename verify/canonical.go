@@ -16,16 +16,16 @@ import (
 func (m *Model) Canonical() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "voicegw net 1\nname %q\n", m.prog.Name())
-	if len(m.order) == 0 {
+	if m.semantics == Interleave {
 		b.WriteString("at once: interleave\n")
 	}
-	for i := range m.prog.Places() {
-		canonicalPlace(&b, &m.prog.Places()[i])
+	for i := range m.places {
+		canonicalPlace(&b, &m.places[i])
 	}
-	for i := range m.prog.Transitions() {
+	for i := range m.transitions {
 		m.canonicalTransition(&b, int32(i))
 	}
-	fmt.Fprintf(&b, "order %v\ninitial %v\n", m.order, m.prog.Initial())
+	fmt.Fprintf(&b, "order %v\ninitial %v\n", m.order, m.initial)
 	return b.String()
 }
 
@@ -44,14 +44,14 @@ func canonicalPlace(b *strings.Builder, p *petri.PlaceInfo) {
 }
 
 func (m *Model) canonicalTransition(b *strings.Builder, t int32) {
-	info := &m.prog.Transitions()[t]
+	info := &m.transitions[t]
 	fmt.Fprintf(b, "transition %q [%d,%d] priority %d bump %t frame %t outside %t\n",
 		info.Name, info.When.Earliest, info.When.Latest, info.Priority, info.Bump, info.Frame, m.outside(info))
 	for i := m.first[t]; i < m.first[t+1]; i++ {
 		md := &m.modes[i]
 		fmt.Fprintf(b, " mode %v %v take %v empty %v choice %d\n", md.conds, md.sums, md.take, md.empty, md.choice)
 		for j := range md.branches {
-			fmt.Fprintf(b, "  put")
+			fmt.Fprintf(b, "  clear %v put", md.branches[j].clears)
 			for _, p := range md.branches[j].put {
 				fmt.Fprintf(b, " %d*%d", p.slot, p.n)
 			}

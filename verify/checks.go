@@ -109,7 +109,7 @@ func WithinCapacity() *Property {
 			}
 			for _, r := range g.Refusals {
 				return g.counterexample(g.pathToRefusal(r), "%s is full and refuses the token of %s",
-					g.Model.prog.Places()[r.Place].Name, g.Model.Name(r.Step)), nil
+					g.Model.places[r.Place].Name, g.Model.Name(r.Step)), nil
 			}
 			return g.whole("%d markings, every place within its capacity", g.States()), nil
 		},
@@ -120,7 +120,7 @@ func (m *Model) describe(f Fault) string {
 	if f.Kind == Endless {
 		return fmt.Sprintf("more than %d firings at one instant; then %s", petri.MaxChain, m.Name(f.Step))
 	}
-	p := &m.prog.Places()[f.Place]
+	p := &m.places[f.Place]
 	return fmt.Sprintf("%s exceeds the capacity of %s, %d", m.Name(f.Step), p.Name, p.Max)
 }
 
@@ -164,7 +164,7 @@ func Fires(names ...string) *Property {
 		p.Doc = "each of the transitions fires somewhere"
 	}
 	p.Check = func(ctx context.Context, pass *Pass) (Verdict, error) {
-		ts, err := pass.Model().transitions(names)
+		ts, err := pass.Model().named(names)
 		if err != nil {
 			return Verdict{}, err
 		}
@@ -177,10 +177,10 @@ func Fires(names ...string) *Property {
 	return p
 }
 
-func (m *Model) transitions(names []string) ([]int32, error) {
+func (m *Model) named(names []string) ([]int32, error) {
 	var out []int32
 	if len(names) == 0 {
-		for t := range m.prog.Transitions() {
+		for t := range m.transitions {
 			out = append(out, int32(t))
 		}
 	}
@@ -199,7 +199,7 @@ func (m *Model) transitions(names []string) ([]int32, error) {
 func (g *Graph) firesAll(ts []int32) Verdict {
 	var never, untimely []string
 	for _, t := range ts {
-		switch name := g.Model.prog.Transitions()[t].Name; {
+		switch name := g.Model.transitions[t].Name; {
 		case !g.Fires(t):
 			never = append(never, name)
 		case !g.timely(t):
@@ -223,16 +223,12 @@ func (g *Graph) timely(t int32) bool {
 	if g.Model.timeless() {
 		return true
 	}
-	for i := g.Model.first[t]; i < g.Model.first[t+1]; i++ {
-		for b := range g.Model.modes[i].branches {
-			o := g.fired[g.modeOf[i]+int32(b)]
-			if !o.seen {
-				continue
-			}
-			steps := g.wayTo(o)
-			if _, ok := g.Model.Schedule(steps); ok {
-				return true
-			}
+	for _, o := range g.origins(t) {
+		if !o.seen {
+			continue
+		}
+		if _, ok := g.Model.Schedule(g.wayTo(o)); ok {
+			return true
 		}
 	}
 	return false

@@ -48,7 +48,7 @@ type Graph struct {
 	// place and transition once.
 	Refusals []RefusalAt
 
-	set    *markings
+	set    *MarkingSet
 	roots  []uint32
 	parent []uint32 // by state: where it was first reached from; itself for roots
 	by     []Step   // by state: the timed step that reached it
@@ -97,21 +97,21 @@ func Explore(ctx context.Context, prog *petri.Program, o Options) (*Graph, error
 }
 
 func exploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
-	if o.Max <= 0 || o.Max > maxMarkings {
+	if o.Max <= 0 || o.Max > MaxMarkings {
 		o.Max = DefaultMax
 	}
 	e := newExplorer(m, o)
 	e.start()
-	for i := 0; i < e.g.set.len(); i++ {
+	for i := 0; i < e.g.set.Len(); i++ {
 		if i%progressEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, fmt.Errorf("verify: explore %s: %w", m.prog.Name(), err)
 			}
 			if o.Progress != nil {
-				o.Progress(e.g.set.len(), i)
+				o.Progress(e.g.set.Len(), i)
 			}
 		}
-		if e.g.set.len() > o.Max {
+		if e.g.set.Len() > o.Max {
 			return e.g, nil
 		}
 		e.expand(i)
@@ -141,15 +141,10 @@ type faultKey struct {
 
 func newExplorer(m *Model, o Options) *explorer {
 	e := &explorer{
-		g: &Graph{Model: m, set: newMarkings(m.slots)}, from: -1, here: make([]int32, m.slots),
+		g: &Graph{Model: m, set: NewMarkingSet(m.slots)}, from: -1, here: make([]int32, m.slots),
 		faulted: map[faultKey]bool{}, refused: map[Refusal]bool{},
 	}
-	n := int32(0)
-	for i := range m.modes {
-		e.g.modeOf = append(e.g.modeOf, n)
-		n += int32(len(m.modes[i].branches))
-	}
-	e.g.fired = make([]origin, n)
+	e.g.fired = make([]origin, m.StepCount())
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Record = len(m.order) > 0
 	return e
@@ -159,7 +154,7 @@ func (e *explorer) start() { e.g.Chain = e.w.Start() }
 
 // visit notes one tangible marking that a step led to.
 func (e *explorer) visit() {
-	i, isNew := e.g.set.add(e.w.Marking)
+	i, isNew := e.g.set.Add(e.w.Marking)
 	if isNew {
 		e.g.parent = append(e.g.parent, uint32(max(e.from, 0)))
 		e.g.by = append(e.g.by, e.first)
@@ -186,7 +181,7 @@ func (e *explorer) visit() {
 }
 
 func (e *explorer) mark(s Step) {
-	o := &e.g.fired[e.g.modeOf[e.g.Model.first[s.Transition]+s.Mode]+s.Branch]
+	o := &e.g.fired[e.g.Model.StepIndex(s)]
 	if !o.seen {
 		*o = origin{seen: true, from: int32(e.from), first: e.first}
 	}
@@ -216,7 +211,7 @@ func (e *explorer) expand(i int) {
 	g, m := e.g, e.g.Model
 	e.from = i
 	g.firstE = append(g.firstE, len(g.edges))
-	g.set.get(i, e.here)
+	g.set.Get(i, e.here)
 	if m.Ended(e.here) {
 		return
 	}
@@ -228,14 +223,9 @@ func (e *explorer) expand(i int) {
 			g.Chain = max(g.Chain, e.w.Fire(e.here, s))
 		}
 	}
-	m.frameMoves(e.here, func(k int32) {
-		md := &m.modes[k]
-		for b := range md.branches {
-			if md.choice < 0 || int(md.choice) == b {
-				if o := &g.fired[g.modeOf[k]+int32(b)]; !o.seen {
-					*o = origin{seen: true, frame: true, from: int32(i)}
-				}
-			}
+	m.EachFrame(e.here, func(s Step) {
+		if o := &g.fired[m.StepIndex(s)]; !o.seen {
+			*o = origin{seen: true, frame: true, from: int32(i)}
 		}
-	}, nil)
+	})
 }

@@ -142,7 +142,7 @@ func (n can) bind(b *binder) holds {
 		return nil
 	}
 	m := b.m
-	if m.prog.Transitions()[t].Frame {
+	if m.transitions[t].Frame {
 		return func(marking []int32) bool { return m.FrameMoves(t, marking) }
 	}
 	return func(marking []int32) bool { return m.Enabled(t, marking) }

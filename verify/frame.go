@@ -15,7 +15,7 @@ type frameSlot struct {
 func (m *Model) collectFrames() {
 	at := map[int32]int{}
 	for _, t := range m.order {
-		if !m.prog.Transitions()[t].Frame {
+		if !m.transitions[t].Frame {
 			continue
 		}
 		for i := m.first[t]; i < m.first[t+1]; i++ {
@@ -34,7 +34,7 @@ func (m *Model) collectFrames() {
 // countsFrames reports whether a mode looks at more of a slot than its own
 // frame.
 func (m *Model) countsFrames(mode, slot int32) bool {
-	t := &m.prog.Transitions()[m.modes[mode].t]
+	t := &m.transitions[m.modes[mode].t]
 	for _, c := range t.Modes[mode-m.first[m.modes[mode].t]].Conds {
 		for _, s := range c.Slots {
 			if s == slot && (c.Min > 1 || c.Max > 0) {
@@ -47,7 +47,7 @@ func (m *Model) countsFrames(mode, slot int32) bool {
 
 func (m *Model) payloadSlot(md *mode) int32 {
 	for _, k := range md.take {
-		if m.prog.Places()[m.prog.SlotPlace(int(k.Slot))].Payload {
+		if m.places[int(m.slotPlace[k.Slot])].Payload {
 			return k.Slot
 		}
 	}
@@ -66,7 +66,7 @@ func (m *Model) frameMoves(marking []int32, fn func(mode int32), rests func(slot
 		moved := m.movesFrom(f, marking, 1, fn)
 		// A frame transition may look at how many frames wait (a pre-roll that is
 		// trimmed): the frame that arrives may also be the last that fits.
-		if most := int32(m.prog.Places()[m.prog.SlotPlace(int(f.slot))].Max); f.tests && most > 1 {
+		if most := int32(m.places[int(m.slotPlace[f.slot])].Max); f.tests && most > 1 {
 			m.movesFrom(f, marking, most, fn)
 		}
 		if !moved && rests != nil {
@@ -105,4 +105,16 @@ func (m *Model) FrameMoves(t int32, marking []int32) bool {
 	found := false
 	m.frameMoves(marking, func(i int32) { found = found || m.modes[i].t == t }, nil)
 	return found
+}
+
+// EachFrame calls fn for each step by which a frame would move if it arrived in
+// a tangible marking.
+func (m *Model) EachFrame(marking []int32, fn func(Step)) {
+	var buf []Step
+	m.frameMoves(marking, func(i int32) {
+		buf = m.modes[i].steps(buf[:0])
+		for _, s := range buf {
+			fn(s)
+		}
+	}, nil)
 }

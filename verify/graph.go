@@ -6,7 +6,7 @@ import (
 )
 
 // States is the number of tangible markings found.
-func (g *Graph) States() int { return g.set.len() }
+func (g *Graph) States() int { return g.set.Len() }
 
 // Edges is the number of edges found.
 func (g *Graph) Edges() int { return len(g.edges) }
@@ -18,13 +18,13 @@ func (g *Graph) Marking(state int, m []int32) []int32 {
 		m = make([]int32, g.set.slots)
 	}
 	m = m[:g.set.slots]
-	g.set.get(state, m)
+	g.set.Get(state, m)
 	return m
 }
 
 // Find returns the state with a marking, or -1.
 func (g *Graph) Find(marking []int32) int {
-	if i, ok := g.set.find(marking); ok {
+	if i, ok := g.set.Find(marking); ok {
 		return int(i)
 	}
 	return -1
@@ -51,8 +51,8 @@ func (g *Graph) From(state int) []Edge {
 // fn returns false.
 func (g *Graph) Each(fn func(state int, marking []int32) bool) {
 	m := make([]int32, g.set.slots)
-	for i := range g.set.len() {
-		g.set.get(i, m)
+	for i := range g.set.Len() {
+		g.set.Get(i, m)
 		if !fn(i, m) {
 			return
 		}
@@ -68,7 +68,7 @@ func (g *Graph) Dead() []int {
 		if len(g.From(i)) > 0 {
 			continue
 		}
-		if g.set.get(i, m); g.Model.dead(m) {
+		if g.set.Get(i, m); g.Model.dead(m) {
 			out = append(out, i)
 		}
 	}
@@ -93,7 +93,7 @@ func (m *Model) dead(marking []int32) bool {
 // in a marking.
 func (m *Model) Stranded(marking []int32) []int {
 	var out []int
-	for i, p := range m.prog.Places() {
+	for i, p := range m.places {
 		if !p.Sink && !p.Final && !p.Out && m.Marked(i, marking) > 0 {
 			out = append(out, i)
 		}
@@ -107,7 +107,7 @@ func (g *Graph) Deadlocks() []int {
 	var out []int
 	m := make([]int32, g.set.slots)
 	for _, i := range g.Dead() {
-		g.set.get(i, m)
+		g.set.Get(i, m)
 		if len(g.Model.Stranded(m)) > 0 || empty(m) {
 			out = append(out, i)
 		}
@@ -127,7 +127,7 @@ func empty(m []int32) bool {
 // Bounds returns, by place, the most tokens it holds in any state. Output
 // places have 0.
 func (g *Graph) Bounds() []int {
-	places := g.Model.prog.Places()
+	places := g.Model.places
 	out := make([]int, len(places))
 	g.Each(func(_ int, m []int32) bool {
 		for i := range places {
@@ -146,25 +146,28 @@ func (g *Graph) Bounds() []int {
 // Fires reports whether a transition fires from some state, or as a frame would
 // fire if one arrived.
 func (g *Graph) Fires(t int32) bool {
-	for i := g.Model.first[t]; i < g.Model.first[t+1]; i++ {
-		for b := range g.Model.modes[i].branches {
-			if g.fired[g.modeOf[i]+int32(b)].seen {
-				return true
-			}
+	for _, o := range g.origins(t) {
+		if o.seen {
+			return true
 		}
 	}
 	return false
 }
 
-// FiresStep reports whether a mode fires and produces on a branch somewhere.
-func (g *Graph) FiresStep(s Step) bool {
-	return g.fired[g.modeOf[g.Model.first[s.Transition]+s.Mode]+s.Branch].seen
+// origins is where each step of a transition was first seen.
+func (g *Graph) origins(t int32) []origin {
+	m := g.Model
+	from, to := m.StepsOf(t)
+	return g.fired[from:to]
 }
+
+// FiresStep reports whether a mode fires and produces on a branch somewhere.
+func (g *Graph) FiresStep(s Step) bool { return g.fired[g.Model.StepIndex(s)].seen }
 
 // Idle lists the transitions that fire nowhere.
 func (g *Graph) Idle() []int32 {
 	var out []int32
-	for t := range g.Model.prog.Transitions() {
+	for t := range g.Model.transitions {
 		if !g.Fires(int32(t)) {
 			out = append(out, int32(t))
 		}
@@ -182,7 +185,7 @@ func (m *Model) Format(marking []int32) string {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(m.prog.SlotName(s))
+		b.WriteString(m.slotName[s])
 		if n > 1 {
 			fmt.Fprintf(&b, "*%d", n)
 		}

@@ -2,9 +2,10 @@ package verify
 
 import "math"
 
-// markings is a set of markings: a packed array and an open hash table of
-// indices into it. A count takes one byte until one needs more.
-type markings struct {
+// MarkingSet is a set of markings with indices: a packed array and an open hash
+// table of indices into it. A count takes one byte until one needs more. It is
+// safe for concurrent reads.
+type MarkingSet struct {
 	slots int
 	width int // bytes a count
 	data  []byte
@@ -13,8 +14,9 @@ type markings struct {
 	mix   []uint64
 }
 
-func newMarkings(slots int) *markings {
-	s := &markings{slots: slots, width: 1, table: make([]uint32, 1<<12), mix: make([]uint64, slots)}
+// NewMarkingSet makes an empty set of markings of a length.
+func NewMarkingSet(slots int) *MarkingSet {
+	s := &MarkingSet{slots: slots, width: 1, table: make([]uint32, 1<<12), mix: make([]uint64, slots)}
 	x := uint64(0x9e3779b97f4a7c15)
 	for i := range s.mix {
 		x += 0x9e3779b97f4a7c15
@@ -26,13 +28,14 @@ func newMarkings(slots int) *markings {
 	return s
 }
 
-// maxMarkings is the most markings one set can hold.
-const maxMarkings = math.MaxUint32 - 1
+// MaxMarkings is the most markings one set can hold.
+const MaxMarkings = math.MaxUint32 - 1
 
-func (s *markings) len() int { return len(s.tags) }
+// Len is the number of markings.
+func (s *MarkingSet) Len() int { return len(s.tags) }
 
 // hash is linear in the counts, then mixed.
-func (s *markings) hash(m []int32) uint64 {
+func (s *MarkingSet) hash(m []int32) uint64 {
 	var h uint64
 	for i, n := range m {
 		h += uint64(n) * s.mix[i]
@@ -41,8 +44,8 @@ func (s *markings) hash(m []int32) uint64 {
 	return h ^ h>>32
 }
 
-// add returns the index of a marking, and whether it is new.
-func (s *markings) add(m []int32) (uint32, bool) {
+// Add returns the index of a marking, and whether it is new.
+func (s *MarkingSet) Add(m []int32) (uint32, bool) {
 	h := s.hash(m)
 	mask := uint64(len(s.table) - 1)
 	tag := uint32(h >> 32)
@@ -63,8 +66,8 @@ func (s *markings) add(m []int32) (uint32, bool) {
 	return i, true
 }
 
-// find returns the index of a marking, or false.
-func (s *markings) find(m []int32) (uint32, bool) {
+// Find returns the index of a marking, or false.
+func (s *MarkingSet) Find(m []int32) (uint32, bool) {
 	h := s.hash(m)
 	mask := uint64(len(s.table) - 1)
 	for at := h & mask; s.table[at] != 0; at = (at + 1) & mask {
@@ -76,7 +79,7 @@ func (s *markings) find(m []int32) (uint32, bool) {
 	return 0, false
 }
 
-func (s *markings) equal(i uint32, m []int32) bool {
+func (s *MarkingSet) equal(i uint32, m []int32) bool {
 	if s.width == 1 {
 		row := s.data[int(i)*s.slots:][:len(m)]
 		for j, n := range m {
@@ -97,7 +100,7 @@ func (s *markings) equal(i uint32, m []int32) bool {
 
 func wide(b []byte) int32 { return int32(b[0]) | int32(b[1])<<8 | int32(b[2])<<16 | int32(b[3])<<24 }
 
-func (s *markings) push(m []int32) {
+func (s *MarkingSet) push(m []int32) {
 	if s.width == 1 {
 		var all int32
 		for _, n := range m {
@@ -116,7 +119,7 @@ func (s *markings) push(m []int32) {
 	}
 }
 
-func (s *markings) widen() {
+func (s *MarkingSet) widen() {
 	old := s.data
 	s.data = make([]byte, 0, 4*len(old)+4*s.slots)
 	for _, n := range old {
@@ -125,8 +128,8 @@ func (s *markings) widen() {
 	s.width = 4
 }
 
-// get writes marking i to m.
-func (s *markings) get(i int, m []int32) {
+// Get writes marking i to m.
+func (s *MarkingSet) Get(i int, m []int32) {
 	row := s.data[i*s.slots*s.width:]
 	if s.width == 1 {
 		row = row[:len(m)]
@@ -142,12 +145,12 @@ func (s *markings) get(i int, m []int32) {
 
 // grow doubles the table. The markings are hashed again: the table keeps only
 // half of a hash.
-func (s *markings) grow() {
+func (s *MarkingSet) grow() {
 	s.table = make([]uint32, 2*len(s.table))
 	mask := uint64(len(s.table) - 1)
 	m := make([]int32, s.slots)
 	for i := range s.tags {
-		s.get(i, m)
+		s.Get(i, m)
 		at := s.hash(m) & mask
 		for s.table[at] != 0 {
 			at = (at + 1) & mask

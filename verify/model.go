@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
@@ -11,7 +12,14 @@ import (
 // own, with what each firing can enable or disable worked out again from the
 // conditions. It is immutable and may be shared.
 type Model struct {
-	prog  *petri.Program
+	prog        *petri.Program
+	places      []petri.PlaceInfo
+	transitions []petri.TransitionInfo
+	slotName    []string
+	slotPlace   []int32
+	initial     []int32
+	semantics   Semantics
+
 	slots int
 	modes []mode
 	first []int32 // by transition: its first mode; one more at the end
@@ -23,6 +31,7 @@ type Model struct {
 	fresh []int32 // the fresh slot of every kind of generational token
 
 	frames []frameSlot
+	stepAt []int32 // by mode: index of its first step; one more at the end
 }
 
 // Semantics says how transitions that fire at once are read.
@@ -46,14 +55,16 @@ type mode struct {
 	empty    []int32 // slots drained or reset
 	bump     bool
 	choice   int32   // branch chosen by keys; -1: any
-	lowers   []int32 // clocks that consuming may stop
+	lowers   []int32 // clocks that consuming, resetting and bumping may stop
 	branches []branch
 }
 
 type branch struct {
-	put   []put
-	wakes []int32 // ranks that this firing may enable
-	stops []int32 // clocks that producing may stop
+	clears []int32 // slots that an observer empties
+	put    []put
+	wakes  []int32 // ranks that this firing may enable
+	stops  []int32 // clocks that producing may stop
+	clocks []int32 // clocks that clearing may stop
 }
 
 // put is a number of tokens for a slot, with what its place holds at most.
@@ -63,32 +74,37 @@ type put struct {
 	first, last int32 // slots of the place: first <= s < last
 	max         int32
 	refuse      bool // what does not fit is turned away
+	quiet       bool // and nobody is told
 }
 
 type cond struct{ slot, min, max int32 }
 
 // NewModel lays out a program.
 func NewModel(prog *petri.Program, sem Semantics) *Model {
-	n := len(prog.Transitions())
 	m := &Model{
-		prog: prog, slots: prog.Slots(), final: int32(prog.FinalSlot()),
-		rank: fill(n, -1), clock: fill(n, -1),
+		prog: prog, places: prog.Places(), transitions: prog.Transitions(), initial: prog.Initial(),
+		semantics: sem, slots: prog.Slots(), final: int32(prog.FinalSlot()),
 	}
-	m.sortTransitions(sem)
-	for _, p := range prog.Places() {
+	for s := range m.slots {
+		m.slotName = append(m.slotName, prog.SlotName(s))
+		m.slotPlace = append(m.slotPlace, int32(prog.SlotPlace(s)))
+	}
+	m.sortTransitions()
+	for _, p := range m.places {
 		if p.Gen {
 			for s := 0; s < p.Slots; s += 2 {
 				m.fresh = append(m.fresh, int32(p.Slot+s))
 			}
 		}
 	}
-	for i := range prog.Transitions() {
+	for i := range m.transitions {
 		m.first = append(m.first, int32(len(m.modes)))
 		m.addModes(int32(i))
 	}
 	m.first = append(m.first, int32(len(m.modes)))
 	m.link()
 	m.collectFrames()
+	m.countSteps()
 	return m
 }
 
@@ -100,14 +116,15 @@ func fill(n int, v int32) []int32 {
 	return s
 }
 
-func (m *Model) sortTransitions(sem Semantics) {
-	if sem == RunToCompletion {
+func (m *Model) sortTransitions() {
+	m.rank, m.clock = fill(len(m.transitions), -1), fill(len(m.transitions), -1)
+	if m.semantics == RunToCompletion {
 		m.order = m.prog.Order()
 	}
 	for r, t := range m.order {
 		m.rank[t] = int32(r)
 	}
-	for t := range m.prog.Transitions() {
+	for t := range m.transitions {
 		if m.rank[t] < 0 {
 			m.clock[t] = int32(len(m.timed))
 			m.timed = append(m.timed, int32(t))
@@ -116,7 +133,7 @@ func (m *Model) sortTransitions(sem Semantics) {
 }
 
 func (m *Model) addModes(t int32) {
-	info := &m.prog.Transitions()[t]
+	info := &m.transitions[t]
 	outside := m.outside(info)
 	for k := range info.Modes {
 		pm := &info.Modes[k]
@@ -133,7 +150,7 @@ func (m *Model) addModes(t int32) {
 // outside reports whether a transition belongs to an automaton of the
 // environment: in a closed net the open net comes first.
 func (m *Model) outside(t *petri.TransitionInfo) bool {
-	return topGroup(t.Group) != topGroup(m.prog.Transitions()[0].Group)
+	return topGroup(t.Group) != topGroup(m.transitions[0].Group)
 }
 
 func topGroup(g string) string {
@@ -148,8 +165,8 @@ func topGroup(g string) string {
 func (m *Model) puts(counts []petri.Count, outside bool) []put {
 	var out []put
 	for _, c := range counts {
-		pl := m.prog.SlotPlace(int(c.Slot))
-		p := &m.prog.Places()[pl]
+		pl := int(m.slotPlace[c.Slot])
+		p := &m.places[pl]
 		out = append(out, put{
 			slot: c.Slot, n: c.N, place: int32(pl), first: int32(p.Slot), last: int32(p.Slot + p.Slots),
 			max: int32(p.Max), refuse: p.Env && outside,
@@ -246,7 +263,7 @@ func (l *linker) mode(md *mode) {
 			renewed, aged = append(renewed, s), append(aged, s+1)
 		}
 	}
-	md.lowers = l.clocks(l.needs, less)
+	md.lowers = l.clocks(l.needs, append(append([]int32(nil), less...), renewed...))
 	for i := range md.branches {
 		b := &md.branches[i]
 		more := append([]int32(nil), aged...)
@@ -254,13 +271,13 @@ func (l *linker) mode(md *mode) {
 			more = append(more, p.slot)
 		}
 		b.stops = l.clocks(l.blocks, more)
-		b.stops = unique(append(b.stops, l.clocks(l.needs, renewed)...))
 		up := append(l.ranks(l.needs, more), l.ranks(l.blocks, less)...)
 		up = append(up, l.ranks(l.blocks, renewed)...)
 		if r := l.m.rank[md.t]; r >= 0 {
 			up = append(up, r)
 		}
 		b.wakes = unique(up)
+		b.clocks = l.clocks(l.needs, b.clears)
 	}
 }
 
@@ -346,14 +363,65 @@ func (md *mode) steps(to []Step) []Step {
 // Step is one firing: a transition, its mode and the branch it produces on.
 type Step struct{ Transition, Mode, Branch int32 }
 
-// Name renders a step with the names of the net.
-func (m *Model) Name(s Step) string {
-	return m.prog.FiringName(petri.Event{Kind: petri.Fired, Index: s.Transition, Mode: uint16(s.Mode), Branch: uint8(s.Branch)})
+func (m *Model) countSteps() {
+	m.stepAt = make([]int32, 0, len(m.modes)+1)
+	n := int32(0)
+	for i := range m.modes {
+		m.stepAt = append(m.stepAt, n)
+		n += int32(len(m.modes[i].branches))
+	}
+	m.stepAt = append(m.stepAt, n)
 }
+
+// StepCount is the number of different steps; StepIndex numbers them.
+func (m *Model) StepCount() int { return int(m.stepAt[len(m.modes)]) }
+
+// StepIndex is the number of a step.
+func (m *Model) StepIndex(s Step) int {
+	return int(m.stepAt[m.first[s.Transition]+s.Mode] + s.Branch)
+}
+
+// StepsOf returns the range of the steps of a transition: from, and one more
+// than the last.
+func (m *Model) StepsOf(t int32) (from, to int) {
+	return int(m.stepAt[m.first[t]]), int(m.stepAt[m.first[t+1]])
+}
+
+// Name renders a step: the transition, the kinds of token it takes if there are
+// several ways, the branch if there are several.
+func (m *Model) Name(s Step) string {
+	t := &m.transitions[s.Transition]
+	name := t.Name
+	if len(t.Modes) > 1 && t.Modes[s.Mode].Label != "" {
+		name += " (" + t.Modes[s.Mode].Label + ")"
+	}
+	if len(m.modes[m.first[s.Transition]+s.Mode].branches) > 1 {
+		name += fmt.Sprintf(" branch %d", s.Branch)
+	}
+	return name
+}
+
+// When is the firing interval of a transition.
+func (m *Model) When(t int32) petri.Interval { return m.transitions[t].When }
+
+// Transition returns the name of a transition.
+func (m *Model) Transition(t int32) string { return m.transitions[t].Name }
+
+// Transitions is the number of transitions, those of observers included.
+func (m *Model) Transitions() int { return len(m.transitions) }
+
+// Chains reports whether anything runs to completion.
+func (m *Model) Chains() bool { return len(m.order) > 0 }
+
+// Slots is the length of a marking.
+func (m *Model) Slots() int { return m.slots }
+
+// Initial returns a copy of the initial marking.
+func (m *Model) Initial() []int32 { return append([]int32(nil), m.initial...) }
 
 // Marked is the number of tokens at a place.
 func (m *Model) Marked(place int, marking []int32) int {
-	p := &m.prog.Places()[place]
+	p := &m.places[place]
 	n := 0
 	for s := p.Slot; s < p.Slot+p.Slots; s++ {
 		n += int(marking[s])

@@ -24,14 +24,14 @@ func (b *binder) slots(name string) []int {
 		b.fail("place", name, problem)
 		return nil
 	}
-	p := &b.m.prog.Places()[i]
+	p := &b.m.places[i]
 	if p.Out {
 		b.fail("place", name, "is an output place, where nothing lies")
 		return nil
 	}
 	var out []int
 	for s := p.Slot; s < p.Slot+p.Slots; s++ {
-		if kinds == "" || isKind(b.m.prog.SlotName(s)[len(p.Name):], kinds) {
+		if kinds == "" || isKind(b.m.slotName[s][len(p.Name):], kinds) {
 			out = append(out, s)
 		}
 	}
@@ -54,10 +54,10 @@ func isKind(label, kinds string) bool {
 }
 
 func (b *binder) kinds(place int) []string {
-	p := &b.m.prog.Places()[place]
+	p := &b.m.places[place]
 	var out []string
 	for s := p.Slot; s < p.Slot+p.Slots; s++ {
-		out = append(out, b.m.prog.SlotName(s))
+		out = append(out, b.m.slotName[s])
 	}
 	return out
 }
@@ -68,7 +68,7 @@ func (b *binder) transition(name string) int32 {
 		b.fail("transition", name, problem)
 		return -1
 	}
-	if t := &b.m.prog.Transitions()[i]; b.m.clock[i] < 0 && !t.Frame {
+	if t := &b.m.transitions[i]; b.m.clock[i] < 0 && !t.Frame {
 		b.fail("transition", name, "fires at once, so it is enabled in no marking in which the net rests")
 	}
 	return int32(i)
@@ -76,7 +76,7 @@ func (b *binder) transition(name string) int32 {
 
 func (b *binder) placeNames() []string {
 	var out []string
-	for _, p := range b.m.prog.Places() {
+	for _, p := range b.m.places {
 		out = append(out, p.Name)
 	}
 	return out
@@ -84,7 +84,7 @@ func (b *binder) placeNames() []string {
 
 func (b *binder) transitionNames() []string {
 	var out []string
-	for _, t := range b.m.prog.Transitions() {
+	for _, t := range b.m.transitions {
 		out = append(out, t.Name)
 	}
 	return out

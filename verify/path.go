@@ -94,7 +94,7 @@ func (g *Graph) Format(p Path) string { return g.Model.Story(p.Steps) }
 func (m *Model) Story(steps []Step) string {
 	var b strings.Builder
 	w := m.NewWalker(func() {}, func(Fault) {})
-	copy(w.Marking, m.prog.Initial())
+	copy(w.Marking, m.initial)
 	fmt.Fprintf(&b, "start: %s\n", m.Format(w.Marking))
 	for i, s := range steps {
 		ok := w.apply(s)
@@ -103,7 +103,7 @@ func (m *Model) Story(steps []Step) string {
 			b.WriteString(" (beyond capacity)")
 		}
 		for _, r := range w.Refused {
-			fmt.Fprintf(&b, " (%s refused)", m.prog.Places()[r.Place].Name)
+			fmt.Fprintf(&b, " (%s refused)", m.places[r.Place].Name)
 		}
 		w.Refused = w.Refused[:0]
 		b.WriteByte('\n')

@@ -119,8 +119,8 @@ func (p *Pass) Once(key any, make func() (any, error)) (any, error) {
 // OpenPlaces lists the environment places that decide something and that
 // nothing fills: their environment was left out.
 func (m *Model) OpenPlaces() []string {
-	filled := make([]bool, len(m.prog.Places()))
-	for _, t := range m.prog.Transitions() {
+	filled := make([]bool, len(m.places))
+	for _, t := range m.transitions {
 		for _, a := range t.Arcs {
 			if a.Kind == petri.OutArc {
 				filled[a.Place] = true
@@ -128,7 +128,7 @@ func (m *Model) OpenPlaces() []string {
 		}
 	}
 	var out []string
-	for i, p := range m.prog.Places() {
+	for i, p := range m.places {
 		if p.Env && !p.Payload && !filled[i] {
 			out = append(out, p.Name)
 		}

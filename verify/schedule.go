@@ -49,7 +49,7 @@ func (m *Model) constraints(steps []Step) *schedule {
 	s := &schedule{n: 1}
 	w := m.NewWalker(func() {}, nil)
 	w.Track()
-	copy(w.Marking, m.prog.Initial())
+	copy(w.Marking, m.initial)
 	since := make([]int, len(m.timed)) // instant at which each clock started
 	for _, st := range steps {
 		if c := m.clock[st.Transition]; c >= 0 && !m.Ended(w.Marking) {
@@ -78,7 +78,7 @@ func (s *schedule) elapse(m *Model, marking []int32, since []int, t int32) {
 		if !m.enabled(u, marking) {
 			continue
 		}
-		wait := m.prog.Transitions()[u].When
+		wait := m.transitions[u].When
 		if u == t && wait.Earliest > 0 {
 			s.bounds = append(s.bounds, bound{since[c], now, wait.Earliest})
 		}

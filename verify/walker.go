@@ -84,7 +84,7 @@ func (w *Walker) Track() {
 // Start lets the initial marking run to completion. It returns the length of
 // the longest chain of firings.
 func (w *Walker) Start() int {
-	copy(w.Marking, w.m.prog.Initial())
+	copy(w.Marking, w.m.initial)
 	w.begin()
 	for r := range w.m.order {
 		w.wake[r>>6] |= 1 << (r & 63)
@@ -101,6 +101,19 @@ func (w *Walker) Fire(from []int32, s Step) int {
 	if w.track {
 		w.keepEnabled()
 	}
+	return w.fire(s)
+}
+
+// FireKept is Fire for a walker that tracks clocks: running says which clocks
+// run in the marking, as Kept does.
+func (w *Walker) FireKept(from []int32, running []uint64, s Step) int {
+	copy(w.Marking, from)
+	w.begin()
+	copy(w.Kept, running)
+	return w.fire(s)
+}
+
+func (w *Walker) fire(s Step) int {
 	if !w.apply(s) {
 		return 0
 	}
@@ -117,13 +130,20 @@ func (w *Walker) begin() {
 	}
 }
 
-func (w *Walker) keepEnabled() {
-	for c, t := range w.m.timed {
-		if w.m.enabled(t, w.Marking) {
-			w.Kept[c>>6] |= 1 << (c & 63)
+// Running writes which clocks run in a marking to to, as Kept does.
+func (m *Model) Running(marking []int32, to []uint64) {
+	clear(to)
+	if m.Ended(marking) {
+		return
+	}
+	for c, t := range m.timed {
+		if m.enabled(t, marking) {
+			to[c>>6] |= 1 << (c & 63)
 		}
 	}
 }
+
+func (w *Walker) keepEnabled() { w.m.Running(w.Marking, w.Kept) }
 
 // settle fires what is enabled at once, in order, until nothing is. Where
 // there is a choice it tries all. It returns the longest chain.
@@ -249,6 +269,9 @@ func (w *Walker) apply(s Step) bool {
 		w.Chain = append(w.Chain, s)
 	}
 	w.consume(md)
+	if len(b.clears) > 0 {
+		w.clears(b)
+	}
 	ok := w.produce(b, s)
 	for _, r := range b.wakes {
 		w.wake[r>>6] |= 1 << (r & 63)
@@ -266,19 +289,29 @@ func (w *Walker) consume(md *mode) {
 	for _, s := range md.empty {
 		w.Marking[s] = 0
 	}
-	if w.track {
-		if c := w.m.clock[md.t]; c >= 0 {
-			w.Kept[c>>6] &^= 1 << (c & 63)
-		}
-		// Intermediate semantics (Berthomieu and Diaz 1991): what consuming
-		// disables starts anew even if producing enables it again.
-		w.stop(md.lowers)
-	}
 	if md.bump {
 		for _, s := range w.m.fresh {
 			w.Marking[s+1] += w.Marking[s]
 			w.Marking[s] = 0
 		}
+	}
+	if w.track {
+		if c := w.m.clock[md.t]; c >= 0 {
+			w.Kept[c>>6] &^= 1 << (c & 63)
+		}
+		// Intermediate semantics (Berthomieu and Diaz 1991): what consuming,
+		// resetting and bumping disables starts anew even if producing enables
+		// it again.
+		w.stop(md.lowers)
+	}
+}
+
+func (w *Walker) clears(b *branch) {
+	for _, s := range b.clears {
+		w.Marking[s] = 0
+	}
+	if w.track {
+		w.stop(b.clocks)
 	}
 }
 
@@ -305,7 +338,7 @@ func (w *Walker) produce(b *branch, s Step) bool {
 		over := total - p.max
 		switch {
 		case over <= 0:
-		case p.refuse:
+		case p.refuse || p.quiet:
 			w.refuse(p, over, s)
 		default:
 			w.fault(Overfull, int(p.place), s)
@@ -318,6 +351,9 @@ func (w *Walker) produce(b *branch, s Step) bool {
 func (w *Walker) refuse(p *put, over int32, s Step) {
 	over = min(over, p.n)
 	w.Marking[p.slot] -= over
+	if p.quiet {
+		return
+	}
 	for range over {
 		w.Refused = append(w.Refused, Refusal{Place: int(p.place), Step: s})
 	}

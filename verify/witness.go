@@ -56,7 +56,7 @@ func (w *Witness) Steps() []Step {
 // without time is a run.
 func (m *Model) timeless() bool {
 	for _, t := range m.timed {
-		if w := m.prog.Transitions()[t].When; w.Earliest != 0 || w.Latest != petri.Forever {
+		if w := m.transitions[t].When; w.Earliest != 0 || w.Latest != petri.Forever {
 			return false
 		}
 	}

@@ -1,0 +1,306 @@
+package stateclass
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// progressEvery is how many classes are expanded between looks at the context.
+const progressEvery = 1024
+
+// Explore makes the state class graph of a model. It stops early, with an
+// error, when ctx ends or a wait is longer than MaxWait; at the cap the graph
+// is returned with Complete false.
+//
+// A class takes 8 bytes for each entry of its zone, (n+1)*(n+1) for n clocks
+// that run, and about 60 more; an edge takes 16.
+func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
+	e, err := newExplorer(m, o)
+	if err != nil {
+		return nil, err
+	}
+	e.g.Chain = e.w.Start()
+	for i := 0; i < len(e.g.classes); i++ {
+		if i%progressEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, fmt.Errorf("stateclass: explore %s: %w", m.Program().Name(), err)
+			}
+			if o.Progress != nil {
+				o.Progress(len(e.g.classes), i)
+			}
+		}
+		if len(e.g.classes) > e.g.Options.Max {
+			e.finish()
+			return e.g, nil
+		}
+		if e.g.classes[i].rep == uint32(i) {
+			e.expand(i)
+		}
+	}
+	e.g.Complete = true
+	e.finish()
+	return e.g, nil
+}
+
+type explorer struct {
+	g     *Graph
+	w     *verify.Walker
+	table []uint32 // equality: class + 1 by hash
+	tags  []uint32 // by class
+	fire  firer
+	from  int // class being expanded; -1 at the start
+	first verify.Step
+	lead  int     // first edge of the step being fired
+	here  []int32 // marking of the class
+	rows  []int   // by clock: row in the zone of the class; 0 if none
+	steps []verify.Step
+	old   []int // scratch of successors
+	of    []ticks
+	zone  []int64
+
+	faulted map[faultKey]bool
+	refused map[verify.Refusal]bool
+}
+
+type faultKey struct {
+	kind  verify.FaultKind
+	place int
+	t     int32
+}
+
+func newExplorer(m *verify.Model, o Options) (*explorer, error) {
+	if o.Max <= 0 || o.Max > verify.MaxMarkings/2 {
+		o.Max = DefaultMax
+	}
+	e := &explorer{
+		g:    &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()), fired: make([]int32, m.StepCount())},
+		from: -1, here: make([]int32, m.Slots()), rows: make([]int, len(m.Timed())), table: make([]uint32, 1<<12),
+		faulted: map[faultKey]bool{}, refused: map[verify.Refusal]bool{},
+	}
+	for _, t := range m.Timed() {
+		w := m.When(t)
+		if w.Earliest > MaxWait || w.Latest != petri.Forever && w.Latest > MaxWait {
+			return nil, fmt.Errorf("stateclass: explore %s: transition %s waits for %s; the longest wait is %v",
+				m.Program().Name(), m.Transition(t), w, MaxWait)
+		}
+		if o.Relax && !keeps(o.Keep, m.Transition(t)) {
+			w = petri.Anytime()
+		}
+		e.g.of = append(e.g.of, ticksOf(w))
+	}
+	e.w = m.NewWalker(e.visit, e.fault)
+	e.w.Track()
+	e.w.Record = m.Chains()
+	return e, nil
+}
+
+// keeps reports whether a name is listed, in full or as last parts.
+func keeps(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(k string) bool { return k == name || strings.HasSuffix(name, "/"+k) })
+}
+
+// visit makes the class that a firing led to.
+func (e *explorer) visit() {
+	for _, s := range e.w.Chain {
+		e.mark(s)
+	}
+	for _, r := range e.w.Refused {
+		e.refuse(r)
+	}
+	id := e.marking()
+	mk := &e.g.markings[id]
+	e.successor(mk)
+	to := e.class(id, mk)
+	if e.from < 0 {
+		return
+	}
+	for _, old := range e.g.edges[e.lead:] {
+		if old.To == to {
+			return
+		}
+	}
+	e.g.edges = append(e.g.edges, Edge{To: to, Step: e.first})
+}
+
+// marking finds or makes what classes of the marking reached share.
+func (e *explorer) marking() uint32 {
+	g := e.g
+	id, isNew := g.set.Add(e.w.Marking)
+	if !isNew {
+		return id
+	}
+	mk := marking{running: make([]uint64, len(e.w.Kept)), ended: g.Model.Ended(e.w.Marking)}
+	g.Model.Running(e.w.Marking, mk.running)
+	for c := range g.of {
+		switch {
+		case mk.running[c>>6]>>(c&63)&1 == 0:
+		case g.of[c].open():
+			mk.open = append(mk.open, int32(c))
+		default:
+			mk.clocks = append(mk.clocks, int32(c))
+		}
+	}
+	g.markings = append(g.markings, mk)
+	return id
+}
+
+// successor works out the zone after the firing: clocks that ran on keep what
+// the firing left of them, the others start.
+func (e *explorer) successor(mk *marking) {
+	e.old, e.of = e.old[:0], e.of[:0]
+	for _, c := range mk.clocks {
+		row := 0
+		if e.from >= 0 && e.w.Kept[c>>6]>>(c&63)&1 == 1 {
+			row = e.rows[c]
+		}
+		e.old, e.of = append(e.old, row), append(e.of, e.g.of[c])
+	}
+	e.zone = e.fire.zoneAfter(e.old, e.of, e.zone)
+}
+
+// class finds or makes the class of a marking and e.zone.
+func (e *explorer) class(id uint32, mk *marking) uint32 {
+	if e.g.Options.Merge == Equality {
+		return e.equal(id)
+	}
+	n := 0
+	for i, k := range mk.classes {
+		z := e.g.zone(k, len(e.zone))
+		if includes(z, e.zone) {
+			n += copy(mk.classes[n:], mk.classes[i:])
+			mk.classes = mk.classes[:n]
+			return k
+		}
+		if includes(e.zone, z) {
+			e.g.classes[k].rep = uint32(len(e.g.classes))
+			continue
+		}
+		mk.classes[n] = k
+		n++
+	}
+	k := e.make(id)
+	mk.classes = append(mk.classes[:n], k)
+	return k
+}
+
+func (g *Graph) zone(class uint32, n int) []int64 {
+	at := g.classes[class].zone
+	return g.zones[at : at+n]
+}
+
+// equal finds an equal class by hash, or makes one.
+func (e *explorer) equal(id uint32) uint32 {
+	h := hashZone(id, e.zone)
+	mask := uint64(len(e.table) - 1)
+	at := h & mask
+	for ; e.table[at] != 0; at = (at + 1) & mask {
+		k := e.table[at] - 1
+		if e.tags[k] == uint32(h>>32) && e.g.classes[k].marking == id && same(e.zone, e.g.zone(k, len(e.zone))) {
+			return k
+		}
+	}
+	k := e.make(id)
+	e.table[at] = k + 1
+	e.tags = append(e.tags, uint32(h>>32))
+	if 2*len(e.tags) > len(e.table) {
+		e.grow()
+	}
+	return k
+}
+
+// grow doubles the hash table.
+func (e *explorer) grow() {
+	e.table = make([]uint32, 2*len(e.table))
+	mask := uint64(len(e.table) - 1)
+	for k := range e.g.classes {
+		c := &e.g.classes[k]
+		n := len(e.g.markings[c.marking].clocks) + 1
+		at := hashZone(c.marking, e.g.zone(uint32(k), n*n)) & mask
+		for e.table[at] != 0 {
+			at = (at + 1) & mask
+		}
+		e.table[at] = uint32(k) + 1
+	}
+}
+
+func (e *explorer) make(id uint32) uint32 {
+	k := uint32(len(e.g.classes))
+	e.g.classes = append(e.g.classes, class{
+		zone: len(e.g.zones), marking: id, parent: int32(e.from), by: e.first, edge: -1, rep: k,
+	})
+	e.g.zones = append(e.g.zones, e.zone...)
+	return k
+}
+
+// expand fires everything that can fire first in a class.
+func (e *explorer) expand(i int) {
+	g := e.g
+	e.from = i
+	mk := g.markings[g.classes[i].marking]
+	g.set.Get(int(g.classes[i].marking), e.here)
+	g.classes[i].edge = len(g.edges)
+	dim := len(mk.clocks) + 1
+	for r, c := range mk.clocks {
+		e.rows[c] = r + 1
+	}
+	for r, c := range mk.clocks {
+		// The slice of zones may move while successors are added.
+		if e.fire.begin(g.zones[g.classes[i].zone:][:dim*dim], dim, r+1) {
+			e.fireClock(c, mk.running)
+		}
+	}
+	for _, c := range mk.open {
+		e.fire.begin(g.zones[g.classes[i].zone:][:dim*dim], dim, 0)
+		e.fireClock(c, mk.running)
+	}
+	g.classes[i].degree = int32(len(g.edges) - g.classes[i].edge)
+	g.Model.EachFrame(e.here, func(s verify.Step) { e.mark(s) })
+}
+
+// fireClock fires every step of one clock's transition.
+func (e *explorer) fireClock(c int32, running []uint64) {
+	m := e.g.Model
+	e.steps = m.Steps(m.Timed()[c], e.here, e.steps[:0])
+	for _, s := range e.steps {
+		e.first, e.lead = s, len(e.g.edges)
+		e.mark(s)
+		e.g.Chain = max(e.g.Chain, e.w.FireKept(e.here, running, s))
+	}
+}
+
+func (e *explorer) mark(s verify.Step) {
+	if f := &e.g.fired[e.g.Model.StepIndex(s)]; *f == 0 {
+		*f = int32(e.from) + 2
+	}
+}
+
+func (e *explorer) refuse(r verify.Refusal) {
+	k := verify.Refusal{Place: r.Place, Step: verify.Step{Transition: r.Step.Transition}}
+	if !e.refused[k] {
+		e.refused[k] = true
+		e.g.Refusals = append(e.g.Refusals, verify.RefusalAt{Refusal: r, From: e.from, First: e.first})
+	}
+}
+
+func (e *explorer) fault(f verify.Fault) {
+	k := faultKey{f.Kind, f.Place, f.Step.Transition}
+	if !e.faulted[k] {
+		e.faulted[k] = true
+		e.g.Faults = append(e.g.Faults, verify.FaultAt{Fault: f, From: e.from, First: e.first})
+	}
+}
+
+// finish counts what is alive.
+func (e *explorer) finish() {
+	for i := range e.g.classes {
+		if c := &e.g.classes[i]; c.rep == uint32(i) {
+			e.g.alive++
+			e.g.kept += int(c.degree)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package stateclass
+
+import (
+	"github.com/voicegw/voicegw/verify"
+)
+
+// Merge says when two classes of one marking become one.
+type Merge uint8
+
+const (
+	// Inclusion merges a class into one that holds all its states, in either
+	// order of discovery. It keeps markings exactly; the default.
+	Inclusion Merge = iota
+	// Equality merges equal classes only. It keeps firing sequences too.
+	Equality
+)
+
+// Options limit and shape an exploration. The zero value merges by inclusion,
+// keeps every wait and explores up to DefaultMax classes.
+type Options struct {
+	Merge Merge
+	// Max is the most classes to make, those that others replaced included; 0
+	// means DefaultMax. At the cap the graph is incomplete.
+	Max int
+	// Relax makes every timed transition fire at any time but those in Keep.
+	// What holds so for every marking also holds with the waits; upper bounds
+	// of times do not.
+	Relax bool
+	// Keep names the transitions that keep their waits under Relax. A name
+	// stands for all transitions that end in it after a slash.
+	Keep []string
+	// Progress, if not nil, is called every few thousand classes with how many
+	// were found and how many of them are done.
+	Progress func(found, done int)
+}
+
+// DefaultMax is the cap on classes unless Options say otherwise.
+const DefaultMax = 1 << 20
+
+// Graph is a state class graph. It is immutable once made and may be read
+// concurrently.
+type Graph struct {
+	// Model is what was explored.
+	Model *verify.Model
+	// Options are those it was made with.
+	Options Options
+	// Complete reports that all classes were found.
+	Complete bool
+	// Chain is the longest run of firings at one instant.
+	Chain int
+	// Faults are the firings at which a machine would panic, each place and
+	// transition once; From is the class before.
+	Faults []verify.FaultAt
+	// Refusals are the tokens that full environment places turned away.
+	Refusals []verify.RefusalAt
+
+	of       []ticks // by clock
+	set      *verify.MarkingSet
+	markings []marking
+	classes  []class
+	zones    []int64
+	edges    []Edge
+	alive    int
+	kept     int     // edges that leave classes that are alive
+	fired    []int32 // by step: class it was first seen to fire from, plus 2
+}
+
+// marking is what all classes of one marking share.
+type marking struct {
+	clocks  []int32 // that have a row, ascending
+	open    []int32 // enabled, of interval [0,inf)
+	running []uint64
+	ended   bool
+	classes []uint32 // alive
+}
+
+// class is a marking with a zone.
+type class struct {
+	zone    int // offset
+	marking uint32
+	parent  int32 // class it was found from; -1 at the start
+	by      verify.Step
+	edge    int    // first edge; -1 if it was not expanded
+	degree  int32  // edges
+	rep     uint32 // itself, or the class that replaced it
+}
+
+// Edge leads from one class to another by a timed firing and what follows at
+// once.
+type Edge struct {
+	To   uint32
+	Step verify.Step
+}
+
+// Span is how long something takes: at least and at most. Most is
+// petri.Forever if nothing bounds it.
+type Span struct{ Least, Most int64 }
+
+// Classes is the number of classes, those that others replaced not counted.
+func (g *Graph) Classes() int { return g.alive }
+
+// Edges is the number of edges that leave them.
+func (g *Graph) Edges() int { return g.kept }
+
+// Markings is the number of markings that classes have.
+func (g *Graph) Markings() int { return g.set.Len() }
+
+// Made is the number of classes that were made, those that others replaced
+// included: what Options.Max limits.
+func (g *Graph) Made() int { return len(g.classes) }
+
+// Bytes is how much memory the zones take.
+func (g *Graph) Bytes() int { return 8 * len(g.zones) }
+
+// Each calls fn for every class with its marking, which fn must not keep,
+// until fn returns false.
+func (g *Graph) Each(fn func(class int, marking []int32) bool) {
+	m := make([]int32, g.Model.Slots())
+	for i := range g.classes {
+		c := &g.classes[i]
+		if c.rep != uint32(i) {
+			continue
+		}
+		g.set.Get(int(c.marking), m)
+		if !fn(i, m) {
+			return
+		}
+	}
+}
+
+// Marking writes the marking of a class to m, which is made if it is too
+// short, and returns it.
+func (g *Graph) Marking(class int, m []int32) []int32 {
+	if len(m) < g.Model.Slots() {
+		m = make([]int32, g.Model.Slots())
+	}
+	g.set.Get(int(g.classes[class].marking), m)
+	return m
+}
+
+// HasMarking reports whether some class has a marking.
+func (g *Graph) HasMarking(m []int32) bool {
+	_, ok := g.set.Find(m)
+	return ok
+}
+
+// From returns the edges that leave a class. An edge may lead to a class that
+// another has replaced since; Rep finds that one. The caller must not change
+// the slice.
+func (g *Graph) From(class int) []Edge {
+	c := &g.classes[class]
+	if c.edge < 0 {
+		return nil
+	}
+	return g.edges[c.edge : c.edge+int(c.degree)]
+}
+
+// Rep is the class itself, or the one that replaced it.
+func (g *Graph) Rep(class uint32) uint32 {
+	for g.classes[class].rep != class {
+		class = g.classes[class].rep
+	}
+	return class
+}
+
+// Dead returns the classes from which nothing can fire, the end of the run
+// excepted.
+func (g *Graph) Dead() []int {
+	var out []int
+	for i := range g.classes {
+		c := &g.classes[i]
+		mk := &g.markings[c.marking]
+		if c.rep == uint32(i) && c.edge >= 0 && len(mk.clocks)+len(mk.open) == 0 && !mk.ended {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Fires reports whether a transition fires from some class, or as a frame would
+// fire if one arrived.
+func (g *Graph) Fires(t int32) bool {
+	from, to := g.Model.StepsOf(t)
+	for _, f := range g.fired[from:to] {
+		if f > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Idle lists the transitions that fire nowhere.
+func (g *Graph) Idle() []int32 {
+	var out []int32
+	for t := range g.Model.Transitions() {
+		if !g.Fires(int32(t)) {
+			out = append(out, int32(t))
+		}
+	}
+	return out
+}
+
+// Bounds returns, by place of the program, the most tokens it holds in any
+// class.
+func (g *Graph) Bounds() []int {
+	out := make([]int, len(g.Model.Program().Places()))
+	m := make([]int32, g.Model.Slots())
+	for i := range g.set.Len() {
+		g.set.Get(i, m)
+		for p := range out {
+			out[p] = max(out[p], g.Model.Marked(p, m))
+		}
+	}
+	return out
+}

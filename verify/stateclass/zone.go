@@ -1,0 +1,171 @@
+package stateclass
+
+import (
+	"math"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// A zone is a difference-bound matrix in canonical form, row by row, of
+// (n+1)*(n+1) entries for n clocks: entry [i][j] is the least upper bound of
+// x_i - x_j, where x_i is the wait that remains until clock i fires and x_0 is
+// 0.
+
+// unbounded is the entry of a difference without a bound.
+const unbounded = int64(1) << 60
+
+// MaxWait is the longest finite wait a net may have: about 800 days. Sums of
+// bounds then never come near unbounded.
+const MaxWait = time.Duration(1) << 56
+
+// add adds two bounds.
+func add(a, b int64) int64 {
+	if a == unbounded || b == unbounded {
+		return unbounded
+	}
+	return a + b
+}
+
+// ticks is a firing interval as bounds.
+type ticks struct{ earliest, latest int64 }
+
+func ticksOf(i petri.Interval) ticks {
+	t := ticks{int64(i.Earliest), int64(i.Latest)}
+	if i.Latest == petri.Forever {
+		t.latest = unbounded
+	}
+	return t
+}
+
+// open reports whether the interval is [0,inf): such a clock carries nothing,
+// so zones leave it out.
+func (t ticks) open() bool { return t.earliest == 0 && t.latest == unbounded }
+
+// includes reports whether zone a holds every state of zone b.
+func includes(a, b []int64) bool {
+	b = b[:len(a)]
+	for i, v := range a {
+		if v < b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func same(a, b []int64) bool {
+	b = b[:len(a)]
+	for i, v := range a {
+		if v != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// hashZone mixes a zone with the index of its marking.
+func hashZone(marking uint32, z []int64) uint64 {
+	h := uint64(marking)*0x9e3779b97f4a7c15 + 0x243f6a8885a308d3
+	for _, v := range z {
+		h = (h ^ uint64(v)) * 0x2127599bf4325c37
+		h ^= h >> 29
+	}
+	h *= 0x880355f21e6d1965
+	return h ^ h>>32
+}
+
+// firer works out the zones that follow from one zone when one clock fires.
+type firer struct {
+	zone []int64 // the zone before
+	dim  int
+	f    int     // row of the clock that fires; 0 if it is open
+	low  []int64 // by row: lower bound of x_i - x_f, negated
+	up   []int64 // by row: upper bound of x_i - x_f
+}
+
+// begin fires the clock of row f, or an open clock if f is 0. It reports
+// whether the clock can be the first to fire.
+//
+// Firing f first means x_f <= x_i for all i. With the zone closed, that adds to
+// the way from a to b only a->f->i->b, so no closure is needed.
+func (r *firer) begin(zone []int64, dim, f int) bool {
+	r.zone, r.dim, r.f = zone, dim, f
+	if cap(r.low) < dim {
+		r.low, r.up = make([]int64, dim), make([]int64, dim)
+	}
+	r.low, r.up = r.low[:dim], r.up[:dim]
+	for i := range dim {
+		r.up[i] = zone[i*dim+f]
+		if f > 0 && i > 0 && r.up[i] < 0 {
+			return false
+		}
+	}
+	for b := range dim {
+		m := unbounded
+		if f > 0 {
+			m = zone[f*dim+b]
+		}
+		for k := 1; k < dim; k++ {
+			if v := zone[k*dim+b]; v < m && k != f {
+				m = v
+			}
+		}
+		r.low[b] = m
+	}
+	return true
+}
+
+// wait is how long the firing waits: between the bounds.
+func (r *firer) wait() (least, most int64) {
+	most = unbounded
+	if r.f > 0 {
+		most = r.zone[r.f*r.dim]
+		least = -r.zone[r.f]
+	}
+	for k := 1; k < r.dim; k++ {
+		most = min(most, r.zone[k*r.dim])
+	}
+	return least, most
+}
+
+// zoneAfter writes the zone of clocks of which from[i] is the row it had
+// before, or 0 if it is new, with interval of[i].
+func (r *firer) zoneAfter(from []int, of []ticks, to []int64) []int64 {
+	n := len(from) + 1
+	if cap(to) < n*n {
+		to = make([]int64, n*n)
+	}
+	to = to[:n*n]
+	to[0] = 0
+	for i, old := range from {
+		row := (i + 1) * n
+		if old > 0 {
+			to[row], to[i+1] = r.up[old], r.low[old]
+		} else {
+			to[row], to[i+1] = of[i].latest, -of[i].earliest
+		}
+	}
+	for i, old := range from {
+		row := to[(i+1)*n : (i+2)*n]
+		upper := row[0]
+		for j, other := range from {
+			switch {
+			case i == j:
+				row[j+1] = 0
+			case old > 0 && other > 0:
+				row[j+1] = min(r.zone[old*r.dim+other], add(r.up[old], r.low[other]))
+			default:
+				row[j+1] = add(upper, to[j+1])
+			}
+		}
+	}
+	return to
+}
+
+// duration turns a bound into a duration.
+func duration(v int64) time.Duration {
+	if v >= unbounded {
+		return time.Duration(math.MaxInt64)
+	}
+	return time.Duration(v)
+}
