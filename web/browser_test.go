@@ -84,4 +84,12 @@ func (s stage) heard() ([]int16, int) {
 	return pcm, tap.Rate
 }
 
+// quiet waits until nothing plays and the tap, which comes in parts of 100 ms, has all of it.
+func (s stage) quiet() {
+	s.t.Helper()
+	s.WaitFor(`voicegw.log.findLast((e) => e.type === "playout")?.playing === false`)
+	s.Eval(`(window.partsThen = voicegw.heard.parts(), 0)`, nil)
+	s.WaitFor(`voicegw.heard.parts() > window.partsThen + 3`)
+}
+
 func quote(s string) string { return `"` + s + `"` }

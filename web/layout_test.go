@@ -30,22 +30,28 @@ const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 420 300" w
 // pictures there.
 func TestLayout(t *testing.T) {
 	browser := launch(t)
+	sizes := [][2]int{{1280, 900}, {768, 1000}, {390, 844}, {320, 700}}
 	for _, scheme := range []string{"light", "dark"} {
-		for _, size := range [][2]int{{1280, 900}, {768, 1000}, {390, 844}, {320, 700}} {
-			t.Run(fmt.Sprintf("%s %d", scheme, size[0]), func(t *testing.T) {
-				s := open(t, browser, "?raw=1")
-				colours(s.Tab, scheme)
-				s.Resize(size[0], size[1])
-				noSidewaysScroll(s)
-				shoot(s, fmt.Sprintf("%s-%d-idle.png", scheme, size[0]))
-				converse(s)
-				noSidewaysScroll(s)
-				shoot(s, fmt.Sprintf("%s-%d-live.png", scheme, size[0]))
-				s.Eval(`document.querySelector("main").lastElementChild.scrollIntoView()`, nil)
-				shoot(s, fmt.Sprintf("%s-%d-end.png", scheme, size[0]))
-				s.NoErrors()
-			})
-		}
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, browser, "?raw=1")
+			colours(s.Tab, scheme)
+			look := func(moment string) {
+				for _, size := range sizes {
+					s.Resize(size[0], size[1])
+					noSidewaysScroll(s)
+					shoot(s, fmt.Sprintf("%s-%d-%s.png", scheme, size[0], moment))
+				}
+			}
+			look("idle")
+			converse(s)
+			look("live")
+			s.stop()
+			s.told("failed", "lost")
+			look("failed")
+			s.Eval(`document.querySelector("main").lastElementChild.scrollIntoView()`, nil)
+			look("end")
+		})
 	}
 }
 

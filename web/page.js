@@ -287,21 +287,26 @@ for (const type of ["state", "ready", "speech", "turn", "transcript", "clear", "
   });
 }
 
+// What the playout worklet put out since the call began, as {rate, base64} of 16-bit little-endian mono PCM.
+function heardSoFar() {
+  const total = heard.parts.reduce((n, pcm) => n + pcm.byteLength, 0);
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const pcm of heard.parts) {
+    bytes.set(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength), at);
+    at += pcm.byteLength;
+  }
+  let text = "";
+  for (let i = 0; i < total; i += 8_192) text += String.fromCharCode(...bytes.subarray(i, i + 8_192));
+  return { rate: heard.rate, base64: btoa(text) };
+}
+heardSoFar.parts = () => heard.parts.length; // of 100 ms
+
 /**
  * window.voicegw: `client` the VoiceClient, `stats()` its counters, `log` the last 500 events, and with ?tap=1 `heard()`
- * what the playout worklet put out since the call began, as {rate, base64} of 16-bit little-endian mono PCM.
+ * what was played, `heard.parts()` how many parts of 100 ms that is.
  */
-window.voicegw = {
-  client,
-  log,
-  stats: () => client.stats,
-  heard() {
-    const bytes = heard.parts.flatMap((pcm) => [...new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength)]);
-    let text = "";
-    for (let i = 0; i < bytes.length; i += 8_192) text += String.fromCharCode(...bytes.slice(i, i + 8_192));
-    return { rate: heard.rate, base64: btoa(text) };
-  },
-};
+window.voicegw = { client, log, stats: () => client.stats, heard: heardSoFar };
 
 if (!isSecureContext) {
   const { message, advice } = await import("./messages.js").then((m) => m.explain("insecure_context"));

@@ -3,6 +3,7 @@ package web_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // syllables is noise shaped like speech: syllables of about 200 ms between pauses under 100 ms, no two alike.
@@ -55,11 +56,14 @@ func envelope(pcm []int16, rateHz int) []float64 {
 	return out
 }
 
-// likeness is the best correlation of the envelope of part with any stretch of the envelope of whole.
-func likeness(part, whole []float64) float64 {
-	best := -1.0
-	for at := 0; at+len(part) <= len(whole); at++ {
-		best = max(best, correlation(part, whole[at:at+len(part)]))
+// likeness is the best correlation of the envelope of part with that of any stretch of whole, to 5 ms.
+func likeness(part []int16, partHz int, whole []int16, wholeHz int) float64 {
+	a, best := envelope(part, partHz), -1.0
+	for shift := range 4 {
+		b := envelope(whole[shift*wholeHz/200:], wholeHz)
+		for at := 0; at+len(a) <= len(b); at++ {
+			best = max(best, correlation(a, b[at:at+len(a)]))
+		}
 	}
 	return best
 }
@@ -106,24 +110,13 @@ func lastLoud(pcm []int16) int {
 	return 0
 }
 
-// likenessAtSample is the best sample-aligned correlation of a quarter second from the middle of part with whole.
-func likenessAtSample(part, whole []int16) float64 {
-	n := min(len(part)/2, 12000)
-	part = part[len(part)/2 : len(part)/2+n]
-	best := -1.0
-	for at := 0; at+n <= len(whole); at++ {
-		if whole[at] != part[0] && whole[at+1] != part[1] { // aligned, nearly every sample is equal
-			continue
+// contains says whether part, from its first loud sample to its last, is in whole sample for sample.
+func contains(whole, part []int16) bool {
+	part = part[firstLoud(part):lastLoud(part)]
+	for at := 0; at+len(part) <= len(whole); at++ {
+		if whole[at] == part[0] && slices.Equal(whole[at:at+len(part)], part) {
+			return true
 		}
-		best = max(best, correlation(floats(part), floats(whole[at:at+n])))
 	}
-	return best
-}
-
-func floats(pcm []int16) []float64 {
-	out := make([]float64, len(pcm))
-	for i, s := range pcm {
-		out[i] = float64(s)
-	}
-	return out
+	return false
 }

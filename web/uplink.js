@@ -32,6 +32,7 @@ export class Uplink {
    * @param {number} nowMs
    */
   push(pcm, capturedMs, nowMs) {
+    this.#watch(nowMs);
     this.#held.push({ pcm, capturedMs });
     while (this.#held.length > 0) {
       if (nowMs - this.#held[0].capturedMs > STALE_MS) {
@@ -44,7 +45,7 @@ export class Uplink {
         break;
       }
     }
-    this.#watch(nowMs);
+    this.#lastBuffered = this.#socket.bufferedAmount;
   }
 
   /** Whether the socket has taken nothing for eight seconds. */
@@ -52,10 +53,10 @@ export class Uplink {
     return this.#progressAt !== null && nowMs - this.#progressAt > STALL_MS;
   }
 
+  // What was sent last time is gone from the socket by now, or some of what waits before it.
   #watch(nowMs) {
     const buffered = this.#socket.bufferedAmount;
     if (buffered === 0) this.#progressAt = null;
     else if (this.#progressAt === null || buffered < this.#lastBuffered) this.#progressAt = nowMs;
-    this.#lastBuffered = buffered;
   }
 }

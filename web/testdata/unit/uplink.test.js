@@ -38,6 +38,20 @@ test("a stalled page drops what it got too late", () => {
   equal(socket.sent[0], 40, "first sent");
 });
 
+test("a socket that is never empty when looked at, but moves, is alive", () => {
+  const socket = socketOf(0);
+  socket.send = function (pcm) {
+    this.bufferedAmount += pcm.byteLength; // as in a browser: until the task is over
+  };
+  const uplink = new Uplink(socket, 48_000);
+  for (let now = 0; now < 60_000; now += 20) {
+    uplink.push({ byteLength: 1_920 }, now, now);
+    equal(uplink.stalled(now), false, `stalled at ${now} ms`);
+    socket.bufferedAmount = Math.max(0, socket.bufferedAmount - 1_920);
+  }
+  equal(uplink.sent, 3_000, "sent");
+});
+
 test("a socket that takes nothing for eight seconds is dead", () => {
   const socket = socketOf(0);
   const uplink = new Uplink(socket, 48_000);
