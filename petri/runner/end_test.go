@@ -33,7 +33,8 @@ func TestPanicEndsItsOwnRunOnly(t *testing.T) {
 	r := mustStart(t, fragile(), Config{Name: "broken", Out: w.Out, Store: &w})
 	other := mustStart(t, fragile(), Config{Out: w2.Out})
 	mustInject(t, r, in.Token(1))
-	if err := r.InjectWait(context.Background(), in.Token(-1)); !errors.Is(err, ErrClosed) || !errors.Is(err, petri.ErrFaulted) {
+	err := r.InjectWait(context.Background(), in.Token(-1))
+	if !errors.Is(err, ErrClosed) || !errors.Is(err, petri.ErrFaulted) {
 		t.Errorf("the sender heard %v", err)
 	}
 	<-r.Done()

@@ -13,6 +13,7 @@ type PanicError struct {
 
 func newPanic(v any) *PanicError { return &PanicError{Value: v, Stack: debug.Stack()} }
 
+// Error is the panic's value as text, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // Unwrap returns the value if it is an error.

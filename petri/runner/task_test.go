@@ -204,7 +204,9 @@ func TestHandlersFitTheNet(t *testing.T) {
 		{"too many", []Handler{fine, Handle(petri.Task[int, string]{Start: "x"}, func(context.Context, int) (string, error) {
 			return "", nil
 		})}, `a handler is for task "x", which net "desk" does not have`},
-		{"colours", []Handler{Handle(petri.Task[int, int]{Start: begin}, func(context.Context, int) (int, error) { return 0, nil })},
+		{"colours", []Handler{Handle(petri.Task[int, int]{Start: begin}, func(context.Context, int) (int, error) {
+			return 0, nil
+		})},
 			`the handler of task "a/begin" turns int into petri.Result[int]; the net declares int and petri.Result[string]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
