@@ -1,0 +1,103 @@
+package live
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// pipes is a network inside one test, so that testing/synctest sees through its connections.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// pipeServer serves handler inside the bubble until the test ends, and returns a Wire that leads to it.
+func pipeServer(handler http.Handler) (w Wire, stop func()) {
+	p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	server := &http.Server{Handler: handler}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(p)
+	}()
+	transport := &http.Transport{DialContext: p.dial, DisableKeepAlives: true}
+	w = Wire{BaseURL: "ws://model", HTTPClient: &http.Client{Transport: transport}}
+	return w, func() {
+		_ = server.Close()
+		<-ended
+	}
+}
+
+// model is a server's end of a conversation.
+type model struct {
+	t  *testing.T
+	ws *websocket.Conn
+}
+
+// serveModel upgrades, reads the setup and hands over to f. When f returns the connection is cut.
+func serveModel(t *testing.T, opts *websocket.AcceptOptions, f func(m model)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, opts)
+		if err != nil {
+			t.Errorf("accept: %v", err)
+			return
+		}
+		defer func() { _ = ws.CloseNow() }()
+		ws.SetReadLimit(-1)
+		if _, _, err := ws.Read(context.Background()); err != nil {
+			t.Errorf("read setup: %v", err)
+			return
+		}
+		f(model{t, ws})
+	})
+}
+
+// send sends a message; it may fail, when the client is gone.
+func (m model) send(text string) error {
+	return m.ws.Write(context.Background(), websocket.MessageText, []byte(text))
+}
+
+func (m model) accept() { _ = m.send(`{"setupComplete":{}}`) }
+
+func (m model) close(code int, reason string) { _ = m.ws.Close(websocket.StatusCode(code), reason) }
+
+// listen reads until the connection ends, and returns the messages and the reason.
+func (m model) listen() (messages []string, err error) {
+	for {
+		_, data, err := m.ws.Read(context.Background())
+		if err != nil {
+			return messages, err
+		}
+		messages = append(messages, string(data))
+	}
+}
