@@ -39,7 +39,9 @@ func TestLayout(t *testing.T) {
 			look := func(moment string) {
 				for _, size := range sizes {
 					s.Resize(size[0], size[1])
+					s.WaitFor(`!document.getAnimations().some((a) => a.transitionProperty.includes("color"))`)
 					noSidewaysScroll(s)
+					legible(s)
 					shoot(s, fmt.Sprintf("%s-%d-%s.png", scheme, size[0], moment))
 				}
 			}
@@ -48,6 +50,9 @@ func TestLayout(t *testing.T) {
 			look("live")
 			s.stop()
 			s.told("failed", "lost")
+			if got := s.text("#reason"); got != "The call ended." {
+				t.Errorf("the last reply: %q", got)
+			}
 			look("failed")
 			s.Eval(`document.querySelector("main").lastElementChild.scrollIntoView()`, nil)
 			look("end")
@@ -87,6 +92,25 @@ func noSidewaysScroll(s stage) {
 		[...document.body.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.tagName + "#" + e.id)`, &wide)
 	if len(wide) > 0 {
 		s.t.Errorf("the page scrolls sideways because of %v", wide)
+	}
+}
+
+// legible checks the contrast of every visible text with what is behind it: WCAG 2.2, 1.4.3, at least 4.5 to 1.
+func legible(s stage) {
+	var faint []string
+	s.Eval(`(() => {
+		const parse = (c) => (c.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
+		const light = (c) => parse(c).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+			.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+		const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if ((parse(c)[3] ?? 1) === 1) return c; } return "rgb(255, 255, 255)"; };
+		return [...document.body.querySelectorAll("*")]
+			.filter((e) => e.checkVisibility() && !e.closest("svg") && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+			.map((e) => { const [a, b] = [light(getComputedStyle(e).color), light(behind(e))]; return [e, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)]; })
+			.filter(([, ratio]) => ratio < 4.5)
+			.map(([e, ratio]) => e.tagName + "#" + e.id + "." + e.className + " " + ratio.toFixed(2));
+	})()`, &faint)
+	if len(faint) > 0 {
+		s.t.Errorf("hard to read: %v", faint)
 	}
 }
 

@@ -28,6 +28,7 @@ const speaking = { caller: false, model: false };
 const heard = { rate: 0, parts: [] }; // with ?tap=1: everything that was played
 const log = []; // the last events, for tests and the curious
 let warningTimer = 0;
+let playing = false; // a reply has begun and not ended
 
 // --- who is speaking ---
 
@@ -110,6 +111,8 @@ client.on("end", ({ reason, message, advice, normal }) => {
   setLevel("caller", 0);
   setLevel("model", 0);
   timeline.stop();
+  if (playing) $("reason").textContent = REASONS[reason] ?? REASONS.call_over;
+  playing = false;
   if (normal && reason !== "done") hideNotice();
   else showNotice(normal ? "info" : "error", message, advice);
 });
@@ -158,6 +161,7 @@ client.on("playout", ({ playing }) => {
 });
 
 client.on("turn", ({ state, generation, reason }) => {
+  playing = state !== "end";
   if (state === "start") $("reason").textContent = "Playing now.";
   if (state === "pause") $("reason").textContent = "Paused: was that you?";
   if (state === "resume") $("reason").textContent = "Going on: that was only a noise.";
