@@ -1,0 +1,307 @@
+package wsclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/audio/audiotest"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws/wstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// simulate makes a call to a parrot in a world of its own time.
+func simulate(t *testing.T, p *parrot, cfg Config) (r Report, heard heardCall) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		r, heard, err = callParrot(t.Context(), p, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if heard.excess != 0 {
+		t.Errorf("%d acknowledgements of more than was handed over", heard.excess)
+	}
+	return r, heard
+}
+
+func callParrot(ctx context.Context, p *parrot, cfg Config) (Report, heardCall, error) {
+	network := wstest.New()
+	p.calls = make(chan heardCall, 1)
+	srv := &http.Server{Handler: p}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = srv.Serve(network) })
+	cfg.URL, cfg.Dial.DialContext = "ws://localhost/v1/voice", network.Dial
+	r, err := Call(ctx, cfg)
+	heard := <-p.calls
+	_ = srv.Close()
+	wg.Wait()
+	return r, heard, err
+}
+
+// match looks for what was said, from its first loud sound to its last, in what was heard.
+func match(t *testing.T, what string, said, heard audio.PCM, least float64) (lag int) {
+	t.Helper()
+	ref := audiotest.Resample(said, heard.RateHz).Samples
+	from, to := audiotest.FirstLoud(ref, heard.RateHz), audiotest.LastLoud(ref, heard.RateHz)
+	lag, corr := audiotest.Align(ref[from:to], heard.Samples)
+	if corr < least {
+		t.Errorf("%s: correlation %.3f at %d, want %.2f", what, corr, lag, least)
+	}
+	if n := audiotest.Holes(ref[from:to], audiotest.Shift(heard.Samples, lag, to-from), heard.RateHz); n > 0 {
+		t.Errorf("%s: %d holes of 20 ms", what, n)
+	}
+	return lag
+}
+
+// near reports whether every value lies between from and to.
+func near(t *testing.T, what string, got []int64, n int, from, to int64) {
+	t.Helper()
+	if len(got) != n {
+		t.Errorf("%s = %v, want %d values", what, got, n)
+	}
+	for _, v := range got {
+		if v < from || v > to {
+			t.Errorf("%s = %v, want %d-%d ms", what, got, from, to)
+		}
+	}
+}
+
+func TestCallHearsItsOwnWords(t *testing.T) {
+	for _, rate := range []int{8000, 16000, 44100, 48000} {
+		in := audiotest.Resample(audiotest.Speech("question"), rate)
+		r, heard := simulate(t, &parrot{}, Config{In: in})
+		match(t, "heard", in, r.Heard, 0.98)
+		if _, corr := audiotest.Align(audiotest.Resample(audiotest.Speech("german"), 24000).Samples,
+			r.Heard.Samples); corr > 0.5 {
+			t.Errorf("another recording matches with %.2f", corr)
+		}
+		if string(audio.AppendBytes(nil, heard.samples[:len(in.Samples)])) != string(audio.AppendBytes(nil, in.Samples)) {
+			t.Errorf("%d Hz: what arrived is not what was said", rate)
+		}
+		if len(heard.samples) != r.FramesSent*rate/50 {
+			t.Errorf("%d samples arrived of %d frames", len(heard.samples), r.FramesSent)
+		}
+		if r.Turns != 1 || r.Interruptions != 0 || r.FramesCleared != 0 || r.Closed != "caller_hung_up" || len(r.Notes) > 0 {
+			t.Errorf("report %+v", r)
+		}
+		// 25 quiet frames, a frame of the microphone, the prebuffer, and where in its frame the voice ends
+		near(t, "first_audio_ms", r.FirstAudioMS, 1, 500, 600)
+		near(t, "barge_in_silence_ms", r.BargeInSilenceMS, 0, 0, 0)
+	}
+}
+
+// TestCallEndsAfterQuiet: 3.5 s of speech, half a second to notice, 3.5 s of reply, 2 s of quiet.
+func TestCallEndsAfterQuiet(t *testing.T) {
+	in := audiotest.Speech("question")
+	r, _ := simulate(t, &parrot{}, Config{In: in})
+	last := audiotest.LastLoud(r.Heard.Samples, r.Heard.RateHz)
+	after := time.Duration(len(r.Heard.Samples)-last) * time.Second / time.Duration(r.Heard.RateHz)
+	// the reply ends with the half second of silence in which the parrot listened
+	if after < 2*time.Second+400*time.Millisecond || after > 3*time.Second {
+		t.Errorf("the call went on for %v after the last sound, want 2 s of quiet after the reply's own 0.5 s", after)
+	}
+	if got := r.FramesSent; got < 450 || got > 600 {
+		t.Errorf("%d frames were sent, want about 10 s of them: the microphone never pauses", got)
+	}
+}
+
+func TestCallWaitsForTheGreeting(t *testing.T) {
+	greeting := audiotest.Resample(audiotest.Speech("german"), 24000)
+	in := audiotest.Speech("hello")
+	r, _ := simulate(t, &parrot{greeting: greeting.Samples}, Config{In: in})
+	first := match(t, "greeting", greeting, r.Heard, 0.98)
+	second := match(t, "reply", in, r.Heard, 0.98)
+	if first >= second || r.Turns != 2 || r.Interruptions != 0 {
+		t.Errorf("greeting at %d, reply at %d, %d turns, %d interruptions", first, second, r.Turns, r.Interruptions)
+	}
+	near(t, "first_audio_ms", r.FirstAudioMS, 1, 500, 600) // nobody asked for the greeting
+
+	r, _ = simulate(t, &parrot{greeting: greeting.Samples}, Config{In: in, SpeakAtOnce: true})
+	if r.Interruptions != 1 {
+		t.Errorf("spoken at once over the greeting: %d interruptions, want 1", r.Interruptions)
+	}
+}
+
+func TestBargeIn(t *testing.T) {
+	in, over := audiotest.Speech("long"), audiotest.Speech("over")
+	cfg := Config{In: in, BargeIn: BargeIn{PCM: over, After: 2 * time.Second}}
+	r, _ := simulate(t, &parrot{}, cfg)
+	if r.Turns != 2 || r.Interruptions != 1 || r.Pauses != 1 || r.FramesCleared < 5 {
+		t.Errorf("report %+v, want an interruption with cleared frames", r)
+	}
+	near(t, "barge_in_silence_ms", r.BargeInSilenceMS, 1, 20, 120) // three frames to notice
+	near(t, "first_audio_ms", r.FirstAudioMS, 2, 500, 600)
+	match(t, "the answer to the interruption", over, r.Heard, 0.98)
+	remainder := audiotest.Resample(in, 24000).Samples[24000*4:]
+	if _, corr := audiotest.Align(remainder, r.Heard.Samples); corr > 0.2 {
+		t.Errorf("the remainder of the interrupted reply was heard: correlation %.2f", corr)
+	}
+
+	r, _ = simulate(t, &parrot{deaf: true}, cfg)
+	if r.Interruptions != 0 || len(r.BargeInSilenceMS) != 0 || r.FramesCleared != 0 {
+		t.Errorf("a gateway without barge-in: report %+v", r)
+	}
+	match(t, "the whole reply", in, r.Heard, 0.98)
+}
+
+// TestCough: what is too short to interrupt pauses the reply, which goes on without a hole and without a repetition.
+func TestCough(t *testing.T) {
+	in := audiotest.Speech("long")
+	r, _ := simulate(t, &parrot{}, Config{In: in, BargeIn: BargeIn{PCM: audiotest.Speech("cough"),
+		After: 2 * time.Second}})
+	if r.Turns != 1 || r.Interruptions != 0 || r.Pauses != 1 || r.FramesCleared == 0 || len(r.BargeInSilenceMS) != 0 {
+		t.Fatalf("report %+v, want one pause", r)
+	}
+	var whole []int16 // the reply without the pause
+	for _, s := range r.Spans {
+		whole = append(whole, r.Heard.Samples[s.From:s.To]...)
+	}
+	if len(r.Spans) != 2 || len(whole) != r.FramesReceived*480-r.FramesCleared*480 {
+		t.Errorf("%d stretches of %d samples, want two of what was not cleared: %d", len(r.Spans), len(whole),
+			(r.FramesReceived-r.FramesCleared)*480)
+	}
+	match(t, "the reply without its pause", in, audio.PCM{RateHz: 24000, Samples: whole}, 0.98)
+	if gap := r.Spans[1].From - r.Spans[0].To; gap < 24000/4 || gap > 24000*2 {
+		t.Errorf("paused for %d samples", gap)
+	}
+}
+
+func TestEcho(t *testing.T) {
+	in := audiotest.Speech("hello")
+	// loud enough to be taken for speech: the parrot interrupts itself, so the echo does reach the microphone
+	r, heard := simulate(t, &parrot{}, Config{In: in, Echo: Echo{On: true, Delay: 120 * time.Millisecond},
+		Max: 10 * time.Second})
+	if r.Pauses == 0 {
+		t.Errorf("report %+v, want that the parrot hears itself", r)
+	}
+	if len(r.BargeInSilenceMS) != 0 {
+		t.Errorf("barge_in_silence_ms = %v; the caller did not interrupt", r.BargeInSilenceMS)
+	}
+	first := audiotest.FirstLoud(r.Heard.Samples, 24000) * 1000 / 24000
+	spoken := len(in.Samples) // nothing of the caller's own after it
+	back := (audiotest.FirstLoud(heard.samples[spoken:], 16000) + spoken) * 1000 / 16000
+	if d := back - first; d < 115 || d > 145 {
+		t.Errorf("the echo came back after %d ms, want 120", d)
+	}
+	// quiet enough: nothing happens
+	r, _ = simulate(t, &parrot{}, Config{In: in, Echo: Echo{On: true, Delay: 120 * time.Millisecond, GainDB: -50}})
+	if r.Pauses != 0 || r.Turns != 1 {
+		t.Errorf("report %+v, want one turn", r)
+	}
+}
+
+func TestCallWithoutAnswer(t *testing.T) {
+	in := audiotest.Speech("hello")
+	r, _ := simulate(t, &parrot{silent: true}, Config{In: in, Patience: 5 * time.Second})
+	if r.Turns != 0 || len(r.FirstAudioMS) != 0 || audio.Peak(r.Heard.Samples) != 0 || r.Closed != "caller_hung_up" {
+		t.Errorf("report %+v, want silence", r)
+	}
+	if s := len(r.Heard.Samples) / 24000; s < 6 || s > 8 {
+		t.Errorf("the call lasted %d s, want 2 s of speech and 5 s of patience", s)
+	}
+	r, _ = simulate(t, &parrot{}, Config{}) // nothing to say
+	if s := len(r.Heard.Samples) / 24000; r.FramesSent < 95 || s > 3 {
+		t.Errorf("with nothing to say: %d frames, %d s", r.FramesSent, s)
+	}
+}
+
+func TestCallEndsAtMax(t *testing.T) {
+	r, _ := simulate(t, &parrot{}, Config{In: audiotest.Speech("long"), Max: 3 * time.Second})
+	if r.FramesSent != 150 || r.Closed != "caller_hung_up" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "3s") {
+		t.Errorf("report %+v, want 150 frames and a note", r)
+	}
+}
+
+func TestGatewayEndsTheCall(t *testing.T) {
+	in := audiotest.Speech("hello")
+	r, _ := simulate(t, &parrot{leave: transport.ReasonModelLost}, Config{In: in})
+	if r.Closed != "model_lost" || r.Reason != transport.ReasonModelLost || !strings.Contains(r.Message, "model") {
+		t.Errorf("report %+v, want model_lost", r)
+	}
+	r, _ = simulate(t, &parrot{leave: transport.ReasonModelLost, unsaid: true}, Config{In: in})
+	if r.Closed != "peer_lost" || r.Message == "" {
+		t.Errorf("report %+v, want peer_lost", r)
+	}
+}
+
+func TestCallIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		r, heard, err := callParrot(ctx, &parrot{}, Config{In: audiotest.Speech("long")})
+		if !errors.Is(err, context.DeadlineExceeded) || r.Closed != "caller_hung_up" || r.FramesSent < 95 {
+			t.Errorf("Call = %v, %+v", err, r)
+		}
+		if heard.end != nil {
+			t.Errorf("the gateway's side ended with %v, want a bye", heard.end)
+		}
+	})
+}
+
+// TestCallInRealTime is a short call over a socket, with the clock of the machine.
+func TestCallInRealTime(t *testing.T) {
+	p := &parrot{calls: make(chan heardCall, 1)}
+	srv := httptest.NewServer(p)
+	defer srv.Close()
+	in := audio.PCM{RateHz: 16000, Samples: audiotest.Speech("over").Samples[4000:12000]} // half a second
+	r, err := Call(t.Context(), Config{URL: "ws" + strings.TrimPrefix(srv.URL, "http"), In: in,
+		Quiet: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if heard := <-p.calls; heard.end != nil || heard.excess != 0 || len(heard.samples) != r.FramesSent*320 {
+		t.Errorf("the gateway's side: %v, %d acknowledgements too many, %d samples of %d frames", heard.end, heard.excess,
+			len(heard.samples), r.FramesSent)
+	}
+	if r.Turns != 1 || r.Interruptions != 0 || r.Closed != "caller_hung_up" || len(r.FirstAudioMS) != 1 {
+		t.Errorf("report %+v", r)
+	}
+	match(t, "heard", in, r.Heard, 0.95)
+	t.Logf("first audio after %v ms", r.FirstAudioMS)
+}
+
+func TestCallWithoutGateway(t *testing.T) {
+	if _, err := Call(t.Context(), Config{URL: "htp://localhost"}); err == nil || !strings.Contains(err.Error(), "htp") {
+		t.Errorf("Call = %v", err)
+	}
+}
+
+func TestLongPausesAreNoted(t *testing.T) {
+	in := audiotest.Speech("hello")
+	in.Samples = append(append(in.Samples, make([]int16, 3*16000)...), audiotest.Speech("over").Samples...)
+	r, _ := simulate(t, &parrot{deaf: true}, Config{In: in})
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "without waiting") {
+		t.Errorf("notes %q, want one about the pause", r.Notes)
+	}
+}
+
+func TestReportIsOneObject(t *testing.T) {
+	r, _ := simulate(t, &parrot{silent: true}, Config{In: audiotest.Speech("hello"), Patience: time.Second})
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	_ = json.Unmarshal(b, &m)
+	for _, key := range []string{"connected_ms", "turns", "first_audio_ms", "interruptions", "barge_in_silence_ms",
+		"frames_sent",
+		"frames_received", "frames_cleared", "closed"} {
+		if m[key] == nil {
+			t.Errorf("%s is missing or null in %s", key, b)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package wsclient
+
+import (
+	"time"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/transport"
+)
+
+// EventsMax is the most messages a Report keeps.
+const EventsMax = 10000
+
+// Report is what a call was. As JSON it is one object for machines.
+type Report struct {
+	ConnectedMS int64 `json:"connected_ms"` // from the dial to ready
+	Turns       int   `json:"turns"`        // replies that were begun
+
+	// FirstAudioMS is, for each reply to something the caller said, the time from the end of the caller's last loud
+	// frame to the first loud sound of the reply on the playout clock.
+	FirstAudioMS []int64 `json:"first_audio_ms"`
+
+	Interruptions int `json:"interruptions"` // replies that ended as interrupted
+	Pauses        int `json:"pauses"`        // replies that were paused, whatever came of it
+
+	// BargeInSilenceMS is, for each reply that the caller interrupted, the time from the beginning of the first loud
+	// frame spoken over it to the end of its last loud sound on the playout clock.
+	BargeInSilenceMS []int64 `json:"barge_in_silence_ms"`
+
+	FramesSent     int      `json:"frames_sent"`     // of 20 ms
+	FramesReceived int      `json:"frames_received"` // audio messages
+	FramesCleared  int      `json:"frames_cleared"`  // of 20 ms, received and dropped unheard
+	Closed         string   `json:"closed"`          // the reason
+	Message        string   `json:"message"`         // the reason in words for people
+	Notes          []string `json:"notes,omitempty"` // what the person who reads this should know
+
+	Reason transport.Reason `json:"-"`
+	Ready  transport.Ready  `json:"-"`
+	Heard  audio.PCM        `json:"-"` // what was audible, from ready to the end of the call
+	Spans  []audio.Span     `json:"-"` // which samples of Heard belong to which reply
+	Events []Event          `json:"-"` // the first 10,000 messages but audio and net, in order
+}
+
+// Event is a message and when it came, since ready. Its slices are empty.
+type Event struct {
+	At time.Duration
+	transport.Message
+}
