@@ -177,6 +177,9 @@ func Fires(names ...string) *Property {
 	return p
 }
 
+// Named finds transitions by name, in full or as last parts; no names mean all.
+func (m *Model) Named(names ...string) ([]int32, error) { return m.named(names) }
+
 func (m *Model) named(names []string) ([]int32, error) {
 	var out []int32
 	if len(names) == 0 {
@@ -285,16 +288,5 @@ func (g *Graph) sized(v Verdict) Verdict {
 // counterexample is a refutation by a run without time, if some timing allows
 // the run.
 func (g *Graph) counterexample(p Path, format string, args ...any) Verdict {
-	w := g.Witness(p, fmt.Sprintf(format, args...))
-	at, ok := g.Model.Schedule(p.Steps)
-	if !ok {
-		return g.sized(unknown(explicit, Spurious, "%s, but time forbids the shortest way there", w.Ends))
-	}
-	for i := range w.Firings {
-		w.Firings[i].At = at[i]
-	}
-	w.Timed = true
-	v := refuted(explicit, "%s", w.Ends)
-	v.Witness = w
-	return g.sized(v)
+	return g.Model.Refute(explicit, p.Steps, g.States(), format, args...)
 }

@@ -55,7 +55,6 @@ type Graph struct {
 	edges  []Edge
 	firstE []int    // by expanded state: its first edge
 	fired  []origin // by branch of a mode: where it was first seen to fire
-	modeOf []int32  // by branch of modes: offset into fired
 }
 
 // origin is where something was first seen: in or after the first step from a

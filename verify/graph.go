@@ -108,12 +108,16 @@ func (g *Graph) Deadlocks() []int {
 	m := make([]int32, g.set.slots)
 	for _, i := range g.Dead() {
 		g.set.Get(i, m)
-		if len(g.Model.Stranded(m)) > 0 || empty(m) {
+		if !g.Model.AtRest(m) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
+
+// AtRest reports whether a dead marking is a proper rest: it has tokens, all of
+// them in declared sinks.
+func (m *Model) AtRest(marking []int32) bool { return len(m.Stranded(marking)) == 0 && !empty(marking) }
 
 func empty(m []int32) bool {
 	for _, n := range m {

@@ -115,6 +115,7 @@ func (e *explorer) visit() {
 	id := e.marking()
 	mk := &e.g.markings[id]
 	e.successor(mk)
+	e.measure()
 	to := e.class(id, mk)
 	if e.from < 0 {
 		return

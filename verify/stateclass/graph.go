@@ -32,6 +32,8 @@ type Options struct {
 	// Progress, if not nil, is called every few thousand classes with how many
 	// were found and how many of them are done.
 	Progress func(found, done int)
+
+	watch int32 // transition of an observer; 0: none
 }
 
 // DefaultMax is the cap on classes unless Options say otherwise.
@@ -61,8 +63,17 @@ type Graph struct {
 	zones    []int64
 	edges    []Edge
 	alive    int
-	kept     int     // edges that leave classes that are alive
+	kept     int // edges that leave classes that are alive
+	stopped  bool
+	elapsed  Span
+	quickest origin
 	fired    []int32 // by step: class it was first seen to fire from, plus 2
+}
+
+// origin is a firing from a class.
+type origin struct {
+	from  int32
+	first verify.Step
 }
 
 // marking is what all classes of one marking share.

@@ -1,7 +1,6 @@
 package stateclass
 
 import (
-	"math"
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
@@ -115,19 +114,6 @@ func (r *firer) begin(zone []int64, dim, f int) bool {
 	return true
 }
 
-// wait is how long the firing waits: between the bounds.
-func (r *firer) wait() (least, most int64) {
-	most = unbounded
-	if r.f > 0 {
-		most = r.zone[r.f*r.dim]
-		least = -r.zone[r.f]
-	}
-	for k := 1; k < r.dim; k++ {
-		most = min(most, r.zone[k*r.dim])
-	}
-	return least, most
-}
-
 // zoneAfter writes the zone of clocks of which from[i] is the row it had
 // before, or 0 if it is new, with interval of[i].
 func (r *firer) zoneAfter(from []int, of []ticks, to []int64) []int64 {
@@ -160,12 +146,4 @@ func (r *firer) zoneAfter(from []int, of []ticks, to []int64) []int64 {
 		}
 	}
 	return to
-}
-
-// duration turns a bound into a duration.
-func duration(v int64) time.Duration {
-	if v >= unbounded {
-		return time.Duration(math.MaxInt64)
-	}
-	return time.Duration(v)
 }

@@ -1,0 +1,203 @@
+package stateclass
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+const method = "state classes"
+
+// Of returns the graph of a pass's program, explored once for each Options.
+// Options.Max 0 means that of the pass.
+func Of(ctx context.Context, pass *verify.Pass, o Options) (*Graph, error) {
+	if o.Max == 0 {
+		o.Max = pass.Config.Max
+	}
+	if o.Progress == nil {
+		o.Progress = pass.Config.Progress
+	}
+	keep := slices.Clone(o.Keep)
+	slices.Sort(keep)
+	key := fmt.Sprintf("state classes %d %d %v %q", o.Merge, o.Max, o.Relax, keep)
+	g, err := pass.Once(key, func() (any, error) { return Explore(ctx, pass.Model(), o) })
+	if err != nil {
+		return nil, err
+	}
+	return g.(*Graph), nil
+}
+
+// DeadlockFree is verify.DeadlockFree with time.
+func DeadlockFree(o Options) *verify.Property {
+	p := verify.DeadlockFree()
+	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+		g, err := Of(ctx, pass, o)
+		if err != nil {
+			return verify.Verdict{}, err
+		}
+		for _, c := range g.Dead() {
+			if m := g.Marking(c, nil); !g.Model.AtRest(m) {
+				return g.refute(g.PathTo(c), "nothing is enabled: %s", g.Model.Format(m)), nil
+			}
+		}
+		return g.whole("%d classes, %d markings, no deadlock", g.Classes(), g.Markings()), nil
+	}
+	return p
+}
+
+// Never is verify.Never with time.
+func Never(expr string, o Options) *verify.Property { return safety(verify.Never(expr), expr, o) }
+
+// Bounded is verify.Bounded with time.
+func Bounded(place string, n int, o Options) *verify.Property {
+	return safety(verify.Bounded(place, n), fmt.Sprintf("%q > %d", place, n), o)
+}
+
+// Mutex is verify.Mutex with time.
+func Mutex(o Options, places ...string) *verify.Property {
+	var pairs []string
+	for i, a := range places {
+		for _, b := range places[i+1:] {
+			pairs = append(pairs, fmt.Sprintf("%q >= 1 && %q >= 1", a, b))
+		}
+	}
+	return safety(verify.Mutex(places...), strings.Join(pairs, " || "), o)
+}
+
+// safety gives a property the check that no class satisfies an expression.
+func safety(p *verify.Property, bad string, o Options) *verify.Property {
+	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+		g, c, err := search(ctx, pass, bad, o)
+		if err != nil {
+			return verify.Verdict{}, err
+		}
+		if c >= 0 {
+			return g.refute(g.PathTo(c), "reached: %s", g.Model.Format(g.Marking(c, nil))), nil
+		}
+		return g.whole("none of %d classes", g.Classes()), nil
+	}
+	return p
+}
+
+// Reach is verify.Reach with time.
+func Reach(expr string, o Options) *verify.Property {
+	p := verify.Reach(expr)
+	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+		g, c, err := search(ctx, pass, expr, o)
+		switch {
+		case err != nil:
+			return verify.Verdict{}, err
+		case c >= 0:
+			v := g.refute(g.PathTo(c), "reached: %s", g.Model.Format(g.Marking(c, nil)))
+			if v.Outcome == verify.Refuted {
+				v.Outcome = verify.Proved
+			}
+			return v, nil
+		case !g.Complete:
+			return g.capped(), nil
+		default:
+			return verify.Deny(method, g.Classes(), "none of %d classes satisfies it", g.Classes()), nil
+		}
+	}
+	return p
+}
+
+// search finds the first class that satisfies an expression, or -1.
+func search(ctx context.Context, pass *verify.Pass, expr string, o Options) (*Graph, int, error) {
+	e, err := verify.ParseExpr(expr)
+	if err != nil {
+		return nil, -1, err
+	}
+	c, err := e.Bind(pass.Model())
+	if err != nil {
+		return nil, -1, err
+	}
+	g, err := Of(ctx, pass, o)
+	if err != nil {
+		return nil, -1, err
+	}
+	return g, g.find(c), nil
+}
+
+// find is the first class alive that satisfies a condition, or -1.
+func (g *Graph) find(c *verify.Cond) int {
+	found := -1
+	g.Each(func(i int, m []int32) bool {
+		if c.Holds(m) {
+			found = i
+		}
+		return found < 0
+	})
+	return found
+}
+
+// WithinCapacity is verify.WithinCapacity with time.
+func WithinCapacity(o Options) *verify.Property {
+	p := verify.WithinCapacity()
+	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+		g, err := Of(ctx, pass, o)
+		if err != nil {
+			return verify.Verdict{}, err
+		}
+		for _, f := range g.Faults {
+			return g.refute(g.pathToFault(f), "%s", g.Model.Describe(f.Fault)), nil
+		}
+		for _, r := range g.Refusals {
+			return g.refute(g.pathAcross(r.From, r.First), "%s is full and refuses the token of %s",
+				g.Model.Place(r.Place), g.Model.Name(r.Step)), nil
+		}
+		return g.whole("%d classes, every place within its capacity", g.Classes()), nil
+	}
+	return p
+}
+
+// Fires is verify.Fires with time. Relaxed waits would not be exact, so they
+// are not relaxed.
+func Fires(o Options, names ...string) *verify.Property {
+	p := verify.Fires(names...)
+	o.Relax, o.Keep = false, nil
+	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+		ts, err := pass.Model().Named(names...)
+		if err != nil {
+			return verify.Verdict{}, err
+		}
+		g, err := Of(ctx, pass, o)
+		if err != nil {
+			return verify.Verdict{}, err
+		}
+		var never []string
+		for _, t := range ts {
+			if !g.Fires(t) {
+				never = append(never, g.Model.Transition(t))
+			}
+		}
+		switch {
+		case len(never) == 0:
+			return verify.Prove(method, g.Classes(), "all of %d transitions fire", len(ts)), nil
+		case g.Complete:
+			return verify.Deny(method, g.Classes(), "never fires: %s", strings.Join(never, ", ")), nil
+		default:
+			return g.capped(), nil
+		}
+	}
+	return p
+}
+
+// whole is a proof if the graph is complete.
+func (g *Graph) whole(format string, args ...any) verify.Verdict {
+	if !g.Complete {
+		return g.capped()
+	}
+	return verify.Prove(method, g.Classes(), format, args...)
+}
+
+func (g *Graph) capped() verify.Verdict {
+	return verify.Doubt(method, verify.Capped, g.Classes(), "nothing found within %d classes, and there are more", len(g.classes))
+}
+
+func (g *Graph) refute(steps []verify.Step, format string, args ...any) verify.Verdict {
+	return g.Model.Refute(method, steps, g.Classes(), format, args...)
+}

@@ -1,0 +1,111 @@
+package stateclass
+
+import (
+	"slices"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+// PathTo returns a firing sequence from the start to a class.
+func (g *Graph) PathTo(class int) []verify.Step {
+	var hops []int
+	for i := class; i >= 0; i = int(g.classes[i].parent) {
+		hops = append(hops, i)
+	}
+	slices.Reverse(hops)
+	var steps []verify.Step
+	for _, i := range hops {
+		steps = append(steps, g.chain(i)...)
+	}
+	return steps
+}
+
+// chain finds the firings that lead from the parent of a class to it.
+func (g *Graph) chain(class int) []verify.Step {
+	c := &g.classes[class]
+	mk := &g.markings[c.marking]
+	n := len(mk.clocks) + 1
+	want := g.zone(uint32(class), n*n)
+	marking := g.Marking(class, nil)
+	var found []verify.Step
+	r := g.replay(int(c.parent), c.by)
+	r.visit = func() {
+		if found == nil && slices.Equal(r.w.Marking, marking) {
+			if r.successor(mk); slices.Equal(r.zone, want) {
+				found = append([]verify.Step{}, r.w.Chain...)
+			}
+		}
+	}
+	r.run()
+	if found == nil {
+		panic("stateclass: path: a class is not reached by the step that found it")
+	}
+	return found
+}
+
+// replayer fires one step of one class again.
+type replayer struct {
+	explorer
+	visit func()
+	from  int
+	by    verify.Step
+}
+
+func (g *Graph) replay(from int, by verify.Step) *replayer {
+	r := &replayer{explorer: explorer{g: g, from: from, here: make([]int32, g.Model.Slots()), rows: make([]int, len(g.of))}, by: by}
+	r.from = from
+	r.w = g.Model.NewWalker(func() { r.visit() }, nil)
+	r.w.Track()
+	r.w.Record = true
+	return r
+}
+
+func (r *replayer) run() {
+	r.explorer.from = r.from
+	if r.from < 0 {
+		r.w.Start()
+		return
+	}
+	c := &r.g.classes[r.from]
+	mk := &r.g.markings[c.marking]
+	r.g.set.Get(int(c.marking), r.here)
+	dim := len(mk.clocks) + 1
+	f := 0
+	for i, k := range mk.clocks {
+		r.rows[k] = i + 1
+		if r.g.Model.Timed()[k] == r.by.Transition {
+			f = i + 1
+		}
+	}
+	r.fire.begin(r.g.zone(uint32(r.from), dim*dim), dim, f)
+	r.w.FireKept(r.here, mk.running, r.by)
+}
+
+// pathToFault returns a way to a fault, the faulting firing included.
+func (g *Graph) pathToFault(f verify.FaultAt) []verify.Step {
+	var steps []verify.Step
+	if f.From >= 0 {
+		steps = g.PathTo(f.From)
+	}
+	if len(f.Chain) > 0 {
+		return append(steps, f.Chain...)
+	}
+	return append(steps, f.Step)
+}
+
+// pathAcross returns a way to a class and over the step that leaves it.
+func (g *Graph) pathAcross(from int, first verify.Step) []verify.Step {
+	if from < 0 {
+		return nil
+	}
+	steps := g.PathTo(from)
+	r := g.replay(from, first)
+	r.visit = func() {
+		if len(r.w.Chain) > 0 {
+			steps = append(steps, r.w.Chain...)
+			r.visit = func() {}
+		}
+	}
+	r.run()
+	return steps
+}

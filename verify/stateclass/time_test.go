@@ -1,0 +1,192 @@
+package stateclass
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// TestLatency: worst case from barge-in to clear, (5+j) + k(2+j) + (1+j) ms, by
+// one exploration, and by an observer in the net with the published classes.
+func TestLatency(t *testing.T) {
+	classes := map[[2]int]int{{1, 0}: 8, {1, 1}: 8, {1, 3}: 8, {2, 0}: 14, {2, 1}: 14, {2, 3}: 14, {4, 0}: 49, {4, 1}: 134, {4, 3}: 90,
+		{8, 0}: 131, {8, 1}: 428, {8, 3}: 349, {16, 0}: 343, {16, 1}: 1064, {16, 3}: 913}
+	for kj, want := range classes {
+		k, j := kj[0], kj[1]
+		t.Run(fmt.Sprintf("k=%d j=%d", k, j), func(t *testing.T) {
+			sup := 6 + 2*k + (k+2)*j
+			g := explore(t, latency(k, j, sup+1), verify.Interleave, Options{Merge: Equality})
+			if g.Classes() != want || satisfies(t, g, "OVERDUE") {
+				t.Errorf("%d classes, want %d; overdue %v", g.Classes(), want, satisfies(t, g, "OVERDUE"))
+			}
+			if g := explore(t, latency(k, j, sup), verify.Interleave, Options{}); !satisfies(t, g, "OVERDUE") {
+				t.Errorf("not overdue at %d ms", sup)
+			}
+			e := measured(t, bargeIn(k, j, 25), Options{})
+			if e.Most != time.Duration(sup)*time.Millisecond || e.Least != 0 || e.Overdue {
+				t.Errorf("measured %v, want 0 to %d ms", e, sup)
+			}
+		})
+	}
+}
+
+func measured(t *testing.T, n *petri.Net, o Options) Elapsed {
+	t.Helper()
+	m := model(t, n, verify.Interleave)
+	e, _, err := Measure(context.Background(), m, verify.Observer{
+		Name: "obs", Start: []string{"vad_edge"}, Stop: []string{"flushed"}, Limit: time.Second}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestLatencyFromTheGraph: with exact playout never more than two chunks are in
+// flight, so the bound is not the formula's.
+func TestLatencyFromTheGraph(t *testing.T) {
+	for _, c := range []struct{ k, played, sup, classes int }{{2, 20, 10, 14}, {4, 20, 10, 14}, {8, 20, 10, 14}, {4, 21, 14, 113}, {8, 21, 22, 323}} {
+		n := bargeIn(c.k, 0, c.played)
+		if e := measured(t, n, Options{}); e.Most != time.Duration(c.sup)*time.Millisecond || e.Overdue {
+			t.Errorf("k=%d played %d: %v, want %d ms", c.k, c.played, e, c.sup)
+		}
+		l := latency(c.k, 0, c.sup+1)
+		for i := range l.Transitions {
+			if l.Transitions[i].Name == "played" {
+				l.Transitions[i].When = between(20, c.played)
+			}
+		}
+		if g := explore(t, l, verify.Interleave, Options{Merge: Equality}); g.Classes() != c.classes {
+			t.Errorf("k=%d played %d: %d classes, want %d", c.k, c.played, g.Classes(), c.classes)
+		}
+	}
+}
+
+func TestTimedProperties(t *testing.T) {
+	ms := time.Millisecond
+	keyNet := imported("a b c", tr("t0", between(2, 5), "c -> b"), tr("t1", between(0, 3), "b -> c"), tr("t2", between(0, 1), "a -> c"))
+	tie := imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(3, 5), "p -> r"))
+	for _, c := range []struct {
+		net  *petri.Net
+		prop *verify.Property
+		want verify.Outcome
+		has  string // part of the reason
+		run  string
+	}{
+		{silence(), NotBefore("start", "+REC2", 12000*ms, Options{}), verify.Proved, "", ""},
+		{silence(), NotBefore("start", "+REC2", 12001*ms, Options{}), verify.Refuted, "after 12s", "silence1 silence2"},
+		{silence(), Within("+REC2", "recover", 50*ms, Options{}), verify.Proved, "0s to 50ms", ""},
+		{silence(), Within("+REC2", "recover", 49*ms, Options{}), verify.Refuted, "not within", ""},
+		{silence(), Within("silence1", "silence2", time.Hour, Options{}), verify.Refuted, "", ""},
+		{silence(), Never("VAD && can(silence1)", Options{}), verify.Proved, "", ""},
+		{silence(), DeadlockFree(Options{}), verify.Proved, "", ""},
+		{silence(), Fires(Options{}), verify.Proved, "", ""},
+		{keyNet, Never("b >= 3", Options{}), verify.Refuted, "b*3", "t2 t0 t1 t0 t0 t1 t0"},
+		{keyNet, Reach("b >= 3", Options{Merge: Equality}), verify.Proved, "", "t2 t0 t1 t0 t0"},
+		{keyNet, Bounded("b", 3, Options{}), verify.Proved, "", ""},
+		{tie, Reach("r", Options{}), verify.Proved, "", "t2"},
+		{tie, DeadlockFree(Options{}), verify.Refuted, "q", "t1"},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Fires(Options{}), verify.Refuted, "t2", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Reach("r", Options{Relax: true}), verify.Unknown, "time forbids", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Never("q && r", Options{Relax: true}), verify.Proved, "", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Never("r", Options{Relax: true, Keep: []string{"t1", "t2"}}), verify.Proved, "", ""},
+		{crossing(3), Never("on_1 && open", Options{}), verify.Proved, "", ""},
+		{crossing(3), Mutex(Options{}, "open", "closed", "raising", "lowering"), verify.Proved, "", ""},
+		{crossing(2), Never("on_1 && !closed", Options{}), verify.Proved, "", ""},
+	} {
+		t.Run(c.prop.Name, func(t *testing.T) {
+			p, err := petri.Compile(c.net)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := verify.Run(context.Background(), p, verify.Config{Semantics: verify.Interleave}, c.prop)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := r.Results[0]
+			if v.Outcome != c.want || !strings.Contains(v.Reason, c.has) {
+				t.Fatalf("%s (%s), want %s (%s)", v.Outcome, v.Reason, c.want, c.has)
+			}
+			if c.run == "" {
+				return
+			}
+			var names []string
+			for _, f := range v.Witness.Firings {
+				names = append(names, f.Name)
+			}
+			if have := strings.Join(names, " "); have != c.run {
+				t.Errorf("witness %q, want %q: %v", have, c.run, v.Witness.Firings)
+			}
+		})
+	}
+}
+
+// TestTimeDiverges: a cycle of firings without any wait is found however it is
+// hidden, in either reading of [0,0].
+func TestTimeDiverges(t *testing.T) {
+	zeno := imported("p", tr("go", between(1, 1), "p -> q"), tr("a", petri.Interval{}, "q -> r"), tr("b", petri.Interval{}, "r -> q"))
+	for _, sem := range []verify.Semantics{verify.RunToCompletion, verify.Interleave} {
+		for _, c := range []struct {
+			net  *petri.Net
+			want verify.Outcome
+		}{{zeno, verify.Refuted}, {silence(), verify.Proved}, {crossing(2), verify.Proved}} {
+			p, err := petri.Compile(c.net)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := verify.Run(context.Background(), p, verify.Config{Semantics: sem}, TimeDiverges(Options{}))
+			if err != nil || r.Outcome() != c.want {
+				t.Errorf("%v %v: %v", sem, err, r)
+			}
+		}
+	}
+}
+
+// TestScale: multiplying every wait leaves every count as it was, and so does
+// the order of declaration.
+func TestScaleAndOrder(t *testing.T) {
+	for _, r := range references() {
+		if r.classes > 4000 {
+			continue
+		}
+		scaled, turned := *r.net, *r.net
+		scaled.Transitions, turned.Transitions = nil, nil
+		for _, tr := range r.net.Transitions {
+			turned.Transitions = append([]petri.Transition{tr}, turned.Transitions...)
+			tr.When.Earliest *= 1000
+			if tr.When.Latest != petri.Forever {
+				tr.When.Latest *= 1000
+			}
+			scaled.Transitions = append(scaled.Transitions, tr)
+		}
+		for _, n := range []*petri.Net{&scaled, &turned} {
+			for _, merge := range []Merge{Equality, Inclusion} {
+				want := explore(t, r.net, verify.Interleave, Options{Merge: merge})
+				g := explore(t, n, verify.Interleave, Options{Merge: merge})
+				if g.Classes() != want.Classes() || g.Edges() != want.Edges() {
+					t.Errorf("%s merge %d: %d classes, %d edges; %d, %d before", r.name, merge, g.Classes(), g.Edges(), want.Classes(), want.Edges())
+				}
+			}
+		}
+	}
+}
+
+func TestCapAndCancel(t *testing.T) {
+	g := explore(t, crossing(3), verify.Interleave, Options{Merge: Equality, Max: 100})
+	if g.Complete || g.Made() < 100 || g.Made() > 200 {
+		t.Errorf("at a cap of 100: complete %v, %d made", g.Complete, g.Made())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Explore(ctx, model(t, crossing(1), verify.Interleave), Options{}); err == nil {
+		t.Error("no error after cancel")
+	}
+	long := imported("p", tr("t", petri.After(MaxWait+1), "p -> q"))
+	if _, err := Explore(context.Background(), model(t, long, verify.Interleave), Options{}); err == nil || !strings.Contains(err.Error(), "t waits") {
+		t.Errorf("a wait beyond the limit: %v", err)
+	}
+}
