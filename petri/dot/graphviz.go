@@ -17,7 +17,8 @@ func Graph(p *petri.Program, o Options) string {
 	w := &dotWriter{p: p, counts: counts}
 	w.line(`digraph %s {`, quote(p.Name()))
 	w.depth++
-	w.line(`graph [rankdir=LR, label=%s, labelloc=t, fontname="Helvetica", nodesep=0.3, ranksep=0.5]`, quote(titleOf(p, o)))
+	w.line(`graph [rankdir=LR, label=%s, labelloc=t, fontname="Helvetica", nodesep=0.3, ranksep=0.5]`,
+		quote(titleOf(p, o)))
 	w.line(`node [fontname="Helvetica", fontsize=10]`)
 	w.line(`edge [fontname="Helvetica", fontsize=9, arrowsize=0.7]`)
 	w.group(groupTree(p))

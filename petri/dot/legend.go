@@ -27,7 +27,8 @@ func (w *svgWriter) symbols() []symbol {
 		}
 	}
 	circle := func(line, dash string) string {
-		return `<circle cx="13" cy="0" r="6.5" stroke-width="1.5" fill="` + placeColour + `" stroke="` + line + `"` + dash + `/>`
+		return `<circle cx="13" cy="0" r="6.5" stroke-width="1.5" fill="` + placeColour +
+			`" stroke="` + line + `"` + dash + `/>`
 	}
 	bar := func(fill string) string {
 		return `<rect x="10" y="-8" width="6" height="16" rx="1.5" stroke-width="1.5" fill="` + fill +

@@ -197,7 +197,8 @@ func (w *svgWriter) reference(n *node) {
 	case p.Out:
 		line = outputColour
 	}
-	w.add(`<g class="ref" data-ref="%s" fill="%s"><title>%s</title>`, escape(p.Name), mutedColour, escape(describePlace(p)))
+	w.add(`<g class="ref" data-ref="%s" fill="%s"><title>%s</title>`,
+		escape(p.Name), mutedColour, escape(describePlace(p)))
 	w.add(`<circle cx="%s" cy="%s" r="%d" fill="%s" stroke="%s" stroke-width="1" stroke-dasharray="3 2"/>`,
 		num(n.x), num(n.y), refRadius, frameColour, line)
 	w.label(n, refRadius)

@@ -1,0 +1,158 @@
+package petritest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Player plays the steps of a script on a machine.
+type Player struct {
+	prog *petri.Program
+	m    *petri.Machine
+}
+
+// NewPlayer makes a player with a machine at its start.
+func NewPlayer(prog *petri.Program) *Player {
+	return &Player{prog: prog, m: prog.Start()}
+}
+
+// Machine is the machine the player plays on.
+func (p *Player) Machine() *petri.Machine { return p.m }
+
+// Do plays one step, given as its words and the lines after it, and returns
+// what happened: one line for each thing, each with a newline.
+func (p *Player) Do(step string, args []string, input string) string {
+	var b strings.Builder
+	if err := p.do(&b, step, args, input); err != nil {
+		fmt.Fprintf(&b, "error: %v\n", err)
+	}
+	return b.String()
+}
+
+func (p *Player) do(b *strings.Builder, step string, args []string, input string) error {
+	switch step {
+	case "inject":
+		return p.inject(b, args, input)
+	case "advance":
+		if len(args) != 1 {
+			return fmt.Errorf("petritest: advance takes one time")
+		}
+		at, err := p.time(args[0])
+		if err != nil {
+			return err
+		}
+		return p.run(b, at, func() error { return nil })
+	case "marking":
+		p.marking(b)
+	case "wake":
+		p.wake(b)
+	case "restart":
+		p.m = p.prog.Start()
+	default:
+		return fmt.Errorf("petritest: unknown step %q; there are inject, advance, marking, wake, restart", step)
+	}
+	return nil
+}
+
+func (p *Player) inject(b *strings.Builder, args []string, input string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("petritest: inject takes a place")
+	}
+	place, args := args[0], args[1:]
+	at := p.m.Now()
+	if n := len(args); n > 0 && strings.HasPrefix(args[n-1], "@") {
+		var err error
+		if at, err = p.time(args[n-1][1:]); err != nil {
+			return err
+		}
+		args = args[:n-1]
+	}
+	tok, err := p.prog.ParseToken(place, strings.Join(args, " ")+input)
+	if err != nil {
+		return err
+	}
+	return p.run(b, at, func() error { return p.m.Inject(at, tok) })
+}
+
+// time reads a time, which is relative to now if it begins with a plus.
+func (p *Player) time(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimPrefix(s, "+"))
+	if err != nil {
+		return 0, fmt.Errorf("petritest: time %q: a duration such as 250ms or +1.5s", s)
+	}
+	if strings.HasPrefix(s, "+") {
+		d += p.m.Now()
+	}
+	return d, nil
+}
+
+// run does something at a time, lets time pass until then, and prints what
+// happened.
+func (p *Player) run(b *strings.Builder, at time.Duration, do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.print(b, p.m.Fault())
+			fmt.Fprintf(b, "fault: %v\n", v)
+			err = nil
+		}
+	}()
+	err = do()
+	p.print(b, p.m.Advance(at))
+	return err
+}
+
+func (p *Player) print(b *strings.Builder, r petri.Ready) {
+	for _, e := range r.Events {
+		b.WriteString(p.prog.Describe(e) + "\n")
+	}
+	for _, t := range r.Out {
+		b.WriteString("out " + describe(t) + "\n")
+	}
+}
+
+// valueMax is the most bytes of a value that a trace shows.
+const valueMax = 120
+
+// describe shows a token with its value, as text if it has one, else as JSON.
+func describe(t petri.Token) string {
+	s := t.String()
+	if t.Cancel() {
+		return s + " cancel"
+	}
+	if _, unit := t.Value().(petri.Unit); unit || s != t.Place() {
+		return s
+	}
+	v, err := json.Marshal(t.Value())
+	if err != nil {
+		return s
+	}
+	if len(v) > valueMax {
+		return fmt.Sprintf("%s=%s... (%d bytes)", s, v[:valueMax], len(v))
+	}
+	return s + "=" + string(v)
+}
+
+func (p *Player) marking(b *strings.Builder) {
+	empty := true
+	for slot, n := range p.m.Marking(nil) {
+		if n > 0 {
+			fmt.Fprintf(b, "%s %d\n", p.prog.SlotName(slot), n)
+			empty = false
+		}
+	}
+	if empty {
+		b.WriteString("empty\n")
+	}
+}
+
+func (p *Player) wake(b *strings.Builder) {
+	if p.m.Wake() == petri.Forever {
+		b.WriteString("never\n")
+		return
+	}
+	fmt.Fprintf(b, "%v\n", p.m.Wake())
+}

@@ -1,0 +1,111 @@
+package petritest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+type light uint8
+
+func (l light) Key() petri.Key     { return petri.Key(l) }
+func (l light) KeyNames() []string { return []string{"dark", "bright"} }
+
+type visitor struct {
+	Name string
+	Note string `json:",omitempty"`
+}
+
+// doorbell rings for 500 ms at a press, tells who came, and breaks when a
+// visitor has no name.
+func doorbell(t testing.TB) *petri.Program {
+	const (
+		press = petri.Place[petri.Unit]("press")
+		sky   = petri.Place[light]("sky")
+		come  = petri.Place[visitor]("come")
+		told  = petri.Place[visitor]("told")
+		idle  = petri.Place[petri.Unit]("idle")
+		rings = petri.Place[petri.Unit]("rings")
+		bell  = petri.Place[petri.Unit]("bell")
+		lamp  = petri.Place[light]("lamp")
+	)
+	p, err := petri.Compile(&petri.Net{
+		Name: "doorbell",
+		Env:  []petri.Env{{Place: press}, {Place: sky}, {Place: come}},
+		Out:  []petri.Output{{Place: bell}, {Place: lamp}, {Place: told}},
+		Init: []petri.Token{idle.Token(petri.Unit{})},
+		Transitions: []petri.Transition{
+			{Name: "ring", In: petri.Arcs{press, idle}, Out: petri.And(rings, bell)},
+			{Name: "quieten", In: petri.Arcs{rings}, Out: petri.And(idle), When: petri.After(500 * time.Millisecond)},
+			{Name: "switch", In: petri.Arcs{sky}, Out: petri.And(lamp)},
+			{Name: "tell", In: petri.Arcs{come}, Out: petri.And(told), Action: func(f *petri.Firing) {
+				v := come.Get(f)
+				if v.Name == "" {
+					panic("a visitor without a name")
+				}
+				told.Put(f, v)
+			}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestDoorbell(t *testing.T) { Run(t, "testdata/doorbell", doorbell(t)) }
+
+// TestTwice plays the same steps on two machines.
+func TestTwice(t *testing.T) {
+	var trace [2]string
+	for i := range trace {
+		p := NewPlayer(doorbell(t))
+		for _, step := range []string{"inject press @10ms", "inject press @20ms", "inject sky bright", "advance +1s", "marking"} {
+			w := strings.Fields(step)
+			trace[i] += p.Do(w[0], w[1:], "")
+		}
+		if p.Machine().Now() != 1020*time.Millisecond {
+			t.Errorf("at %v", p.Machine().Now())
+		}
+	}
+	if trace[0] != trace[1] || !strings.Contains(trace[0], "510ms fired quieten\n510ms fired ring\n") {
+		t.Errorf("traces:\n%s\n%s", trace[0], trace[1])
+	}
+}
+
+// TestDifferenceFails runs a script with a wrong trace in a test of its own.
+func TestDifferenceFails(t *testing.T) {
+	if dir := os.Getenv("PETRITEST_SCRIPTS"); dir != "" {
+		Run(t, dir, doorbell(t))
+		return
+	}
+	dir := t.TempDir()
+	play := func(args ...string) ([]byte, error) {
+		args = append([]string{"-test.run", "^TestDifferenceFails$"}, args...)
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Env = append(os.Environ(), "PETRITEST_SCRIPTS="+dir)
+		return cmd.CombinedOutput()
+	}
+	script := filepath.Join(dir, "wrong")
+	if err := os.WriteFile(script, []byte("advance 1s\n----\n0s started\n1s fired ring\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := play(); err == nil {
+		t.Errorf("a wrong trace passed:\n%s", out)
+	}
+	if out, err := play("-rewrite"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	got, err := os.ReadFile(script)
+	if err != nil || string(got) != "advance 1s\n----\n0s started\n" {
+		t.Errorf("rewritten to %q, %v", got, err)
+	}
+	if out, err := play(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
