@@ -21,12 +21,13 @@ type Conn interface {
 	Send(ctx context.Context, m ClientMessage) error
 
 	// SendAudio sends 16 kHz mono PCM, as many samples as wanted; more than a second is split. It copies pcm before it
-	// returns, does not allocate, and otherwise behaves as Send. No samples is no message.
+	// returns, allocates nothing (the WebSocket beneath does, a little: 152 bytes a message, however long), and
+	// otherwise behaves as Send. No samples is no message.
 	SendAudio(ctx context.Context, pcm []int16) error
 
 	// Recv waits for the next message and overwrites *m with it, all fields. The caller owns *m; m.PCM keeps its
 	// memory from call to call and is valid until the next Recv into the same m. A message of audio alone allocates
-	// nothing once m.PCM has grown. Recv must be called by one goroutine at a time, and all the time: pings and
+	// nothing once m.PCM has grown (the WebSocket beneath: 432 bytes). Recv must be called by one goroutine at a time, and all the time: pings and
 	// closes of the model are answered only while a Recv waits.
 	Recv(ctx context.Context, m *ServerMessage) error
 

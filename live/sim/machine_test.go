@@ -1,0 +1,212 @@
+package sim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/audio/audiotest"
+)
+
+// newMachine is the model's side of connection id, without a wire.
+func newMachine(t testing.TB, cfg Config, id int) *machine {
+	t.Helper()
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s.machine(id, cfg.Faults, "/")
+}
+
+// step is a message at a time.
+type step struct {
+	at   time.Duration
+	data string
+}
+
+func audioMessage(pcm []int16) string {
+	data := base64.StdEncoding.EncodeToString(audio.AppendBytes(nil, pcm))
+	return audioHead + data + audioTail + "16000" + audioEnd
+}
+
+// conversation greets, speaks a turn, and interrupts the answer.
+func conversation() []step {
+	script := []step{
+		{0, `{"setup":{"model":"models/parrot","sessionResumption":{},"inputAudioTranscription":{},` +
+			`"outputAudioTranscription":{},"realtimeInputConfig":{"automaticActivityDetection":{"disabled":true}}}}`},
+		{10 * time.Millisecond, `{"realtimeInput":{"text":"Greet the caller."}}`},
+		{8 * time.Second, `{"realtimeInput":{"activityStart":{}}}`},
+	}
+	at := 8 * time.Second
+	said := audiotest.Resample(audiotest.Speech("question"), inputRateHz).Samples
+	for frame := range slices.Chunk(said, 320) {
+		script = append(script, step{at, audioMessage(frame)})
+		at += 20 * time.Millisecond
+	}
+	return append(script,
+		step{at, `{"realtimeInput":{"activityEnd":{}}}`},
+		step{at + time.Second, `{"realtimeInput":{"activityStart":{}}}`},
+		step{at + 2*time.Second, `{"realtimeInput":{"activityEnd":{}}}`},
+	)
+}
+
+// run plays a script, waking the machine whenever it wants but late by lateness, and returns everything it sent.
+func (m *machine) run(script []step, lateness time.Duration) (trace []string) {
+	take := func(at time.Duration) {
+		for _, f := range m.out {
+			trace = append(trace, fmt.Sprintf("%v %v %x", at.Round(time.Second), f.binary, sha256.Sum256(f.data)))
+		}
+		m.out = m.out[:0]
+	}
+	for _, s := range script {
+		for m.wake() < s.at {
+			m.advance(m.wake() + lateness)
+			take(m.now)
+		}
+		m.receive(s.at, []byte(s.data))
+		take(m.now)
+	}
+	for m.wake() != never {
+		m.advance(m.wake() + lateness)
+		take(m.now)
+	}
+	return trace
+}
+
+// TestSameScriptSameAnswer plays one script twice, with another seed, and on another connection.
+func TestSameScriptSameAnswer(t *testing.T) {
+	script := conversation()
+	first := newMachine(t, Config{Seed: 7}, 1).run(script, 0)
+	if len(first) < 50 {
+		t.Fatalf("only %d messages", len(first))
+	}
+	if again := newMachine(t, Config{Seed: 7}, 1).run(script, 0); !slices.Equal(again, first) {
+		t.Error("the same script gave another answer")
+	}
+	if other := newMachine(t, Config{Seed: 9}, 1).run(script, 0); slices.Equal(other, first) {
+		t.Error("another seed gave the same answer")
+	}
+	if other := newMachine(t, Config{Seed: 7}, 3).run(script, 0); slices.Equal(other, first) {
+		t.Error("another connection gave the same answer")
+	}
+}
+
+// TestLatenessDoesNotAddUp wakes the machine 3 ms late each time: the pace of the reply stays.
+func TestLatenessDoesNotAddUp(t *testing.T) {
+	script := conversation()[:2]
+	punctual, late := newMachine(t, Config{}, 1), newMachine(t, Config{}, 1)
+	punctual.run(script, 0)
+	late.run(script, 3*time.Millisecond)
+	if d := late.now - punctual.now; d < 0 || d > 10*time.Millisecond {
+		t.Errorf("the turn ended %v later", d)
+	}
+}
+
+// TestGreetingFile has the length and the level it should have.
+func TestGreetingFile(t *testing.T) {
+	if len(greetingWAV) > 130_000 {
+		t.Errorf("greeting.wav has %d bytes", len(greetingWAV))
+	}
+	pcm, err := greeting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := playtime(len(pcm)); d < 5*time.Second || d > 7*time.Second {
+		t.Errorf("the greeting is %v long", d)
+	}
+	if level := audio.DBFS(audio.RMS(pcm)); level < -35 || level > -10 {
+		t.Errorf("the greeting has %.1f dBFS", level)
+	}
+}
+
+// TestMuLaw compares a few codes with ITU-T G.711.
+func TestMuLaw(t *testing.T) {
+	for code, want := range map[byte]int16{0xff: 0, 0x7f: 0, 0xfe: 8, 0x7e: -8, 0x80: 32124, 0x00: -32124, 0xf0: 120} {
+		if got := muLaw(code); got != want {
+			t.Errorf("%#x is %d, want %d", code, got, want)
+		}
+	}
+	for _, wav := range [][]byte{nil, greetingWAV[:11], greetingWAV[:40], bytes.Repeat([]byte("RIFF"), 10),
+		append([]byte("RIFF0000WAVEdata\x01\x00\x00\x00"), 0)} {
+		if _, err := decodeMuLaw(wav); err == nil {
+			t.Errorf("%.40q is taken", wav)
+		}
+	}
+}
+
+// TestTongues says the same in both, in one line and in many.
+func TestTongues(t *testing.T) {
+	pcm := []int16{1, -2, 300}
+	for _, f := range []func(tongue) frame{
+		func(t tongue) frame { return t.audio(pcm) },
+		func(t tongue) frame { return t.turnComplete(usage{1, 2}) },
+		func(t tongue) frame { return t.goAway(9500 * time.Millisecond) },
+		func(t tongue) frame { return t.transcript("inputTranscription", `a "b" <c>`) },
+		func(t tongue) frame { return t.resumption("h") },
+		func(t tongue) frame { return t.resumption("") },
+	} {
+		text, binary := f(tongue{}), f(tongue{binary: true})
+		var a, b bytes.Buffer
+		if json.Compact(&a, text.data) != nil || json.Compact(&b, binary.data) != nil || text.binary || !binary.binary {
+			t.Fatalf("no JSON: %s, %s", text.data, binary.data)
+		}
+		if got := strings.Replace(a.String(), `"role":"model",`, "", 1); got != b.String() {
+			t.Errorf("%s is not %s", a.String(), b.String())
+		}
+		if !bytes.Contains(binary.data, []byte("\n  ")) || bytes.Contains(text.data, []byte("\n")) {
+			t.Errorf("spacing of %s and %s", text.data, binary.data)
+		}
+	}
+}
+
+// FuzzParse holds the short cut for audio to what the grammar says, and the grammar to never failing.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(audioMessage([]int16{1, 2, 3})))
+	f.Add([]byte(`{"realtime_input":{"audio":{"mime_type":"audio/pcm;rate=48000","data":"-_8="}}}`))
+	for _, s := range conversation()[:3] {
+		f.Add([]byte(s.data))
+	}
+	grammar := clientGrammar()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		quick, ok := parseAudio(data)
+		slow, refused := parse(append([]byte(" "), data...), grammar)
+		if !ok {
+			if refused != nil && (refused.code < 1000 || len(refused.reason) > reasonBytesMax) {
+				t.Fatalf("refused with %+v", refused)
+			}
+			return
+		}
+		if refused != nil || slow.verb != verbAudio || !bytes.Equal(slow.pcm, quick.pcm) || slow.rateHz != quick.rateHz {
+			t.Fatalf("quick %+v, slow %+v %+v", quick, slow, refused)
+		}
+	})
+}
+
+// FuzzConversation sends anything after a setup; the machine must keep its limits and come to rest.
+func FuzzConversation(f *testing.F) {
+	setup := []byte(conversation()[0].data)
+	f.Add(`{"realtimeInput":{"text":"x"}}`, `{"realtimeInput":{"activityStart":{}}}`, `{"clientContent":{"turnComplete":true}}`)
+	f.Add(`{"realtimeInput":{"activityStart":{}}}`, audioMessage(make([]int16, 320)), `{"realtimeInput":{"activityEnd":{}}}`)
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		m := newMachine(t, Config{Greeting: make([]int16, 2400)}, 1)
+		m.receive(0, setup)
+		for i, data := range []string{a, b, c} {
+			m.receive(time.Duration(i)*50*time.Millisecond, []byte(data))
+		}
+		for range 1000 {
+			if m.wake() == never || m.end != nil {
+				return
+			}
+			m.advance(m.wake())
+		}
+		t.Fatal("it does not come to rest")
+	})
+}
