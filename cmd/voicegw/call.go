@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
+	"github.com/voicegw/voicegw/transport/ws/wsclient"
+)
+
+// callOptions are the flags of call.
+type callOptions struct {
+	url, in, out, bargeIn, echo       string
+	language, instructions, detection string
+	halfDuplex, json                  bool
+	ca                                string
+	max                               time.Duration
+}
+
+func callCommand() *cobra.Command {
+	o := &callOptions{}
+	cmd := &cobra.Command{
+		Use:   "call",
+		Short: "make a call with a WAV as the microphone",
+		Long: "call speaks a WAV as the microphone, in real time, then is silent until the reply is over and nothing\n" +
+			"was to be heard for 2 s, and says what it heard and how long it waited. Where the model greets, it lets it\n" +
+			"finish first.",
+		Example: "  voicegw call --in speech.wav --out heard.wav\n" +
+			"  voicegw call --in speech.wav --barge-in over.wav@2s --json",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.url, "url", "ws://"+listenDefault+"/v1/voice", "the gateway's `URL`")
+	f.StringVar(&o.in, "in", "", "what the caller says: a `WAV` of 16-bit PCM (needed)")
+	f.StringVar(&o.out, "out", "", "write what was audible to this `WAV`")
+	f.StringVar(&o.bargeIn, "barge-in", "", "speak `WAV@TIME` over a reply of which so much was heard: over.wav@2s")
+	f.StringVar(&o.echo, "echo", "", "the microphone hears the loudspeaker after `DELAY,LEVEL`: 120ms,-15dB")
+	f.DurationVar(&o.max, "max", wsclient.MaxDefault, "hang up after this long, at most 1h")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.StringVar(&o.language, "language", "", "ask for this language, a BCP 47 tag")
+	f.StringVar(&o.instructions, "instructions", "", "ask for the instructions of this `name`")
+	f.StringVar(&o.detection, "detection", "", "ask that speech be detected by the gateway (manual) or the model (server)")
+	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask not to be listened to while the reply is playing")
+	f.StringVar(&o.ca, "tls-ca", "", "trust the certificates in this PEM `file` for wss, besides the system's")
+	f.SortFlags = false
+	return cmd
+}
+
+// run makes the call and prints what it was.
+func (o *callOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	out, err := createOutput(o.out)
+	if err != nil {
+		return err
+	}
+	defer out.abandon()
+	report, failed := wsclient.Call(ctx, cfg)
+	if failed != nil && report.Closed == "" {
+		return failed
+	}
+	if err := out.write(report.Heard); err != nil {
+		return err
+	}
+	if err := o.print(stdout, stderr, &report); err != nil {
+		return err
+	}
+	switch {
+	case failed != nil:
+		return failed
+	case report.Reason != transport.ReasonCallerHungUp && report.Reason != transport.ReasonDone:
+		return fmt.Errorf("the gateway ended the call: %s (%s)", report.Message, report.Closed)
+	}
+	return nil
+}
+
+// config reads the flags and the files that they name.
+func (o *callOptions) config() (wsclient.Config, error) {
+	cfg := wsclient.Config{URL: o.url, Max: o.max, Hello: transport.Hello{
+		Language: o.language, Instructions: o.instructions, Detection: transport.Detection(o.detection),
+		HalfDuplex: o.halfDuplex, Client: "voicegw call",
+	}}
+	if o.in == "" {
+		return cfg, usagef("--in is missing; want a WAV of what the caller says")
+	}
+	if o.max <= 0 || o.max > wsclient.MaxMax {
+		return cfg, usagef("--max is %v; want more than 0, at most 1h", o.max)
+	}
+	var err error
+	if cfg.In, err = readWAV(o.in); err != nil {
+		return cfg, fmt.Errorf("--in: %w", err)
+	}
+	if o.bargeIn != "" {
+		name, after, err := wsclient.ParseBargeIn(o.bargeIn)
+		if err != nil {
+			return cfg, &usageError{err}
+		}
+		cfg.BargeIn.After = after
+		if cfg.BargeIn.PCM, err = readWAV(name); err != nil {
+			return cfg, fmt.Errorf("--barge-in: %w", err)
+		}
+	}
+	if o.echo != "" {
+		if cfg.Echo, err = wsclient.ParseEcho(o.echo); err != nil {
+			return cfg, &usageError{err}
+		}
+	}
+	cfg.Dial, err = o.dial()
+	return cfg, err
+}
+
+// dial is how to connect.
+func (o *callOptions) dial() (ws.DialConfig, error) {
+	if o.ca == "" {
+		return ws.DialConfig{}, nil
+	}
+	pem, err := readSmall(o.ca)
+	if err != nil {
+		return ws.DialConfig{}, fmt.Errorf("--tls-ca: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM([]byte(pem)) {
+		return ws.DialConfig{}, usagef("--tls-ca: %s has no certificate in PEM", o.ca)
+	}
+	return ws.DialConfig{TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, nil
+}
+
+// print prints the report: for machines, or for people.
+func (o *callOptions) print(stdout, stderr io.Writer, r *wsclient.Report) error {
+	if o.json {
+		return json.NewEncoder(stdout).Encode(r)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(stderr, "note:", note)
+	}
+	_, err := io.WriteString(stdout, o.summary(r))
+	return err
+}
+
+func (o *callOptions) summary(r *wsclient.Report) string {
+	var b strings.Builder
+	who := r.Ready.Model.Name
+	if r.Ready.Model.Embedded {
+		who += " (embedded)"
+	}
+	fmt.Fprintf(&b, "connected    in %d ms, model %s\n", r.ConnectedMS, who)
+	fmt.Fprintf(&b, "replies      %d", r.Turns)
+	if len(r.FirstAudioMS) > 0 {
+		fmt.Fprintf(&b, ", first heard %s after the caller had finished", milliseconds(r.FirstAudioMS))
+	}
+	fmt.Fprintf(&b, "\ninterrupted  %d", r.Interruptions)
+	if len(r.BargeInSilenceMS) > 0 {
+		fmt.Fprintf(&b, ", silent %s after the caller began", milliseconds(r.BargeInSilenceMS))
+	}
+	fmt.Fprintf(&b, "\nframes       %d sent, %d received, %d cleared\n", r.FramesSent, r.FramesReceived, r.FramesCleared)
+	heard := time.Duration(len(r.Heard.Samples)) * time.Second / time.Duration(max(r.Heard.RateHz, 1))
+	fmt.Fprintf(&b, "listened     %.1f s", heard.Seconds())
+	if o.out != "" {
+		fmt.Fprintf(&b, ", written to %s", o.out)
+	}
+	fmt.Fprintf(&b, "\nclosed       %s: %s\n", r.Closed, r.Message)
+	return b.String()
+}
+
+func milliseconds(list []int64) string {
+	words := make([]string, len(list))
+	for i, ms := range list {
+		words[i] = fmt.Sprint(ms)
+	}
+	return strings.Join(words, ", ") + " ms"
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// configBytesMax is the largest configuration file read.
+const configBytesMax = 1 << 20
+
+// readFile reads settings from a YAML file: sections are nested, or not written.
+func (c *configuration) readFile(name string, o *options) {
+	root, err := parseFile(name)
+	if err != nil {
+		c.wrong = append(c.wrong, fmt.Errorf("configuration file %s: %w", name, err))
+		return
+	}
+	f := &configFile{configuration: c, name: path.Base(name), options: o, seen: map[string]int{}}
+	if root != nil {
+		f.section("", root)
+	}
+}
+
+// parseFile returns the one document of a YAML file, nil when it is empty.
+func parseFile(name string) (*yaml.Node, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, errors.Unwrap(err) // the message names the file already
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, configBytesMax+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > configBytesMax {
+		return nil, fmt.Errorf("it has more than %d bytes", configBytesMax)
+	}
+	var doc, second yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it has more than one document; want one, without ---")
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return nil, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: want keys and values, such as `listen: %s`", root.Line, listenDefault)
+	}
+	return root, nil
+}
+
+// configFile is a YAML file being read into options.
+type configFile struct {
+	*configuration
+	name    string
+	options *options
+	seen    map[string]int // keys, and the line of each
+}
+
+// section reads the keys of a mapping below prefix, which ends with a dot or is empty.
+func (f *configFile) section(prefix string, node *yaml.Node) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, val := node.Content[i], node.Content[i+1]
+		for val.Kind == yaml.AliasNode {
+			val = val.Alias
+		}
+		key := prefix + name.Value
+		if line, twice := f.seen[key]; twice {
+			f.wrong = append(f.wrong, fmt.Errorf("%s stands twice, in lines %d and %d of %s; want it once", key, line,
+				name.Line, f.name))
+			continue
+		}
+		f.seen[key] = name.Line
+		f.entry(key, name, val)
+	}
+}
+
+func (f *configFile) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", f.name, n.Line) }
+
+// entry reads one key: a setting, a section, or a mistake. A key without a value is as if it were not there.
+func (f *configFile) entry(key string, name, val *yaml.Node) {
+	if val.Kind == yaml.ScalarNode && val.Tag == "!!null" && f.known(key) {
+		return
+	}
+	if i := slices.IndexFunc(f.table, func(s setting) bool { return s.key == key }); i >= 0 {
+		f.setting(&f.table[i], name, val)
+		return
+	}
+	below := f.below(key)
+	switch {
+	case len(below) == 0:
+		f.unknown(key, value{text: val.Value, shape: shape(val)}, f.at(name), f.meant(key))
+	case val.Kind == yaml.MappingNode:
+		f.section(key+".", val)
+	default:
+		f.given[key] = value{text: val.Value, shape: shape(val), from: source{fromFile, f.at(name)}}
+		f.refuse(key, "these keys below it, indented: "+strings.Join(below, ", "))
+	}
+}
+
+// setting takes a value of the right shape: a scalar, a list for a list, a map of texts for texts.
+func (f *configFile) setting(s *setting, name, val *yaml.Node) {
+	v := value{text: val.Value, from: source{fromFile, f.at(name)}}
+	ok := val.Kind == yaml.ScalarNode
+	switch {
+	case s.kind == "list" && val.Kind == yaml.SequenceNode:
+		v.list, ok = scalars(val.Content)
+		v.text = strings.Join(v.list, ", ")
+	case s.key == "instructions" && val.Kind == yaml.MappingNode:
+		var list []string
+		list, ok = scalars(val.Content)
+		v.texts = map[string]string{}
+		for i := 0; i+1 < len(list); i += 2 {
+			v.texts[list[i]] = list[i+1]
+		}
+	}
+	if !ok {
+		v.shape = shape(val)
+		f.given[s.key] = v
+		f.refuse(s.key, s.want)
+		return
+	}
+	f.take(s, v, f.options)
+}
+
+// scalars are the texts of nodes, all of which must be scalars.
+func scalars(nodes []*yaml.Node) ([]string, bool) {
+	list := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		if n.Kind != yaml.ScalarNode {
+			return nil, false
+		}
+		list = append(list, n.Value)
+	}
+	return list, true
+}
+
+// shape says what stands where a value is wanted, "" for a value.
+func shape(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return ""
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return "a section"
+}
+
+// known tells settings and sections.
+func (f *configFile) known(key string) bool {
+	return len(f.below(key)) > 0 || slices.ContainsFunc(f.table, func(s setting) bool { return s.key == key })
+}
+
+// below are the names of the settings in a section.
+func (f *configFile) below(section string) []string {
+	var list []string
+	for _, s := range f.table {
+		if name, ok := strings.CutPrefix(s.key, section+"."); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// meant is the key that was meant: the one of this name in a section, or the nearest of all keys and sections.
+func (f *configFile) meant(key string) string {
+	keys := f.names(func(s *setting) string { return s.key })
+	for _, k := range keys {
+		if strings.HasSuffix(k, "."+key) {
+			return k
+		}
+	}
+	for _, k := range keys {
+		if section, _, nested := strings.Cut(k, "."); nested && !slices.Contains(keys, section) {
+			keys = append(keys, section)
+		}
+	}
+	return nearest(key, keys)
+}

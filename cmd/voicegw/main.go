@@ -1,0 +1,59 @@
+// Command voicegw is the gateway and its tools: serve takes calls, call makes one, sim is the embedded model, net draws
+// and verify checks the nets that calls run on. `voicegw help` lists them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// exit codes: a person can do something about both.
+const (
+	exitFailed = 1
+	exitUsage  = 2 // what was asked for is wrong: a flag, a key of the configuration, an argument
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run runs the command line and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := untilSignalled(context.Background(), stderr)
+	defer stop()
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
+	if errors.As(err, new(*usageError)) {
+		fmt.Fprintf(stderr, "`%s --help` says more.\n", cmd.CommandPath())
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// rootCommand is the command line with every verb.
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "voicegw",
+		Short: "a gateway between people who speak and full-duplex voice models",
+		Long: "voicegw is a gateway between people who speak and full-duplex voice models.\n" +
+			"One Petri net per call decides everything between them.",
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(), versionCommand())
+	return root
+}

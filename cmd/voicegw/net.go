@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/dot"
+)
+
+func netCommand() *cobra.Command {
+	var format string
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "net [NAME]",
+		Short: "draw a net that calls run on",
+		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), or as data (json).\n" +
+			"--list names the nets; without a name it is the first of them.",
+		Args: atMostOneNet,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if list {
+				return listNets(cmd.OutOrStdout())
+			}
+			return drawNet(cmd.OutOrStdout(), argument(args), format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or json")
+	cmd.Flags().BoolVar(&list, "list", false, "name the nets")
+	return cmd
+}
+
+func atMostOneNet(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usagef("it takes one net, not %q too", args[1])
+	}
+	return nil
+}
+
+// argument is the only argument, or "".
+func argument(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func listNets(w io.Writer) error {
+	for _, n := range shippedNets() {
+		p, err := n.program()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%-27s %3d places, %3d transitions: %s\n", n.name, len(p.Places()), len(p.Transitions()), n.doc)
+	}
+	return nil
+}
+
+func drawNet(w io.Writer, name, format string) error {
+	n, err := findNet(name)
+	if err != nil {
+		return err
+	}
+	p, err := n.program()
+	if err != nil {
+		return err
+	}
+	var out []byte
+	switch format {
+	case "dot":
+		out = []byte(dot.Graph(p, dot.Options{}))
+	case "svg":
+		out, err = dot.SVG(p, dot.Options{Title: n.name + ": " + n.doc})
+	case "json":
+		out, err = json.MarshalIndent(export(p), "", "  ")
+		out = append(out, '\n')
+	default:
+		return usagef("--format is %q; want dot, svg or json", format)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out)
+	return err
+}
+
+// netJSON is a net as data.
+type netJSON struct {
+	Name        string           `json:"name"`
+	Places      []placeJSON      `json:"places"`
+	Transitions []transitionJSON `json:"transitions"`
+}
+
+type placeJSON struct {
+	Name       string   `json:"name"`
+	Subnet     string   `json:"subnet,omitempty"` // when it is private to one
+	Type       string   `json:"type"`             // of its tokens
+	Keys       []string `json:"keys,omitempty"`
+	Generation bool     `json:"generation,omitempty"` // its tokens are fresh or stale
+	Capacity   int      `json:"capacity,omitempty"`   // when one is declared
+	Role       string   `json:"role,omitempty"`       // environment, output, durable output, sink, final
+	Initial    int      `json:"initial,omitempty"`    // tokens at the start
+}
+
+type transitionJSON struct {
+	Name     string    `json:"name"`
+	Subnet   string    `json:"subnet,omitempty"`
+	When     string    `json:"when"` // how long it waits
+	Priority int       `json:"priority,omitempty"`
+	Arcs     []arcJSON `json:"arcs"`
+}
+
+type arcJSON struct {
+	Kind   string `json:"kind"` // input, read, inhibit, reset, output
+	Place  string `json:"place"`
+	Count  int    `json:"count,omitempty"`
+	All    bool   `json:"all,omitempty"`    // takes all tokens, at least count
+	Only   string `json:"only,omitempty"`   // kinds of token
+	Branch int    `json:"branch,omitempty"` // of an output with alternatives
+}
+
+// export turns a net into data.
+func export(p *petri.Program) netJSON {
+	out := netJSON{Name: p.Name()}
+	initial := make([]int, len(p.Places()))
+	for slot, n := range p.Initial() {
+		initial[p.SlotPlace(slot)] += int(n)
+	}
+	for i, pl := range p.Places() {
+		place := placeJSON{Name: pl.Name, Subnet: pl.Group, Type: pl.Type, Keys: pl.Keys, Generation: pl.Gen,
+			Role: role(&pl), Initial: initial[i]}
+		if pl.Max < petri.MaxTokens {
+			place.Capacity = pl.Max
+		}
+		out.Places = append(out.Places, place)
+	}
+	for _, t := range p.Transitions() {
+		tr := transitionJSON{Name: t.Name, Subnet: t.Group, When: t.When.String(), Priority: t.Priority}
+		for _, a := range t.Arcs {
+			tr.Arcs = append(tr.Arcs, arcJSON{Kind: arcWord(a.Kind), Place: p.Places()[a.Place].Name, Count: a.Count,
+				All: a.All, Only: a.Label, Branch: a.Branch})
+		}
+		out.Transitions = append(out.Transitions, tr)
+	}
+	return out
+}
+
+func role(p *petri.PlaceInfo) string {
+	switch {
+	case p.Env:
+		return "environment"
+	case p.Durable:
+		return "durable output"
+	case p.Out:
+		return "output"
+	case p.Final:
+		return "final"
+	case p.Sink:
+		return "sink"
+	}
+	return ""
+}
+
+func arcWord(k petri.ArcKind) string {
+	switch k {
+	case petri.InArc:
+		return "input"
+	case petri.ReadArc:
+		return "read"
+	case petri.InhibitArc:
+		return "inhibit"
+	case petri.ResetArc:
+		return "reset"
+	default:
+		return "output"
+	}
+}

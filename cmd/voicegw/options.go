@@ -1,0 +1,67 @@
+package main
+
+import (
+	"time"
+
+	"go.uber.org/zap/zapcore"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// options are the settings of serve as values. The zero value of a field means its default, unless settings says
+// otherwise.
+type options struct {
+	listen          string
+	hosts, origins  []string
+	callsMax        int
+	model           modelOptions
+	voice, language string
+	greeting        *string // nil: as the model asks for
+	instructions    map[string]string
+	detection       voicenets.Detection
+	timing          voicenets.Config
+	speech          audio.ActivityConfig
+	limits          limitOptions
+	showNet         *bool // nil: on loopback
+	log             logOptions
+	tls             tlsOptions
+	insecure        bool
+}
+
+type modelOptions struct {
+	name, baseURL, keyFile string
+	key                    string // of GEMINI_API_KEY or the file
+}
+
+type limitOptions struct {
+	dialTimeout, helloTimeout, writeTimeout, pingInterval, idleTimeout, shutdownTimeout time.Duration
+	messageBytesMax                                                                     int
+}
+
+type logOptions struct {
+	level  zapcore.Level
+	format string // text or json
+}
+
+type tlsOptions struct {
+	certFile, keyFile string
+	selfSigned        bool
+}
+
+// on reports whether the server speaks TLS.
+func (t tlsOptions) on() bool { return t.selfSigned || t.certFile != "" }
+
+// newOptions are the defaults that are not zero.
+func newOptions() *options {
+	return &options{
+		listen: listenDefault,
+		limits: limitOptions{dialTimeout: dialTimeoutDefault, shutdownTimeout: shutdownTimeoutDefault},
+		log:    logOptions{format: "text"},
+	}
+}
+
+const (
+	dialTimeoutDefault     = 15 * time.Second
+	shutdownTimeoutDefault = 10 * time.Second
+)

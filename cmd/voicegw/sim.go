@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/live/sim"
+)
+
+// simOptions are the flags of sim.
+type simOptions struct {
+	listen, greeting string
+	speed            float64
+	latency          time.Duration
+	seed             uint64
+}
+
+func simCommand() *cobra.Command {
+	o := &simOptions{}
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "the embedded model as a server of its own",
+		Long: "sim serves the protocol of Gemini Live on this machine: a parrot that needs no key. Point\n" +
+			"`voicegw serve --model-base-url` at it, or any client that takes a base URL.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			server, err := o.server(cmd.Flags().Changed("seed"))
+			if err != nil {
+				return err
+			}
+			if err := server.Start(o.listen); err != nil {
+				return listenError(o.listen, err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "the embedded model is at %s\n", server.URL())
+			<-cmd.Context().Done()
+			return server.Close()
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8081", "a loopback address; port 0 takes any free one")
+	f.StringVar(&o.greeting, "greeting", "", "a `WAV` that it says when it is sent text (default a short invitation)")
+	f.Float64Var(&o.speed, "speed", 4, "how many times faster than real time audio is delivered, 0.1 to 1000")
+	f.DurationVar(&o.latency, "latency", 0, "from the end of the caller's turn to the first audio, at most 10s")
+	f.Uint64Var(&o.seed, "seed", 0, "decides the sizes of messages (default a new one each time)")
+	return cmd
+}
+
+// server makes the model; seeded says that the seed was given.
+func (o *simOptions) server(seeded bool) (*sim.Server, error) {
+	if !loopback(o.listen) {
+		return nil, usagef("--listen is %q; want a loopback address such as 127.0.0.1:8081: it asks nobody for a key",
+			o.listen)
+	}
+	cfg := sim.Config{Speed: o.speed, Latency: o.latency, Seed: o.seed}
+	if !seeded {
+		cfg.Seed = rand.Uint64()
+	}
+	if o.speed == 0 {
+		return nil, usagef("--speed is 0; want 0.1 to 1000")
+	}
+	if o.greeting != "" {
+		pcm, err := readWAV(o.greeting)
+		if err != nil {
+			return nil, err
+		}
+		if cfg.Greeting, err = resampled(pcm, simRateHz); err != nil {
+			return nil, err
+		}
+	}
+	server, err := sim.New(cfg)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return server, nil
+}
+
+// simRateHz is the rate at which a model speaks.
+const simRateHz = 24000
+
+// resampled converts a whole recording; the silence pushes out what the filter holds.
+func resampled(pcm audio.PCM, rateHz int) ([]int16, error) {
+	r, err := audio.NewResampler(pcm.RateHz, rateHz)
+	if err != nil {
+		return nil, err
+	}
+	return r.Resample(r.Resample(nil, pcm.Samples), make([]int16, pcm.RateHz/100)), nil
+}
+
+// readWAV reads a recording. Its error names the file, and the format when that is the trouble.
+func readWAV(name string) (audio.PCM, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return audio.PCM{}, err
+	}
+	defer f.Close()
+	pcm, err := audio.ReadWAV(f)
+	if err != nil {
+		return audio.PCM{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return pcm, nil
+}

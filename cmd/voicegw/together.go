@@ -1,0 +1,102 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/live/sim"
+)
+
+// checkTogether refuses settings that are right one by one and wrong together.
+func (c *configuration) checkTogether(o *options) {
+	c.checkSpeech(o)
+	c.checkTLS(o)
+	c.checkModel(o)
+	c.checkDoor(o)
+}
+
+// checkSpeech wants no more frames of speech than the window that counts them has.
+func (c *configuration) checkSpeech(o *options) {
+	a := &o.speech
+	start, window := cmp.Or(a.StartFrames, 3), cmp.Or(a.StartWindow, 4)
+	if start > window {
+		c.refuse("speech.start_frames", "at most speech.start_window")
+	}
+	if cmp.Or(a.RaisedStartFrames, 3)-start+window > 64 {
+		c.refuse("speech.raised_start_frames", "at most 64 frames less what speech.start_window exceeds start_frames by")
+	}
+	if cmp.Or(a.ConfirmFrames, 15) > cmp.Or(a.ConfirmWindow, 30) {
+		c.refuse("speech.confirm_frames", "at most speech.confirm_window")
+	}
+}
+
+func (c *configuration) checkTLS(o *options) {
+	t := &o.tls
+	switch {
+	case t.selfSigned && (t.certFile != "" || t.keyFile != ""):
+		c.refuse("tls.self_signed", "either this, or tls.cert_file and tls.key_file")
+	case t.certFile == "" && t.keyFile != "":
+		c.refuse("tls.key_file", "tls.cert_file beside it")
+	case t.certFile != "" && t.keyFile == "":
+		c.refuse("tls.cert_file", "tls.key_file beside it")
+	case t.certFile != "":
+		if _, err := tls.LoadX509KeyPair(t.certFile, t.keyFile); err != nil {
+			c.refuse("tls.cert_file", "a certificate that fits tls.key_file: "+err.Error())
+		}
+	}
+}
+
+// checkModel lets package live look at what would be sent, without sending it: it refuses a wrong setup before it
+// dials, and with this context it does not dial.
+func (c *configuration) checkModel(o *options) {
+	if o.model.key == "" && o.model.baseURL == "" && o.model.name != "" && o.model.name != sim.ModelName {
+		c.refuse("model.name", "an API key for it, in GEMINI_API_KEY or model.key_file; without one there is "+
+			sim.ModelName+", the embedded model")
+		return
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	wire := o.wire()
+	if o.embedded() {
+		wire.BaseURL = "ws://127.0.0.1:1"
+	}
+	_, err := wire.Dial(over, o.setup())
+	var wrong *live.SetupError
+	if !errors.As(err, &wrong) {
+		return
+	}
+	for field, key := range map[string]string{
+		"Setup.Model": "model.name", "Wire.BaseURL": "model.base_url", "Setup.Voice": "voice",
+		"Setup.Language": "language", "Setup.SystemInstruction": "instructions", "Wire.APIKey": "model.key_file",
+	} {
+		switch {
+		case field != wrong.Field:
+		case key != "model.key_file" || c.given[key].from.rank != 0:
+			c.refuse(key, wrong.Want)
+		default:
+			c.wrong = append(c.wrong, errors.New("GEMINI_API_KEY is "+wrong.Value+"; want "+wrong.Want))
+		}
+	}
+}
+
+// checkDoor refuses to let strangers talk at the owner's expense.
+func (c *configuration) checkDoor(o *options) {
+	if o.model.key != "" && !o.embedded() && !o.insecure && !loopback(o.listen) {
+		c.refuse("listen", "a loopback address such as "+listenDefault+", because there is a real API key and no "+
+			"authentication: whoever reaches this address could talk at your expense. --insecure allows it")
+	}
+}
+
+// loopback reports whether only this machine reaches an address to listen on.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
