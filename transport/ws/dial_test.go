@@ -119,6 +119,51 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
+// TestDialNetworkErrors: what a network does is said in words.
+func TestDialNetworkErrors(t *testing.T) {
+	says := func(answer string) func(context.Context, string, string) (net.Conn, error) {
+		return func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				_, _ = theirs.Read(make([]byte, 4096))
+				_, _ = theirs.Write([]byte(answer))
+			}()
+			return ours, nil
+		}
+	}
+	fails := func(err error) func(context.Context, string, string) (net.Conn, error) {
+		return func(context.Context, string, string) (net.Conn, error) { return nil, err }
+	}
+	waits := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	const upgraded = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+	for _, tt := range []struct {
+		name string
+		dial func(context.Context, string, string) (net.Conn, error)
+		want string
+	}{
+		{"no such host", fails(&net.DNSError{Err: "no such host", Name: "voice.example"}), `"voice.example" was not found`},
+		{"no route", fails(&net.OpError{Op: "dial", Err: errors.New("no route to host")}), "cannot connect"},
+		{"something else", fails(errors.New("the moon is full")), "the moon is full"},
+		{"nobody answers", waits, "no answer within 50ms"},
+		{"hung up", says(""), "hung up during the handshake"},
+		{"not HTTP", says("\x15\x03\x01\x00\x02\x02\x46\r\n"), "does it want wss://?"},
+		{"a wrong handshake", says(upgraded), "handshake is wrong"},
+		{"an error without words", says("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"), "Bad Gateway (HTTP 502)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := DialConfig{DialContext: tt.dial, ReadyTimeout: quick}
+			_, err := Dial(testContext(t), "ws://voice.example/v1/voice", testHello(), cfg)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Dial = %v, want ...%s...", err, tt.want)
+			}
+		})
+	}
+}
+
 func TestDialIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(testContext(t))
 	url := serveHTTP(t, func(w http.ResponseWriter, r *http.Request) {

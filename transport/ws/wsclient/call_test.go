@@ -219,6 +219,21 @@ func TestCallWithoutAnswer(t *testing.T) {
 	}
 }
 
+func TestGreetingThatDoesNotCome(t *testing.T) {
+	in := audiotest.Speech("hello")
+	r, _ := simulate(t, &parrot{shy: true}, Config{In: in, Patience: 4 * time.Second})
+	if r.Turns != 1 || len(r.Spans) != 1 || r.Spans[0].From < 6*24000 || r.Spans[0].From > 8*24000 {
+		t.Errorf("report %+v, want a reply after 4 s of patience and 2 s of speech", r)
+	}
+}
+
+func TestGatewayDoesNotAnswerBye(t *testing.T) {
+	r, _ := simulate(t, &parrot{rude: true}, Config{})
+	if r.Closed != "caller_hung_up" || !strings.Contains(r.Message, "did not answer") || len(r.Heard.Samples) > 5*24000 {
+		t.Errorf("report %+v, want that the call ended all the same", r)
+	}
+}
+
 func TestCallEndsAtMax(t *testing.T) {
 	r, _ := simulate(t, &parrot{}, Config{In: audiotest.Speech("long"), Max: 3 * time.Second})
 	if r.FramesSent != 150 || r.Closed != "caller_hung_up" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "3s") {

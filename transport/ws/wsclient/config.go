@@ -84,7 +84,7 @@ func (c *Config) check() error {
 		c.Patience = PatienceDefault
 	}
 	if c.Max < 0 || c.Max > MaxMax || c.Quiet < 0 || c.Patience < 0 || c.BargeIn.After < 0 {
-		return fmt.Errorf("wsclient: check times: max %v, quiet %v, patience %v, barge-in after %v: none is negative, max at most %v",
+		return fmt.Errorf("wsclient: check: max %v, quiet %v, patience %v, barge-in after %v: none below 0, max at most %v",
 			c.Max, c.Quiet, c.Patience, c.BargeIn.After, MaxMax)
 	}
 	return c.Echo.check()

@@ -16,6 +16,8 @@ import (
 type parrot struct {
 	deaf     bool // does not listen while it speaks: a gateway without barge-in
 	silent   bool // never answers
+	shy      bool // promises a greeting and says none
+	rude     bool // does not answer bye
 	greeting []int16
 	leave    transport.Reason // ends the call with it after the first utterance
 	unsaid   bool             // then without any word
@@ -46,7 +48,7 @@ func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &parrotCall{parrot: p, peer: peer, ctx: context.Background()}
 	c.toOut, _ = audio.NewResampler(peer.Hello().InputRateHz, peer.Hello().OutputRateHz)
-	if err = peer.Ready(c.ctx, transport.Ready{Call: "c-1", Greeting: p.greeting != nil,
+	if err = peer.Ready(c.ctx, transport.Ready{Call: "c-1", Greeting: p.shy || p.greeting != nil,
 		Budget: 400 * time.Millisecond}); err == nil {
 		err = c.run()
 	}
@@ -73,7 +75,6 @@ type parrotCall struct {
 	paused     bool
 	acks       transport.AckCounter
 	marked     bool
-	firstAck   int64
 }
 
 func (c *parrotCall) run() error {
@@ -95,7 +96,9 @@ func (c *parrotCall) run() error {
 		case transport.EventAck:
 			c.ack(&ev)
 		case transport.EventBye:
-			return c.peer.Close(transport.ReasonCallerHungUp, "")
+			if !c.rude {
+				return c.peer.Close(transport.ReasonCallerHungUp, "")
+			}
 		}
 		c.hand()
 	}
