@@ -48,6 +48,7 @@ func Compile(n *Net) (*Program, error) {
 	}
 	c.rank()
 	c.affect()
+	c.gates()
 	c.runnable()
 	return c.p, nil
 }
@@ -218,6 +219,20 @@ func (c *compiler) affect() {
 		for k := range t.Modes {
 			d.mode(int32(i), t, &t.Modes[k])
 		}
+	}
+}
+
+// gates lays the conditions of all simple transitions out side by side.
+func (c *compiler) gates() {
+	for i := range c.p.transitions {
+		t := &c.p.transitions[i]
+		g := gate{from: int32(len(c.p.conds)), rank: t.rank, clock: t.clock}
+		if len(t.Modes) == 1 && len(t.Modes[0].sums) == 0 {
+			g.simple = true
+			c.p.conds = append(c.p.conds, t.Modes[0].conds...)
+		}
+		g.to = int32(len(c.p.conds))
+		c.p.gates = append(c.p.gates, g)
 	}
 }
 

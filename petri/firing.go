@@ -99,43 +99,63 @@ func (f *Firing) output(name string) store {
 // fire fires transition u: consume, reset, act, produce.
 func (m *Machine) fire(u int32) {
 	t := &m.prog.transitions[u]
-	k := m.pick(t)
+	k := 0
+	if len(t.Modes) > 1 {
+		k = m.pick(t)
+	}
 	mode := &t.Modes[k]
-	f := &m.f
-	f.t, f.mode, f.branch, f.puts = t, mode, mode.branch, 0
-	m.peek(t, mode)
-	m.consume(mode)
+	branch := mode.branch
+	if !mode.quick || t.action != nil { // a shadow of the net gives every output an action
+		branch = m.act(u, t, mode)
+	} else {
+		m.move(u, t, mode)
+	}
+	m.record(Event{Kind: Fired, Index: u, Mode: uint16(k), Branch: uint8(branch)})
+	if mode.cancels != nil {
+		m.cancel(mode)
+	}
+	for _, a := range mode.Branches[branch].affected {
+		m.review(a)
+	}
+	if m.prog.final >= 0 {
+		m.endIfFinal()
+	}
+}
+
+// stopClocks stops the clock of what fired and of what consuming, resetting
+// and bumping disabled, even if the firing enables it again: intermediate
+// semantics (Berthomieu & Diaz 1991).
+func (m *Machine) stopClocks(u int32, t *TransitionInfo, mode *Mode) {
 	if t.clock >= 0 {
 		m.on[u] = false
 		m.timers.stop(u)
 	}
-	if t.Bump {
-		m.bump()
-	}
-	// Intermediate semantics: a clock stops if consuming, resetting and bumping
-	// disabled its transition, even if the firing enables it again (Berthomieu &
-	// Diaz 1991).
 	for _, d := range mode.down {
 		m.review(d)
 	}
+}
+
+// act is the firing of a transition that has an action, or does more than move
+// tokens. It returns the branch.
+func (m *Machine) act(u int32, t *TransitionInfo, mode *Mode) int32 {
+	f := &m.f
+	f.t, f.mode, f.branch, f.puts = t, mode, mode.branch, 0
+	m.peek(t, mode)
+	m.consume(mode)
+	if t.Bump {
+		m.bump()
+	}
+	m.stopClocks(u, t, mode)
 	if t.action != nil {
 		t.action(f)
 	}
-	b := m.produce(f)
-	m.record(Event{Kind: Fired, Index: u, Mode: uint16(k), Branch: uint8(f.branch)})
-	m.cancel(mode)
-	for _, a := range b.affected {
-		m.review(a)
-	}
-	m.endIfFinal()
+	m.produce(f)
+	return f.branch
 }
 
 // pick chooses the mode to fire: among those enabled the one whose tokens are
 // the oldest, compared arc by arc.
 func (m *Machine) pick(t *TransitionInfo) int {
-	if len(t.Modes) == 1 {
-		return 0
-	}
 	best := -1
 	for i := range t.Modes {
 		if t.Modes[i].holds(m.count) && (best < 0 || m.older(t, &t.Modes[i], &t.Modes[best])) {
@@ -247,13 +267,13 @@ func (m *Machine) bump() {
 }
 
 // produce checks what the action produced and places all of it.
-func (m *Machine) produce(f *Firing) *Branch {
+func (m *Machine) produce(f *Firing) {
 	if f.branch < 0 {
 		f.fault("", "the action did not Choose a branch of its free output")
 	}
 	b := &f.mode.Branches[f.branch]
 	for i := range b.outs {
-		m.stageOut(f, &b.outs[i])
+		m.place(f, &b.outs[i])
 	}
 	if f.puts != 0 {
 		f.stray()
@@ -267,10 +287,6 @@ func (m *Machine) produce(f *Firing) *Branch {
 	for _, i := range f.t.peeks {
 		m.release(f.t.arcs[i].place)
 	}
-	for i := range b.outs {
-		m.place(f, &b.outs[i])
-	}
-	return b
 }
 
 func (m *Machine) release(place int32) {
@@ -279,17 +295,44 @@ func (m *Machine) release(place int32) {
 	}
 }
 
-// stageOut makes sure that an output has its tokens: those the action put, or
-// those passed on.
-func (m *Machine) stageOut(f *Firing, o *out) {
+// place commits one output: the tokens the action put, or those passed on.
+func (m *Machine) place(f *Firing, o *out) {
 	s := m.stores[o.place]
-	if s == nil {
+	if s != nil {
+		if f.puts > 0 && s.staged() == int(o.n) {
+			f.puts -= int(o.n)
+			if o.checked {
+				f.checkKinds(s, o)
+			}
+		} else {
+			m.stage(f, s, o)
+		}
+	}
+	if o.emit {
+		m.emit(s, &m.prog.places[o.place], o.n)
 		return
 	}
+	if s != nil {
+		s.commit(o.ring)
+	}
+	m.count[o.slot] += o.n
+	m.checkCapacity(o)
+}
+
+// checkCapacity faults when an output was more than its place holds.
+func (m *Machine) checkCapacity(o *out) {
+	if !o.limited && m.count[o.slot] <= MaxTokens {
+		return
+	}
+	p := &m.prog.places[o.place]
+	if n := m.prog.marked(m.count, p); n > p.Max {
+		m.f.fault(p.Name, fmt.Sprintf("it holds %d tokens; its capacity is %d", n, p.Max))
+	}
+}
+
+// stage makes the tokens of an output that the action did not put.
+func (m *Machine) stage(f *Firing, s store, o *out) {
 	switch n := s.staged(); {
-	case n == int(o.n):
-		f.puts -= n
-		f.checkKinds(s, o)
 	case n != 0:
 		f.fault(m.prog.places[o.place].Name, fmt.Sprintf("the action produced %d tokens; %d are declared", n, o.n))
 	case o.from >= 0:
@@ -308,9 +351,6 @@ func (m *Machine) stageOut(f *Firing, o *out) {
 // because proofs rest on them.
 func (f *Firing) checkKinds(s store, o *out) {
 	p := &f.m.prog.places[o.place]
-	if p.Keys == nil && !p.Gen {
-		return
-	}
 	for i := range int(o.n) {
 		have, problem := s.stagedKind(i, f.m.gen)
 		if problem != "" {
@@ -332,25 +372,6 @@ func (f *Firing) stray() {
 		}
 		if s := f.m.stores[o.place]; !in && s != nil && s.staged() > 0 {
 			f.fault(o.local, fmt.Sprintf("the action produced there, but branch %d does not", f.branch))
-		}
-	}
-}
-
-// place commits one output.
-func (m *Machine) place(f *Firing, o *out) {
-	s := m.stores[o.place]
-	p := &m.prog.places[o.place]
-	if o.emit {
-		m.emit(s, p, o.n)
-		return
-	}
-	if s != nil {
-		s.commit(o.ring)
-	}
-	m.count[o.slot] += o.n
-	if p.Max != MaxTokens || m.count[o.slot] > MaxTokens {
-		if n := m.prog.marked(m.count, p); n > p.Max {
-			f.fault(p.Name, fmt.Sprintf("it holds %d tokens; its capacity is %d", n, p.Max))
 		}
 	}
 }

@@ -248,19 +248,19 @@ func (m *Machine) reviewPlace(slot int32) {
 
 // review brings one transition's state up to date.
 func (m *Machine) review(u int32) {
-	t := &m.prog.transitions[u]
-	on := !m.ended && m.enabled(t)
+	g := &m.prog.gates[u]
+	on := !m.ended && m.enabled(g, u)
 	if on == m.on[u] {
 		return
 	}
 	m.on[u] = on
 	switch {
-	case t.rank >= 0 && on:
-		m.ready.add(t.rank)
-	case t.rank >= 0:
-		m.ready.remove(t.rank)
+	case g.rank >= 0 && on:
+		m.ready.add(g.rank)
+	case g.rank >= 0:
+		m.ready.remove(g.rank)
 	case on:
-		m.timers.start(u, m.later(t.wait()))
+		m.timers.start(u, m.later(m.prog.transitions[u].wait()))
 	default:
 		m.timers.stop(u)
 	}
@@ -274,13 +274,17 @@ func (m *Machine) later(d time.Duration) time.Duration {
 	return m.now + d
 }
 
-func (m *Machine) enabled(t *TransitionInfo) bool {
-	for i := range t.Modes {
-		if t.Modes[i].holds(m.count) {
-			return true
+func (m *Machine) enabled(g *gate, u int32) bool {
+	if !g.simple {
+		return m.prog.transitions[u].Enabled(m.count)
+	}
+	for i := g.from; i < g.to; i++ {
+		c := &m.prog.conds[i]
+		if n := m.count[c.slot]; n < c.min || n >= c.max {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 func (m *Machine) record(e Event) {

@@ -82,21 +82,3 @@ func TestSmoke(t *testing.T) {
 	ck(m.Inject(710*time.Millisecond, edges.Token(stop)))
 	show(m.Advance(2 * time.Second))
 }
-
-func BenchmarkRing(b *testing.B) {
-	const x, y = Place[int]("x"), Place[int]("y")
-	n := &Net{Name: "ring", Init: []Token{x.Token(0)}, Transitions: []Transition{
-		{Name: "a", In: Arcs{x}, Out: And(y), When: After(1), Action: func(f *Firing) { y.Put(f, x.Get(f)+1) }},
-		{Name: "b", In: Arcs{y}, Out: And(x), Action: func(f *Firing) { x.Put(f, y.Get(f)+1) }},
-	}}
-	p, err := Compile(n)
-	if err != nil {
-		b.Fatal(err)
-	}
-	m := p.Start()
-	m.Silent(true)
-	b.ReportAllocs()
-	b.ResetTimer()
-	m.Advance(time.Duration(b.N / 2))
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/firing")
-}

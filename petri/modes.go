@@ -276,6 +276,7 @@ func (b *builder) mode(pick [][]Count) {
 	}
 	b.branches(&m, keys)
 	b.cancels(&m)
+	b.quicken(&m)
 	b.info.Modes = append(b.info.Modes, m)
 }
 

@@ -99,7 +99,7 @@ func (b *builder) branches(m *Mode, keys *Keys) {
 func (b *builder) output(br *Branch, a Arc, m *Mode, keys *Keys) {
 	place := b.t.scope.place(a)
 	p := &b.c.places[place]
-	o := out{place: place, n: int32(a.n), emit: p.Out}
+	o := out{place: place, n: int32(a.n), emit: p.Out, limited: p.Max != MaxTokens, checked: p.Keys != nil || p.Gen}
 	before := len(b.c.errs.list)
 	if o.from = b.source(a, p); len(b.c.errs.list) > before {
 		return

@@ -23,6 +23,8 @@ type Program struct {
 	ranks       []int32
 	timed       int
 	genPlaces   []int32
+	gates       []gate
+	conds       []cond    // of gates
 	watchers    [][]int32 // by slot: transitions whose enabling depends on it
 	tasks       []TaskInfo
 	notes       []string
@@ -121,6 +123,7 @@ type Mode struct {
 	branch  int32   // chosen by keys; -1 when free
 	takes   []take
 	empties []empty
+	quick   bool    // it only moves tokens: see move
 	cancels []int32 // in-flight places whose task this mode cancels
 }
 
@@ -143,6 +146,7 @@ type Branch struct {
 	Emit []Emit  // tokens that leave
 
 	outs     []out
+	moves    []move
 	affected []int32 // transitions to look at again
 }
 
@@ -156,6 +160,14 @@ type Emit struct {
 type TaskInfo struct{ Start, InFlight, Done int }
 
 type cond struct{ slot, min, max int32 }
+
+// gate is what a machine looks at to see whether a transition is enabled: the
+// conditions of its mode in Program.conds or, if it is not simple, its modes.
+type gate struct {
+	from, to    int32
+	rank, clock int32
+	simple      bool
+}
 
 type take struct{ slot, place, ring, n int32 }
 
@@ -185,6 +197,8 @@ type out struct {
 	from                 int32 // arc whose token is passed on; -1
 	value                any   // of an enum colour, when nothing is passed on
 	emit                 bool
+	limited              bool // the place has a capacity
+	checked              bool // the place tells tokens apart
 }
 
 // Name returns the name of the net.

@@ -6,6 +6,9 @@ import "fmt"
 // Everything is by index, so that a firing allocates nothing.
 type store interface {
 	pushAny(ring int32, v any)
+	popAny(ring int32) any
+	pass(from store, ring, to int32)
+	discard(ring, n int32)
 	take(ring, n int32)
 	clear(ring int32, reset bool)
 	taken() int
@@ -103,6 +106,17 @@ func (q *queue[T]) push(ring int32, v T) {
 }
 
 func (q *queue[T]) pushAny(ring int32, v any) { q.push(ring, v.(T)) }
+
+func (q *queue[T]) popAny(ring int32) any { return q.rings[ring].pop() }
+
+// pass moves the oldest token of another place of the colour here.
+func (q *queue[T]) pass(from store, ring, to int32) { q.push(to, from.(*queue[T]).rings[ring].pop()) }
+
+func (q *queue[T]) discard(ring, n int32) {
+	for range n {
+		q.rings[ring].pop()
+	}
+}
 
 // take moves the n oldest tokens of a ring to what this firing took.
 func (q *queue[T]) take(ring, n int32) {
@@ -210,10 +224,12 @@ func (q *queue[T]) look(i int) any {
 }
 
 func (q *queue[T]) commit(ring int32) {
-	for _, v := range q.stage {
+	var zero T
+	for i, v := range q.stage {
 		q.push(ring, v)
+		q.stage[i] = zero
 	}
-	q.drop()
+	q.stage = q.stage[:0]
 }
 
 func (q *queue[T]) emit(place string, seq uint64, to []Token) []Token {
@@ -232,10 +248,15 @@ func (q *queue[T]) drop() {
 
 // release forgets what was taken and read, so that it can be collected.
 func (q *queue[T]) release() {
-	clear(q.got)
+	var zero T
+	for i := range q.got {
+		q.got[i] = zero
+	}
 	q.got, q.gotSeq, q.inputs = q.got[:0], q.gotSeq[:0], 0
-	clear(q.seen)
-	q.seen = q.seen[:0]
+	if len(q.seen) > 0 {
+		clear(q.seen)
+		q.seen = q.seen[:0]
+	}
 }
 
 // bump moves every fresh token to the stale slot of its key, in order.
