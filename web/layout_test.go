@@ -24,6 +24,7 @@ const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 420 300" w
 <g id="place:chunk_budget" data-place="chunk_budget"><circle cx="270" cy="60" r="22" fill="white" stroke="black"/><text x="300" y="64" font-size="12">chunk_budget</text></g>
 <g id="transition:hand_frame" data-transition="hand_frame"><rect x="258" y="192" width="24" height="24" fill="black"/><text x="290" y="208" font-size="12">hand_frame</text></g>
 <script>window.injected = true</script><image href="https://example.invalid/x.png"/><g onclick="window.injected = true" style="fill:url(https://example.invalid/y)"/>
+<rect width="1" height="1" fill="url(https://example.invalid/z#a)" tabindex="0" onfocus=window.injected=true /><use href="https://example.invalid/u"/>
 </svg>`
 
 // TestLayout looks at the page in the sizes, colours and states people see it in. With VOICEGW_SHOTS=dir it also writes

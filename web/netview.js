@@ -104,7 +104,7 @@ function tokens(place, count) {
 function quieten(text) {
   return text
     .replace(/<(script|style)\b[^]*?<\/\1\s*>/gi, "")
-    .replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*')/gi, "");
+    .replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, "");
 }
 
 // A copy of a foreign drawing that holds only allowed elements and attributes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/voicegw/voicegw/internal/browsertest"
@@ -67,7 +68,14 @@ func keyboard(t *testing.T, s stage) {
 	s.Press(browsertest.Enter)
 	s.answer()
 	s.WaitFor(`document.body.dataset.state === "live"`)
-	s.Eval(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", repeat: true, bubbles: true, cancelable: true}))`, nil)
+	heldDown(s, "Enter", "\r") // on the button
+	s.Eval(`(document.activeElement.blur(), 0)`, nil)
+	heldDown(s, " ", " ") // on the page
+	heldDown(s, "m", "m")
+	s.Eval(`new Promise((done) => setTimeout(done, 50))`, nil)
+	if got := s.text("#talk-label") + " " + s.text("#mute-label"); got != "Hang up Mute" {
+		t.Errorf("keys held down led to %q", got)
+	}
 	s.Eval(`document.querySelector("#language").closest("details").open = true`, nil)
 	s.Eval(`(document.querySelector("#language").focus(), 0)`, nil)
 	s.Press("m ")
@@ -79,6 +87,21 @@ func keyboard(t *testing.T, s stage) {
 	s.Eval(`({value: document.querySelector("#language").value, muted: voicegw.client.muted, state: voicegw.client.state})`, &typed)
 	if typed.Value != "m " || typed.Muted || typed.State != "live" {
 		t.Errorf("typing in a field gave %+v", typed)
+	}
+}
+
+// heldDown is what a keyboard sends for a key that was pressed long ago: a repeated press, whose character the browser
+// makes itself unless the page objects.
+func heldDown(s stage, key, text string) {
+	s.t.Helper()
+	repeats := true
+	press := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: text, AutoRepeat: &repeats, WindowsVirtualKeyCode: int64(strings.ToUpper(text)[0])}
+	send := func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, press)
+		return err
+	}
+	if err := chromedp.Do(s.Context(), chromedp.Func(send)); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
@@ -117,14 +140,12 @@ func netMoves(t *testing.T, s stage) {
 	c.send(event{"type": "net", "at_ms": 120, "marking": event{"caller_silent": 1}})
 	s.WaitFor(`document.querySelector('[data-place="caller_silent"].marked .tokens')`)
 	s.WaitFor(`!document.querySelector('[data-place="chunk_budget"].marked') && !document.querySelector('[data-place="chunk_budget"] .tokens')`)
-	var left []string
-	s.Eval(`[...document.querySelectorAll("#net-drawing script, #net-drawing image, #net-drawing [onclick], #net-drawing [style]")].map((e) => e.outerHTML)`, &left)
-	if len(left) > 0 {
-		t.Errorf("the drawing kept %v", left)
-	}
-	var injected bool
-	if s.Eval(`document.querySelector("#net-drawing g:last-of-type").dispatchEvent(new Event("click")) && window.injected === true`, &injected); injected {
-		t.Error("a script of the drawing ran")
+	var kept string
+	s.Eval(`document.querySelector("#net-drawing").innerHTML`, &kept)
+	for _, foreign := range []string{"example.invalid", "script", "image", "<use", "injected", "style=", "tabindex"} {
+		if strings.Contains(kept, foreign) {
+			t.Errorf("the drawing kept %s", foreign)
+		}
 	}
 	s.Click("#net-size")
 	s.WaitFor(`document.querySelector("#net").getBoundingClientRect().width > innerWidth - 40`)

@@ -94,6 +94,18 @@ test("clear rounds down to whole frames and counts on from there", () => {
   equal(acks, [[2, 440], [2, 540], [2, 640], [2, 740], [2, 840], [2, 940], [2, 1000, "2:end"]], "acks");
 });
 
+test("parts of frames do not add up over several clears", () => {
+  const p = new Playout(RATE);
+  frames(p, 2, 50);
+  pull(p, 357);
+  for (let i = 0; i < 6; i++) {
+    p.clear(2);
+    equal(acksOf(p), [[2, 340, "cleared"]], `acks of clear ${i}`);
+    frames(p, 2, 10);
+    pull(p, 17);
+  }
+});
+
 test("after clear nothing old is heard but a ramp of 4 ms", () => {
   const p = new Playout(RATE);
   frames(p, 1, 50, 8000);
@@ -199,6 +211,11 @@ test("a reply that ends within a frame is counted to its end, and never less aft
   p.clear(1);
   p.mark(1, "m");
   equal(acksOf(p), [[1, 70, "cleared"], [1, 70, "m"]], "acks");
+  frames(p, 1, 5);
+  p.clear(1);
+  equal(acksOf(p), [[1, 70, "cleared"]], "acks of more that was never played");
+  p.push(1, frame(1, 480));
+  equal(pull(p, 100).acks, [[1, 80]], "acks of what was");
 });
 
 test("running dry in the middle of a reply is an underrun and waits for 40 ms again", () => {

@@ -34,6 +34,10 @@ for (const bad of [
   test(`refuses ${bad}`, () => throws(() => decode(bad), bad));
 }
 
+test("names of Object are no events", () => {
+  equal(decode('{"type":"toString"}'), { type: "unknown", name: "toString" }, "event");
+});
+
 // What the client says must be what the fixture calls right.
 test("hello has only the fields of the protocol", () => {
   const allowed = new Set(fixture.filter((l) => l.from === "client" && l.ok && l.event.type === "hello" && !l.why).flatMap((l) => Object.keys(l.event)));

@@ -38,6 +38,17 @@ for (const [from, to] of PAIRS) {
   });
 }
 
+test("chunks of any size equal the whole", () => {
+  for (const [from, to] of PAIRS) {
+    const pcm = sine(440, from, from / 5);
+    const whole = new Resampler(from, to).process(pcm);
+    const chunked = new Resampler(from, to);
+    const parts = [];
+    for (let at = 0, n = 1; at < pcm.length; at += n, n = (n * 5 + 3) % 331) parts.push(...chunked.process(pcm.subarray(at, at + n)));
+    equal(parts, [...whole], `samples from ${from} to ${to}`);
+  }
+});
+
 test("what the lower rate cannot carry is gone", () => {
   const out = new Resampler(48_000, 16_000).process(sine(11_000, 48_000, 48_000)).subarray(1000);
   const peak = Math.max(...out.map(Math.abs));
