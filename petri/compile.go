@@ -296,24 +296,8 @@ func (d *dependants) branch(self int32, t *TransitionInfo, m *Mode, b *Branch, l
 	for _, u := range m.down {
 		add(u)
 	}
-	net := map[int32]int32{}
-	for _, k := range m.Take {
-		net[k.Slot] -= k.N
-	}
-	for _, k := range b.Put {
-		net[k.Slot] += k.N
-	}
-	any := map[int32]bool{}
-	for _, s := range append(append([]int32(nil), m.Drain...), m.Reset...) {
-		any[s] = true
-	}
-	if t.Bump {
-		for _, s := range d.c.genSlots() {
-			any[s] = true
-		}
-	}
 	for _, s := range slotsOf(less, b.Put) {
-		if !any[s] && net[s] == 0 {
+		if !m.changes(s, t, b) {
 			continue
 		}
 		for _, u := range d.needs[s] {
@@ -332,6 +316,25 @@ func (d *dependants) first(u int32) bool {
 	}
 	d.seen[u] = d.stamp
 	return true
+}
+
+// changes reports whether a firing can leave another number of tokens in a slot.
+func (m *Mode) changes(slot int32, t *TransitionInfo, b *Branch) bool {
+	if t.Bump || slices.Contains(m.Drain, slot) || slices.Contains(m.Reset, slot) {
+		return true
+	}
+	var n int32
+	for _, k := range m.Take {
+		if k.Slot == slot {
+			n -= k.N
+		}
+	}
+	for _, k := range b.Put {
+		if k.Slot == slot {
+			n += k.N
+		}
+	}
+	return n != 0
 }
 
 // lessens lists the slots a mode takes from, drains or empties.

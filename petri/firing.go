@@ -128,7 +128,7 @@ func (m *Machine) fire(u int32) {
 func (m *Machine) stopClocks(u int32, t *TransitionInfo, mode *Mode) {
 	if t.clock >= 0 {
 		m.on[u] = false
-		m.timers.stop(u)
+		m.timers.stop(t.clock)
 	}
 	for _, d := range mode.down {
 		m.review(d)

@@ -116,31 +116,34 @@ func (s *scope) listed(p AnyPlace, user, list string) int32 {
 
 // isNil tells a nil interface, or one that holds a nil pointer.
 func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
 	r := reflect.ValueOf(v)
-	return v == nil || r.Kind() == reflect.Pointer && r.IsNil()
+	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // resolve returns the place a local name stands for, making it if it is new.
 func (s *scope) resolve(p AnyPlace, user string) int32 {
-	name, col := p.String(), p.colour()
+	name := p.String()
 	s.used[name] = true
 	if name == "" {
 		s.f.errs.add("net %q uses a place without a name", s.net.Name)
 	}
 	if i, ok := s.ports[name]; ok {
-		s.f.sameType(i, col, user)
+		s.f.sameType(i, p.typ(), user)
 		return i
 	}
 	full := s.path + name
 	if i, ok := s.f.byName[full]; ok {
-		s.f.sameType(i, col, user)
+		s.f.sameType(i, p.typ(), user)
 		if s.f.places[i].Group != s.group() {
 			s.f.errs.add("place %q of net %q has the same qualified name as a place of net %q; rename one",
 				full, user, s.f.owner[i])
 		}
 		return i
 	}
-	i := int32(len(s.f.places))
+	i, col := int32(len(s.f.places)), p.colour()
 	s.f.byName[full] = i
 	s.f.owner = append(s.f.owner, user)
 	s.f.places = append(s.f.places, PlaceInfo{
@@ -164,10 +167,10 @@ func valueType(v any) string {
 	return typeName(reflect.TypeOf(v))
 }
 
-func (f *flattener) sameType(i int32, col *colour, user string) {
-	if have := f.places[i].col.typ; have != col.typ {
+func (f *flattener) sameType(i int32, typ reflect.Type, user string) {
+	if have := f.places[i].col.typ; have != typ {
 		f.errs.add("place %q is %s in net %q but %s in net %q; give both the same colour or rename one",
-			f.places[i].Name, typeName(have), f.owner[i], typeName(col.typ), user)
+			f.places[i].Name, typeName(have), f.owner[i], typeName(typ), user)
 	}
 }
 

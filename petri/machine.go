@@ -216,7 +216,7 @@ func (m *Machine) fireDue(now time.Duration) {
 			break
 		}
 		m.now = due
-		m.fire(m.timers.heap[0])
+		m.fire(m.timers.heap[0].transition)
 		m.settle()
 	}
 	m.now = now
@@ -260,9 +260,9 @@ func (m *Machine) review(u int32) {
 	case g.rank >= 0:
 		m.ready.remove(g.rank)
 	case on:
-		m.timers.start(u, m.later(m.prog.transitions[u].wait()))
+		m.timers.start(timer{m.later(m.prog.transitions[u].wait()), u, g.clock})
 	default:
-		m.timers.stop(u)
+		m.timers.stop(g.clock)
 	}
 }
 

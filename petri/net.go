@@ -127,7 +127,7 @@ func (c *Net) addPort(p AnyPlace, owner *Net, ports map[string]portOwner, errs *
 		c.Ports = append(c.Ports, p)
 		return
 	}
-	if a, b := old.place.colour().typ, p.colour().typ; a != b {
+	if a, b := old.place.typ(), p.typ(); a != b {
 		errs.add("compose %s: port %q is %s in net %q but %s in net %q; give both the same colour or rename one",
 			c.Name, p.String(), typeName(a), old.net.Name, typeName(b), owner.Name)
 	}

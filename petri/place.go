@@ -23,6 +23,7 @@ type AnyPlace interface {
 	// String returns the name of the place.
 	String() string
 	colour() *colour
+	typ() reflect.Type
 }
 
 // colour is what the net must know of the Go type of a place.
@@ -40,6 +41,8 @@ type colour struct {
 }
 
 func (p Place[T]) String() string { return string(p) }
+
+func (p Place[T]) typ() reflect.Type { return reflect.TypeFor[T]() }
 
 func (p Place[T]) colour() *colour {
 	typ := reflect.TypeFor[T]()

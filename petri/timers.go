@@ -6,43 +6,42 @@ import "time"
 // time, then declaration order, with the position of each so that a clock can
 // be stopped. The earliest costs nothing to see, however many there are.
 type timers struct {
-	heap []int32         // transitions
-	due  []time.Duration // by clock
-	pos  []int32         // by clock: index in heap + 1; 0 when stopped
-	of   []TransitionInfo
+	heap []timer
+	pos  []int32 // by clock: index in heap + 1; 0 when stopped
 }
 
-func newTimers(p *Program) timers {
-	return timers{due: make([]time.Duration, p.timed), pos: make([]int32, p.timed), of: p.transitions}
+// timer is a running clock.
+type timer struct {
+	due               time.Duration
+	transition, clock int32
 }
+
+func newTimers(p *Program) timers { return timers{pos: make([]int32, p.timed)} }
 
 func (t *timers) next() time.Duration {
 	if len(t.heap) == 0 {
 		return Forever
 	}
-	return t.due[t.of[t.heap[0]].clock]
+	return t.heap[0].due
 }
 
-func (t *timers) before(a, b int32) bool {
-	da, db := t.due[t.of[a].clock], t.due[t.of[b].clock]
-	return da < db || da == db && a < b
+func (a *timer) before(b *timer) bool {
+	return a.due < b.due || a.due == b.due && a.transition < b.transition
 }
 
-func (t *timers) set(i int, tr int32) {
-	t.heap[i] = tr
-	t.pos[t.of[tr].clock] = int32(i) + 1
+func (t *timers) set(i int, x timer) {
+	t.heap[i] = x
+	t.pos[x.clock] = int32(i) + 1
 }
 
-func (t *timers) start(tr int32, due time.Duration) {
-	t.due[t.of[tr].clock] = due
-	t.heap = append(t.heap, tr)
+func (t *timers) start(x timer) {
+	t.heap = append(t.heap, x)
 	t.up(len(t.heap) - 1)
 }
 
-func (t *timers) stop(tr int32) {
-	c := t.of[tr].clock
-	i := int(t.pos[c]) - 1
-	t.pos[c] = 0
+func (t *timers) stop(clock int32) {
+	i := int(t.pos[clock]) - 1
+	t.pos[clock] = 0
 	last := len(t.heap) - 1
 	moved := t.heap[last]
 	t.heap = t.heap[:last]
@@ -51,37 +50,37 @@ func (t *timers) stop(tr int32) {
 	}
 	t.set(i, moved)
 	t.up(i)
-	t.down(int(t.pos[t.of[moved].clock]) - 1)
+	t.down(int(t.pos[moved.clock]) - 1)
 }
 
 func (t *timers) up(i int) {
-	tr := t.heap[i]
+	x := t.heap[i]
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !t.before(tr, t.heap[parent]) {
+		if !x.before(&t.heap[parent]) {
 			break
 		}
 		t.set(i, t.heap[parent])
 		i = parent
 	}
-	t.set(i, tr)
+	t.set(i, x)
 }
 
 func (t *timers) down(i int) {
-	tr := t.heap[i]
+	x := t.heap[i]
 	for {
 		child := 2*i + 1
 		if child >= len(t.heap) {
 			break
 		}
-		if child+1 < len(t.heap) && t.before(t.heap[child+1], t.heap[child]) {
+		if child+1 < len(t.heap) && t.heap[child+1].before(&t.heap[child]) {
 			child++
 		}
-		if !t.before(t.heap[child], tr) {
+		if !t.heap[child].before(&x) {
 			break
 		}
 		t.set(i, t.heap[child])
 		i = child
 	}
-	t.set(i, tr)
+	t.set(i, x)
 }
