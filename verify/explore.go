@@ -115,7 +115,7 @@ func exploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
 		}
 		e.expand(i)
 	}
-	e.g.Complete = true
+	e.g.Complete = !e.w.Cut
 	return e.g, nil
 }
 

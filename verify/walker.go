@@ -21,6 +21,9 @@ type Walker struct {
 	// Refused counts the tokens that full environment places turned away on
 	// the way.
 	Refused []Refusal
+	// Cut reports that some firing led through more than vanishingMax markings
+	// in which something fires at once, so that not all of them were followed.
+	Cut bool
 
 	m      *Model
 	track  bool
@@ -33,6 +36,9 @@ type Walker struct {
 	depth  int
 	key    []byte
 }
+
+// vanishingMax limits how many markings with a choice one firing passes.
+const vanishingMax = 1 << 14
 
 // Refusal is a token that a full environment place turned away.
 type Refusal struct {
@@ -208,6 +214,10 @@ func (w *Walker) branch(depth, at int) int {
 			return 0
 		}
 		return h
+	}
+	if len(w.memo) >= vanishingMax {
+		w.Cut = true
+		return 0
 	}
 	key := string(w.key)
 	w.memo[key] = -1

@@ -42,7 +42,7 @@ func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
 			e.expand(i)
 		}
 	}
-	e.g.Complete = true
+	e.g.Complete = !e.w.Cut
 	e.finish()
 	return e.g, nil
 }
