@@ -69,3 +69,10 @@ func (r *Ring) Events(to []petri.Event) []petri.Event {
 	at := int(r.n % uint64(len(r.buf)))
 	return append(append(to, r.buf[at:]...), r.buf[:at]...)
 }
+
+// reset forgets what is kept.
+func (r *Ring) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n = 0
+}

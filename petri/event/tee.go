@@ -1,0 +1,58 @@
+package event
+
+import "github.com/voicegw/voicegw/petri"
+
+// Tee gives every event to each store, in the order of the arguments. Events
+// are stored when all of them have them. nil stores are left out; Tee of one is
+// that store, and of none nil, which costs nothing.
+func Tee(stores ...Store) Store {
+	var t tee
+	for _, s := range stores {
+		if s != nil {
+			t = append(t, s)
+		}
+	}
+	switch len(t) {
+	case 0:
+		return nil
+	case 1:
+		return t[0]
+	}
+	return t
+}
+
+type tee []Store
+
+func (t tee) Append(events []petri.Event) {
+	for _, s := range t {
+		s.Append(events)
+	}
+}
+
+func (t tee) Stored() uint64 {
+	least := ^uint64(0)
+	for _, s := range t {
+		least = min(least, s.Stored())
+	}
+	return least
+}
+
+func (t tee) Notify(fn func()) {
+	for _, s := range t {
+		if n, ok := s.(Notifier); ok {
+			n.Notify(fn)
+		}
+	}
+}
+
+func (t tee) Note(n Note) {
+	for _, s := range t {
+		SendNote(s, n)
+	}
+}
+
+func (t tee) Incomplete() {
+	for _, s := range t {
+		markIncomplete(s)
+	}
+}
