@@ -336,8 +336,8 @@ func TestKeepAlive(t *testing.T) {
 						t.Errorf("after %v: %v", time.Since(began), err)
 					}
 				case <-time.After(time.Hour):
-					if test.dies != 0 {
-						t.Error("it lives")
+					if err := conn.SendAudio(t.Context(), noise(1)); err != nil || test.dies != 0 {
+						t.Errorf("after an hour: %v", err)
 					}
 				}
 				_ = conn.Close(1000, "")

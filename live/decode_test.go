@@ -116,39 +116,43 @@ func equalMessages(a, b []ServerMessage) bool {
 
 // edgeCases are messages about which Go's json package and protocol buffers' rules must not surprise anybody.
 func edgeCases() map[string]ServerKind {
-	audioWith := func(data string) string {
-		return `{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"mimeType":"audio/pcm","data":"` + data + `"}}]}}}`
+	blob := func(mime, data string) string {
+		return `{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"mimeType":"` + mime + `","data":"` + data + `"}}]}}}`
 	}
+	parts := func(parts string) string { return `{"serverContent":{"modelTurn":{"parts":[` + parts + `]}}}` }
 	return map[string]ServerKind{
-		`{"sessionResumptionUpdate":{"lastConsumedClientMessageIndex":12}}`: ServerMalformed, // number
-		`{"goAway":{"timeLeft":9.5}}`:                                       ServerMalformed, // number
-		`{"goAway":{"timeLeft":"soon"}}`:                                    ServerMalformed,
-		audioWith(`_-8=`):                                                   ServerMalformed, // URL-safe
-		audioWith(`AQ`):                                                     ServerMalformed, // unpadded
-		audioWith(`AQ==`):                                                   ServerMalformed, // half a sample
-		audioWith("AQ\nA="):                                                 ServerMalformed, // a line break in a string is no JSON
-		audioWith(`AQ\nA=`):                                                 ServerAudio,     // but base64 skips an escaped one
-		audioWith(`AQA=`):                                                   ServerAudio,
-		audioWith(``):                                                       ServerUnknown,
-		`{"serverContent":{"turnComplete":"true"}}`:                         ServerMalformed,
-		`[]`:                                     ServerMalformed,
-		`{"goAway":{}} x`:                        ServerMalformed, // trailing data
-		`{`:                                      ServerMalformed,
-		``:                                       ServerMalformed,
-		`"text"`:                                 ServerMalformed,
-		`{"goAway":{"timeLeft":""}}`:             ServerGoAway,
-		`{"goAway":{"timeLeft":"1h"}}`:           ServerGoAway,
-		`{"goAway":{"timeLeft":"9.500000000s"}}`: ServerGoAway,
-		`{"goAway":null}`:                        ServerUnknown,
-		`null`:                                   ServerUnknown,
-		`{}`:                                     ServerUnknown,
-		`{"GOAWAY":{}}`:                          ServerGoAway, // any case
-		`{"serverContent":{"modelTurn":{"parts":[null]}}}`:                                                         ServerUnknown, // a nil part
-		`{"serverContent":{"modelTurn":{"parts":[null,{"inlineData":null},{}]}}}`:                                  ServerUnknown,
-		`{"serverContent":{"modelTurn":null,"interrupted":false}}`:                                                 ServerUnknown,
-		`{"toolCall":{"functionCalls":[null]}}`:                                                                    ServerUnknown,
-		`{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"data":"AQA=","mimeType":"image/png"}}]}}}`:        ServerMalformed,
-		`{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"data":"AQA=","mimeType":"audio/pcm;rate=1"}}]}}}`: ServerMalformed,
+		`{"sessionResumptionUpdate":{"lastConsumedClientMessageIndex":12}}`: ServerMalformed, // a number
+
+		`{"goAway":{"timeLeft":9.5}}`:               ServerMalformed, // a number
+		`{"goAway":{"timeLeft":"soon"}}`:            ServerMalformed,
+		`{"goAway":{"timeLeft":""}}`:                ServerGoAway,
+		`{"goAway":{"timeLeft":"1h"}}`:              ServerGoAway,
+		`{"goAway":{"timeLeft":"9.500000000s"}}`:    ServerGoAway,
+		`{"goAway":null}`:                           ServerUnknown,
+		`{"GOAWAY":{}}`:                             ServerGoAway,    // any case
+		`{"goAway":{}} x`:                           ServerMalformed, // trailing data
+		`{"serverContent":{"turnComplete":"true"}}`: ServerMalformed,
+		`[]`:     ServerMalformed,
+		`{`:      ServerMalformed,
+		``:       ServerMalformed,
+		`"text"`: ServerMalformed,
+		`null`:   ServerUnknown,
+		`{}`:     ServerUnknown,
+
+		blob("audio/pcm", `_-8=`):         ServerMalformed, // URL-safe
+		blob("audio/pcm", `AQ`):           ServerMalformed, // unpadded
+		blob("audio/pcm", `AQ==`):         ServerMalformed, // half a sample
+		blob("audio/pcm", "AQ\n\n\n\nA="): ServerMalformed, // line breaks in a string are no JSON
+		blob("audio/pcm", `AQ\nA=`):       ServerAudio,     // but base64 skips an escaped one
+		blob("audio/pcm", `AQA=`):         ServerAudio,
+		blob("audio/pcm", ``):             ServerUnknown,
+		blob("image/png", `AQA=`):         ServerMalformed,
+		blob("audio/pcm;rate=1", `AQA=`):  ServerMalformed,
+
+		parts(`null`):                                              ServerUnknown, // a nil part
+		parts(`null,{"inlineData":null},{}`):                       ServerUnknown,
+		`{"toolCall":{"functionCalls":[null]}}`:                    ServerUnknown,
+		`{"serverContent":{"modelTurn":null,"interrupted":false}}`: ServerUnknown,
 	}
 }
 

@@ -27,8 +27,8 @@ type Conn interface {
 
 	// Recv waits for the next message and overwrites *m with it, all fields. The caller owns *m; m.PCM keeps its
 	// memory from call to call and is valid until the next Recv into the same m. A message of audio alone allocates
-	// nothing once m.PCM has grown (the WebSocket beneath: 432 bytes). Recv must be called by one goroutine at a time, and all the time: pings and
-	// closes of the model are answered only while a Recv waits.
+	// nothing once m.PCM has grown (the WebSocket beneath: 432 bytes). Recv must be called by one goroutine at a time,
+	// and all the time: pings and closes of the model are answered only while a Recv waits.
 	Recv(ctx context.Context, m *ServerMessage) error
 
 	// Close ends the conversation with a WebSocket close code and a reason (cut to 123 bytes), unblocks Send and Recv

@@ -80,7 +80,8 @@ func TestRefusedMessages(t *testing.T) {
 		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", long[:40000]}, {"user", long[:40000]}}}, false, "over"},
 		{ClientMessage{Kind: ClientToolReply}, false, "no ID"},
 		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f"}}, false, "exactly one"},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte("1"), Error: "x"}}, false, "exactly one"},
+		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte("1"), Error: "x"}}, false,
+			"exactly one"},
 		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte("{")}}, false, "not JSON"},
 		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte(long)}}, false, "over"},
 	}

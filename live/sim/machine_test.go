@@ -99,6 +99,29 @@ func TestSameScriptSameAnswer(t *testing.T) {
 	}
 }
 
+// TestResumeWaits resumes a session whose connection is about to end: the setup waits for that, half a second at most.
+func TestResumeWaits(t *testing.T) {
+	const resume = `{"setup":{"model":"models/parrot","sessionResumption":{"handle":"h"}}}`
+	for _, ends := range []time.Duration{100 * time.Millisecond, time.Second} {
+		m := newMachine(t, Config{}, 2)
+		owner := newRecord(1, "/", false)
+		m.store.put("h", session{owner: owner, turns: 5})
+		m.receive(0, []byte(resume))
+		for m.end == nil && m.wake() != never {
+			if m.wake() >= ends {
+				owner.closed(1000, "", true)
+			}
+			m.advance(m.wake())
+		}
+		if ends < resumeGrace && (!m.ready || m.turns != 5 || m.now < ends) {
+			t.Errorf("the connection ends after %v: ready %v at %v, end %v", ends, m.ready, m.now, m.end)
+		}
+		if ends > resumeGrace && (m.end == nil || m.end.code != 1011 || m.now != resumeGrace) {
+			t.Errorf("the connection ends after %v: end %v at %v", ends, m.end, m.now)
+		}
+	}
+}
+
 // TestLatenessDoesNotAddUp wakes the machine 3 ms late each time: the pace of the reply stays.
 func TestLatenessDoesNotAddUp(t *testing.T) {
 	script := conversation()[:2]
@@ -193,8 +216,9 @@ func FuzzParse(f *testing.F) {
 // FuzzConversation sends anything after a setup; the machine must keep its limits and come to rest.
 func FuzzConversation(f *testing.F) {
 	setup := []byte(conversation()[0].data)
-	f.Add(`{"realtimeInput":{"text":"x"}}`, `{"realtimeInput":{"activityStart":{}}}`, `{"clientContent":{"turnComplete":true}}`)
-	f.Add(`{"realtimeInput":{"activityStart":{}}}`, audioMessage(make([]int16, 320)), `{"realtimeInput":{"activityEnd":{}}}`)
+	const start, end = `{"realtimeInput":{"activityStart":{}}}`, `{"realtimeInput":{"activityEnd":{}}}`
+	f.Add(`{"realtimeInput":{"text":"x"}}`, start, `{"clientContent":{"turnComplete":true}}`)
+	f.Add(start, audioMessage(make([]int16, 320)), end)
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		m := newMachine(t, Config{Greeting: make([]int16, 2400)}, 1)
 		m.receive(0, setup)

@@ -29,7 +29,8 @@ func startServer(t testing.TB, cfg sim.Config) *sim.Server {
 }
 
 // rawCall sends the messages and returns how the server closed, with the messages it sent before.
-func rawCall(t *testing.T, url string, header http.Header, messages ...string) (received []string, code int, reason string) {
+func rawCall(t *testing.T, url string, header http.Header, messages ...string) (
+	received []string, code int, reason string) {
 	t.Helper()
 	ctx := context.Background()
 	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header})
@@ -55,7 +56,8 @@ func rawCall(t *testing.T, url string, header http.Header, messages ...string) (
 
 // setups of raw clients.
 const (
-	plainSetup     = `{"setup":{"model":"models/parrot","realtimeInputConfig":{"automaticActivityDetection":{"disabled":true}}}}`
+	plainSetup = `{"setup":{"model":"models/parrot",` +
+		`"realtimeInputConfig":{"automaticActivityDetection":{"disabled":true}}}}`
 	automaticSetup = `{"setup":{"model":"models/parrot"}}`
 )
 
@@ -106,8 +108,8 @@ func TestRefusals(t *testing.T) {
 		{"activity end, automatic", []string{automaticSetup, `{"realtimeInput":{"activityEnd":{}}}`}, 1007,
 			"Explicit activity control"},
 		{"stream end, manual", []string{plainSetup, `{"realtimeInput":{"audioStreamEnd":true}}`}, 1007, "invalid argument"},
-		{"half a sample", []string{plainSetup, `{"realtimeInput":{"audio":{"data":"AA==","mimeType":"audio/pcm;rate=16000"}}}`},
-			1007, "invalid argument"},
+		{"half a sample", []string{plainSetup,
+			`{"realtimeInput":{"audio":{"data":"AA==","mimeType":"audio/pcm;rate=16000"}}}`}, 1007, "invalid argument"},
 		{"broken base64", []string{plainSetup, `{"realtimeInput":{"audio":{"data":"%","mimeType":"audio/pcm;rate=16000"}}}`},
 			1007, "TYPE_BYTES"},
 		{"other audio", []string{plainSetup, `{"realtimeInput":{"audio":{"data":"AAA=","mimeType":"audio/opus"}}}`}, 1007,
@@ -191,7 +193,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: received %q; want setupComplete", test.path, received)
 		}
 	}
-	for _, path := range []string{"/ws", "/v1/voice", apiPath + "x", "/ws/google.ai.generativelanguage.v9" + apiPath[37:]} {
+	for _, path := range []string{"/ws", "/v1/voice", apiPath + "x", strings.Replace(apiPath, "v1beta", "v9", 1)} {
 		_, resp, err := websocket.Dial(t.Context(), server.URL()+path, nil)
 		if err == nil || resp.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %v; want 404", path, err)

@@ -238,8 +238,11 @@ func TestAutomatic(t *testing.T) {
 		got := c.take()
 		wantKinds(t, got, "caller_transcript", "resumption", "audio", "generation_complete", "turn_complete", "usage",
 			"resumption")
-		if _, corr := audiotest.Align(parroted(said), pcmOf(got)); corr < 0.95 {
+		if _, corr := audiotest.Align(parroted(said), pcmOf(got)); corr < 0.99 {
 			t.Errorf("correlation %.3f", corr)
+		}
+		if before := playtime(audiotest.FirstLoud(pcmOf(got), 24000)); before < 100*time.Millisecond {
+			t.Errorf("only %v from before the speech", before)
 		}
 
 		c.text("Greet the caller.") // and speak over it
