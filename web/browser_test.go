@@ -30,7 +30,8 @@ type stage struct {
 
 func launch(t *testing.T) *browsertest.Browser {
 	t.Helper()
-	return browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, micRate, microphone()), LoopMicrophone: true})
+	wav := browsertest.WriteWAV(t, micRate, microphone())
+	return browsertest.Launch(t, browsertest.Config{Microphone: wav, LoopMicrophone: true})
 }
 
 // open loads the page from a double of its own, with raw audio and the tap unless the query says otherwise.

@@ -243,7 +243,7 @@ export class Call {
       outputChannelCount: [1],
       processorOptions,
     });
-    node.port.onmessage = ({ data }) => !this.#ended && Call.#reports[data.kind]?.(this, data);
+    node.port.onmessage = ({ data }) => this.#onReports(data);
     node.connect(this.#context.destination);
     this.#playout = node;
   }
@@ -361,6 +361,13 @@ export class Call {
   }
 
   // --- what the loudspeaker does ---
+
+  #onReports(list) {
+    for (const report of list) {
+      if (this.#ended) return;
+      Call.#reports[report.kind](this, report);
+    }
+  }
 
   #onAck({ generation, played_ms, mark, cleared }) {
     const event = { type: "ack", generation, played_ms };

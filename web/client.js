@@ -16,8 +16,8 @@ export { VoiceError };
 /** @typedef {import("./client.js").VoiceOptions} VoiceOptions */
 
 /**
- * One caller. `start` may be called again after a call has ended. Every event is a CustomEvent whose detail is described
- * in client.d.ts; `on` hands over the detail alone.
+ * One caller. `start` may be called again after a call has ended. Every event is a CustomEvent whose detail client.d.ts
+ * describes; `on` hands over the detail alone.
  */
 export class VoiceClient extends EventTarget {
   #options;

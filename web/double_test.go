@@ -97,11 +97,12 @@ func (d *double) serve(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	d.open = append(d.open, conn)
 	d.mu.Unlock()
-	c := &call{t: d.t, conn: conn, events: make(chan event, eventsMax), closed: make(chan struct{}), got: make(chan struct{}, 1)}
+	c := &call{t: d.t, conn: conn}
+	c.events, c.closed, c.got = make(chan event, eventsMax), make(chan struct{}), make(chan struct{}, 1)
 	c.read(d.calls)
 }
 
-// read takes the frames of the page until the socket closes. The first one is hello, with which the call is handed over.
+// read takes the frames of the page until the socket closes. The first is hello, with which the call is handed over.
 func (c *call) read(calls chan<- *call) {
 	defer close(c.closed)
 	defer close(c.events)
@@ -165,7 +166,8 @@ func (d *double) answer() *call {
 func (c *call) ready(change event) {
 	c.t.Helper()
 	e := event{
-		"type": "ready", "call": "c-test", "version": 1, "input_rate": c.hello["input_rate"], "output_rate": c.hello["output_rate"],
+		"type": "ready", "call": "c-test", "version": 1,
+		"input_rate": c.hello["input_rate"], "output_rate": c.hello["output_rate"],
 		"frame_ms": 20, "ack_ms": 100, "budget_ms": 400, "detection": "manual", "greeting": false,
 		"model": event{"name": "parrot", "embedded": true}, "limits": event{"message_bytes": 131072, "call_s": 3600},
 	}

@@ -22,7 +22,7 @@ func (s stage) told(state string, words ...string) {
 		Text     string
 		Disabled bool
 	}
-	s.Eval(`({text: document.querySelector("#talk").textContent.trim(), disabled: document.querySelector("#talk").disabled})`, &talk)
+	s.Eval(`(({textContent, disabled}) => ({text: textContent.trim(), disabled}))(document.querySelector("#talk"))`, &talk)
 	if state == "failed" && (talk.Text != "Talk" || talk.Disabled) {
 		s.t.Errorf("after the failure the button is %+v, want Talk", talk)
 	}
@@ -84,10 +84,10 @@ type end struct {
 func ends() []end {
 	return []end{
 		{"busy", "All lines are in use.", true, true, "failed", []string{"All lines are in use.", "Wait a moment"}},
-		{"model_refused", "The model refused the key.", true, true, "failed", []string{"The model refused the key.", "check the key"}},
+		{"model_refused", "The key is wrong.", true, true, "failed", []string{"The key is wrong.", "check the key"}},
 		{"model_timeout", "", true, true, "failed", []string{"The model did not answer in time.", "try again"}},
-		{"model_lost", "The connection to the model was lost.", true, false, "failed", []string{"connection to the model was lost", "Press Talk"}},
-		{"bad_hello", "detection is psychic; want manual or server", true, true, "failed", []string{"detection is psychic; want manual or server", "settings"}},
+		{"model_lost", "The model hung up.", true, false, "failed", []string{"The model hung up.", "Press Talk"}},
+		{"bad_hello", "detection is psychic", true, true, "failed", []string{"detection is psychic", "settings"}},
 		{"idle_timeout", "", true, false, "failed", []string{"nothing was heard for a long time"}},
 		{"going_away", "The gateway is shutting down.", false, false, "failed", []string{"shutting down", "back soon"}},
 		{"max_duration", "", false, false, "failed", []string{"longest duration"}},
@@ -117,7 +117,9 @@ func (e end) test(s stage) {
 
 // A browser has no way to occupy a microphone from outside, so what the system answers then is put in its mouth.
 func microphoneInUse(t *testing.T, s stage) {
-	s.Eval(`(navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("in use", "NotReadableError")), 0)`, nil)
+	s.Eval(`(navigator.mediaDevices.getUserMedia = async () => {
+		throw new DOMException("", "NotReadableError");
+	}, 0)`, nil)
 	s.Click("#talk")
 	s.told("failed", "The microphone is in use", "Close the other program")
 	s.NoErrors()

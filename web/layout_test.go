@@ -14,18 +14,17 @@ import (
 	"github.com/voicegw/voicegw/internal/browsertest"
 )
 
-// drawing is a small net as a gateway may draw it.
-const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 420 300" width="420" height="300">
-<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0 10 5 0 10z"/></marker></defs>
-<g><path d="M82 60 H150" fill="none" stroke="black" marker-end="url(#arrow)"/><path d="M170 60 H248" fill="none" stroke="black" marker-end="url(#arrow)"/>
-<path d="M270 82 V190" fill="none" stroke="black" marker-end="url(#arrow)"/><path d="M258 205 C180 240 90 200 62 84" fill="none" stroke="black" marker-end="url(#arrow)"/></g>
-<g id="place:caller_silent" data-place="caller_silent"><circle cx="60" cy="60" r="22" fill="white" stroke="black"/><text x="60" y="100" text-anchor="middle" font-size="12">caller_silent</text></g>
-<g id="transition:hear_speech" data-transition="hear_speech"><rect x="152" y="42" width="16" height="36" fill="black"/><text x="160" y="32" text-anchor="middle" font-size="12">hear_speech</text></g>
-<g id="place:chunk_budget" data-place="chunk_budget"><circle cx="270" cy="60" r="22" fill="white" stroke="black"/><text x="300" y="64" font-size="12">chunk_budget</text></g>
-<g id="transition:hand_frame" data-transition="hand_frame"><rect x="258" y="192" width="24" height="24" fill="black"/><text x="290" y="208" font-size="12">hand_frame</text></g>
-<script>window.injected = true</script><image href="https://example.invalid/x.png"/><g onclick="window.injected = true" style="fill:url(https://example.invalid/y)"/>
-<rect width="1" height="1" fill="url(https://example.invalid/z#a)" tabindex="0" onfocus=window.injected=true /><use href="https://example.invalid/u"/>
-</svg>`
+// drawing is a small net as a gateway may draw it, and what no gateway should send in one.
+func drawing(t *testing.T) string { return fixture(t, "net.svg") }
+
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 // TestLayout looks at the page in the sizes, colours and states people see it in. With VOICEGW_SHOTS=dir it also writes
 // pictures there.
@@ -64,10 +63,12 @@ func TestLayout(t *testing.T) {
 // converse plays a call with everything the page can show.
 func converse(s stage) {
 	c := s.talk()
-	c.send(event{"type": "net_graph", "svg": drawing},
-		event{"type": "net", "at_ms": 20, "fired": []string{"hear_speech", "hand_frame"}, "marking": event{"chunk_budget": 20, "caller_silent": 1}},
+	c.send(event{"type": "net_graph", "svg": drawing(s.t)},
+		event{"type": "net", "at_ms": 20, "fired": []string{"hear_speech", "hand_frame"},
+			"marking": event{"chunk_budget": 20, "caller_silent": 1}},
 		event{"type": "speech", "state": "start"},
-		event{"type": "transcript", "who": "caller", "text": "Hello, is anybody there? I would like to book a table for two.", "final": true},
+		event{"type": "transcript", "who": "caller", "final": true,
+			"text": "Hello, is anybody there? I would like to book a table for two."},
 		event{"type": "speech", "state": "stop"},
 		event{"type": "turn", "state": "start", "generation": 1},
 		event{"type": "transcript", "who": "model", "text": "Of course. For which evening, and ", "generation": 1},
@@ -83,14 +84,14 @@ func converse(s stage) {
 		event{"type": "transcript", "who": "model", "text": "Friday it is.", "generation": 2, "final": true})
 	c.play(syllables(c.rate(), 4000, 10))
 	c.nextWhere("ack", func(e event) bool { return e["generation"] == 2.0 && e["played_ms"].(float64) >= 300 })
-	c.send(event{"type": "net", "at_ms": 40, "fired": []string{"hand_frame"}, "marking": event{"chunk_budget": 7, "caller_silent": 1}})
+	c.send(event{"type": "net", "at_ms": 40, "fired": []string{"hand_frame"},
+		"marking": event{"chunk_budget": 7, "caller_silent": 1}})
 	s.WaitFor(`document.querySelector('[data-place="chunk_budget"]').dataset.count === "7"`)
 }
 
 func noSidewaysScroll(s stage) {
 	var wide []string
-	s.Eval(`document.documentElement.scrollWidth <= innerWidth ? [] :
-		[...document.body.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.tagName + "#" + e.id)`, &wide)
+	s.Eval(fixture(s.t, "wide.js"), &wide)
 	if len(wide) > 0 {
 		s.t.Errorf("the page scrolls sideways because of %v", wide)
 	}
@@ -99,17 +100,7 @@ func noSidewaysScroll(s stage) {
 // legible checks the contrast of every visible text with what is behind it: WCAG 2.2, 1.4.3, at least 4.5 to 1.
 func legible(s stage) {
 	var faint []string
-	s.Eval(`(() => {
-		const parse = (c) => (c.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
-		const light = (c) => parse(c).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-			.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-		const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if ((parse(c)[3] ?? 1) === 1) return c; } return "rgb(255, 255, 255)"; };
-		return [...document.body.querySelectorAll("*")]
-			.filter((e) => e.checkVisibility() && !e.closest("svg") && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
-			.map((e) => { const [a, b] = [light(getComputedStyle(e).color), light(behind(e))]; return [e, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)]; })
-			.filter(([, ratio]) => ratio < 4.5)
-			.map(([e, ratio]) => e.tagName + "#" + e.id + "." + e.className + " " + ratio.toFixed(2));
-	})()`, &faint)
+	s.Eval(fixture(s.t, "contrast.js"), &faint)
 	if len(faint) > 0 {
 		s.t.Errorf("hard to read: %v", faint)
 	}
@@ -118,7 +109,8 @@ func legible(s stage) {
 // colours emulates the system's colour scheme.
 func colours(tab *browsertest.Tab, scheme string) {
 	set := func(ctx context.Context, t *chromedp.Target) error {
-		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+		feature := emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}
+		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{&feature}}
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
 		return err
 	}

@@ -19,7 +19,10 @@ const MESSAGES = {
   ],
   mic_lost: ["The microphone was disconnected.", "Connect it again or choose another one. You are muted until then."],
   audio_failed: ["The browser could not start its audio.", "Check the sound settings of the system, then press Talk."],
-  server_gone: ["The gateway cannot be reached.", "Check that it is running and that the network is up, then press Talk."],
+  server_gone: [
+    "The gateway cannot be reached.",
+    "Check that it is running and that the network is up, then press Talk.",
+  ],
   server_lost: ["The connection to the gateway was lost.", `Check that it is still running. ${TALK_AGAIN}`],
   refused: [
     "The gateway refused this page.",

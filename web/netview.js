@@ -6,13 +6,15 @@ const ELEMENTS_MAX = 20_000;
 
 // What a drawing may consist of. Everything else of the text that came is left out: scripts, styles, links, images.
 const ELEMENTS = new Set(
-  ("svg g defs marker title desc path rect circle ellipse line polyline polygon text tspan").split(" "),
+  "svg g defs marker title desc path rect circle ellipse line polyline polygon text tspan".split(" "),
 );
 const ATTRIBUTES = new Set(
-  ("id class transform viewBox width height x y x1 y1 x2 y2 cx cy r rx ry d points dx dy fill fill-opacity stroke " +
+  (
+    "id class transform viewBox width height x y x1 y1 x2 y2 cx cy r rx ry d points dx dy fill fill-opacity stroke " +
     "stroke-width stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity opacity text-anchor " +
     "dominant-baseline font-size font-family font-weight font-style marker-start marker-mid marker-end markerWidth " +
-    "markerHeight refX refY orient markerUnits preserveAspectRatio data-place data-transition").split(" "),
+    "markerHeight refX refY orient markerUnits preserveAspectRatio data-place data-transition"
+  ).split(" "),
 );
 
 /** Shows one net. Places and transitions are groups with data-place and data-transition. */
@@ -80,7 +82,10 @@ export class NetView {
     if (!transition) return;
     transition.classList.add("fired-now");
     clearTimeout(this.#timers.get(name));
-    this.#timers.set(name, setTimeout(() => transition.classList.remove("fired-now"), FLASH_MS));
+    this.#timers.set(
+      name,
+      setTimeout(() => transition.classList.remove("fired-now"), FLASH_MS),
+    );
   }
 }
 
@@ -99,8 +104,8 @@ function tokens(place, count) {
   return group;
 }
 
-// What the page's policy forbids it also reports when it is merely parsed. Taken out for the sake of a clean console; what
-// this misses, copy leaves out.
+// What the page's policy forbids it also reports when it is merely parsed. Taken out for the sake of a clean console;
+// what this misses, copy leaves out.
 function quieten(text) {
   return text
     .replace(/<(script|style)\b[^]*?<\/\1\s*>/gi, "")

@@ -43,14 +43,19 @@ function showSpeaking() {
   const { caller, model } = speaking;
   const who = caller && model ? "both" : caller ? "caller" : model ? "model" : "nobody";
   body.dataset.speaking = who;
-  if (client.state === "live") $("speaking").textContent = client.muted && who === "nobody" ? "You are muted." : LISTENING[who];
+  if (client.state === "live")
+    $("speaking").textContent = client.muted && who === "nobody" ? "You are muted." : LISTENING[who];
 }
 
 // --- the state of the call ---
 
 const STATES = {
   idle: { connection: "Not connected", speaking: "Press Talk and speak.", talk: "Talk" },
-  connecting: { connection: "Connecting", speaking: "Connecting. Allow the microphone if you are asked.", talk: "Cancel" },
+  connecting: {
+    connection: "Connecting",
+    speaking: "Connecting. Allow the microphone if you are asked.",
+    talk: "Cancel",
+  },
   live: { connection: "Connected", speaking: LISTENING.nobody, talk: "Hang up" },
   ending: { connection: "Hanging up", speaking: "Hanging up.", talk: "Hang up" },
   ended: { connection: "Not connected", speaking: "Press Talk and speak.", talk: "Talk" },
@@ -137,7 +142,11 @@ client.on("error", ({ message, advice, fatal }) => {
 });
 
 client.on("warning", () => {
-  showNotice("warning", "The microphone seems to hear the loudspeaker.", "Use headphones, turn the volume down, or use loudspeaker mode.");
+  showNotice(
+    "warning",
+    "The microphone seems to hear the loudspeaker.",
+    "Use headphones, turn the volume down, or use loudspeaker mode.",
+  );
   warningTimer = setTimeout(hideNotice, HIDE_WARNING_MS);
 });
 
@@ -284,7 +293,21 @@ client.on("tap", ({ pcm, rate }) => {
   if (heard.parts.length < TAP_MAX) heard.parts.push(pcm);
 });
 
-for (const type of ["state", "ready", "speech", "turn", "transcript", "clear", "ack", "playout", "latency", "warning", "error", "end", "mute"]) {
+for (const type of [
+  "state",
+  "ready",
+  "speech",
+  "turn",
+  "transcript",
+  "clear",
+  "ack",
+  "playout",
+  "latency",
+  "warning",
+  "error",
+  "end",
+  "mute",
+]) {
   client.on(type, (detail) => {
     log.push({ type, at: Math.round(performance.now()), ...detail });
     if (log.length > 500) log.shift();
@@ -307,8 +330,8 @@ function heardSoFar() {
 heardSoFar.parts = () => heard.parts.length; // of 100 ms
 
 /**
- * window.voicegw: `client` the VoiceClient, `stats()` its counters, `log` the last 500 events, and with ?tap=1 `heard()`
- * what was played, `heard.parts()` how many parts of 100 ms that is.
+ * window.voicegw: `client` the VoiceClient, `stats()` its counters, `log` the last 500 events, and with ?tap=1
+ * `heard()` what was played, `heard.parts()` how many parts of 100 ms that is.
  */
 window.voicegw = { client, log, stats: () => client.stats, heard: heardSoFar };
 

@@ -84,7 +84,8 @@ func keyboard(t *testing.T, s stage) {
 		Muted bool
 		State string
 	}
-	s.Eval(`({value: document.querySelector("#language").value, muted: voicegw.client.muted, state: voicegw.client.state})`, &typed)
+	s.Eval(`(({muted, state}) => ({value: document.querySelector("#language").value, muted, state}))(
+		voicegw.client)`, &typed)
 	if typed.Value != "m " || typed.Muted || typed.State != "live" {
 		t.Errorf("typing in a field gave %+v", typed)
 	}
@@ -95,7 +96,10 @@ func keyboard(t *testing.T, s stage) {
 func heldDown(s stage, key, text string) {
 	s.t.Helper()
 	repeats := true
-	press := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: text, AutoRepeat: &repeats, WindowsVirtualKeyCode: int64(strings.ToUpper(text)[0])}
+	press := input.DispatchKeyEventParams{
+		Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: text, AutoRepeat: &repeats,
+		WindowsVirtualKeyCode: int64(strings.ToUpper(text)[0]),
+	}
 	send := func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, press)
 		return err
@@ -132,14 +136,15 @@ func netMoves(t *testing.T, s stage) {
 	if s.Eval(`document.querySelector("#net").hidden`, &hidden); !hidden {
 		t.Error("the net is shown before a drawing came")
 	}
-	c.send(event{"type": "net_graph", "svg": drawing},
-		event{"type": "net", "at_ms": 20, "fired": []string{"hand_frame", "unheard_of"}, "marking": event{"chunk_budget": 20, "elsewhere": 3}})
+	c.send(event{"type": "net_graph", "svg": drawing(t)},
+		event{"type": "net", "at_ms": 20, "fired": []string{"hand_frame", "unheard_of"},
+			"marking": event{"chunk_budget": 20, "elsewhere": 3}})
 	s.WaitFor(`document.querySelector('[data-transition="hand_frame"].fired-now')`)
 	s.WaitFor(`document.querySelector('[data-place="chunk_budget"].marked .tokens text').textContent === "20"`)
 	s.WaitFor(`!document.querySelector(".fired-now")`)
 	c.send(event{"type": "net", "at_ms": 120, "marking": event{"caller_silent": 1}})
 	s.WaitFor(`document.querySelector('[data-place="caller_silent"].marked .tokens')`)
-	s.WaitFor(`!document.querySelector('[data-place="chunk_budget"].marked') && !document.querySelector('[data-place="chunk_budget"] .tokens')`)
+	s.WaitFor(`!document.querySelector('[data-place="chunk_budget"]:is(.marked, :has(.tokens))')`)
 	var kept string
 	s.Eval(`document.querySelector("#net-drawing").innerHTML`, &kept)
 	for _, foreign := range []string{"example.invalid", "script", "image", "<use", "injected", "style=", "tabindex"} {
@@ -154,13 +159,14 @@ func netMoves(t *testing.T, s stage) {
 }
 
 func speakingAndReasons(t *testing.T, s stage) {
+	begins := func(selector, words string) string {
+		return fmt.Sprintf(`document.querySelector(%q).textContent.startsWith(%q)`, selector, words)
+	}
 	shows := func(who, words string) {
 		t.Helper()
-		s.WaitFor(fmt.Sprintf(`document.body.dataset.speaking === %q && document.querySelector("#speaking").textContent.startsWith(%q)`, who, words))
+		s.WaitFor(fmt.Sprintf(`document.body.dataset.speaking === %q && `, who) + begins("#speaking", words))
 	}
-	reason := func(words string) {
-		s.WaitFor(fmt.Sprintf(`document.querySelector("#reason").textContent.startsWith(%q)`, words))
-	}
+	reason := func(words string) { s.WaitFor(begins("#reason", words)) }
 	shows("nobody", "Press Talk")
 	c := s.talk()
 	shows("nobody", "Listening")
@@ -177,9 +183,10 @@ func speakingAndReasons(t *testing.T, s stage) {
 	reason("Paused")
 	c.send(event{"type": "speech", "state": "stop"}, event{"type": "turn", "state": "resume", "generation": 1})
 	reason("Going on")
-	for _, end := range [][2]string{{"complete", "Finished."}, {"interrupted", "You interrupted."}, {"model_lost", "The model was lost."}, {"call_over", "The call ended."}} {
-		c.send(event{"type": "turn", "state": "end", "generation": 1, "reason": end[0]})
-		reason(end[1])
+	for why, words := range map[string]string{"complete": "Finished.", "interrupted": "You interrupted.",
+		"model_lost": "The model was lost.", "call_over": "The call ended."} {
+		c.send(event{"type": "turn", "state": "end", "generation": 1, "reason": why})
+		reason(words)
 	}
 }
 
@@ -198,7 +205,9 @@ func transcriptOfBoth(t *testing.T, s stage) {
 	s.WaitFor(`document.querySelectorAll(".said").length === 4`)
 	var got []string
 	s.Eval(`[...document.querySelectorAll(".said")].map((e) => e.innerText.replaceAll("\n", "|"))`, &got)
-	want := []string{"You|What is the time?", "Model|It is noon.|You interrupted here.", "You|Thanks.", "Model|With pleasure."}
+	want := []string{
+		"You|What is the time?", "Model|It is noon.|You interrupted here.", "You|Thanks.", "Model|With pleasure.",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("transcript %q, want %q", got, want)
 	}
@@ -210,7 +219,8 @@ func transcriptOfBoth(t *testing.T, s stage) {
 		Count  int
 		Bottom float64
 	}
-	s.Eval(`(() => { const e = document.querySelector("#transcript"); return {count: e.children.length, bottom: e.scrollHeight - e.scrollTop - e.clientHeight}; })()`, &shown)
+	s.Eval(`((e) => ({count: e.children.length, bottom: e.scrollHeight - e.scrollTop - e.clientHeight}))(
+		document.querySelector("#transcript"))`, &shown)
 	if shown.Count != 200 || shown.Bottom > 2 {
 		t.Errorf("%+v, want the last 200 utterances, scrolled to the end", shown)
 	}
@@ -234,7 +244,8 @@ func hearsItself(t *testing.T, s stage) {
 func microphones(t *testing.T, s stage) {
 	c := s.talk()
 	s.WaitFor(`document.querySelectorAll("#microphone option").length > 1`)
-	s.Eval(`(() => { const e = document.querySelector("#microphone"); e.selectedIndex = 1; e.dispatchEvent(new Event("change")); })()`, nil)
+	s.Eval(`((e) => { e.selectedIndex = 1; e.dispatchEvent(new Event("change")); })(
+		document.querySelector("#microphone"))`, nil)
 	if e := c.next("mute"); e["on"] != false {
 		t.Errorf("after the change the page said %v", e)
 	}
@@ -247,19 +258,18 @@ func microphones(t *testing.T, s stage) {
 
 // namesForAll asks the browser for what a screen reader would be told.
 func namesForAll(t *testing.T, s stage) {
-	nodes, err := chromedp.Run(s.Context(), func(ctx context.Context, target *chromedp.Target) (accessibility.GetFullAXTreeResult, error) {
-		return cdp.Call(ctx, target, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	})
+	tree, err := chromedp.Run(s.Context(), accessibilityTree)
 	if err != nil {
 		t.Fatal(err)
 	}
+	roles := []string{"button", "combobox", "textbox", "checkbox", "link", "image", "log", "region", "heading"}
 	named := 0
-	for _, n := range nodes.Nodes {
+	for _, n := range tree.Nodes {
 		if n.Ignored || n.Role == nil {
 			continue
 		}
 		role := strings.Trim(string(n.Role.Value), `"`)
-		if !slices.Contains([]string{"button", "combobox", "textbox", "checkbox", "link", "image", "log", "region", "heading"}, role) {
+		if !slices.Contains(roles, role) {
 			continue
 		}
 		if n.Name == nil || strings.Trim(string(n.Name.Value), `" `) == "" {
@@ -272,10 +282,15 @@ func namesForAll(t *testing.T, s stage) {
 	}
 }
 
+func accessibilityTree(ctx context.Context, t *chromedp.Target) (accessibility.GetFullAXTreeResult, error) {
+	return cdp.Call(ctx, t, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+}
+
 func nothingForeignLoads(t *testing.T, s stage) {
 	s.talk()
 	var foreign []string
-	s.Eval(`performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.startsWith(location.origin))`, &foreign)
+	s.Eval(`performance.getEntriesByType("resource").map((e) => e.name)
+		.filter((name) => !name.startsWith(location.origin))`, &foreign)
 	if len(foreign) > 0 {
 		t.Errorf("the page loaded %v", foreign)
 	}
@@ -306,7 +321,8 @@ func embeddedElsewhere(t *testing.T, browser *browsertest.Browser, before string
 	}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!doctype html><html lang=en><title>Elsewhere</title><link rel=icon href=data:,><body>%s%s</body>", before, snippet)
+		const head = "<!doctype html><html lang=en><title>Elsewhere</title><link rel=icon href=data:,>"
+		fmt.Fprintf(w, "%s<body>%s%s</body>", head, before, snippet)
 	}))
 	t.Cleanup(elsewhere.Close)
 	s := stage{Tab: browser.Open(t, elsewhere.URL), double: d}

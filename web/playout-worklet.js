@@ -6,9 +6,9 @@ import { Resampler } from "./resample.js";
 const TAP_MS = 100; // of output in one tap message
 
 /**
- * Takes {audio: ArrayBuffer, generation}, {mark, generation}, {clear: generation} and "close"; posts the reports of
- * Playout, their times in samples of the context, {kind: "overrun"} when the queue refused audio, and with the option
- * `tap` everything that was played as {kind: "tap", pcm: Int16Array, at}.
+ * Takes {audio: ArrayBuffer, generation}, {mark, generation}, {clear: generation} and "close"; posts lists of what
+ * Playout reports, with times in samples of the context, of {kind: "overrun"} when the queue refused audio, and with the
+ * option `tap` of {kind: "tap", pcm: Int16Array, at}, everything that was played.
  */
 class PlayoutProcessor extends AudioWorkletProcessor {
   #playout = new Playout(sampleRate);
@@ -44,7 +44,7 @@ class PlayoutProcessor extends AudioWorkletProcessor {
   // The platform of every browser is little-endian, as the wire is.
   #push({ audio, generation }) {
     const pcm = this.#resampler.process(new Int16Array(audio));
-    if (!this.#playout.push(generation, pcm)) this.port.postMessage({ kind: "overrun" });
+    if (!this.#playout.push(generation, pcm)) this.port.postMessage([{ kind: "overrun" }]);
   }
 
   #clear(generation) {
@@ -53,12 +53,14 @@ class PlayoutProcessor extends AudioWorkletProcessor {
   }
 
   #post() {
-    for (const report of this.#playout.takeReports()) {
+    const reports = this.#playout.takeReports();
+    if (reports.length === 0) return;
+    for (const report of reports) {
       if (report.at !== undefined) report.at += this.#offset ?? currentFrame;
       if (report.lastAudible !== undefined) report.lastAudible += this.#offset ?? currentFrame;
       if (report.kind === "stop") report.underruns = this.#playout.underruns;
-      this.port.postMessage(report);
     }
+    this.port.postMessage(reports);
   }
 
   #record(out) {
@@ -66,7 +68,7 @@ class PlayoutProcessor extends AudioWorkletProcessor {
       this.#tap[this.#tapped++] = Math.max(-32768, Math.min(32767, Math.round(out[i] * 32768)));
       if (this.#tapped < this.#tap.length) continue;
       this.#tapped = 0;
-      this.port.postMessage({ kind: "tap", pcm: this.#tap.slice(), at: currentFrame + i + 1 });
+      this.port.postMessage([{ kind: "tap", pcm: this.#tap.slice(), at: currentFrame + i + 1 }]);
     }
   }
 }

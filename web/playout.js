@@ -1,5 +1,5 @@
-// The playout queue and its accounting, exactly as the voicegw.v1 protocol counts. Pure: no clock, no audio API; time is
-// the number of samples pulled.
+// The playout queue and its accounting, exactly as the voicegw.v1 protocol counts. Pure: no clock, no audio API; time
+// is the number of samples pulled.
 
 export const FRAME_MS = 20;
 const PREBUFFER_MS = 40; // queued before playing starts, and again after the queue ran dry

@@ -10,7 +10,10 @@ const isCount = (v) => Number.isInteger(v) && v >= 0;
 const isFlag = (v) => typeof v === "boolean";
 const isRate = (v) => Number.isInteger(v) && v >= RATE_MIN && v <= RATE_MAX;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const oneOf = (...values) => (v) => values.includes(v);
+const oneOf =
+  (...values) =>
+  (v) =>
+    values.includes(v);
 const listOf = (check) => (v) => Array.isArray(v) && v.every(check);
 const counts = (v) => isObject(v) && Object.values(v).every(isCount);
 const optional = (check) => (v) => v === undefined || v === null || check(v);

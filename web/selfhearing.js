@@ -13,7 +13,7 @@ const FOLLOWS = 0.8; // correlation of the two envelopes
 const EARLY_MS = 1_500; // an interruption this soon after a reply began is suspicious
 const EARLY_COUNT = 2; // in a row
 
-/** Watches both levels and the interruptions of one call. Each call of its methods returns true when the page hears itself. */
+/** Watches both levels and the interruptions of one call. Its methods return true when the page hears itself. */
 export class SelfHearing {
   #caller = new Float32Array(HISTORY).fill(FLOOR_DB);
   #model = new Float32Array(HISTORY).fill(FLOOR_DB);

@@ -10,7 +10,7 @@ export function loudness(rms) {
   return rms <= 0 ? 0 : Math.max(0, Math.min(1, 1 - (20 * Math.log10(rms)) / QUIET_DB));
 }
 
-/** Draws itself while it runs; time is the audio context's, in milliseconds, carried on between levels by the page's clock. */
+/** Draws itself while it runs. Times are milliseconds of the audio context; between levels the page's clock goes on. */
 export class Timeline {
   #canvas;
   #rings = { caller: new Float32Array(BARS), model: new Float32Array(BARS) };

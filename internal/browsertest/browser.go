@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// launchTimeout bounds how long a browser may take to start, closeTimeout how long to end by itself before it is killed.
+// launchTimeout bounds how long a browser may take to start, closeTimeout how long to end before it is killed.
 const (
 	launchTimeout = 60 * time.Second
 	closeTimeout  = 5 * time.Second

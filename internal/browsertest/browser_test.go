@@ -34,7 +34,8 @@ func tone(rateHz, ms int) []int16 {
 }
 
 const loudness = `(async () => {
-	const stream = await navigator.mediaDevices.getUserMedia({audio: {autoGainControl: false, noiseSuppression: false, echoCancellation: false}});
+	const audio = {autoGainControl: false, noiseSuppression: false, echoCancellation: false};
+	const stream = await navigator.mediaDevices.getUserMedia({audio});
 	const ctx = new AudioContext();
 	const meter = new AnalyserNode(ctx, {fftSize: 2048});
 	new MediaStreamAudioSourceNode(ctx, {mediaStream: stream}).connect(meter).connect(ctx.destination);
@@ -69,7 +70,8 @@ func TestDeniedMicrophone(t *testing.T) {
 
 func TestTabStepsAndErrors(t *testing.T) {
 	browser := browsertest.Launch(t, browsertest.Config{NoMicrophone: true})
-	tab := browser.Open(t, page(t, `<button onclick="this.textContent='clicked'">b</button><input onkeydown="document.title+=event.key">`))
+	tab := browser.Open(t, page(t, `<button onclick="this.textContent='clicked'">b</button>
+		<input onkeydown="document.title+=event.key">`))
 	tab.Click("button")
 	tab.WaitFor(`document.querySelector("button").textContent === "clicked"`)
 	tab.Click("input")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/chromedp/chromedp"
 )
@@ -49,7 +50,7 @@ func (c Config) find() (string, error) {
 
 // options are the command line of the browser.
 func (c Config) options(path string) ([]chromedp.ExecAllocatorOption, error) {
-	list := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+	list := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path),
 		chromedp.NoSandbox, // tests run as root in containers, and load only pages of ours
 		chromedp.DisableGPU,

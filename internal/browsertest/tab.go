@@ -22,8 +22,8 @@ const stepTimeout = 20 * time.Second
 // errorsMax bounds what a Tab keeps of a page that logs without end.
 const errorsMax = 100
 
-// Tab is one page of a browser, in a profile of its own (nothing stored, no permission remembered). Its methods fail the
-// test they were opened for; use it from the goroutine of that test only.
+// Tab is one page of a browser, in a profile of its own (nothing stored, no permission remembered). Its methods fail
+// the test it was opened for; use it from the goroutine of that test only.
 type Tab struct {
 	tb  testing.TB
 	ctx context.Context // the tab's own: chromedp keeps its connection in it

@@ -22,14 +22,25 @@ function pull(playout, ms, rate = RATE) {
   return { heard, reports, acks: reports.filter((r) => r.kind === "ack").map(short) };
 }
 
-const short = ({ generation, played_ms, mark, cleared }) =>
-  [generation, played_ms, ...(mark === undefined ? [] : [mark]), ...(cleared ? ["cleared"] : [])];
-const acksOf = (playout) => playout.takeReports().filter((r) => r.kind === "ack").map(short);
+const short = ({ generation, played_ms, mark, cleared }) => [
+  generation,
+  played_ms,
+  ...(mark === undefined ? [] : [mark]),
+  ...(cleared ? ["cleared"] : []),
+];
+const acksOf = (playout) =>
+  playout
+    .takeReports()
+    .filter((r) => r.kind === "ack")
+    .map(short);
 
 test("silence until 40 ms are queued", () => {
   const p = new Playout(RATE);
   frames(p, 1, 1);
-  ok(pull(p, 10).heard.every((v) => v === 0), "played with 20 ms queued");
+  ok(
+    pull(p, 10).heard.every((v) => v === 0),
+    "played with 20 ms queued",
+  );
   frames(p, 1, 1);
   equal(pull(p, 5).heard[0], 1000, "first sample");
 });
@@ -53,7 +64,8 @@ test("a mark ends the waiting", () => {
 test("everything is played once, in order, whatever the sizes", () => {
   const p = new Playout(RATE);
   const want = Array.from({ length: 10_000 }, (_, i) => ((i * 37) % 2000) - 1000);
-  for (let at = 0, n = 1; at < want.length; at += n, n = (n * 7) % 1201) p.push(1, Int16Array.from(want.slice(at, at + n)));
+  for (let at = 0, n = 1; at < want.length; at += n, n = (n * 7) % 1201)
+    p.push(1, Int16Array.from(want.slice(at, at + n)));
   equal(pull(p, 300).heard.slice(0, want.length), want, "samples");
 });
 
@@ -61,9 +73,26 @@ test("acks every 100 ms, at the mark and when dry", () => {
   const p = new Playout(RATE);
   frames(p, 4, 18); // 360 ms
   p.mark(4, "4:end");
-  equal(pull(p, 500).acks, [[4, 100], [4, 200], [4, 300], [4, 360, "4:end"]], "acks");
+  equal(
+    pull(p, 500).acks,
+    [
+      [4, 100],
+      [4, 200],
+      [4, 300],
+      [4, 360, "4:end"],
+    ],
+    "acks",
+  );
   frames(p, 5, 12);
-  equal(pull(p, 500).acks, [[5, 100], [5, 200], [5, 240]], "acks");
+  equal(
+    pull(p, 500).acks,
+    [
+      [5, 100],
+      [5, 200],
+      [5, 240],
+    ],
+    "acks",
+  );
 });
 
 test("a mark on an empty queue is reached at once", () => {
@@ -79,7 +108,14 @@ test("marks within a reply are reached in their place", () => {
   p.mark(1, "b");
   frames(p, 1, 2);
   equal(pull(p, 39).acks, [], "acks before");
-  equal(pull(p, 2).acks, [[1, 40, "a"], [1, 40, "b"]], "acks");
+  equal(
+    pull(p, 2).acks,
+    [
+      [1, 40, "a"],
+      [1, 40, "b"],
+    ],
+    "acks",
+  );
 });
 
 test("clear rounds down to whole frames and counts on from there", () => {
@@ -91,7 +127,19 @@ test("clear rounds down to whole frames and counts on from there", () => {
   frames(p, 2, 33, 500); // resumed from 340 ms
   p.mark(2, "2:end");
   const { acks } = pull(p, 1000);
-  equal(acks, [[2, 440], [2, 540], [2, 640], [2, 740], [2, 840], [2, 940], [2, 1000, "2:end"]], "acks");
+  equal(
+    acks,
+    [
+      [2, 440],
+      [2, 540],
+      [2, 640],
+      [2, 740],
+      [2, 840],
+      [2, 940],
+      [2, 1000, "2:end"],
+    ],
+    "acks",
+  );
 });
 
 test("parts of frames do not add up over several clears", () => {
@@ -114,7 +162,10 @@ test("after clear nothing old is heard but a ramp of 4 ms", () => {
   const { heard } = pull(p, 200);
   const last = heard.findLastIndex((v) => v !== 0);
   ok(last > 0 && last < (RATE * 5) / 1000, `last sound ${last} samples after the clear`);
-  ok(heard.slice(0, last).every((v, i) => i === 0 || v <= heard[i - 1]), "the ramp rises");
+  ok(
+    heard.slice(0, last).every((v, i) => i === 0 || v <= heard[i - 1]),
+    "the ramp rises",
+  );
   frames(p, 1, 2, 77);
   equal(pull(p, 20).heard[0], 77, "first sample of the resumed reply");
 });
@@ -144,7 +195,14 @@ test("two clears in a row", () => {
   pull(p, 130);
   p.clear(1);
   p.clear(1);
-  equal(acksOf(p), [[1, 120, "cleared"], [1, 120, "cleared"]], "acks");
+  equal(
+    acksOf(p),
+    [
+      [1, 120, "cleared"],
+      [1, 120, "cleared"],
+    ],
+    "acks",
+  );
 });
 
 test("clear drops queued marks", () => {
@@ -162,8 +220,22 @@ test("a generation is finished when the next one plays", () => {
   frames(p, 1, 3);
   frames(p, 2, 3);
   const { reports, acks } = pull(p, 200);
-  equal(acks, [[1, 60], [2, 60]], "acks");
-  equal(reports.filter((r) => r.kind === "start").map((r) => [r.generation, r.at]), [[1, 0], [2, 3 * FRAME]], "starts");
+  equal(
+    acks,
+    [
+      [1, 60],
+      [2, 60],
+    ],
+    "acks",
+  );
+  equal(
+    reports.filter((r) => r.kind === "start").map((r) => [r.generation, r.at]),
+    [
+      [1, 0],
+      [2, 3 * FRAME],
+    ],
+    "starts",
+  );
 });
 
 test("clear of one generation drops what is queued of another", () => {
@@ -188,7 +260,7 @@ test("played_ms never goes down, whatever happens", () => {
       const what = random(10);
       if (what < 5) {
         frames(p, generation, 1 + random(6));
-        sent.set(generation, (sent.get(generation) ?? 0));
+        sent.set(generation, sent.get(generation) ?? 0);
       } else if (what < 8) pull(p, 1 + random(90)).reports.forEach(check);
       else if (what === 8) p.clear(generation);
       else if (random(3) === 0) generation++;
@@ -196,7 +268,10 @@ test("played_ms never goes down, whatever happens", () => {
     }
     function check(report) {
       if (report.kind !== "ack") return;
-      ok(report.played_ms >= (highest.get(report.generation) ?? 0), `run ${run}: ${JSON.stringify(report)} after ${highest.get(report.generation)}`);
+      ok(
+        report.played_ms >= (highest.get(report.generation) ?? 0),
+        `run ${run}: ${JSON.stringify(report)} after ${highest.get(report.generation)}`,
+      );
       ok(report.played_ms % 20 === 0, `run ${run}: not whole frames: ${JSON.stringify(report)}`);
       highest.set(report.generation, report.played_ms);
     }
@@ -210,7 +285,14 @@ test("a reply that ends within a frame is counted to its end, and never less aft
   pull(p, 200);
   p.clear(1);
   p.mark(1, "m");
-  equal(acksOf(p), [[1, 70, "cleared"], [1, 70, "m"]], "acks");
+  equal(
+    acksOf(p),
+    [
+      [1, 70, "cleared"],
+      [1, 70, "m"],
+    ],
+    "acks",
+  );
   frames(p, 1, 5);
   p.clear(1);
   equal(acksOf(p), [[1, 70, "cleared"]], "acks of more that was never played");
@@ -225,7 +307,10 @@ test("running dry in the middle of a reply is an underrun and waits for 40 ms ag
   equal(p.underruns, 0, "underruns before more came");
   frames(p, 1, 1);
   equal(p.underruns, 1, "underruns");
-  ok(pull(p, 10).heard.every((v) => v === 0), "played without a prebuffer");
+  ok(
+    pull(p, 10).heard.every((v) => v === 0),
+    "played without a prebuffer",
+  );
   frames(p, 1, 1);
   equal(pull(p, 5).heard[0], 1000, "first sample");
   p.clear(1);
@@ -246,8 +331,16 @@ test("start, audible, stop and level say when", () => {
   p.push(1, frame(0));
   frames(p, 1, 2, 16_384);
   const { reports } = pull(p, 200);
-  equal(reports.find((r) => r.kind === "start"), { kind: "start", generation: 1, at: 0 }, "start");
-  equal(reports.find((r) => r.kind === "audible"), { kind: "audible", generation: 1, at: FRAME }, "audible");
+  equal(
+    reports.find((r) => r.kind === "start"),
+    { kind: "start", generation: 1, at: 0 },
+    "start",
+  );
+  equal(
+    reports.find((r) => r.kind === "audible"),
+    { kind: "audible", generation: 1, at: FRAME },
+    "audible",
+  );
   const stop = reports.find((r) => r.kind === "stop");
   equal([stop.cause, stop.at], ["dry", 3 * FRAME], "stop");
   const q = new Playout(RATE);

@@ -23,13 +23,25 @@ for (const { event, ok: good, ignored, why } of ofServer) {
 }
 
 for (const bad of [
-  "", "[]", "null", "7", "{}", '{"type":7}',
+  "",
+  "[]",
+  "null",
+  "7",
+  "{}",
+  '{"type":7}',
   '{"type":"ready","call":"c","version":2,"input_rate":48000,"output_rate":48000}',
   '{"type":"ready","call":"c","version":1,"input_rate":48000,"output_rate":96000}',
-  '{"type":"turn","state":"sideways","generation":1}', '{"type":"turn","state":"start","generation":-1}',
-  '{"type":"turn","state":"start","generation":1.5}', '{"type":"clear"}', '{"type":"mark","generation":1}',
-  '{"type":"transcript","who":"nobody","text":"x"}', '{"type":"net","marking":{"p":-1}}', '{"type":"net","fired":[1]}',
-  '{"type":"net_graph"}', '{"type":"bye"}', '{"type":"error"}',
+  '{"type":"turn","state":"sideways","generation":1}',
+  '{"type":"turn","state":"start","generation":-1}',
+  '{"type":"turn","state":"start","generation":1.5}',
+  '{"type":"clear"}',
+  '{"type":"mark","generation":1}',
+  '{"type":"transcript","who":"nobody","text":"x"}',
+  '{"type":"net","marking":{"p":-1}}',
+  '{"type":"net","fired":[1]}',
+  '{"type":"net_graph"}',
+  '{"type":"bye"}',
+  '{"type":"error"}',
 ]) {
   test(`refuses ${bad}`, () => throws(() => decode(bad), bad));
 }
@@ -40,19 +52,36 @@ test("names of Object are no events", () => {
 
 // What the client says must be what the fixture calls right.
 test("hello has only the fields of the protocol", () => {
-  const allowed = new Set(fixture.filter((l) => l.from === "client" && l.ok && l.event.type === "hello" && !l.why).flatMap((l) => Object.keys(l.event)));
-  const all = hello(44_100, { language: "de", instructions: "x", detection: "manual", halfDuplex: true, showNet: true });
+  const allowed = new Set(
+    fixture
+      .filter((l) => l.from === "client" && l.ok && l.event.type === "hello" && !l.why)
+      .flatMap((l) => Object.keys(l.event)),
+  );
+  const all = hello(44_100, {
+    language: "de",
+    instructions: "x",
+    detection: "manual",
+    halfDuplex: true,
+    showNet: true,
+  });
   for (const name of Object.keys(all)) ok(allowed.has(name), `hello has ${name}`);
   equal([all.version, all.input_rate, all.output_rate], [1, 44_100, 44_100], "version and rates");
 });
 
 test("rates beyond the protocol become the highest they divide by", () => {
-  equal([8_000, 44_100, 48_000, 88_200, 96_000, 192_000, 176_400].map(wireRate), [8_000, 44_100, 48_000, 44_100, 48_000, 48_000, 44_100], "rates");
+  equal(
+    [8_000, 44_100, 48_000, 88_200, 96_000, 192_000, 176_400].map(wireRate),
+    [8_000, 44_100, 48_000, 44_100, 48_000, 48_000, 44_100],
+    "rates",
+  );
 });
 
 test("every reason and close code has words of its own", () => {
-  const reasons = ("caller_hung_up done going_away bad_audio bad_json message_too_big internal busy bad_hello audio_before_ready " +
-    "second_hello event_before_hello model_refused model_timeout model_lost hello_timeout peer_stalled idle_timeout max_duration").split(" ");
+  const reasons = (
+    "caller_hung_up done going_away bad_audio bad_json message_too_big internal busy bad_hello audio_before_ready " +
+    "second_hello event_before_hello model_refused model_timeout model_lost hello_timeout peer_stalled " +
+    "idle_timeout max_duration"
+  ).split(" ");
   const words = reasons.map((r) => explain(r).message);
   equal(new Set(words).size, reasons.length, "different messages");
   ok(!words.includes(explain("a_reason_of_tomorrow").message), "a reason has no words");

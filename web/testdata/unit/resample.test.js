@@ -1,13 +1,24 @@
 import { Resampler } from "/resample.js";
 import { equal, ok, test } from "./check.js";
 
-const PAIRS = [[48_000, 16_000], [16_000, 48_000], [24_000, 48_000], [48_000, 24_000], [24_000, 44_100], [44_100, 16_000], [96_000, 48_000]];
+const PAIRS = [
+  [48_000, 16_000],
+  [16_000, 48_000],
+  [24_000, 48_000],
+  [48_000, 24_000],
+  [24_000, 44_100],
+  [44_100, 16_000],
+  [96_000, 48_000],
+];
 
-const sine = (hz, rate, n) => Int16Array.from({ length: n }, (_, i) => Math.round(16_384 * Math.sin((2 * Math.PI * hz * i) / rate)));
+const sine = (hz, rate, n) =>
+  Int16Array.from({ length: n }, (_, i) => Math.round(16_384 * Math.sin((2 * Math.PI * hz * i) / rate)));
 
 // Signal to everything else, in dB, by projection on sine and cosine.
 function snr(pcm, hz, rate) {
-  let a = 0, b = 0, total = 0;
+  let a = 0,
+    b = 0,
+    total = 0;
   pcm.forEach((v, i) => {
     a += v * Math.sin((2 * Math.PI * hz * i) / rate);
     b += v * Math.cos((2 * Math.PI * hz * i) / rate);
@@ -44,7 +55,8 @@ test("chunks of any size equal the whole", () => {
     const whole = new Resampler(from, to).process(pcm);
     const chunked = new Resampler(from, to);
     const parts = [];
-    for (let at = 0, n = 1; at < pcm.length; at += n, n = (n * 5 + 3) % 331) parts.push(...chunked.process(pcm.subarray(at, at + n)));
+    for (let at = 0, n = 1; at < pcm.length; at += n, n = (n * 5 + 3) % 331)
+      parts.push(...chunked.process(pcm.subarray(at, at + n)));
     equal(parts, [...whole], `samples from ${from} to ${to}`);
   }
 });

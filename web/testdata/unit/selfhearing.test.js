@@ -50,7 +50,7 @@ test("a quiet room, another voice and a voice without a reply are no echo", () =
 
 test("a parrot follows the caller, which is no echo", () => {
   const caller = [...speech(150), ...quiet(300)];
-  const model = caller.map((_, i) => (i < 170 ? 0 : caller[i - 170] ?? 0));
+  const model = caller.map((_, i) => (i < 170 ? 0 : (caller[i - 170] ?? 0)));
   equal(warns(model, caller), false, "warning");
 });
 
