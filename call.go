@@ -2,10 +2,11 @@ package voicegw
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -22,45 +23,54 @@ import (
 // call is one call: a peer, a model connection and a running net. Its
 // goroutines only carry. run starts them and waits for all of them.
 type call struct {
-	g     *Gateway
+	cfg   *Config
 	id    string
 	log   *zap.Logger
 	peer  transport.Peer
 	hello transport.Hello
 	prog  *program
 
-	conn    live.Conn
-	net     *runner.Runner
-	started chan struct{} // closed when conn, net and mic stand
-	mic     *microphone
-	acks    ackBook
-	down    *downlink
-	up      *uplink
-	feed    *netFeed
-	events  *event.Ring
+	acks   ackBook
+	down   *downlink
+	up     *uplink
+	events *event.Ring
+	// Set before the net runs:
+	conn live.Conn
+	mic  *microphone
+	feed *netFeed // nil: nobody watches
 
-	cancel   context.CancelFunc // gives up the dial
-	early    chan struct{}      // closed when the call is over before it stood
-	once     sync.Once
-	why      atomic.Pointer[ending]
-	carriers sync.WaitGroup
+	carriers sync.WaitGroup // besides run
+
+	mu     sync.Mutex
+	why    *ending            // nil while the call goes on
+	giveUp context.CancelFunc // of the dial; nil when none is under way
+	muted  bool               // before the net ran
+	net    *runner.Runner     // nil until it runs
 }
 
-// ending is why a call is over; message may be empty.
-type ending struct {
-	end     voicenets.End
-	message string
-}
+const (
+	// ringEvents is how many of a call's last events are kept for its log.
+	ringEvents = 512
+	// lastWords is how long the end of a call waits for what the peer shall
+	// still hear of it. Closing it comes after that, and is bounded too.
+	lastWords = 2 * time.Second
+)
 
-// ringEvents is how many of a call's last events are kept for its log.
-const ringEvents = 512
-
-func newCall(g *Gateway, peer transport.Peer, id string) *call {
-	h := peer.Hello()
-	c := &call{g: g, id: id, peer: peer, hello: h, started: make(chan struct{}), early: make(chan struct{}),
-		log: g.cfg.Log.With(zap.String("call", id)), cancel: func() {}}
-	c.prog = g.programs[variant{c.detection(), h.HalfDuplex}]
+// newCall makes a call that has not begun; run must follow.
+func newCall(g *Gateway, peer transport.Peer, hello transport.Hello) *call {
+	id := newID()
+	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, log: g.cfg.Log.With(zap.String("call", id)),
+		events: event.NewRing(ringEvents)}
+	c.prog = g.programs[variant{c.detection(), hello.HalfDuplex}]
+	c.down, c.up = newDownlink(c), newUplink(c)
 	return c
+}
+
+// newID names a call: unguessable, because logs and people quote it.
+func newID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "c-" + hex.EncodeToString(b[:])
 }
 
 func (c *call) detection() voicenets.Detection {
@@ -70,94 +80,77 @@ func (c *call) detection() voicenets.Detection {
 	case transport.DetectionServer:
 		return voicenets.Server
 	default:
-		return c.g.cfg.Detection
+		return c.cfg.Detection
 	}
 }
 
-// run carries the call to its end.
+// run carries the call to its end. The carriers have a context of their own,
+// which ends last: a connection whose write is cancelled can say no more.
 func (c *call) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	c.carriers.Add(1)
-	go c.readPeer(ctx)
 	began := time.Now()
-	err := c.connect(ctx)
-	if err == nil {
-		err = c.talk(ctx)
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.carriers.Go(func() { c.readPeer(work) })
+	if c.connect(ctx) {
+		c.talk(ctx, work)
 	}
+	err := c.part()
 	cancel()
 	c.carriers.Wait()
-	c.log.Info("call ended", zap.Duration("after", time.Since(began)), zap.Error(err))
+	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(began)),
+		zap.Error(err))
 	return err
 }
 
-// connect dials the model while the peer may still leave.
-func (c *call) connect(ctx context.Context) error {
-	dial, cancel := context.WithTimeout(ctx, c.g.cfg.DialTimeout)
+// connect dials the model, while the peer may still leave. It reports whether
+// the call goes on.
+func (c *call) connect(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.DialTimeout)
 	defer cancel()
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-c.early:
-			cancel()
-		case <-stop:
-		}
-	}()
-	conn, err := c.g.cfg.Dialer.Dial(dial, c.setup())
-	if w := c.why.Load(); w != nil {
-		if err == nil {
-			_ = conn.Close(1000, "the caller left")
-		}
-		_ = c.peer.Close(reasonOf(w.end), w.message)
-		return nil
+	if !c.dialling(cancel) {
+		return false
+	}
+	conn, err := c.cfg.Dialer.Dial(ctx, c.setup())
+	if err == nil {
+		c.conn = conn
+	}
+	if !c.dialling(nil) {
+		return false // whatever the dial brought, nobody waits for it
 	}
 	if err != nil {
-		reason, message := dialFailure(err)
-		_ = c.peer.Close(reason, message)
-		return fmt.Errorf("voicegw: call %s: dial the model: %w", c.id, err)
+		c.endWith(c.dialFailure(ctx, err))
+		return false
 	}
-	c.conn = conn
-	return nil
+	return true
+}
+
+// dialling says how the dial is given up, and reports whether the call still
+// goes on.
+func (c *call) dialling(cancel context.CancelFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.giveUp = cancel
+	return c.why == nil
 }
 
 // setup is what the model is asked to be in this call.
 func (c *call) setup() live.Setup {
-	s := c.g.cfg.Setup
+	s := c.cfg.Setup
 	if c.hello.Language != "" {
 		s.Language = c.hello.Language
 	}
-	if text, ok := c.g.cfg.Instructions[c.hello.Instructions]; ok {
+	if text, ok := c.cfg.Instructions[c.hello.Instructions]; ok {
 		s.SystemInstruction = text
 	}
 	s.Automatic = c.detection() == voicenets.Server
 	return s
 }
 
-// dialFailure puts a failed dial into a reason and words for people.
-func dialFailure(err error) (transport.Reason, string) {
-	var ce *live.CloseError
-	switch {
-	case !errors.As(err, &ce):
-		return transport.ReasonModelRefused, "The gateway's model settings are wrong: " + err.Error()
-	case ce.Class == live.ClassTimeout:
-		return transport.ReasonModelTimeout, ce.Message()
-	case ce.Class == live.ClassKey, ce.Class == live.ClassModel, ce.Class == live.ClassPayload:
-		return transport.ReasonModelRefused, ce.Message()
-	default:
-		return transport.ReasonModelLost, ce.Message()
-	}
-}
-
-// talk runs the net until it says that the call is over.
-func (c *call) talk(ctx context.Context) error {
-	if c.conn == nil {
-		return nil
-	}
-	defer func() { _ = c.conn.Close(1000, "the call is over") }()
-	if err := c.begin(ctx); err != nil {
-		_ = c.peer.Close(transport.ReasonInternal, "")
-		return fmt.Errorf("voicegw: call %s: %w", c.id, err)
+// talk runs the net until it says that the call is over. When ctx is done it
+// is told so; work is the carriers' context.
+func (c *call) talk(ctx, work context.Context) {
+	if err := c.begin(work); err != nil {
+		c.endWith(&ending{reason: transport.ReasonInternal, err: err})
+		return
 	}
 	select {
 	case <-c.net.Done():
@@ -165,74 +158,97 @@ func (c *call) talk(ctx context.Context) error {
 		c.end(voicenets.GoingAway, "")
 		<-c.net.Done()
 	}
-	return c.finish()
+	if err := c.net.Err(); err != nil {
+		c.log.Error("the net of the call broke", zap.Error(err), zap.Strings("last events", c.lastEvents()))
+		c.broke(err)
+	}
+	c.down.close()
+	c.up.close()
 }
 
-// begin starts the net and the carriers; the peer may send audio from here on.
-func (c *call) begin(ctx context.Context) (err error) {
+// begin starts the net and the carriers. The peer may send audio, and the
+// model may be spoken to, as soon as the net runs.
+func (c *call) begin(work context.Context) error {
 	ready := c.readiness()
-	if c.mic, err = newMicrophone(ready.InputRateHz, c.g.cfg.Activity); err != nil {
-		return err
-	}
-	c.down = newDownlink(c, ready.OutputRateHz)
-	c.up = newUplink(c)
-	c.events = event.NewRing(ringEvents)
-	stores := []event.Store{c.events}
-	if c.hello.ShowNet && c.g.cfg.ShowNet {
-		c.feed = newNetFeed(c.prog.Program)
-		stores = append(stores, c.feed)
-	}
-	c.net, err = runner.Start(c.prog.Program, runner.Config{Name: c.id, Out: c.out, Store: tee(stores), Logger: c.log})
+	mic, err := newMicrophone(ready.InputRateHz, c.cfg.Activity,
+		func(f *voicenets.CallerFrame) { c.inject(work, voicenets.CallerAudio.Token(f)) },
+		func(e voicenets.Edge) { c.inject(work, voicenets.SpeechEdge.Token(e)) })
 	if err != nil {
 		return err
 	}
-	if err := c.peer.Ready(ctx, ready); err != nil {
-		c.end(voicenets.PeerLost, "")
+	c.mic = mic
+	var store event.Store = c.events
+	if c.hello.ShowNet && c.cfg.ShowNet {
+		c.feed = newNetFeed(c.prog, c.events)
+		store = c.feed
 	}
-	close(c.started)
-	if w := c.why.Load(); w != nil {
-		_ = c.net.Inject(voicenets.Over.Token(w.end))
+	net, err := runner.Start(c.prog.Program, runner.Config{Name: c.id, Out: c.out, Store: store, Logger: c.log})
+	if err != nil {
+		return err
 	}
-	c.carriers.Add(3)
-	go c.down.write(ctx)
-	go c.up.write(ctx)
-	go c.readModel(ctx, ready.OutputRateHz)
+	c.stands(net)
+	if err := c.peer.Ready(work, ready); err != nil {
+		c.peerGone(work, err)
+	}
+	c.carriers.Go(func() { c.down.write(work) })
+	c.carriers.Go(func() { c.up.write(work) })
+	c.carriers.Go(func() { c.readModel(work, ready.OutputRateHz) })
 	return nil
 }
 
+// stands lets tokens in, and first what happened before the net ran.
+func (c *call) stands(net *runner.Runner) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.net = net
+	if c.muted {
+		_ = net.Inject(voicenets.PeerMute.Token(voicenets.On))
+	}
+	if c.why != nil {
+		c.over(c.why.end)
+	}
+}
+
+// running returns the net, nil before it runs.
+func (c *call) running() *runner.Runner {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.net
+}
+
 func (c *call) readiness() transport.Ready {
-	cfg := &c.g.cfg
 	det := transport.DetectionManual
 	if c.detection() == voicenets.Server {
 		det = transport.DetectionServer
 	}
 	return transport.Ready{
 		Call: c.id, InputRateHz: c.hello.InputRateHz, OutputRateHz: c.hello.OutputRateHz,
-		Budget:    time.Duration(cfg.Net.Budget()) * audio.FrameDuration,
-		Detection: det, Model: cfg.Model, Greeting: cfg.Greeting != "", CallMax: cfg.Net.Longest(),
+		Budget:    time.Duration(c.cfg.Net.Budget()) * audio.FrameDuration,
+		Detection: det, Model: c.cfg.Model, Greeting: c.cfg.Greeting != "", CallMax: c.cfg.Net.Longest(),
 	}
 }
 
-// out takes what the net puts out; it never blocks.
+// out takes what the net puts out. It is called by the net's loop and never
+// blocks.
 func (c *call) out(t petri.Token) {
 	switch t.Place() {
 	case string(voicenets.AudioUp):
 		f, _ := voicenets.AudioUp.From(t)
-		c.up.audio(f)
+		c.up.put(upItem{frame: f})
 	case string(voicenets.ToModel):
 		cmd, _ := voicenets.ToModel.From(t)
-		c.up.command(cmd)
+		c.up.put(upItem{cmd: cmd})
 	case string(voicenets.AudioDown):
 		f, _ := voicenets.AudioDown.From(t)
 		c.acks.sent(f.Gen)
-		c.down.audio(f)
+		c.down.put(downItem{frame: f})
 	case string(voicenets.Tell):
 		n, _ := voicenets.Tell.From(t)
 		c.noticed(n)
-		c.down.notice(n)
+		c.down.put(downItem{notice: n})
 	case string(voicenets.Show):
 		w, _ := voicenets.Show.From(t)
-		c.down.words(w)
+		c.down.put(downItem{words: w})
 	case string(voicenets.FramesEnded):
 		c.mic.abort.Store(true)
 	case string(voicenets.Presumed):
@@ -240,77 +256,67 @@ func (c *call) out(t petri.Token) {
 		c.acks.giveUp()
 	case string(voicenets.Hangup):
 		e, _ := voicenets.Hangup.From(t)
-		c.why.CompareAndSwap(nil, &ending{end: e})
+		c.end(e, "")
 	}
 }
 
-// noticed keeps the detector's threshold: a reply that is heard may echo.
+// noticed keeps the detector's threshold, because a reply that is heard may
+// echo, and the book of what was handed over.
 func (c *call) noticed(n voicenets.Notice) {
 	switch n.Kind {
 	case voicenets.ReplyStarted:
 		c.mic.raised.Store(true)
 	case voicenets.ReplyCut, voicenets.ReplyComplete:
 		c.mic.raised.Store(false)
+	case voicenets.ClearPlayout:
+		c.acks.cleared(n.Gen)
 	}
 }
 
-// end says that the call is over. The first one decides; message, for people,
-// may be empty.
-func (c *call) end(e voicenets.End, message string) {
-	c.why.CompareAndSwap(nil, &ending{end: e, message: message})
-	c.once.Do(func() { close(c.early) })
+// inject puts a token into the net. While the net cannot follow it waits, so
+// that a connection fills up instead of our memory. It must not be called by
+// the net's loop.
+func (c *call) inject(ctx context.Context, t petri.Token) {
+	for {
+		err := c.net.Inject(t)
+		if err == nil || isClosed(err) {
+			return
+		}
+		if !errors.Is(err, runner.ErrInboxFull) {
+			c.broke(fmt.Errorf("voicegw: call %s: %w", c.id, err))
+			return
+		}
+		if !pause(ctx, fullPause) {
+			return
+		}
+	}
+}
+
+// fullPause is how long a carrier waits for a net that is full.
+const fullPause = audio.FrameDuration
+
+// pause waits, and reports false when ctx was done first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
-	case <-c.started:
-		_ = c.net.Inject(voicenets.Over.Token(e))
-	default:
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
-// finish hands over what the net said last and closes the peer.
-func (c *call) finish() error {
-	c.down.close()
-	c.up.close()
-	if err := c.net.Err(); err != nil {
-		c.log.Error("the net of the call broke", zap.Error(err), zap.Strings("last events", c.lastEvents()))
-		_ = c.peer.Close(transport.ReasonInternal, "")
-		return fmt.Errorf("voicegw: call %s: %w", c.id, err)
-	}
-	w := c.why.Load()
-	if w == nil {
-		w = &ending{end: voicenets.GoingAway}
-	}
-	err := c.peer.Close(reasonOf(w.end), w.message)
-	if w.end == voicenets.ModelLost {
-		return fmt.Errorf("voicegw: call %s: the model was lost: %s", c.id, w.message)
-	}
-	if errors.Is(err, transport.ErrStalled) {
-		return fmt.Errorf("voicegw: call %s: %w", c.id, err)
-	}
-	return nil
+// isClosed reports that a run takes no more tokens because it is over.
+func isClosed(err error) bool {
+	return errors.Is(err, runner.ErrClosed) || errors.Is(err, petri.ErrEnded)
 }
 
 func (c *call) lastEvents() []string {
+	const most = 20
 	var list []string
 	for _, e := range c.events.Events(nil) {
 		list = append(list, c.prog.Describe(e))
 	}
-	return list[max(0, len(list)-20):]
-}
-
-// reasonOf is the word of the protocol for an end of the net.
-func reasonOf(e voicenets.End) transport.Reason {
-	switch e {
-	case voicenets.HungUp:
-		return transport.ReasonCallerHungUp
-	case voicenets.PeerLost:
-		return transport.ReasonPeerLost
-	case voicenets.PeerStalled:
-		return transport.ReasonPeerStalled
-	case voicenets.ModelLost:
-		return transport.ReasonModelLost
-	case voicenets.MaxDuration:
-		return transport.ReasonMaxDuration
-	default:
-		return transport.ReasonGoingAway
-	}
+	return list[max(0, len(list)-most):]
 }

@@ -2,7 +2,10 @@ package voicegw
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/zap"
 
@@ -26,7 +29,8 @@ type Config struct {
 	// Instructions are system instructions a hello may ask for by name.
 	Instructions map[string]string
 	// Greeting is the request, in words for the model, that makes it speak
-	// first: "Greet the caller." Empty: the caller speaks first.
+	// first: "Greet the caller." At most 4,000 bytes. Empty: the caller speaks
+	// first.
 	Greeting string
 	// Detection is used when the hello leaves it open.
 	Detection voicenets.Detection
@@ -36,49 +40,70 @@ type Config struct {
 	// Activity holds the thresholds of the speech detector.
 	Activity audio.ActivityConfig
 
-	// CallsMax is the most calls at one time: 100.
+	// CallsMax is the most calls at one time, handshakes included: 100, at most
+	// 100,000.
 	CallsMax int
 	// DialTimeout limits the model's dial and setup: 15 s.
 	DialTimeout time.Duration
 	// ShowNet lets a peer that asks see the net of its own call move.
 	ShowNet bool
-	// WS is the WebSocket door: hosts, origins, limits. Its Offer is filled in.
+	// WS is the WebSocket door: hosts, origins, limits. The instructions of its
+	// Offer are filled in.
 	WS ws.Config
 	// Log may be nil. Nothing of audio, keys or transcripts is ever logged.
 	Log *zap.Logger
 }
 
+const (
+	callsMaxDefault    = 100
+	callsMax           = 100_000
+	dialTimeoutDefault = 15 * time.Second
+	greetingLenMax     = 4000 // bytes
+)
+
 func (c Config) withDefaults() (Config, error) {
-	if c.Dialer == nil {
-		return c, fmt.Errorf("voicegw: Config.Dialer is nil; use live.Wire with an API key, or with the URL of live/sim")
-	}
 	if c.CallsMax == 0 {
-		c.CallsMax = 100
-	}
-	if c.CallsMax < 1 || c.CallsMax > 100_000 {
-		return c, fmt.Errorf("voicegw: Config.CallsMax is %d; 1 to 100000 is possible", c.CallsMax)
+		c.CallsMax = callsMaxDefault
 	}
 	if c.DialTimeout == 0 {
-		c.DialTimeout = 15 * time.Second
-	}
-	if c.DialTimeout < 0 {
-		return c, fmt.Errorf("voicegw: Config.DialTimeout is %v; it must be positive", c.DialTimeout)
+		c.DialTimeout = dialTimeoutDefault
 	}
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}
-	if _, err := audio.NewActivity(c.Activity); err != nil {
-		return c, fmt.Errorf("voicegw: Config.Activity: %w", err)
+	if err := c.check(); err != nil {
+		return c, err
 	}
-	for name := range c.Instructions {
+	c.Instructions = maps.Clone(c.Instructions)
+	c.WS.Offer.Instructions = slices.Sorted(maps.Keys(c.Instructions))
+	return c, nil
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Dialer == nil:
+		return fmt.Errorf("voicegw: Config.Dialer is nil; use live.Wire with an API key, or with the URL of live/sim")
+	case c.CallsMax < 1 || c.CallsMax > callsMax:
+		return fmt.Errorf("voicegw: Config.CallsMax is %d; 1 to %d is possible", c.CallsMax, callsMax)
+	case c.DialTimeout < 0:
+		return fmt.Errorf("voicegw: Config.DialTimeout is %v; it must be positive", c.DialTimeout)
+	case c.Detection > voicenets.Server:
+		return fmt.Errorf("voicegw: Config.Detection is %d; voicenets.Manual or voicenets.Server is possible", c.Detection)
+	case len(c.Greeting) > greetingLenMax || !utf8.ValidString(c.Greeting):
+		return fmt.Errorf("voicegw: Config.Greeting has %d bytes; at most %d of UTF-8 are possible",
+			len(c.Greeting), greetingLenMax)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Instructions)) {
 		if name == "" || len(name) > transport.InstructionsLenMax {
-			return c, fmt.Errorf("voicegw: Config.Instructions has the name %q; 1 to %d bytes are possible",
+			return fmt.Errorf("voicegw: Config.Instructions has the name %q; 1 to %d bytes are possible",
 				name, transport.InstructionsLenMax)
 		}
-		c.WS.Offer.Instructions = append(c.WS.Offer.Instructions, name)
+	}
+	if _, err := audio.NewActivity(c.Activity); err != nil {
+		return fmt.Errorf("voicegw: Config.Activity: %w", err)
 	}
 	if err := c.WS.Check(); err != nil {
-		return c, fmt.Errorf("voicegw: Config.WS: %w", err)
+		return fmt.Errorf("voicegw: Config.WS: %w", err)
 	}
-	return c, nil
+	return nil
 }

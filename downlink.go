@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/transport"
@@ -18,11 +19,14 @@ const downlinkMax = 1024
 // downlink carries the net's audio, notices and transcripts to the peer, in
 // order.
 type downlink struct {
-	c     *call
-	queue chan downItem
-	mu    sync.Mutex // guards closed, because not only the loop puts
-	done  bool
-	msg   transport.Message
+	c       *call
+	queue   chan downItem
+	written chan struct{} // closed when write is over
+
+	mu     sync.Mutex // guards closed: not only the loop puts
+	closed bool
+
+	msg transport.Message // of write
 }
 
 // downItem is one of its fields.
@@ -33,28 +37,31 @@ type downItem struct {
 	notice voicenets.Notice
 }
 
-func newDownlink(c *call, _ int) *downlink {
-	return &downlink{c: c, queue: make(chan downItem, downlinkMax)}
+func newDownlink(c *call) *downlink {
+	return &downlink{c: c, queue: make(chan downItem, downlinkMax), written: make(chan struct{})}
 }
-
-func (d *downlink) audio(f *voicenets.ReplyFrame) { d.put(downItem{frame: f}) }
-func (d *downlink) words(w *voicenets.Words)      { d.put(downItem{words: w}) }
-func (d *downlink) notice(n voicenets.Notice)     { d.put(downItem{notice: n}) }
-func (d *downlink) message(m *transport.Message)  { d.put(downItem{msg: m}) }
 
 // put never blocks.
 func (d *downlink) put(it downItem) {
+	if !d.offer(it) {
+		d.c.endWith(&ending{end: voicenets.PeerStalled, reason: transport.ReasonPeerStalled, err: transport.ErrStalled})
+	}
+}
+
+// offer reports false when there is no room, and never will be.
+func (d *downlink) offer(it downItem) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.done {
-		return
+	if d.closed {
+		return true
 	}
 	select {
 	case d.queue <- it:
+		return true
 	default:
-		d.done = true
+		d.closed = true
 		close(d.queue)
-		go d.c.end(voicenets.PeerStalled, "")
+		return false
 	}
 }
 
@@ -62,66 +69,88 @@ func (d *downlink) put(it downItem) {
 func (d *downlink) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.done {
-		d.done = true
+	if !d.closed {
+		d.closed = true
 		close(d.queue)
 	}
 }
 
+// wait waits for write, which began, to be over, but not longer than most.
+func (d *downlink) wait(most time.Duration) {
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-d.written:
+	case <-t.C:
+	}
+}
+
+// write sends until the queue is closed, or forgets what can no longer be sent.
 func (d *downlink) write(ctx context.Context) {
-	defer d.c.carriers.Done()
-	var tick <-chan struct{}
-	if d.c.feed != nil {
-		d.graph(ctx)
-		tick = d.c.feed.changed
+	defer close(d.written)
+	if err := d.send(ctx); err != nil {
+		d.c.peerGone(ctx, err)
+		for range d.queue {
+		}
+	}
+}
+
+// send sends until the queue is closed.
+func (d *downlink) send(ctx context.Context) error {
+	show := newShow(d.c.feed)
+	defer show.stop()
+	if err := show.begin(ctx, d.c); err != nil {
+		return err
 	}
 	for {
 		select {
 		case it, ok := <-d.queue:
 			if !ok {
-				return
+				return nil
 			}
-			if err := d.send(ctx, it); err != nil {
-				d.c.peerGone(ctx, err)
-				d.drain()
-				return
+			if err := d.item(ctx, it); err != nil {
+				return err
 			}
-		case <-tick:
-			d.c.feed.send(ctx, d.c)
+		case <-show.changed:
+			if err := show.next(ctx, d.c); err != nil {
+				return err
+			}
+		case <-show.rested():
+			show.resume()
 		}
 	}
 }
 
-// drain forgets what can no longer be sent, until the queue is closed.
-func (d *downlink) drain() {
-	for range d.queue {
-	}
-}
-
-func (d *downlink) send(ctx context.Context, it downItem) error {
+func (d *downlink) item(ctx context.Context, it downItem) error {
 	switch {
 	case it.frame != nil:
 		return d.c.peer.SendAudio(ctx, wire(it.frame.Gen), it.frame.PCM)
 	case it.msg != nil:
 		return d.c.peer.Send(ctx, it.msg)
 	case it.words != nil:
-		who := transport.WhoCaller
-		if it.words.Who == voicenets.Model {
-			who = transport.WhoModel
-		}
-		return d.c.peer.Send(ctx, &transport.Message{Kind: transport.MessageTranscript, Who: who, Text: it.words.Text,
-			Final: it.words.Final, Generation: wire(it.words.Gen)})
+		d.msg = transcript(it.words)
 	default:
-		return d.c.peer.Send(ctx, message(it.notice))
+		d.msg = message(it.notice)
 	}
+	return d.c.peer.Send(ctx, &d.msg)
 }
 
 // wire is a generation as the protocol counts: from 1.
 func wire(g petri.Gen) uint64 { return uint64(g) + 1 }
 
+// transcript is a fragment of one in the words of the protocol.
+func transcript(w *voicenets.Words) transport.Message {
+	who := transport.WhoCaller
+	if w.Who == voicenets.Model {
+		who = transport.WhoModel
+	}
+	return transport.Message{Kind: transport.MessageTranscript, Who: who, Text: w.Text, Final: w.Final,
+		Generation: wire(w.Gen)}
+}
+
 // message is a notice in the words of the protocol.
-func message(n voicenets.Notice) *transport.Message {
-	m := &transport.Message{Kind: transport.MessageTurn, Generation: wire(n.Gen)}
+func message(n voicenets.Notice) transport.Message {
+	m := transport.Message{Kind: transport.MessageTurn, Generation: wire(n.Gen)}
 	switch n.Kind {
 	case voicenets.SpeechHeard:
 		m.Kind, m.State = transport.MessageSpeech, transport.StateStart
@@ -143,12 +172,4 @@ func message(n voicenets.Notice) *transport.Message {
 		m.Kind, m.ID = transport.MessageMark, strconv.FormatUint(m.Generation, 10)+":end"
 	}
 	return m
-}
-
-// graph sends the drawing that the feed moves on.
-func (d *downlink) graph(ctx context.Context) {
-	err := d.c.peer.Send(ctx, &transport.Message{Kind: transport.MessageNetGraph, Text: d.c.prog.svg})
-	if err != nil {
-		d.c.peerGone(ctx, err)
-	}
 }

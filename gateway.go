@@ -2,8 +2,6 @@ package voicegw
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/dot"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/voicenets"
@@ -25,11 +24,18 @@ type Gateway struct {
 	mux      *http.ServeMux
 	programs map[variant]*program
 
-	mu    sync.Mutex
-	calls map[string]*call
-	// draining: no new calls
-	draining bool
-	ended    sync.WaitGroup
+	mu       sync.Mutex
+	lines    map[*line]struct{}
+	calls    int  // of lines
+	draining bool // no new lines
+	released sync.WaitGroup
+}
+
+// line is one of the gateway's CallsMax lines. It is taken from the first byte
+// of a handshake to the end of the call.
+type line struct {
+	drop context.CancelFunc // gives up the handshake; nil behind it
+	call *call              // nil before it
 }
 
 // variant is what makes the nets of two calls different.
@@ -44,8 +50,16 @@ type program struct {
 	svg string
 }
 
-// ErrClosed says that the gateway takes no more calls.
-var ErrClosed = errors.New("voicegw: the gateway is closing")
+// Errors of Call.
+var (
+	// ErrClosed says that the gateway takes no more calls.
+	ErrClosed = errors.New("voicegw: the gateway is closing")
+	// ErrBusy says that CallsMax calls are running.
+	ErrBusy = errors.New("voicegw: all lines are in use")
+)
+
+// retryAfter is when a caller who found all lines in use may try again.
+const retryAfter = 5 * time.Second
 
 // New checks cfg and compiles the nets that calls will run.
 func New(cfg Config) (*Gateway, error) {
@@ -53,7 +67,7 @@ func New(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, calls: map[string]*call{}}
+	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, lines: map[*line]struct{}{}}
 	for _, v := range []variant{{voicenets.Manual, false}, {voicenets.Manual, true},
 		{voicenets.Server, false}, {voicenets.Server, true}} {
 		if g.programs[v], err = compile(cfg, v); err != nil {
@@ -71,102 +85,150 @@ func compile(cfg Config, v variant) (*program, error) {
 	nc.Detection, nc.HalfDuplex, nc.Greeting = v.detection, v.halfDuplex, cfg.Greeting != ""
 	net, err := voicenets.Session(nc)
 	if err != nil {
-		return nil, fmt.Errorf("voicegw: %w", err)
+		return nil, fmt.Errorf("voicegw: Config.Net: %w", err)
 	}
 	p, err := petri.Compile(net)
 	if err != nil {
 		return nil, fmt.Errorf("voicegw: compile the session net: %w", err)
 	}
 	out := &program{Program: p}
-	if cfg.ShowNet {
-		out.svg = drawing(p)
+	if !cfg.ShowNet {
+		return out, nil
 	}
+	svg, err := dot.SVG(p, dot.Options{Bare: true})
+	if err != nil {
+		return nil, fmt.Errorf("voicegw: %w", err)
+	}
+	out.svg = string(svg)
 	return out, nil
 }
 
 // ServeHTTP serves the gateway's paths.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
-func healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
+func healthy(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") }
 
 // ready says whether new calls are taken.
 func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
-	if g.full() {
+	g.mu.Lock()
+	err := g.room()
+	g.mu.Unlock()
+	if err != nil {
 		http.Error(w, "not ready: draining or full", http.StatusServiceUnavailable)
 		return
 	}
-	fmt.Fprintln(w, "ready")
-}
-
-func (g *Gateway) full() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.draining || len(g.calls) >= g.cfg.CallsMax
+	_, _ = fmt.Fprintln(w, "ready")
 }
 
 // Calls is the number of calls that are running now.
 func (g *Gateway) Calls() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.calls)
+	return g.calls
 }
 
 // Voice is the WebSocket door alone, to be mounted on a path of the caller's.
+// A request that finds all lines in use is answered 503 with Retry-After.
 func (g *Gateway) Voice() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.full() {
-			ws.Busy(w, 5*time.Second)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		l, err := g.take(cancel)
+		if err != nil {
+			ws.Busy(w, retryAfter)
 			return
 		}
-		peer, err := ws.Accept(w, r, g.cfg.WS)
+		defer g.release(l)
+		peer, err := ws.Accept(w, r.WithContext(ctx), g.cfg.WS)
 		if err != nil {
 			g.cfg.Log.Info("call refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
 			return
 		}
-		if err := g.Call(context.WithoutCancel(r.Context()), peer); err != nil {
+		if err := g.carry(context.WithoutCancel(ctx), l, peer); err != nil {
 			g.cfg.Log.Debug("call failed", zap.Error(err))
 		}
 	})
 }
 
-// Call runs a call with a peer whose hello was accepted, until it ends; the
-// peer is closed then. It returns nil for an ordinary end, and otherwise why
-// the call could not go on. When ctx is done the call ends as going away.
+// Call runs a call with a peer, until it ends; the peer is closed then. It is
+// for media sources of the caller's own: see transport.Peer. It returns nil
+// for an ordinary end (someone hung up, the gateway goes away, the longest
+// duration), and otherwise why the call could not go on: ErrClosed, ErrBusy, a
+// *live.CloseError, a *transport.Ended, or why the hello cannot be taken. When
+// ctx is done the call ends as going away.
 func (g *Gateway) Call(ctx context.Context, peer transport.Peer) error {
-	c, err := g.newCall(peer)
+	l, err := g.take(nil)
 	if err != nil {
+		reason := transport.ReasonBusy
+		if errors.Is(err, ErrClosed) {
+			reason = transport.ReasonGoingAway
+		}
+		_ = peer.Close(reason, "")
 		return err
 	}
-	defer g.forget(c)
+	defer g.release(l)
+	return g.carry(ctx, l, peer)
+}
+
+// room is nil while a line is free; mu is held.
+func (g *Gateway) room() error {
+	switch {
+	case g.draining:
+		return ErrClosed
+	case len(g.lines) >= g.cfg.CallsMax:
+		return ErrBusy
+	}
+	return nil
+}
+
+// take takes a line; release must follow.
+func (g *Gateway) take(drop context.CancelFunc) (*line, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.room(); err != nil {
+		return nil, err
+	}
+	l := &line{drop: drop}
+	g.lines[l] = struct{}{}
+	g.released.Add(1)
+	return l, nil
+}
+
+func (g *Gateway) release(l *line) {
+	g.mu.Lock()
+	delete(g.lines, l)
+	if l.call != nil {
+		g.calls--
+	}
+	g.mu.Unlock()
+	g.released.Done()
+}
+
+// carry runs a call on a line.
+func (g *Gateway) carry(ctx context.Context, l *line, peer transport.Peer) error {
+	hello := peer.Hello()
+	if hello.Version == 0 { // of a peer that has no wire
+		hello.Version = transport.Version
+	}
+	if err := hello.Check(g.cfg.WS.Offer); err != nil {
+		_ = peer.Close(transport.ReasonBadHello, err.Error())
+		return fmt.Errorf("voicegw: call: %w", err)
+	}
+	c := newCall(g, peer, hello)
+	if g.connected(l, c) {
+		c.end(voicenets.GoingAway, "")
+	}
 	return c.run(ctx)
 }
 
-func (g *Gateway) newCall(peer transport.Peer) (*call, error) {
+// connected notes the call of a line, and reports whether it must end at once:
+// Close found it in its handshake.
+func (g *Gateway) connected(l *line, c *call) (draining bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case g.draining:
-		go closePeer(peer, transport.ReasonGoingAway, &g.ended)
-		return nil, ErrClosed
-	case len(g.calls) >= g.cfg.CallsMax:
-		go closePeer(peer, transport.ReasonBusy, &g.ended)
-		return nil, fmt.Errorf("voicegw: %d calls are running already", len(g.calls))
-	}
-	c := newCall(g, peer, newID())
-	g.calls[c.id] = c
-	g.ended.Add(1)
-	return c, nil
-}
-
-func closePeer(peer transport.Peer, reason transport.Reason, _ *sync.WaitGroup) {
-	_ = peer.Close(reason, "")
-}
-
-func (g *Gateway) forget(c *call) {
-	g.mu.Lock()
-	delete(g.calls, c.id)
-	g.mu.Unlock()
-	g.ended.Done()
+	l.drop, l.call = nil, c
+	g.calls++
+	return g.draining
 }
 
 // Close takes no more calls, tells the running ones that the gateway goes away,
@@ -174,21 +236,18 @@ func (g *Gateway) forget(c *call) {
 func (g *Gateway) Close() error {
 	g.mu.Lock()
 	g.draining = true
-	running := make([]*call, 0, len(g.calls))
-	for _, c := range g.calls {
-		running = append(running, c)
+	var running []*call
+	for l := range g.lines {
+		if l.call != nil {
+			running = append(running, l.call)
+		} else if l.drop != nil {
+			l.drop()
+		}
 	}
 	g.mu.Unlock()
 	for _, c := range running {
 		c.end(voicenets.GoingAway, "")
 	}
-	g.ended.Wait()
+	g.released.Wait()
 	return nil
-}
-
-// newID names a call: unguessable, because logs and people quote it.
-func newID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	return "c-" + hex.EncodeToString(b[:])
 }

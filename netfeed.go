@@ -1,95 +1,68 @@
 package voicegw
 
 import (
-	"context"
 	"sync"
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/petri/event"
 )
 
-// netFeed lets a page watch the net of its own call: names of the transitions
-// that fired, and the marking, at most ten times a second. It is an
-// event.Store.
+// netFeed collects what a page that watches the net of its own call is shown.
+// It is an event.Store around another one.
 type netFeed struct {
-	prog    *petri.Program
-	changed chan struct{} // a signal; 1 deep
+	event.Store
+	prog    *program
+	changed chan struct{} // a signal, 1 deep
 
 	mu    sync.Mutex
-	fired []int32 // since the last message, each once
-	seen  map[int32]bool
-	last  uint64
-	next  time.Duration // net time before which nothing is sent
+	fired []int32 // since the last take, each once, at most all transitions
+	seen  []bool  // by transition
 	at    time.Duration
 }
 
-// feedEvery is how often a page hears of its net.
-const feedEvery = 100 * time.Millisecond
-
-func newNetFeed(p *petri.Program) *netFeed {
-	return &netFeed{prog: p, changed: make(chan struct{}, 1), seen: map[int32]bool{}}
+func newNetFeed(p *program, next event.Store) *netFeed {
+	return &netFeed{Store: next, prog: p, changed: make(chan struct{}, 1), seen: make([]bool, len(p.Transitions()))}
 }
 
-// Append notes what fired. Frames move all the time and change nothing, so
-// they alone wake nobody.
+// Append notes what fired and hands the events on.
 func (f *netFeed) Append(events []petri.Event) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	wake := false
-	for _, e := range events {
-		f.last, f.at = e.Seq, e.At
-		if e.Kind != petri.Fired {
-			continue
-		}
-		if !f.seen[e.Index] {
-			f.seen[e.Index] = true
-			f.fired = append(f.fired, e.Index)
-		}
-		wake = true
-	}
-	if wake && f.at >= f.next {
-		f.next = f.at + feedEvery
+	if f.note(events) {
 		select {
 		case f.changed <- struct{}{}:
 		default:
 		}
 	}
+	f.Store.Append(events)
 }
 
-// Stored is the last event: nothing waits for a page.
-func (f *netFeed) Stored() uint64 {
+// note reports whether anything fired.
+func (f *netFeed) note(events []petri.Event) (any bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.last
+	for _, e := range events {
+		f.at = e.At
+		if e.Kind != petri.Fired {
+			continue
+		}
+		any = true
+		if !f.seen[e.Index] {
+			f.seen[e.Index] = true
+			f.fired = append(f.fired, e.Index)
+		}
+	}
+	return any
 }
 
-// take returns the names of what fired since the last call.
-func (f *netFeed) take() ([]string, time.Duration) {
+// take appends the names of what fired since the last take to names, and
+// returns the time of the last event.
+func (f *netFeed) take(names []string) ([]string, time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	names := make([]string, 0, len(f.fired))
 	for _, i := range f.fired {
 		names = append(names, f.prog.Transitions()[i].Name)
+		f.seen[i] = false
 	}
 	f.fired = f.fired[:0]
-	clear(f.seen)
 	return names, f.at
-}
-
-// send tells the peer. A failure shows at the next audio or event.
-func (f *netFeed) send(ctx context.Context, c *call) {
-	m := transport.Message{Kind: transport.MessageNet}
-	m.Fired, m.At = f.take()
-	marking := c.net.Marking()
-	for _, p := range f.prog.Places() {
-		n := 0
-		for i := range p.Slots {
-			n += int(marking[p.Slot+i])
-		}
-		if n > 0 {
-			m.Marking = append(m.Marking, transport.PlaceCount{Place: p.Name, Count: n})
-		}
-	}
-	_ = c.peer.Send(ctx, &m)
 }

@@ -2,8 +2,9 @@ package voicegw
 
 import (
 	"context"
-	"sync"
+	"time"
 
+	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
@@ -11,98 +12,98 @@ import (
 
 // readPeer carries what the peer sends into the net until it is gone.
 func (c *call) readPeer(ctx context.Context) {
-	defer c.carriers.Done()
 	var ev transport.Event
+	p := newPace(time.Now())
 	for {
 		if err := c.peer.Recv(ctx, &ev); err != nil {
 			c.peerGone(ctx, err)
 			return
 		}
-		if ev.Kind == transport.EventBye {
-			c.end(voicenets.HungUp, "")
-			continue
+		if wait := p.spend(time.Now(), c.cost(&ev)); wait > 0 && !pause(ctx, wait) {
+			return
 		}
-		select {
-		case <-c.started:
-			c.peerEvent(&ev)
-		default: // acknowledgements of nothing, before the call stands
-		}
+		c.peerEvent(ctx, &ev)
 	}
 }
 
-// peerGone ends the call for the reason its connection ended.
-func (c *call) peerGone(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	switch transport.ReasonOf(err) {
-	case transport.ReasonCallerHungUp:
-		c.end(voicenets.HungUp, "")
-	case transport.ReasonPeerStalled:
-		c.end(voicenets.PeerStalled, "")
-	default:
-		c.end(voicenets.PeerLost, err.Error())
-	}
-}
-
-func (c *call) peerEvent(ev *transport.Event) {
+// peerEvent acts on one event.
+func (c *call) peerEvent(ctx context.Context, ev *transport.Event) {
 	switch ev.Kind {
 	case transport.EventAudio:
-		c.mic.push(ev.PCM, c.injectFrame, c.injectEdge)
+		if c.running() != nil {
+			c.mic.push(ev.PCM)
+		}
 	case transport.EventAck:
-		gen := petri.Gen(ev.Generation - 1)
-		for range c.acks.acked(ev) {
-			c.inject(voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
-		}
+		c.acknowledged(ctx, ev)
 	case transport.EventMute:
-		pos := voicenets.Off
-		if ev.On {
-			pos = voicenets.On
-		}
-		c.inject(voicenets.PeerMute.Token(pos))
+		c.mute(ctx, ev.On)
+	case transport.EventBye:
+		c.end(voicenets.HungUp, "")
 	case transport.EventText, transport.EventDTMF, transport.EventToolResult:
-		c.down.message(transport.NotYet(ev.Kind))
+		c.down.put(downItem{msg: transport.NotYet(ev.Kind)})
 	}
 }
 
-func (c *call) injectFrame(f *voicenets.CallerFrame) { c.inject(voicenets.CallerAudio.Token(f)) }
-
-func (c *call) injectEdge(e voicenets.Edge) { c.inject(voicenets.SpeechEdge.Token(e)) }
-
-// inject queues a token. That the run has ended is no error: its end is being
-// told elsewhere. A full inbox means that the net cannot follow, which ends
-// the call rather than losing a token that decides.
-func (c *call) inject(t petri.Token) {
-	if err := c.net.Inject(t); err != nil && !isClosed(err) {
-		c.log.Error("the net cannot follow")
-		c.net.Stop()
+// acknowledged gives the net a token for each frame that was newly heard.
+func (c *call) acknowledged(ctx context.Context, ev *transport.Event) {
+	if c.running() == nil {
+		return // nothing was handed over
+	}
+	gen := petri.Gen(ev.Generation - 1) // generation 0 was never handed over
+	for range c.acks.acked(ev) {
+		c.inject(ctx, voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
 	}
 }
 
-// ackBook counts acknowledgements in frames. The loop notes what is handed
-// over, the peer's reader what is acknowledged. On the wire generations start
-// at 1.
-type ackBook struct {
-	mu      sync.Mutex
-	counter transport.AckCounter
-	latest  uint64
+// mute tells the net of the microphone's switch. The detector begins anew: a
+// peer may go on sending while it is muted, and the net does not listen then.
+func (c *call) mute(ctx context.Context, on bool) {
+	if c.mutedEarly(on) {
+		return
+	}
+	c.mic.abort.Store(true)
+	position := voicenets.Off
+	if on {
+		position = voicenets.On
+	}
+	c.inject(ctx, voicenets.PeerMute.Token(position))
 }
 
-func (b *ackBook) sent(g petri.Gen) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.latest = uint64(g) + 1
-	b.counter.Sent(b.latest, 1)
+// mutedEarly keeps the switch for a net that does not run yet.
+func (c *call) mutedEarly(on bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.muted = on
+	return c.net == nil
 }
 
-func (b *ackBook) acked(ev *transport.Event) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.counter.Ack(ev.Generation, ev.PlayedMS, ev.Cleared).Played
+// cost is how much of a peer's time an event takes.
+func (c *call) cost(ev *transport.Event) time.Duration {
+	if ev.Kind != transport.EventAudio {
+		return paceEvent
+	}
+	return max(paceEvent, time.Duration(len(ev.PCM))*time.Second/time.Duration(c.hello.InputRateHz))
 }
 
-func (b *ackBook) giveUp() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.counter.GiveUp(b.latest)
+// How fast a peer is read: four times as fast as people speak, after a backlog
+// of 10 s. One that sends faster waits; others do not.
+const (
+	paceRate  = 4
+	paceBurst = 10 * time.Second
+	paceEvent = audio.FrameDuration / 20 // what an event counts for at least
+)
+
+// pace bounds how fast a peer is read.
+type pace struct {
+	credit time.Duration
+	last   time.Time
+}
+
+func newPace(now time.Time) *pace { return &pace{credit: paceBurst, last: now} }
+
+// spend returns how long to wait for what was just read.
+func (p *pace) spend(now time.Time, cost time.Duration) time.Duration {
+	p.credit = min(paceBurst, p.credit+paceRate*now.Sub(p.last)) - cost
+	p.last = now
+	return max(0, -p.credit/paceRate)
 }

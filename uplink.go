@@ -2,9 +2,10 @@ package voicegw
 
 import (
 	"context"
-	"sync"
+	"errors"
 
 	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -12,11 +13,13 @@ import (
 // frames. A model that takes nothing for so long is lost.
 const uplinkMax = 512
 
+// errModelStalled says that the model's side takes nothing any more.
+var errModelStalled = errors.New("the model stopped taking what was sent to it")
+
 // uplink carries the net's audio and commands to the model, in order.
 type uplink struct {
 	c     *call
 	queue chan upItem
-	once  sync.Once
 }
 
 // upItem is a frame or, where frame is nil, a command.
@@ -27,43 +30,45 @@ type upItem struct {
 
 func newUplink(c *call) *uplink { return &uplink{c: c, queue: make(chan upItem, uplinkMax)} }
 
-func (u *uplink) audio(f *voicenets.CallerFrame) { u.put(upItem{frame: f}) }
-func (u *uplink) command(cmd voicenets.Command)  { u.put(upItem{cmd: cmd}) }
-
 // put never blocks; it is called by the net's loop alone.
 func (u *uplink) put(it upItem) {
 	select {
 	case u.queue <- it:
 	default:
-		u.c.end(voicenets.ModelLost, "The model stopped taking what was sent to it.")
+		u.c.endWith(&ending{end: voicenets.ModelLost, reason: transport.ReasonModelLost,
+			message: words(errModelStalled), err: errModelStalled})
 	}
 }
 
-// close ends write once everything queued is sent. The loop has ended.
-func (u *uplink) close() { u.once.Do(func() { close(u.queue) }) }
+// close ends write once everything queued is sent. The loop has ended, so
+// nothing is put any more.
+func (u *uplink) close() { close(u.queue) }
 
+// write sends until the queue is closed, or forgets what can no longer be sent.
 func (u *uplink) write(ctx context.Context) {
-	defer u.c.carriers.Done()
+	var err error
 	for it := range u.queue {
-		if err := u.send(ctx, it); err != nil {
+		if err != nil {
+			continue
+		}
+		if err = u.send(ctx, it); err != nil {
 			u.c.modelGone(ctx, err)
-			for range u.queue { // until the loop has ended
-			}
-			return
 		}
 	}
 }
 
 func (u *uplink) send(ctx context.Context, it upItem) error {
 	if it.frame != nil {
-		return u.c.conn.SendAudio(ctx, it.frame.PCM)
+		err := u.c.conn.SendAudio(ctx, it.frame.PCM)
+		u.c.mic.reuse(it.frame)
+		return err
 	}
+	m := live.ClientMessage{Kind: live.ClientText, Text: u.c.cfg.Greeting}
 	switch it.cmd {
 	case voicenets.ActivityStart:
-		return u.c.conn.Send(ctx, live.ClientMessage{Kind: live.ClientActivityStart})
+		m = live.ClientMessage{Kind: live.ClientActivityStart}
 	case voicenets.ActivityEnd:
-		return u.c.conn.Send(ctx, live.ClientMessage{Kind: live.ClientActivityEnd})
-	default:
-		return u.c.conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: u.c.g.cfg.Greeting})
+		m = live.ClientMessage{Kind: live.ClientActivityEnd}
 	}
+	return u.c.conn.Send(ctx, m)
 }

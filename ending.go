@@ -1,0 +1,183 @@
+package voicegw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/petri/runner"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// ending is why a call is over.
+type ending struct {
+	end     voicenets.End // what the net is told
+	reason  transport.Reason
+	message string // for people; empty: the reason's own
+	err     error  // nil: an ordinary end
+}
+
+// end ends the call. The first one decides; message, a sentence for people,
+// may be empty. It never blocks and may be called by anyone, also by the net's
+// loop.
+func (c *call) end(e voicenets.End, message string) {
+	c.endWith(&ending{end: e, reason: reasonOf(e), message: message})
+}
+
+// endWith ends the call, unless it has ended.
+func (c *call) endWith(w *ending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.why != nil {
+		return
+	}
+	c.why = w
+	if c.giveUp != nil {
+		c.giveUp()
+	}
+	if c.net != nil {
+		c.over(w.end)
+	}
+}
+
+// over tells the net that the call is over; mu is held. A net with no room for
+// that works off what is queued and ends.
+func (c *call) over(e voicenets.End) {
+	if errors.Is(c.net.Inject(voicenets.Over.Token(e)), runner.ErrInboxFull) {
+		c.net.Stop()
+	}
+}
+
+// broke ends the call by a fault of ours.
+func (c *call) broke(err error) {
+	c.endWith(&ending{end: voicenets.GoingAway, reason: transport.ReasonInternal, err: err})
+	c.net.Stop()
+}
+
+// ended returns why the call is over. Only a run that was stopped from outside
+// has no reason.
+func (c *call) ended() *ending {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.why == nil {
+		c.why = &ending{end: voicenets.GoingAway, reason: transport.ReasonGoingAway}
+	}
+	return c.why
+}
+
+// part hands over what the peer shall still hear, and closes both sides. The
+// net has ended, or never ran.
+func (c *call) part() error {
+	w := c.ended()
+	if c.net != nil && w.reason != transport.ReasonPeerStalled && w.reason != transport.ReasonPeerLost {
+		c.down.wait(lastWords)
+	}
+	err := c.peer.Close(w.reason, w.message)
+	if c.conn != nil {
+		_ = c.conn.Close(1000, "the call is over")
+	}
+	switch {
+	case w.err != nil:
+		return fmt.Errorf("voicegw: call %s: %w", c.id, w.err)
+	case errors.Is(err, transport.ErrStalled):
+		return fmt.Errorf("voicegw: call %s: %w", c.id, err)
+	}
+	return nil
+}
+
+// peerGone ends the call for the reason its connection ended.
+func (c *call) peerGone(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	w := &ending{end: voicenets.PeerLost, reason: transport.ReasonOf(err)}
+	switch w.reason {
+	case transport.ReasonCallerHungUp:
+		w.end = voicenets.HungUp
+	case transport.ReasonPeerStalled:
+		w.end, w.err = voicenets.PeerStalled, err
+	case transport.ReasonPeerLost:
+	default:
+		w.err = err // the peer broke the protocol, and was told so
+	}
+	c.endWith(w)
+}
+
+// modelGone ends the call because the model is gone.
+func (c *call) modelGone(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	c.endWith(&ending{end: voicenets.ModelLost, reason: transport.ReasonModelLost, message: words(err), err: err})
+}
+
+// dialFailure puts a failed dial into a reason and words for people.
+func (c *call) dialFailure(ctx context.Context, err error) *ending {
+	w := &ending{end: voicenets.ModelLost, reason: transport.ReasonModelLost, message: words(err),
+		err: fmt.Errorf("dial the model: %w", err)}
+	var ce *live.CloseError
+	var se *live.SetupError
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &ending{end: voicenets.GoingAway, reason: transport.ReasonGoingAway}
+	case errors.As(err, &se) && se.Field == "Setup.Language" && c.hello.Language != "":
+		w.reason = transport.ReasonBadHello
+		w.message = fmt.Sprintf("hello: language is %s; it must be %s", se.Value, se.Want)
+	case errors.As(err, &se):
+		w.reason, w.message = transport.ReasonModelRefused, "The gateway's model settings are wrong: "+words(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		w.reason = transport.ReasonModelTimeout
+	case errors.As(err, &ce):
+		w.reason = dialReason(ce.Class)
+	}
+	return w
+}
+
+// dialReason is the reason for a dial that failed so.
+func dialReason(class live.Class) transport.Reason {
+	switch class {
+	case live.ClassTimeout:
+		return transport.ReasonModelTimeout
+	case live.ClassKey, live.ClassModel, live.ClassPayload:
+		return transport.ReasonModelRefused
+	}
+	return transport.ReasonModelLost
+}
+
+// words is an error of the model's side as a sentence for people.
+func words(err error) string {
+	text := err.Error()
+	var ce *live.CloseError
+	if errors.As(err, &ce) {
+		text = ce.Message()
+	}
+	first, n := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[n:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// reasonOf is the word of the protocol for an end of the net.
+func reasonOf(e voicenets.End) transport.Reason {
+	switch e {
+	case voicenets.HungUp:
+		return transport.ReasonCallerHungUp
+	case voicenets.PeerLost:
+		return transport.ReasonPeerLost
+	case voicenets.PeerStalled:
+		return transport.ReasonPeerStalled
+	case voicenets.ModelLost:
+		return transport.ReasonModelLost
+	case voicenets.MaxDuration:
+		return transport.ReasonMaxDuration
+	default:
+		return transport.ReasonGoingAway
+	}
+}

@@ -1,0 +1,344 @@
+package voicegw_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/transport"
+)
+
+// TestModelCannotBeHad meets a model that does not take the call. The next
+// call, to a model that is sound again, works.
+func TestModelCannotBeHad(t *testing.T) {
+	tests := []struct {
+		name   string
+		faults sim.Faults
+		reason transport.Reason
+		words  string
+	}{
+		{"key", sim.Faults{RefuseKey: true}, transport.ReasonModelRefused, "refused the API key"},
+		{"401", sim.Faults{RefuseUpgrade: 401}, transport.ReasonModelRefused, "refused the API key"},
+		{"503", sim.Faults{RefuseUpgrade: 503}, transport.ReasonModelLost, "service failed"},
+		{"1008", sim.Faults{CloseAt: &sim.CloseAt{Code: 1008, Reason: "Operation is not implemented."}},
+			transport.ReasonModelRefused, "cannot be had"},
+		{"1011", sim.Faults{CloseAt: &sim.CloseAt{Code: 1011, Reason: "Internal error encountered."}},
+			transport.ReasonModelLost, "service failed"},
+		{"silent", sim.Faults{NoSetupComplete: true}, transport.ReasonModelTimeout, "did not answer the setup within 10s"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.faults.Connections = 1
+			inBubble(t, plan{gw: greets(), model: sim.Config{Faults: test.faults}}, func(w *world) {
+				_, tap, err := w.try(hello())
+				r, ok := asRefused(err)
+				if !ok || r.Reason != test.reason || !strings.Contains(r.Message, test.words) {
+					t.Errorf("the call ended by %v, want %s in the words %q", err, test.reason, test.words)
+				}
+				if ok && (r.Message[:1] != strings.ToUpper(r.Message[:1]) || !strings.HasSuffix(r.Message, ".")) {
+					t.Errorf("%q is no sentence", r.Message)
+				}
+				if code := tap.closeCode(); code != test.reason.Code() {
+					t.Errorf("close code %d, want %d", code, test.reason.Code())
+				}
+				w.settled()
+				w.greeted()
+			})
+		})
+	}
+}
+
+// greeted makes a call that works from greeting to reply.
+func (w *world) greeted() {
+	w.t.Helper()
+	p := w.call(hello(), manner{})
+	p.turn(transport.StateStart)
+	p.ended(transport.TurnComplete)
+	p.say(speech("over", 16000))
+	p.turn(transport.StateStart)
+	p.ended(transport.TurnComplete)
+	p.hangUp()
+}
+
+// TestDialTimeout gives up a model that does not even answer the upgrade.
+func TestDialTimeout(t *testing.T) {
+	t.Parallel()
+	hang := dialer(func(ctx context.Context, _ live.Setup) (live.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	inBubble(t, plan{gw: voicegw.Config{Dialer: hang, DialTimeout: 3 * time.Second}}, func(w *world) {
+		began := time.Now()
+		if r := w.refused(hello()); r.Reason != transport.ReasonModelTimeout {
+			t.Errorf("the call ended by %v", r)
+		}
+		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
+			t.Errorf("after %v", took)
+		}
+	})
+}
+
+// dialer is a live.Dialer of one function.
+type dialer func(context.Context, live.Setup) (live.Conn, error)
+
+func (d dialer) Dial(ctx context.Context, s live.Setup) (live.Conn, error) { return d(ctx, s) }
+
+// TestWrongSettings tells whose settings are wrong: the gateway's, or what the
+// hello asked for.
+func TestWrongSettings(t *testing.T) {
+	t.Parallel()
+	inBubble(t, plan{gw: voicegw.Config{Setup: live.Setup{Voice: "no voice!"}}}, func(w *world) {
+		if r := w.refused(hello()); r.Reason != transport.ReasonModelRefused || !strings.Contains(r.Message, "Setup.Voice") {
+			t.Errorf("the call ended by %v", r)
+		}
+	})
+	inBubble(t, plan{}, func(w *world) {
+		h := hello()
+		h.Language = "x-klingon"
+		if r := w.refused(h); r.Reason != transport.ReasonBadHello || !strings.Contains(r.Message, `"x-klingon"`) {
+			t.Errorf("the call ended by %v", r)
+		}
+	})
+	inBubble(t, plan{gw: voicegw.Config{Dialer: dialer(func(context.Context, live.Setup) (live.Conn, error) {
+		return nil, errors.New("the moon is full")
+	})}}, func(w *world) {
+		r := w.refused(hello())
+		if r.Reason != transport.ReasonModelLost || !strings.Contains(r.Message, "The moon is full.") {
+			t.Errorf("the call ended by %v", r)
+		}
+	})
+}
+
+// TestSetup asks the model for what the hello and the configuration say.
+func TestSetup(t *testing.T) {
+	t.Parallel()
+	p := plan{}
+	p.gw.Instructions = map[string]string{"support": "Help them."}
+	p.gw.Setup = live.Setup{SystemInstruction: "Be brief.", Language: "en-US"}
+	inBubble(t, p, func(w *world) {
+		w.call(hello(), manner{})
+		h := hello()
+		h.Instructions, h.Language, h.Detection = "support", "de-DE", transport.DetectionServer
+		w.call(h, manner{})
+		for i, want := range [][]string{{"Be brief.", "en-US", `"disabled":true`}, {"Help them.", "de-DE"}} {
+			setup := string(w.connection(i + 1).Setup)
+			for _, s := range want {
+				if !strings.Contains(setup, s) {
+					t.Errorf("setup %d has no %s: %s", i+1, s, setup)
+				}
+			}
+			if automatic := !strings.Contains(setup, `"disabled":true`); automatic != (i == 1) {
+				t.Errorf("setup %d: %s", i+1, setup)
+			}
+		}
+		h.Instructions = "sales"
+		if r := w.refused(h); r.Reason != transport.ReasonBadHello || !strings.Contains(r.Message, `"support"`) {
+			t.Errorf("instructions that are not there: %v", r)
+		}
+	})
+}
+
+// TestModelLost loses the model in the middle of a reply. The caller is told
+// in words; the call beside it goes on.
+func TestModelLost(t *testing.T) {
+	tests := []struct {
+		name   string
+		faults sim.Faults
+		words  string
+	}{
+		{"line", sim.Faults{DropTCPAfterChunks: 3}, "connection to the model broke"},
+		{"1011", sim.Faults{CloseAt: &sim.CloseAt{Messages: 2, Code: 1011, Reason: "Internal error encountered."}},
+			"service failed"},
+		{"half-open", sim.Faults{StallWritesAfterChunks: 3}, "silent"},
+		{"oversize", sim.Faults{OversizeAfterChunks: 2}, "service failed"},
+		{"orderly", sim.Faults{CloseAt: &sim.CloseAt{Messages: 2, Code: 1000}}, "ended"},
+		{"go away", sim.Faults{GoAwayAt: 2 * time.Second, GoAwayTimeLeft: time.Second}, "service failed"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.faults.Connections = 1
+			inBubble(t, plan{gw: greets(), model: sim.Config{Faults: test.faults}}, func(w *world) {
+				p := w.call(hello(), manner{})
+				p.say(speech("long", 16000))
+				w.greeted()
+				p.over(transport.ReasonModelLost, test.words)
+			})
+		})
+	}
+}
+
+// TestModelStopsReading ends the call when what goes up is not taken.
+func TestModelStopsReading(t *testing.T) {
+	t.Parallel()
+	w := onLoopback(t, plan{between: func(d live.Dialer) live.Dialer {
+		first := true
+		return dialer(func(ctx context.Context, s live.Setup) (live.Conn, error) {
+			c, err := d.Dial(ctx, s)
+			if err == nil && first {
+				first, c = false, &deaf{Conn: c, closed: make(chan struct{})}
+			}
+			return c, err
+		})
+	}})
+	h := hello()
+	h.Detection = transport.DetectionServer // every frame goes up
+	p := w.call(h, manner{noMic: true})
+	go func() {
+		second := make([]int16, 16000)
+		for p.client.SendAudio(context.Background(), second) == nil {
+		}
+	}()
+	other := w.call(hello(), manner{})
+	other.say(speech("over", 16000))
+	other.turn(transport.StateStart)
+	p.over(transport.ReasonModelLost, "The model stopped taking what was sent to it.")
+	other.ended(transport.TurnComplete)
+}
+
+// deaf is a connection whose writes hang until it is closed.
+type deaf struct {
+	live.Conn
+	closed chan struct{}
+}
+
+func (d *deaf) SendAudio(context.Context, []int16) error {
+	<-d.closed
+	return errors.New("closed")
+}
+
+func (d *deaf) Close(code int, reason string) error {
+	close(d.closed)
+	return d.Conn.Close(code, reason)
+}
+
+// TestModelMisbehaves goes on with a model that is odd: the call lives, and the
+// next turn is answered.
+func TestModelMisbehaves(t *testing.T) {
+	tests := []struct {
+		name   string
+		faults sim.Faults
+		det    transport.Detection
+		whole  bool // the first reply is heard in full
+	}{
+		{"garbage", sim.Faults{GarbageAfterChunks: 2}, transport.DetectionManual, true},
+		{"unknown fields", sim.Faults{UnknownFields: true}, transport.DetectionManual, true},
+		{"phantom interrupted", sim.Faults{PhantomAfterChunks: 2}, transport.DetectionManual, true},
+		{"no turn complete", sim.Faults{NoTurnComplete: true}, transport.DetectionManual, true},
+		{"never resumable", sim.Faults{NeverResumable: true}, transport.DetectionManual, true},
+		{"phantom interrupted, believed", sim.Faults{PhantomAfterChunks: 2}, transport.DetectionServer, false},
+		{"no turn complete", sim.Faults{NoTurnComplete: true}, transport.DetectionServer, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name+" "+string(test.det), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, plan{model: sim.Config{Faults: test.faults}}, func(w *world) {
+				h := hello()
+				h.Detection = test.det
+				p := w.call(h, manner{})
+				p.say(speech("question", 16000))
+				gen := p.turn(transport.StateStart).Generation
+				if test.whole {
+					p.ended(transport.TurnComplete)
+					p.hears(gen, speech("question", 24000))
+				} else {
+					p.turn(transport.StateEnd)
+				}
+				p.quietly()
+				p.say(speech("over", 16000))
+				p.turn(transport.StateStart)
+				p.turn(transport.StateEnd)
+			})
+		})
+	}
+}
+
+// quietly waits until a second passed without audio.
+func (p *phone) quietly() {
+	p.t.Helper()
+	for n := -1; n != len(p.after(transport.MessageAudio)); {
+		n = len(p.after(transport.MessageAudio))
+		time.Sleep(time.Second)
+	}
+}
+
+// TestEmptyTurns answers nothing twice; the third turn is answered.
+func TestEmptyTurns(t *testing.T) {
+	t.Parallel()
+	inBubble(t, plan{model: sim.Config{Faults: sim.Faults{EmptyTurns: 2}}}, func(w *world) {
+		p := w.call(hello(), manner{})
+		for range 2 {
+			p.say(speech("over", 16000))
+			time.Sleep(5 * time.Second)
+		}
+		if n := len(p.after(transport.MessageTurn)); n != 0 {
+			t.Errorf("%d turns were announced\n%s", n, p.story())
+		}
+		p.say(speech("question", 16000))
+		gen := p.turn(transport.StateStart).Generation
+		p.ended(transport.TurnComplete)
+		p.hears(gen, speech("question", 24000))
+	})
+}
+
+// TestLateAudio sends more of a reply that was interrupted: it is not heard.
+func TestLateAudio(t *testing.T) {
+	for name, faults := range map[string]sim.Faults{
+		"behind": {LateAudioChunks: 5}, "beside": {AudioWithInterrupted: true},
+	} {
+		for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+			t.Run(name+" "+string(d), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, plan{model: sim.Config{Faults: faults}}, func(w *world) {
+					h := hello()
+					h.Detection = d
+					p := w.call(h, manner{})
+					p.say(speech("long", 16000))
+					gen := p.turn(transport.StateStart).Generation
+					p.played(gen, 2*time.Second)
+					p.say(speech("over", 16000))
+					p.ended(transport.TurnInterrupted)
+					next := p.turn(transport.StateStart).Generation
+					p.ended(transport.TurnComplete)
+					p.hears(next, speech("over", 24000))
+					want := len(speech("over", 24000))
+					if got := len(p.sound(next)); got > want+24000 {
+						t.Errorf("the second reply has %d samples, and should have %d and some silence", got, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFrozenModel stops in mid-sentence for good: the reply is ended, the call
+// is not, and the caller may still hang up.
+func TestFrozenModel(t *testing.T) {
+	for name, faults := range map[string]sim.Faults{
+		"in a reply": {FreezeAfterChunks: 3}, "when interrupted": {FreezeAfterInterrupted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, plan{model: sim.Config{Faults: faults, FixedReply: speech("long", 24000)}}, func(w *world) {
+				p := w.call(hello(), manner{})
+				p.say(speech("question", 16000))
+				gen := p.turn(transport.StateStart).Generation
+				if faults.FreezeAfterInterrupted {
+					p.played(gen, 2*time.Second)
+					p.say(speech("over", 16000))
+				}
+				p.turn(transport.StateEnd)
+				p.say(speech("over", 16000))
+				time.Sleep(10 * time.Second)
+				p.send(transport.Event{Kind: transport.EventBye})
+				p.over(transport.ReasonCallerHungUp, "")
+			})
+		})
+	}
+}

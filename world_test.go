@@ -1,0 +1,267 @@
+package voicegw_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/audio/audiotest"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
+	"github.com/voicegw/voicegw/transport/ws/wstest"
+)
+
+// patience is how long a story waits for what must come: long, because it only
+// matters when something is broken.
+const patience = 2 * time.Minute
+
+// world is a gateway between an embedded model and those who call it: on
+// loopback sockets, or in a bubble where time passes only when everybody waits.
+type world struct {
+	t      *testing.T
+	bubble bool
+	model  *sim.Server
+	gw     *voicegw.Gateway
+	url    string
+	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// plan is what a world is made of.
+type plan struct {
+	model sim.Config
+	gw    voicegw.Config // its Dialer, when nil, is the model's
+	// narrow joins caller and gateway by a pipe that holds nothing, in place of
+	// one that holds everything: who does not read blocks who writes.
+	narrow bool
+	// between, if any, stands between the gateway and its Dialer.
+	between func(live.Dialer) live.Dialer
+}
+
+// greetCaller makes the model speak first.
+const greetCaller = "Greet the caller."
+
+func (p *plan) fill() {
+	if p.model.Greeting == nil {
+		p.model.Greeting, p.model.GreetingText = speech("hello", 24000), "Hello there."
+	}
+}
+
+func (p *plan) dialer(w live.Wire) live.Dialer {
+	switch {
+	case p.gw.Dialer != nil:
+		return p.gw.Dialer
+	case p.between != nil:
+		return p.between(w)
+	}
+	return w
+}
+
+// inBubble runs a story where time is free.
+func inBubble(t *testing.T, p plan, story func(w *world)) {
+	t.Helper()
+	p.fill()
+	synctest.Test(t, func(t *testing.T) {
+		model, err := sim.New(p.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, front := wstest.New(), wstest.New()
+		var outside network = front
+		if p.narrow {
+			outside = newPipes()
+		}
+		behind := serve(back, model)
+		p.gw.Dialer = p.dialer(live.Wire{BaseURL: "ws://model",
+			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}})
+		gw, err := voicegw.New(p.gw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := serve(outside, gw)
+		w := &world{t: t, bubble: true, model: model, gw: gw, url: "ws://127.0.0.1/v1/voice", dial: outside.Dial}
+		story(w)
+		_ = gw.Close()
+		_ = model.Close()
+		before()
+		behind()
+		w.settled()
+	})
+}
+
+// network is a listener with its dialer.
+type network interface {
+	net.Listener
+	Dial(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// serve serves h until the function it returns is called.
+func serve(l net.Listener, h http.Handler) (stop func()) {
+	server := &http.Server{Handler: h}
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Serve(l) })
+	return func() {
+		_ = server.Close()
+		running.Wait()
+	}
+}
+
+// pipes is a network of net.Pipe.
+type pipes struct {
+	*wstest.Network // closes
+	conns           chan net.Conn
+	closed          chan struct{}
+	once            sync.Once
+}
+
+func newPipes() *pipes {
+	return &pipes{Network: wstest.New(), conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { p.once.Do(func() { close(p.closed) }); return nil }
+
+func (p *pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- addressed{far, p.Addr()}:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// addressed is a pipe on loopback.
+type addressed struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (a addressed) LocalAddr() net.Addr  { return a.addr }
+func (a addressed) RemoteAddr() net.Addr { return a.addr }
+
+// onLoopback makes a world of real sockets. It ends with the test.
+func onLoopback(t *testing.T, p plan) *world {
+	t.Helper()
+	p.fill()
+	model, err := sim.New(p.model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := model.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	p.gw.Dialer = p.dialer(live.Wire{BaseURL: model.URL()})
+	gw, err := voicegw.New(p.gw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(gw)
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // so that who does not read is noticed soon
+		return ctx
+	}
+	server.Start()
+	w := &world{t: t, model: model, gw: gw, url: strings.Replace(server.URL, "http", "ws", 1) + "/v1/voice",
+		dial: narrowDial}
+	t.Cleanup(func() {
+		_ = gw.Close()
+		server.Close()
+		_ = model.Close()
+		w.settled()
+	})
+	return w
+}
+
+func narrowDial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err == nil {
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+	}
+	return c, err
+}
+
+// eventually waits until ok.
+func (w *world) eventually(what string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// settled waits until no call runs and the model has no connection left.
+func (w *world) settled() {
+	w.t.Helper()
+	w.eventually("no call runs", func() bool { return w.gw.Calls() == 0 })
+	w.eventually("no connection to the model is open", func() bool {
+		for _, c := range w.model.Connections() {
+			if c.Open {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// connection is what the model remembers of its n-th connection, from 1.
+func (w *world) connection(n int) sim.Connection {
+	w.t.Helper()
+	for _, c := range w.model.Connections() {
+		if c.ID == n {
+			return c
+		}
+	}
+	w.t.Fatalf("the model has no connection %d", n)
+	return sim.Connection{}
+}
+
+// count is how often the model noted an event on a connection.
+func (w *world) count(connection int, event string) int {
+	w.t.Helper()
+	n := 0
+	for _, e := range w.connection(connection).Events {
+		if e.Name == event {
+			n++
+		}
+	}
+	return n
+}
+
+// hello is the hello of stories.
+func hello() transport.Hello { return transport.Hello{InputRateHz: 16000, OutputRateHz: 24000} }
+
+// refused is how the gateway says no to a hello.
+func (w *world) refused(h transport.Hello) *ws.Refused {
+	w.t.Helper()
+	_, _, err := w.try(h)
+	r, ok := asRefused(err)
+	if !ok {
+		w.t.Fatalf("the call was not refused: %v", err)
+	}
+	return r
+}
+
+// speech is an utterance at a rate.
+func speech(name string, rateHz int) []int16 {
+	return audiotest.Resample(audiotest.Speech(name), rateHz).Samples
+}
