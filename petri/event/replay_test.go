@@ -34,7 +34,8 @@ func TestReplay(t *testing.T) {
 		if lines := bytes.Count(log, []byte("\n")) - 1; n != uint64(lines) {
 			t.Fatalf("seed %d: %d of %d events replayed", seed, n, lines)
 		}
-		for _, s := range []string{`"refused"`, `"dropped"`, `"ended"`, `"branch":1`, `"open"`, `"drop"`, `"play"`, `"close_late"`} {
+		for _, s := range []string{`"refused"`, `"dropped"`, `"ended"`, `"branch":1`, `"open"`, `"drop"`, `"play"`,
+			`"close_late"`} {
 			seen[s] += bytes.Count(log, []byte(s))
 		}
 	}
@@ -88,7 +89,8 @@ func TestReplayNamesTheDifference(t *testing.T) {
 	if !errors.As(err, &d) || d.Seq != 4 || err.Error() != want {
 		t.Errorf("got %v, want %s\n%s", err, want, log)
 	}
-	_, err = Replay(p, strings.NewReader(strings.Replace(b.String(), `"kind":"fired","index":4`, `"kind":"dropped","index":1`, 1)))
+	log = strings.Replace(b.String(), `"kind":"fired","index":4`, `"kind":"dropped","index":1`, 1)
+	_, err = Replay(p, strings.NewReader(log))
 	if !errors.As(err, &d) || d.Seq != 5 {
 		t.Errorf("got %v", err)
 	}
@@ -123,19 +125,24 @@ func TestReplayRefuses(t *testing.T) {
 		want      string
 	}{
 		{"other net", log, other, ErrOtherNet, "event: the archive is of another net"},
-		{"incomplete", strings.Replace(log, `"complete":true`, `"complete":false`, 1), p, ErrIncomplete, "its header says so"},
+		{"incomplete", strings.Replace(log, `"complete":true`, `"complete":false`, 1), p, ErrIncomplete,
+			"its header says so"},
 		{"other version", strings.Replace(log, `"version":1`, `"version":2`, 1), p, nil,
 			"event: read archive: line 1: its version is 2; this program reads 1"},
-		{"other format", strings.Replace(log, Format, "pcap", 1), p, nil, `line 1: it is no archive of events (format "voicegw.events")`},
+		{"other format", strings.Replace(log, Format, "pcap", 1), p, nil,
+			`line 1: it is no archive of events (format "voicegw.events")`},
 		{"empty", "", p, nil, "line 1: it has no header"},
 		{"a line missing", lines[0] + lines[1] + strings.Join(lines[3:], ""), p, nil, "line 3: event 3 where 2 is due"},
 		{"not JSON", lines[0] + lines[1] + "fired open\n", p, nil, "line 3: invalid character"},
-		{"unknown kind", lines[0] + strings.Replace(lines[1], "started", "stopped", 1), p, nil, `line 2: unknown kind of event "stopped"`},
+		{"unknown kind", lines[0] + strings.Replace(lines[1], "started", "stopped", 1), p, nil,
+			`line 2: unknown kind of event "stopped"`},
 		{"long line", lines[0] + strings.Repeat(" ", MaxLine+1) + "\n", p, nil, "line 2: bufio.Scanner: token too long"},
 		{"no such transition", lines[0] + lines[1] + `{"seq":2,"kind":"fired","index":99}` + "\n", p, nil,
 			`event: replay: event 2 is damaged: net "line" has no such place or transition`},
-		{"no such slot", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":1,"slot":-1}` + "\n", p, nil, "is damaged"},
-		{"before the start", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":1,"at":-5}` + "\n", p, nil, "is damaged"},
+		{"no such slot", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":1,"slot":-1}` + "\n", p, nil,
+			"is damaged"},
+		{"before the start", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":1,"at":-5}` + "\n", p, nil,
+			"is damaged"},
 		{"after the end", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":0,"at":9000000000000000000}` + "\n" +
 			`{"seq":3,"kind":"ended","index":-1,"at":9000000000000000000}` + "\n", p, nil, "event 3: the archive says"},
 	} {
@@ -154,13 +161,15 @@ func TestReplayOfAFault(t *testing.T) {
 	const in, pile, side = petri.Place[int]("in"), petri.Place[int]("pile"), petri.Place[int]("side")
 	p, err := petri.Compile(&petri.Net{Name: "heap", Env: []petri.Env{{Place: in, Capacity: 4}},
 		Caps: []petri.Cap{{Place: pile, Max: 2}}, Sinks: []petri.AnyPlace{pile, side},
-		Transitions: []petri.Transition{{Name: "copy", In: petri.Arcs{in}, Out: petri.And(side, pile), Action: func(f *petri.Firing) {
-			if in.Get(f) < 0 {
-				panic("negative")
-			}
-			side.Put(f, 1)
-			pile.Put(f, 1)
-		}}}})
+		Transitions: []petri.Transition{{
+			Name: "copy", In: petri.Arcs{in}, Out: petri.And(side, pile),
+			Action: func(f *petri.Firing) {
+				if in.Get(f) < 0 {
+					panic("negative")
+				}
+				side.Put(f, 1)
+				pile.Put(f, 1)
+			}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,8 +203,9 @@ func TestReplayOfAFault(t *testing.T) {
 	// A fault that the archive does not have.
 	var b bytes.Buffer
 	a := NewArchive(&b, p, ArchiveConfig{})
-	a.Append([]petri.Event{{Seq: 1, Kind: petri.Started}, {Seq: 2, Kind: petri.Injected}, {Seq: 3, Kind: petri.Fired},
-		{Seq: 4, Kind: petri.Injected}, {Seq: 5, Kind: petri.Fired}, {Seq: 6, Kind: petri.Injected}, {Seq: 7, Kind: petri.Fired}})
+	a.Append([]petri.Event{{Seq: 1, Kind: petri.Started},
+		{Seq: 2, Kind: petri.Injected}, {Seq: 3, Kind: petri.Fired}, {Seq: 4, Kind: petri.Injected},
+		{Seq: 5, Kind: petri.Fired}, {Seq: 6, Kind: petri.Injected}, {Seq: 7, Kind: petri.Fired}})
 	_, err = Replay(p, &b)
 	var d *Difference
 	if !errors.As(err, &d) || d.Seq != 7 || !strings.Contains(d.Replayed, "its capacity is 2") {

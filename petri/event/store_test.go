@@ -382,7 +382,8 @@ func TestArchiveRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Header{Format: Format, Version: Version, Net: "line", Hash: Hash(p), Run: "call 17", Start: start, Complete: true}
+	want := Header{Format: Format, Version: Version, Net: "line", Hash: Hash(p),
+		Run: "call 17", Start: start, Complete: true}
 	if r.Header != want {
 		t.Errorf("header %+v", r.Header)
 	}

@@ -65,7 +65,8 @@ func TestTwice(t *testing.T) {
 	var trace [2]string
 	for i := range trace {
 		p := NewPlayer(doorbell(t))
-		for _, step := range []string{"inject press @10ms", "inject press @20ms", "inject sky bright", "advance +1s", "marking"} {
+		for _, step := range []string{"inject press @10ms", "inject press @20ms", "inject sky bright", "advance +1s",
+			"marking"} {
 			w := strings.Fields(step)
 			trace[i] += p.Do(w[0], w[1:], "")
 		}
