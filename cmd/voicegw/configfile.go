@@ -180,13 +180,17 @@ func (f *configFile) below(section string) []string {
 	return list
 }
 
-// meant is the key that was meant: the one of this name in a section, or the nearest of all keys and sections.
+// meant is the key that was meant: those of this name in a section, or the nearest of all keys and sections.
 func (f *configFile) meant(key string) string {
 	keys := f.names(func(s *setting) string { return s.key })
+	var nested []string
 	for _, k := range keys {
 		if strings.HasSuffix(k, "."+key) {
-			return k
+			nested = append(nested, k)
 		}
+	}
+	if len(nested) > 0 {
+		return orList(nested)
 	}
 	for _, k := range keys {
 		if section, _, nested := strings.Cut(k, "."); nested && !slices.Contains(keys, section) {

@@ -63,7 +63,7 @@ func (f *textFlag) Type() string { return f.kind }
 // configure reads the file, the environment and the flags, each over the one before.
 func configure(flags *pflag.FlagSet, environ []string) (*options, error) {
 	c := &configuration{table: settings(), given: map[string]value{}}
-	o := newOptions()
+	o := newOptions(c.table)
 	env := environment(environ)
 	if path := configPath(flags, env); path != "" {
 		c.readFile(path, o)

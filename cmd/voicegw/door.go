@@ -24,7 +24,6 @@ const (
 	keepAlive      = 60 * time.Second
 	// connectionsSpare is how many connections there may be besides one for each call: pages being loaded.
 	connectionsSpare = 256
-	callsMaxDefault  = 100
 )
 
 // door is a listener with its server.
@@ -49,7 +48,7 @@ func openDoor(o *options, gw *voicegw.Gateway, page http.Handler, log *zap.Logge
 	if err != nil {
 		return nil, listenError(o.listen, err)
 	}
-	d := &door{listener: limitConnections(listener, max(o.callsMax, callsMaxDefault)+connectionsSpare), notes: notes}
+	d := &door{listener: limitConnections(listener, o.callsMax+connectionsSpare), notes: notes}
 	d.address(o, listener.Addr())
 	d.server = &http.Server{
 		Handler:           routes(gw, page),
@@ -102,12 +101,11 @@ func (d *door) serve() error {
 	return err
 }
 
-// close listens no more and ends what is not a call; what is left when ctx is done is cut off.
-func (d *door) close(ctx context.Context) error {
+// close listens no more and lets requests come to their end; when ctx is done it cuts them off. Calls go on.
+func (d *door) close(ctx context.Context) {
 	if d.server.Shutdown(ctx) != nil {
-		return d.server.Close()
+		_ = d.server.Close()
 	}
-	return nil
 }
 
 // address says where the page is, and where else.

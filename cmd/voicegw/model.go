@@ -55,7 +55,7 @@ func openModel(o *options) (*model, error) {
 
 // startEmbedded starts the embedded model on a port of this machine that nobody else is told of.
 func startEmbedded(o *options) (*model, error) {
-	server, err := sim.New(sim.Config{Seed: rand.Uint64(), ConnectionsMax: max(o.callsMax, callsMaxDefault) + 16})
+	server, err := sim.New(sim.Config{Seed: rand.Uint64(), ConnectionsMax: o.callsMax + connectionsSpare})
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// options are the settings of serve as values. The zero value of a field means its default, unless settings says
-// otherwise.
+// options are the settings of serve as values.
 type options struct {
 	listen          string
 	hosts, origins  []string
@@ -52,16 +51,13 @@ type tlsOptions struct {
 // on reports whether the server speaks TLS.
 func (t tlsOptions) on() bool { return t.selfSigned || t.certFile != "" }
 
-// newOptions are the defaults that are not zero.
-func newOptions() *options {
-	return &options{
-		listen: listenDefault,
-		limits: limitOptions{dialTimeout: dialTimeoutDefault, shutdownTimeout: shutdownTimeoutDefault},
-		log:    logOptions{format: "text"},
+// newOptions are the defaults.
+func newOptions(table []setting) *options {
+	o := &options{listen: listenDefault, log: logOptions{format: "text"}}
+	for _, s := range table {
+		if s.kind == "number" || s.kind == "time" {
+			s.store(o, value{text: s.def})
+		}
 	}
+	return o
 }
-
-const (
-	dialTimeoutDefault     = 15 * time.Second
-	shutdownTimeoutDefault = 10 * time.Second
-)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -73,23 +74,34 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	return err
 }
 
+// requestGrace is how long requests that are no calls may still take when the calls have ended.
+const requestGrace = 2 * time.Second
+
 // shutDown takes no more calls and tells the running ones, all within the configured time.
 func shutDown(o *options, d *door, gw *voicegw.Gateway, log *zap.Logger) error {
 	limit, cancel := context.WithTimeout(context.Background(), o.limits.shutdownTimeout)
 	defer cancel()
 	log.Info("ending", zap.Int("calls", gw.Calls()))
-	told := make(chan struct{})
+	told, closed := make(chan struct{}), make(chan struct{})
 	go func() { // ends with the calls, or with the process
 		_ = gw.Close()
 		close(told)
 	}()
-	closed := d.close(limit)
+	requests, giveUp := context.WithCancel(limit)
+	defer giveUp()
+	go func() {
+		d.close(requests)
+		close(closed)
+	}()
+	var err error
 	select {
 	case <-told:
-		return closed
+		time.AfterFunc(requestGrace, giveUp)
 	case <-limit.Done():
-		return fmt.Errorf("%d calls did not end within %v", gw.Calls(), o.limits.shutdownTimeout)
+		err = fmt.Errorf("%d calls did not end within %v", gw.Calls(), o.limits.shutdownTimeout)
 	}
+	<-closed
+	return err
 }
 
 // gateway is the gateway's configuration.

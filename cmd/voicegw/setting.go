@@ -93,6 +93,9 @@ func choiceSetting(key, def, doc string, words []string, store func(*options, in
 
 func orList(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 

@@ -15,8 +15,11 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// listenDefault keeps the gateway to this machine.
-const listenDefault = "127.0.0.1:8080"
+// Defaults that are used in more than one place.
+const (
+	listenDefault   = "127.0.0.1:8080" // keeps the gateway to this machine
+	callsMaxDefault = 100
+)
 
 // settings are all keys, in the order of docs/configuration.md.
 func settings() []setting {
@@ -37,7 +40,7 @@ func doorSettings() []setting {
 			"other sites whose pages may call; * for any",
 			func(o *options) *[]string { return &o.origins },
 			func(l []string) bool { return ws.Config{Origins: l}.Check() == nil }),
-		numberSetting("calls_max", 100, 1, 100_000, "calls at one time; one more is told that it is busy",
+		numberSetting("calls_max", callsMaxDefault, 1, 100_000, "calls at one time; one more is told that it is busy",
 			func(o *options) *int { return &o.callsMax }),
 		boolSetting("show_net", "true on a loopback address", "let a page see the net of its own call move",
 			func(o *options, b bool) { o.showNet = &b }),
@@ -135,7 +138,7 @@ func speechSettings() []setting {
 func limitSettings() []setting {
 	const second = time.Second
 	return []setting{
-		timeSetting("limits.dial_timeout", dialTimeoutDefault, 100*time.Millisecond, 2*time.Minute,
+		timeSetting("limits.dial_timeout", 15*second, 100*time.Millisecond, 2*time.Minute,
 			"until the model accepted a call", func(o *options) *time.Duration { return &o.limits.dialTimeout }),
 		timeSetting("limits.hello_timeout", ws.HelloTimeoutDefault, 100*time.Millisecond, 10*time.Minute,
 			"from the connection to the hello", func(o *options) *time.Duration { return &o.limits.helloTimeout }),
@@ -148,7 +151,7 @@ func limitSettings() []setting {
 			func(o *options) *time.Duration { return &o.limits.idleTimeout }),
 		numberSetting("limits.message_bytes_max", ws.MessageBytesMaxDefault, 4<<10, 16<<20, "of a message from a peer",
 			func(o *options) *int { return &o.limits.messageBytesMax }),
-		timeSetting("limits.shutdown_timeout", shutdownTimeoutDefault, second, 10*time.Minute,
+		timeSetting("limits.shutdown_timeout", 10*second, second, 10*time.Minute,
 			"for the calls to end after a signal to stop",
 			func(o *options) *time.Duration { return &o.limits.shutdownTimeout }),
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,14 +21,13 @@ func (c *configuration) checkTogether(o *options) {
 // checkSpeech wants no more frames of speech than the window that counts them has.
 func (c *configuration) checkSpeech(o *options) {
 	a := &o.speech
-	start, window := cmp.Or(a.StartFrames, 3), cmp.Or(a.StartWindow, 4)
-	if start > window {
+	if a.StartFrames > a.StartWindow {
 		c.refuse("speech.start_frames", "at most speech.start_window")
 	}
-	if cmp.Or(a.RaisedStartFrames, 3)-start+window > 64 {
+	if a.RaisedStartFrames-a.StartFrames+a.StartWindow > 64 {
 		c.refuse("speech.raised_start_frames", "at most 64 frames less what speech.start_window exceeds start_frames by")
 	}
-	if cmp.Or(a.ConfirmFrames, 15) > cmp.Or(a.ConfirmWindow, 30) {
+	if a.ConfirmFrames > a.ConfirmWindow {
 		c.refuse("speech.confirm_frames", "at most speech.confirm_window")
 	}
 }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNet(t *testing.T) {
+	t.Parallel()
+	list := command(t, nil, "net", "--list")
+	list.want(t, 0)
+	lines := strings.Split(strings.TrimSpace(list.stdout), "\n")
+	if len(lines) != len(shippedNets()) {
+		t.Errorf("%d nets are listed:\n%s", len(lines), list.stdout)
+	}
+	for i, n := range shippedNets() {
+		p, err := n.program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(lines[i], n.name+" ") {
+			t.Errorf("listed as %q", lines[i])
+		}
+		text := command(t, nil, "net", n.name)
+		text.want(t, 0, "digraph ", `"place:speech_edge"`)
+		drawing := command(t, nil, "net", n.name, "--format", "svg")
+		drawing.want(t, 0, `data-place="`+p.Places()[0].Name+`"`, n.doc)
+		wellFormed(t, drawing.stdout)
+		data := command(t, nil, "net", n.name, "--format", "json")
+		var decoded netJSON
+		if err := json.Unmarshal([]byte(data.stdout), &decoded); err != nil {
+			t.Fatal(err)
+		}
+		if len(decoded.Places) != len(p.Places()) || len(decoded.Transitions) != len(p.Transitions()) {
+			t.Errorf("%s: %d places and %d transitions as JSON", n.name, len(decoded.Places), len(decoded.Transitions))
+		}
+	}
+}
+
+func wellFormed(t *testing.T, text string) {
+	t.Helper()
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Error(err)
+			}
+			return
+		}
+	}
+}
+
+// TestNetAsData looks at one transition of which everything is known.
+func TestNetAsData(t *testing.T) {
+	t.Parallel()
+	n, err := findNet("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := n.program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := export(p)
+	i := slices.IndexFunc(out.Transitions, func(tr transitionJSON) bool { return tr.Name == "call/ask_for_greeting" })
+	if i < 0 {
+		t.Fatal("no transition ask_for_greeting")
+	}
+	var kinds []string
+	for _, a := range out.Transitions[i].Arcs {
+		kinds = append(kinds, a.Kind+" "+a.Place)
+	}
+	if !slices.Contains(kinds, "input call/greet") || !slices.Contains(kinds, "output to_model") {
+		t.Errorf("arcs %q", kinds)
+	}
+}
+
+// TestDrawingIsFresh holds docs/session.svg to the net.
+func TestDrawingIsFresh(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join("..", "..", "docs", "session.svg")
+	var fresh bytes.Buffer
+	if err := drawNet(&fresh, "session", "svg"); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(name, fresh.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if committed, err := os.ReadFile(name); err != nil || !bytes.Equal(committed, fresh.Bytes()) {
+		t.Errorf("%s is not how the net looks (%v): go test ./cmd/voicegw -run Fresh -update", name, err)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	r := command(t, nil, "verify")
+	r.want(t, 0, "proved   deadlock-free")
+	for _, n := range shippedNets() {
+		one := command(t, nil, "verify", n.name)
+		one.want(t, 0, n.name+": "+n.doc)
+		if strings.Contains(one.stdout, "unknown") || strings.Contains(one.stdout, "refuted") {
+			t.Errorf("%s:\n%s", n.name, one.stdout)
+		}
+	}
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	t.Parallel()
+	command(t, nil, "version").want(t, 0, "voicegw (devel)", "voicegw.v1")
+	help := command(t, nil, "serve", "--help")
+	help.want(t, 0)
+	for _, s := range settings() {
+		if !strings.Contains(help.stdout, "--"+s.flag()) {
+			t.Errorf("--help does not list --%s", s.flag())
+		}
+	}
+}

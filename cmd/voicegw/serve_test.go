@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
+)
+
+// served is a running `serve`.
+type served struct {
+	*process
+	url  string // of the page
+	door string // of the WebSocket
+}
+
+// startServe starts `serve` on a free port of this machine.
+func startServe(t *testing.T, env []string, args ...string) *served {
+	t.Helper()
+	p := start(t, env, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	line := p.line()
+	m := regexp.MustCompile(`^voicegw is at (https?)(://127\.0\.0\.1:\d+/)  \(.+\)$`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("it printed %q", line)
+	}
+	return &served{process: p, url: m[1] + m[2], door: strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"}
+}
+
+// end ends `serve` as a service manager does, and wants it to go well.
+func (s *served) end() {
+	s.tb.Helper()
+	s.signal(syscall.SIGTERM)
+	if code, _ := s.wait(); code != 0 {
+		s.tb.Errorf("exit code %d\n%s", code, s.stderr.String())
+	}
+}
+
+// get requests a path of the page's server.
+func get(t *testing.T, client *http.Client, url string) (*http.Response, string) {
+	t.Helper()
+	resp, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, nil)
+	for _, c := range []struct {
+		path        string
+		status      int
+		contentType string
+		body        string
+	}{
+		{"", 200, "text/html; charset=utf-8", "<html"},
+		{"client.js", 200, "text/javascript; charset=utf-8", "VoiceClient"},
+		{"healthz", 200, "text/plain; charset=utf-8", "ok\n"},
+		{"readyz", 200, "text/plain; charset=utf-8", "ready\n"},
+		{"v1/voice", 426, "", ""},
+		{"nothing", 404, "", ""},
+	} {
+		resp, body := get(t, http.DefaultClient, s.url+c.path)
+		if resp.StatusCode != c.status || !strings.Contains(body, c.body) {
+			t.Errorf("/%s: %s %.80q; want %d with %q", c.path, resp.Status, body, c.status, c.body)
+		}
+		if got := resp.Header.Get("Content-Type"); c.contentType != "" && got != c.contentType {
+			t.Errorf("/%s: content type %q; want %q", c.path, got, c.contentType)
+		}
+		if c.status == 200 && (resp.Header.Get("Content-Security-Policy") == "" ||
+			resp.Header.Get("X-Content-Type-Options") != "nosniff") {
+			t.Errorf("/%s: headers %v", c.path, resp.Header)
+		}
+	}
+	s.end()
+	if line, ok := <-s.lines; ok {
+		t.Errorf("a second line on stdout: %q", line)
+	}
+}
+
+// TestServeRefusesStrangers looks at the door as another site's page, and as one whose name was made to lead here.
+func TestServeRefusesStrangers(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, nil, "--origins", "https://shop.example", "--hosts", "voice.example")
+	for _, c := range []struct {
+		host, origin string
+		status       int // 0: a call
+	}{
+		{"", "", 0},
+		{"", "https://shop.example", 0},
+		{"", "https://evil.example", http.StatusForbidden},
+		{"evil.example", "", http.StatusMisdirectedRequest},
+		{"voice.example", "", 0},
+	} {
+		header := http.Header{}
+		if c.origin != "" {
+			header.Set("Origin", c.origin)
+		}
+		door, dial := s.door, (&net.Dialer{}).DialContext
+		if c.host != "" {
+			real := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/")
+			door = "ws://" + c.host + "/v1/voice"
+			dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, network, real)
+			}
+		}
+		client, err := ws.Dial(t.Context(), door, hello(), ws.DialConfig{Header: header, DialContext: dial})
+		var refused *ws.Refused
+		switch {
+		case err == nil:
+			_ = client.Close()
+			if c.status != 0 {
+				t.Errorf("host %q, origin %q was let in", c.host, c.origin)
+			}
+		case !errors.As(err, &refused) || refused.Status != c.status:
+			t.Errorf("host %q, origin %q: %v; want HTTP %d", c.host, c.origin, err, c.status)
+		}
+	}
+	s.end()
+}
+
+func hello() transport.Hello {
+	return transport.Hello{InputRateHz: 16000, OutputRateHz: 24000}
+}
+
+// dial opens a call that the test ends.
+func (s *served) dial(t *testing.T) *ws.Client {
+	t.Helper()
+	client, err := ws.Dial(t.Context(), s.door, hello(), ws.DialConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func TestSignalTellsTheCalls(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(fmt.Sprint(sig), func(t *testing.T) {
+			t.Parallel()
+			s := startServe(t, nil)
+			client := s.dial(t)
+			s.signal(sig)
+			var m transport.Message
+			var err error
+			bye := ""
+			for err == nil {
+				if err = client.Recv(t.Context(), &m); err == nil && m.Kind == transport.MessageBye {
+					bye = m.Code
+				}
+			}
+			if bye != "going_away" || transport.ReasonOf(err) != transport.ReasonGoingAway {
+				t.Errorf("the call ended with bye %q and %v", bye, err)
+			}
+			if code, _ := s.wait(); code != 0 {
+				t.Errorf("exit code %d\n%s", code, s.stderr.String())
+			}
+		})
+	}
+}
+
+// TestSecondSignal holds the first one up with a request that does not come to its end.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, nil)
+	conn, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(s.url, "http:"), "/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	get(t, http.DefaultClient, s.url+"healthz") // accepted after the other one
+	s.signal(syscall.SIGSTOP)                   // so that both signals wait for it
+	s.signal(syscall.SIGTERM)
+	s.signal(os.Interrupt)
+	s.signal(syscall.SIGCONT)
+	code, _ := s.wait()
+	if code != exitFailed || !strings.Contains(s.stderr.String(), "second signal\n") {
+		t.Errorf("exit code %d\n%s", code, s.stderr.String())
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	address := l.Addr().String()
+	for _, verb := range []string{"serve", "sim"} {
+		r := command(t, nil, verb, "--listen", address)
+		r.want(t, exitFailed, "voicegw "+verb, address, "the port is in use", "--listen")
+	}
+}
+
+func TestReadyzSaysFull(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, []string{"VOICEGW_CALLS_MAX=1"})
+	s.dial(t)
+	resp, body := get(t, http.DefaultClient, s.url+"readyz")
+	if resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%s %q with all lines in use", resp.Status, body)
+	}
+	_, err := ws.Dial(t.Context(), s.door, hello(), ws.DialConfig{})
+	var refused *ws.Refused
+	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
+		t.Errorf("a call too many: %v", err)
+	}
+	s.end()
+}
