@@ -23,7 +23,7 @@ const (
 	ServerUsage                                    // Usage: tokens so far
 	ServerResumption                               // Handle, Resumable: how to go on after a lost connection
 	ServerGoAway                                   // TimeLeft: the connection will be ended by the model
-	ServerMalformed                                // Text: one message could not be read; the connection goes on
+	ServerMalformed                                // Text: a message that is broken, or an error; the connection goes on
 	ServerUnknown                                  // Text: a message without anything this package knows
 )
 

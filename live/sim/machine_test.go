@@ -122,6 +122,67 @@ func TestResumeWaits(t *testing.T) {
 	}
 }
 
+// sent plays a script and returns the audio and the names of the events.
+func sent(t *testing.T, m *machine, script []step) (pcm []int16, events []string) {
+	t.Helper()
+	for i, s := range script {
+		m.receive(s.at, []byte(s.data))
+		next := never
+		if i+1 < len(script) {
+			next = script[i+1].at
+		}
+		for m.wake() < next {
+			m.advance(m.wake())
+		}
+	}
+	for _, f := range m.out {
+		if rest, ok := bytes.CutPrefix(f.data, []byte(compactHead)); ok {
+			le, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(rest), compactTail))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pcm = audio.AppendSamples(pcm, le)
+		}
+	}
+	for _, e := range m.rec.snapshot().Events {
+		events = append(events, e.Name)
+	}
+	return pcm, events
+}
+
+// TestOtherRates hears speech at 8 and 48 kHz.
+func TestOtherRates(t *testing.T) {
+	for _, rateHz := range []int{8000, 48000} {
+		said := audiotest.Resample(audiotest.Speech("over"), rateHz)
+		message := strings.Replace(audioMessage(said.Samples), "16000", fmt.Sprint(rateHz), 1)
+		pcm, _ := sent(t, newMachine(t, Config{}, 1), []step{
+			conversation()[0], {0, `{"realtimeInput":{"activityStart":{}}}`}, {0, message},
+			{time.Second, `{"realtimeInput":{"activityEnd":{}}}`},
+		})
+		want := audiotest.Resample(said, outputRateHz).Samples
+		if _, corr := audiotest.Align(want, pcm); corr < 0.99 {
+			t.Errorf("%d Hz: correlation %.3f of %d samples", rateHz, corr, len(pcm))
+		}
+	}
+}
+
+// TestNoInterruption lets the model finish, whatever the caller says.
+func TestNoInterruption(t *testing.T) {
+	setup := `{"setup":{"model":"models/parrot","realtimeInputConfig":{"activityHandling":"NO_INTERRUPTION",` +
+		`"automaticActivityDetection":{"disabled":true}}}}`
+	said := audiotest.Resample(audiotest.Speech("over"), inputRateHz).Samples
+	greeting := make([]int16, 3*outputRateHz)
+	pcm, events := sent(t, newMachine(t, Config{Greeting: greeting}, 1), []step{
+		{0, setup}, {0, `{"realtimeInput":{"text":"x"}}`},
+		{100 * time.Millisecond, `{"realtimeInput":{"activityStart":{}}}`},
+		{100 * time.Millisecond, audioMessage(said)},
+		{200 * time.Millisecond, `{"realtimeInput":{"activityEnd":{}}}`},
+	})
+	if slices.Contains(events, "interrupted") || len(pcm) < len(greeting)+len(said)*3/2 {
+		t.Errorf("%d samples, events %v", len(pcm), events)
+	}
+}
+
 // TestLatenessDoesNotAddUp wakes the machine 3 ms late each time: the pace of the reply stays.
 func TestLatenessDoesNotAddUp(t *testing.T) {
 	script := conversation()[:2]

@@ -3,6 +3,8 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -76,7 +78,7 @@ func (s *Server) Start(addr string) error {
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)
 	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.listener != nil {

@@ -348,3 +348,56 @@ func TestResume(t *testing.T) {
 		}
 	})
 }
+
+// TestFixedReply says the same to everything, after the configured time.
+func TestFixedReply(t *testing.T) {
+	fixed := parroted(speech("german"))
+	inWorld(t, sim.Config{FixedReply: fixed, Latency: 700 * time.Millisecond}, func(w *world) {
+		c := w.call(live.Setup{})
+		for _, ask := range []func(){func() { c.text("Hi.") }, func() { c.turn(speech("over")) }} {
+			ask()
+			asked := time.Since(c.began)
+			got := c.after(10 * time.Second)
+			if !slices.Equal(pcmOf(got), fixed) {
+				t.Errorf("%d samples, want the %d of the fixed reply", len(pcmOf(got)), len(fixed))
+			}
+			if d := first(t, got, live.ServerAudio).at - asked; d != 700*time.Millisecond {
+				t.Errorf("the first audio came after %v", d)
+			}
+		}
+		c.end()
+	})
+}
+
+// TestOwnGreeting says other words than the built-in ones.
+func TestOwnGreeting(t *testing.T) {
+	inWorld(t, sim.Config{Greeting: parroted(speech("german")), GreetingText: "Guten Tag."}, func(w *world) {
+		c := w.call(live.Setup{})
+		c.text("Greet the caller.")
+		got := c.after(10 * time.Second)
+		if text := textOf(got, live.ServerModelTranscript); text != "Guten Tag." ||
+			!slices.Equal(pcmOf(got), parroted(speech("german"))) {
+			t.Errorf("greeted with %q and %d samples", text, len(pcmOf(got)))
+		}
+		c.end()
+	})
+}
+
+// TestServerCloses ends calls politely, and twice.
+func TestServerCloses(t *testing.T) {
+	inWorld(t, sim.Config{}, func(w *world) {
+		c := w.call(live.Setup{})
+		if err := w.server.Close(); err != nil {
+			t.Error(err)
+		}
+		if e := c.lost(); e.Class != live.ClassEnded || e.Code != 1001 {
+			t.Errorf("lost by %v", e)
+		}
+		if err := w.server.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.wire.Dial(w.t.Context(), live.Setup{}); closeCode(err) != 503 {
+			t.Errorf("dial a closed server: %v", err)
+		}
+	})
+}
