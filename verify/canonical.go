@@ -25,6 +25,11 @@ func (m *Model) Canonical() string {
 	for i := range m.transitions {
 		m.canonicalTransition(&b, int32(i))
 	}
+	for t, above := range m.above {
+		if len(above) > 0 {
+			fmt.Fprintf(&b, "above %d: %v\n", t, above)
+		}
+	}
 	fmt.Fprintf(&b, "order %v\ninitial %v\n", m.order, m.initial)
 	return b.String()
 }

@@ -92,10 +92,11 @@ type RefusalAt struct {
 // returned with Complete false. Memory is about slots+28 bytes a marking and
 // 16 bytes an edge.
 func Explore(ctx context.Context, prog *petri.Program, o Options) (*Graph, error) {
-	return exploreModel(ctx, NewModel(prog, o.Semantics), o)
+	return ExploreModel(ctx, NewModel(prog, o.Semantics), o)
 }
 
-func exploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
+// ExploreModel is Explore for a model that was made already.
+func ExploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
 	if o.Max <= 0 || o.Max > MaxMarkings {
 		o.Max = DefaultMax
 	}

@@ -30,6 +30,7 @@ type Model struct {
 	final int32
 	fresh []int32 // the fresh slot of every kind of generational token
 
+	above  [][]int32 // by transition: those preferred to it; nil: none
 	frames []frameSlot
 	stepAt []int32 // by mode: index of its first step; one more at the end
 }
@@ -340,7 +341,11 @@ func (m *Model) Ended(marking []int32) bool { return m.final >= 0 && marking[m.f
 
 // Steps appends every way an enabled transition can fire: its enabled modes,
 // and of each the branch that keys choose, or all where the choice is free.
+// There is none while a preferred transition is enabled.
 func (m *Model) Steps(t int32, marking []int32, to []Step) []Step {
+	if m.above != nil && m.outranked(t, marking) {
+		return to
+	}
 	for i := m.first[t]; i < m.first[t+1]; i++ {
 		md := &m.modes[i]
 		if md.enabled(marking) {

@@ -16,6 +16,8 @@ type Config struct {
 	Semantics Semantics
 	// Progress is passed on to explorations.
 	Progress func(found, done int)
+	// Prefer are priorities: see Model.Prefer.
+	Prefer [][2]string
 	// Now, if not nil, is a monotonic clock by which Report states how long
 	// checks took.
 	Now Clock
@@ -80,22 +82,21 @@ type Pass struct {
 }
 
 // NewPass makes a pass for checks that are not called by Run.
-func NewPass(prog *petri.Program, c Config) *Pass {
-	return &Pass{Program: prog, Config: c, memo: map[any]any{}, done: map[*Property]*Result{}}
+func NewPass(prog *petri.Program, c Config) (*Pass, error) {
+	m, err := NewModel(prog, c.Semantics).Prefer(c.Prefer)
+	if err != nil {
+		return nil, err
+	}
+	return &Pass{Program: prog, Config: c, model: m, memo: map[any]any{}, done: map[*Property]*Result{}}, nil
 }
 
 // Model returns the model of the program.
-func (p *Pass) Model() *Model {
-	if p.model == nil {
-		p.model = NewModel(p.Program, p.Config.Semantics)
-	}
-	return p.model
-}
+func (p *Pass) Model() *Model { return p.model }
 
 // Graph explores the net without time, once. Its error is that of ctx.
 func (p *Pass) Graph(ctx context.Context) (*Graph, error) {
 	if p.graph == nil {
-		g, err := exploreModel(ctx, p.Model(), Options{Max: p.Config.Max, Progress: p.Config.Progress})
+		g, err := ExploreModel(ctx, p.Model(), Options{Max: p.Config.Max, Progress: p.Config.Progress})
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,10 @@ func (m *Model) OpenPlaces() []string {
 // returns an error if a property is wrong (it names an unknown place, say) or
 // ctx ends.
 func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property) (*Report, error) {
-	pass := NewPass(prog, c)
+	pass, err := NewPass(prog, c)
+	if err != nil {
+		return nil, err
+	}
 	r := &Report{Net: prog.Name(), Hash: pass.Model().Hash()}
 	for _, p := range props {
 		res, err := pass.result(ctx, p, nil)

@@ -1,0 +1,285 @@
+package netfile
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// flat is a firing as tools of the field know it: one mode and one branch of a
+// transition, over slots.
+type flat struct {
+	name                  string
+	transition            int
+	when                  petri.Interval
+	in, read, inh, out    []petri.Count
+	reset                 []int32
+	drains, bump, complex bool
+}
+
+// flatten lists the firings of a program. What the final place ends is
+// inhibited by it.
+func flatten(p *petri.Program) []flat {
+	var out []flat
+	for t := range p.Transitions() {
+		info := &p.Transitions()[t]
+		for k := range info.Modes {
+			md := &info.Modes[k]
+			for b := range md.Branches {
+				if md.Choice() >= 0 && md.Choice() != b {
+					continue
+				}
+				f := flat{name: info.Name, transition: t, when: info.When, in: md.Take, out: md.Branches[b].Put,
+					reset: md.Reset, drains: len(md.Drain) > 0, bump: info.Bump}
+				if len(info.Modes) > 1 {
+					f.name += fmt.Sprintf("#%d", k)
+				}
+				if len(md.Branches) > 1 {
+					f.name += fmt.Sprintf(".%d", b)
+				}
+				if s := p.FinalSlot(); s >= 0 {
+					f.inh = append(f.inh, petri.Count{Slot: int32(s), N: 1})
+				}
+				out = append(out, f.conditions(md.Conds)...)
+			}
+		}
+	}
+	return out
+}
+
+// conditions adds read and inhibitor arcs. A condition on the sum of several
+// slots becomes several firings or arcs where that says the same.
+func (f flat) conditions(conds []petri.Cond) []flat {
+	list := []flat{f}
+	for _, c := range conds {
+		switch {
+		case len(c.Slots) == 1:
+			for i := range list {
+				list[i].condition(c)
+			}
+		case c.Max == 1 && c.Min == 0:
+			for i := range list {
+				for _, s := range c.Slots {
+					list[i].inh = append(list[i].inh, petri.Count{Slot: s, N: 1})
+				}
+			}
+		case c.Min == 1 && c.Max == 0:
+			list = alternatives(list, c.Slots)
+		default:
+			for i := range list {
+				list[i].complex = true
+			}
+		}
+	}
+	return list
+}
+
+func (f *flat) condition(c petri.Cond) {
+	slot := c.Slots[0]
+	taken := int32(0)
+	for _, k := range f.in {
+		if k.Slot == slot {
+			taken += k.N
+		}
+	}
+	if c.Min > taken {
+		f.read = append(f.read[:len(f.read):len(f.read)], petri.Count{Slot: slot, N: c.Min})
+	}
+	if c.Max > 0 {
+		f.inh = append(f.inh[:len(f.inh):len(f.inh)], petri.Count{Slot: slot, N: c.Max})
+	}
+}
+
+func alternatives(list []flat, slots []int32) []flat {
+	var out []flat
+	for _, f := range list {
+		for i, s := range slots {
+			g := f
+			g.name += fmt.Sprintf("'%d", i)
+			g.read = append(g.read[:len(g.read):len(g.read)], petri.Count{Slot: s, N: 1})
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// expressible refuses what a format cannot say.
+func (f *flat) expressible(p *petri.Program, resets bool) error {
+	problem := ""
+	switch {
+	case f.bump:
+		problem = "makes tokens stale"
+	case f.drains:
+		problem = "takes all tokens of a place"
+	case len(f.reset) > 0 && !resets:
+		problem = "resets a place"
+	case f.complex:
+		problem = "has a condition on the sum of several kinds of token"
+	default:
+		return nil
+	}
+	return fmt.Errorf("netfile: write %s: transition %s %s, which the format cannot say", p.Name(), f.name, problem)
+}
+
+// WriteTINA renders a program in TINA's .net format: a place for each kind of
+// token, a transition for each way of firing. Under run to completion,
+// priorities give the order of what fires at once. Bounds are milliseconds if
+// all are whole, else nanoseconds, and a comment says so. Capacities are not
+// written.
+func WriteTINA(p *petri.Program, sem verify.Semantics) ([]byte, error) {
+	var b bytes.Buffer
+	fs := flatten(p)
+	unit := tick(fs)
+	fmt.Fprintf(&b, "# one unit of time is %v\nnet %s\n", unit, tinaName(p.Name()))
+	for s, n := range p.Initial() {
+		fmt.Fprintf(&b, "pl %s (%d)\n", tinaName(p.SlotName(s)), n)
+	}
+	for i := range fs {
+		if err := fs[i].expressible(p, false); err != nil {
+			return nil, err
+		}
+		fs[i].tina(&b, p, unit)
+	}
+	if sem == verify.RunToCompletion {
+		writeOrder(&b, p, fs)
+	}
+	return b.Bytes(), nil
+}
+
+// tick is a millisecond if all bounds are whole milliseconds.
+func tick(fs []flat) time.Duration {
+	for _, f := range fs {
+		if f.when.Earliest%time.Millisecond != 0 || f.when.Latest != petri.Forever && f.when.Latest%time.Millisecond != 0 {
+			return time.Nanosecond
+		}
+	}
+	return time.Millisecond
+}
+
+func (f *flat) tina(b *bytes.Buffer, p *petri.Program, unit time.Duration) {
+	fmt.Fprintf(b, "tr %s [%d,", tinaName(f.name), f.when.Earliest/unit)
+	if f.when.Latest == petri.Forever {
+		b.WriteString("w[")
+	} else {
+		fmt.Fprintf(b, "%d]", f.when.Latest/unit)
+	}
+	list := func(sign string, counts []petri.Count) {
+		for _, k := range counts {
+			fmt.Fprintf(b, " %s%s%d", tinaName(p.SlotName(int(k.Slot))), sign, k.N)
+		}
+	}
+	list("*", f.in)
+	list("?", f.read)
+	list("?-", f.inh)
+	b.WriteString(" ->")
+	list("*", f.out)
+	b.WriteByte('\n')
+}
+
+// writeOrder writes that what fires at once fires in its order, before anything
+// else.
+func writeOrder(b *bytes.Buffer, p *petri.Program, fs []flat) {
+	rank := make([]int, len(p.Transitions()))
+	for i := range rank {
+		rank[i] = len(rank)
+	}
+	for r, t := range p.Order() {
+		rank[t] = r
+	}
+	for i := range fs {
+		var after []string
+		for j := range fs {
+			if rank[fs[i].transition] < rank[fs[j].transition] {
+				after = append(after, tinaName(fs[j].name))
+			}
+		}
+		if len(after) > 0 && rank[fs[i].transition] < len(rank) {
+			fmt.Fprintf(b, "pr %s > %s\n", tinaName(fs[i].name), strings.Join(after, " "))
+		}
+	}
+}
+
+// tinaName puts names that are not plain in braces.
+func tinaName(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_'
+	})
+	if plain {
+		return s
+	}
+	return "{" + strings.NewReplacer(`\`, `\\`, "{", `\{`, "}", `\}`).Replace(s) + "}"
+}
+
+// WritePNML renders a program as a PNML place/transition net, without time: a
+// place for each kind of token, a transition for each way of firing. Read,
+// inhibitor and reset arcs have a <type> as tools of the field write it.
+func WritePNML(p *petri.Program) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	fmt.Fprintf(&b, "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\n"+
+		" <net id=%s type=\"http://www.pnml.org/version-2009/grammar/ptnet\">\n  <page id=\"page\">\n", quoted(p.Name()))
+	for s, n := range p.Initial() {
+		fmt.Fprintf(&b, "   <place id=\"p%d\"><name><text>%s</text></name>", s, escaped(p.SlotName(s)))
+		if n > 0 {
+			fmt.Fprintf(&b, "<initialMarking><text>%d</text></initialMarking>", n)
+		}
+		b.WriteString("</place>\n")
+	}
+	w := pnmlWriter{b: &b}
+	for i, f := range flatten(p) {
+		if err := f.expressible(p, true); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "   <transition id=\"t%d\"><name><text>%s</text></name></transition>\n", i, escaped(f.name))
+		w.transition(i, &f)
+	}
+	b.WriteString("  </page>\n </net>\n</pnml>\n")
+	return b.Bytes(), nil
+}
+
+type pnmlWriter struct {
+	b    *bytes.Buffer
+	arcs int
+}
+
+func (w *pnmlWriter) transition(t int, f *flat) {
+	for _, l := range []struct {
+		kind   string
+		counts []petri.Count
+	}{{"", f.in}, {"read", f.read}, {"inhibitor", f.inh}} {
+		for _, k := range l.counts {
+			w.arc(fmt.Sprintf("p%d", k.Slot), fmt.Sprintf("t%d", t), l.kind, k.N)
+		}
+	}
+	for _, s := range f.reset {
+		w.arc(fmt.Sprintf("p%d", s), fmt.Sprintf("t%d", t), "reset", 1)
+	}
+	for _, k := range f.out {
+		w.arc(fmt.Sprintf("t%d", t), fmt.Sprintf("p%d", k.Slot), "", k.N)
+	}
+}
+
+func (w *pnmlWriter) arc(from, to, kind string, n int32) {
+	fmt.Fprintf(w.b, "   <arc id=\"a%d\" source=\"%s\" target=\"%s\">", w.arcs, from, to)
+	w.arcs++
+	if kind != "" {
+		fmt.Fprintf(w.b, "<type value=\"%s\"/>", kind)
+	}
+	if n != 1 {
+		fmt.Fprintf(w.b, "<inscription><text>%d</text></inscription>", n)
+	}
+	w.b.WriteString("</arc>\n")
+}
+
+func escaped(s string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(s)) // a bytes.Buffer takes everything
+	return b.String()
+}
+
+func quoted(s string) string { return `"` + escaped(s) + `"` }
