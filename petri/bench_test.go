@@ -207,7 +207,8 @@ func BenchmarkFanout(b *testing.B) {
 func growthNet(n int) *Net {
 	net := chainNet[*int](10, nil)
 	for i := range n - 10 {
-		idle, busy, ask := Place[Unit](fmt.Sprint("idle", i)), Place[Unit](fmt.Sprint("busy", i)), Place[Unit](fmt.Sprint("ask", i))
+		at := func(name string) Place[Unit] { return Place[Unit](fmt.Sprint(name, i)) }
+		idle, busy, ask := at("idle"), at("busy"), at("ask")
 		net.Env = append(net.Env, Env{Place: ask})
 		net.Init = append(net.Init, idle.Token(Unit{}))
 		net.Sinks = append(net.Sinks, busy)

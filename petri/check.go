@@ -181,11 +181,12 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 	}
 	switch {
 	case payload == 0 && tests > 0: // what only moves payload may look at payload (a pre-roll that is trimmed)
-		c.errs.add("transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing", t.Name)
+		c.errs.add("transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing",
+			t.Name)
 	case payload == 0:
 	case payload > 1 || others > 0 || t.Bump || !t.When.AtOnce():
-		c.errs.add("transition %q takes from payload place %q (%s) but does more than move that one token to an output at once; "+
-			"then dropping a token would decide something", t.Name, name, c.places[c.byName[name]].Policy)
+		c.errs.add("transition %q takes from payload place %q (%s) but does more than move that one token to an output "+
+			"at once; then dropping a token would decide something", t.Name, name, c.places[c.byName[name]].Policy)
 	default:
 		t.Frame = true
 	}

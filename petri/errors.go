@@ -29,6 +29,7 @@ type InjectError struct {
 	Reason error
 }
 
+// Error is the place and the reason.
 func (e *InjectError) Error() string {
 	s := fmt.Sprintf("petri: inject at %q: %v", e.Place, e.Reason)
 	if e.Detail != "" {
@@ -49,6 +50,7 @@ type Fault struct {
 	Problem                string
 }
 
+// Error names the net, the transition and the place.
 func (f *Fault) Error() string {
 	s := "petri: net " + f.Net
 	if f.Transition != "" {

@@ -357,7 +357,8 @@ func (f *Firing) checkKinds(s store, o *out) {
 			f.fault(p.Name, "the action produced a token that cannot be: "+problem)
 		}
 		if have != o.ring {
-			f.fault(p.Name, fmt.Sprintf("the action produced %s; declared is %s", p.SlotName(int(have)), p.SlotName(int(o.ring))))
+			f.fault(p.Name, fmt.Sprintf("the action produced %s; declared is %s",
+				p.SlotName(int(have)), p.SlotName(int(o.ring))))
 		}
 	}
 }

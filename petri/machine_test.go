@@ -38,7 +38,8 @@ func TestSmoke(t *testing.T) {
 		down  = Place[*chunk]("down")
 		late  = Place[Unit]("late")
 	)
-	n := &Net{Name: "smoke", Env: []Env{{Place: edges, Capacity: 4}, {Place: in, Capacity: 8}}, Out: []Output{{Place: log}, {Place: down}, {Place: late}},
+	n := &Net{Name: "smoke", Env: []Env{{Place: edges, Capacity: 4}, {Place: in, Capacity: 8}},
+		Out: []Output{{Place: log}, {Place: down}, {Place: late}},
 		Init: []Token{quiet.Token(Unit{})},
 		Transitions: []Transition{
 			{Name: "open", In: Arcs{edges.Is(start), quiet}, Out: And(talk, log), Bump: true},

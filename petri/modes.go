@@ -123,7 +123,9 @@ func (b *builder) arc(kind ArcKind, a Arc, place int32) {
 	b.info.arcs = append(b.info.arcs, flatArc{
 		local: a.place.String(), place: place, kind: kind, slots: slots, n: int32(a.n), all: a.kind != exactly,
 	})
-	b.info.Arcs = append(b.info.Arcs, ArcInfo{Kind: kind, Place: int(place), Count: a.n, All: a.kind != exactly, Label: label})
+	b.info.Arcs = append(b.info.Arcs, ArcInfo{
+		Kind: kind, Place: int(place), Count: a.n, All: a.kind != exactly, Label: label,
+	})
 }
 
 // accepted lists the slots an arc accepts.

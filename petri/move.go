@@ -118,7 +118,8 @@ func (m *Machine) step(mv *move) {
 			m.stores[mv.to].pushAny(mv.toRing, mv.value)
 		}
 	case passOut:
-		m.out = append(m.out, Token{place: m.prog.places[mv.to].Name, value: m.stores[mv.from].popAny(mv.ring), seq: m.seq + 1})
+		v := m.stores[mv.from].popAny(mv.ring)
+		m.out = append(m.out, Token{place: m.prog.places[mv.to].Name, value: v, seq: m.seq + 1})
 	case makeOut:
 		for range mv.n {
 			m.out = append(m.out, Token{place: m.prog.places[mv.to].Name, value: mv.value, seq: m.seq + 1})

@@ -148,6 +148,7 @@ func Close(name string, open *Net, automata ...*Net) (*Net, error) {
 // Error lists everything that is wrong with a net.
 type Error struct{ Problems []string }
 
+// Error is the only problem, or all of them, one a line.
 func (e *Error) Error() string {
 	if len(e.Problems) == 1 {
 		return "petri: " + e.Problems[0]

@@ -40,6 +40,7 @@ type colour struct {
 	fromKey  func(Key) any
 }
 
+// String is the name of the place.
 func (p Place[T]) String() string { return string(p) }
 
 func (p Place[T]) typ() reflect.Type { return reflect.TypeFor[T]() }

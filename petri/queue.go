@@ -40,6 +40,7 @@ type queue[T any] struct {
 	inputs int      // how many of got the input arc took
 	seen   []T      // what this firing reads, where it does not stay readable
 	stage  []T      // what this firing produces
+	spare  ring[T]  // for bump; empty
 	next   uint64
 	col    *colour
 }
@@ -268,24 +269,22 @@ func (q *queue[T]) bump() {
 		case stale.n == 0:
 			*fresh, *stale = *stale, *fresh
 		default:
-			q.rings[k+1] = merge(fresh, stale)
-			q.rings[k] = ring[T]{}
+			q.spare.merge(fresh, stale)
+			*stale, q.spare = q.spare, *stale
 		}
 	}
 }
 
-// merge joins two rings by sequence number.
-func merge[T any](a, b *ring[T]) ring[T] {
-	var out ring[T]
-	for i, j := int32(0), int32(0); i < a.n || j < b.n; {
-		r, k := a, &i
-		if i == a.n || j < b.n && b.seqAt(j) < a.seqAt(i) {
-			r, k = b, &j
+// merge moves the tokens of two rings here, by sequence number.
+func (r *ring[T]) merge(a, b *ring[T]) {
+	for a.n+b.n > 0 {
+		from := a
+		if a.n == 0 || b.n > 0 && b.seqAt(0) < a.seqAt(0) {
+			from = b
 		}
-		out.push(*r.at(*k), r.seqAt(*k), true)
-		*k++
+		seq := from.seqAt(0)
+		r.push(from.pop(), seq, true)
 	}
-	return out
 }
 
 // oldest is the ring, among the given ones (nil: all), whose front token came

@@ -540,7 +540,8 @@ func (p *pair) queues() string {
 			want[slot] = append(want[slot], p.tints[i].token(drawnToken{i, t.key, t.gen, t.id}).value)
 		}
 		for slot := range p.place(i).Slots {
-			if s := p.m.stores[p.prog.Place(p.g.places[i].name)]; s != nil && !reflect.DeepEqual(s.values(int32(slot)), want[slot]) {
+			s := p.m.stores[p.prog.Place(p.g.places[i].name)]
+			if s != nil && !reflect.DeepEqual(s.values(int32(slot)), want[slot]) {
 				return fmt.Sprintf("place %d slot %d holds %v, reference %v", i, slot, s.values(int32(slot)), want[slot])
 			}
 		}
@@ -598,7 +599,8 @@ func TestReference(t *testing.T) {
 		c.check(t, rng.IntN)
 	}
 	t.Logf("%+v", c)
-	if c.refused > nets/3 || c.faults > nets/3 || c.ended < nets/50 || c.bumps < nets/10 || c.events < nets*20 || c.outs < nets*5 {
+	if c.refused > nets/3 || c.faults > nets/3 || c.ended < nets/50 ||
+		c.bumps < nets/10 || c.events < nets*20 || c.outs < nets*5 {
 		t.Errorf("the random nets exercise too little: %+v", c)
 	}
 }

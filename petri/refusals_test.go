@@ -175,7 +175,8 @@ func netRefusals() []refusal {
 			return with(keyed(func(*Transition) {}), func(n *Net) { n.Init = []Token{pEdge.Token(9)} })
 		}},
 		{"initial token of the future", func() *Net {
-			return &Net{Name: "n", Init: []Token{pIn.Token(&chunk{gen: 1})}, Transitions: []Transition{{Name: "drop", In: Arcs{pIn}}}}
+			return &Net{Name: "n", Init: []Token{pIn.Token(&chunk{gen: 1})},
+				Transitions: []Transition{{Name: "drop", In: Arcs{pIn}}}}
 		}},
 		{"initial marking over capacity", plain(func(n *Net) {
 			n.Caps, n.Init = []Cap{{pA, 1}}, append(n.Init, pA.Token(Unit{}))
@@ -225,7 +226,9 @@ func arcRefusals() []refusal {
 		{"two read arcs", take(func(t *Transition) { t.Read = Arcs{pEdge.Is(start), pEdge.Is(stop)} })},
 		{"two output arcs", move(func(t *Transition) { t.Out = And(pB, pB) })},
 		{"output consumed", func() *Net {
-			return with(one(func(*Transition) {}), func(n *Net) { n.Out, n.Transitions[0].Read = []Output{{Place: pB}}, Arcs{pB} })
+			n := one(func(t *Transition) { t.Read = Arcs{pB} })
+			n.Out = []Output{{Place: pB}}
+			return n
 		}},
 		{"passing input", take(func(t *Transition) { t.In = Arcs{pEdge.Passing(pEdge)} })},
 		{"KeyBy input", take(func(t *Transition) { t.In = Arcs{pEdge.KeyBy(func(*Keys) Key { return 0 })} })},
@@ -314,7 +317,9 @@ func outputRefusals() []refusal {
 		{"Passing more than taken", take(And(pHeld.Passing(pEdge).Exactly(3)), nil)},
 		{"Passing with a key", take(And(pHeld.Passing(pEdge).Is(start)), nil)},
 		{"Passing a mixture", func() *Net {
-			return with(take(And(pHeld.Passing(pEdge).Exactly(2)), nil)(), func(n *Net) { n.Transitions[0].In = Arcs{pEdge.Exactly(2)} })
+			n := take(And(pHeld.Passing(pEdge).Exactly(2)), nil)()
+			n.Transitions[0].In = Arcs{pEdge.Exactly(2)}
+			return n
 		}},
 		{"two could be passed on", hold(func(t *Transition) { t.In = append(t.In, Place[*chunk]("in2")) })},
 		{"nothing says the generation", hold(func(t *Transition) {

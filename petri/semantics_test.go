@@ -19,7 +19,7 @@ type sentence struct {
 }
 
 func sentences() []sentence {
-	return slices.Concat(timeSentences(), completionSentences(), firingSentences(), clockSentences(), colourSentences(),
+	return slices.Concat(timeSentences(), completionSentences(), firingSentences(), actionSentences(), clockSentences(), colourSentences(),
 		generationSentences(), compositionSentences(), environmentSentences(), taskSentences(), endSentences())
 }
 
@@ -232,8 +232,8 @@ func firingSentences() []sentence {
 		{"3.4", "read_arcs", func(t *testing.T) {
 			n := &Net{Name: "n", Env: env(pText, pA), Out: []Output{{Place: pOut}}, Transitions: []Transition{
 				{Name: "look", In: Arcs{pA}, Read: Arcs{pText}, Out: And(pOut.Passing(pText))},
-				{Name: "look_and_empty", In: Arcs{pA}, Read: Arcs{pText.AtLeast(2)}, Reset: Arcs{pText}, Out: And(pOut), Priority: 1,
-					Action: func(f *Firing) { pOut.Put(f, fmt.Sprint(pText.Get(f), pText.Count(f))) }}}}
+				{Name: "look_and_empty", In: Arcs{pA}, Read: Arcs{pText.AtLeast(2)}, Reset: Arcs{pText}, Out: And(pOut),
+					Priority: 1, Action: func(f *Firing) { pOut.Put(f, fmt.Sprint(pText.Get(f), pText.Count(f))) }}}}
 			w := play(t, n)
 			w.inject(0, pA.Token(Unit{}))
 			same(t, "needs", w.until(0), "")
@@ -265,6 +265,11 @@ func firingSentences() []sentence {
 			w.inject(0, pB.Token(Unit{}))
 			same(t, "all", w.marking(), "")
 		}},
+	}
+}
+
+func actionSentences() []sentence {
+	return []sentence{
 		{"3.7", "queues", func(t *testing.T) {
 			n := &Net{Name: "n", Env: env(pText, pA, pB), Out: []Output{{Place: pOut}}, Transitions: []Transition{
 				{Name: "turn", In: Arcs{pText, pA}, Out: And(pText)},
@@ -288,7 +293,8 @@ func firingSentences() []sentence {
 		}},
 		{"3.9", "oldest_combination", func(t *testing.T) {
 			kept := Place[edge]("log")
-			n := &Net{Name: "n", Env: env(pEdge, pHeld, pA), Out: []Output{{Place: kept}, {Place: pOut}}, Transitions: []Transition{
+			outs := []Output{{Place: kept}, {Place: pOut}}
+			n := &Net{Name: "n", Env: env(pEdge, pHeld, pA), Out: outs, Transitions: []Transition{
 				{Name: "pair", In: Arcs{pA, pEdge, pHeld}, Out: And(kept.Passing(pEdge)),
 					Guard: func(k *Keys) bool { return pEdge.Key(k) == pHeld.Key(k) }},
 				{Name: "two", In: Arcs{pA.Exactly(3), pEdge.Exactly(2)}, Out: And(pOut),
@@ -477,8 +483,9 @@ func colourSentences() []sentence {
 		}},
 		{"4.3", "declared_keys", func(t *testing.T) {
 			x, y := Place[edge]("x"), Place[edge]("y")
+			other := func(k *Keys) Key { return 1 - pEdge.Key(k) }
 			n := &Net{Name: "n", Env: env(pEdge), Sinks: []AnyPlace{pHeld, x, y}, Transitions: []Transition{
-				{Name: "copy", In: Arcs{pEdge}, Out: And(pHeld.Is(start), x, y.KeyBy(func(k *Keys) Key { return 1 - pEdge.Key(k) }))}}}
+				{Name: "copy", In: Arcs{pEdge}, Out: And(pHeld.Is(start), x, y.KeyBy(other))}}}
 			w := play(t, n)
 			w.inject(0, pEdge.Token(stop))
 			same(t, "marking", w.marking(), "held[start] x[stop] y[start]")
@@ -524,7 +531,8 @@ func colourSentences() []sentence {
 			for _, e := range w.events {
 				got = append(got, w.p.Describe(e))
 			}
-			same(t, "events", strings.Join(got, ", "), "0s started, 1ms injected card, 1ms injected said size 5, 1ms injected edge[stop]")
+			same(t, "events", strings.Join(got, ", "),
+				"0s started, 1ms injected card, 1ms injected said size 5, 1ms injected edge[stop]")
 			for i, e := 0, reflect.TypeOf(Event{}); i < e.NumField(); i++ {
 				if k := e.Field(i).Type.Kind(); k < reflect.Int || k > reflect.Uint64 {
 					t.Errorf("an event has room for a payload: %s", e.Field(i).Name)
