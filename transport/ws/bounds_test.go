@@ -202,6 +202,19 @@ func TestServerGoesAwayDuringHello(t *testing.T) {
 	}
 }
 
+// TestCloseEndsThePings, also when it was the far end that left.
+func TestCloseEndsThePings(t *testing.T) {
+	p, c := connect(t, Config{}, DialConfig{})
+	_ = c.Close()
+	for p.Recv(testContext(t), new(transport.Event)) == nil {
+	}
+	p.pinger.mu.Lock()
+	defer p.pinger.mu.Unlock()
+	if !p.pinger.stopped {
+		t.Error("the timer of the pings goes on")
+	}
+}
+
 // TestAnyoneMayClose from any goroutine while others send and receive.
 func TestAnyoneMayClose(t *testing.T) {
 	p, c := connect(t, Config{}, DialConfig{})

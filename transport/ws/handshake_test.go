@@ -66,6 +66,8 @@ func TestHandshake(t *testing.T) {
 		}, 403, ":1"},
 		{"another scheme than allowed", Config{Origins: []string{"https://shop.example"}},
 			func(r *http.Request) { r.Header.Set("Origin", "http://shop.example") }, 403, "shop.example"},
+		{"another scheme on the port that is allowed", Config{Origins: []string{"https://shop.example:8443"}},
+			func(r *http.Request) { r.Header.Set("Origin", "http://shop.example:8443") }, 403, "shop.example"},
 		{"origin null", Config{}, func(r *http.Request) { r.Header.Set("Origin", "null") }, 403, "null"},
 		{"empty origin", Config{}, func(r *http.Request) { r.Header.Set("Origin", "") }, 403, ""},
 		{"two origins", Config{}, func(r *http.Request) {

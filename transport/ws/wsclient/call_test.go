@@ -192,6 +192,9 @@ func TestCough(t *testing.T) {
 			(r.FramesReceived-r.FramesCleared)*outHz/50)
 	}
 	match(t, "the reply without its pause", in, audio.PCM{RateHz: outHz, Samples: whole}, 0.98)
+	if r.FramesSent > 970 { // the reply that goes on is the answer; there is no waiting for another one
+		t.Errorf("%d frames were sent, want about 18.8 s of them", r.FramesSent)
+	}
 	if gap := r.Spans[1].From - r.Spans[0].To; gap < outHz/4 || gap > outHz*2 {
 		t.Errorf("paused for %d samples", gap)
 	}
@@ -236,6 +239,25 @@ func TestCallWithoutAnswer(t *testing.T) {
 	}
 }
 
+// TestModelThinksInMidReply: a reply that has not ended is waited for, however long nothing is to be heard.
+func TestModelThinksInMidReply(t *testing.T) {
+	in := audiotest.Speech("question")
+	r, _ := simulate(t, &parrot{stutter: 400}, Config{In: in})
+	if len(r.Spans) != 2 || r.Spans[1].From-r.Spans[0].To < 3*outHz || r.Closed != "caller_hung_up" || r.Turns != 1 {
+		t.Errorf("%d stretches, report %s, want the whole reply with a gap", len(r.Spans), brief(r))
+	}
+}
+
+// TestBargeInIsForTheReply: the greeting goes on while the caller has spoken; it is not what is to be interrupted.
+func TestBargeInIsForTheReply(t *testing.T) {
+	greeting, in := audiotest.Resample(audiotest.Speech("long"), outHz), audiotest.Speech("hello")
+	_, heard := simulate(t, &parrot{greeting: greeting.Samples, deaf: true}, Config{In: in, SpeakAtOnce: true,
+		BargeIn: BargeIn{PCM: audiotest.Speech("over"), After: time.Second}})
+	if audio.Peak(heard.samples[len(in.Samples):]) != 0 {
+		t.Error("the greeting was spoken over")
+	}
+}
+
 func TestGreetingThatDoesNotCome(t *testing.T) {
 	in := audiotest.Speech("hello")
 	r, _ := simulate(t, &parrot{shy: true}, Config{In: in, Patience: 4 * time.Second})
@@ -246,7 +268,8 @@ func TestGreetingThatDoesNotCome(t *testing.T) {
 
 func TestGatewayDoesNotAnswerBye(t *testing.T) {
 	r, _ := simulate(t, &parrot{rude: true}, Config{})
-	if r.Closed != "caller_hung_up" || !strings.Contains(r.Message, "did not answer") || len(r.Heard.Samples) > 5*outHz {
+	if r.Closed != "caller_hung_up" || !strings.Contains(r.Message, "did not answer") || len(r.Heard.Samples) > 5*outHz ||
+		len(r.Heard.Samples) < 4*outHz {
 		t.Errorf("report %s, want that the call ended all the same", brief(r))
 	}
 }

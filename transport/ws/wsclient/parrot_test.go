@@ -18,6 +18,7 @@ type parrot struct {
 	silent   bool // never answers
 	shy      bool // promises a greeting and says none
 	rude     bool // does not answer bye
+	stutter  int  // frames of silence in the middle of a reply
 	greeting []int16
 	leave    transport.Reason // ends the call with it after the first utterance
 	unsaid   bool             // then without any word
@@ -176,6 +177,10 @@ func (c *parrotCall) utterance() {
 // hand hands over what the budget allows, and marks the end.
 func (c *parrotCall) hand() {
 	n := audio.FrameSamples(c.peer.Hello().OutputRateHz)
+	if c.open && c.stutter > 0 && c.next >= len(c.reply)/2 {
+		c.stutter--
+		return
+	}
 	for c.open && !c.paused && c.next < len(c.reply) && c.acks.Open(c.generation) < parrotBudget {
 		frame := make([]int16, n) // the last one is filled up with silence
 		c.next += copy(frame, c.reply[c.next:])
