@@ -40,6 +40,9 @@ func stall(t *testing.T, cfg Config) (*Peer, *websocket.Conn) {
 		if err = p.SendAudio(ctx, 0, second); err != nil {
 			break
 		}
+		if p.link.stalled.Load() {
+			t.Fatal("SendAudio reported success for what was not handed over")
+		}
 	}
 	if !errors.Is(err, transport.ErrStalled) || transport.ReasonOf(err) != transport.ReasonPeerStalled {
 		t.Fatalf("SendAudio = %v, want ErrStalled", err)
@@ -50,12 +53,17 @@ func stall(t *testing.T, cfg Config) (*Peer, *websocket.Conn) {
 // TestSlowReader: a client that stops reading costs the write timeout once and the close timeout once.
 func TestSlowReader(t *testing.T) {
 	p, _ := stall(t, Config{WriteTimeout: quick, CloseTimeout: quick})
+	p.link.writeTimeout = patience
+	start := time.Now()
 	if err := p.SendAudio(testContext(t), 0, []int16{1}); !errors.Is(err, transport.ErrStalled) {
-		t.Errorf("the next SendAudio = %v, want ErrStalled at once", err)
+		t.Errorf("the next SendAudio = %v, want ErrStalled", err)
+	}
+	if took := time.Since(start); took > patience/4 {
+		t.Errorf("the next SendAudio took %v, want that it fails at once", took)
 	}
 	recv := make(chan error, 1)
 	go func() { recv <- p.Recv(testContext(t), new(transport.Event)) }()
-	start := time.Now()
+	start = time.Now()
 	if err := p.Close(transport.ReasonPeerStalled, ""); !errors.Is(err, transport.ErrStalled) {
 		t.Errorf("Close = %v, want that nothing could be said", err)
 	}

@@ -243,6 +243,8 @@ func TestClientAgainstABadGateway(t *testing.T) {
 		{"no words", func(_ context.Context, c *websocket.Conn) { _ = c.Close(4006, "") }, transport.ReasonPeerLost},
 		{"by name", func(_ context.Context, c *websocket.Conn) { _ = c.Close(4006, "max_duration") },
 			transport.ReasonMaxDuration},
+		{"a name with another's code", func(_ context.Context, c *websocket.Conn) { _ = c.Close(4006, "busy") },
+			transport.ReasonPeerLost},
 		{"lost", func(_ context.Context, c *websocket.Conn) { _ = c.CloseNow() }, transport.ReasonPeerLost},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
