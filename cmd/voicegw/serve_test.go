@@ -20,6 +20,7 @@ import (
 // served is a running `serve`.
 type served struct {
 	*process
+	said string // the line it printed
 	url  string // of the page
 	door string // of the WebSocket
 }
@@ -33,7 +34,7 @@ func startServe(t *testing.T, env []string, args ...string) *served {
 	if m == nil {
 		t.Fatalf("it printed %q", line)
 	}
-	return &served{process: p, url: m[1] + m[2], door: strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"}
+	return &served{process: p, said: line, url: m[1] + m[2], door: strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"}
 }
 
 // end ends `serve` as a service manager does, and wants it to go well.

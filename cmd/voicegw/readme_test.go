@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// readme is the README.
+func readme(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestReadmeProgramCompiles compiles the program that shows how to embed the gateway.
+func TestReadmeProgramCompiles(t *testing.T) {
+	t.Parallel()
+	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindStringSubmatch(readme(t))
+	if program == nil {
+		t.Fatal("the README has no program")
+	}
+	file := writeFile(t, "main.go", []byte(program[1]))
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", os.DevNull, file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestReadmeIsTrue holds the lines that people copy, and those that they will see, to the code.
+func TestReadmeIsTrue(t *testing.T) {
+	t.Parallel()
+	text := readme(t)
+	call := regexp.MustCompile(`(?s)go run ./cmd/voicegw (call .*?)\n\n`).FindStringSubmatch(text)
+	if call == nil {
+		t.Fatal("the README makes no call")
+	}
+	args := strings.Fields(strings.ReplaceAll(call[1], "\\\n", " "))
+	cmd := callCommand()
+	cmd.SetErr(os.Stderr)
+	if err := cmd.ParseFlags(args[1:]); err != nil {
+		t.Errorf("%q: %v", call[1], err)
+	}
+	for _, wav := range regexp.MustCompile(`audio/\S+\.wav`).FindAllString(call[1], -1) {
+		if _, err := readWAV(filepath.Join("..", "..", wav)); err != nil {
+			t.Error(err)
+		}
+	}
+	s := startServe(t, nil)
+	where := s.said[strings.Index(s.said, "  ("):]
+	if !regexp.MustCompile(`(?m)^ *voicegw is at http://127\.0\.0\.1:8080/` + regexp.QuoteMeta(where) + `$`).MatchString(text) {
+		t.Errorf("serve prints %q; the README shows something else", s.said)
+	}
+	s.end()
+}
