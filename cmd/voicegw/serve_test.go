@@ -34,7 +34,8 @@ func startServe(t *testing.T, env []string, args ...string) *served {
 	if m == nil {
 		t.Fatalf("it printed %q", line)
 	}
-	return &served{process: p, said: line, url: m[1] + m[2], door: strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"}
+	door := strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"
+	return &served{process: p, said: line, url: m[1] + m[2], door: door}
 }
 
 // end ends `serve` as a service manager does, and wants it to go well.
