@@ -5,24 +5,25 @@ const FLASH_MS = 350;
 const ELEMENTS_MAX = 20_000;
 
 // What a drawing may consist of. Everything else of the text that came is left out: scripts, styles, links, images.
-const ELEMENTS = new Set(
-  "svg g defs marker title desc path rect circle ellipse line polyline polygon text tspan".split(" "),
-);
-const ATTRIBUTES = new Set(
-  (
-    "id class transform viewBox width height x y x1 y1 x2 y2 cx cy r rx ry d points dx dy fill fill-opacity stroke " +
-    "stroke-width stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity opacity text-anchor " +
-    "dominant-baseline font-size font-family font-weight font-style marker-start marker-mid marker-end markerWidth " +
-    "markerHeight refX refY orient markerUnits preserveAspectRatio data-place data-transition"
-  ).split(" "),
-);
+const ELEMENTS = words("svg g defs marker title desc path rect circle ellipse line polyline polygon text tspan");
+const ATTRIBUTES = words(`
+  id data-place data-transition data-ref
+  transform viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry dx dy d points
+  fill fill-opacity fill-rule opacity paint-order
+  stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity
+  text-anchor dominant-baseline font-size font-family font-weight font-style
+  marker-start marker-mid marker-end markerWidth markerHeight markerUnits refX refY orient`);
 
-/** Shows one net. Places and transitions are groups with data-place and data-transition. */
+/**
+ * Shows one net: places are groups with data-place, transitions groups with data-transition, and a group with data-ref
+ * stands for a place drawn elsewhere. A place shows its count in its text of class count, if it has one.
+ */
 export class NetView {
   #panel;
   #drawing;
   #fired;
-  #places = new Map();
+  #svg = null;
+  #places = new Map(); // name -> groups, the place itself first
   #transitions = new Map();
   #timers = new Map();
 
@@ -35,46 +36,45 @@ export class NetView {
     this.#panel = panel;
     this.#drawing = drawing;
     this.#fired = fired;
+    new ResizeObserver(() => this.#measure()).observe(drawing);
   }
 
   /** Shows a drawing, given as the text of an SVG. What cannot be read hides the panel. */
   show(text) {
     const parsed = new DOMParser().parseFromString(quieten(text), "text/html").querySelector("svg");
-    const svg = parsed && copy(parsed, { left: ELEMENTS_MAX });
-    this.#panel.hidden = svg === null;
+    this.#svg = parsed && copy(parsed, { left: ELEMENTS_MAX });
+    this.#panel.hidden = this.#svg === null;
     this.#places.clear();
     this.#transitions.clear();
-    if (svg === null) return;
-    this.#fit(svg);
-    this.#drawing.replaceChildren(svg);
-    for (const g of svg.querySelectorAll("[data-place]")) this.#places.set(g.dataset.place, g);
-    for (const g of svg.querySelectorAll("[data-transition]")) this.#transitions.set(g.dataset.transition, g);
+    if (this.#svg === null) return;
+    fit(this.#svg);
+    this.#drawing.replaceChildren(this.#svg);
+    this.#index();
+    this.#measure();
   }
 
   /** Shows a marking, and flashes the transitions that fired. */
   mark({ marking, fired }) {
-    for (const [name, place] of this.#places) this.#setCount(place, marking[name] ?? 0);
+    for (const [name, groups] of this.#places) for (const group of groups) setCount(group, marking[name] ?? 0);
     for (const name of fired) this.#flash(name);
     if (fired.length > 0) this.#fired.textContent = [...new Set(fired)].slice(-3).join(", ");
   }
 
-  #fit(svg) {
-    if (!svg.hasAttribute("viewBox")) {
-      const width = parseFloat(svg.getAttribute("width")) || 800;
-      const height = parseFloat(svg.getAttribute("height")) || 600;
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  #index() {
+    for (const group of this.#svg.querySelectorAll("[data-place], [data-ref]")) {
+      const name = group.dataset.place ?? group.dataset.ref;
+      this.#places.set(name, [...(this.#places.get(name) ?? []), group]);
+      setCount(group, 0);
     }
-    svg.removeAttribute("width");
-    svg.removeAttribute("height");
-    svg.setAttribute("role", "presentation");
+    for (const group of this.#svg.querySelectorAll("[data-transition]")) {
+      this.#transitions.set(group.dataset.transition, group);
+    }
   }
 
-  #setCount(place, count) {
-    if (Number(place.dataset.count ?? 0) === count) return;
-    place.dataset.count = String(count);
-    place.classList.toggle("marked", count > 0);
-    place.querySelector(":scope > .tokens")?.remove();
-    if (count > 0) place.append(tokens(place, count));
+  // --unit is a CSS pixel in units of the drawing: what moves is drawn as thick in an overview as in the large view.
+  #measure() {
+    const scale = this.#svg?.getScreenCTM()?.a;
+    if (scale) this.#svg.style.setProperty("--unit", Math.max(1, 1 / scale).toFixed(3));
   }
 
   #flash(name) {
@@ -89,19 +89,24 @@ export class NetView {
   }
 }
 
-// The number of tokens on a place, at the upper right of its shape.
-function tokens(place, count) {
-  const shape = place.querySelector("circle, ellipse, rect") ?? place;
-  const box = shape.getBBox();
-  const size = Math.max(5, Math.min(11, Math.min(box.width, box.height) * 0.36));
-  const x = box.x + box.width * 0.86;
-  const y = box.y + box.height * 0.14;
-  const group = element("g", { class: "tokens" });
-  group.append(element("circle", { class: "tokens-back", cx: x, cy: y, r: size }));
-  const text = element("text", { x, y, "font-size": size * (count > 99 ? 0.9 : 1.25) });
-  text.textContent = String(count);
-  group.append(text);
-  return group;
+function fit(svg) {
+  if (!svg.hasAttribute("viewBox")) {
+    const width = parseFloat(svg.getAttribute("width")) || 800;
+    const height = parseFloat(svg.getAttribute("height")) || 600;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  }
+  svg.style.setProperty("--width", String(svg.viewBox.baseVal.width));
+  svg.removeAttribute("width");
+  svg.removeAttribute("height");
+  svg.setAttribute("role", "presentation");
+}
+
+function setCount(group, count) {
+  if (group.dataset.count === String(count)) return;
+  group.dataset.count = String(count);
+  group.classList.toggle("marked", count > 0);
+  const text = group.querySelector(".net-count");
+  if (text) text.textContent = count > 0 ? String(count) : "";
 }
 
 // What the page's policy forbids it also reports when it is merely parsed. Taken out for the sake of a clean console;
@@ -117,7 +122,9 @@ function copy(from, budget) {
   if (from.namespaceURI !== SVG || !ELEMENTS.has(from.localName) || budget.left-- <= 0) return null;
   const to = document.createElementNS(SVG, from.localName);
   for (const { name, value } of from.attributes) {
-    if (ATTRIBUTES.has(name) && isLocal(value)) to.setAttribute(name, value);
+    if (name === "class")
+      to.setAttribute("class", value.replace(/[^\s]+/g, "net-$&")); // names of the page stay its own
+    else if (ATTRIBUTES.has(name) && isLocal(value)) to.setAttribute(name, value);
   }
   for (const child of from.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) to.append(child.data);
@@ -131,8 +138,6 @@ function isLocal(value) {
   return !/url\(\s*['"]?(?!#)/i.test(value) && !/\burl\(\s*['"]?\s+/i.test(value);
 }
 
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+function words(text) {
+  return new Set(text.trim().split(/\s+/));
 }

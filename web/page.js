@@ -244,6 +244,7 @@ client.on("mute", ({ on }) => {
 $("talk").addEventListener("click", toggleCall);
 $("mute").addEventListener("click", () => client.mute(!client.muted));
 $("notice-close").addEventListener("click", hideNotice);
+$("net-drawing").addEventListener("click", () => !$("net").classList.contains("large") && $("net-size").click());
 $("net-size").addEventListener("click", () => {
   const large = $("net").classList.toggle("large");
   $("net-size").setAttribute("aria-pressed", String(large));

@@ -5,8 +5,7 @@ const NAMES = { caller: "You", model: "Model" };
 
 export class Transcript {
   #log;
-  #open = { caller: null, model: null }; // the utterance that fragments are appended to
-  #latest = new Map(); // generation -> the model's utterance
+  #newest = { caller: null, model: null }; // the utterance that fragments are appended to
 
   /** @param {HTMLElement} log */
   constructor(log) {
@@ -15,52 +14,44 @@ export class Transcript {
 
   clear() {
     this.#log.replaceChildren();
-    this.#open = { caller: null, model: null };
-    this.#latest.clear();
+    this.#newest = { caller: null, model: null };
   }
 
-  /** Appends a fragment to what `who` is saying, or begins a new utterance. */
+  /** Appends a fragment to what `who` says in this generation, or begins a new utterance. */
   add({ who, text, final, generation }) {
     const pinned = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 48;
-    let said = this.#open[who];
-    if (said && who === "model" && said.dataset.generation !== String(generation)) said = this.#finish(who);
+    let said = this.#newest[who];
+    if (said?.dataset.generation !== String(generation)) said = null;
     if (!said && text.trim() !== "") said = this.#begin(who, generation);
     if (said) said.querySelector(".words").append(text);
-    if (final) this.#finish(who);
+    if (final) this.#newest[who] = null;
     if (pinned) this.#log.scrollTop = this.#log.scrollHeight;
   }
 
   /** Says under the reply of a generation that it was cut. */
   cut(generation, words) {
-    const said = this.#latest.get(String(generation));
+    const said = [...this.#log.querySelectorAll(".said.model")].findLast(
+      (e) => e.dataset.generation === String(generation),
+    );
     if (!said || said.querySelector(".cut")) return;
-    const note = document.createElement("span");
-    note.className = "cut";
-    note.textContent = words;
-    said.append(note);
-    this.#finish("model");
+    said.append(element("span", "cut", words));
   }
 
   #begin(who, generation) {
     this.#log.querySelector(".empty")?.remove();
-    const said = document.createElement("p");
-    said.className = `said open ${who}`;
+    const said = element("p", `said ${who}`, "");
     said.dataset.generation = String(generation);
-    const name = document.createElement("b");
-    name.textContent = NAMES[who];
-    const words = document.createElement("span");
-    words.className = "words";
-    said.append(name, words);
+    said.append(element("b", "", NAMES[who]), element("span", "words", ""));
     this.#log.append(said);
     while (this.#log.children.length > KEPT_MAX) this.#log.firstElementChild.remove();
-    this.#open[who] = said;
-    if (who === "model") this.#latest = new Map([[said.dataset.generation, said]]);
+    this.#newest[who] = said;
     return said;
   }
+}
 
-  #finish(who) {
-    this.#open[who]?.classList.remove("open");
-    this.#open[who] = null;
-    return null;
-  }
+function element(name, className, text) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
 }
