@@ -65,6 +65,13 @@ func (d *downlink) offer(it downItem) bool {
 	}
 }
 
+// crowded reports that half of the queue is taken.
+func (d *downlink) crowded() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.closed && len(d.queue) > downlinkMax/2
+}
+
 // close ends write once everything queued is sent.
 func (d *downlink) close() {
 	d.mu.Lock()

@@ -40,8 +40,16 @@ func (c *call) peerEvent(ctx context.Context, ev *transport.Event) {
 	case transport.EventBye:
 		c.end(voicenets.HungUp, "")
 	case transport.EventText, transport.EventDTMF, transport.EventToolResult:
-		c.down.put(downItem{msg: transport.NotYet(ev.Kind)})
+		c.answer(ctx, transport.NotYet(ev.Kind))
 	}
+}
+
+// answer queues a message that the peer asked for. One that asks faster than
+// it reads waits.
+func (c *call) answer(ctx context.Context, m *transport.Message) {
+	for c.down.crowded() && pause(ctx, fullPause) {
+	}
+	c.down.put(downItem{msg: m})
 }
 
 // acknowledged gives the net a token for each frame that was newly heard.

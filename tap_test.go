@@ -14,9 +14,11 @@ import (
 type tap struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	mu   sync.Mutex
-	conn net.Conn
-	in   []byte // all that came
+	writing sync.Mutex // held while a frame is written, which may last
+	conn    net.Conn
+
+	mu sync.Mutex
+	in []byte // all that came
 }
 
 // tapped is the connection as the client sees it.
@@ -43,8 +45,8 @@ func (c *tapped) Read(b []byte) (int, error) {
 }
 
 func (c *tapped) Write(b []byte) (int, error) {
-	c.tap.mu.Lock()
-	defer c.tap.mu.Unlock()
+	c.tap.writing.Lock()
+	defer c.tap.writing.Unlock()
 	return c.Conn.Write(b)
 }
 
@@ -59,8 +61,8 @@ const (
 func (t *tap) raw(opcode byte, payload []byte) error {
 	frame := []byte{0x80 | opcode, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	binary.BigEndian.PutUint64(frame[2:], uint64(len(payload)))
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	_, err := t.conn.Write(append(frame, payload...))
 	return err
 }

@@ -73,7 +73,7 @@ func TestTurns(t *testing.T) {
 				}
 				c := w.connection(1)
 				if len(c.Turns) != 3 {
-					t.Fatalf("the model heard %d turns", len(c.Turns))
+					w.t.Fatalf("the model heard %d turns", len(c.Turns))
 				}
 				for i, turn := range c.Turns {
 					if !turn.Answered || turn.OverReply {

@@ -44,6 +44,7 @@ type plan struct {
 	narrow bool
 	// between, if any, stands between the gateway and its Dialer.
 	between func(live.Dialer) live.Dialer
+	before  func() // in the bubble, before anything else
 }
 
 // greetCaller makes the model speak first.
@@ -70,6 +71,9 @@ func inBubble(t *testing.T, p plan, story func(w *world)) {
 	t.Helper()
 	p.fill()
 	synctest.Test(t, func(t *testing.T) {
+		if p.before != nil {
+			p.before()
+		}
 		model, err := sim.New(p.model)
 		if err != nil {
 			t.Fatal(err)
@@ -79,20 +83,19 @@ func inBubble(t *testing.T, p plan, story func(w *world)) {
 		if p.narrow {
 			outside = newPipes()
 		}
-		behind := serve(back, model)
+		defer serve(back, model)()
+		defer func() { _ = model.Close() }()
 		p.gw.Dialer = p.dialer(live.Wire{BaseURL: "ws://model",
 			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}})
 		gw, err := voicegw.New(p.gw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := serve(outside, gw)
+		defer serve(outside, gw)()
+		defer func() { _ = gw.Close() }()
 		w := &world{t: t, bubble: true, model: model, gw: gw, url: "ws://127.0.0.1/v1/voice", dial: outside.Dial}
 		story(w)
 		_ = gw.Close()
-		_ = model.Close()
-		before()
-		behind()
 		w.settled()
 	})
 }
