@@ -241,6 +241,7 @@ func (c *call) out(t petri.Token) {
 	case string(voicenets.AudioDown):
 		f, _ := voicenets.AudioDown.From(t)
 		c.acks.sent(f.Gen)
+		c.mic.playing(f.PCM)
 		c.down.put(downItem{frame: f})
 	case string(voicenets.Tell):
 		n, _ := voicenets.Tell.From(t)
@@ -260,8 +261,8 @@ func (c *call) out(t petri.Token) {
 	}
 }
 
-// noticed keeps the detector's threshold, because a reply that is heard may
-// echo, and the book of what was handed over.
+// noticed keeps what the detector must know of a reply, because one that is
+// heard may echo, and the book of what was handed over.
 func (c *call) noticed(n voicenets.Notice) {
 	switch n.Kind {
 	case voicenets.ReplyStarted:
@@ -270,6 +271,7 @@ func (c *call) noticed(n voicenets.Notice) {
 		c.mic.raised.Store(false)
 	case voicenets.ClearPlayout:
 		c.acks.cleared(n.Gen)
+		c.mic.cleared()
 	}
 }
 

@@ -7,10 +7,13 @@ const (
 	echoDecay    = 0.9933 // per frame: a memory of 3 s
 	echoLearn    = 50     // loud frames of the reply before the guard trusts what it learned
 	echoSure     = 20     // frames in a row that agree on a lag
+	echoKnown    = 500    // audible frames after which a room that stopped echoing is believed to have none
 	echoLike     = 0.8    // correlation of loudness from which the microphone hears the loudspeaker
 	echoMargin   = 2.0    // a caller is this much louder than the echo (6 dB)
 	echoAssumed  = 0.3    // before anything is learned: the loudest echo expected (-10 dB)
 	echoQueueMax = 1024   // frames handed over and, by our estimate, not yet played
+	echoRoom     = 0.8    // how a room's echo dies, per frame: 60 dB in 0.6 s
+	echoFloor    = 1e-4   // RMS below which an echo is none
 	echoRefLoud  = 0.003  // RMS of a frame of the reply that is worth learning from (-50 dBFS)
 )
 
@@ -32,7 +35,9 @@ type EchoGuard struct {
 	n, y, yy    float64 // weighted sums over frames: count, microphone, its square
 	x, xx, xy   [echoLags]float64
 	loud        int
+	echo        float64 // how loud one may be in this frame
 	lag, agreed int
+	known       int // frames for which what was learned is still believed
 	gain        float64
 }
 
@@ -57,9 +62,9 @@ func (g *EchoGuard) Clear() { g.queue = g.queue[:0] }
 func (g *EchoGuard) Explains(frame []int16) bool {
 	mic := RMS(frame)
 	g.advance()
-	echo := g.expected()
+	g.echo = math.Max(g.expected(), g.echo*echoRoom)
 	g.learn(mic)
-	return echo > 0 && mic <= echo
+	return mic <= g.echo && g.echo > echoFloor
 }
 
 // advance plays one frame of the reply.
@@ -87,14 +92,23 @@ func (g *EchoGuard) expected() float64 {
 		around := math.Max(g.ref(g.lag), math.Max(g.ref(max(g.lag-1, 0)), g.ref(g.lag+1)))
 		return echoMargin * g.gain * around
 	}
-	if g.loud >= echoLearn {
+	switch {
+	case g.known > 0: // a room that echoed a moment ago still does, perhaps with another delay
+		return echoMargin * g.gain * g.loudest()
+	case g.loud < echoLearn:
+		return echoAssumed * g.loudest()
+	default:
 		return 0
 	}
-	loudest := 0.0
+}
+
+// loudest is the loudest frame that may be heard now, whatever the delay.
+func (g *EchoGuard) loudest() float64 {
+	most := 0.0
 	for lag := range echoLags / 2 {
-		loudest = math.Max(loudest, g.ref(lag))
+		most = math.Max(most, g.ref(lag))
 	}
-	return echoAssumed * loudest
+	return most
 }
 
 // learn updates the sums of every lag and what follows from them.
@@ -143,4 +157,8 @@ func (g *EchoGuard) agree(r2 float64, lag int) {
 	default:
 		g.lag = lag
 	}
+	if g.known--; g.agreed >= echoSure {
+		g.known = echoKnown
+	}
+	g.known = max(g.known, 0)
 }
