@@ -1,0 +1,88 @@
+package patterns
+
+import (
+	"fmt"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Collection is what a batch has found so far. It is not changed once made, so
+// whoever reads it may keep it.
+type Collection[R any] struct {
+	Expected int // how many jobs the batch has
+	Results  []petri.Result[R]
+}
+
+// BatchPorts are the ports of a Batch.
+type BatchPorts[J, R any] struct {
+	Request   petri.Place[[]J]            // taken when no batch runs
+	Abort     petri.Place[petri.Unit]     // ends the batch that runs, if one does
+	Collector petri.Place[*Collection[R]] // marked while a batch runs; others may read it
+	Complete  petri.Place[*Collection[R]] // produced when every job has its result
+	Refused   petri.Place[[]J]            // produced for a request of more than MaxJobs jobs
+}
+
+// MaxJobs is the most jobs of one Batch.
+const MaxJobs = 16
+
+// Batch spreads the jobs of a request over workers, one for each task, and
+// collects their results. The collector is a token: a read arc sees all results
+// so far or none, and one firing of abort takes the collector, the jobs that
+// wait, the results that wait and the work in flight.
+func Batch[J, R any](name string, p BatchPorts[J, R], tasks ...petri.Task[J, R]) *petri.Net {
+	const (
+		pending = petri.Place[petri.Unit]("pending") // one for each result to come
+		job     = "job"
+		result  = "result"
+	)
+	jobs, results := petri.Place[J](job), petri.Place[petri.Result[R]](result)
+	n := &petri.Net{
+		Name:  name,
+		Ports: []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused},
+		Transitions: []petri.Transition{
+			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 2,
+				Reset: petri.Arcs{p.Collector, pending, jobs, results}},
+			{Name: "spawn", In: petri.Arcs{p.Request}, Inhibit: petri.Arcs{p.Collector},
+				Out: spread(p, jobs, pending), Action: func(f *petri.Firing) { spawn(f, p, jobs) }},
+			{Name: "collect", In: petri.Arcs{results, pending, p.Collector}, Out: petri.And(p.Collector), Priority: 1,
+				Action: func(f *petri.Firing) { p.Collector.Put(f, p.Collector.Get(f).with(results.Get(f))) }},
+			{Name: "complete", In: petri.Arcs{p.Collector}, Inhibit: petri.Arcs{pending}, Out: petri.And(p.Complete)},
+		},
+	}
+	abort := &n.Transitions[0]
+	for i, t := range tasks {
+		n.Nets = append(n.Nets, Worker(fmt.Sprint("worker", i), jobs, t, results))
+		n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
+		abort.Reset = append(abort.Reset, t.InFlight)
+	}
+	return n
+}
+
+// spread has a branch for each number of jobs, from 0, and one that refuses.
+func spread[J, R any](p BatchPorts[J, R], jobs petri.Place[J], pending petri.Place[petri.Unit]) petri.Split {
+	branches := []petri.Arcs{{p.Collector}}
+	for n := 1; n <= MaxJobs; n++ {
+		branches = append(branches, petri.Arcs{jobs.Exactly(n), pending.Exactly(n), p.Collector})
+	}
+	return petri.Free(append(branches, petri.Arcs{p.Refused})...)
+}
+
+func spawn[J, R any](f *petri.Firing, p BatchPorts[J, R], jobs petri.Place[J]) {
+	list := p.Request.Get(f)
+	if len(list) > MaxJobs {
+		f.Choose(MaxJobs + 1)
+		p.Refused.Put(f, list)
+		return
+	}
+	f.Choose(len(list))
+	for _, j := range list {
+		jobs.Put(f, j)
+	}
+	p.Collector.Put(f, &Collection[R]{Expected: len(list)})
+}
+
+// with is the collection with one more result.
+func (c *Collection[R]) with(r petri.Result[R]) *Collection[R] {
+	results := make([]petri.Result[R], 0, len(c.Results)+1)
+	return &Collection[R]{Expected: c.Expected, Results: append(append(results, c.Results...), r)}
+}

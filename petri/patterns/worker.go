@@ -1,0 +1,42 @@
+package patterns
+
+import (
+	"fmt"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Slots names the places of n tasks of one kind: name0_start, name0_in_flight
+// and name0_done, and so on.
+func Slots[I, O any](name string, n int) []petri.Task[I, O] {
+	tasks := make([]petri.Task[I, O], n)
+	for i := range tasks {
+		at := fmt.Sprint(name, i)
+		tasks[i] = petri.Task[I, O]{
+			Start:    petri.Place[I](at + "_start"),
+			InFlight: petri.Place[petri.Unit](at + "_in_flight"),
+			Done:     petri.Place[petri.Result[O]](at + "_done"),
+		}
+	}
+	return tasks
+}
+
+// Worker is one slot of work: it takes a job when it is idle, starts the task
+// and passes its result on, whatever the outcome. Whoever empties the task's
+// in-flight place cancels the work: its result is discarded when it comes, and
+// only then is the worker idle again. All places given are ports.
+func Worker[I, O any](name string, job petri.Place[I], task petri.Task[I, O],
+	result petri.Place[petri.Result[O]]) *petri.Net {
+	const idle, busy = petri.Place[petri.Unit]("idle"), petri.Place[petri.Unit]("busy")
+	return &petri.Net{
+		Name:  name,
+		Ports: []petri.AnyPlace{job, result, task.Start, task.InFlight, task.Done},
+		Tasks: []petri.AnyTask{task},
+		Init:  []petri.Token{idle.Token(petri.Unit{})},
+		Transitions: []petri.Transition{
+			{Name: "begin", In: petri.Arcs{job, idle}, Out: petri.And(task.Start, task.InFlight, busy)},
+			{Name: "deliver", In: petri.Arcs{task.Done, task.InFlight, busy}, Out: petri.And(result, idle)},
+			{Name: "forget", In: petri.Arcs{task.Done, busy}, Inhibit: petri.Arcs{task.InFlight}, Out: petri.And(idle)},
+		},
+	}
+}
