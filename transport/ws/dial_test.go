@@ -77,7 +77,7 @@ func TestDialErrors(t *testing.T) {
 		}), DialConfig{}, []string{"does not speak voicegw.v1"}},
 		{"foreign origin", newDoor(t, Config{}).url, DialConfig{Header: http.Header{"Origin": {"https://evil.example"}}},
 			[]string{"evil.example", "403"}},
-		{"no answer", answer(t), DialConfig{ReadyTimeout: quick}, []string{"did not answer the hello", "50ms"}},
+		{"no answer", answer(t), DialConfig{ReadyTimeout: time.Second}, []string{"did not answer the hello", "1s"}},
 		{"hello refused", answer(t,
 			`{"type":"error","code":"bad_hello","message":"version is 9; it must be 1","fatal":true}`), DialConfig{},
 			[]string{"refused the call", "version is 9; it must be 1", "bad_hello"}},
@@ -155,7 +155,10 @@ func TestDialNetworkErrors(t *testing.T) {
 		{"an error without words", says("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"), "Bad Gateway (HTTP 502)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := DialConfig{DialContext: tt.dial, ReadyTimeout: quick}
+			cfg := DialConfig{DialContext: tt.dial}
+			if tt.name == "nobody answers" {
+				cfg.ReadyTimeout = quick
+			}
 			_, err := Dial(testContext(t), "ws://voice.example/v1/voice", testHello(), cfg)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Dial = %v, want ...%s...", err, tt.want)
