@@ -39,7 +39,7 @@ func TestSmoke(t *testing.T) {
 		late  = Place[Unit]("late")
 	)
 	n := &Net{Name: "smoke", Env: []Env{{Place: edges, Capacity: 4}, {Place: in, Capacity: 8}},
-		Out: []Output{{Place: log}, {Place: down}, {Place: late}},
+		Out:  []Output{{Place: log}, {Place: down}, {Place: late}},
 		Init: []Token{quiet.Token(Unit{})},
 		Transitions: []Transition{
 			{Name: "open", In: Arcs{edges.Is(start), quiet}, Out: And(talk, log), Bump: true},

@@ -19,7 +19,8 @@ type sentence struct {
 }
 
 func sentences() []sentence {
-	return slices.Concat(timeSentences(), completionSentences(), firingSentences(), actionSentences(), clockSentences(), colourSentences(),
+	return slices.Concat(timeSentences(), completionSentences(), firingSentences(), actionSentences(),
+		clockSentences(), colourSentences(),
 		generationSentences(), compositionSentences(), environmentSentences(), taskSentences(), endSentences())
 }
 

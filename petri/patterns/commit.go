@@ -45,8 +45,8 @@ func Unguarded(p *petri.Program, committed ...string) error {
 	if found == nil {
 		return nil
 	}
-	return fmt.Errorf("patterns: check commit sites of net %s: %s may commit what is stale; narrow what they take with Fresh",
-		p.Name(), strings.Join(found, ", "))
+	return fmt.Errorf("patterns: check commit sites of net %s: %s may commit what is stale; "+
+		"narrow what they take with Fresh", p.Name(), strings.Join(found, ", "))
 }
 
 func commits(t petri.TransitionInfo, sites map[int]bool) bool {

@@ -26,7 +26,11 @@ type RaceTimes struct {
 // permit and cancels the rest in the same firing, so there is at most one
 // response; an interruption takes everything the same way.
 func Race[Q, A any](name string, p RacePorts[Q, A], times RaceTimes, slow, fast petri.Task[Q, A]) *petri.Net {
-	const permit, waiting, overdue = petri.Place[petri.Unit]("permit"), petri.Place[petri.Unit]("waiting"), petri.Place[petri.Unit]("overdue")
+	const (
+		permit  = petri.Place[petri.Unit]("permit")
+		waiting = petri.Place[petri.Unit]("waiting")
+		overdue = petri.Place[petri.Unit]("overdue")
+	)
 	slowJob, fastJob := petri.Place[Q]("slow_job"), petri.Place[Q]("fast_job")
 	slowAnswer, fastAnswer := petri.Place[petri.Result[A]]("slow_answer"), petri.Place[petri.Result[A]]("fast_answer")
 	rest := petri.Arcs{waiting, overdue, slowJob, fastJob, slowAnswer, fastAnswer, slow.InFlight, fast.InFlight}
