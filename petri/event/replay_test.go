@@ -212,3 +212,25 @@ func TestReplayOfAFault(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestReplayOfAFarTime: a time that only a damaged archive has does not make
+// the replay run through all the timers before it.
+func TestReplayOfAFarTime(t *testing.T) {
+	const in, beat = petri.Place[unit]("in"), petri.Place[unit]("beat")
+	p, err := petri.Compile(&petri.Net{
+		Name: "metronome", Env: []petri.Env{{Place: in}}, Init: []petri.Token{beat.Token(unit{})},
+		Transitions: []petri.Transition{
+			{Name: "tick", In: petri.Arcs{beat}, Out: petri.And(beat), When: petri.After(time.Millisecond)},
+			{Name: "take", In: petri.Arcs{in}},
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	a := NewArchive(&b, p, ArchiveConfig{})
+	a.Append([]petri.Event{{Seq: 1, Kind: petri.Started}, {Seq: 2, Kind: petri.Injected, At: 1 << 62}})
+	_, err = Replay(p, &b)
+	if err == nil || !strings.Contains(err.Error(), `the net does "1ms fired tick"`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -146,7 +146,7 @@ func TestTee(t *testing.T) {
 	}
 	s := Tee(&a, nil, &b)
 	s.Append(seqs(1, 5))
-	if s.Stored() != 3 || len(a.events) != 5 || len(b.events) != 5 {
+	if s.Stored() != 3 || Tee(&b, &a).Stored() != 3 || len(a.events) != 5 || len(b.events) != 5 {
 		t.Errorf("%d stored of %d and %d", s.Stored(), len(a.events), len(b.events))
 	}
 	SendNote(s, Note{Kind: Late})

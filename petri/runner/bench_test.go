@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -81,5 +83,73 @@ func BenchmarkInjectBurst(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
+	}
+}
+
+// BenchmarkStore is a firing of a run, in chains of 20, without a store and with
+// stores.
+func BenchmarkStore(b *testing.B) {
+	const chain = 20
+	n := &petri.Net{Name: "chain", Env: []petri.Env{{Place: link(0), Capacity: 1}}, Out: []petri.Output{{Place: link(chain)}}}
+	for i := range chain {
+		n.Transitions = append(n.Transitions, petri.Transition{
+			Name: fmt.Sprintf("step_%d", i), In: petri.Arcs{link(i)}, Out: petri.And(link(i + 1))})
+	}
+	p := compile(b, n)
+	for _, c := range []struct {
+		name  string
+		store event.Store
+	}{{"off", nil}, {"ring", event.NewRing(4096)}, {"ring+tail", event.Tee(event.NewRing(4096), event.NewTail(0))}} {
+		b.Run(c.name, func(b *testing.B) {
+			r, err := Start(p, Config{Store: c.store})
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx, tok := context.Background(), link(0).Token(petri.Unit{})
+			for b.Loop() {
+				for range 100 {
+					if err := r.InjectWait(ctx, tok); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			fired := r.Stats().Fired
+			if fired != uint64(b.N*100*chain) {
+				b.Fatalf("%d firings", fired)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(fired), "ns/firing")
+			if err := r.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+func link(i int) petri.Place[petri.Unit] { return petri.Place[petri.Unit](fmt.Sprintf("link_%d", i)) }
+
+// BenchmarkIdle is the memory of a run that waits, goroutine and machine
+// included.
+func BenchmarkIdle(b *testing.B) {
+	const runs = 2000
+	p := compile(b, watchdog())
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		g := NewRegistry(0)
+		for range runs {
+			r, err := g.Start(p, Config{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			mustInject(b, r, ping.Token(petri.Unit{}))
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.Sys-before.Sys)/runs, "sys-B/run")
+		b.ReportMetric(float64(after.HeapAlloc+after.StackInuse-before.HeapAlloc-before.StackInuse)/runs, "B/run")
+		if err := g.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
