@@ -56,7 +56,7 @@ func TestInterrupt(t *testing.T) {
 					t.Errorf("generation %d was cut %v after the caller began", cut.Generation, cut.at-said)
 				}
 				next := p.turn(transport.StateStart)
-				for _, h := range p.log {
+				for _, h := range p.all() {
 					if h.Kind == transport.MessageAudio && h.Generation == gen && h.at > said+500*time.Millisecond {
 						t.Errorf("%v after the caller began still came audio of the old reply", h.at-said)
 					}

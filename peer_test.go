@@ -101,7 +101,7 @@ func (s *slow) Dial(ctx context.Context, setup live.Setup) (live.Conn, error) {
 func slowly() (plan, *slow) {
 	s := &slow{}
 	return plan{
-		before:  func() { s.begun, s.gate = make(chan struct{}, 1), make(chan struct{}) }, // the bubble's own
+		before:  func() { s.begun, s.gate = make(chan struct{}, 9), make(chan struct{}) }, // the bubble's own
 		between: func(d live.Dialer) live.Dialer { s.Dialer = d; return s },
 	}, s
 }
@@ -289,7 +289,7 @@ func TestAcks(t *testing.T) {
 func (p *phone) spread(generation uint64, budget int) {
 	p.t.Helper()
 	var frames []heard
-	for _, h := range p.log {
+	for _, h := range p.all() {
 		if h.Kind == transport.MessageAudio && h.Generation == generation {
 			frames = append(frames, h)
 		}

@@ -271,6 +271,13 @@ func (p *phone) look(fits func(heard) bool) (h heard, news chan struct{}, found 
 	return heard{}, p.news, false
 }
 
+// all is the log so far.
+func (p *phone) all() []heard {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.log)
+}
+
 // turn waits for a turn to come into a state.
 func (p *phone) turn(s transport.State) heard {
 	p.t.Helper()

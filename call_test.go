@@ -1,0 +1,424 @@
+package voicegw
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// farEnd is a transport.Peer in memory, whose sends a test may hold up.
+type farEnd struct {
+	hello  transport.Hello
+	events chan transport.Event
+	onSend func(p *farEnd, m *transport.Message) error           // may be nil
+	onPlay func(p *farEnd, generation uint64, pcm []int16) error // may be nil
+
+	once   sync.Once
+	ended  chan struct{}
+	reason transport.Reason
+	said   string
+}
+
+func newFarEnd() *farEnd {
+	return &farEnd{hello: transport.Hello{InputRateHz: 16000, OutputRateHz: 24000},
+		events: make(chan transport.Event), ended: make(chan struct{})}
+}
+
+func (p *farEnd) Hello() transport.Hello { return p.hello }
+
+func (p *farEnd) Ready(context.Context, transport.Ready) error { return nil }
+
+func (p *farEnd) Recv(ctx context.Context, ev *transport.Event) error {
+	select {
+	case *ev = <-p.events:
+		return nil
+	case <-p.ended:
+		return p.err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *farEnd) err() error { return &transport.Ended{Reason: p.reason, Message: p.reason.Message()} }
+
+func (p *farEnd) Send(_ context.Context, m *transport.Message) error {
+	if p.onSend == nil {
+		return nil
+	}
+	return p.onSend(p, m)
+}
+
+func (p *farEnd) SendAudio(_ context.Context, generation uint64, pcm []int16) error {
+	if p.onPlay == nil {
+		return nil
+	}
+	return p.onPlay(p, generation, pcm)
+}
+
+func (p *farEnd) Close(r transport.Reason, message string) error {
+	p.once.Do(func() { p.reason, p.said = r, message; close(p.ended) })
+	return nil
+}
+
+// bye is the event with which the far end hangs up.
+func bye() transport.Event { return transport.Event{Kind: transport.EventBye} }
+
+// mind is a live.Conn in memory, and its own dialer.
+type mind struct {
+	down   chan live.ServerMessage
+	onHear func(pcm []int16) // may be nil
+	sent   atomic.Int64      // messages besides audio
+
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newMind() *mind { return &mind{down: make(chan live.ServerMessage), closed: make(chan struct{})} }
+
+func (m *mind) Dial(context.Context, live.Setup) (live.Conn, error) { return m, nil }
+
+func (m *mind) Send(context.Context, live.ClientMessage) error { m.sent.Add(1); return nil }
+
+func (m *mind) SendAudio(_ context.Context, pcm []int16) error {
+	if m.onHear != nil {
+		m.onHear(pcm)
+	}
+	return nil
+}
+
+func (m *mind) Recv(ctx context.Context, to *live.ServerMessage) error {
+	select {
+	case *to = <-m.down:
+		return nil
+	case <-m.closed:
+		return &live.CloseError{Code: 1000, Class: live.ClassEnded}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (m *mind) Close(int, string) error {
+	m.once.Do(func() { close(m.closed) })
+	return nil
+}
+
+// run runs a call of p with m in a gateway of its own; the function it returns
+// waits for its end.
+func run(t testing.TB, cfg Config, p *farEnd, m *mind) (wait func() error) {
+	t.Helper()
+	cfg.Dialer = m
+	g, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runOn(g, p)
+}
+
+func runOn(g *Gateway, p *farEnd) (wait func() error) {
+	ended := make(chan error, 1)
+	go func() { ended <- g.Call(context.Background(), p) }()
+	return func() error { return <-ended }
+}
+
+// TestLastWords writes everything that is queued before the peer is closed.
+func TestLastWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		var got []string
+		p.onSend = func(p *farEnd, m *transport.Message) error {
+			time.Sleep(50 * time.Millisecond)
+			select {
+			case <-p.ended:
+				t.Errorf("%q was written behind the end", m.Text)
+			default:
+			}
+			got = append(got, m.Text)
+			return nil
+		}
+		wait := run(t, Config{}, p, m)
+		want := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+		for _, text := range want {
+			m.down <- live.ServerMessage{Kind: live.ServerModelTranscript, Text: text}
+		}
+		p.events <- bye()
+		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp {
+			t.Errorf("the call ended by %v, %s", err, p.reason)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("written were %q, want %q", got, want)
+		}
+	})
+}
+
+// TestLastWordsAreBounded closes a peer that takes nothing, in two seconds.
+func TestLastWordsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		p.onSend = func(p *farEnd, _ *transport.Message) error { <-p.ended; return p.err() }
+		wait := run(t, Config{}, p, m)
+		m.down <- live.ServerMessage{Kind: live.ServerModelTranscript, Text: "a"}
+		synctest.Wait()
+		began := time.Now()
+		p.events <- bye()
+		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp {
+			t.Errorf("the call ended by %v, %s", err, p.reason)
+		}
+		if took := time.Since(began); took != lastWords {
+			t.Errorf("after %v", took)
+		}
+	})
+}
+
+// TestDownlinkIsBounded ends the call when too much waits to be written.
+func TestDownlinkIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		p.onSend = func(p *farEnd, _ *transport.Message) error { <-p.ended; return p.err() }
+		wait := run(t, Config{}, p, m)
+		for n := 0; ; n++ {
+			if n > 2*downlinkMax {
+				t.Fatal("there is no limit")
+			}
+			select {
+			case m.down <- live.ServerMessage{Kind: live.ServerModelTranscript, Text: "a"}:
+				continue
+			case <-p.ended:
+			}
+			break
+		}
+		if err := wait(); !errors.Is(err, transport.ErrStalled) || p.reason != transport.ReasonPeerStalled {
+			t.Errorf("the call ended by %v, %s", err, p.reason)
+		}
+	})
+}
+
+// TestModelIsHeldUp leaves the model unread while the net is full of its reply.
+func TestModelIsHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		cfg := Config{}
+		cfg.Net.ReplyFramesMax = 100
+		wait := run(t, cfg, p, m)
+		taken := 0
+		for held := false; !held; {
+			select { // a quarter of a second of sound
+			case m.down <- live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: make([]int16, 6000)}:
+				taken++
+			case <-time.After(time.Second):
+				held = true
+			}
+		}
+		if frames := taken * 25 / 2; frames < 100 || frames > 160 {
+			t.Errorf("%d frames were taken, want the 100 of the net, the 20 of the budget, and a message", frames)
+		}
+		p.events <- bye()
+		if err := wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestFaultOfOurs ends the call in which an action panicked, and no other.
+func TestFaultOfOurs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := New(Config{Dialer: newMind()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := newFarEnd()
+		waitOther := runOn(g, other)
+		synctest.Wait()
+		g.programs[variant{}] = &program{Program: broken(t)}
+		g.cfg.Dialer = newMind()
+		p := newFarEnd()
+		wait := runOn(g, p)
+		synctest.Wait()
+		p.events <- transport.Event{Kind: transport.EventMute, On: true}
+		if err := wait(); err == nil || !strings.Contains(err.Error(), "boom") || p.reason != transport.ReasonInternal {
+			t.Errorf("the call ended by %v, %s", err, p.reason)
+		}
+		if p.said != "" {
+			t.Errorf("the caller was told %q of our fault", p.said)
+		}
+		other.events <- transport.Event{Kind: transport.EventMute, On: true}
+		other.events <- bye()
+		if err := waitOther(); err != nil || other.reason != transport.ReasonCallerHungUp {
+			t.Errorf("the other call ended by %v, %s", err, other.reason)
+		}
+	})
+}
+
+// broken is a session whose mute panics.
+func broken(t *testing.T) *petri.Program {
+	t.Helper()
+	n, err := voicenets.Session(voicenets.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range n.Nets {
+		for i := range part.Transitions {
+			if part.Transitions[i].Name == "mute" {
+				part.Transitions[i].Action = func(*petri.Firing) { panic("boom") }
+			}
+		}
+	}
+	p, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPlaces: every variant of the session takes what a call gives it.
+func TestPlaces(t *testing.T) {
+	g, err := New(Config{Dialer: newMind()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, p := range g.programs {
+		for _, place := range []petri.AnyPlace{voicenets.SpeechEdge, voicenets.CallerAudio, voicenets.ModelAudio,
+			voicenets.ModelSignal, voicenets.Transcript, voicenets.PeerAck, voicenets.PeerMute, voicenets.Over} {
+			if i := p.Place(place.String()); i < 0 || !p.Places()[i].Env {
+				t.Errorf("%+v: no token can enter at %s", v, place)
+			}
+		}
+	}
+}
+
+// TestSpeaker cuts messages of any length into frames, each of its own memory,
+// and loses no sample.
+func TestSpeaker(t *testing.T) {
+	for _, outHz := range []int{8000, 11025, 24000, 44100, 48000} {
+		var frames []*voicenets.ReplyFrame
+		s, err := newSpeaker(outHz, func(f *voicenets.ReplyFrame) { frames = append(frames, f) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		ramp := make([]int16, outHz)
+		for i := range ramp {
+			ramp[i] = int16(i)
+		}
+		for from, n := 0, 1; from < len(ramp); from, n = from+n, n*2 {
+			if err := s.push(ramp[from:min(len(ramp), from+n)], outHz); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.flush()
+		var all []int16
+		for _, f := range frames {
+			if n := len(f.PCM); n < audio.FrameSamples(outHz) || n > audio.FrameSamples(outHz)+1 || cap(f.PCM) != n {
+				t.Fatalf("%d Hz: a frame of %d samples with room for %d", outHz, n, cap(f.PCM))
+			}
+			all = append(all, f.PCM...)
+		}
+		if len(frames) != 50 || !slices.Equal(all, ramp) {
+			t.Errorf("%d Hz: %d frames with %d samples", outHz, len(frames), len(all))
+		}
+	}
+	s, _ := newSpeaker(24000, func(f *voicenets.ReplyFrame) { t.Errorf("a frame of %d samples", len(f.PCM)) })
+	if s.push(make([]int16, 10), 1) == nil {
+		t.Error("a rate of 1 Hz was taken")
+	}
+	_ = s.push(make([]int16, 479), 24000)
+	s.reset()
+	s.flush() // of nothing
+	_ = s.push(make([]int16, 479), 24000)
+}
+
+// TestSpeakerFlush fills the last frame with silence.
+func TestSpeakerFlush(t *testing.T) {
+	var frames []*voicenets.ReplyFrame
+	s, _ := newSpeaker(24000, func(f *voicenets.ReplyFrame) { frames = append(frames, f) })
+	_ = s.push([]int16{1, 2, 3}, 24000)
+	s.flush()
+	if len(frames) != 1 || len(frames[0].PCM) != 480 || !slices.Equal(frames[0].PCM[:5], []int16{1, 2, 3, 0, 0}) {
+		t.Errorf("%d frames", len(frames))
+	}
+}
+
+// TestPace waits for what exceeds four times real time, after ten seconds.
+func TestPace(t *testing.T) {
+	start := time.Unix(0, 0)
+	p := newPace(start)
+	for _, step := range []struct{ at, cost, want time.Duration }{
+		{0, 10 * time.Second, 0},
+		{0, time.Second, 250 * time.Millisecond},
+		{250 * time.Millisecond, 0, 0},
+		{time.Second, 3 * time.Second, 0},
+		{time.Second, 4 * time.Second, time.Second},
+		{time.Hour, 10 * time.Second, 0}, // no more than the burst was saved
+		{time.Hour, 400 * time.Millisecond, 100 * time.Millisecond},
+	} {
+		if got := p.spend(start.Add(step.at), step.cost); got != step.want {
+			t.Errorf("at %v %v cost a wait of %v, want %v", step.at, step.cost, got, step.want)
+		}
+	}
+}
+
+// TestAckBook follows clears whose answers come at once, late, or never.
+func TestAckBook(t *testing.T) {
+	type step struct {
+		sent, clears int
+		ms           int64 // acknowledged, if not 0
+		cleared      bool
+		want         int // frames newly heard
+	}
+	for name, steps := range map[string][]step{
+		"plain":             {{sent: 10}, {ms: 100, want: 5}, {ms: 400, want: 5}},
+		"cleared":           {{sent: 10}, {clears: 1}, {ms: 80, cleared: true, want: 4}, {sent: 6}, {ms: 400, want: 6}},
+		"answered late":     {{sent: 10}, {clears: 1}, {sent: 7}, {ms: 60, cleared: true, want: 3}, {ms: 400, want: 7}},
+		"two open":          {{sent: 10}, {clears: 1}, {sent: 5}, {clears: 1}, {sent: 3}, {ms: 40, cleared: true, want: 2}, {ms: 80, cleared: true, want: 2}, {ms: 400, want: 3}},
+		"clear of nobody":   {{sent: 10}, {ms: 60, cleared: true, want: 3}, {ms: 400, want: 7}},
+		"never answered":    {{sent: 10}, {clears: 3 * clearsMax}, {sent: 5}, {ms: 400, want: 15}},
+		"of another":        {{ms: 400}, {ms: 400, cleared: true}},
+		"twice the answer":  {{sent: 10}, {clears: 1}, {ms: 60, cleared: true, want: 3}, {sent: 2}, {ms: 60, cleared: true}, {ms: 400, want: 2}},
+		"cleared when done": {{sent: 2}, {ms: 40, want: 2}, {clears: 1}, {ms: 40, cleared: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b ackBook
+			for i, s := range steps {
+				for range s.sent {
+					b.sent(0)
+				}
+				for range s.clears {
+					b.cleared(0)
+				}
+				if s.ms == 0 {
+					continue
+				}
+				ev := transport.Event{Kind: transport.EventAck, Generation: 1, PlayedMS: s.ms, Cleared: s.cleared}
+				if got := b.acked(&ev); got != s.want {
+					t.Errorf("step %d: %d frames newly heard, want %d", i, got, s.want)
+				}
+			}
+			if len(b.clears) > clearsMax {
+				t.Errorf("%d clears are remembered", len(b.clears))
+			}
+		})
+	}
+}
+
+// TestWords makes sentences.
+func TestWords(t *testing.T) {
+	for want, err := range map[string]error{
+		"The moon is full.": errors.New("the moon is full"),
+		"Über.":             errors.New("über."),
+		"The model refused the API key; check that the key is complete, has not expired and may use the Gemini API.": &live.CloseError{Class: live.ClassKey},
+	} {
+		if got := words(err); got != want {
+			t.Errorf("words are %q, want %q", got, want)
+		}
+	}
+}
