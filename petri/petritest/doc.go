@@ -28,9 +28,9 @@
 // PLACE is a qualified name. VALUE is the name of a key for an enum, otherwise
 // JSON; on the lines after the step it may have blanks that count. TIME is net
 // time (1.5s), or relative to now (+20ms); an injection without one happens now.
-// A step prints its events as petri.Program.Describe does, then a line "out
-// PLACE[=VALUE]" for each output and, if there was one, "error: ..." or
-// "fault: ...".
+// A step prints its events as petri.Program.Describe does, in order, and a line
+// "out PLACE[=VALUE]" for each output after the events of its instant; then, if
+// there was one, "error: ..." or "fault: ...". It has at most 10,000 events.
 //
 // Run in a test; go test -rewrite writes the traces anew, to be read before they
 // are committed.

@@ -100,9 +100,27 @@ func (p *Player) run(b *strings.Builder, at time.Duration, do func() error) (err
 			err = nil
 		}
 	}()
+	if err := p.elapse(b, at); err != nil {
+		return err
+	}
 	err = do()
 	p.print(b, p.m.Advance(at))
 	return err
+}
+
+// eventsMax is the most events of one step.
+const eventsMax = 10_000
+
+// elapse fires the timers before at, one after the other.
+func (p *Player) elapse(b *strings.Builder, at time.Duration) error {
+	for n := 0; p.m.Wake() < at; {
+		r := p.m.Advance(p.m.Wake())
+		p.print(b, r)
+		if n += len(r.Events); n > eventsMax {
+			return fmt.Errorf("petritest: more than %d events until %v; take smaller steps", eventsMax, at)
+		}
+	}
+	return nil
 }
 
 func (p *Player) print(b *strings.Builder, r petri.Ready) {

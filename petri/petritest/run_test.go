@@ -110,3 +110,38 @@ func TestDifferenceFails(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestEndlessStep: a step that would fire a timer for ever ends.
+func TestEndlessStep(t *testing.T) {
+	const beat = petri.Place[petri.Unit]("beat")
+	p, err := petri.Compile(&petri.Net{Name: "metronome", Init: []petri.Token{beat.Token(petri.Unit{})},
+		Transitions: []petri.Transition{{Name: "tick", In: petri.Arcs{beat}, Out: petri.And(beat), When: petri.After(1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := NewPlayer(p).Do("advance", []string{"2000000h"}, "")
+	want := "error: petritest: more than 10000 events until 2000000h0m0s; take smaller steps\n"
+	if !strings.HasSuffix(got, want) || strings.Count(got, "tick") != 10_000 {
+		t.Errorf("%d ticks, %q", strings.Count(got, "tick"), got[max(0, len(got)-100):])
+	}
+}
+
+// FuzzPlayer plays whatever it is given and does not break.
+func FuzzPlayer(f *testing.F) {
+	for _, s := range []string{"inject come {} @3s", "inject sky bright", "advance +1h", "marking", "inject press @-1s", "wake"} {
+		f.Add(s, "")
+	}
+	f.Add("inject come", "{\"Name\":\"a\"}")
+	p := doorbell(f)
+	f.Fuzz(func(t *testing.T, step, input string) {
+		w := strings.Fields(step)
+		if len(w) == 0 {
+			return
+		}
+		pl := NewPlayer(p)
+		pl.Do("inject", []string{"press"}, "")
+		if out := pl.Do(w[0], w[1:], input); out != "" && !strings.HasSuffix(out, "\n") {
+			t.Errorf("%q", out)
+		}
+	})
+}
