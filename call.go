@@ -34,6 +34,7 @@ type call struct {
 	down   *downlink
 	up     *uplink
 	events *event.Ring
+	began  time.Time
 	// Set before the net runs:
 	conn live.Conn
 	mic  *microphone
@@ -87,7 +88,7 @@ func (c *call) detection() voicenets.Detection {
 // run carries the call to its end. The carriers have a context of their own,
 // which ends last: a connection whose write is cancelled can say no more.
 func (c *call) run(ctx context.Context) error {
-	began := time.Now()
+	c.began = time.Now()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.carriers.Go(func() { c.readPeer(work) })
 	if c.connect(ctx) {
@@ -96,7 +97,7 @@ func (c *call) run(ctx context.Context) error {
 	err := c.part()
 	cancel()
 	c.carriers.Wait()
-	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(began)),
+	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(c.began)),
 		zap.Error(err))
 	return err
 }
@@ -181,6 +182,10 @@ func (c *call) begin(work context.Context) error {
 	if c.hello.ShowNet && c.cfg.ShowNet {
 		c.feed = newNetFeed(c.prog, c.events)
 		store = c.feed
+	}
+	if r := c.record(); r != nil {
+		store = event.Tee(store, r.queue)
+		c.carriers.Go(func() { r.run(work) })
 	}
 	net, err := runner.Start(c.prog.Program, runner.Config{Name: c.id, Out: c.out, Store: store, Logger: c.log})
 	if err != nil {

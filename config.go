@@ -2,6 +2,7 @@ package voicegw
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -50,6 +51,11 @@ type Config struct {
 	// WS is the WebSocket door: hosts, origins, limits. The instructions of its
 	// Offer are filled in.
 	WS ws.Config
+	// Record, if not nil, is asked for each call where its events shall be
+	// written, as an archive that event.Replay, or `voicegw replay`, plays
+	// again. An archive holds no audio and no words. It is closed when the call
+	// is over. Record is called by several goroutines.
+	Record func(call string) (io.WriteCloser, error)
 	// Log may be nil. Nothing of audio, keys or transcripts is ever logged.
 	Log *zap.Logger
 }
