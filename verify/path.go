@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/voicegw/voicegw/petri"
 )
 
 // Path is a firing sequence from the start of the net to a state: the choices
@@ -69,12 +71,45 @@ func (g *Graph) PathToFault(f FaultAt) Path {
 	if f.From >= 0 {
 		p.Steps = g.PathTo(f.From).Steps
 	}
-	if len(f.Chain) > 0 {
-		p.Steps = append(p.Steps, f.Chain...)
-		return p
+	p.Steps = append(p.Steps, f.steps()...)
+	if f.Kind == Endless {
+		p.Steps = g.Model.Unroll(p.Steps)
 	}
-	p.Steps = append(p.Steps, f.Step)
 	return p
+}
+
+// steps are the firings that end in the fault.
+func (f *Fault) steps() []Step {
+	if len(f.Chain) > 0 {
+		return f.Chain
+	}
+	return []Step{f.Step}
+}
+
+// Unroll repeats the loop that a firing sequence ends with, if it does, until it
+// is longer than any chain may be.
+func (m *Model) Unroll(steps []Step) []Step {
+	if len(steps) == 0 {
+		return steps
+	}
+	w := m.NewWalker(func() {}, nil)
+	copy(w.Marking, m.initial)
+	var seen [][]int32
+	for _, s := range steps {
+		seen = append(seen, slices.Clone(w.Marking))
+		w.apply(s)
+	}
+	for i := len(seen) - 1; i >= 0; i-- {
+		if !slices.Equal(seen[i], w.Marking) {
+			continue
+		}
+		out := slices.Clone(steps)
+		for k := i; len(out) <= len(steps)+petri.MaxChain; k++ {
+			out = append(out, steps[i+(k-i)%(len(steps)-i)])
+		}
+		return out
+	}
+	return steps
 }
 
 // PathToEdge returns a way to a state and by an edge on to the next.
@@ -89,6 +124,9 @@ func (g *Graph) PathToEdge(from int, e Edge) Path {
 // each step.
 func (g *Graph) Format(p Path) string { return g.Model.Story(p.Steps) }
 
+// storyMax is the most firings a story tells.
+const storyMax = 200
+
 // Story renders firings from the start of the net, one a line, each with the
 // marking it leaves.
 func (m *Model) Story(steps []Step) string {
@@ -97,6 +135,10 @@ func (m *Model) Story(steps []Step) string {
 	copy(w.Marking, m.initial)
 	fmt.Fprintf(&b, "start: %s\n", m.Format(w.Marking))
 	for i, s := range steps {
+		if i == storyMax {
+			fmt.Fprintf(&b, "... and %d firings more\n", len(steps)-i)
+			break
+		}
 		ok := w.apply(s)
 		fmt.Fprintf(&b, "%3d %s: %s", i+1, m.Name(s), m.Format(w.Marking))
 		if !ok {

@@ -64,6 +64,9 @@ func TestProperties(t *testing.T) {
 			if v.Outcome != c.want || story(v.Witness) != c.run {
 				t.Errorf("%s (%s) %q; want %s %q", v.Outcome, v.Reason, story(v.Witness), c.want, c.run)
 			}
+			if v.Witness != nil && !v.Witness.Replayed {
+				t.Error("the witness was not replayed")
+			}
 		})
 	}
 }
@@ -204,37 +207,49 @@ func TestFaults(t *testing.T) {
 		v := check(t, c.net, Config{}, WithinCapacity()).Results[0]
 		if v.Outcome != Refuted || !strings.HasPrefix(story(v.Witness), c.run) {
 			t.Errorf("%s: %s %q", v.Reason, v.Outcome, story(v.Witness))
+		} else if !v.Witness.Replayed {
+			t.Errorf("%s: not replayed", v.Reason)
 		}
 	}
 }
 
-// TestRefusal: in a closed net a full environment place turns the automaton's
-// token away, and that is reported, not a fault.
-func TestRefusal(t *testing.T) {
-	open := &petri.Net{Name: "core", Ports: []petri.AnyPlace{unit("in"), unit("out")},
+// worker is an open net that takes orders, one at a time.
+func worker() *petri.Net {
+	return &petri.Net{Name: "core", Ports: []petri.AnyPlace{unit("in"), unit("out")},
 		Env: []petri.Env{{Place: unit("in"), Capacity: 2}}, Out: []petri.Output{{Place: unit("out")}}, Init: tokens("idle"),
 		Transitions: []petri.Transition{
 			{Name: "work", In: arcs("in", "idle"), Out: outs("busy")},
 			{Name: "done", In: arcs("busy"), Out: outs("idle", "out"), When: petri.After(time.Second)},
 		}}
-	peer := func(credit int) *petri.Net {
-		return &petri.Net{Name: "peer", Ports: []petri.AnyPlace{unit("in"), unit("out")}, Init: many("credit", credit),
-			Transitions: []petri.Transition{
-				{Name: "send", In: arcs("credit"), Out: outs("in"), When: petri.Anytime()},
-				{Name: "hear", In: arcs("out"), Out: outs("credit")},
-			}}
-	}
+}
+
+// sender sends orders while it has credit.
+func sender(credit int) *petri.Net {
+	return &petri.Net{Name: "peer", Ports: []petri.AnyPlace{unit("in"), unit("out")}, Init: many("credit", credit),
+		Transitions: []petri.Transition{
+			{Name: "send", In: arcs("credit"), Out: outs("in"), When: petri.Anytime()},
+			{Name: "hear", In: arcs("out"), Out: outs("credit")},
+		}}
+}
+
+// TestRefusal: in a closed net a full environment place turns the automaton's
+// token away, and that is reported, not a fault.
+func TestRefusal(t *testing.T) {
+	open := worker()
 	for _, c := range []struct {
 		credit int
 		want   Outcome
 	}{{3, Proved}, {4, Refuted}} {
-		n, err := petri.Close("closed", open, peer(c.credit))
+		n, err := petri.Close("closed", open, sender(c.credit))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := check(t, n, Config{}, WithinCapacity()).Results[0]
+		v := check(t, n, Config{Open: compile(t, open)}, WithinCapacity()).Results[0]
 		if v.Outcome != c.want {
 			t.Errorf("credit %d: %s (%s)", c.credit, v.Outcome, v.Reason)
+		}
+		if c.want == Refuted && !v.Witness.Replayed {
+			t.Error("not replayed")
 		}
 		if c.want == Refuted && (!strings.Contains(v.Reason, "in is full") || story(v.Witness) == "") {
 			t.Errorf("credit %d: %q %q", c.credit, v.Reason, story(v.Witness))

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -18,6 +19,9 @@ type Config struct {
 	Progress func(found, done int)
 	// Prefer are priorities: see Model.Prefer.
 	Prefer [][2]string
+	// Open is the net that runs, compiled alone, if the program is that net
+	// closed with automata. Witnesses are replayed on it.
+	Open *petri.Program
 	// Now, if not nil, is a monotonic clock by which Report states how long
 	// checks took.
 	Now Clock
@@ -171,6 +175,9 @@ func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*
 	if err != nil {
 		return nil, fmt.Errorf("verify: check %s of %s: %w", prop.Name, p.Program.Name(), err)
 	}
+	if v.Witness != nil && v.Outcome != Unknown {
+		v = p.replayed(v)
+	}
 	if v.Outcome == Proved {
 		if v, err = p.weigh(ctx, prop, v, above); err != nil {
 			return nil, err
@@ -179,6 +186,20 @@ func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*
 	res := &Result{Property: prop, Verdict: v, Seconds: p.now() - start}
 	p.done[prop] = res
 	return res, nil
+}
+
+// replayed replays a verdict's witness. One that the machine does not take is no
+// verdict.
+func (p *Pass) replayed(v Verdict) Verdict {
+	switch err := p.model.Replay(v.Witness, p.Config.Open); {
+	case err == nil:
+		v.Witness.Replayed = true
+	case !errors.Is(err, errNoMachine):
+		u := unknown(v.Method, Spurious, "%s, but the machine does not take the way there: %v", v.Reason, err)
+		u.States, u.Witness = v.States, v.Witness
+		return u
+	}
+	return v
 }
 
 // weigh turns a proof that rests on nothing into Unknown.

@@ -13,11 +13,16 @@ const scheduleMax = 4096
 // from its start, or false if no timing allows it. Steps that fire at once
 // have the time of the timed step before them. The constraints are differences
 // of two instants, so the earliest times are longest paths among them.
-func (m *Model) Schedule(steps []Step) ([]time.Duration, bool) {
+func (m *Model) Schedule(steps []Step) ([]time.Duration, bool) { return m.schedule(steps, nil) }
+
+// schedule is Schedule for a machine of which own[t] is the transition that is
+// t, or -1: at one instant it fires timers before injections, and timers by
+// declaration.
+func (m *Model) schedule(steps []Step, own []int32) ([]time.Duration, bool) {
 	if len(steps) > scheduleMax {
 		return nil, false
 	}
-	s := m.constraints(steps)
+	s := m.constraints(steps, own)
 	at, ok := s.solve()
 	if !ok {
 		return nil, false
@@ -32,6 +37,7 @@ func (m *Model) Schedule(steps []Step) ([]time.Duration, bool) {
 // schedule is a system of difference constraints over instants: instant 0 is
 // the start, each timed step makes a new one.
 type schedule struct {
+	own     []int32
 	instant []int // by step
 	n       int   // instants
 	bounds  []bound
@@ -45,8 +51,8 @@ type bound struct {
 
 // constraints collects what the waits of a net demand of a sequence: whatever
 // fires has waited long enough, and nothing enabled has waited too long.
-func (m *Model) constraints(steps []Step) *schedule {
-	s := &schedule{n: 1}
+func (m *Model) constraints(steps []Step, own []int32) *schedule {
+	s := &schedule{n: 1, own: own}
 	w := m.NewWalker(func() {}, nil)
 	w.Track()
 	copy(w.Marking, m.initial)
@@ -83,9 +89,20 @@ func (s *schedule) elapse(m *Model, marking []int32, since []int, t int32) {
 			s.bounds = append(s.bounds, bound{since[c], now, wait.Earliest})
 		}
 		if wait.Latest != petri.Forever {
-			s.bounds = append(s.bounds, bound{now, since[c], -wait.Latest})
+			s.bounds = append(s.bounds, bound{now, since[c], s.before(u, t) - wait.Latest})
 		}
 	}
+}
+
+// before is how much later than t a machine must have u due, if t fires first.
+func (s *schedule) before(u, t int32) time.Duration {
+	if s.own == nil || s.own[u] < 0 || u == t {
+		return 0
+	}
+	if s.own[t] < 0 || s.own[u] < s.own[t] {
+		return 1
+	}
+	return 0
 }
 
 // solve finds the earliest instants, or false if the constraints contradict

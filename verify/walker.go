@@ -38,7 +38,7 @@ type Walker struct {
 }
 
 // vanishingMax limits how many markings with a choice one firing passes.
-const vanishingMax = 1 << 14
+const vanishingMax = 1 << 12
 
 // Refusal is a token that a full environment place turned away.
 type Refusal struct {

@@ -22,6 +22,8 @@ type Witness struct {
 	Replayed bool
 	// Story is the run in words, one line a firing.
 	Story string
+
+	model *Model // it is a run of: with an observer, if there was one
 }
 
 // Firing is one step of a witness.
@@ -36,7 +38,7 @@ func (g *Graph) Witness(p Path, ends string) *Witness { return g.Model.Witness(p
 
 // Witness makes a witness of a firing sequence without times.
 func (m *Model) Witness(steps []Step, ends string) *Witness {
-	w := &Witness{Net: m.prog.Name(), Ends: ends, Loop: -1, Story: m.Story(steps)}
+	w := &Witness{Net: m.prog.Name(), Ends: ends, Loop: -1, Story: m.Story(steps), model: m}
 	for _, s := range steps {
 		w.Firings = append(w.Firings, Firing{Name: m.Name(s), Step: s})
 	}

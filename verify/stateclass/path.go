@@ -88,9 +88,14 @@ func (g *Graph) pathToFault(f verify.FaultAt) []verify.Step {
 		steps = g.PathTo(f.From)
 	}
 	if len(f.Chain) > 0 {
-		return append(steps, f.Chain...)
+		steps = append(steps, f.Chain...)
+	} else {
+		steps = append(steps, f.Step)
 	}
-	return append(steps, f.Step)
+	if f.Kind == verify.Endless {
+		return g.Model.Unroll(steps)
+	}
+	return steps
 }
 
 // pathAcross returns a way to a class and over the step that leaves it.
