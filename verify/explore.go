@@ -146,7 +146,7 @@ func newExplorer(m *Model, o Options) *explorer {
 	}
 	e.g.fired = make([]origin, m.StepCount())
 	e.w = m.NewWalker(e.visit, e.fault)
-	e.w.Record = len(m.order) > 0
+	e.w.Record, e.w.Seen = len(m.order) > 0, e.mark
 	return e
 }
 
@@ -158,9 +158,6 @@ func (e *explorer) visit() {
 	if isNew {
 		e.g.parent = append(e.g.parent, uint32(max(e.from, 0)))
 		e.g.by = append(e.g.by, e.first)
-	}
-	for _, s := range e.w.Chain {
-		e.mark(s)
 	}
 	for _, r := range e.w.Refused {
 		e.refuse(r)
@@ -201,9 +198,6 @@ func (e *explorer) fault(f Fault) {
 		e.faulted[k] = true
 		e.g.Faults = append(e.g.Faults, FaultAt{Fault: f, From: e.from, First: e.first})
 	}
-	for _, s := range f.Chain {
-		e.mark(s)
-	}
 }
 
 // expand fires everything that is enabled in a state.
@@ -219,7 +213,6 @@ func (e *explorer) expand(i int) {
 		e.steps = m.Steps(t, e.here, e.steps[:0])
 		for _, s := range e.steps {
 			e.first, e.lead = s, len(g.edges)
-			e.mark(s)
 			g.Chain = max(g.Chain, e.w.Fire(e.here, s))
 		}
 	}

@@ -15,6 +15,8 @@ type Walker struct {
 	// Fire began with. Recorded only while Record is set.
 	Chain  []Step
 	Record bool
+	// Seen, if not nil, is called for every firing.
+	Seen func(Step)
 	// Kept says which clocks have run on since that marking: clock i of the
 	// model is bit i%64 of word i/64. Maintained only if clocks are tracked.
 	Kept []uint64
@@ -277,6 +279,9 @@ func (w *Walker) apply(s Step) bool {
 	b := &md.branches[s.Branch]
 	if w.Record {
 		w.Chain = append(w.Chain, s)
+	}
+	if w.Seen != nil {
+		w.Seen(s)
 	}
 	w.consume(md)
 	if len(b.clears) > 0 {

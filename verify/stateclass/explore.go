@@ -95,7 +95,7 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 	}
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Track()
-	e.w.Record = m.Chains()
+	e.w.Record, e.w.Seen = m.Chains(), e.mark
 	return e, nil
 }
 
@@ -106,9 +106,6 @@ func keeps(list []string, name string) bool {
 
 // visit makes the class that a firing led to.
 func (e *explorer) visit() {
-	for _, s := range e.w.Chain {
-		e.mark(s)
-	}
 	for _, r := range e.w.Refused {
 		e.refuse(r)
 	}
@@ -269,7 +266,6 @@ func (e *explorer) fireClock(c int32, running []uint64) {
 	e.steps = m.Steps(m.Timed()[c], e.here, e.steps[:0])
 	for _, s := range e.steps {
 		e.first, e.lead = s, len(e.g.edges)
-		e.mark(s)
 		e.g.Chain = max(e.g.Chain, e.w.FireKept(e.here, running, s))
 	}
 }

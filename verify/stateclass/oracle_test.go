@@ -373,7 +373,7 @@ func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, 
 // closed with an automaton that may inject as often as the test does, has been.
 func TestMachine(t *testing.T) {
 	runs, stops := 0, 0
-	for seed := uint64(1); runs < 250 && seed < 20000; seed++ {
+	for seed := uint64(1); runs < 120 && seed < 20000; seed++ {
 		k := maker{rand.New(rand.NewPCG(seed, 11))}
 		core := k.net(true)
 		core.Env = []petri.Env{{Place: unit("a"), Capacity: 12}}
@@ -394,7 +394,7 @@ func TestMachine(t *testing.T) {
 			return
 		}
 	}
-	if runs < 250 || stops < 2000 {
+	if runs < 120 || stops < 1000 {
 		t.Errorf("only %d nets, %d stops", runs, stops)
 	}
 }
