@@ -207,7 +207,8 @@ func TestFalseStart(t *testing.T) {
 			t.Errorf("part %d of the reply has correlation %.3f and %d holes, want 0.98 and none", i, corr, holes)
 		}
 		if frame := audio.FrameSamples(r.Heard.RateHz); lag > to+1 || lag < to-frame {
-			t.Errorf("part %d goes on at sample %d; heard until then were %d: at most one frame may be repeated, none lost", i, lag, to)
+			t.Errorf("part %d goes on at sample %d; heard until then were %d: at most one frame may be repeated, none lost",
+				i, lag, to)
 		}
 		to = lag + len(part)
 	}
@@ -247,7 +248,8 @@ func TestEcho(t *testing.T) {
 			r, _ = hear(t, sim.Config{}, wsclient.Config{In: audiotest.Speech("long"), Echo: room,
 				BargeIn: wsclient.BargeIn{PCM: audiotest.Speech("over"), After: 2 * time.Second}})
 			if r.Turns != 2 || r.Interruptions != 1 || r.Pauses != 1 {
-				t.Errorf("the caller over an echo: %d turns, %d interruptions, %d pauses; want 2, 1, 1", r.Turns, r.Interruptions, r.Pauses)
+				t.Errorf("the caller over an echo: %d turns, %d interruptions, %d pauses; want 2, 1, 1",
+					r.Turns, r.Interruptions, r.Pauses)
 			}
 		})
 	}

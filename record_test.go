@@ -68,9 +68,11 @@ func TestRecordReplays(t *testing.T) {
 		}
 	}
 	// A record that was tampered with does not replay: the difference is named.
-	forged := regexp.MustCompile(`"index":\d+,"name":"turns/barge_in_at_end"`).ReplaceAllString(record.buf.String(), `"index":0,"name":"call/end_call"`)
+	line := regexp.MustCompile(`"index":\d+,"name":"turns/barge_in_at_end"`)
+	forged := line.ReplaceAllString(record.buf.String(), `"index":0,"name":"call/end_call"`)
 	var diff *event.Difference
-	if _, err := event.Replay(prog, strings.NewReader(forged)); !errors.As(err, &diff) || !strings.Contains(err.Error(), "turns/barge_in") {
+	_, err = event.Replay(prog, strings.NewReader(forged))
+	if !errors.As(err, &diff) || !strings.Contains(err.Error(), "turns/barge_in") {
 		t.Errorf("a forged record: %v", err)
 	}
 }

@@ -57,7 +57,8 @@ func TestEchoGuardExplainsEcho(t *testing.T) {
 			again, loudAgain, _ := room(g, reply, nil, delay, gain)
 			t.Logf("delay %d, %.0f dB: %d of %d, then %d of %d", delay, gain, explained, loud, again, loudAgain)
 			if loud < 100 || explained*100 < loud*80 || again*100 < loudAgain*97 {
-				t.Errorf("delay %d, %.0f dB: explained %d of %d loud frames, then %d of %d", delay, gain, explained, loud, again, loudAgain)
+				t.Errorf("delay %d, %.0f dB: explained %d of %d loud frames, then %d of %d",
+					delay, gain, explained, loud, again, loudAgain)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func layers() map[string]layer {
 		".": {imports: []string{
 			"petri", "petri/*", "verify", "verify/*", "voicenets", "audio", "live", "live/*", "transport",
 			"transport/*", "transport/ws/*", "agent", "agent/*", "journal",
-		}, tests: []string{"web"}},
+		}, tests: []string{"web", "audio/audiotest"}},
 		"cmd/voicegw":            {imports: []string{"..."}},
 		"cmd/voicegw/*":          {imports: []string{"..."}},
 		"petri":                  {},
@@ -26,9 +26,14 @@ func layers() map[string]layer {
 		"petri/runner":           {imports: []string{"petri", "petri/event"}},
 		"petri/dot":              {imports: []string{"petri"}},
 		"petri/petritest":        {imports: []string{"petri"}},
+		"petri/patterns":         {imports: []string{"petri"}},
 		"verify":                 {imports: []string{"petri"}},
 		"verify/stateclass":      {imports: []string{"petri", "verify"}},
-		"verify/smt":             {imports: []string{"petri", "verify"}},
+		"verify/smt":             {imports: []string{"petri", "verify"}, tests: []string{"voicenets"}},
+		"verify/netfile":         {imports: []string{"petri", "verify"}, tests: []string{"verify/stateclass"}},
+		"verify/monitor":         {imports: []string{"petri", "verify"}, tests: []string{"voicenets"}},
+		"verify/verifytest":      {imports: []string{"petri", "verify"}},
+		"verify/mutate":          {imports: []string{"petri", "verify", "verify/*"}, tests: []string{"voicenets"}},
 		"voicenets":              {imports: []string{"petri", "verify"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
@@ -37,6 +42,7 @@ func layers() map[string]layer {
 		"live/sim":               {imports: []string{"audio"}, tests: []string{"live"}},
 		"transport":              {imports: []string{"audio"}},
 		"transport/*":            {imports: []string{"audio", "transport"}},
+		"transport/ws/wstest":    {},
 		"transport/ws/wsclient":  {imports: []string{"audio", "transport", "transport/ws"}},
 		"web":                    {tests: []string{"audio", "transport", "transport/ws"}},
 		"agent":                  {imports: []string{"petri", "verify"}},
@@ -49,7 +55,8 @@ func layers() map[string]layer {
 
 // testSupport are the folders whose packages any test may import.
 func testSupport() []string {
-	return []string{"audio/audiotest", "audio/audiotest/speech", "petri/petritest", "internal/browsertest"}
+	return []string{"audio/audiotest", "audio/audiotest/speech", "petri/petritest", "transport/ws/wstest",
+		"verify/verifytest", "internal/browsertest"}
 }
 
 // A place says which folders a third-party module may be imported from.
@@ -68,10 +75,12 @@ func thirdParty() []place {
 		{module: "github.com/chromedp/chromedp", folders: []string{"internal/browsertest"}, tests: true},
 		{module: "github.com/chromedp/cdproto", folders: []string{"internal/browsertest"}, tests: true},
 		{module: "github.com/spf13/cobra", folders: []string{"cmd/voicegw"}},
+		{module: "go.opentelemetry.io/otel", folders: []string{"petri/event"}, tests: true},
 		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
 		{module: "gopkg.in/yaml.v3", folders: []string{".", "cmd/voicegw"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "petri/event", "petri/runner"), tests: true},
 		{module: "C", folders: []string{"verify/smt"}}, // cgo, behind a build tag
+		{module: "github.com/aclements/go-z3", folders: []string{"verify/smt"}},
 		{module: "go.uber.org/goleak", tests: true},
 		{module: "github.com/google/go-cmp", tests: true},
 		{module: "pgregory.net/rapid", folders: []string{"petri/petritest"}, tests: true},
