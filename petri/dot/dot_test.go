@@ -243,8 +243,7 @@ func TestRefuses(t *testing.T) {
 // TestNoOverlap holds the shapes and labels of a panel apart.
 func TestNoOverlap(t *testing.T) {
 	for seed := range uint64(200) {
-		list := panels(wild(t, seed))
-		lay(list)
+		list, _, _ := lay(panels(wild(t, seed)))
 		for i, pn := range list {
 			for _, row := range pn.rows {
 				for k := 1; k < len(row); k++ {
@@ -307,6 +306,24 @@ func TestCrossings(t *testing.T) {
 func crossingsOf(o *orderer) int {
 	o.number()
 	return o.crossings()
+}
+
+// TestFold draws a long net in several frames of bearable width.
+func TestFold(t *testing.T) {
+	p := chain(t, 60)
+	list, w, h := lay(panels(p))
+	if len(list) < 3 || w > 3*foldWidth || h/w < 0.1 {
+		t.Errorf("%d panels, %v by %v", len(list), w, h)
+	}
+	for i, pn := range list {
+		if pn.w > 1.25*foldWidth || len(pn.rows) < 6 {
+			t.Errorf("panel %d is %v wide and has %d ranks", i, pn.w, len(pn.rows))
+		}
+		if want := fmt.Sprintf("ring (%d of %d)", i+1, len(list)); pn.name() != want {
+			t.Errorf("panel %d is named %q, want %q", i, pn.name(), want)
+		}
+	}
+	checkComplete(t, p, mustSVG(t, p, Options{}))
 }
 
 func TestWrap(t *testing.T) {

@@ -48,7 +48,7 @@ func (w *svgWriter) symbols() []symbol {
 	}
 	add(env, circle(envColour, ""), "from outside")
 	add(out, circle(outputColour, ""), "to the outside")
-	add(w.framed, circle(lineColour, ` stroke-dasharray="3 2"`), "drawn in another frame")
+	add(w.refs, circle(lineColour, ` stroke-dasharray="3 2"`), "drawn elsewhere")
 	add(atOnce, bar(barColour), "at once")
 	add(timed, bar(placeColour), "waits")
 	add(kinds[petri.ReadArc], arc(readColour, "1.2", ` stroke-dasharray="4 3"`, tip(readColour)), "needs, keeps")

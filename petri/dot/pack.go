@@ -10,10 +10,13 @@ const (
 	aspect     = 1.7 // of a drawing, wide to high
 )
 
-// lay draws the layout of each panel and packs them.
-func lay(list []*panel) (w, h float64) {
+// lay lays out each panel and packs them. Panels that are too wide become
+// several.
+func lay(whole []*panel) (list []*panel, w, h float64) {
+	for _, pn := range whole {
+		list = append(list, pn.fold()...)
+	}
 	for _, pn := range list {
-		pn.setRanks()
 		pn.setOrder()
 		pn.setCoords()
 		pn.w += 2 * panelPad
@@ -22,7 +25,8 @@ func lay(list []*panel) (w, h float64) {
 			pn.h += panelTitle
 		}
 	}
-	return pack(list)
+	w, h = pack(list)
+	return list, w, h
 }
 
 // pack places the panels, in their order, so that the whole comes near to the

@@ -1,13 +1,19 @@
 package dot
 
-import "github.com/voicegw/voicegw/petri"
+import (
+	"fmt"
+
+	"github.com/voicegw/voicegw/petri"
+)
 
 // panel is one subnet as it is drawn: its transitions and every place they
 // touch. A place that several subnets share is drawn in full in one of them and
 // as a reference in the others, so that no arc leaves its panel.
 type panel struct {
 	p     *petri.Program
-	title string
+	title string // of the subnet, qualified; "" at the top
+	part  int    // of a folded panel, from 1; 0: it is whole
+	parts int
 	nodes []node
 	edges []edge
 	far   []farArc
@@ -16,6 +22,18 @@ type panel struct {
 	cols []column
 	w, h float64
 	x, y float64 // in the drawing
+}
+
+// name is what stands above the panel.
+func (pn *panel) name() string {
+	s := pn.title
+	if s == "" {
+		s = pn.p.Name()
+	}
+	if pn.part > 0 {
+		s += fmt.Sprintf(" (%d of %d)", pn.part, pn.parts)
+	}
+	return s
 }
 
 type column struct{ x, w float64 }

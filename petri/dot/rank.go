@@ -15,9 +15,16 @@ const (
 	farFlowRanks = 6
 )
 
-// setRanks turns back arcs around, ranks every node beyond what leads to it,
-// and then pulls nodes together.
+// setRanks ranks every node and adds references.
 func (pn *panel) setRanks() {
+	pn.rank()
+	pn.addRefs()
+	pn.dropEmptyRanks()
+}
+
+// rank turns back arcs around, ranks every node beyond what leads to it, pulls
+// nodes together, and cuts the arcs that are long all the same.
+func (pn *panel) rank() {
 	order := pn.flowOrder()
 	links := make([]link, len(pn.edges))
 	for i := range pn.edges {
@@ -36,9 +43,8 @@ func (pn *panel) setRanks() {
 	for range 8 {
 		pn.pull(links)
 	}
-	pn.cutFar()
-	pn.addRefs()
 	pn.dropEmptyRanks()
+	pn.cutFar()
 }
 
 // cutFar replaces long arcs by references.
@@ -50,16 +56,21 @@ func (pn *panel) cutFar() {
 			kept = append(kept, e)
 			continue
 		}
-		f := farArc{edge: e}
-		f.edge.back = false
-		if e.toPlace() {
-			f.place, f.edge.to = pn.nodes[e.to].place, elsewhere
-		} else {
-			f.place, f.edge.from = pn.nodes[e.from].place, elsewhere
-		}
-		pn.far = append(pn.far, f)
+		pn.far = append(pn.far, pn.cut(e))
 	}
 	pn.edges = kept
+}
+
+// cut separates an edge from its place.
+func (pn *panel) cut(e edge) farArc {
+	f := farArc{edge: e}
+	f.edge.back = false
+	if e.toPlace() {
+		f.place, f.edge.to = pn.nodes[e.to].place, elsewhere
+	} else {
+		f.place, f.edge.from = pn.nodes[e.from].place, elsewhere
+	}
+	return f
 }
 
 func (pn *panel) mostRanks(e *edge) int {

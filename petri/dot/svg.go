@@ -17,9 +17,9 @@ const MaxNodes = 5000
 // "place" with a circle, its name and a text of class "count"; further classes
 // are env, output, final, keyed and marked. A transition is a group of class
 // "transition" (and timed) with a bar and its name. The groups carry
-// data-place and data-transition with the qualified name. Where a subnet uses a
-// place that is drawn in another one, a smaller group with data-ref stands for
-// it. Arcs are paths of class arc, and input, read, inhibit or reset.
+// data-place and data-transition with the qualified name. Where a place
+// that is drawn in another frame, or far away, is used, a smaller group with
+// data-ref stands for it. Arcs are paths of class arc, and input, read, inhibit or reset.
 func SVG(p *petri.Program, o Options) ([]byte, error) {
 	if n := len(p.Places()) + len(p.Transitions()); n > MaxNodes {
 		return nil, fmt.Errorf("dot: draw net %q: it has %d places and transitions; %d are possible", p.Name(), n, MaxNodes)
@@ -31,9 +31,11 @@ func SVG(p *petri.Program, o Options) ([]byte, error) {
 	if o.Bare && o.Marking == nil {
 		clear(counts)
 	}
-	list := panels(p)
-	w := &svgWriter{p: p, o: o, counts: counts, framed: len(list) > 1}
-	w.width, w.height = lay(list)
+	list, width, height := lay(panels(p))
+	w := &svgWriter{p: p, o: o, counts: counts, framed: len(list) > 1, width: width, height: height}
+	for _, pn := range list {
+		w.refs = w.refs || len(pn.far) > 0
+	}
 	w.open()
 	for _, pn := range list {
 		w.panel(pn)
@@ -47,6 +49,7 @@ type svgWriter struct {
 	o             Options
 	counts        []int
 	framed        bool
+	refs          bool // some place is referred to
 	width, height float64
 	b             bytes.Buffer
 }
@@ -111,12 +114,8 @@ func (w *svgWriter) panel(pn *panel) {
 	if w.framed {
 		w.add(`<rect class="frame" width="%s" height="%s" rx="10" fill="%s" stroke="%s"/>`+"\n",
 			num(pn.w), num(pn.h), frameColour, frameLine)
-		title := pn.title
-		if title == "" {
-			title = w.p.Name()
-		}
 		w.add(`<text class="subnet-name" x="12" y="18" font-size="12" font-weight="600" fill="%s">%s</text>`+"\n",
-			mutedColour, escape(title))
+			mutedColour, escape(pn.name()))
 		dy += panelTitle
 	}
 	w.add(`<g transform="translate(%d %s)">`+"\n", panelPad, num(dy))
