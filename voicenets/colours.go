@@ -112,6 +112,9 @@ const (
 	Model
 )
 
+// Key returns s as a key.
+func (s Speaker) Key() petri.Key { return petri.Key(s) }
+
 // Words are a fragment of a transcript.
 type Words struct {
 	Who   Speaker

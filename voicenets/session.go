@@ -16,7 +16,8 @@ func Session(c Config) (*petri.Net, error) {
 	if c.Detection == Server {
 		turns = serverTurns(c)
 	}
-	n, err := petri.Compose("session", callNet(c), speechNet(c), turns, uplinkNet(c), modelTurnNet(c), playoutNet(c), wordsNet())
+	n, err := petri.Compose("session", callNet(c), speechNet(c), turns, uplinkNet(c), modelTurnNet(c), playoutNet(c),
+		wordsNet())
 	if err != nil {
 		return nil, fmt.Errorf("voicenets: session: %w", err)
 	}
@@ -65,13 +66,11 @@ func wordsNet() *petri.Net {
 		Env:   []petri.Env{{Place: Transcript, Capacity: 64, Policy: petri.DropOldest}},
 		Out:   []petri.Output{{Place: Show}},
 		Transitions: []petri.Transition{
-			{Name: "show_caller", In: petri.Arcs{Transcript.Is(Key(Caller))}, Out: petri.And(Show.Passing(Transcript)), Action: show},
-			{Name: "show_model", In: petri.Arcs{Transcript.Is(Key(Model))}, Inhibit: petri.Arcs{discarding},
+			{Name: "show_caller", In: petri.Arcs{Transcript.Is(Caller)},
 				Out: petri.And(Show.Passing(Transcript)), Action: show},
-			{Name: "drop_unheard_words", In: petri.Arcs{Transcript.Is(Key(Model))}, Read: petri.Arcs{discarding}},
+			{Name: "show_model", In: petri.Arcs{Transcript.Is(Model)}, Inhibit: petri.Arcs{discarding},
+				Out: petri.And(Show.Passing(Transcript)), Action: show},
+			{Name: "drop_unheard_words", In: petri.Arcs{Transcript.Is(Model)}, Read: petri.Arcs{discarding}},
 		},
 	}
 }
-
-// Key is the key of a side.
-func Key(s Speaker) petri.Key { return petri.Key(s) }
