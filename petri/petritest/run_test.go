@@ -128,7 +128,8 @@ func TestEndlessStep(t *testing.T) {
 
 // FuzzPlayer plays whatever it is given and does not break.
 func FuzzPlayer(f *testing.F) {
-	for _, s := range []string{"inject come {} @3s", "inject sky bright", "advance +1h", "marking", "inject press @-1s", "wake"} {
+	for _, s := range []string{"inject come {} @3s", "inject sky bright", "advance +1h", "marking", "inject press @-1s",
+		"wake"} {
 		f.Add(s, "")
 	}
 	f.Add("inject come", "{\"Name\":\"a\"}")

@@ -90,7 +90,7 @@ func BenchmarkInjectBurst(b *testing.B) {
 // stores.
 func BenchmarkStore(b *testing.B) {
 	const chain = 20
-	n := &petri.Net{Name: "chain", Env: []petri.Env{{Place: link(0), Capacity: 1}}, Out: []petri.Output{{Place: link(chain)}}}
+	n := &petri.Net{Name: "chain", Env: []petri.Env{{Place: link(0)}}, Out: []petri.Output{{Place: link(chain)}}}
 	for i := range chain {
 		n.Transitions = append(n.Transitions, petri.Transition{
 			Name: fmt.Sprintf("step_%d", i), In: petri.Arcs{link(i)}, Out: petri.And(link(i + 1))})
