@@ -35,6 +35,19 @@ func Contract(c Config) (*petri.Net, error) {
 	return petri.Close("contract", session, parts...)
 }
 
+// lead is how many frames of a reply may wait in the net for the automata to
+// send more: a restriction of the environment, so that a session with its real
+// limits has a finite graph. A session that holds fewer is sent more than it
+// can take.
+const lead = 3
+
+// ahead makes a move of a model that sends audio: only while fewer than lead
+// frames wait.
+func ahead(t petri.Transition) petri.Transition {
+	t.Inhibit = append(t.Inhibit, replyAudio.AtLeast(lead))
+	return t
+}
+
 // anytime is a move of the environment: it may happen at any time, or never.
 func anytime(name string, in petri.Arcs, out ...petri.AnyArc) petri.Transition {
 	return petri.Transition{Name: name, In: in, Out: petri.And(out...), When: petri.Anytime()}
@@ -81,8 +94,8 @@ const aged petri.Place[petri.Unit] = "aged"
 func hostileModel() *petri.Net {
 	n := &petri.Net{
 		Name:        "gemini",
-		Ports:       []petri.AnyPlace{ModelAudio, ModelSignal},
-		Transitions: []petri.Transition{anytime("speak", nil, ModelAudio.Fresh())},
+		Ports:       []petri.AnyPlace{ModelAudio, ModelSignal, replyAudio},
+		Transitions: []petri.Transition{ahead(anytime("speak", nil, ModelAudio.Fresh()))},
 	}
 	for k, name := range Interrupted.KeyNames() {
 		n.Transitions = append(n.Transitions, anytime("say_"+name, nil, ModelSignal.Is(petri.Key(k))))
@@ -154,7 +167,7 @@ func manualModel(greeting bool) *petri.Net {
 	start, end := ToModel.Is(ActivityStart), ToModel.Is(ActivityEnd)
 	n := &petri.Net{
 		Name:  "gemini",
-		Ports: []petri.AnyPlace{ToModel, ModelAudio, ModelSignal},
+		Ports: []petri.AnyPlace{ToModel, ModelAudio, ModelSignal, replyAudio},
 		Init:  []petri.Token{idle.Token(petri.Unit{})},
 		Transitions: append(modelTalk(),
 			atOnce("listen", petri.Arcs{start, idle}, listening),
@@ -183,8 +196,8 @@ func manualModel(greeting bool) *petri.Net {
 // an empty turn.
 func modelTalk() []petri.Transition {
 	return []petri.Transition{
-		anytime("begin", petri.Arcs{thinking}, talking, ModelAudio.Fresh()),
-		anytime("talk", petri.Arcs{talking}, talking, ModelAudio.Fresh()),
+		ahead(anytime("begin", petri.Arcs{thinking}, talking, ModelAudio.Fresh())),
+		ahead(anytime("talk", petri.Arcs{talking}, talking, ModelAudio.Fresh())),
 		anytime("finish", petri.Arcs{talking}, waiting, ModelSignal.Is(GenerationComplete)),
 		anytime("complete", petri.Arcs{waiting}, idle, ModelSignal.Is(TurnComplete)),
 		anytime("say_nothing", petri.Arcs{thinking}, idle, ModelSignal.Is(TurnComplete)),
@@ -196,7 +209,7 @@ func modelTalk() []petri.Transition {
 func serverModel(greeting bool) *petri.Net {
 	n := &petri.Net{
 		Name:  "gemini",
-		Ports: []petri.AnyPlace{ModelAudio, ModelSignal},
+		Ports: []petri.AnyPlace{ModelAudio, ModelSignal, replyAudio},
 		Init:  []petri.Token{idle.Token(petri.Unit{})},
 		Transitions: append(modelTalk(),
 			anytime("think", petri.Arcs{idle}, thinking),

@@ -13,7 +13,7 @@ import (
 // ceiling is the most markings a closed session may have.
 const ceiling = 100_000
 
-// small is a session with small counts, so that every marking can be visited.
+// small is a session with small counts, which its environment can exceed.
 func small(c Config, budget int) Config {
 	c.BudgetFrames, c.ReplyFramesMax = budget, 2
 	return c
@@ -75,6 +75,17 @@ func TestExplore(t *testing.T) {
 	}
 }
 
+// TestExploreAsItRuns does the same to the nets that run, with their real
+// limits, under hostile automata that are at most a few frames ahead.
+func TestExploreAsItRuns(t *testing.T) {
+	for name, c := range variants() {
+		n, err := Hostile(c)
+		g := explore(t, compile(t, n, err))
+		t.Logf("%s: %d markings, %d edges, longest chain %d", name, g.States(), g.Edges(), g.Chain)
+		check(t, g, true)
+	}
+}
+
 func check(t *testing.T, g *verify.Graph, all bool) {
 	t.Helper()
 	p := g.Model.Program()
@@ -101,13 +112,21 @@ func check(t *testing.T, g *verify.Graph, all bool) {
 // onlyHostile are the transitions that answer broken protocols.
 var onlyHostile = []string{"session/speech/ignore_second_start", "session/model/finish_generation_again"}
 
-// TestProperties proves the properties of every session under both closures.
+// TestProperties proves the properties of every session: as it runs under
+// hostile automata, and with small counts under both.
 func TestProperties(t *testing.T) {
 	for name, c := range variants() {
-		c = small(c, 2)
-		for closure, shut := range map[string]func(Config) (*petri.Net, error){"hostile": Hostile, "contract": Contract} {
+		for closure, shut := range map[string]func() (*petri.Net, error){
+			"hostile as it runs": func() (*petri.Net, error) { return Hostile(c) },
+			"hostile K=2":        func() (*petri.Net, error) { return Hostile(small(c, 2)) },
+			"contract K=2":       func() (*petri.Net, error) { return Contract(small(c, 2)) },
+		} {
 			t.Run(name+" "+closure, func(t *testing.T) {
-				n, err := shut(c)
+				n, err := shut()
+				c := c
+				if closure != "hostile as it runs" {
+					c = small(c, 2)
+				}
 				r, err := verify.Run(context.Background(), compile(t, n, err), verify.Config{Max: ceiling}, Properties(c)...)
 				if err != nil {
 					t.Fatal(err)
