@@ -70,6 +70,7 @@ func structureConformance() []sentence {
 		{"CORE-033,EXEC-013_AC4", "reset_needs_nothing", held("3.6")},
 		{"CORE-041", "immutable", immutable},
 		{"CORE-043", "outputs_have_a_producer", refused("nothing produces it", "nothing says the key")},
+		{"CORE-073,ENV-014", "snapshot_with_clocks", held("10.1", "10.2")},
 		{"CORE-062,CORE-063,IO-011", "all_declared_outputs_or_none", held("3.11")},
 		{"IO-001,IO-002,IO-003,IO-004", "required_and_consumed", held("3.3")},
 		{"IO-007,VER-010,VER-011", "one_table", oneTable},

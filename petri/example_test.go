@@ -288,3 +288,39 @@ func ExampleMachine_Inject() {
 	// petri: inject at "edge": the stamp is older than the machine (0s before 1s)
 	// petri: inject at "quiet": not an environment place of this net (net desk)
 }
+
+// A machine can be saved and go on elsewhere.
+func ExampleMachine_Snapshot() {
+	program := must(caller())
+	m := program.Start()
+	_ = m.Inject(time.Second, edge.Token(Start))
+	_ = m.Inject(2*time.Second, edge.Token(Stop))
+	m.Advance(4 * time.Second)
+
+	snapshot, err := m.Snapshot()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	data, err := snapshot.MarshalBinary()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var saved petri.Snapshot
+	if err := saved.UnmarshalBinary(data); err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := program.Restore(&saved)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("saved at", saved.At, "after event", saved.Seq)
+	show(again, 7*time.Second)
+	// Output:
+	// saved at 4s after event 5
+	// 7s fired ask_again
+	//   out: reprompt are you there, after 7s?
+}

@@ -378,6 +378,9 @@ func (f *Firing) stray() {
 }
 
 func (m *Machine) emit(s store, p *PlaceInfo, n int32) {
+	if p.task > 0 {
+		m.working[p.task-1] = true
+	}
 	if s != nil {
 		m.out = s.emit(p.Name, m.seq+1, m.out)
 		return

@@ -2,6 +2,7 @@ package petri
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -231,12 +232,23 @@ func (s *scope) task(t AnyTask) {
 		InFlight: int(s.resolve(inFlight, s.net.Name)),
 		Done:     int(s.resolve(done, s.net.Name)),
 	}
+	if slices.Contains(s.f.tasks, info) {
+		return
+	}
+	for _, i := range []int{info.Start, info.InFlight, info.Done} {
+		if s.f.places[i].task > 0 {
+			s.f.errs.add("place %q belongs to two tasks; give each places of its own", s.f.places[i].Name)
+		}
+	}
 	s.f.places[info.Start].Out = true
 	s.f.capacity(int32(info.InFlight), 1)
 	if !s.f.places[info.Done].Env {
 		s.f.env(int32(info.Done), Env{Place: done, Capacity: 1})
 	}
 	s.f.tasks = append(s.f.tasks, info)
+	for _, i := range []int{info.Start, info.InFlight, info.Done} {
+		s.f.places[i].task = int32(len(s.f.tasks))
+	}
 }
 
 func (f *flattener) env(i int32, e Env) {

@@ -24,12 +24,13 @@ type Machine struct {
 	timers timers
 	f      Firing
 
-	events []Event
-	out    []Token
-	silent bool // record no events
-	handed bool // events and out were given to the caller
-	busy   bool // inside a call; stays true after a panic
-	ended  bool
+	events  []Event
+	out     []Token
+	working []bool // by task: started, and no result yet
+	silent  bool   // record no events
+	handed  bool   // events and out were given to the caller
+	busy    bool   // inside a call; stays true after a panic
+	ended   bool
 }
 
 // Ready is what a caller must do next: append Events, act on Out in order, and
@@ -73,7 +74,7 @@ func (p *Program) Start() *Machine {
 func (p *Program) machine() *Machine {
 	m := &Machine{
 		prog: p, count: make([]int32, len(p.slotPlace)), on: make([]bool, len(p.transitions)),
-		stores: make([]store, len(p.places)), ready: newReadySet(len(p.ranks)), timers: newTimers(p),
+		stores: make([]store, len(p.places)), working: make([]bool, len(p.tasks)), ready: newReadySet(len(p.ranks)), timers: newTimers(p),
 	}
 	for i := range p.places {
 		pl := &p.places[i]
@@ -164,6 +165,9 @@ func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
 		return &InjectError{Place: pl.Name, Reason: ErrFull, Detail: fmt.Sprintf("capacity %d", pl.Max)}
 	}
 	m.record(e)
+	if pl.task > 0 {
+		m.working[pl.task-1] = false
+	}
 	if s := m.stores[i]; s != nil {
 		s.pushAny(slot, v)
 	}

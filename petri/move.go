@@ -118,11 +118,19 @@ func (m *Machine) step(mv *move) {
 			m.stores[mv.to].pushAny(mv.toRing, mv.value)
 		}
 	case passOut:
-		v := m.stores[mv.from].popAny(mv.ring)
-		m.out = append(m.out, Token{place: m.prog.places[mv.to].Name, value: v, seq: m.seq + 1})
+		m.leave(mv.to, m.stores[mv.from].popAny(mv.ring))
 	case makeOut:
 		for range mv.n {
-			m.out = append(m.out, Token{place: m.prog.places[mv.to].Name, value: mv.value, seq: m.seq + 1})
+			m.leave(mv.to, mv.value)
 		}
 	}
+}
+
+// leave hands out a token at an output place.
+func (m *Machine) leave(place int32, v any) {
+	p := &m.prog.places[place]
+	if p.task > 0 {
+		m.working[p.task-1] = true
+	}
+	m.out = append(m.out, Token{place: p.Name, value: v, seq: m.seq + 1})
 }

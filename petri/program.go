@@ -50,7 +50,8 @@ type PlaceInfo struct {
 	Sink    bool
 	Final   bool
 
-	col *colour
+	col  *colour
+	task int32 // 1 + the task it belongs to; 0 if to none
 }
 
 // SlotName is the place's name with key and age of slot i of the place:

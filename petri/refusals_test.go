@@ -374,6 +374,9 @@ func protocolRefusals() []refusal {
 		{"two starts at once", task(func(n *Net) {
 			n.Transitions[0].Out = And(pOut.Exactly(2), pB)
 		})},
+		{"one place, two tasks", task(func(n *Net) {
+			n.Tasks = append(n.Tasks, Task[string, string]{Start: pOut, InFlight: pB, Done: "other_done"})
+		})},
 		{"in flight from the start", task(func(n *Net) { n.Init = append(n.Init, pB.Token(Unit{})) })},
 		{"all at once", func() *Net {
 			n := one(func(t *Transition) { t.In = Arcs{pA, pA, nil}; t.Priority, t.When = 3, After(-1) })

@@ -21,7 +21,7 @@ type sentence struct {
 func sentences() []sentence {
 	return slices.Concat(timeSentences(), completionSentences(), firingSentences(), actionSentences(),
 		clockSentences(), colourSentences(),
-		generationSentences(), compositionSentences(), environmentSentences(), taskSentences(), endSentences())
+		generationSentences(), compositionSentences(), environmentSentences(), taskSentences(), endSentences(), snapshotSentences())
 }
 
 func TestSemantics(t *testing.T) {
@@ -872,5 +872,13 @@ func endSentences() []sentence {
 			same(t, "number", quiet.m.seq, loud.m.seq)
 			same(t, "events", len(quiet.events), 1)
 		}},
+	}
+}
+
+func snapshotSentences() []sentence {
+	return []sentence{
+		{"10.1", "goes_on", TestSnapshotGoesOn},
+		{"10.2", "refused", func(t *testing.T) { TestSnapshotRefused(t); TestRestoreDamaged(t) }},
+		{"10.3", "work_is_known", TestSnapshotWorking},
 	}
 }
