@@ -1,9 +1,191 @@
 package verify
 
-// Certificate is evidence for a proof that something else than its maker can
-// check.
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Certificate is evidence that a net keeps some claims: a list of markings, or
+// of state classes, that holds the start of the net and all that follows from
+// what it holds. Check goes through it again with code that had no part in
+// making it. It is bound to the net by a hash of its canonical text, and to its
+// own content by a digest.
 type Certificate struct {
-	Net      string `json:"netHash"`
-	Property string `json:"property"`
-	Method   string `json:"method"`
+	Net    string   `json:"net"`
+	Hash   string   `json:"netHash"`
+	Claims []string `json:"claims"`
+	// Method is "markings" or "classes".
+	Method string `json:"method"`
+	// Relax and Keep are those of the exploration; only for classes.
+	Relax bool     `json:"relax,omitempty"`
+	Keep  []string `json:"keep,omitempty"`
+	// Assumptions in words.
+	Assumptions []string `json:"assumptions"`
+	Count       int      `json:"count"`
+	// Markings are the counts of all markings, and Zones the bounds of all
+	// zones of those, as variable-length integers, deflated.
+	Markings []byte `json:"markings"`
+	Zones    []byte `json:"zones,omitempty"`
+	Digest   string `json:"digest"`
+}
+
+// Limits of a certificate.
+const (
+	certificateMax = 256 << 20 // bytes of a list, inflated
+	classesMax     = 1 << 22
+)
+
+// ErrCertificate says that a certificate does not prove what it should.
+var ErrCertificate = errors.New("the certificate proves nothing")
+
+// refusal is an ErrCertificate with a reason.
+func refusal(format string, args ...any) error {
+	return fmt.Errorf("verify: check certificate: %w: %s", ErrCertificate, fmt.Sprintf(format, args...))
+}
+
+// Certify makes a certificate of a complete graph for properties whose claim is
+// about markings alone. It does not look whether they hold: Check does.
+func (g *Graph) Certify(props ...*Property) (*Certificate, error) {
+	if !g.Complete {
+		return nil, fmt.Errorf("verify: certify %s: not all markings were found", g.Model.prog.Name())
+	}
+	c := &Certificate{Method: "markings", Count: g.States()}
+	var list []byte
+	g.Each(func(_ int, m []int32) bool {
+		for _, n := range m {
+			list = binary.AppendUvarint(list, uint64(n))
+		}
+		return true
+	})
+	return c, c.Seal(g.Model, list, nil, props)
+}
+
+// Seal fills in what all certificates have: the net, the claims, the lists and
+// the digest. zones is nil unless the list is one of classes.
+func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) error {
+	if m.above != nil || len(m.transitions) != len(m.prog.Transitions()) {
+		return fmt.Errorf("verify: certify %s: a net with an observer or with preferred transitions is not certified", m.prog.Name())
+	}
+	for _, p := range props {
+		if p.Claim == "" {
+			return fmt.Errorf("verify: certify %s: property %s is not about markings alone", m.prog.Name(), p.Name)
+		}
+		c.Claims = append(c.Claims, p.Claim)
+	}
+	c.Net, c.Hash = m.prog.Name(), m.Hash()
+	c.Assumptions = []string{"the environment does what its automata in the net do"}
+	if c.Relax {
+		c.Assumptions = append(c.Assumptions, "waits that are not kept were taken as open: what holds so holds with them")
+	}
+	var err error
+	if c.Markings, err = deflate(markings); err != nil {
+		return err
+	}
+	if zones != nil {
+		if c.Zones, err = deflate(zones); err != nil {
+			return err
+		}
+	}
+	c.Digest = c.digest()
+	return nil
+}
+
+// digest is a hash of everything but itself.
+func (c *Certificate) digest() string {
+	d := *c
+	d.Digest = ""
+	b, err := json.Marshal(&d)
+	if err != nil {
+		panic(err) // strings, numbers and bytes are always written
+	}
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func deflate(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("verify: certify: %w", err)
+	}
+	if _, err = w.Write(b); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("verify: certify: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func inflate(b []byte) ([]byte, error) {
+	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), certificateMax+1))
+	if err != nil {
+		return nil, refusal("a list is damaged: %v", err)
+	}
+	if len(out) > certificateMax {
+		return nil, refusal("a list is longer than %d bytes", certificateMax)
+	}
+	return out, nil
+}
+
+// ReadCertificate reads a certificate from JSON and checks its digest.
+func ReadCertificate(data []byte) (*Certificate, error) {
+	c := new(Certificate)
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return nil, refusal("it is not readable: %v", err)
+	}
+	if rest, err := io.ReadAll(d.Buffered()); err != nil || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, refusal("something follows it")
+	}
+	if again, err := json.MarshalIndent(c, "", " "); err != nil || !bytes.Equal(bytes.TrimSpace(again), bytes.TrimSpace(data)) {
+		return nil, refusal("it is not written as Bytes writes it")
+	}
+	if c.Digest != c.digest() {
+		return nil, refusal("its digest is wrong")
+	}
+	return c, nil
+}
+
+// Bytes renders the certificate as JSON that ReadCertificate reads.
+func (c *Certificate) Bytes() []byte {
+	b, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		panic(err) // strings, numbers and bytes are always written
+	}
+	return append(b, '\n')
+}
+
+// Check goes through a certificate: that it is one of this net and of these
+// claims; that its list holds the start of the net; that whatever fires in what
+// it holds leads to what it holds; and that nothing in it breaks a claim. An
+// error that wraps ErrCertificate says what is wrong; others are those of ctx.
+// It shares no code with exploration.
+func (c *Certificate) Check(ctx context.Context, m *Model, props ...*Property) error {
+	if c.Digest != c.digest() {
+		return refusal("its digest is wrong")
+	}
+	if have := m.Hash(); c.Hash != have {
+		return refusal("it is one of another net: %s, not %s", c.Hash, have)
+	}
+	for _, p := range props {
+		if p.Claim == "" || !slices.Contains(c.Claims, p.Claim) {
+			return refusal("it does not claim %s", p.Name)
+		}
+	}
+	k, err := newChecker(c, m, props)
+	if err != nil {
+		return err
+	}
+	return k.run(ctx)
 }

@@ -15,7 +15,10 @@ const explicit = "explicit"
 // or with no token at all, refutes it.
 func DeadlockFree() *Property {
 	return &Property{
-		Name: "deadlock-free", Doc: "the net never rests with a token outside its sinks",
+		Name: "deadlock-free", Doc: "the net never rests with a token outside its sinks", Claim: "deadlock-free",
+		Bad: func(m *Model) (func([]int32) bool, error) {
+			return func(marking []int32) bool { return m.dead(marking) && !m.AtRest(marking) }, nil
+		},
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, err := pass.Graph(ctx)
 			if err != nil {
@@ -32,7 +35,18 @@ func DeadlockFree() *Property {
 // Never says that no marking satisfies an expression (see ParseExpr).
 func Never(expr string) *Property {
 	return &Property{
-		Name: "never " + expr, Doc: "no marking satisfies " + expr,
+		Name: "never " + expr, Doc: "no marking satisfies " + expr, Claim: "never " + expr,
+		Bad: func(m *Model) (func([]int32) bool, error) {
+			e, err := ParseExpr(expr)
+			if err != nil {
+				return nil, err
+			}
+			c, err := e.Bind(m)
+			if err != nil {
+				return nil, err
+			}
+			return c.Holds, nil
+		},
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, i, err := pass.search(ctx, expr)
 			if err != nil {
@@ -98,7 +112,7 @@ func Bounded(place string, n int) *Property {
 // that decides something turns a token away.
 func WithinCapacity() *Property {
 	return &Property{
-		Name: "capacity", Doc: "no place exceeds its capacity, none that decides refuses a token",
+		Name: "capacity", Doc: "no place exceeds its capacity, none that decides refuses a token", Claim: "capacity",
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, err := pass.Graph(ctx)
 			if err != nil {

@@ -13,6 +13,11 @@ type Property struct {
 	// Requires are properties without which a proof of this one means
 	// nothing. If one of them is not proved, this one is at best Unknown.
 	Requires []*Property
+	// Claim is what exactly is claimed if it is about every marking alone, so
+	// that a certificate can carry it; Bad then tells the markings that break
+	// it. Without Bad the claim is that nothing exceeds a capacity.
+	Claim string
+	Bad   func(m *Model) (func(marking []int32) bool, error)
 	// OpenWorld marks a check of the structure that needs no environment. A
 	// proof of any other property over a net whose environment was left out
 	// becomes Unknown.

@@ -1,0 +1,152 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+func certify(t testing.TB, n *petri.Net, props ...*Property) (*Certificate, *Model) {
+	t.Helper()
+	g := explore(t, n, Options{})
+	c, err := g.Certify(props...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, g.Model
+}
+
+func TestCertificate(t *testing.T) {
+	ctx := context.Background()
+	closed, err := petri.Close("closed", keyed(), talker())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		net   *petri.Net
+		props []*Property
+	}{
+		{calibration(4, true), []*Property{DeadlockFree(), Bounded("INFLIGHT", 4), Mutex("SPEAK", "BARGE"), WithinCapacity()}},
+		{closed, []*Property{Never("held >= 2"), WithinCapacity()}},
+	} {
+		cert, m := certify(t, c.net, c.props...)
+		read, err := ReadCertificate(cert.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := read.Check(ctx, m, c.props...); err != nil {
+			t.Errorf("%s: %v", m.Program().Name(), err)
+		}
+		if err := read.Check(ctx, m, Never("nothing")); !errors.Is(err, ErrCertificate) {
+			t.Errorf("a claim that it does not make: %v", err)
+		}
+	}
+}
+
+// TestCertificateOfWhatIsWrong: a certificate made for a claim that does not
+// hold is refused, whoever made it.
+func TestCertificateOfWhatIsWrong(t *testing.T) {
+	full, err := petri.Close("closed", worker(), sender(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		net  *petri.Net
+		prop *Property
+	}{
+		{calibration(4, true), Bounded("INFLIGHT", 3)}, {full, WithinCapacity()},
+		{imported(tokens("A"), classic("ab", arcs("A"), arcs("B"))), DeadlockFree()},
+	} {
+		cert, m := certify(t, c.net, c.prop)
+		if err := cert.Check(context.Background(), m, c.prop); !errors.Is(err, ErrCertificate) {
+			t.Errorf("%s: %v", c.prop.Name, err)
+		}
+	}
+	for _, n := range defects() {
+		cert, m := certify(t, n.net, DeadlockFree())
+		if err := cert.Check(context.Background(), m, DeadlockFree()); (err == nil) != (n.dead == 0) {
+			t.Errorf("%s: deadlock-free: %v", n.name, err)
+		}
+	}
+}
+
+// TestCertificateDamage: no byte of a certificate can change, nor can the net,
+// nor can a marking be left out.
+func TestCertificateDamage(t *testing.T) {
+	ctx := context.Background()
+	prop := Bounded("INFLIGHT", 4)
+	cert, m := certify(t, calibration(4, true), prop)
+	data := cert.Bytes()
+	for i := range data {
+		if data[i] == '\n' && i == len(data)-1 {
+			continue // what follows is not part of it
+		}
+		for _, bit := range []byte{1, 0x20} {
+			bad := append([]byte(nil), data...)
+			bad[i] ^= bit
+			c, err := ReadCertificate(bad)
+			if err == nil {
+				err = c.Check(ctx, m, prop)
+			}
+			if !errors.Is(err, ErrCertificate) {
+				t.Fatalf("byte %d, %q for %q: %v", i, bad[i], data[i], err)
+			}
+		}
+	}
+	other := NewModel(compile(t, calibration(4, false)), RunToCompletion)
+	if err := cert.Check(ctx, other, prop); !errors.Is(err, ErrCertificate) {
+		t.Errorf("another net: %v", err)
+	}
+	for left := range cert.Count {
+		g := explore(t, calibration(4, true), Options{})
+		short := &Certificate{Method: "markings", Count: cert.Count - 1}
+		var list []byte
+		g.Each(func(i int, marking []int32) bool {
+			for _, n := range marking {
+				if i != left {
+					list = append(list, byte(n))
+				}
+			}
+			return true
+		})
+		if err := short.Seal(m, list, nil, []*Property{prop}); err != nil {
+			t.Fatal(err)
+		}
+		if err := short.Check(ctx, m, prop); !errors.Is(err, ErrCertificate) {
+			t.Errorf("without marking %d: %v", left, err)
+		}
+	}
+}
+
+func FuzzReadCertificate(f *testing.F) {
+	n := imported(tokens("A"), classic("ab", arcs("A"), arcs("B")), classic("ba", arcs("B"), arcs("A")))
+	p, err := petri.Compile(n)
+	if err != nil {
+		f.Fatal(err)
+	}
+	m := NewModel(p, RunToCompletion)
+	g, err := ExploreModel(context.Background(), m, Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	c, err := g.Certify(Never("A >= 2"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(c.Bytes(), c.Markings, 2)
+	f.Fuzz(func(t *testing.T, data, list []byte, count int) {
+		if c, err := ReadCertificate(data); err == nil {
+			_ = c.Check(context.Background(), m, Never("A >= 2"))
+		}
+		forged := &Certificate{Method: "markings", Count: count, Net: "net", Hash: m.Hash(), Claims: []string{"never A >= 2"}, Markings: list}
+		forged.Digest = forged.digest()
+		_ = forged.Check(context.Background(), m, Never("A >= 2"))
+		false1 := &Certificate{Method: "classes", Count: count, Hash: m.Hash(), Claims: []string{"never B"}, Markings: c.Markings, Zones: list}
+		false1.Digest = false1.digest()
+		if false1.Check(context.Background(), m, Never("B")) == nil {
+			t.Error("a false claim was certified")
+		}
+	})
+}

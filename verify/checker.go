@@ -1,0 +1,347 @@
+package verify
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// checker goes through a certificate. It reads the tables of the program and
+// fires by the letter of the semantics, one step after the other; zones are
+// closed in full (Floyd and Warshall). Simple where exploration is fast.
+type checker struct {
+	p      *petri.Program
+	m      *Model
+	cert   *Certificate
+	atOnce []bool
+	order  []int32
+	waits  []petri.Interval
+	bad    []func([]int32) bool
+	claims []string
+	strict bool // refusals break a claim
+	listed map[string][][]int64
+	list   []listing
+	depth  int
+	done   map[string]bool // markings passed in the chain being followed
+}
+
+// listing is a class of the list: its marking, and the zone of the enabled
+// clocks whose interval is not [0,inf).
+type listing struct {
+	marking []int32
+	zone    []int64
+}
+
+// noBound is the entry of a zone without a bound.
+const noBound = int64(math.MaxInt64)
+
+func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
+	k := &checker{p: m.prog, m: m, cert: c, listed: map[string][][]int64{}}
+	for _, p := range props {
+		k.claims = append(k.claims, p.Claim)
+		if p.Bad == nil {
+			k.strict = true
+			k.bad = append(k.bad, func([]int32) bool { return false })
+			continue
+		}
+		bad, err := p.Bad(m)
+		if err != nil {
+			return nil, err
+		}
+		k.bad = append(k.bad, bad)
+	}
+	for i, t := range k.p.Transitions() {
+		once := m.semantics == RunToCompletion && t.When == petri.Interval{}
+		k.atOnce = append(k.atOnce, once)
+		w := t.When
+		if c.Relax && !once && !kept(c.Keep, t.Name) {
+			w = petri.Anytime()
+		}
+		k.waits = append(k.waits, w)
+		if once {
+			k.order = append(k.order, int32(i))
+		}
+	}
+	slices.SortStableFunc(k.order, func(a, b int32) int {
+		return k.p.Transitions()[b].Priority - k.p.Transitions()[a].Priority
+	})
+	return k, k.read()
+}
+
+func kept(keep []string, name string) bool {
+	return slices.ContainsFunc(keep, func(s string) bool { return s == name || strings.HasSuffix(name, "/"+s) })
+}
+
+// read reads the list.
+func (k *checker) read() error {
+	markings, err := inflate(k.cert.Markings)
+	if err != nil {
+		return err
+	}
+	zones, err := inflate(k.cert.Zones)
+	if k.cert.Method == "markings" {
+		zones, err = nil, nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case k.cert.Method != "markings" && k.cert.Method != "classes":
+		return refusal("its method %q is unknown", k.cert.Method)
+	case k.cert.Count < 1 || k.cert.Count > classesMax:
+		return refusal("it lists %d classes", k.cert.Count)
+	}
+	for range k.cert.Count {
+		l := listing{marking: make([]int32, k.p.Slots())}
+		for s := range l.marking {
+			v, n := binary.Uvarint(markings)
+			if n <= 0 || v > math.MaxInt32 {
+				return refusal("the list of markings is damaged")
+			}
+			markings, l.marking[s] = markings[n:], int32(v)
+		}
+		if k.cert.Method == "classes" {
+			d := len(k.rows(l.marking)) + 1
+			for range d * d {
+				v, n := binary.Varint(zones)
+				if n <= 0 {
+					return refusal("the list of zones is damaged")
+				}
+				zones, l.zone = zones[n:], append(l.zone, v)
+			}
+		}
+		key := fmt.Sprint(l.marking)
+		k.listed[key] = append(k.listed[key], l.zone)
+		k.list = append(k.list, l)
+	}
+	if len(markings)+len(zones) > 0 {
+		return refusal("its lists are longer than its count")
+	}
+	return nil
+}
+
+// rows lists the transitions with a row in zones of a marking.
+func (k *checker) rows(marking []int32) []int32 {
+	var out []int32
+	for t := range k.p.Transitions() {
+		if !k.atOnce[t] && k.waits[t] != petri.Anytime() && k.on(int32(t), marking) {
+			out = append(out, int32(t))
+		}
+	}
+	return out
+}
+
+// on reports whether a transition is enabled.
+func (k *checker) on(t int32, marking []int32) bool {
+	if f := k.p.FinalSlot(); f >= 0 && marking[f] > 0 {
+		return false
+	}
+	for i := range k.p.Transitions()[t].Modes {
+		if k.p.Transitions()[t].Modes[i].Enabled(marking) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *checker) run(ctx context.Context) error {
+	start := outcome{marking: k.p.Initial(), run: make([]bool, len(k.p.Transitions()))}
+	if err := k.rest(start, 0, func(o outcome) error { return k.contained(o, nil) }); err != nil {
+		return err
+	}
+	for i := range k.list {
+		if i%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("verify: check certificate of %s: %w", k.p.Name(), err)
+			}
+		}
+		if err := k.class(&k.list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// class checks one listed class: the claims, and where each firing leads.
+func (k *checker) class(l *listing) error {
+	for i, bad := range k.bad {
+		if bad(l.marking) {
+			return refusal("%s breaks the claim %s", k.m.Format(l.marking), k.claims[i])
+		}
+	}
+	for t := range k.p.Transitions() {
+		if k.atOnce[t] || !k.on(int32(t), l.marking) {
+			continue
+		}
+		var z *zoneCheck
+		if l.zone != nil {
+			if z = k.firstToFire(l, int32(t)); z == nil {
+				continue
+			}
+		}
+		before := outcome{marking: l.marking, run: make([]bool, len(k.p.Transitions()))}
+		for u := range before.run {
+			before.run[u] = !k.atOnce[u] && k.on(int32(u), l.marking)
+		}
+		err := k.fire(before, int32(t), func(o outcome) error {
+			return k.rest(o, 0, func(o outcome) error { return k.contained(o, z) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outcome is a marking with the clocks that have run on since the class.
+type outcome struct {
+	marking []int32
+	run     []bool
+}
+
+// rest lets what fires at once fire, in order, every way it can.
+func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
+	if depth == 0 {
+		k.done = map[string]bool{}
+	}
+	for _, t := range k.order {
+		if !k.on(t, o.marking) {
+			continue
+		}
+		if depth == petri.MaxChain {
+			return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
+		}
+		key := fmt.Sprint(depth, o.marking, o.run)
+		if k.done[key] {
+			return nil
+		}
+		k.done[key] = true
+		return k.fire(o, t, func(n outcome) error { return k.rest(n, depth+1, then) })
+	}
+	return then(o)
+}
+
+// fire fires a transition every way it can: consume, reset, bump, produce.
+func (k *checker) fire(o outcome, t int32, then func(outcome) error) error {
+	info := &k.p.Transitions()[t]
+	for i := range info.Modes {
+		md := &info.Modes[i]
+		if !md.Enabled(o.marking) {
+			continue
+		}
+		for b := range md.Branches {
+			if md.Choice() >= 0 && md.Choice() != b {
+				continue
+			}
+			n, err := k.after(o, t, md, &md.Branches[b])
+			if err == nil {
+				err = then(n)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *checker) after(o outcome, t int32, md *petri.Mode, b *petri.Branch) (outcome, error) {
+	n := outcome{marking: slices.Clone(o.marking), run: slices.Clone(o.run)}
+	for _, c := range md.Take {
+		n.marking[c.Slot] -= c.N
+	}
+	for _, s := range append(slices.Clone(md.Drain), md.Reset...) {
+		n.marking[s] = 0
+	}
+	if k.p.Transitions()[t].Bump {
+		for _, p := range k.p.Places() {
+			for s := p.Slot; p.Gen && s < p.Slot+p.Slots; s += 2 {
+				n.marking[s+1] += n.marking[s]
+				n.marking[s] = 0
+			}
+		}
+	}
+	n.run[t] = false
+	for u := range n.run {
+		n.run[u] = n.run[u] && k.fed(int32(u), n.marking)
+	}
+	for _, c := range b.Put {
+		if err := k.put(n.marking, c, t); err != nil {
+			return n, err
+		}
+	}
+	for u := range n.run {
+		n.run[u] = n.run[u] && k.on(int32(u), n.marking)
+	}
+	return n, nil
+}
+
+// fed reports whether a transition has what it needs, inhibitors aside.
+func (k *checker) fed(t int32, marking []int32) bool {
+	return slices.ContainsFunc(k.p.Transitions()[t].Modes, func(md petri.Mode) bool {
+		return !slices.ContainsFunc(md.Conds, func(c petri.Cond) bool {
+			c.Max = 0
+			return !c.Holds(marking)
+		})
+	})
+}
+
+// put produces tokens. A full environment place refuses what comes from
+// outside; anything else beyond a capacity is a fault.
+func (k *checker) put(marking []int32, c petri.Count, t int32) error {
+	p := &k.p.Places()[k.p.SlotPlace(int(c.Slot))]
+	marking[c.Slot] += c.N
+	total := int32(0)
+	for s := p.Slot; s < p.Slot+p.Slots; s++ {
+		total += marking[s]
+	}
+	over := total - int32(p.Max)
+	if over <= 0 {
+		return nil
+	}
+	if !p.Env || !k.m.outside(&k.p.Transitions()[t]) {
+		return refusal("%s exceeds the capacity of %s", k.p.Transitions()[t].Name, p.Name)
+	}
+	if k.strict {
+		return refusal("%s refuses a token of %s", p.Name, k.p.Transitions()[t].Name)
+	}
+	marking[c.Slot] -= min(over, c.N)
+	return nil
+}
+
+// contained checks that a class that was reached is within a listed one. z is
+// the class before, with the condition that the firing was first; nil at the
+// start and without zones.
+func (k *checker) contained(o outcome, z *zoneCheck) error {
+	zones, ok := k.listed[fmt.Sprint(o.marking)]
+	if !ok {
+		return refusal("%s is reached, and not listed", k.m.Format(o.marking))
+	}
+	if k.cert.Method == "markings" {
+		return nil
+	}
+	next := k.successor(o, z)
+	for _, listed := range zones {
+		if within(next, listed) {
+			return nil
+		}
+	}
+	return refusal("a class of %s is reached, and not listed", k.m.Format(o.marking))
+}
+
+// within reports whether zone a is part of zone b.
+func within(a, b []int64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, v := range a {
+		if v > b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,98 @@
+package stateclass
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// TestCertify: the classes of every reference net, and of random nets, are a
+// certificate that the checker accepts; with a class left out they are none.
+func TestCertify(t *testing.T) {
+	ctx := context.Background()
+	never := verify.Never("false")
+	for _, r := range references() {
+		for _, o := range []Options{{}, {Relax: true}} {
+			o.Max = 2000
+			g := explore(t, r.net, verify.Interleave, o)
+			if !g.Complete {
+				continue
+			}
+			c, err := g.Certify(never)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Check(ctx, g.Model, never); err != nil {
+				t.Errorf("%s: %v", r.name, err)
+			}
+		}
+	}
+	g := explore(t, crossing(2), verify.Interleave, Options{})
+	safe := verify.Never("on_1 && open")
+	c, err := g.Certify(safe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(ctx, g.Model, safe); err != nil {
+		t.Error(err)
+	}
+	unsafe := verify.Never("on_1 && on_2")
+	if c, err = g.Certify(unsafe); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(ctx, g.Model, unsafe); !errors.Is(err, verify.ErrCertificate) {
+		t.Errorf("a claim that is false: %v", err)
+	}
+}
+
+func TestCertifyRandom(t *testing.T) {
+	never := verify.Never("false")
+	done := 0
+	for seed := uint64(1); done < 150 && seed < 3000; seed++ {
+		p, err := petri.Compile(maker{rand.New(rand.NewPCG(seed, 7))}.net(false))
+		if err != nil {
+			continue
+		}
+		for _, sem := range []verify.Semantics{verify.RunToCompletion, verify.Interleave} {
+			m := verify.NewModel(p, sem)
+			g, err := Explore(context.Background(), m, Options{Max: 300})
+			if err != nil || !g.Complete || len(g.Faults) > 0 {
+				continue
+			}
+			done++
+			c, err := g.Certify(never)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Check(context.Background(), m, never); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			for i := range g.classes {
+				if g.classes[i].rep == uint32(i) && lacking(t, g, i).Check(context.Background(), m, never) == nil {
+					t.Errorf("seed %d: nothing is missed without class %d of %d", seed, i, g.Classes())
+				}
+			}
+		}
+	}
+	if done < 150 {
+		t.Errorf("only %d nets", done)
+	}
+}
+
+// lacking is a certificate without one class.
+func lacking(t *testing.T, g *Graph, out int) *verify.Certificate {
+	t.Helper()
+	short := *g
+	short.classes = append([]class(nil), g.classes...)
+	short.classes[out].rep = uint32(out + 1)
+	short.alive--
+	c, err := short.Certify(verify.Never("false"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
