@@ -74,7 +74,8 @@ func (p *Program) Start() *Machine {
 func (p *Program) machine() *Machine {
 	m := &Machine{
 		prog: p, count: make([]int32, len(p.slotPlace)), on: make([]bool, len(p.transitions)),
-		stores: make([]store, len(p.places)), working: make([]bool, len(p.tasks)), ready: newReadySet(len(p.ranks)), timers: newTimers(p),
+		stores: make([]store, len(p.places)), working: make([]bool, len(p.tasks)),
+		ready: newReadySet(len(p.ranks)), timers: newTimers(p),
 	}
 	for i := range p.places {
 		pl := &p.places[i]

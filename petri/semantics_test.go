@@ -21,7 +21,8 @@ type sentence struct {
 func sentences() []sentence {
 	return slices.Concat(timeSentences(), completionSentences(), firingSentences(), actionSentences(),
 		clockSentences(), colourSentences(),
-		generationSentences(), compositionSentences(), environmentSentences(), taskSentences(), endSentences(), snapshotSentences())
+		generationSentences(), compositionSentences(), environmentSentences(), taskSentences(), endSentences(),
+		snapshotSentences())
 }
 
 func TestSemantics(t *testing.T) {

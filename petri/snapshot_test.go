@@ -282,7 +282,8 @@ func FuzzSnapshot(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var s Snapshot
-		if err := s.UnmarshalBinary([]byte(snapshotFormat + snapshotVersion + checksum(body) + "\n" + string(body))); err != nil {
+		head := snapshotFormat + snapshotVersion + checksum(body) + "\n"
+		if s.UnmarshalBinary(append([]byte(head), body...)) != nil {
 			return
 		}
 		m, err := p.Restore(&s)
