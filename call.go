@@ -180,8 +180,8 @@ func (c *call) begin(work context.Context) error {
 	c.mic = mic
 	var store event.Store = c.events
 	if c.hello.ShowNet && c.cfg.ShowNet {
-		c.feed = newNetFeed(c.prog, c.events)
-		store = c.feed
+		c.feed = newNetFeed(c.prog)
+		store = event.Tee(store, c.feed)
 	}
 	if r := c.record(); r != nil {
 		store = event.Tee(store, r.queue)

@@ -152,6 +152,7 @@ func TestLastWords(t *testing.T) {
 		for _, text := range want {
 			m.down <- live.ServerMessage{Kind: live.ServerModelTranscript, Text: text}
 		}
+		synctest.Wait() // all are in the queue
 		p.events <- bye()
 		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp {
 			t.Errorf("the call ended by %v, %s", err, p.reason)

@@ -1,17 +1,16 @@
 package voicegw
 
 import (
+	"math"
 	"sync"
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/petri/event"
 )
 
 // netFeed collects what a page that watches the net of its own call is shown.
-// It is an event.Store around another one.
+// It is an event.Store.
 type netFeed struct {
-	event.Store
 	prog    *program
 	changed chan struct{} // a signal, 1 deep
 
@@ -21,11 +20,11 @@ type netFeed struct {
 	at    time.Duration
 }
 
-func newNetFeed(p *program, next event.Store) *netFeed {
-	return &netFeed{Store: next, prog: p, changed: make(chan struct{}, 1), seen: make([]bool, len(p.Transitions()))}
+func newNetFeed(p *program) *netFeed {
+	return &netFeed{prog: p, changed: make(chan struct{}, 1), seen: make([]bool, len(p.Transitions()))}
 }
 
-// Append notes what fired and hands the events on.
+// Append notes what fired.
 func (f *netFeed) Append(events []petri.Event) {
 	if f.note(events) {
 		select {
@@ -33,8 +32,10 @@ func (f *netFeed) Append(events []petri.Event) {
 		default:
 		}
 	}
-	f.Store.Append(events)
 }
+
+// Stored says that nothing waits for a page.
+func (f *netFeed) Stored() uint64 { return math.MaxUint64 }
 
 // note reports whether anything fired.
 func (f *netFeed) note(events []petri.Event) (any bool) {

@@ -39,8 +39,8 @@ type world struct {
 type plan struct {
 	model sim.Config
 	gw    voicegw.Config // its Dialer, when nil, is the model's
-	// narrow joins caller and gateway by a pipe that holds nothing, in place of
-	// one that holds everything: who does not read blocks who writes.
+	// narrow joins caller and gateway by a line that holds next to nothing: who
+	// does not read blocks who writes.
 	narrow bool
 	// between, if any, stands between the gateway and its Dialer.
 	between func(live.Dialer) live.Dialer
@@ -178,13 +178,15 @@ func onLoopback(t *testing.T, p plan) *world {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(gw)
-	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // so that who does not read is noticed soon
-		return ctx
+	if p.narrow {
+		server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+			_ = c.(*net.TCPConn).SetWriteBuffer(narrowBytes)
+			return ctx
+		}
 	}
 	server.Start()
 	w := &world{t: t, model: model, gw: gw, url: strings.Replace(server.URL, "http", "ws", 1) + "/v1/voice",
-		dial: narrowDial}
+		dial: new(net.Dialer).DialContext}
 	t.Cleanup(func() {
 		_ = gw.Close()
 		server.Close()
@@ -194,10 +196,15 @@ func onLoopback(t *testing.T, p plan) *world {
 	return w
 }
 
-func narrowDial(ctx context.Context, network, addr string) (net.Conn, error) {
+// narrowBytes is what the kernel is asked to hold in a narrow world; it holds
+// a little more.
+const narrowBytes = 4 << 10
+
+// narrowly dials with a socket that holds little.
+func narrowly(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err == nil {
-		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		_ = c.(*net.TCPConn).SetReadBuffer(narrowBytes)
 	}
 	return c, err
 }
