@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +233,25 @@ func TestCallBadInput(t *testing.T) {
 				t.Errorf("on stdout: %q", r.stdout)
 			}
 		})
+	}
+}
+
+// TestCallReplacesOutput wants nothing of a longer recording to be left behind the new one.
+func TestCallReplacesOutput(t *testing.T) {
+	t.Parallel()
+	name := speech(t, "long")
+	out, err := createOutput(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := audio.PCM{RateHz: 8000, Samples: []int16{1, 2, 3}}
+	if err := out.write(want); err != nil {
+		t.Fatal(err)
+	}
+	out.abandon()
+	info, err := os.Stat(name)
+	if got := heard(t, name); err != nil || !slices.Equal(got.Samples, want.Samples) || info.Size() > 100 {
+		t.Errorf("%d bytes, %d samples", info.Size(), len(got.Samples))
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/voicegw/voicegw/verify"
 )
 
 func TestNet(t *testing.T) {
@@ -42,6 +45,26 @@ func TestNet(t *testing.T) {
 		if len(decoded.Places) != len(p.Places()) || len(decoded.Transitions) != len(p.Transitions()) {
 			t.Errorf("%s: %d places and %d transitions as JSON", n.name, len(decoded.Places), len(decoded.Transitions))
 		}
+	}
+}
+
+// TestNetsDiffer wants no net to be listed under two names.
+func TestNetsDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, n := range shippedNets() {
+		p, err := n.program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(export(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[string(data)]; twice {
+			t.Errorf("%s is %s", n.name, other)
+		}
+		seen[string(data)] = n.name
 	}
 }
 
@@ -109,6 +132,32 @@ func TestVerify(t *testing.T) {
 		one.want(t, 0, n.name+": "+n.doc)
 		if strings.Contains(one.stdout, "unknown") || strings.Contains(one.stdout, "refuted") {
 			t.Errorf("%s:\n%s", n.name, one.stdout)
+		}
+	}
+}
+
+// TestNotProvedIsNoSuccess wants an error for everything but a proof.
+func TestNotProvedIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		outcomes []verify.Outcome
+		ok       bool
+	}{
+		{[]verify.Outcome{verify.Proved}, true},
+		{[]verify.Outcome{verify.Proved, verify.Unknown}, false},
+		{[]verify.Outcome{verify.Refuted, verify.Proved}, false},
+		{nil, false},
+	} {
+		report := &verify.Report{}
+		for _, o := range c.outcomes {
+			v := verify.Verdict{Outcome: o, Reason: "because"}
+			report.Results = append(report.Results, verify.Result{Property: &verify.Property{Name: "p"}, Verdict: v})
+		}
+		check := func(shippedNet, context.Context) (*verify.Report, error) { return report, nil }
+		var out strings.Builder
+		err := verifyNets(t.Context(), &out, shippedNets()[:1], check)
+		if (err == nil) != c.ok || strings.Contains(out.String(), "because") == c.ok && c.outcomes != nil {
+			t.Errorf("%v: %v\n%s", c.outcomes, err, out.String())
 		}
 	}
 }

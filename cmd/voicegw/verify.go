@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,21 +35,29 @@ func verifyCommand() *cobra.Command {
 				}
 				nets = []shippedNet{n}
 			}
-			proved := true
-			for _, n := range nets {
-				report, err := n.verify(cmd.Context())
-				if err != nil {
-					return err
-				}
-				printVerdicts(cmd.OutOrStdout(), n, report)
-				proved = proved && report.Outcome() == verify.Proved
-			}
-			if !proved {
-				return errors.New("not everything is proved")
-			}
-			return nil
+			return verifyNets(cmd.Context(), cmd.OutOrStdout(), nets, shippedNet.verify)
 		},
 	}
+}
+
+// verifyNets prints what check finds out about each net. It returns an error unless everything is proved.
+func verifyNets(ctx context.Context, w io.Writer, nets []shippedNet,
+	check func(shippedNet, context.Context) (*verify.Report, error)) error {
+	var open []string
+	for _, n := range nets {
+		report, err := check(n, ctx)
+		if err != nil {
+			return err
+		}
+		printVerdicts(w, n, report)
+		if report.Outcome() != verify.Proved {
+			open = append(open, n.name)
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("not everything is proved of %s", strings.Join(open, ", "))
+	}
+	return nil
 }
 
 // small are counts with which every marking can be visited.
