@@ -26,7 +26,7 @@ type checker struct {
 	strict bool // refusals break a claim
 	listed map[string][][]int64
 	list   []listing
-	depth  int
+	key    []byte
 	done   map[string]bool // markings passed in the chain being followed
 }
 
@@ -41,7 +41,7 @@ type listing struct {
 const noBound = int64(math.MaxInt64)
 
 func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
-	k := &checker{p: m.prog, m: m, cert: c, listed: map[string][][]int64{}}
+	k := &checker{p: m.prog, m: m, cert: c, listed: map[string][][]int64{}, done: map[string]bool{}}
 	for _, p := range props {
 		k.claims = append(k.claims, p.Claim)
 		if p.Bad == nil {
@@ -114,7 +114,7 @@ func (k *checker) read() error {
 				zones, l.zone = zones[n:], append(l.zone, v)
 			}
 		}
-		key := fmt.Sprint(l.marking)
+		key := string(k.pack(l.marking, nil))
 		k.listed[key] = append(k.listed[key], l.zone)
 		k.list = append(k.list, l)
 	}
@@ -149,7 +149,10 @@ func (k *checker) on(t int32, marking []int32) bool {
 }
 
 func (k *checker) run(ctx context.Context) error {
-	start := outcome{marking: k.p.Initial(), run: make([]bool, len(k.p.Transitions()))}
+	start := outcome{marking: k.p.Initial()}
+	if k.cert.Method == "classes" {
+		start.run = make([]bool, len(k.p.Transitions()))
+	}
 	if err := k.rest(start, 0, func(o outcome) error { return k.contained(o, nil) }); err != nil {
 		return err
 	}
@@ -183,7 +186,10 @@ func (k *checker) class(l *listing) error {
 				continue
 			}
 		}
-		before := outcome{marking: l.marking, run: make([]bool, len(k.p.Transitions()))}
+		before := outcome{marking: l.marking}
+		if z != nil {
+			before.run = make([]bool, len(k.p.Transitions()))
+		}
 		for u := range before.run {
 			before.run[u] = !k.atOnce[u] && k.on(int32(u), l.marking)
 		}
@@ -197,6 +203,22 @@ func (k *checker) class(l *listing) error {
 	return nil
 }
 
+// pack turns a marking, and clocks, into bytes that k owns until the next call.
+func (k *checker) pack(marking []int32, run []bool) []byte {
+	k.key = k.key[:0]
+	for _, n := range marking {
+		k.key = binary.LittleEndian.AppendUint32(k.key, uint32(n))
+	}
+	for _, on := range run {
+		if on {
+			k.key = append(k.key, 1)
+		} else {
+			k.key = append(k.key, 0)
+		}
+	}
+	return k.key
+}
+
 // outcome is a marking with the clocks that have run on since the class.
 type outcome struct {
 	marking []int32
@@ -206,7 +228,7 @@ type outcome struct {
 // rest lets what fires at once fire, in order, every way it can.
 func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
 	if depth == 0 {
-		k.done = map[string]bool{}
+		clear(k.done)
 	}
 	for _, t := range k.order {
 		if !k.on(t, o.marking) {
@@ -215,11 +237,11 @@ func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
 		if depth == petri.MaxChain {
 			return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
 		}
-		key := fmt.Sprint(depth, o.marking, o.run)
-		if k.done[key] {
+		key := k.pack(append(o.marking, int32(depth)), o.run)
+		if k.done[string(key)] {
 			return nil
 		}
-		k.done[key] = true
+		k.done[string(key)] = true
 		return k.fire(o, t, func(n outcome) error { return k.rest(n, depth+1, then) })
 	}
 	return then(o)
@@ -265,7 +287,9 @@ func (k *checker) after(o outcome, t int32, md *petri.Mode, b *petri.Branch) (ou
 			}
 		}
 	}
-	n.run[t] = false
+	if n.run != nil {
+		n.run[t] = false
+	}
 	for u := range n.run {
 		n.run[u] = n.run[u] && k.fed(int32(u), n.marking)
 	}
@@ -317,7 +341,7 @@ func (k *checker) put(marking []int32, c petri.Count, t int32) error {
 // the class before, with the condition that the firing was first; nil at the
 // start and without zones.
 func (k *checker) contained(o outcome, z *zoneCheck) error {
-	zones, ok := k.listed[fmt.Sprint(o.marking)]
+	zones, ok := k.listed[string(k.pack(o.marking, nil))]
 	if !ok {
 		return refusal("%s is reached, and not listed", k.m.Format(o.marking))
 	}

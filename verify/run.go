@@ -17,6 +17,9 @@ type Config struct {
 	Semantics Semantics
 	// Progress is passed on to explorations.
 	Progress func(found, done int)
+	// Certify makes a certificate of what exploration proved, and lets the
+	// checker go through it: what it does not confirm is not proved.
+	Certify bool
 	// Prefer are priorities: see Model.Prefer.
 	Prefer [][2]string
 	// Open is the net that runs, compiled alone, if the program is that net
@@ -38,6 +41,8 @@ type Report struct {
 	Net     string
 	Hash    string // of the canonical text of the net
 	Results []Result
+	// Certificate of what exploration proved, if Config.Certify.
+	Certificate *Certificate
 }
 
 // Result is the verdict on one property.
@@ -157,7 +162,47 @@ func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property)
 		}
 		r.Results = append(r.Results, *res)
 	}
+	if c.Certify {
+		if err := r.certify(ctx, pass); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
+}
+
+// certify makes one certificate of all that exploration without time proved,
+// and checks it.
+func (r *Report) certify(ctx context.Context, pass *Pass) error {
+	var props []*Property
+	for i := range r.Results {
+		if v := &r.Results[i]; v.Outcome == Proved && v.Method == explicit && v.Property.Claim != "" {
+			props = append(props, v.Property)
+		}
+	}
+	if len(props) == 0 {
+		return nil
+	}
+	cert, err := pass.graph.Certify(props...)
+	if err != nil {
+		return err
+	}
+	err = cert.Check(ctx, pass.model, props...)
+	if err != nil && !errors.Is(err, ErrCertificate) {
+		return err
+	}
+	for i := range r.Results {
+		if v := &r.Results[i]; v.Outcome != Proved || v.Method != explicit || v.Property.Claim == "" {
+			continue
+		} else if err != nil {
+			v.Outcome, v.Cause, v.Reason = Unknown, Solver, err.Error()
+		} else {
+			v.Certificate = cert
+		}
+	}
+	if err == nil {
+		r.Certificate = cert
+	}
+	return nil
 }
 
 // result checks a property after those it requires.
