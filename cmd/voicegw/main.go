@@ -1,5 +1,5 @@
 // Command voicegw is the gateway and its tools: serve takes calls, call makes one, sim is the embedded model, net draws
-// and verify checks the nets that calls run on. `voicegw help` lists them.
+// and verify checks the nets that calls run on, explore visits all states of any net. `voicegw help` lists them.
 package main
 
 import (
@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exit codes: a person can do something about both.
+// exit codes: a person can do something about each.
 const (
 	exitFailed = 1
 	exitUsage  = 2 // what was asked for is wrong: a flag, a key of the configuration, an argument
+	exitOpen   = 3 // the question stays open: a cap was hit, a record is incomplete
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -33,6 +34,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
+	var a *answer
+	if errors.As(err, &a) {
+		return a.code
+	}
 	if errors.As(err, new(*usageError)) {
 		fmt.Fprintf(stderr, "`%s --help` says more.\n", cmd.CommandPath())
 		return exitUsage
@@ -54,6 +59,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(), versionCommand())
+	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyFiles(verifyCommand()),
+		exploreCommand(), versionCommand())
 	return root
 }

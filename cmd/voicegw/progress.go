@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// How often progress is shown: a line that a terminal overwrites, or lines of a log.
+const (
+	progressTerminal = 200 * time.Millisecond
+	progressLog      = 10 * time.Second
+)
+
+// progress tells people that work goes on. It is not safe for concurrent use.
+type progress struct {
+	w        io.Writer
+	what     string // "classes"
+	terminal bool
+	next     time.Time
+	shown    bool
+}
+
+// newProgress makes progress on w in units of what; the first line comes after a while.
+func newProgress(w io.Writer, what string) *progress {
+	p := &progress{w: w, what: what}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	p.next = time.Now().Add(p.every())
+	return p
+}
+
+func (p *progress) every() time.Duration {
+	if p.terminal {
+		return progressTerminal
+	}
+	return progressLog
+}
+
+// step shows how many were found and how many of them are done, unless it did so a moment ago.
+func (p *progress) step(found, done int) {
+	now := time.Now()
+	if now.Before(p.next) {
+		return
+	}
+	p.next, p.shown = now.Add(p.every()), true
+	line := fmt.Sprintf("%d %s found, %d of them done", found, p.what, done)
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		return
+	}
+	fmt.Fprintln(p.w, line)
+}
+
+// end clears what a terminal shows.
+func (p *progress) end() {
+	if p.terminal && p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/stateclass"
+)
+
+// fileCheck are the flags of verify that are about a file.
+type fileCheck struct {
+	properties []string
+	json       bool
+}
+
+// verifyFiles lets verify take a file where it takes the name of a net we ship.
+func verifyFiles(cmd *cobra.Command) *cobra.Command {
+	var c fileCheck
+	cmd.Use = "verify [NET | FILE --property P ...]"
+	cmd.Long += "\n\nInstead of a name it takes a file, PNML or TINA's .net, and at least one --property to check:\n" +
+		"  deadlock-free       some transition is enabled in every marking\n" +
+		"  bound PLACE <= N    the place never holds more than N tokens\n" +
+		"  never EXPR          no marking satisfies EXPR, such as on_1 >= 1 && closed == 0 (also ||, ! and parentheses)\n" +
+		"  reach EXPR          some marking does\n" +
+		"Intervals count if the file has some. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
+		"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong."
+	cmd.Flags().StringArrayVar(&c.properties, "property", nil, "what to check of the net in FILE; more than once for more")
+	cmd.Flags().BoolVar(&c.json, "json", false, "of a FILE: print a JSON list of verdicts")
+	shipped := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && isNetFile(args[0]) {
+			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}
+		if len(c.properties) > 0 || c.json {
+			return usagef("--property and --json are for a FILE (%s); the nets we ship have properties of their own",
+				orList(netEndings()))
+		}
+		return shipped(cmd, args)
+	}
+	return cmd
+}
+
+// finding is a verdict as JSON.
+type finding struct {
+	Net         string         `json:"net"`
+	Property    string         `json:"property"`
+	Verdict     verify.Outcome `json:"verdict"`
+	Method      string         `json:"method"`
+	Reason      string         `json:"reason"`
+	States      int            `json:"states"`
+	Seconds     float64        `json:"seconds"`
+	Certificate *string        `json:"certificate"` // null: none was asked for
+	Witness     *witnessJSON   `json:"witness"`     // null: there is none
+}
+
+// witnessJSON is a run that shows what a verdict says.
+type witnessJSON struct {
+	Timed    bool         `json:"timed"`    // the times are exact
+	Replayed bool         `json:"replayed"` // the machine took this very run
+	Ends     string       `json:"ends"`     // what the last marking shows
+	Firings  []firingJSON `json:"firings"`
+	Story    string       `json:"story"` // the same for people
+}
+
+type firingJSON struct {
+	Transition string  `json:"transition"`
+	AtMS       float64 `json:"at_ms"`
+}
+
+// run checks the properties of a file and prints what was found.
+func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writer) error {
+	if len(c.properties) == 0 {
+		return usagef("what to check of %s? --property %q, %q, %q or %q", name,
+			"deadlock-free", "bound PLACE <= N", "never EXPR", "reach EXPR")
+	}
+	n, err := readNet(name)
+	if err != nil {
+		return err
+	}
+	props, err := n.properties(c.properties)
+	if err != nil {
+		return err
+	}
+	report, err := n.check(ctx, props, stderr)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = printFindings(stdout, report)
+	} else {
+		err = printReport(stdout, report)
+	}
+	if err != nil {
+		return err
+	}
+	switch report.Outcome() {
+	case verify.Refuted:
+		return answerf(exitFailed, "not everything holds of %s", name)
+	case verify.Unknown:
+		return answerf(exitOpen, "not everything was decided of %s", name)
+	}
+	return nil
+}
+
+// properties reads property texts, all mistakes at once.
+func (n *fieldNet) properties(texts []string) ([]*verify.Property, error) {
+	m, err := n.model()
+	if err != nil {
+		return nil, err
+	}
+	var props []*verify.Property
+	var wrong []error
+	for _, text := range texts {
+		p, err := n.property(strings.TrimSpace(text), m)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("--property %q: %w", text, err))
+			continue
+		}
+		p.Name = strings.TrimSpace(text)
+		props = append(props, p)
+	}
+	switch len(wrong) {
+	case 0:
+		return props, nil
+	case 1:
+		return nil, &usageError{wrong[0]}
+	}
+	return nil, usagef("%d properties are wrong\n%w", len(wrong), joinLines(wrong))
+}
+
+// property reads one property.
+func (n *fieldNet) property(text string, m *verify.Model) (*verify.Property, error) {
+	verb, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case text == "deadlock-free":
+		if n.file.Timed {
+			return stateclass.DeadlockFree(stateclass.Options{}), nil
+		}
+		return verify.DeadlockFree(), nil
+	case verb == "bound":
+		return n.bound(rest, m)
+	case verb != "never" && verb != "reach":
+		return nil, fmt.Errorf("want deadlock-free, bound PLACE <= N, never EXPR or reach EXPR")
+	}
+	if err := checkExpr(rest, m); err != nil {
+		return nil, err
+	}
+	switch {
+	case n.file.Timed && verb == "never":
+		return stateclass.Never(rest, stateclass.Options{}), nil
+	case n.file.Timed:
+		return stateclass.Reach(rest, stateclass.Options{}), nil
+	case verb == "never":
+		return verify.Never(rest), nil
+	}
+	return verify.Reach(rest), nil
+}
+
+// checkExpr finds out whether an expression is about this net.
+func checkExpr(text string, m *verify.Model) error {
+	e, err := verify.ParseExpr(text)
+	if err == nil {
+		_, err = e.Bind(m)
+	}
+	return err
+}
+
+// bound reads PLACE <= N.
+func (n *fieldNet) bound(text string, m *verify.Model) (*verify.Property, error) {
+	at := strings.LastIndex(text, "<=")
+	if at < 0 {
+		return nil, fmt.Errorf("want bound PLACE <= N")
+	}
+	place := strings.TrimSpace(text[:at])
+	if len(place) > 1 && place[0] == '"' && place[len(place)-1] == '"' {
+		place = place[1 : len(place)-1]
+	}
+	limit, err := strconv.ParseUint(strings.TrimSpace(text[at+2:]), 10, 30)
+	if err != nil || place == "" {
+		return nil, fmt.Errorf("want bound PLACE <= N, with a whole number N")
+	}
+	if err := checkExpr(strconv.Quote(place), m); err != nil {
+		return nil, err
+	}
+	if n.file.Timed {
+		return stateclass.Bounded(place, int(limit), stateclass.Options{}), nil
+	}
+	return verify.Bounded(place, int(limit)), nil
+}
+
+// check runs the checks.
+func (n *fieldNet) check(ctx context.Context, props []*verify.Property, stderr io.Writer) (*verify.Report, error) {
+	p := newProgress(stderr, "states")
+	defer p.end()
+	start := time.Now()
+	counted := verify.WithinCapacity()
+	if n.file.Timed {
+		counted = stateclass.WithinCapacity(stateclass.Options{})
+	}
+	report, err := verify.Run(ctx, n.prog, verify.Config{
+		Semantics: verify.Interleave,
+		Prefer:    n.file.Higher,
+		Progress:  p.step,
+		Now:       func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) },
+	}, append(slices.Clip(props), counted)...)
+	if err != nil {
+		return nil, stopped(err)
+	}
+	last := len(props)
+	limit := report.Results[last]
+	report.Results = report.Results[:last]
+	if limit.Outcome != verify.Proved {
+		for i := range report.Results {
+			doubt(&report.Results[i], limit.Reason)
+		}
+	}
+	return report, nil
+}
+
+// doubt turns a verdict that speaks of every marking into unknown: beyond a place with more tokens than can be counted
+// nothing was visited. What a witness shows stands.
+func doubt(r *verify.Result, reason string) {
+	if r.Outcome != verify.Unknown && r.Witness == nil {
+		r.Verdict = verify.Doubt(r.Method, verify.Unsupported, r.States, "not everything was visited: %s", reason)
+	}
+}
+
+func printFindings(w io.Writer, r *verify.Report) error {
+	out := []finding{}
+	for i := range r.Results {
+		v := &r.Results[i]
+		out = append(out, finding{Net: r.Net, Property: v.Property.Name, Verdict: v.Outcome, Method: v.Method,
+			Reason: v.Reason, States: v.States, Seconds: float64(v.Seconds), Witness: asJSON(v.Witness)})
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}
+
+func asJSON(w *verify.Witness) *witnessJSON {
+	if w == nil {
+		return nil
+	}
+	out := &witnessJSON{Timed: w.Timed, Replayed: w.Replayed, Ends: w.Ends, Story: w.Story, Firings: []firingJSON{}}
+	for _, f := range w.Firings {
+		out.Firings = append(out.Firings, firingJSON{f.Name, float64(f.At) / float64(time.Millisecond)})
+	}
+	return out
+}
+
+func printReport(w io.Writer, r *verify.Report) error {
+	for i := range r.Results {
+		v := &r.Results[i]
+		fmt.Fprintf(w, "%-8s %s  (%s, %d states, %.3f s)\n", v.Outcome, v.Property.Name, v.Method, v.States, v.Seconds)
+		fmt.Fprintf(w, "         %s\n", v.Reason)
+		for _, line := range storyLines(v.Witness) {
+			fmt.Fprintf(w, "           %s\n", line)
+		}
+	}
+	return nil
+}
+
+// storyLines are the lines of a witness's story, each firing with its time if the times are exact.
+func storyLines(w *verify.Witness) []string {
+	if w == nil {
+		return nil
+	}
+	lines := strings.Split(strings.TrimRight(w.Story, "\n"), "\n")
+	if w.Timed && len(lines) == len(w.Firings)+1 { // the first line is the start
+		for i, f := range w.Firings {
+			lines[i+1] = fmt.Sprintf("%10v %s", f.At, lines[i+1])
+		}
+	}
+	return lines
+}
+
+// joinLines is one mistake a line.
+func joinLines(list []error) error {
+	var lines []string
+	for _, err := range list {
+		lines = append(lines, "  "+err.Error())
+	}
+	return fmt.Errorf("%s", strings.Join(lines, "\n"))
+}

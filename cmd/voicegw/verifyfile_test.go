@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+// TestVerifyFile: verdicts and exit codes.
+func TestVerifyFile(t *testing.T) {
+	t.Parallel()
+	const safe = "never (on_1 >= 1 || on_2 >= 1) && closed == 0"
+	for _, test := range []struct {
+		file  string
+		props []string
+		code  int
+		words []string
+	}{
+		{"crossing_2.net", []string{safe, "deadlock-free", "bound coming <= 1", "reach on_1 >= 1 && on_2 >= 1"}, 0,
+			[]string{"proved   " + safe, "proved   deadlock-free", "proved   bound coming <= 1", "proved   reach on_1"}},
+		{"crossing_2.net", []string{"never on_1 >= 1", safe}, 1,
+			[]string{"refuted  never on_1 >= 1", "3ms", "In_1", "not everything holds"}},
+		{"crossing_2.net", []string{"bound cfar <= 1", "reach raising && lowering"}, 1, []string{"refuted  bound", "refuted  reach"}},
+		{"self_loop.net", []string{"never q", "reach q"}, 1, []string{"proved   never q", "refuted  reach q"}},
+		{"tie.net", []string{"deadlock-free", "reach r"}, 1, []string{"refuted  deadlock-free", "proved   reach r", "3ms"}},
+		{"no_tie.net", []string{"never r"}, 0, []string{"proved"}},
+		{"mutex.pnml", []string{`bound "work" <= 1`, "deadlock-free", "never !(lock) && work == 0"}, 0, []string{"proved"}},
+		{"mutex.pnml", []string{"bound rest <= 2"}, 1, []string{"refuted", "rest*3"}},
+		{"growing.net", []string{"never p == 0"}, 3, []string{"unknown", "not everything was decided"}},
+		{"growing.net", []string{"reach p == 70000"}, 3, []string{"unknown", "exceeds the capacity"}},
+		{"growing.net", []string{"never p == 0", "bound p <= 5"}, 1, []string{"unknown", "refuted"}},
+		{"crossing_2.net", []string{"never onn_1 >= 1", "bound clsed <= 1"}, 2,
+			[]string{"2 properties", `"onn_1"`, "on_1", `"clsed"`, "closed"}},
+		{"crossing_2.net", []string{"never on_1 >="}, 2, []string{`--property "never on_1 >="`}},
+		{"crossing_2.net", []string{"bound on_1 < 2"}, 2, []string{"bound PLACE <= N"}},
+		{"crossing_2.net", []string{"bound on_1 <= x"}, 2, []string{"whole number"}},
+		{"crossing_2.net", []string{"always on_1"}, 2, []string{"deadlock-free, bound PLACE <= N, never EXPR or reach EXPR"}},
+		{"crossing_2.net", nil, 2, []string{"what to check"}},
+		{"broken.net", []string{"deadlock-free"}, 2, []string{"broken.net:2: "}},
+	} {
+		args := []string{"verify", testNet(test.file)}
+		for _, p := range test.props {
+			args = append(args, "--property", p)
+		}
+		command(t, nil, args...).want(t, test.code, test.words...)
+	}
+	command(t, nil, "verify", filepath.Join(t.TempDir(), "none.net"), "--property", "deadlock-free").want(t, 2, "none.net")
+	command(t, nil, "verify", "session", "--json").want(t, 2, "--json")
+}
+
+// TestVerifyFileAsJSON reads what a script reads.
+func TestVerifyFileAsJSON(t *testing.T) {
+	t.Parallel()
+	r := command(t, nil, "verify", testNet("crossing_1.net"), "--json", "--property", "never on_1", "--property",
+		"deadlock-free")
+	r.want(t, 1)
+	var list []finding
+	if err := json.Unmarshal([]byte(r.stdout), &list); err != nil {
+		t.Fatalf("%v: %s", err, r.stdout)
+	}
+	if len(list) != 2 {
+		t.Fatalf("%d findings: %s", len(list), r.stdout)
+	}
+	bad, good := list[0], list[1]
+	if bad.Net != "crossing_1" || bad.Property != "never on_1" || bad.Verdict != verify.Refuted || bad.Witness == nil {
+		t.Errorf("%+v", bad)
+	}
+	if w := bad.Witness; w != nil {
+		last := w.Firings[len(w.Firings)-1]
+		if last.Transition != "In_1" || last.AtMS != 3 || !w.Timed || !w.Replayed || !strings.Contains(w.Ends, "on_1") {
+			t.Errorf("witness %+v", w)
+		}
+	}
+	if good.Verdict != verify.Proved || good.Witness != nil || good.States != 10 || good.Method != "state classes" {
+		t.Errorf("%+v", good)
+	}
+	for _, key := range []string{"net", "property", "verdict", "method", "states", "seconds", "certificate", "witness"} {
+		if !strings.Contains(r.stdout, `"`+key+`": `) {
+			t.Errorf("no key %s", key)
+		}
+	}
+}
