@@ -1,0 +1,52 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// philosophers is a ring of n at a table: 4 places and 3 firings each.
+func philosophers(n int) *petri.Net {
+	net := &petri.Net{Name: "philosophers", Imported: true}
+	for i := range n {
+		p := func(s string, i int) string { return fmt.Sprintf("%s_%d", s, i%n) }
+		net.Init = append(net.Init, tokens(p("thinks", i), p("fork", i))...)
+		net.Transitions = append(net.Transitions,
+			classic(p("left", i), arcs(p("thinks", i), p("fork", i)), arcs(p("waits", i))),
+			classic(p("right", i), arcs(p("waits", i), p("fork", i+1)), arcs(p("eats", i))),
+			classic(p("leave", i), arcs(p("eats", i)), arcs(p("thinks", i), p("fork", i), p("fork", i+1))))
+	}
+	return net
+}
+
+// TestPhilosophers: the ring has as many markings as the Pell-Lucas numbers
+// say, and exactly one deadlock.
+func TestPhilosophers(t *testing.T) {
+	for n, want := range map[int]int{2: 6, 3: 14, 4: 34, 5: 82, 6: 198, 10: 6726} {
+		if g := explore(t, philosophers(n), Options{}); g.States() != want || len(g.Dead()) != 1 {
+			t.Errorf("%d: %d markings, %d dead; want %d, 1", n, g.States(), len(g.Dead()), want)
+		}
+	}
+}
+
+func benchmarkExplore(b *testing.B, n *petri.Net) {
+	m := NewModel(compile(b, n), RunToCompletion)
+	b.ReportAllocs()
+	states := 0
+	for b.Loop() {
+		g, err := ExploreModel(context.Background(), m, Options{Max: 1 << 22})
+		if err != nil || !g.Complete {
+			b.Fatal(err)
+		}
+		states += g.States()
+	}
+	b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "markings/s")
+	b.ReportMetric(float64(m.Slots()), "places")
+}
+
+func BenchmarkExplore20Places(b *testing.B) { benchmarkExplore(b, philosophers(5)) }
+func BenchmarkExplore40Places(b *testing.B) { benchmarkExplore(b, philosophers(10)) }
+func BenchmarkExploreVoice(b *testing.B)    { benchmarkExplore(b, calibration(1000, true)) }
