@@ -37,8 +37,11 @@ const whereKeysBelong = "an API key goes into the environment variable GEMINI_AP
 	"model.key_file"
 
 // addSettingFlags gives cmd a flag for each setting. Their values are kept as text until configure reads them.
-func addSettingFlags(cmd *cobra.Command) {
-	for _, s := range settings() {
+func addSettingFlags(cmd *cobra.Command) { addFlags(cmd, settings()) }
+
+// addFlags gives cmd flags for some settings and for the file.
+func addFlags(cmd *cobra.Command, some []setting) {
+	for _, s := range some {
 		f := cmd.Flags().VarPF(&textFlag{kind: s.kind}, s.flag(), "", fmt.Sprintf("%s (default %s)", s.doc, s.def))
 		if s.kind == "bool" {
 			f.NoOptDefVal = "true"

@@ -1,5 +1,6 @@
 // Command voicegw is the gateway and its tools: serve takes calls, call makes one, sim is the embedded model, net draws
-// and verify checks the nets that calls run on, explore visits all states of any net. `voicegw help` lists them.
+// and verify checks the nets that calls run on, explore visits all states of any net,
+// replay plays a recorded call again. `voicegw help` lists them.
 package main
 
 import (
@@ -60,6 +61,6 @@ func rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyFiles(verifyCommand()),
-		exploreCommand(), versionCommand())
+		exploreCommand(), replayCommand(), versionCommand())
 	return root
 }

@@ -22,7 +22,8 @@ type options struct {
 	timing          voicenets.Config
 	speech          audio.ActivityConfig
 	limits          limitOptions
-	showNet         *bool // nil: on loopback
+	showNet         *bool  // nil: on loopback
+	record          string // a directory; "": no call is recorded
 	log             logOptions
 	tls             tlsOptions
 	insecure        bool

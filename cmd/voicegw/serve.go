@@ -42,6 +42,9 @@ func serveCommand() *cobra.Command {
 // serve takes calls until ctx is done, and then ends them.
 func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error) {
 	log := newLogger(o.log, stderr)
+	if err := makeRecords(o.record); err != nil {
+		return err
+	}
 	m, err := openModel(o)
 	if err != nil {
 		return err
@@ -122,6 +125,7 @@ func (o *options) gateway(m *model, log *zap.Logger) voicegw.Config {
 		CallsMax:     o.callsMax,
 		DialTimeout:  o.limits.dialTimeout + dialGrace,
 		ShowNet:      show,
+		Record:       recordIn(o.record),
 		Log:          log,
 		WS: ws.Config{
 			Hosts:           o.hosts,

@@ -44,6 +44,9 @@ func doorSettings() []setting {
 			func(o *options) *int { return &o.callsMax }),
 		boolSetting("show_net", "true on a loopback address", "let a page see the net of its own call move",
 			func(o *options, b bool) { o.showNet = &b }),
+		textSetting("record", "none", "the path of a directory, which is made if it is not there",
+			"where to write the events of each call, for voicegw replay; neither audio nor words are among them",
+			func(o *options) *string { return &o.record }, canBeDirectory),
 		boolSetting("insecure", "false", "allow a real key behind an address that others can reach: anybody may talk at "+
 			"your expense", func(o *options, b bool) { o.insecure = b }),
 		textSetting("tls.cert_file", "none", "the path of a certificate in PEM", "certificate for https",

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+func replayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "play a recorded call again, and compare every event",
+		Long: "replay takes what came in during a call that `serve --record DIR` recorded, lets the net decide anew, and\n" +
+			"compares everything it does with the record, event for event.\n\n" +
+			"The net is one of those that calls run on, with the timings that serve had: give the same --config, environment\n" +
+			"or flags. The exit code is 0 if everything is the same, 1 if something differs (the first difference is told),\n" +
+			"2 if the file is damaged or of another net, 3 if the record is incomplete.",
+		Args: func(_ *cobra.Command, args []string) error {
+			return oneFile("the record of a call, a " + recordEnding + " file")(args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := configure(cmd.Flags(), os.Environ())
+			if err != nil {
+				return err
+			}
+			return replay(args[0], o.timing, cmd.OutOrStdout())
+		},
+	}
+	addFlags(cmd, timingSettings())
+	return cmd
+}
+
+// replay plays the record in a file again.
+func replay(name string, timing voicenets.Config, stdout io.Writer) error {
+	r, err := readRecord(name)
+	if err != nil {
+		return &usageError{err}
+	}
+	if !r.header.Complete {
+		return answerf(exitOpen, "%s is incomplete: its header says that events are missing", name)
+	}
+	n, prog, err := sessionOf(r.header.Hash, timing)
+	if err != nil {
+		return err
+	}
+	if prog == nil {
+		return usagef("%s was made by net %q with other timings, or by another version of it (%s): "+
+			"give the --config that serve had", name, r.header.Net, r.header.Hash)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	done, err := event.Replay(prog, file)
+	var diff *event.Difference
+	switch {
+	case errors.As(err, &diff):
+		return answerf(exitFailed, "after %d events that are the same, event %d differs:\n  recorded: %s\n  replayed: %s",
+			done, diff.Seq, diff.Archived, diff.Replayed)
+	case err != nil:
+		return usagef("%s: %w", name, err)
+	case done != r.events:
+		return answerf(exitFailed, "%d of %d events were replayed", done, r.events)
+	}
+	fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
+	fmt.Fprintf(stdout, "%d events in %v of net time\nthe same, event for event\n", done, r.last.At)
+	if why := r.open(); why != "" {
+		return answerf(exitOpen, "%s is incomplete: %s", name, why)
+	}
+	return nil
+}
+
+// record is what a file with the events of a call holds.
+type record struct {
+	header event.Header
+	events uint64
+	last   petri.Event
+	cut    bool // its last line is not whole
+}
+
+// readRecord reads a whole file. The error says in which line it is damaged.
+func readRecord(name string) (*record, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r, err := event.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	out := &record{header: r.Header}
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			out.cut = r.Cut()
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out.last = e
+		out.events++
+	}
+}
+
+// open says why the record does not tell the whole call; "" if it does.
+func (r *record) open() string {
+	switch {
+	case r.cut:
+		return "its last line is cut off"
+	case r.events == 0:
+		return "it has no events"
+	case r.last.Kind != petri.Ended && r.last.Kind != petri.Faulted:
+		return fmt.Sprintf("it ends at %v, before the call does", r.last.At.Round(time.Millisecond))
+	}
+	return ""
+}
+
+// sessionOf finds the net that calls with these timings run on and whose hash is that of a record; the program is nil
+// if there is none.
+func sessionOf(hash string, timing voicenets.Config) (shippedNet, *petri.Program, error) {
+	for _, n := range shippedNets() {
+		for _, greeting := range []bool{true, false} {
+			c := timing
+			c.Detection, c.HalfDuplex, c.Greeting = n.config.Detection, n.config.HalfDuplex, greeting
+			n.config = c
+			p, err := n.program()
+			if err != nil {
+				return n, nil, err
+			}
+			if event.Hash(p) == hash {
+				return n, p, nil
+			}
+		}
+	}
+	return shippedNet{}, nil, nil
+}
