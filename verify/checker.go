@@ -23,7 +23,8 @@ type checker struct {
 	waits  []petri.Interval
 	bad    []func([]int32) bool
 	claims []string
-	strict bool // refusals break a claim
+	strict bool     // refusals break a claim,
+	may    []string // but not of these places
 	listed map[string][][]int64
 	list   []listing
 	key    []byte
@@ -45,7 +46,7 @@ func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
 	for _, p := range props {
 		k.claims = append(k.claims, p.Claim)
 		if p.Bad == nil {
-			k.strict = true
+			k.strict, k.may = true, p.MayRefuse
 			k.bad = append(k.bad, func([]int32) bool { return false })
 			continue
 		}
@@ -330,7 +331,7 @@ func (k *checker) put(marking []int32, c petri.Count, t int32) error {
 	if !p.Env || !k.m.outside(&k.p.Transitions()[t]) {
 		return refusal("%s exceeds the capacity of %s", k.p.Transitions()[t].Name, p.Name)
 	}
-	if k.strict {
+	if k.strict && !kept(k.may, p.Name) {
 		return refusal("%s refuses a token of %s", p.Name, k.p.Transitions()[t].Name)
 	}
 	marking[c.Slot] -= min(over, c.N)

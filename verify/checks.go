@@ -109,10 +109,13 @@ func Bounded(place string, n int) *Property {
 
 // WithinCapacity says that no firing exceeds the capacity of a place, that no
 // chain of firings at one instant is endless, and that no environment place
-// that decides something turns a token away.
-func WithinCapacity() *Property {
+// that decides something turns a token away, those excepted that may: in full
+// or by their last parts.
+func WithinCapacity(mayRefuse ...string) *Property {
+	claim := strings.Join(append([]string{"capacity"}, mayRefuse...), " ")
 	return &Property{
-		Name: "capacity", Doc: "no place exceeds its capacity, none that decides refuses a token", Claim: "capacity",
+		Name: "capacity", Doc: "no place exceeds its capacity, none that decides refuses a token", Claim: claim,
+		MayRefuse: mayRefuse,
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, err := pass.Graph(ctx)
 			if err != nil {
@@ -122,6 +125,9 @@ func WithinCapacity() *Property {
 				return g.counterexample(g.PathToFault(f), "%s", g.Model.describe(f.Fault)), nil
 			}
 			for _, r := range g.Refusals {
+				if kept(mayRefuse, g.Model.places[r.Place].Name) {
+					continue
+				}
 				return g.counterexample(g.pathToRefusal(r), "%s is full and refuses the token of %s",
 					g.Model.places[r.Place].Name, g.Model.Name(r.Step)), nil
 			}
@@ -288,6 +294,9 @@ func (p *Pass) search(ctx context.Context, expr string) (*Graph, int, error) {
 
 // whole is a proof if the graph is complete.
 func (g *Graph) whole(format string, args ...any) Verdict {
+	if len(g.Faults) > 0 {
+		return g.sized(unknown(explicit, Faulty, "the net faults: %s", g.Model.describe(g.Faults[0].Fault)))
+	}
 	if !g.Complete {
 		return g.sized(unknown(explicit, Capped, "nothing found within %d markings, and there are more", g.States()))
 	}

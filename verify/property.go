@@ -18,6 +18,8 @@ type Property struct {
 	// it. Without Bad the claim is that nothing exceeds a capacity.
 	Claim string
 	Bad   func(m *Model) (func(marking []int32) bool, error)
+	// MayRefuse are environment places that may turn tokens away.
+	MayRefuse []string
 	// OpenWorld marks a check of the structure that needs no environment. A
 	// proof of any other property over a net whose environment was left out
 	// becomes Unknown.
@@ -62,6 +64,7 @@ type Cause string
 // Why a verdict is Unknown.
 const (
 	Capped      Cause = "cap"         // the state space is larger than the cap
+	Faulty      Cause = "fault"       // the net breaks its own rules: no run goes on after that
 	OpenEnv     Cause = "environment" // the environment was left out
 	Spurious    Cause = "spurious"    // a counterexample did not replay
 	Vacuous     Cause = "vacuous"     // transitions that never fire

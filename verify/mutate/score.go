@@ -7,6 +7,7 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
 // Closure closes a net with automata of its environment.
@@ -22,7 +23,8 @@ type Config struct {
 	Closures []Closure
 	// Properties that the net keeps in every closure.
 	Properties []*verify.Property
-	// Max markings of each exploration; 0 means verify.DefaultMax.
+	// Max markings, and classes, of each exploration; 0 means
+	// verify.DefaultMax.
 	Max       int
 	Semantics verify.Semantics
 	// Progress, if not nil, is called for each mutant that was decided.
@@ -133,7 +135,7 @@ func (r *runner) try(ctx context.Context, n *petri.Net) (broken, prints []string
 		if err != nil {
 			return nil, nil, err
 		}
-		report, err := verify.Run(ctx, p, pass, r.config.Properties...)
+		report, err := verify.Run(ctx, p, pass, stateclass.Sharpen(stateclass.Options{}, r.config.Properties...)...)
 		if err != nil {
 			return nil, nil, err
 		}

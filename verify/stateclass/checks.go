@@ -135,8 +135,8 @@ func (g *Graph) find(c *verify.Cond) int {
 }
 
 // WithinCapacity is verify.WithinCapacity with time.
-func WithinCapacity(o Options) *verify.Property {
-	p := verify.WithinCapacity()
+func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
+	p := verify.WithinCapacity(mayRefuse...)
 	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 		g, err := Of(ctx, pass, o)
 		if err != nil {
@@ -146,6 +146,9 @@ func WithinCapacity(o Options) *verify.Property {
 			return g.refute(g.pathToFault(f), "%s", g.Model.Describe(f.Fault)), nil
 		}
 		for _, r := range g.Refusals {
+			if keeps(mayRefuse, g.Model.Place(r.Place)) {
+				continue
+			}
 			return g.refute(g.pathAcross(r.From, r.First), "%s is full and refuses the token of %s",
 				g.Model.Place(r.Place), g.Model.Name(r.Step)), nil
 		}
@@ -188,6 +191,9 @@ func Fires(o Options, names ...string) *verify.Property {
 
 // whole is a proof if the graph is complete.
 func (g *Graph) whole(format string, args ...any) verify.Verdict {
+	if len(g.Faults) > 0 {
+		return verify.Doubt(method, verify.Faulty, g.Classes(), "the net faults: %s", g.Model.Describe(g.Faults[0].Fault))
+	}
 	if !g.Complete {
 		return g.capped()
 	}

@@ -34,7 +34,7 @@ func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
 				o.Progress(len(e.g.classes), i)
 			}
 		}
-		if len(e.g.classes) > e.g.Options.Max {
+		if len(e.g.classes) > e.g.Options.Max || e.g.hit >= 0 {
 			e.finish()
 			return e.g, nil
 		}
@@ -78,7 +78,7 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 		o.Max = DefaultMax
 	}
 	e := &explorer{
-		g:    &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()), fired: make([]int32, m.StepCount())},
+		g:    &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()), hit: -1, fired: make([]int32, m.StepCount())},
 		from: -1, here: make([]int32, m.Slots()), rows: make([]int, len(m.Timed())), table: make([]uint32, 1<<12),
 		faulted: map[faultKey]bool{}, refused: map[verify.Refusal]bool{},
 	}
@@ -232,6 +232,9 @@ func (e *explorer) make(id uint32) uint32 {
 		zone: len(e.g.zones), marking: id, parent: int32(e.from), by: e.first, edge: -1, rep: k,
 	})
 	e.g.zones = append(e.g.zones, e.zone...)
+	if o := &e.g.Options; o.until != nil && e.g.hit < 0 && o.until(e.w.Marking) {
+		e.g.hit = int(k)
+	}
 	return k
 }
 

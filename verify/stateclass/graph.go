@@ -33,7 +33,8 @@ type Options struct {
 	// were found and how many of them are done.
 	Progress func(found, done int)
 
-	watch int32 // transition of an observer; 0: none
+	watch int32                      // transition of an observer; 0: none
+	until func(marking []int32) bool // stop at a class that has such a marking
 }
 
 // DefaultMax is the cap on classes unless Options say otherwise.
@@ -67,6 +68,7 @@ type Graph struct {
 	stopped  bool
 	elapsed  Span
 	quickest origin
+	hit      int     // class at which the exploration stopped; -1
 	fired    []int32 // by step: class it was first seen to fire from, plus 2
 }
 

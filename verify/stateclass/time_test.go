@@ -190,3 +190,32 @@ func TestCapAndCancel(t *testing.T) {
 		t.Errorf("a wait beyond the limit: %v", err)
 	}
 }
+
+// TestSharpen: what ignoring time leaves open, time decides.
+func TestSharpen(t *testing.T) {
+	race := func(slow petri.Interval) *petri.Net {
+		return imported("p1 p2 c", tr("fast", between(1, 3), "p1 -> q1"), tr("slow", slow, "p2 -> q2"),
+			inhibit(tr("late", between(10, 10), "c -> d"), "q2"))
+	}
+	for _, c := range []struct {
+		slow petri.Interval
+		prop *verify.Property
+		want verify.Outcome
+	}{
+		{between(4, 5), verify.Never("q2 && p1"), verify.Proved}, {between(2, 5), verify.Never("q2 && p1"), verify.Refuted},
+		{between(4, 5), verify.Never("d"), verify.Proved}, {between(4, 10), verify.Never("d"), verify.Refuted},
+		{between(4, 5), verify.DeadlockFree(), verify.Refuted},
+	} {
+		p, err := petri.Compile(race(c.slow))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := verify.Run(context.Background(), p, verify.Config{}, Sharpen(Options{}, c.prop)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := r.Results[0]; v.Outcome != c.want {
+			t.Errorf("%s with %v: %s (%s), want %s", c.prop.Name, c.slow, v.Outcome, v.Reason, c.want)
+		}
+	}
+}
