@@ -14,6 +14,8 @@ chromium|chromium|browser tests
 /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|fonts-dejavu-core|browser tests: letters on the page
 espeak-ng|espeak-ng|making speech fixtures
 sox|sox|making speech fixtures
+z3|z3|proofs for every value of a parameter
+cvc5|cvc5|checking those proofs again
 LIST
 }
 
@@ -22,6 +24,7 @@ wanted() {
     cat <<'LIST'
 gcc|gcc|the race detector: without a C compiler the tests run without it
 /usr/include/stdio.h|libc6-dev|the race detector
+/usr/include/z3.h|libz3-dev|proofs by induction (build tag z3)
 LIST
 }
 

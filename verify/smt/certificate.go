@@ -1,0 +1,243 @@
+package smt
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// Certificate is an inductive invariant: it holds at the start, every firing
+// keeps it, and it excludes what the property forbids. Check needs nothing else
+// of it than the formula: the net, the property and the parameters are the
+// checker's own.
+type Certificate struct {
+	Format   int      `json:"format"`
+	Net      string   `json:"netHash"`
+	System   string   `json:"systemHash"` // of the formulas that the invariant is about
+	Property string   `json:"property"`   // what never holds
+	Params   []Param  `json:"params,omitempty"`
+	Places   []string `json:"places"` // the slice: all others are left open
+	// Invariant is a formula over m<slot> and k<parameter>.
+	Invariant string `json:"invariant"`
+	Solver    string `json:"solver"`    // that found it
+	CheckedBy string `json:"checkedBy"` // that checked it, in a process of its own
+	Sum       string `json:"sum"`       // SHA-256 of all else
+}
+
+const certificateFormat = 1
+
+// Marshal is the certificate as a file.
+func (c *Certificate) Marshal() ([]byte, error) {
+	sealed := *c
+	sealed.Sum = ""
+	b, err := json.Marshal(&sealed)
+	if err != nil {
+		return nil, fmt.Errorf("smt: write certificate: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	sealed.Sum = "sha256:" + hex.EncodeToString(sum[:])
+	b, err = json.MarshalIndent(&sealed, "", "\t")
+	return append(b, '\n'), err
+}
+
+// ReadCertificate reads what Marshal wrote. A file that differs in one byte is
+// an error.
+func ReadCertificate(b []byte) (*Certificate, error) {
+	if len(b) > termBytesMax {
+		return nil, refusal("%d bytes; at most %d are read", len(b), termBytesMax)
+	}
+	c := &Certificate{}
+	if err := json.Unmarshal(b, c); err != nil {
+		return nil, refusal("it is not readable: %v", err)
+	}
+	again, err := c.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(b, again) {
+		return nil, refusal("it is damaged: its sum or its form is not what was written")
+	}
+	return c, nil
+}
+
+// refusal is a verify.ErrCertificate with a reason.
+func refusal(format string, args ...any) error {
+	return fmt.Errorf("smt: check certificate: %w: %s", verify.ErrCertificate, fmt.Sprintf(format, args...))
+}
+
+// ErrNotChecked says that no solver could check a certificate, which may be
+// right.
+var ErrNotChecked = errors.New("smt: the certificate was not checked")
+
+// Check holds a certificate against a closed net and the expression that must
+// never hold there: it encodes the net anew and has a solver decide every
+// obligation. nil means that the proof stands for all values of the parameters
+// in c, whatever the certificate says of itself. An error that is ErrNotChecked
+// says that there was no answer; one that is verify.ErrCertificate that it
+// proves nothing; others are those of ctx and of wrong questions.
+func Check(ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate) error {
+	s, err := c.rebuild(model, sem, expr, cert)
+	if err != nil {
+		return err
+	}
+	invariant, err := readInvariant(s, cert.Invariant)
+	if err != nil {
+		return fmt.Errorf("%w: %w", verify.ErrCertificate, err)
+	}
+	_, err = c.recheck(ctx, s, invariant)
+	if quiet := (*silence)(nil); errors.As(err, &quiet) {
+		return fmt.Errorf("%w: %w", ErrNotChecked, err)
+	}
+	return err
+}
+
+// rebuild encodes the slice that a certificate is about.
+func (c Config) rebuild(model *verify.Model, sem verify.Semantics, expr string, cert *Certificate) (*system, error) {
+	refuse := func(what string, of, want any) error {
+		return refusal("it is about %s %v, not %v", what, of, want)
+	}
+	switch {
+	case cert.Format != certificateFormat:
+		return nil, refuse("format", cert.Format, certificateFormat)
+	case cert.Net != model.Hash():
+		return nil, refuse("net", cert.Net, model.Hash())
+	case cert.Property != expr:
+		return nil, refuse("property", cert.Property, expr)
+	case !slices.EqualFunc(cert.Params, c.Params, sameParam):
+		return nil, refuse("parameters", cert.Params, c.Params)
+	case len(model.OpenPlaces()) > 0:
+		return nil, refusal("nothing fills %s", strings.Join(model.OpenPlaces(), ", "))
+	}
+	e, err := newEncoder(model, sem, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range cert.Places {
+		p := e.prog.Place(name)
+		if p < 0 {
+			return nil, refuse("place", name, "any of the net")
+		}
+		e.keep[p] = true
+	}
+	s, err := e.system(expr)
+	if err != nil {
+		return nil, err
+	}
+	if cert.System != s.hash() {
+		return nil, refuse("formulas", cert.System, s.hash())
+	}
+	return s, nil
+}
+
+func sameParam(a, b Param) bool {
+	return a.Name == b.Name && a.Min == b.Min && slices.Equal(a.Thresholds, b.Thresholds) &&
+		slices.Equal(a.Capacities, b.Capacities) && slices.Equal(a.Initial, b.Initial)
+}
+
+// recheck has somebody else decide the obligations: cvc5 or, without it,
+// another process of z3. It returns who did.
+func (c Config) recheck(ctx context.Context, s *system, invariant term) (string, error) {
+	by, err := c.cvc5(ctx)
+	if quiet := (*silence)(nil); errors.As(err, &quiet) {
+		by, err = c.z3(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	return by.name, s.check(ctx, by, invariant)
+}
+
+// check decides every obligation of an invariant. Its error is a silence if
+// there was no answer.
+func (s *system) check(ctx context.Context, by *solver, invariant term) error {
+	script, names := s.obligations(invariant)
+	r, err := by.ask(ctx, script)
+	if err != nil {
+		return err
+	}
+	answers, err := by.answers(r, len(names))
+	if err != nil {
+		return err
+	}
+	for i, a := range answers {
+		if a.fails() {
+			return refusal("the invariant does not hold: %s", names[i])
+		}
+		if !a.holds() {
+			return silent("%s does not decide %s", by.name, names[i])
+		}
+	}
+	return nil
+}
+
+// obligations are the negations of what an inductive invariant must satisfy,
+// one question each, and what they are called.
+func (s *system) obligations(invariant term) (script string, names []string) {
+	var b strings.Builder
+	b.WriteString("(set-logic QF_LIA)\n")
+	vars := s.vars()
+	var params []term
+	for _, v := range vars {
+		fmt.Fprintf(&b, "(declare-fun %s () Int)\n", v)
+		params = append(params, list(v, sym("Int")))
+	}
+	fmt.Fprintf(&b, "(define-fun Inv %s Bool %s)\n", list(params...), invariant)
+	inv := func(args []term) term { return app("Inv", args...) }
+	question := func(name string, parts ...term) {
+		names = append(names, name)
+		fmt.Fprintf(&b, "(push 1)\n(assert %s)\n(check-sat)\n(pop 1)\n", conj(parts...))
+	}
+	question("at the start", s.init, negate(inv(vars)))
+	for _, r := range s.rules {
+		question("after "+r.name, inv(vars), r.guard, negate(inv(r.next)))
+	}
+	question("where it is bad", inv(vars), s.bad)
+	return b.String(), names
+}
+
+// newCertificate writes down a proof.
+func newCertificate(pass *verify.Pass, e *encoder, s *system, expr string, invariant term) *Certificate {
+	c := &Certificate{
+		Format: certificateFormat, Net: pass.Model().Hash(), System: s.hash(), Property: expr,
+		Params: e.params, Invariant: invariant.String(),
+	}
+	for i, p := range e.prog.Places() {
+		if e.keep[i] {
+			c.Places = append(c.Places, p.Name)
+		}
+	}
+	return c
+}
+
+// Alike reports whether the proofs about two programs are the same, whatever
+// their parameters were compiled as: a proof for one is then a proof for the
+// other. It is how a test shows that a parameter is marked everywhere.
+func (c Config) Alike(a, b *petri.Program, expr string) (bool, error) {
+	hash := func(p *petri.Program) (string, error) {
+		e, err := newEncoder(verify.NewModel(p, verify.RunToCompletion), verify.RunToCompletion, c.Params)
+		if err != nil {
+			return "", err
+		}
+		e.keepAll()
+		s, err := e.system(expr)
+		if err != nil {
+			return "", err
+		}
+		return s.hash(), nil
+	}
+	x, err := hash(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := hash(b)
+	return x == y, err
+}

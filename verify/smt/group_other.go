@@ -1,0 +1,10 @@
+//go:build !unix
+
+package smt
+
+import "os/exec"
+
+// group does nothing: without process groups only the program itself is ended.
+func group(*exec.Cmd) {}
+
+func killGroup(int) {}

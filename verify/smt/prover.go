@@ -1,0 +1,139 @@
+package smt
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+// prover looks for a proof of one property: on the places the property names,
+// then on those that decide about them and so on, at last on all.
+type prover struct {
+	Config
+	pass *verify.Pass
+	enc  *encoder
+	expr string
+}
+
+// slicesMax bounds how many slices are tried before the whole net.
+const slicesMax = 6
+
+func (p *prover) prove(ctx context.Context) (verify.Verdict, error) {
+	z3, err := p.z3(ctx)
+	if err != nil {
+		return verify.Verdict{}, err
+	}
+	var last error // why there was no answer
+	for try := 0; ; try++ {
+		s, err := p.enc.system(p.expr)
+		if err != nil {
+			return verify.Verdict{}, err
+		}
+		whole := len(s.slots) == p.enc.prog.Slots()
+		a, invariant, err := s.decide(ctx, z3)
+		quiet := (*silence)(nil)
+		switch {
+		case errors.As(err, &quiet):
+			last = err
+		case err != nil:
+			return verify.Verdict{}, err
+		case a.safe():
+			return p.proved(ctx, s, invariant, z3)
+		case whole && a.reached():
+			return p.reached(ctx)
+		}
+		if whole {
+			return verify.Verdict{}, last
+		}
+		// What takes too long on a slice is not asked of a slightly larger one.
+		p.grow(s, last != nil || try >= slicesMax)
+	}
+}
+
+// grow adds to the slice what decides about it; if that is nothing, everything.
+func (p *prover) grow(s *system, everything bool) {
+	if len(s.grows) == 0 || everything {
+		p.enc.keepAll()
+	}
+	for _, place := range s.grows {
+		p.enc.keep[place] = true
+	}
+}
+
+func (e *encoder) keepAll() {
+	for i := range e.keep {
+		e.keep[i] = true
+	}
+}
+
+// decide tells whether the bad states are reached, and if not why not: the
+// property may be inductive by itself, with the flows; else z3 looks for more.
+func (s *system) decide(ctx context.Context, z3 *solver) (answer, term, error) {
+	simple := conj(s.invariants(), negate(s.bad))
+	err := s.check(ctx, z3, simple)
+	if err == nil {
+		return sat, simple, nil
+	}
+	if ctx.Err() != nil {
+		return noAnswer, term{}, err
+	}
+	r, err := z3.ask(ctx, s.horn()+"(get-model)\n")
+	if err != nil {
+		return noAnswer, term{}, err
+	}
+	a, model, err := z3.hornAnswer(r)
+	if err != nil || !a.safe() {
+		return a, term{}, err
+	}
+	found, err := readModel(s, model)
+	if err != nil {
+		return noAnswer, term{}, silent("%s: %v", z3.name, err)
+	}
+	return a, conj(s.invariants(), found), nil
+}
+
+// proved is a verdict only if somebody else agrees.
+func (p *prover) proved(ctx context.Context, s *system, invariant term, z3 *solver) (verify.Verdict, error) {
+	cert := newCertificate(p.pass, p.enc, s, p.expr, invariant)
+	by, err := p.recheck(ctx, s, invariant)
+	if err != nil {
+		if ctx.Err() != nil {
+			return verify.Verdict{}, err
+		}
+		return verify.Doubt(method, verify.Solver, 0, "%s found an invariant that was not confirmed: %v", z3.name, err), nil
+	}
+	cert.Solver, cert.CheckedBy = z3.name, by
+	if p.Keep != nil {
+		p.Keep(cert)
+	}
+	return verify.Prove(method, 0, "an inductive invariant over %d of %d places, found by %s, checked by %s%s",
+		len(cert.Places), len(p.enc.keep), z3.name, by, p.forAll()), nil
+}
+
+// forAll says what the proof leaves open.
+func (p *prover) forAll() string {
+	var names []string
+	for _, k := range p.Params {
+		names = append(names, k.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", for all " + strings.Join(names, ", ")
+}
+
+// reached asks the explicit search for a run that a solver says exists, since
+// only a run is a refutation.
+func (p *prover) reached(ctx context.Context) (verify.Verdict, error) {
+	if len(p.Params) > 0 {
+		return verify.Doubt(method, verify.Spurious, 0, "it does not hold%s if time is ignored", p.forAll()), nil
+	}
+	v, err := verify.Never(p.expr).Check(ctx, p.pass)
+	if err != nil || v.Outcome == verify.Refuted {
+		return v, err
+	}
+	return verify.Doubt(method, verify.Spurious, v.States, "it can be reached if time is ignored; the explicit search says: %s (%s)",
+		v.Reason, v.Outcome), nil
+}

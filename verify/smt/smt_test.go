@@ -1,0 +1,234 @@
+package smt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// proofs are the questions whose answers are known.
+func proofs() []struct {
+	name string
+	net  *petri.Net
+	prop *verify.Property
+	want verify.Outcome
+} {
+	all := budget()
+	return []struct {
+		name string
+		net  *petri.Net
+		prop *verify.Property
+		want verify.Outcome
+	}{
+		{"budget for every K", voice(1), all.Bound("INFLIGHT", "K"), verify.Proved},
+		{"sum for every K", voice(1), all.Never("BUDGET + INFLIGHT != K"), verify.Proved},
+		{"no deadlock for every K", voice(1), all.Never("dead"), verify.Proved},
+		{"one less for every K", voice(1), all.Never("INFLIGHT + 1 > K"), verify.Unknown},
+		{"mutex for every K", voice(1), all.Never("SPEAK && BARGE"), verify.Proved},
+		{"window for every K", playout(3), window().Bound("unacked", "K"), verify.Proved},
+		{"window exceeded", playout(3), window().Never("unacked + 1 > K"), verify.Unknown},
+		{"taken back", playout(3), window().Bound("unplayed", "K"), verify.Proved},
+		{"both for every K", playout(3), window().Never("unacked + unplayed > K"), verify.Proved},
+		{"window of 3", playout(3), Never("unacked > 3"), verify.Proved},
+		{"old results, any number of turns", freshness(true), Never("old"), verify.Proved},
+		{"old results if what was picked stays", freshness(false), Never("old"), verify.Refuted},
+		{"wrong bound", voice(2), Bound("INFLIGHT", 1), verify.Refuted},
+		{"right bound", voice(2), Bound("INFLIGHT", 2), verify.Proved},
+	}
+}
+
+func TestProofs(t *testing.T) {
+	needSolvers(t)
+	for _, c := range proofs() {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, compile(t, c.net), c.prop)
+			if r.Outcome != c.want {
+				t.Errorf("%s: %s", r.Outcome, r.Reason)
+			}
+			if want := "explicit"; (r.Outcome == verify.Refuted) != (r.Method == want && r.Witness != nil) {
+				t.Errorf("%s by %s, witness %v: only a run refutes", r.Outcome, r.Method, r.Witness)
+			}
+			t.Log(r.Reason)
+		})
+	}
+}
+
+// TestCalibration: the solver and the explicit search agree on a net with
+// resets, whatever its budget.
+func TestCalibration(t *testing.T) {
+	needSolvers(t)
+	for _, k := range []int{1, 4, 16} {
+		p := compile(t, voice(k))
+		for expr, reached := range map[string]bool{
+			"dead": false, "SPEAK && BARGE": false, fmt.Sprintf("INFLIGHT > %d", k): false, "VAD_OPEN > 1": false,
+			"BARGE && INFLIGHT >= " + fmt.Sprint(k): true, "LISTEN && TOOL": false,
+		} {
+			want := verify.Proved
+			if reached {
+				want = verify.Refuted
+			}
+			have, explicit := run(t, p, Never(expr)), run(t, p, verify.Never(expr))
+			if have.Outcome != want || explicit.Outcome != want {
+				t.Errorf("K=%d: never %s: %s (%s); explicit: %s; want %s", k, expr, have.Outcome, have.Reason, explicit.Outcome, want)
+			}
+		}
+	}
+}
+
+// TestAlike: a parameter that is marked everywhere makes programs that were
+// compiled with other values alike; one that was forgotten somewhere does not.
+func TestAlike(t *testing.T) {
+	forgot := window()
+	forgot.Params[0].Thresholds = forgot.Params[0].Thresholds[:1]
+	for _, c := range []struct {
+		name string
+		c    Config
+		net  func(int) *petri.Net
+		expr string
+		want bool
+	}{
+		{"window", window(), playout, "unacked > K", true},
+		{"one threshold forgotten", forgot, playout, "unacked > K", false},
+		{"no parameter", Config{}, playout, "unacked > 9", false},
+		{"budget", budget(), voice, "INFLIGHT > K", true},
+	} {
+		for _, k := range []int{1, 2, 17} {
+			have, err := c.c.Alike(compile(t, c.net(3)), compile(t, c.net(k)), c.expr)
+			if err != nil || have != c.want {
+				t.Errorf("%s: alike with %d: %v, %v; want %v", c.name, k, have, err, c.want)
+			}
+		}
+	}
+}
+
+// TestTime: what time forbids and nothing else is no refutation.
+func TestTime(t *testing.T) {
+	needSolvers(t)
+	n := &petri.Net{Name: "tie", Imported: true, Init: many("p", 1), Transitions: []petri.Transition{
+		{Name: "early", In: arcs("p"), Out: petri.And(unit("q")), When: petri.Between(2, 3)},
+		{Name: "late", In: arcs("p"), Out: petri.And(unit("r")), When: petri.Between(4, 5)},
+	}}
+	r := run(t, compile(t, n), Never("r"))
+	if r.Outcome != verify.Unknown || r.Cause != verify.Spurious {
+		t.Errorf("%s, %s: %s; want unknown, spurious", r.Outcome, r.Cause, r.Reason)
+	}
+}
+
+// TestOpen: nothing is proved of a net whose environment was left out.
+func TestOpen(t *testing.T) {
+	n := &petri.Net{Name: "open", Env: []petri.Env{{Place: unit("in")}}, Transitions: []petri.Transition{
+		{Name: "take", In: arcs("in"), Out: petri.And(unit("out"))}, {Name: "go", In: arcs("out"), When: petri.After(1)}}}
+	r := run(t, compile(t, n), Never("out > 1"))
+	if r.Outcome != verify.Unknown || r.Cause != verify.OpenEnv {
+		t.Errorf("%s, %s: %s", r.Outcome, r.Cause, r.Reason)
+	}
+}
+
+// closed is a net whose environment puts up to n tokens at a time into a place
+// that holds limit of them, and turns the rest away.
+func closed(t *testing.T, n, limit int) *petri.Program {
+	t.Helper()
+	const in, out = unit("in"), unit("out")
+	open := &petri.Net{Name: "open", Ports: []petri.AnyPlace{in}, Env: []petri.Env{{Place: in, Capacity: limit}},
+		Transitions: []petri.Transition{{Name: "take", In: petri.Arcs{in}, When: petri.After(1)}}}
+	world := &petri.Net{Name: "world", Ports: []petri.AnyPlace{in},
+		Transitions: []petri.Transition{anytime("push", nil, petri.Arcs{in.Exactly(n)})}}
+	net, err := petri.Close("closed", open, world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compile(t, net)
+}
+
+// TestRefusal: what a full environment place turns away never is in it, also
+// where its capacity is a parameter.
+func TestRefusal(t *testing.T) {
+	needSolvers(t)
+	every := Config{Params: []Param{{Name: "C", Min: 1, Capacities: []string{"in"}}}}
+	for _, n := range []int{1, 3} {
+		for _, c := range []struct {
+			prop *verify.Property
+			want verify.Outcome
+		}{
+			{Bound("in", 5), verify.Proved}, {Bound("in", 4), verify.Refuted},
+			{every.Bound("in", "C"), verify.Proved}, {every.Never("in + 1 > C"), verify.Unknown},
+		} {
+			if r := run(t, closed(t, n, 5), c.prop); r.Outcome != c.want {
+				t.Errorf("%d at a time: %s: %s, want %s: %s", n, r.Property.Name, r.Outcome, c.want, r.Reason)
+			}
+		}
+	}
+}
+
+// TestAtOnce: what fires at once fires before anything else and by priority,
+// and what passes through on the way is not where the net rests.
+func TestAtOnce(t *testing.T) {
+	needSolvers(t)
+	net := func(priority int) *petri.Net {
+		return &petri.Net{Name: "chain", Imported: true, Init: many("a", 1), Transitions: []petri.Transition{
+			anytime("start", arcs("a"), arcs("b", "b2")),
+			anytime("never_in_time", arcs("b"), arcs("bad")),
+			{Name: "wrong", In: arcs("b"), Out: petri.And(unit("bad"))},
+			{Name: "right", In: arcs("b"), Out: petri.And(unit("good")), Priority: priority},
+		}}
+	}
+	for _, c := range []struct {
+		priority int
+		expr     string
+		want     verify.Outcome
+	}{
+		{1, "bad", verify.Proved}, {-1, "bad", verify.Refuted}, {1, "b", verify.Proved}, {1, "good", verify.Refuted},
+		{1, "can(start) && b2", verify.Proved}, {1, "can(start)", verify.Refuted}, {1, "dead && !b2", verify.Proved},
+	} {
+		if r := run(t, compile(t, net(c.priority)), Never(c.expr)); r.Outcome != c.want {
+			t.Errorf("priority %d: never %s: %s, want %s: %s", c.priority, c.expr, r.Outcome, c.want, r.Reason)
+		}
+	}
+}
+
+// TestWrongQuestions: errors name what is wrong.
+func TestWrongQuestions(t *testing.T) {
+	param := func(p Param) Config { return Config{Params: []Param{p}} }
+	at := func(transition, place string) Config {
+		return param(Param{Name: "K", Thresholds: []Threshold{{transition, place}}})
+	}
+	for _, c := range []struct {
+		name string
+		c    Config
+		expr string
+		want string
+	}{
+		{"text", Config{}, "unacked >", "column"},
+		{"place", Config{}, "unaked", "unacked"},
+		{"transition", Config{}, "can(pley)", "played"},
+		{"at once", Config{}, "can(send)", "at once"},
+		{"nowhere", param(Param{Name: "K"}), "unacked", "nowhere"},
+		{"no name", param(Param{Initial: []string{"pause"}}), "unacked", "name"},
+		{"name of a place", param(Param{Name: "pause", Initial: []string{"pause"}}), "unacked", "a place has this name"},
+		{"negative", param(Param{Name: "K", Min: -1, Initial: []string{"pause"}}), "unacked", "least value"},
+		{"inner capacity", param(Param{Name: "K", Capacities: []string{"unacked"}}), "unacked", "inner"},
+		{"two kinds", param(Param{Name: "K", Initial: []string{"unacked"}}), "unacked", "2 kinds"},
+		{"unknown transition", at("sent", "unacked"), "unacked", "send"},
+		{"unknown place", at("send", "unaked"), "unacked", "unacked"},
+		{"input arc", at("played", "unacked"), "unacked", "inhibitor"},
+	} {
+		_, err := verify.Run(context.Background(), compile(t, playout(2)), verify.Config{}, c.c.Never(c.expr))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestCancelled: the end of the context is an error, not a verdict.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := verify.Run(ctx, compile(t, voice(1)), verify.Config{}, Never("SPEAK && BARGE")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v; want %v", err, context.Canceled)
+	}
+}
