@@ -68,8 +68,7 @@ func New(cfg Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, lines: map[*line]struct{}{}}
-	for _, v := range []variant{{voicenets.Manual, false}, {voicenets.Manual, true},
-		{voicenets.Server, false}, {voicenets.Server, true}} {
+	for _, v := range variants() {
 		if g.programs[v], err = compile(cfg, v); err != nil {
 			return nil, err
 		}
@@ -80,10 +79,20 @@ func New(cfg Config) (*Gateway, error) {
 	return g, nil
 }
 
+// variants are all there are: a hello may ask for each.
+func variants() []variant {
+	return []variant{{voicenets.Manual, false}, {voicenets.Manual, true}, {voicenets.Server, false}, {voicenets.Server, true}}
+}
+
+// netOf is the net's configuration in a variant.
+func (c *Config) netOf(v variant) voicenets.Config {
+	nc := c.Net
+	nc.Detection, nc.HalfDuplex, nc.Greeting = v.detection, v.halfDuplex, c.Greeting != ""
+	return nc
+}
+
 func compile(cfg Config, v variant) (*program, error) {
-	nc := cfg.Net
-	nc.Detection, nc.HalfDuplex, nc.Greeting = v.detection, v.halfDuplex, cfg.Greeting != ""
-	net, err := voicenets.Session(nc)
+	net, err := voicenets.Session(cfg.netOf(v))
 	if err != nil {
 		return nil, fmt.Errorf("voicegw: Config.Net: %w", err)
 	}

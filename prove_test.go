@@ -1,0 +1,38 @@
+package voicegw_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// TestProve: the nets of a gateway are proved, by certificates that ship for
+// the default timings and by proofs made now for others.
+func TestProve(t *testing.T) {
+	for want, cfg := range map[voicenets.Source]voicegw.Config{
+		voicenets.FromShipped: {Greeting: greetCaller},
+		voicenets.FromNow:     {Net: voicenets.Config{FrameGap: 400 * time.Millisecond}},
+	} {
+		cfg.Dialer = live.Wire{BaseURL: "ws://127.0.0.1:1"}
+		gw, err := voicegw.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proofs, err := gw.Prove(context.Background(), nil)
+		if err != nil || len(proofs) != 4 {
+			t.Fatalf("%d proofs: %v", len(proofs), err)
+		}
+		for _, p := range proofs {
+			if p.Source != want || p.Markings < 1000 || len(p.Properties) < 8 {
+				t.Errorf("a proof of %d properties over %d markings is %s, want %s", len(p.Properties), p.Markings, p.Source, want)
+			}
+		}
+		if err := gw.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
