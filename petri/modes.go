@@ -159,21 +159,25 @@ func (b *builder) accepted(a Arc, p *PlaceInfo) (slots []int32, label string) {
 // checkKeys reports whether the colour of a place has the keys and the age that
 // an arc names.
 func (b *builder) checkKeys(a Arc, p *PlaceInfo) bool {
-	before := len(b.c.errs.list)
+	ok := true
+	fail := func(format string, args ...any) {
+		ok = false
+		b.fail(format, args...)
+	}
 	switch {
 	case a.badKey && p.Keys == nil, a.keys != 0 && p.Keys == nil:
-		b.fail("arc on %q names a key, but colour %s has none; implement petri.Keyed", p.Name, p.Type)
+		fail("arc on %q names a key, but colour %s has none; implement petri.Keyed", p.Name, p.Type)
 	case len(p.Keys) > MaxKeys || p.Keys != nil && len(p.Keys) == 0:
 		b.bad = true // reported with the place
 		return false
 	case a.badKey || bits.Len32(uint32(a.keys)) > max(len(p.Keys), 1):
-		b.fail("arc on %q names a key that colour %s does not have; it has %s", p.Name, p.Type, strings.Join(p.Keys, ", "))
+		fail("arc on %q names a key that colour %s does not have; it has %s", p.Name, p.Type, strings.Join(p.Keys, ", "))
 	}
 	if a.age != anyAge && !p.Gen {
-		b.fail("arc on %q asks for fresh or stale tokens, but colour %s has no generation; implement petri.Generational",
+		fail("arc on %q asks for fresh or stale tokens, but colour %s has no generation; implement petri.Generational",
 			p.Name, p.Type)
 	}
-	return len(b.c.errs.list) == before
+	return ok
 }
 
 // expand makes a mode for every combination of token kinds the arcs allow.

@@ -100,10 +100,12 @@ func (b *builder) output(br *Branch, a Arc, m *Mode, keys *Keys) {
 	place := b.t.scope.place(a)
 	p := &b.c.places[place]
 	o := out{place: place, n: int32(a.n), emit: p.Out, limited: p.Max != MaxTokens, checked: p.Keys != nil || p.Gen}
-	before := len(b.c.errs.list)
-	if o.from = b.source(a, p); len(b.c.errs.list) > before {
+	was := b.bad
+	b.bad = false
+	if o.from = b.source(a, p); b.bad {
 		return
 	}
+	b.bad = was
 	kind := b.outKind(a, p, m, keys, o.from)
 	if b.bad {
 		return
