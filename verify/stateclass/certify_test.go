@@ -96,3 +96,23 @@ func lacking(t *testing.T, g *Graph, out int) *verify.Certificate {
 	}
 	return c
 }
+
+// TestCertifiedRun: with Certify each proof about classes carries its
+// certificate, checked.
+func TestCertifiedRun(t *testing.T) {
+	p, err := petri.Compile(crossing(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := verify.Config{Semantics: verify.Interleave, Certify: true}
+	props := []*verify.Property{DeadlockFree(Options{}), Never("on_1 && open", Options{}), WithinCapacity(Options{}), Bounded("cin", 2, Options{})}
+	r, err := verify.Run(context.Background(), p, c, props...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Results {
+		if v := &r.Results[i]; v.Outcome != verify.Proved || v.Certificate == nil {
+			t.Errorf("%s: %s (%s), certificate %v", v.Property.Name, v.Outcome, v.Reason, v.Certificate != nil)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package stateclass
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,9 +44,29 @@ func DeadlockFree(o Options) *verify.Property {
 				return g.refute(g.PathTo(c), "nothing is enabled: %s", g.Model.Format(m)), nil
 			}
 		}
-		return g.whole("%d classes, %d markings, no deadlock", g.Classes(), g.Markings()), nil
+		return g.certified(ctx, pass, p, g.whole("%d classes, %d markings, no deadlock", g.Classes(), g.Markings()))
 	}
 	return p
+}
+
+// certified makes a certificate of a proof, if the pass asks for it, and lets
+// the checker go through it: what it does not confirm is not proved.
+func (g *Graph) certified(ctx context.Context, pass *verify.Pass, p *verify.Property, v verify.Verdict) (verify.Verdict, error) {
+	if v.Outcome != verify.Proved || !pass.Config.Certify {
+		return v, nil
+	}
+	c, err := g.Certify(p)
+	if err == nil {
+		err = c.Check(ctx, g.Model, p)
+	}
+	switch {
+	case errors.Is(err, verify.ErrCertificate):
+		return verify.Doubt(method, verify.Solver, g.Classes(), "%v", err), nil
+	case err != nil:
+		return v, err
+	}
+	v.Certificate = c
+	return v, nil
 }
 
 // Never is verify.Never with time.
@@ -77,7 +98,7 @@ func safety(p *verify.Property, bad string, o Options) *verify.Property {
 		if c >= 0 {
 			return g.refute(g.PathTo(c), "reached: %s", g.Model.Format(g.Marking(c, nil))), nil
 		}
-		return g.whole("none of %d classes", g.Classes()), nil
+		return g.certified(ctx, pass, p, g.whole("none of %d classes", g.Classes()))
 	}
 	return p
 }
@@ -152,7 +173,7 @@ func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
 			return g.refute(g.pathAcross(r.From, r.First), "%s is full and refuses the token of %s",
 				g.Model.Place(r.Place), g.Model.Name(r.Step)), nil
 		}
-		return g.whole("%d classes, every place within its capacity", g.Classes()), nil
+		return g.certified(ctx, pass, p, g.whole("%d classes, every place within its capacity", g.Classes()))
 	}
 	return p
 }
