@@ -84,7 +84,8 @@ func TestNestedInstances(t *testing.T) {
 		w.inject(0, ask.Token(fmt.Sprint(i)))
 	}
 	same(t, "trace", w.until(2*ms), "0s east/ann/take, 0s east/bob/take, 0s west/ann/take, 0s west/bob/take, "+
-		"1ms east/ann/serve, 1ms east/ann/take, 1ms east/bob/serve, 1ms west/ann/serve, 1ms west/bob/serve, 2ms east/ann/serve")
+		"1ms east/ann/serve, 1ms east/ann/take, 1ms east/bob/serve, 1ms west/ann/serve, 1ms west/bob/serve, "+
+		"2ms east/ann/serve")
 	same(t, "outputs", fmt.Sprint(w.outs), "[done=0 done=1 done=2 done=3 done=4]")
 	same(t, "group", w.p.Places()[w.p.Place("west/bob/at")].Group, "west/bob")
 	same(t, "places", len(w.p.Places()), 2+4*2)
