@@ -29,7 +29,7 @@ type Cache interface {
 type Proof struct {
 	Hash       string // of the closed net
 	Markings   int
-	Properties []*verify.Property
+	Properties []*verify.Property // that the certificate proves
 	Source     Source
 }
 
@@ -58,7 +58,7 @@ func Prove(ctx context.Context, c Config, cache Cache) (*Proof, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicenets: prove: %w", err)
 	}
-	p := &prover{prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), props: Properties(c), cache: cache}
+	p := newProver(prog, c, cache)
 	data, source, err := p.find()
 	if err == nil && data == nil {
 		source = FromNow
@@ -83,6 +83,10 @@ type prover struct {
 	model *verify.Model
 	props []*verify.Property
 	cache Cache
+}
+
+func newProver(prog *petri.Program, c Config, cache Cache) *prover {
+	return &prover{prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), props: Properties(c), cache: cache}
 }
 
 // name is the file name of the net's certificate.

@@ -45,8 +45,7 @@ func TestShippedCertificates(t *testing.T) {
 	for name, c := range served() {
 		if *update {
 			n, err := Hostile(c)
-			p := &prover{prog: compile(t, n, err), props: Properties(c), cache: written}
-			p.model = verify.NewModel(p.prog, verify.RunToCompletion)
+			p := newProver(compile(t, n, err), c, written)
 			if _, err := p.prove(context.Background()); err != nil {
 				t.Fatal(err)
 			}

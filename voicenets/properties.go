@@ -10,7 +10,7 @@ import (
 // environment does and whenever timers fall due: they hold under Hostile, and
 // so under Contract. Package verify checks them on the closed net.
 func Properties(c Config) []*verify.Property {
-	list := []*verify.Property{verify.DeadlockFree()}
+	list := []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(string(ModelAudio))}
 	for _, n := range nevers(c) {
 		p := verify.Never(n.text)
 		p.Name, p.Doc = n.name, n.doc
