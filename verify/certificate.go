@@ -73,7 +73,8 @@ func (g *Graph) Certify(props ...*Property) (*Certificate, error) {
 // the digest. zones is nil unless the list is one of classes.
 func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) error {
 	if m.above != nil || len(m.transitions) != len(m.prog.Transitions()) {
-		return fmt.Errorf("verify: certify %s: a net with an observer or with preferred transitions is not certified", m.prog.Name())
+		return fmt.Errorf("verify: certify %s: a net with an observer or with preferred transitions is not certified",
+			m.prog.Name())
 	}
 	for _, p := range props {
 		if p.Claim == "" {
@@ -148,7 +149,8 @@ func ReadCertificate(data []byte) (*Certificate, error) {
 	if rest, err := io.ReadAll(d.Buffered()); err != nil || len(bytes.TrimSpace(rest)) > 0 {
 		return nil, refusal("something follows it")
 	}
-	if again, err := json.MarshalIndent(c, "", " "); err != nil || !bytes.Equal(bytes.TrimSpace(again), bytes.TrimSpace(data)) {
+	if again, err := json.MarshalIndent(c, "", " "); err != nil || !bytes.Equal(bytes.TrimSpace(again),
+		bytes.TrimSpace(data)) {
 		return nil, refusal("it is not written as Bytes writes it")
 	}
 	if c.Digest != c.digest() {

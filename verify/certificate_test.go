@@ -28,7 +28,8 @@ func TestCertificate(t *testing.T) {
 		net   *petri.Net
 		props []*Property
 	}{
-		{calibration(4, true), []*Property{DeadlockFree(), Bounded("INFLIGHT", 4), Mutex("SPEAK", "BARGE"), WithinCapacity()}},
+		{calibration(4, true), []*Property{DeadlockFree(), Bounded("INFLIGHT", 4), Mutex("SPEAK", "BARGE"),
+			WithinCapacity()}},
 		{closed, []*Property{Never("held >= 2"), WithinCapacity()}},
 	} {
 		cert, m := certify(t, c.net, c.props...)
@@ -140,10 +141,12 @@ func FuzzReadCertificate(f *testing.F) {
 		if c, err := ReadCertificate(data); err == nil {
 			_ = c.Check(context.Background(), m, Never("A >= 2"))
 		}
-		forged := &Certificate{Method: "markings", Count: count, Net: "net", Hash: m.Hash(), Claims: []string{"never A >= 2"}, Markings: list}
+		forged := &Certificate{Method: "markings", Count: count, Net: "net", Hash: m.Hash(),
+			Claims: []string{"never A >= 2"}, Markings: list}
 		forged.Digest = forged.digest()
 		_ = forged.Check(context.Background(), m, Never("A >= 2"))
-		false1 := &Certificate{Method: "classes", Count: count, Hash: m.Hash(), Claims: []string{"never B"}, Markings: c.Markings, Zones: list}
+		false1 := &Certificate{Method: "classes", Count: count, Hash: m.Hash(), Claims: []string{"never B"},
+			Markings: c.Markings, Zones: list}
 		false1.Digest = false1.digest()
 		if false1.Check(context.Background(), m, Never("B")) == nil {
 			t.Error("a false claim was certified")

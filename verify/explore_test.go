@@ -89,7 +89,8 @@ func TestExploreCounts(t *testing.T) {
 		t.Run(fmt.Sprint(c.k), func(t *testing.T) {
 			g := explore(t, calibration(c.k, true), Options{})
 			if g.States() != c.states || g.Edges() != c.edges || !g.Complete || len(g.Dead()) != 0 {
-				t.Errorf("%d states, %d edges, complete %v, dead %v; want %d, %d", g.States(), g.Edges(), g.Complete, g.Dead(), c.states, c.edges)
+				t.Errorf("%d states, %d edges, complete %v, dead %v; want %d, %d", g.States(), g.Edges(), g.Complete, g.Dead(),
+					c.states, c.edges)
 			}
 			if g := explore(t, calibration(c.k, false), Options{}); g.Edges() != c.without {
 				t.Errorf("without new_utt: %d edges, want %d", g.Edges(), c.without)

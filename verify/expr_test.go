@@ -39,10 +39,13 @@ func TestExpr(t *testing.T) {
 
 func TestExprErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "column 1"}, {"A >=", "a place or a number expected"}, {"(A", `")" expected`}, {"A ? B", `unexpected character '?'`},
-		{"3", "comparison expected"}, {`"A`, "quote is not closed"}, {"A B", `unexpected "B"`}, {"can(", "name of a transition"},
+		{"", "column 1"}, {"A >=", "a place or a number expected"}, {"(A", `")" expected`}, {"A ? B",
+			`unexpected character '?'`},
+		{"3", "comparison expected"}, {`"A`, "quote is not closed"}, {"A B", `unexpected "B"`}, {"can(",
+			"name of a transition"},
 		{strings.Repeat("(", 300) + "A", "more than 200 levels"}, {strings.Repeat("!", 300) + "A", "more than 200 levels"},
-		{strings.Repeat("A||", 40000) + "A", "longer than"}, {"3*4 > 1", "name of a place expected"}, {"A \xff", "unexpected"},
+		{strings.Repeat("A||", 40000) + "A", "longer than"}, {"3*4 > 1", "name of a place expected"}, {"A \xff",
+			"unexpected"},
 	} {
 		if _, err := ParseExpr(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.20q: %v; want an error with %q", c.text, err, c.want)
@@ -80,7 +83,8 @@ func TestExprKeys(t *testing.T) {
 		petri.Transition{Name: "take", In: petri.Arcs{in}, When: petri.Anytime()})
 	part := &petri.Net{Name: "top", Imported: true, Nets: []*petri.Net{n}}
 	m := NewModel(compile(t, part), RunToCompletion)
-	for text, want := range map[string]bool{"in == 3": true, "in[yes] == 1": true, "in[no] == 2": true, "net/in[no] == 1": false} {
+	for text, want := range map[string]bool{"in == 3": true, "in[yes] == 1": true, "in[no] == 2": true,
+		"net/in[no] == 1": false} {
 		e, err := ParseExpr(text)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +100,8 @@ func TestExprKeys(t *testing.T) {
 }
 
 func FuzzParseExpr(f *testing.F) {
-	for _, s := range []string{"A", "on_1 >= 1 && closed == 0", `!("odd name" || 2*A+3 < B)`, "can(x)", "((", "\"", "in[a,b]"} {
+	for _, s := range []string{"A", "on_1 >= 1 && closed == 0", `!("odd name" || 2*A+3 < B)`, "can(x)", "((", "\"",
+		"in[a,b]"} {
 		f.Add(s)
 	}
 	n := imported(tokens("A", "B"), classic("x", arcs("A"), arcs("B")))

@@ -101,6 +101,7 @@ type NameError struct {
 	Net, What, Name, Problem string
 }
 
+// Error names the net and what it does not have.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("verify: net %s: %s %q %s", e.Net, e.What, e.Name, e.Problem)
 }

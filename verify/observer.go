@@ -25,7 +25,8 @@ type Observer struct {
 // Observe returns a copy of the model with an observer.
 func (m *Model) Observe(o Observer) (*Model, error) {
 	if o.Name == "" || o.Limit <= 0 || len(o.Start) == 0 || len(o.Stop) == 0 {
-		return nil, fmt.Errorf("verify: observe %s: an observer needs a name, a limit above 0, start and stop events", m.prog.Name())
+		return nil, fmt.Errorf("verify: observe %s: an observer needs a name, a limit above 0, start and stop events",
+			m.prog.Name())
 	}
 	c := m.clone()
 	waits := c.addPlace(o.Name, petri.MaxTokens)
@@ -73,7 +74,8 @@ func (m *Model) clone() *Model {
 func (m *Model) addPlace(name string, capacity int) int32 {
 	slot := int32(m.slots)
 	m.slotPlace = append(m.slotPlace, int32(len(m.places)))
-	m.places = append(m.places, petri.PlaceInfo{Name: name, Type: "unit", Slot: m.slots, Slots: 1, Max: capacity, Sink: true})
+	m.places = append(m.places, petri.PlaceInfo{Name: name, Type: "unit", Slot: m.slots, Slots: 1, Max: capacity,
+		Sink: true})
 	m.slotName = append(m.slotName, name)
 	m.initial = append(m.initial, 0)
 	m.slots++
@@ -82,7 +84,8 @@ func (m *Model) addPlace(name string, capacity int) int32 {
 
 // mark puts a token where there is none yet.
 func (b *branch) mark(m *Model, slot int32) {
-	b.put = append(b.put, put{slot: slot, n: 1, place: m.slotPlace[slot], first: slot, last: slot + 1, max: 1, quiet: true})
+	b.put = append(b.put, put{slot: slot, n: 1, place: m.slotPlace[slot], first: slot, last: slot + 1, max: 1,
+		quiet: true})
 }
 
 func (m *Model) addDeadline(o Observer, waits, late int32) {

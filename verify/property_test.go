@@ -105,7 +105,8 @@ func TestWrongQuestions(t *testing.T) {
 	p := compile(t, imported(tokens("A"), classic("ab", arcs("A"), arcs("B"))))
 	loop := Never("B >= 5")
 	loop.Requires = []*Property{loop}
-	for _, prop := range []*Property{Never("C"), Never("A >"), Bounded("nowhere", 1), Fires("nothing"), LeadsTo("A", "C"), loop} {
+	for _, prop := range []*Property{Never("C"), Never("A >"), Bounded("nowhere", 1), Fires("nothing"), LeadsTo("A", "C"),
+		loop} {
 		if _, err := Run(context.Background(), p, Config{}, prop); err == nil {
 			t.Errorf("%s: no error", prop.Name)
 		}
@@ -197,7 +198,8 @@ func TestFaults(t *testing.T) {
 	capped := &petri.Net{Name: "capped", Imported: true, Init: tokens("A"), Caps: []petri.Cap{{Place: unit("B"), Max: 2}},
 		Transitions: []petri.Transition{classic("more", arcs("A"), arcs("A", "B"))}}
 	endless := imported(tokens("A"), classic("go", arcs("A"), arcs("B")),
-		petri.Transition{Name: "ping", In: arcs("B"), Out: outs("C")}, petri.Transition{Name: "pong", In: arcs("C"), Out: outs("B")})
+		petri.Transition{Name: "ping", In: arcs("B"), Out: outs("C")}, petri.Transition{Name: "pong", In: arcs("C"),
+			Out: outs("B")})
 	choice := imported(tokens("A"), classic("go", arcs("A"), arcs("B")),
 		petri.Transition{Name: "loop", In: arcs("B"), Out: petri.Free(arcs("B"), arcs("C"))})
 	for _, c := range []struct {
@@ -296,7 +298,8 @@ func TestGenerations(t *testing.T) {
 		petri.Transition{Name: "bump", In: arcs("turn"), Out: outs("turn"), Bump: true, When: petri.Anytime()},
 		petri.Transition{Name: "commit", In: petri.Arcs{held.Fresh()}, Out: outs("done"), When: petri.Anytime()},
 		petri.Transition{Name: "drop", In: petri.Arcs{held.Stale()}, When: petri.Anytime()})
-	r := check(t, n, Config{}, AfterNever("held[stale]", "done"), Never("held[fresh] && held[stale]"), Fires(), Reach("held == 0 && done"))
+	r := check(t, n, Config{}, AfterNever("held[stale]", "done"), Never("held[fresh] && held[stale]"), Fires(),
+		Reach("held == 0 && done"))
 	if r.Outcome() != Proved {
 		t.Errorf("%s", r)
 	}

@@ -68,7 +68,8 @@ func defects() []defect {
 		{name: "reset_breaks_flow", states: 3, edges: 4, dead: 1, path: "t3", bounds: map[string]int{"D": 1},
 			net: imported(tokens("A", "C"), classic("t1", arcs("A"), arcs("B")), classic("t2", arcs("B"), arcs("A")),
 				reset(classic("t3", arcs("C"), arcs("D")), "A", "B"))},
-		{name: "two_to_one", states: 1, dead: 1, net: imported(tokens("A"), classic("u", petri.Arcs{a.Exactly(2)}, arcs("A")))},
+		{name: "two_to_one", states: 1, dead: 1, net: imported(tokens("A"), classic("u", petri.Arcs{a.Exactly(2)},
+			arcs("A")))},
 		{name: "read_empty", states: 1, dead: 1, net: imported(tokens("A"), read(classic("t", arcs("A"), arcs("A")), "B"))},
 		{name: "mutex", states: 3, edges: 4, net: imported(tokens("W1", "W2", "S"),
 			classic("e1", arcs("W1", "S"), arcs("C1")), classic("x1", arcs("C1"), arcs("W1", "S")),
@@ -126,7 +127,8 @@ func TestTwoArcs(t *testing.T) {
 
 // TestIdle: the transitions of a net whose environment never acts are listed.
 func TestIdle(t *testing.T) {
-	g := explore(t, imported(tokens("R"), classic("a", arcs("R"), arcs("S")), classic("b", arcs("X"), arcs("S"))), Options{})
+	g := explore(t, imported(tokens("R"), classic("a", arcs("R"), arcs("S")), classic("b", arcs("X"), arcs("S"))),
+		Options{})
 	if have := g.Idle(); !slices.Equal(have, []int32{1}) {
 		t.Errorf("idle %v, want [1]", have)
 	}

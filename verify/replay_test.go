@@ -12,7 +12,8 @@ import (
 // chooses freely.
 func keyed() *petri.Net {
 	const in, held = petri.Place[word]("in"), petri.Place[turn]("held")
-	return &petri.Net{Name: "core", Ports: []petri.AnyPlace{in}, Imported: true, Env: []petri.Env{{Place: in, Capacity: 4}},
+	return &petri.Net{Name: "core", Ports: []petri.AnyPlace{in}, Imported: true, Env: []petri.Env{{Place: in,
+		Capacity: 4}},
 		Init: tokens("idle"), Transitions: []petri.Transition{
 			{Name: "yes", In: petri.Arcs{in.Is(word(0)), unit("idle")}, Out: petri.And(held.Fresh()),
 				Action: func(f *petri.Firing) { held.Put(f, turn(f.Gen())) }},
@@ -26,10 +27,12 @@ func keyed() *petri.Net {
 
 func talker() *petri.Net {
 	const in = petri.Place[word]("in")
-	return &petri.Net{Name: "talker", Ports: []petri.AnyPlace{in}, Init: many("credit", 3), Transitions: []petri.Transition{
-		{Name: "say_yes", In: arcs("credit"), Out: petri.And(in.Is(word(0))), When: petri.Anytime()},
-		{Name: "say_no", In: arcs("credit"), Out: petri.And(in.Is(word(1))), When: petri.Between(time.Second, 2*time.Second)},
-	}}
+	return &petri.Net{Name: "talker", Ports: []petri.AnyPlace{in}, Init: many("credit", 3),
+		Transitions: []petri.Transition{
+			{Name: "say_yes", In: arcs("credit"), Out: petri.And(in.Is(word(0))), When: petri.Anytime()},
+			{Name: "say_no", In: arcs("credit"), Out: petri.And(in.Is(word(1))),
+				When: petri.Between(time.Second, 2*time.Second)},
+		}}
 }
 
 // TestReplayOpen: the witnesses of a closed net with keys, generations and free
@@ -56,7 +59,8 @@ func TestReplayOpen(t *testing.T) {
 
 // TestReplayRefuses: a witness that is not a run is not taken.
 func TestReplayRefuses(t *testing.T) {
-	n := imported(tokens("A", "B"), petri.Transition{Name: "a", In: arcs("A"), Out: outs("C"), When: petri.After(time.Second)},
+	n := imported(tokens("A", "B"), petri.Transition{Name: "a", In: arcs("A"), Out: outs("C"),
+		When: petri.After(time.Second)},
 		petri.Transition{Name: "b", In: arcs("B"), Read: arcs("C"), Out: outs("D"), When: petri.After(time.Second)},
 		petri.Transition{Name: "d", In: arcs("D"), Out: outs("E")})
 	driven := imported(n.Init, n.Transitions...)

@@ -111,7 +111,8 @@ func (m *Model) takes(slot int32, timed bool) bool {
 		if timed && m.clock[md.t] < 0 {
 			continue
 		}
-		if slices.Contains(md.empty, slot) || slices.ContainsFunc(md.take, func(c petri.Count) bool { return c.Slot == slot }) {
+		if slices.Contains(md.empty, slot) || slices.ContainsFunc(md.take,
+			func(c petri.Count) bool { return c.Slot == slot }) {
 			return true
 		}
 	}
@@ -183,7 +184,8 @@ func InputsTaken() *Property {
 // itself holds two tokens, so that there is no question which of them a wait
 // belongs to.
 func TimersSingle() *Property {
-	p := &Property{Name: "timers single", Doc: "a place that feeds a timer holds one token at most", Claim: "timers single",
+	p := &Property{Name: "timers single", Doc: "a place that feeds a timer holds one token at most",
+		Claim: "timers single",
 		Bad: func(m *Model) (func([]int32) bool, error) {
 			places := m.timerPlaces()
 			return func(marking []int32) bool {

@@ -10,7 +10,8 @@ import (
 
 func TestStructure(t *testing.T) {
 	const held = petri.Place[turn]("held")
-	stale := imported([]petri.Token{held.Token(0)}, petri.Transition{Name: "commit", In: petri.Arcs{held}, Out: outs("done"), When: petri.After(1)},
+	stale := imported([]petri.Token{held.Token(0)}, petri.Transition{Name: "commit", In: petri.Arcs{held},
+		Out: outs("done"), When: petri.After(1)},
 		petri.Transition{Name: "careful", In: petri.Arcs{held.Fresh()}, Out: outs("done"), When: petri.After(2)})
 	closed, err := petri.Close("closed", worker(), sender(3))
 	if err != nil {
@@ -26,7 +27,8 @@ func TestStructure(t *testing.T) {
 		has  string
 	}{
 		{stale, FreshCommits("careful"), Proved, ""}, {stale, FreshCommits("careful", "commit"), Refuted, "commit neither"},
-		{stale, SingleWriter("held"), Proved, ""}, {stale, SingleWriter("done"), Refuted, "done is filled by commit and careful"},
+		{stale, SingleWriter("held"), Proved, ""}, {stale, SingleWriter("done"), Refuted,
+			"done is filled by commit and careful"},
 		{closed, InputsTaken(), Refuted, "in"}, {closed, TimersSingle(), Proved, ""}, {two, TimersSingle(), Refuted, "A*2"},
 		{xor, BranchesTaken(), Refuted, "pick branch 1"}, {stale, BranchesTaken(), Proved, ""}, {two, TasksEnd(), Proved, ""},
 	} {
@@ -49,7 +51,8 @@ func TestTasksEnd(t *testing.T) {
 			n.Transitions[1].In[0] = task.Done
 		}
 		if timeout {
-			n.Transitions = append(n.Transitions, petri.Transition{Name: "give_up", In: petri.Arcs{task.InFlight}, Out: outs("idle"),
+			n.Transitions = append(n.Transitions, petri.Transition{Name: "give_up", In: petri.Arcs{task.InFlight},
+				Out:  outs("idle"),
 				When: petri.After(time.Second)})
 		}
 		return n
@@ -57,7 +60,8 @@ func TestTasksEnd(t *testing.T) {
 	for _, c := range []struct {
 		timeout, failure bool
 		has              string
-	}{{true, true, ""}, {false, true, "task ask has no time-out"}, {true, false, "nothing takes the result failed of task ask"}} {
+	}{{true, true, ""}, {false, true, "task ask has no time-out"}, {true, false,
+		"nothing takes the result failed of task ask"}} {
 		v := check(t, n(c.timeout, c.failure), Config{}, TasksEnd()).Results[0]
 		if (v.Outcome == Proved) != (c.has == "") || !strings.Contains(v.Reason, c.has) {
 			t.Errorf("%+v: %s %s", c, v.Outcome, v.Reason)

@@ -136,7 +136,8 @@ func intervals(t petri.Transition, add func(change string, when petri.Interval))
 	}
 	add("at once", petri.Interval{})
 	add("any time", petri.Anytime())
-	half, double := petri.Interval{Earliest: w.Earliest / 2, Latest: w.Latest}, petri.Interval{Earliest: w.Earliest * 2, Latest: w.Latest}
+	half, double := petri.Interval{Earliest: w.Earliest / 2, Latest: w.Latest}, petri.Interval{Earliest: w.Earliest * 2,
+		Latest: w.Latest}
 	if w.Latest != petri.Forever {
 		half.Latest, double.Latest = w.Latest/2, w.Latest*2
 	}

@@ -31,7 +31,10 @@ func finger() *petri.Net {
 }
 
 func closure() mutate.Closure {
-	return mutate.Closure{Name: "any", Close: func(n *petri.Net) (*petri.Net, error) { return petri.Close("closed", n, finger()) }}
+	return mutate.Closure{Name: "any", Close: func(n *petri.Net) (*petri.Net, error) {
+		return petri.Close("closed", n,
+			finger())
+	}}
 }
 
 func TestMutants(t *testing.T) {
@@ -40,7 +43,8 @@ func TestMutants(t *testing.T) {
 		names = append(names, strings.TrimPrefix(m.Name, "lamp/"))
 	}
 	want := []string{
-		"light: without input 0", "light: input 0 takes 2", "light: without input 1", "light: input 1 takes 2", "light: without output 0.0",
+		"light: without input 0", "light: input 0 takes 2", "light: without input 1", "light: input 1 takes 2",
+		"light: without output 0.0",
 		"ignore: without input 0", "ignore: input 0 takes 2", "ignore: without read 0", "ignore: read 0 takes 2",
 		"darken: without input 0", "darken: input 0 takes 2", "darken: without output 0.0",
 		"darken: at once", "darken: any time", "darken: half the wait", "darken: double the wait",
@@ -51,8 +55,10 @@ func TestMutants(t *testing.T) {
 }
 
 func TestScore(t *testing.T) {
-	props := []*verify.Property{verify.Never("on && off || !on && !off"), verify.Never("on >= 2 || off >= 2"), verify.Never("press"), verify.WithinCapacity()}
-	score, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()}, Properties: props})
+	props := []*verify.Property{verify.Never("on && off || !on && !off"), verify.Never("on >= 2 || off >= 2"),
+		verify.Never("press"), verify.WithinCapacity()}
+	score, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+		Properties: props})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +74,8 @@ func TestScore(t *testing.T) {
 	if n := score.Without("capacity"); n > score.Killed {
 		t.Errorf("%d killed without capacity, %d with", n, score.Killed)
 	}
-	weak, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()}, Properties: props[1:2]})
+	weak, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+		Properties: props[1:2]})
 	if err != nil || weak.Killed >= score.Killed {
 		t.Errorf("%v: a weaker property kills %d, all %d", err, weak.Killed, score.Killed)
 	}

@@ -37,6 +37,7 @@ type Error struct {
 	Problem string
 }
 
+// Error is the place in the file and the problem.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("netfile: %s: %s", e.Name, e.Problem)
@@ -129,7 +130,8 @@ func (d *draft) transition(name string) *transition {
 // build makes the net.
 func (d *draft) build() (*File, error) {
 	if len(d.places) > MaxNodes || len(d.transitions) > MaxNodes {
-		return nil, d.fail(0, "%d places and %d transitions; at most %d each are read", len(d.places), len(d.transitions), MaxNodes)
+		return nil, d.fail(0, "%d places and %d transitions; at most %d each are read", len(d.places), len(d.transitions),
+			MaxNodes)
 	}
 	f := &File{Net: &petri.Net{Name: d.net, Imported: true}}
 	if f.Net.Name == "" {
@@ -139,7 +141,8 @@ func (d *draft) build() (*File, error) {
 		name := petri.Place[petri.Unit](p.name)
 		f.Net.Caps = append(f.Net.Caps, petri.Cap{Place: name, Max: petri.MaxTokens})
 		if p.tokens > petri.MaxTokens {
-			return nil, d.fail(p.line, "place %s starts with %d tokens; at most %d are possible", p.name, p.tokens, petri.MaxTokens)
+			return nil, d.fail(p.line, "place %s starts with %d tokens; at most %d are possible", p.name, p.tokens,
+				petri.MaxTokens)
 		}
 		for range p.tokens {
 			f.Net.Init = append(f.Net.Init, name.Token(petri.Unit{}))
@@ -203,7 +206,8 @@ func (d *draft) arcs(t *transition, flows []flow, join func(a, b int) int) (petr
 	var out petri.Arcs
 	for _, p := range order {
 		if n := count[p]; n > petri.MaxTokens {
-			return nil, d.fail(t.line, "an arc of transition %s on %s has weight %d; at most %d is possible", t.name, p.name, n, petri.MaxTokens)
+			return nil, d.fail(t.line, "an arc of transition %s on %s has weight %d; at most %d is possible", t.name, p.name, n,
+				petri.MaxTokens)
 		}
 		if n := count[p]; n > 0 {
 			out = append(out, petri.Place[petri.Unit](p.name).Exactly(n))
@@ -222,7 +226,8 @@ func (d *draft) priorities(f *File) error {
 			}
 		}
 		if w := d.byTrans[p.high].when; w.Earliest > 0 {
-			return d.fail(p.line, "priority of transition %s, which waits %s: only those that can fire when they are enabled may have one",
+			return d.fail(p.line,
+				"priority of transition %s, which waits %s: only those that can fire when they are enabled may have one",
 				p.high, w)
 		}
 		f.Higher = append(f.Higher, [2]string{p.high, p.low})
@@ -236,5 +241,8 @@ const maxTick = int64(math.MaxInt64 / 4 / int64(time.Millisecond))
 
 // cleanName refuses names that would break a report.
 func cleanName(s string) bool {
-	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd })
+	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == 0x7f ||
+			r == 0xfffd
+	})
 }

@@ -62,13 +62,16 @@ func TestReadTINA(t *testing.T) {
 		{"crossing", file(t, "crossing_1.net"), 11, 14, 0},
 		{"key net", "pl a (1)\npl b (1)\npl c(1)\ntr t0 [2,5] c -> b\r\ntr t1 [0,3] b -> c\ntr t2 [0,1] a -> c", 13, 20, 0},
 		{"read and inhibit", "pl p (1)\npl r : label (1)\ntr t1 [2,2] r p?1 -> r\ntr t2 : {a b} [3,3] p -> q # end", 3, 2, 1},
-		{"two stage silence", "pl WAIT (1)\npl QUIET (1)\ntr on QUIET -> VAD\ntr off [200,w[ VAD -> QUIET\ntr s1 [4000,4000] WAIT VAD?-1 -> REC1\n" +
-			"tr s2 [8000,8000] REC1 VAD?-1 -> REC2\ntr rec [0,50] REC2 -> WAIT\nlb WAIT x\nnt n 0 {..}", 7, 10, 0},
+		{"two stage silence",
+			"pl WAIT (1)\npl QUIET (1)\ntr on QUIET -> VAD\ntr off [200,w[ VAD -> QUIET\n" +
+				"tr s1 [4000,4000] WAIT VAD?-1 -> REC1\n" +
+				"tr s2 [8000,8000] REC1 VAD?-1 -> REC2\ntr rec [0,50] REC2 -> WAIT\nlb WAIT x\nnt n 0 {..}", 7, 10, 0},
 		{"weights", "pl {a b} (2K)\ntr t {a b}*1K -> c*2", 3, 2, 1},
 		{"place arcs", "pl p (1) -> t*1\npl q t ->\ntr t [1,1]", 2, 1, 1},
 		{"tie", "pl p (1)\ntr t1 [0,0] p -> q\ntr t2 [0,0] p -> r", 3, 2, 2},
 		{"priority", "pl p (1)\ntr t1 [0,0] p -> q\ntr t2 [0,0] p -> r\npr t1 > t2", 2, 1, 1},
-		{"priority closed", "pl p (1)\ntr t1 [0,0] p -> q\ntr t2 [0,0] x -> x\ntr t3 [0,0] p -> r\npr t3 < t2\npr t1 > t2", 2, 1, 1},
+		{"priority closed", "pl p (1)\ntr t1 [0,0] p -> q\ntr t2 [0,0] x -> x\ntr t3 [0,0] p -> r\npr t3 < t2\npr t1 > t2",
+			2, 1, 1},
 		{"priority over a wait", "pl p (1)\npl x (1)\ntr t1 [0,w[ x -> y\ntr t3 [1,1] p -> r\npr t1 > t3", 3, 2, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,26 +102,37 @@ func TestRefusals(t *testing.T) {
 		return "<pnml><net id='n' type='ptnet'><page>\n" + body + "\n</page></net></pnml>"
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"keyword", "pl p (1)\nxx y", `:2: "xx" is none of`}, {"interval", "tr t [2,1] p -> q", `:1: the interval "[2,1] p -> q" is empty`},
+		{"keyword", "pl p (1)\nxx y", `:2: "xx" is none of`}, {"interval", "tr t [2,1] p -> q",
+			`:1: the interval "[2,1] p -> q" is empty`},
 		{"open start", "tr t ]2,3] p -> q", ":1: the interval \"]2,3] p -> q\" is open at its start"},
 		{"open end", "tr t [2,3[ p -> q", "open at its end"}, {"no comma", "tr t [2 3] p -> q", "a comma expected"},
 		{"infinite", "tr t [2,w] p -> q", "[ expected after w"}, {"stopwatch", "tr t p!1 -> q", "stopwatch"},
-		{"test output", "tr t p -> q?1", "behind the arrow"}, {"count", "pl p (x)", "a number"}, {"long count", "pl p (99999999999999999999)", "a number"},
-		{"too many", "pl p (99999)", "above 65536"}, {"kilo", "pl p (99G)", "above 65536"}, {"paren", "pl p (1", ") expected"},
-		{"brace", "pl {p (1)", "not closed"}, {"empty brace", "pl {} (1)", "is empty"}, {"arrow", "tr t p -> q -> r", `a place expected at "-> r"`},
-		{"priority form", "tr t p -> q\npr t", ":2: a priority is written"}, {"priority name", "tr t p -> q\npr t > u", ":2: priority of transition u"},
+		{"test output", "tr t p -> q?1", "behind the arrow"}, {"count", "pl p (x)", "a number"}, {"long count",
+			"pl p (99999999999999999999)", "a number"},
+		{"too many", "pl p (99999)", "above 65536"}, {"kilo", "pl p (99G)", "above 65536"}, {"paren", "pl p (1",
+			") expected"},
+		{"brace", "pl {p (1)", "not closed"}, {"empty brace", "pl {} (1)", "is empty"}, {"arrow", "tr t p -> q -> r",
+			`a place expected at "-> r"`},
+		{"priority form", "tr t p -> q\npr t", ":2: a priority is written"}, {"priority name", "tr t p -> q\npr t > u",
+			":2: priority of transition u"},
 		{"timed priority", "tr t [1,2] p -> q\ntr u p -> r\npr t > u", ":3: priority of transition t, which waits"},
 		{"zeno", "tr t [0,0] -> q", ":1: transition t needs no token"}, {"inhibitor 0", "tr t p?-0 -> q", "can never fire"},
-		{"xml", "<pnml>\n<net", "netfile: bad:2:"}, {"no net", "<pnml></pnml>", "no <net>"}, {"colours", "<pnml>\n<net id='x' type='symmetricnet'/></pnml>", ":2: the net has type"},
+		{"xml", "<pnml>\n<net", "netfile: bad:2:"}, {"no net", "<pnml></pnml>", "no <net>"}, {"colours",
+			"<pnml>\n<net id='x' type='symmetricnet'/></pnml>", ":2: the net has type"},
 		{"two nets", "<pnml><net id='a' type='ptnet'/>\n<net id='b' type='ptnet'/></pnml>", ":2: a second net"},
-		{"twice", pnml("<place id='p'/>\n<place id='p'/>"), ":3: the identifier p is used twice"}, {"no id", pnml("<place/>"), ":2: a place has the identifier"},
+		{"twice", pnml("<place id='p'/>\n<place id='p'/>"), ":3: the identifier p is used twice"}, {"no id",
+			pnml("<place/>"), ":2: a place has the identifier"},
 		{"dangling", pnml("<place id='p'/><arc id='a' source='p' target='x'/>"), `:2: there is no node "x"`},
 		{"place to place", pnml("<place id='p'/><place id='q'/><arc id='a' source='p' target='q'/>"), "both of them a place"},
-		{"loop", pnml("<place id='p'/><referencePlace id='r' ref='s'/><referencePlace id='s' ref='r'/><transition id='t'/><arc id='a' source='r' target='t'/>"), "refers to itself"},
-		{"marking", pnml("<place id='p'><initialMarking><text>many</text></initialMarking></place>"), `:2: the number "many"`},
+		{"loop", pnml("<place id='p'/><referencePlace id='r' ref='s'/><referencePlace id='s' ref='r'/>" +
+			"<transition id='t'/><arc id='a' source='r' target='t'/>"), "refers to itself"},
+		{"marking", pnml("<place id='p'><initialMarking><text>many</text></initialMarking></place>"),
+			`:2: the number "many"`},
 		{"negative", pnml("<place id='p'><initialMarking><text>-1</text></initialMarking></place>"), `the number "-1"`},
-		{"arc type", pnml("<place id='p'/><transition id='t'/><arc id='a' source='p' target='t'><type value='odd'/></arc>"), `an arc of type "odd"`},
-		{"depth", pnml(strings.Repeat("<page>", 500)), "nested more than"}, {"entity", "<!DOCTYPE x [<!ENTITY a 'b'>]><pnml>&a;</pnml>", "entity"},
+		{"arc type", pnml("<place id='p'/><transition id='t'/><arc id='a' source='p' target='t'><type value='odd'/></arc>"),
+			`an arc of type "odd"`},
+		{"depth", pnml(strings.Repeat("<page>", 500)), "nested more than"}, {"entity",
+			"<!DOCTYPE x [<!ENTITY a 'b'>]><pnml>&a;</pnml>", "entity"},
 		{"charset", "<?xml version='1.0' encoding='latin9'?><pnml/>", "use UTF-8"},
 	} {
 		_, err := Read("bad", []byte(c.text))
@@ -173,12 +187,14 @@ func (s side) KeyNames() []string { return []string{"left", "right"} }
 // TestWriteOurs: a net of ours keeps its dead markings when its order of
 // firings at once is written as priorities.
 func TestWriteOurs(t *testing.T) {
-	const in, a, b, c = petri.Place[side]("in"), petri.Place[petri.Unit]("a"), petri.Place[petri.Unit]("b"), petri.Place[petri.Unit]("c")
-	n := &petri.Net{Name: "ours", Imported: true, Init: []petri.Token{in.Token(0), in.Token(1)}, Transitions: []petri.Transition{
-		{Name: "take", In: petri.Arcs{in}, Out: petri.And(a), When: petri.After(time.Second)},
-		{Name: "late", In: petri.Arcs{a}, Out: petri.And(b)},
-		{Name: "first", In: petri.Arcs{a}, Inhibit: petri.Arcs{in}, Out: petri.And(c), Priority: 1},
-	}}
+	const in, a, b, c = petri.Place[side]("in"), petri.Place[petri.Unit]("a"), petri.Place[petri.Unit]("b"),
+		petri.Place[petri.Unit]("c")
+	n := &petri.Net{Name: "ours", Imported: true, Init: []petri.Token{in.Token(0), in.Token(1)},
+		Transitions: []petri.Transition{
+			{Name: "take", In: petri.Arcs{in}, Out: petri.And(a), When: petri.After(time.Second)},
+			{Name: "late", In: petri.Arcs{a}, Out: petri.And(b)},
+			{Name: "first", In: petri.Arcs{a}, Inhibit: petri.Arcs{in}, Out: petri.And(c), Priority: 1},
+		}}
 	p, err := petri.Compile(n)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +220,8 @@ func TestWriteOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := WriteTINA(p, verify.RunToCompletion); err == nil || !strings.Contains(err.Error(), "late resets a place") {
+	if _, err := WriteTINA(p, verify.RunToCompletion); err == nil || !strings.Contains(err.Error(),
+		"late resets a place") {
 		t.Errorf("a reset arc: %v", err)
 	}
 }

@@ -105,7 +105,8 @@ func TestCertifiedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := verify.Config{Semantics: verify.Interleave, Certify: true}
-	props := []*verify.Property{DeadlockFree(Options{}), Never("on_1 && open", Options{}), WithinCapacity(Options{}), Bounded("cin", 2, Options{})}
+	props := []*verify.Property{DeadlockFree(Options{}), Never("on_1 && open", Options{}), WithinCapacity(Options{}),
+		Bounded("cin", 2, Options{})}
 	r, err := verify.Run(context.Background(), p, c, props...)
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,8 @@ func DeadlockFree(o Options) *verify.Property {
 
 // certified makes a certificate of a proof, if the pass asks for it, and lets
 // the checker go through it: what it does not confirm is not proved.
-func (g *Graph) certified(ctx context.Context, pass *verify.Pass, p *verify.Property, v verify.Verdict) (verify.Verdict, error) {
+func (g *Graph) certified(ctx context.Context, pass *verify.Pass, p *verify.Property,
+	v verify.Verdict) (verify.Verdict, error) {
 	if v.Outcome != verify.Proved || !pass.Config.Certify {
 		return v, nil
 	}
@@ -222,7 +223,8 @@ func (g *Graph) whole(format string, args ...any) verify.Verdict {
 }
 
 func (g *Graph) capped() verify.Verdict {
-	return verify.Doubt(method, verify.Capped, g.Classes(), "nothing found within %d classes, and there are more", len(g.classes))
+	return verify.Doubt(method, verify.Capped, g.Classes(), "nothing found within %d classes, and there are more",
+		len(g.classes))
 }
 
 func (g *Graph) refute(steps []verify.Step, format string, args ...any) verify.Verdict {

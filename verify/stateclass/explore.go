@@ -78,7 +78,8 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 		o.Max = DefaultMax
 	}
 	e := &explorer{
-		g:    &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()), hit: -1, fired: make([]int32, m.StepCount())},
+		g: &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()), hit: -1, fired: make([]int32,
+			m.StepCount())},
 		from: -1, here: make([]int32, m.Slots()), rows: make([]int, len(m.Timed())), table: make([]uint32, 1<<12),
 		faulted: map[faultKey]bool{}, refused: map[verify.Refusal]bool{},
 	}

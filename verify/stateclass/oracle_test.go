@@ -294,7 +294,8 @@ func (k maker) net(points bool) *petri.Net {
 	}
 	var used []petri.Token
 	for _, tok := range n.Init {
-		if _, err := petri.Compile(&petri.Net{Name: "random", Imported: true, Init: []petri.Token{tok}, Transitions: n.Transitions}); err == nil {
+		if _, err := petri.Compile(&petri.Net{Name: "random", Imported: true, Init: []petri.Token{tok},
+			Transitions: n.Transitions}); err == nil {
 			used = append(used, tok)
 		}
 	}

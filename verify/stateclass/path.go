@@ -52,7 +52,8 @@ type replayer struct {
 }
 
 func (g *Graph) replay(from int, by verify.Step) *replayer {
-	r := &replayer{explorer: explorer{g: g, from: from, here: make([]int32, g.Model.Slots()), rows: make([]int, len(g.of))}, by: by}
+	r := &replayer{explorer: explorer{g: g, from: from, here: make([]int32, g.Model.Slots()), rows: make([]int,
+		len(g.of))}, by: by}
 	r.from = from
 	r.w = g.Model.NewWalker(func() { r.visit() }, nil)
 	r.w.Track()

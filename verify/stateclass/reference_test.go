@@ -105,12 +105,14 @@ func crossing(n int) *petri.Net {
 		if n > 1 {
 			rest = fmt.Sprintf("cfar*%d", n-1)
 		}
-		ts = append(ts, tr(name("AppFirst_#"), petri.Anytime(), name(fmt.Sprintf("far_# cfar*%d -> close_# cin coming %s", n, rest))))
+		ts = append(ts, tr(name("AppFirst_#"), petri.Anytime(), name(fmt.Sprintf("far_# cfar*%d -> close_# cin coming %s", n,
+			rest))))
 		if n > 1 {
 			ts = append(ts, tr(name("AppNext_#"), petri.Anytime(), name("far_# cfar cin -> close_# cin*2")),
 				tr(name("ExitNext_#"), petri.Interval{}, name("left_# cin*2 -> far_# cin cfar")))
 		}
-		ts = append(ts, tr(name("In_#"), between(3, 5), name("close_# -> on_#")), tr(name("Ex_#"), between(2, 4), name("on_# -> left_#")),
+		ts = append(ts, tr(name("In_#"), between(3, 5), name("close_# -> on_#")), tr(name("Ex_#"), between(2, 4),
+			name("on_# -> left_#")),
 			tr(name("ExitLast_#"), petri.Interval{}, name(fmt.Sprintf("left_# cin %s -> far_# cfar*%d leaving", rest, n))))
 	}
 	ts = append(ts, tr("DownOpen", petri.Interval{}, "coming open -> lowering"),
@@ -135,7 +137,8 @@ func references() []reference {
 		{name: "crossing_1", net: crossing(1), classes: 11, edges: 14, markings: 10, inClasses: 10, inEdges: 13},
 		{name: "crossing_2", net: crossing(2), classes: 123, edges: 218, markings: 30, inClasses: 37, inEdges: 74},
 		{name: "crossing_3", net: crossing(3), classes: 3101, edges: 7754, markings: 94, inClasses: 172, inEdges: 492},
-		{name: "key_net", net: imported("a b c", tr("t0", ms(2, 5), "c -> b"), tr("t1", ms(0, 3), "b -> c"), tr("t2", ms(0, 1), "a -> c")),
+		{name: "key_net", net: imported("a b c", tr("t0", ms(2, 5), "c -> b"), tr("t1", ms(0, 3), "b -> c"), tr("t2", ms(0,
+			1), "a -> c")),
 			classes: 13, edges: 20, markings: 6, inClasses: 6, inEdges: 9, marked: "b >= 3"},
 		{name: "self_loop", net: imported("p", tr("t1", ms(2, 2), "p -> p"), tr("t2", ms(3, 3), "p -> q")),
 			classes: 1, edges: 1, never: "q", idle: "t2"},
@@ -144,32 +147,41 @@ func references() []reference {
 		{name: "debounce", net: imported("p r", reset(tr("t1", ms(2, 2), "r -> r p"), "p"), tr("t2", ms(3, 3), "p -> q")),
 			classes: 1, edges: 1, never: "q", idle: "t2"},
 		{name: "two_stage_silence", net: silence(), classes: 7, edges: 10, markings: 6, inClasses: 6, inEdges: 9},
-		{name: "budget", net: imported("P C FREE*2", tr("p", ms(2, 3), "P FREE -> P BUF"), tr("c", ms(3, 5), "C BUF -> C FREE")),
+		{name: "budget", net: imported("P C FREE*2", tr("p", ms(2, 3), "P FREE -> P BUF"), tr("c", ms(3, 5),
+			"C BUF -> C FREE")),
 			classes: 4, edges: 5, markings: 3},
 		{name: "loops_100_300", net: loops(100, 300), classes: 5, edges: 6},
 		{name: "loops_20_60", net: loops(20, 60), classes: 5, edges: 6},
 		{name: "loops_1000_3000", net: loops(1000, 3000), classes: 5, edges: 6},
 		{name: "loops_7_11_13", net: loops(7, 11, 13), classes: 343, edges: 376},
-		{name: "tie", net: imported("p", tr("t1", ms(2, 3), "p -> q"), tr("t2", ms(3, 5), "p -> r")), classes: 3, edges: 2, dead: 2},
-		{name: "no_tie", net: imported("p", tr("t1", ms(2, 3), "p -> q"), tr("t2", ms(4, 5), "p -> r")), classes: 2, edges: 1, dead: 1,
+		{name: "tie", net: imported("p", tr("t1", ms(2, 3), "p -> q"), tr("t2", ms(3, 5), "p -> r")), classes: 3, edges: 2,
+			dead: 2},
+		{name: "no_tie", net: imported("p", tr("t1", ms(2, 3), "p -> q"), tr("t2", ms(4, 5), "p -> r")), classes: 2,
+			edges: 1, dead: 1,
 			idle: "t2"},
-		{name: "urgency_at_once", net: urgency(petri.Interval{}, from(3000)), classes: 3, edges: 2, dead: 1, never: "q2 && p1"},
+		{name: "urgency_at_once", net: urgency(petri.Interval{}, from(3000)), classes: 3, edges: 2, dead: 1,
+			never: "q2 && p1"},
 		{name: "urgency_1_3", net: urgency(ms(1000, 3000), ms(4000, 5000)), classes: 3, edges: 2, dead: 1, never: "q2 && p1"},
 		{name: "urgency_1_5", net: urgency(ms(1000, 1000), ms(5000, 5000)), classes: 3, edges: 2, dead: 1, never: "q2 && p1"},
 		{name: "urgency_0_1", net: urgency(ms(0, 1000), from(3000)), classes: 3, edges: 2, dead: 1, never: "q2 && p1"},
 		{name: "late", net: imported("a p", tr("block", petri.Interval{}, "a ->"), tr("go", ms(20, 60), "p -> q")),
 			classes: 3, edges: 2, dead: 1, marked: "q"},
 		{name: "zone_merge_a", net: merging(true, false), classes: 9, edges: 10, markings: 8, dead: 1, marked: "q3 && p2"},
-		{name: "zone_merge_b", net: merging(false, true), classes: 7, edges: 7, markings: 6, dead: 1, never: "q3 && p2", idle: "Y"},
+		{name: "zone_merge_b", net: merging(false, true), classes: 7, edges: 7, markings: 6, dead: 1, never: "q3 && p2",
+			idle: "Y"},
 		{name: "zone_merge", net: merging(true, true), classes: 12, edges: 15, markings: 8, dead: 1, marked: "q3 && p2"},
-		{name: "budget_overlap", net: overlap(false), classes: 22, edges: 33, dead: 2, marked: "BUDGET == 5", never: "BUDGET > 5"},
-		{name: "budget_repaired", net: overlap(true), classes: 19, edges: 28, dead: 2, marked: "BUDGET == 4", never: "BUDGET > 4"},
-		{name: "latency_4_0", net: latency(4, 0, 15), classes: 49, edges: 91, markings: 16, dead: 1, inClasses: 18, inEdges: 28, idle: "deadline"},
+		{name: "budget_overlap", net: overlap(false), classes: 22, edges: 33, dead: 2, marked: "BUDGET == 5",
+			never: "BUDGET > 5"},
+		{name: "budget_repaired", net: overlap(true), classes: 19, edges: 28, dead: 2, marked: "BUDGET == 4",
+			never: "BUDGET > 4"},
+		{name: "latency_4_0", net: latency(4, 0, 15), classes: 49, edges: 91, markings: 16, dead: 1, inClasses: 18,
+			inEdges: 28, idle: "deadline"},
 	}...)
 }
 
 func silence() *petri.Net {
-	return imported("WAIT QUIET", tr("speech_on", petri.Anytime(), "QUIET -> VAD"), tr("speech_off", from(200), "VAD -> QUIET"),
+	return imported("WAIT QUIET", tr("speech_on", petri.Anytime(), "QUIET -> VAD"), tr("speech_off", from(200),
+		"VAD -> QUIET"),
 		inhibit(tr("silence1", between(4000, 4000), "WAIT -> REC1"), "VAD"),
 		inhibit(tr("silence2", between(8000, 8000), "REC1 -> REC2"), "VAD"), tr("recover", between(0, 50), "REC2 -> WAIT"))
 }
@@ -207,7 +219,8 @@ func overlap(repaired bool) *petri.Net {
 		start = reset(start, "BUDGET EMITTING")
 	}
 	return imported("REQ*2 CHUNK", start, tr("Call", petri.Interval{}, "INT -> RESP"),
-		tr("EmitStart", petri.Anytime(), "CHUNK BUDGET -> EMITTING"), tr("EmitDone", petri.Anytime(), "EMITTING -> OUT BUDGET"))
+		tr("EmitStart", petri.Anytime(), "CHUNK BUDGET -> EMITTING"), tr("EmitDone", petri.Anytime(),
+			"EMITTING -> OUT BUDGET"))
 }
 
 // latency is barge-in to clear with a budget of k chunks and j ms of jitter,
@@ -228,8 +241,10 @@ func latency(k, j, x int) *petri.Net {
 
 func bargeIn(k, j, played int) *petri.Net {
 	return imported(fmt.Sprintf("SPEAK BUDGET*%d", k), read(tr("chunk", between(20, 20+j), "BUDGET -> INFLIGHT"), "SPEAK"),
-		read(tr("played", between(20, played+j), "INFLIGHT -> BUDGET"), "SPEAK"), tr("vad_edge", petri.Anytime(), "SPEAK -> BARGEREQ"),
-		tr("dispatch", between(0, 5+j), "BARGEREQ -> FLUSHING"), tr("flush1", between(0, 2+j), "FLUSHING INFLIGHT -> FLUSHING BUDGET"),
+		read(tr("played", between(20, played+j), "INFLIGHT -> BUDGET"), "SPEAK"), tr("vad_edge", petri.Anytime(),
+			"SPEAK -> BARGEREQ"),
+		tr("dispatch", between(0, 5+j), "BARGEREQ -> FLUSHING"), tr("flush1", between(0, 2+j),
+			"FLUSHING INFLIGHT -> FLUSHING BUDGET"),
 		inhibit(tr("flushed", between(0, 1+j), "FLUSHING -> DONE"), "INFLIGHT"))
 }
 
@@ -269,8 +284,10 @@ func voiceNets() []reference {
 	const five = "EmitChunk SendBargeIn DiscardInterrupt Nudge Recover"
 	twice := strings.ReplaceAll(v3, " ", "*2 ") + "*2"
 	return []reference{
-		{name: "V1_weak", net: imported("LLM_REQUEST", seven(true)...), classes: 3, edges: 2, markings: 3, dead: 1, idle: five},
-		{name: "V1_strong", net: imported("LLM_REQUEST", seven(false)...), classes: 3, edges: 2, markings: 3, dead: 1, idle: five},
+		{name: "V1_weak", net: imported("LLM_REQUEST", seven(true)...), classes: 3, edges: 2, markings: 3, dead: 1,
+			idle: five},
+		{name: "V1_strong", net: imported("LLM_REQUEST", seven(false)...), classes: 3, edges: 2, markings: 3, dead: 1,
+			idle: five},
 		{name: "V2_weak", net: imported("LLM_REQUEST CHUNK interrupted VAO responseAwaited", seven(true)...),
 			classes: 39, edges: 87, markings: 30, dead: 1, idle: "DiscardInterrupt"},
 		{name: "V2_strong", net: imported("LLM_REQUEST CHUNK interrupted VAO responseAwaited", seven(false)...),
@@ -279,8 +296,10 @@ func voiceNets() []reference {
 			idle: "IgnoreRedundantStart", never: "VAO > 1"},
 		{name: "V3_strong", net: imported(v3, twelve(false)...), classes: 86, edges: 170, markings: 86, dead: 4,
 			idle: "IgnoreRedundantStart", never: "VAO > 1"},
-		{name: "V4_weak", net: imported(twice, twelve(true)...), classes: 16702, edges: 73357, markings: 12528, dead: 12, never: "VAO > 1"},
-		{name: "V4_strong", net: imported(twice, twelve(false)...), classes: 2148, edges: 6894, markings: 2148, dead: 12, never: "VAO > 1"},
+		{name: "V4_weak", net: imported(twice, twelve(true)...), classes: 16702, edges: 73357, markings: 12528, dead: 12,
+			never: "VAO > 1"},
+		{name: "V4_strong", net: imported(twice, twelve(false)...), classes: 2148, edges: 6894, markings: 2148, dead: 12,
+			never: "VAO > 1"},
 	}
 }
 
@@ -299,7 +318,8 @@ func TestReferenceCounts(t *testing.T) {
 				t.Errorf("inclusion: %d classes, %d edges; want %d, %d", in.Classes(), in.Edges(), r.inClasses, r.inEdges)
 			}
 			if in.Markings() != g.Markings() || in.Classes() > g.Classes() {
-				t.Errorf("inclusion: %d markings in %d classes, equality %d in %d", in.Markings(), in.Classes(), g.Markings(), g.Classes())
+				t.Errorf("inclusion: %d markings in %d classes, equality %d in %d", in.Markings(), in.Classes(), g.Markings(),
+					g.Classes())
 			}
 			for _, g := range []*Graph{g, in} {
 				r.questions(t, g)

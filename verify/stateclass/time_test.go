@@ -14,7 +14,8 @@ import (
 // TestLatency: worst case from barge-in to clear, (5+j) + k(2+j) + (1+j) ms, by
 // one exploration, and by an observer in the net with the published classes.
 func TestLatency(t *testing.T) {
-	classes := map[[2]int]int{{1, 0}: 8, {1, 1}: 8, {1, 3}: 8, {2, 0}: 14, {2, 1}: 14, {2, 3}: 14, {4, 0}: 49, {4, 1}: 134, {4, 3}: 90,
+	classes := map[[2]int]int{{1, 0}: 8, {1, 1}: 8, {1, 3}: 8, {2, 0}: 14, {2, 1}: 14, {2, 3}: 14, {4, 0}: 49, {4,
+		1}: 134, {4, 3}: 90,
 		{8, 0}: 131, {8, 1}: 428, {8, 3}: 349, {16, 0}: 343, {16, 1}: 1064, {16, 3}: 913}
 	for kj, want := range classes {
 		k, j := kj[0], kj[1]
@@ -49,7 +50,8 @@ func measured(t *testing.T, n *petri.Net, o Options) Elapsed {
 // TestLatencyFromTheGraph: with exact playout never more than two chunks are in
 // flight, so the bound is not the formula's.
 func TestLatencyFromTheGraph(t *testing.T) {
-	for _, c := range []struct{ k, played, sup, classes int }{{2, 20, 10, 14}, {4, 20, 10, 14}, {8, 20, 10, 14}, {4, 21, 14, 113}, {8, 21, 22, 323}} {
+	for _, c := range []struct{ k, played, sup, classes int }{{2, 20, 10, 14}, {4, 20, 10, 14}, {8, 20, 10, 14}, {4, 21,
+		14, 113}, {8, 21, 22, 323}} {
 		n := bargeIn(c.k, 0, c.played)
 		if e := measured(t, n, Options{}); e.Most != time.Duration(c.sup)*time.Millisecond || e.Overdue {
 			t.Errorf("k=%d played %d: %v, want %d ms", c.k, c.played, e, c.sup)
@@ -68,7 +70,8 @@ func TestLatencyFromTheGraph(t *testing.T) {
 
 func TestTimedProperties(t *testing.T) {
 	ms := time.Millisecond
-	keyNet := imported("a b c", tr("t0", between(2, 5), "c -> b"), tr("t1", between(0, 3), "b -> c"), tr("t2", between(0, 1), "a -> c"))
+	keyNet := imported("a b c", tr("t0", between(2, 5), "c -> b"), tr("t1", between(0, 3), "b -> c"), tr("t2", between(0,
+		1), "a -> c"))
 	tie := imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(3, 5), "p -> r"))
 	for _, c := range []struct {
 		net  *petri.Net
@@ -90,10 +93,14 @@ func TestTimedProperties(t *testing.T) {
 		{keyNet, Bounded("b", 3, Options{}), verify.Proved, "", ""},
 		{tie, Reach("r", Options{}), verify.Proved, "", "t2"},
 		{tie, DeadlockFree(Options{}), verify.Refuted, "q", "t1"},
-		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Fires(Options{}), verify.Refuted, "t2", ""},
-		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Reach("r", Options{Relax: true}), verify.Unknown, "time forbids", ""},
-		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Never("q && r", Options{Relax: true}), verify.Proved, "", ""},
-		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Never("r", Options{Relax: true, Keep: []string{"t1", "t2"}}), verify.Proved, "", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Fires(Options{}),
+			verify.Refuted, "t2", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Reach("r",
+			Options{Relax: true}), verify.Unknown, "time forbids", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Never("q && r",
+			Options{Relax: true}), verify.Proved, "", ""},
+		{imported("p", tr("t1", between(2, 3), "p -> q"), tr("t2", between(4, 5), "p -> r")), Never("r", Options{Relax: true,
+			Keep: []string{"t1", "t2"}}), verify.Proved, "", ""},
 		{crossing(3), Never("on_1 && open", Options{}), verify.Proved, "", ""},
 		{crossing(3), Mutex(Options{}, "open", "closed", "raising", "lowering"), verify.Proved, "", ""},
 		{crossing(2), Never("on_1 && !closed", Options{}), verify.Proved, "", ""},
@@ -128,7 +135,8 @@ func TestTimedProperties(t *testing.T) {
 // TestTimeDiverges: a cycle of firings without any wait is found however it is
 // hidden, in either reading of [0,0].
 func TestTimeDiverges(t *testing.T) {
-	zeno := imported("p", tr("go", between(1, 1), "p -> q"), tr("a", petri.Interval{}, "q -> r"), tr("b", petri.Interval{}, "r -> q"))
+	zeno := imported("p", tr("go", between(1, 1), "p -> q"), tr("a", petri.Interval{}, "q -> r"), tr("b",
+		petri.Interval{}, "r -> q"))
 	for _, sem := range []verify.Semantics{verify.RunToCompletion, verify.Interleave} {
 		for _, c := range []struct {
 			net  *petri.Net
@@ -168,7 +176,8 @@ func TestScaleAndOrder(t *testing.T) {
 				want := explore(t, r.net, verify.Interleave, Options{Merge: merge})
 				g := explore(t, n, verify.Interleave, Options{Merge: merge})
 				if g.Classes() != want.Classes() || g.Edges() != want.Edges() {
-					t.Errorf("%s merge %d: %d classes, %d edges; %d, %d before", r.name, merge, g.Classes(), g.Edges(), want.Classes(), want.Edges())
+					t.Errorf("%s merge %d: %d classes, %d edges; %d, %d before", r.name, merge, g.Classes(), g.Edges(),
+						want.Classes(), want.Edges())
 				}
 			}
 		}
@@ -186,7 +195,8 @@ func TestCapAndCancel(t *testing.T) {
 		t.Error("no error after cancel")
 	}
 	long := imported("p", tr("t", petri.After(MaxWait+1), "p -> q"))
-	if _, err := Explore(context.Background(), model(t, long, verify.Interleave), Options{}); err == nil || !strings.Contains(err.Error(), "t waits") {
+	if _, err := Explore(context.Background(), model(t, long, verify.Interleave), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "t waits") {
 		t.Errorf("a wait beyond the limit: %v", err)
 	}
 }

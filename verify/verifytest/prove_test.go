@@ -13,10 +13,11 @@ import (
 
 func ring() *petri.Program {
 	const a, b = petri.Place[petri.Unit]("a"), petri.Place[petri.Unit]("b")
-	p, err := petri.Compile(&petri.Net{Name: "ring", Init: []petri.Token{a.Token(petri.Unit{})}, Transitions: []petri.Transition{
-		{Name: "go", In: petri.Arcs{a}, Out: petri.And(b), When: petri.Anytime()},
-		{Name: "back", In: petri.Arcs{b}, Out: petri.And(a), When: petri.Anytime()},
-	}})
+	p, err := petri.Compile(&petri.Net{Name: "ring", Init: []petri.Token{a.Token(petri.Unit{})},
+		Transitions: []petri.Transition{
+			{Name: "go", In: petri.Arcs{a}, Out: petri.And(b), When: petri.Anytime()},
+			{Name: "back", In: petri.Arcs{b}, Out: petri.And(a), When: petri.Anytime()},
+		}})
 	if err != nil {
 		panic(err)
 	}
@@ -43,7 +44,8 @@ func TestProve(t *testing.T) {
 		want  string
 	}{
 		{[]*verify.Property{verify.Never("b")}, "go: b"}, {nil, "nothing was to be proved"},
-		{[]*verify.Property{verify.Never("c")}, `fatal: verify: check never c of ring: verify: net ring: place "c" does not exist`},
+		{[]*verify.Property{verify.Never("c")},
+			`fatal: verify: check never c of ring: verify: net ring: place "c" does not exist`},
 	} {
 		l := &log{}
 		verifytest.Prove(l, ring(), verify.Config{}, c.props...)
