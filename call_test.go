@@ -205,6 +205,29 @@ func TestDownlinkIsBounded(t *testing.T) {
 	})
 }
 
+// TestAsksFasterThanItReads holds up a peer that asks for more answers than it
+// takes; it is not stalled.
+func TestAsksFasterThanItReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		answers := 0
+		p.onSend = func(*farEnd, *transport.Message) error {
+			time.Sleep(time.Millisecond)
+			answers++
+			return nil
+		}
+		wait := run(t, Config{}, p, m)
+		for range 4 * downlinkMax {
+			p.events <- transport.Event{Kind: transport.EventText, Text: "are you there?"}
+		}
+		time.Sleep(lastWords)
+		p.events <- bye()
+		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp || answers != 4*downlinkMax {
+			t.Errorf("the call ended by %v, %s, after %d answers", err, p.reason, answers)
+		}
+	})
+}
+
 // TestModelIsHeldUp leaves the model unread while the net is full of its reply.
 func TestModelIsHeldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

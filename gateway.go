@@ -81,7 +81,8 @@ func New(cfg Config) (*Gateway, error) {
 
 // variants are all there are: a hello may ask for each.
 func variants() []variant {
-	return []variant{{voicenets.Manual, false}, {voicenets.Manual, true}, {voicenets.Server, false}, {voicenets.Server, true}}
+	return []variant{{voicenets.Manual, false}, {voicenets.Manual, true},
+		{voicenets.Server, false}, {voicenets.Server, true}}
 }
 
 // netOf is the net's configuration in a variant.
