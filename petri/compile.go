@@ -65,12 +65,9 @@ func (c *compiler) closeOutputs() {
 		return
 	}
 	for i := range c.trans {
-		t := &c.trans[i]
-		for _, list := range []Arcs{t.In, t.Read, t.Inhibit, t.Reset} {
+		for _, list := range c.trans[i].arcs {
 			for _, a := range list {
-				if j := t.scope.place(a); j >= 0 {
-					c.places[j].Out = false
-				}
+				c.places[a.at].Out = false
 			}
 		}
 	}
@@ -307,7 +304,7 @@ func (d *dependants) branch(self int32, t *TransitionInfo, m *Mode, b *Branch, l
 			add(u)
 		}
 	}
-	sort.Slice(b.affected, func(i, j int) bool { return b.affected[i] < b.affected[j] })
+	slices.Sort(b.affected)
 }
 
 func (d *dependants) first(u int32) bool {

@@ -25,6 +25,15 @@ type flatTransition struct {
 	Transition
 	group string
 	scope *scope
+	arcs  [OutArc][]boundArc // by ArcKind
+	outs  [][]boundArc       // by branch
+	bad   bool               // some arc was nil
+}
+
+// boundArc is an arc and the place it stands for.
+type boundArc struct {
+	Arc
+	at int32
 }
 
 // scope resolves the local names of one net.
@@ -47,8 +56,7 @@ func (f *flattener) net(n *Net, path string, ports map[string]int32) {
 	f.closed = f.closed || n.closed
 	f.loose = f.loose || n.Imported
 	for _, t := range n.Transitions {
-		f.trans = append(f.trans, flatTransition{Transition: t, group: s.group(), scope: s})
-		s.touch(t)
+		f.trans = append(f.trans, s.bind(t))
 	}
 	s.declarations()
 	names := map[string]bool{}
@@ -83,27 +91,42 @@ func (s *scope) part(part *Net, names map[string]bool) {
 	s.f.net(part, s.path+part.Name+"/", ports)
 }
 
-// touch resolves every place a transition names, so that places get their
-// order from the text of the net.
-func (s *scope) touch(t Transition) {
-	for _, list := range []Arcs{t.In, t.Read, t.Inhibit, t.Reset} {
-		for _, a := range list {
-			s.place(a)
-		}
+// bind resolves every place a transition names, so that places get their order
+// from the text of the net.
+func (s *scope) bind(t Transition) flatTransition {
+	b := flatTransition{Transition: t, group: s.group(), scope: s}
+	for kind, list := range [...]Arcs{InArc: t.In, ReadArc: t.Read, InhibitArc: t.Inhibit, ResetArc: t.Reset} {
+		b.arcs[kind] = s.bindAll(list, &b)
 	}
-	for _, b := range t.Out.branches {
-		for _, a := range b {
-			s.place(a)
-		}
+	b.outs = make([][]boundArc, len(t.Out.branches))
+	for i, list := range t.Out.branches {
+		b.outs[i] = s.bindAll(list, &b)
 	}
+	return b
 }
 
-func (s *scope) place(a AnyArc) int32 {
-	if isNil(a) || isNil(a.asArc().place) {
-		s.f.errs.add("net %q has a nil arc", s.net.Name)
-		return -1
+// bindAll resolves arcs; those that are nil are left out.
+func (s *scope) bindAll(list Arcs, t *flatTransition) []boundArc {
+	if len(list) == 0 {
+		return nil
 	}
-	return s.resolve(a.asArc().place, s.net.Name)
+	out := make([]boundArc, 0, len(list))
+	for _, any := range list {
+		if isNil(any) {
+			t.bad = true
+			continue
+		}
+		a := any.asArc()
+		if isNil(a.place) {
+			t.bad = true
+			continue
+		}
+		out = append(out, boundArc{a, s.resolve(a.place, s.net.Name)})
+	}
+	if t.bad {
+		s.f.errs.add("net %q has a nil arc", s.net.Name)
+	}
+	return out
 }
 
 // listed resolves a place that stands in one of a net's lists; -1 if it is nil.

@@ -12,7 +12,7 @@ func (c *compiler) transition(t *flatTransition) {
 		Name: t.scope.path + t.Name, Group: t.group, When: t.When, Priority: t.Priority,
 		Free: t.Out.free, Bump: t.Bump, branches: len(t.Out.branches), action: t.Action, rank: -1, clock: -1,
 	}
-	b := &builder{c: c, t: t, info: &info}
+	b := &builder{c: c, t: t, info: &info, bad: t.bad}
 	b.checkText()
 	b.arcs()
 	b.describeOutputs()
@@ -61,21 +61,14 @@ func (b *builder) arcs() {
 		place int32
 	}
 	seen := map[use]bool{}
-	lists := [...]Arcs{InArc: b.t.In, ReadArc: b.t.Read, InhibitArc: b.t.Inhibit, ResetArc: b.t.Reset}
-	for kind, list := range lists {
-		for _, any := range list {
-			place := b.t.scope.place(any)
-			if place < 0 {
-				b.bad = true
-				continue
-			}
-			a := any.asArc()
-			u := use{ArcKind(kind), place}
+	for kind, list := range b.t.arcs {
+		for _, a := range list {
+			u := use{ArcKind(kind), a.at}
 			if seen[u] && ArcKind(kind) != InhibitArc {
 				b.fail("two %s arcs on place %q; use one arc with a count", arcNames[kind], a.place)
 			}
 			seen[u] = true
-			b.arc(ArcKind(kind), a, place)
+			b.arc(ArcKind(kind), a.Arc, a.at)
 		}
 	}
 }
@@ -233,9 +226,9 @@ func (b *builder) looksAtKeys() bool {
 	if b.t.Guard != nil || b.t.Out.choose != nil {
 		return true
 	}
-	for _, br := range b.t.Out.branches {
+	for _, br := range b.t.outs {
 		for _, a := range br {
-			if arc := a.asArc(); arc.keyBy != nil || arc.from != nil {
+			if a.keyBy != nil || a.from != nil {
 				return true
 			}
 		}

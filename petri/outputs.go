@@ -2,6 +2,7 @@ package petri
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -26,20 +27,12 @@ func (b *builder) describeOutputs() {
 	if s.free && b.t.Action == nil && !b.c.closed && !b.t.scope.net.Imported {
 		b.fail("Free without an action: its action must call Choose")
 	}
-	for i, br := range s.branches {
-		seen := map[int32]bool{}
-		for _, any := range br {
-			place := b.t.scope.place(any)
-			if place < 0 {
-				b.bad = true
-				continue
-			}
-			a := any.asArc()
-			if seen[place] {
+	for i, br := range b.t.outs {
+		for k, a := range br {
+			if slices.ContainsFunc(br[:k], func(o boundArc) bool { return o.at == a.at }) {
 				b.fail("two output arcs on place %q; use one arc with a count", a.place)
 			}
-			seen[place] = true
-			b.describeOutput(a, place, i)
+			b.describeOutput(a.Arc, a.at, i)
 		}
 	}
 }
@@ -86,18 +79,17 @@ func (b *builder) branches(m *Mode, keys *Keys) {
 		m.Branches = []Branch{{}}
 		return
 	}
-	for _, br := range s.branches {
+	for _, br := range b.t.outs {
 		var out Branch
-		for _, any := range br {
-			b.output(&out, any.asArc(), m, keys)
+		for _, a := range br {
+			b.output(&out, a.Arc, a.at, m, keys)
 		}
 		m.Branches = append(m.Branches, out)
 	}
 }
 
 // output compiles one output arc in one mode.
-func (b *builder) output(br *Branch, a Arc, m *Mode, keys *Keys) {
-	place := b.t.scope.place(a)
+func (b *builder) output(br *Branch, a Arc, place int32, m *Mode, keys *Keys) {
 	p := &b.c.places[place]
 	o := out{place: place, n: int32(a.n), emit: p.Out, limited: p.Max != MaxTokens, checked: p.Keys != nil || p.Gen}
 	was := b.bad
