@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -84,30 +85,50 @@ func match(t *testing.T, name string, pcm audio.PCM) (corr float64, holes int) {
 	return corr, audiotest.Holes(said, audiotest.Shift(pcm.Samples, lag, len(said)), pcm.RateHz)
 }
 
+// inRealTime tells a story up to three times. A machine that stops us for longer than the 40 ms that a player has in
+// hand makes a gap which is nobody's fault; the stories of package voicegw, which have no real clock, allow none.
+func inRealTime(t *testing.T, story func() error) {
+	t.Helper()
+	for n := 1; ; n++ {
+		err := story()
+		switch {
+		case err == nil:
+			return
+		case n == 3:
+			t.Fatal(err)
+		}
+		t.Logf("once more, because %v", err)
+	}
+}
+
 // TestCallHearsItsOwnWords is the whole path: WAV, gateway, model and back.
 func TestCallHearsItsOwnWords(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, []string{"VOICEGW_GREETING="})
-	out := filepath.Join(t.TempDir(), "heard.wav")
-	r := command(t, nil, "call", "--url", s.door, "--in", speech(t, "question"), "--out", out, "--json")
-	r.want(t, 0)
-	got := parseReport(t, r.stdout)
-	if *got.Turns != 1 || len(*got.FirstAudioMS) != 1 || *got.Interruptions != 0 || *got.Closed != "caller_hung_up" ||
-		*got.FramesSent < 100 || *got.FramesReceived < 100 || *got.FramesCleared != 0 {
-		t.Errorf("the call was %s", r.stdout)
-	}
-	pcm := heard(t, out)
-	corr, holes := match(t, "question", pcm)
-	other, _ := match(t, "hello", pcm)
-	t.Logf("correlation %.3f, with another recording %.3f; %s", corr, other, strings.TrimSpace(r.stdout))
-	if corr < 0.98 || holes > 0 || other > 0.7 {
-		t.Errorf("correlation %.3f with %d holes; with another recording %.3f", corr, holes, other)
-	}
+	in, out := speech(t, "question"), filepath.Join(t.TempDir(), "heard.wav")
+	inRealTime(t, func() error {
+		r := command(t, nil, "call", "--url", s.door, "--in", in, "--out", out, "--json")
+		r.want(t, 0)
+		got := parseReport(t, r.stdout)
+		if *got.Turns != 1 || len(*got.FirstAudioMS) != 1 || *got.Interruptions != 0 ||
+			*got.Closed != "caller_hung_up" || *got.FramesSent < 100 || *got.FramesReceived < 100 ||
+			*got.FramesCleared != 0 {
+			return fmt.Errorf("the call was %s", r.stdout)
+		}
+		pcm := heard(t, out)
+		corr, holes := match(t, "question", pcm)
+		other, _ := match(t, "hello", pcm)
+		t.Logf("correlation %.3f, with another recording %.3f; %s", corr, other, strings.TrimSpace(r.stdout))
+		if corr < 0.98 || holes > 0 || other > 0.7 {
+			return fmt.Errorf("correlation %.3f with %d holes; with another recording %.3f", corr, holes, other)
+		}
+		return nil
+	})
 	s.end()
 }
 
-// TestCallGreetingAndBargeIn runs a model in a process of its own, which greets with the longest recording, and
-// speaks over its reply.
+// TestCallGreetingAndBargeIn runs a model in a process of its own, which greets with a recording, and speaks over its
+// reply.
 func TestCallGreetingAndBargeIn(t *testing.T) {
 	t.Parallel()
 	m := start(t, nil, "sim", "--listen", "127.0.0.1:0", "--greeting", speech(t, "hello"), "--seed", "7")
@@ -115,17 +136,21 @@ func TestCallGreetingAndBargeIn(t *testing.T) {
 	if !ok {
 		t.Fatal("sim prints no URL")
 	}
-	s := startServe(t, []string{"VOICEGW_GREETING=Greet."}, "--model-base-url", url, "--log-level", "debug")
+	s := startServe(t, []string{"VOICEGW_GREETING=Greet."}, "--model-base-url", url)
 	out := filepath.Join(t.TempDir(), "heard.wav")
-	r := command(t, nil, "call", "--url", s.door, "--in", speech(t, "long"), "--barge-in", speech(t, "over")+"@2s",
-		"--out", out, "--max", "40s")
-	r.want(t, 0, "model gemini", "interrupted  1, silent ", "closed       caller_hung_up", "written to "+out)
-	if t.Failed() {
-		t.Logf("serve said:\n%s", s.stderr.String())
-	}
-	if corr, holes := match(t, "hello", heard(t, out)); corr < 0.98 || holes > 0 {
-		t.Errorf("the greeting: correlation %.3f with %d holes", corr, holes)
-	}
+	args := []string{"call", "--url", s.door, "--in", speech(t, "long"), "--barge-in", speech(t, "over") + "@2s",
+		"--out", out, "--max", "40s"}
+	inRealTime(t, func() error {
+		r := command(t, nil, args...)
+		r.want(t, 0, "model gemini", "closed       caller_hung_up", "written to "+out)
+		if !strings.Contains(r.stdout, "interrupted  1, silent ") {
+			return fmt.Errorf("the call was\n%s", r.stdout)
+		}
+		if corr, holes := match(t, "hello", heard(t, out)); corr < 0.98 || holes > 0 {
+			return fmt.Errorf("the greeting: correlation %.3f with %d holes", corr, holes)
+		}
+		return nil
+	})
 	s.end()
 	m.signal(os.Interrupt)
 	if code, _ := m.wait(); code != 0 {
