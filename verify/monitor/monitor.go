@@ -1,0 +1,194 @@
+package monitor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// Monitor follows one run by its events. Its memory does not grow with the run. It is not safe for concurrent use.
+type Monitor struct {
+	prog    *petri.Program
+	model   *verify.Model
+	watched []condition
+	order   []int32   // transitions that fire at once, as they are tried
+	timed   []int32   // the others
+	users   [][]int32 // by slot: transitions whose conditions look at it
+
+	count   []int32
+	on      []bool          // by transition: enabled
+	since   []time.Duration // by transition: when its clock started
+	dirty   []bool
+	touched []int32
+	now     time.Duration
+	seen    uint64                   // events that were right
+	last    [storyEvents]petri.Event // by number, the last ones
+	chain   int                      // firings since the last timer or injection
+	room    int32                    // place in which a token was dropped for the next one; -1
+	cancels []int32                  // tasks whose end must be told next
+	ended   bool
+	broken  *Violation
+}
+
+// condition is one that no marking may satisfy.
+type condition struct {
+	name string
+	bad  func([]int32) bool
+}
+
+// New makes a monitor of one run of prog. Of the properties it watches those that exclude a condition on markings (Never,
+// Bounded, Mutex); others cannot be seen in an open net, or not in one run. An error says that a condition names what the
+// net does not have.
+func New(prog *petri.Program, props ...*verify.Property) (*Monitor, error) {
+	m := &Monitor{
+		prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), order: prog.Order(), room: -1,
+		users: make([][]int32, prog.Slots()), count: make([]int32, prog.Slots()),
+		on: make([]bool, len(prog.Transitions())), since: make([]time.Duration, len(prog.Transitions())),
+		dirty: make([]bool, len(prog.Transitions())),
+	}
+	m.timed = m.model.Timed()
+	for t := range prog.Transitions() {
+		m.index(int32(t))
+	}
+	for _, p := range props {
+		if p.Bad == nil || !strings.HasPrefix(p.Claim, "never ") {
+			continue
+		}
+		bad, err := p.Bad(m.model)
+		if err != nil {
+			return nil, fmt.Errorf("monitor: watch %s: %w", p.Name, err)
+		}
+		m.watched = append(m.watched, condition{p.Name, bad})
+	}
+	return m, nil
+}
+
+// index notes which slots a transition looks at.
+func (m *Monitor) index(t int32) {
+	mine := map[int32]bool{}
+	for i := range m.prog.Transitions()[t].Modes {
+		for _, c := range m.prog.Transitions()[t].Modes[i].Conds {
+			for _, s := range c.Slots {
+				if !mine[s] {
+					mine[s] = true
+					m.users[s] = append(m.users[s], t)
+				}
+			}
+		}
+	}
+}
+
+// Watched names the properties that are checked in every marking in which the net rests.
+func (m *Monitor) Watched() []string {
+	var names []string
+	for _, c := range m.watched {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Events is how many events were right.
+func (m *Monitor) Events() uint64 { return m.seen }
+
+// Append follows the next events of the run, in order, each once. The error is a *Violation, always the first.
+func (m *Monitor) Append(events []petri.Event) error {
+	for _, e := range events {
+		if m.broken != nil {
+			break
+		}
+		m.follow(e)
+	}
+	return m.err()
+}
+
+// End says that no more events come. It is a violation if something would have fired at once.
+func (m *Monitor) End() error {
+	if t := m.urgent(); m.broken == nil && t >= 0 {
+		m.violate(petri.Event{Seq: m.seen + 1, At: m.now}, "", "the log ends where %s fires at once", m.name(t))
+	}
+	return m.err()
+}
+
+func (m *Monitor) err() error {
+	if m.broken == nil {
+		return nil // no *Violation in an error
+	}
+	return m.broken
+}
+
+// follow takes one event.
+func (m *Monitor) follow(e petri.Event) {
+	if problem := m.wrong(e); problem != "" {
+		m.violate(e, "", "%s", problem)
+		return
+	}
+	if problem := m.take(e); problem != "" {
+		m.violate(e, "", "%s", problem)
+		return
+	}
+	m.last[m.seen%storyEvents] = e
+	m.seen++
+	m.now = e.At
+	if m.room >= 0 || m.urgent() >= 0 {
+		return
+	}
+	for _, c := range m.watched {
+		if c.bad(m.count) {
+			m.violate(e, c.name, "the net rests at %s", m.model.Format(m.count))
+			return
+		}
+	}
+}
+
+// wrong says what is wrong with an event wherever it stands, or with its place in the log.
+func (m *Monitor) wrong(e petri.Event) string {
+	if problem := m.unknown(e); problem != "" {
+		return problem
+	}
+	switch {
+	case e.Seq != m.seen+1:
+		return fmt.Sprintf("event %d is due", m.seen+1)
+	case (e.Kind == petri.Started) != (m.seen == 0):
+		return "a run starts once, with its first event"
+	case m.ended && e.Kind != petri.Ended:
+		return "the run is over"
+	case e.At < m.now:
+		return fmt.Sprintf("it is before %v, the time of the event before it", m.now)
+	case len(m.cancels) > 0 && e.Kind != petri.TaskCancelled:
+		return "the task at " + m.prog.Places()[m.cancels[0]].Name + " was cancelled, which is not told"
+	case m.room >= 0 && e.Kind != petri.Injected:
+		return "a token was dropped for one that does not come"
+	}
+	return ""
+}
+
+// unknown says what of an event the net does not have.
+func (m *Monitor) unknown(e petri.Event) string {
+	switch e.Kind {
+	case petri.Started, petri.Ended, petri.Faulted:
+		return ""
+	case petri.Fired:
+		if e.Index < 0 || int(e.Index) >= len(m.prog.Transitions()) {
+			return fmt.Sprintf("there is no transition %d", e.Index)
+		}
+		t := &m.prog.Transitions()[e.Index]
+		if int(e.Mode) >= len(t.Modes) || int(e.Branch) >= len(t.Modes[e.Mode].Branches) {
+			return fmt.Sprintf("%s has no mode %d with a branch %d", t.Name, e.Mode, e.Branch)
+		}
+	case petri.Injected, petri.Refused, petri.Dropped, petri.TaskCancelled:
+		if e.Index < 0 || int(e.Index) >= len(m.prog.Places()) {
+			return fmt.Sprintf("there is no place %d", e.Index)
+		}
+		if p := &m.prog.Places()[e.Index]; e.Slot < 0 || int(e.Slot) >= max(1, p.Slots) {
+			return fmt.Sprintf("%s has no tokens of kind %d", p.Name, e.Slot)
+		}
+	default:
+		return fmt.Sprintf("there is no event of kind %d", e.Kind)
+	}
+	return ""
+}
+
+func (m *Monitor) name(t int32) string { return m.prog.Transitions()[t].Name }
