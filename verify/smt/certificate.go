@@ -84,7 +84,9 @@ var ErrNotChecked = errors.New("smt: the certificate was not checked")
 // in c, whatever the certificate says of itself. An error that is ErrNotChecked
 // says that there was no answer; one that is verify.ErrCertificate that it
 // proves nothing; others are those of ctx and of wrong questions.
-func Check(ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate) error {
+func Check(
+	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
+) error {
 	s, err := c.rebuild(model, sem, expr, cert)
 	if err != nil {
 		return err

@@ -15,11 +15,16 @@ func readInvariant(s *system, text string) (term, error) {
 	if len(ts) != 1 {
 		return term{}, fmt.Errorf("smt: read an invariant: %d formulas, not one", len(ts))
 	}
-	known := map[string]bool{}
+	return ts[0], checkFormula(ts[0], s.known())
+}
+
+// known are the names that a formula may use.
+func (s *system) known() map[string]bool {
+	out := map[string]bool{}
 	for _, v := range s.vars() {
-		known[v.atom] = true
+		out[v.atom] = true
 	}
-	return ts[0], checkFormula(ts[0], known)
+	return out
 }
 
 // readModel finds the relation R in a model and writes its body over the
@@ -42,19 +47,15 @@ func readModel(s *system, text string) (term, error) {
 	if len(vars) != len(params) {
 		return term{}, fmt.Errorf("smt: read a model: R has %d arguments, not %d", len(params), len(vars))
 	}
-	names, known := map[string]term{}, map[string]bool{}
+	names := map[string]term{}
 	for i, p := range params {
 		if len(p.list) != 2 || p.list[0].atom == "" || p.list[1].atom != "Int" {
 			return term{}, fmt.Errorf("smt: read a model: argument %d of R is %s", i, p)
 		}
 		names[p.list[0].atom] = vars[i]
-		known[p.list[0].atom] = true
 	}
-	body := ts[0].list[4]
-	if err := checkFormula(body, known); err != nil {
-		return term{}, err
-	}
-	return rename(body, names), nil
+	body := rename(ts[0].list[4], names)
+	return body, checkFormula(body, s.known())
 }
 
 // rename replaces atoms. Arguments of R are x!0, x!1 and so on, what a let
@@ -106,7 +107,7 @@ func checkLet(t term, known map[string]bool) error {
 		inner[name] = true
 	}
 	for _, b := range t.list[1].list {
-		if len(b.list) != 2 || b.list[0].atom == "" || known[b.list[0].atom] {
+		if len(b.list) != 2 || !isBound(b.list[0].atom) || known[b.list[0].atom] {
 			return fmt.Errorf("smt: read a formula: %s binds nothing new", firstLine(b.String()))
 		}
 		if err := checkFormula(b.list[1], known); err != nil {
@@ -115,6 +116,12 @@ func checkLet(t term, known map[string]bool) error {
 		inner[b.list[0].atom] = true
 	}
 	return checkFormula(t.list[2], inner)
+}
+
+// isBound tells the names that z3 gives what it binds: a!1 and so on.
+func isBound(s string) bool {
+	number, ok := strings.CutPrefix(s, "a!")
+	return ok && isInteger(number)
 }
 
 func isInteger(s string) bool {

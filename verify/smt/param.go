@@ -136,7 +136,7 @@ func arcKind(t *petri.TransitionInfo, place int) (petri.ArcKind, error) {
 	case count[petri.InhibitArc] == 0 && count[petri.ReadArc] == 1 && count[petri.InArc] == 0:
 		return petri.ReadArc, nil
 	}
-	return 0, fmt.Errorf("there are %d inhibitor, %d read and %d input arcs; one inhibitor arc or one read arc alone is possible",
+	return 0, fmt.Errorf("%d inhibitor, %d read and %d input arcs; one inhibitor arc, or one read arc alone, is possible",
 		count[petri.InhibitArc], count[petri.ReadArc], count[petri.InArc])
 }
 

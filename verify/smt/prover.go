@@ -76,7 +76,7 @@ func (s *system) decide(ctx context.Context, z3 *solver) (answer, term, error) {
 	if err == nil {
 		return sat, simple, nil
 	}
-	if ctx.Err() != nil {
+	if !errors.Is(err, verify.ErrCertificate) { // the solver does not even decide this
 		return noAnswer, term{}, err
 	}
 	r, err := z3.ask(ctx, s.horn()+"(get-model)\n")
@@ -134,6 +134,6 @@ func (p *prover) reached(ctx context.Context) (verify.Verdict, error) {
 	if err != nil || v.Outcome == verify.Refuted {
 		return v, err
 	}
-	return verify.Doubt(method, verify.Spurious, v.States, "it can be reached if time is ignored; the explicit search says: %s (%s)",
-		v.Reason, v.Outcome), nil
+	return verify.Doubt(method, verify.Spurious, v.States,
+		"it can be reached if time is ignored; the explicit search says: %s (%s)", v.Reason, v.Outcome), nil
 }

@@ -74,7 +74,8 @@ func TestCalibration(t *testing.T) {
 			}
 			have, explicit := run(t, p, Never(expr)), run(t, p, verify.Never(expr))
 			if have.Outcome != want || explicit.Outcome != want {
-				t.Errorf("K=%d: never %s: %s (%s); explicit: %s; want %s", k, expr, have.Outcome, have.Reason, explicit.Outcome, want)
+				t.Errorf("K=%d: never %s: %s (%s); explicit: %s; want %s",
+					k, expr, have.Outcome, have.Reason, explicit.Outcome, want)
 			}
 		}
 	}
@@ -228,7 +229,8 @@ func TestWrongQuestions(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := verify.Run(ctx, compile(t, voice(1)), verify.Config{}, Never("SPEAK && BARGE")); !errors.Is(err, context.Canceled) {
+	_, err := verify.Run(ctx, compile(t, voice(1)), verify.Config{}, Never("SPEAK && BARGE"))
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want %v", err, context.Canceled)
 	}
 }

@@ -129,7 +129,8 @@ func (s *solver) ask(ctx context.Context, script string) (*reply, error) {
 func (s *solver) start(ctx context.Context, stdin string, args ...string) (*reply, error) {
 	timed, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	limited := append([]string{"-c", `ulimit -v "$1" && shift && exec "$@"`, "sh", strconv.Itoa(s.memory << 10), s.path}, args...)
+	limited := []string{"-c", `ulimit -v "$1" && shift && exec "$@"`, "sh", strconv.Itoa(s.memory << 10), s.path}
+	limited = append(limited, args...)
 	cmd := exec.CommandContext(timed, "/bin/sh", limited...)
 	cmd.Env = []string{"LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"}
 	cmd.Stdin = strings.NewReader(stdin)
@@ -154,31 +155,31 @@ func (s *solver) reply(ctx, timed context.Context, cmd *exec.Cmd, out, errs *cap
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("smt: run %s: %w", s.name, ctx.Err())
-	case timed.Err() != nil:
-		return nil, silent("%s found no answer within %v", s.name, s.timeout)
 	case out.over || errs.over:
 		return nil, silent("%s said more than %d bytes", s.name, outputMax)
+	case timed.Err() != nil:
+		return nil, silent("%s found no answer within %v", s.name, s.timeout)
 	case err != nil && !errors.As(err, &exit):
 		return nil, silent("%s: %v", s.name, err)
 	case !cmd.ProcessState.Exited():
 		return nil, silent("%s was killed: %v", s.name, cmd.ProcessState)
 	}
-	return &reply{out.String(), errs.String(), cmd.ProcessState.ExitCode()}, nil
+	return &reply{out.text.String(), errs.text.String(), cmd.ProcessState.ExitCode()}, nil
 }
 
 // capped keeps the first bytes of what is written to it and then refuses.
 type capped struct {
-	bytes.Buffer
+	text bytes.Buffer // not embedded: its ReadFrom knows no limit
 	max  int
 	over bool
 }
 
 func (c *capped) Write(b []byte) (int, error) {
-	if c.Len()+len(b) > c.max {
+	if c.text.Len()+len(b) > c.max {
 		c.over = true
 		return 0, errors.New("smt: too much output")
 	}
-	return c.Buffer.Write(b)
+	return c.text.Write(b)
 }
 
 // firstLine is the beginning of what a program said, for people.
