@@ -8,29 +8,26 @@ import (
 
 // Witness is a run of the net that shows something, firing by firing.
 type Witness struct {
-	Net     string
-	Firings []Firing
+	Net     string   `json:"net"`
+	Firings []Firing `json:"firings"`
 	// Timed reports that the times are exact; otherwise the run is one
 	// without time and the times are all zero.
-	Timed bool
+	Timed bool `json:"timed"`
 	// Ends says what the last marking shows.
-	Ends string
-	// Loop is the index of the firing from which on the run repeats for ever;
-	// -1 if it ends.
-	Loop int
+	Ends string `json:"ends"`
 	// Replayed reports that a petri.Machine took this very run.
-	Replayed bool
+	Replayed bool `json:"replayed"`
 	// Story is the run in words, one line a firing.
-	Story string
+	Story string `json:"-"`
 
 	model *Model // it is a run of: with an observer, if there was one
 }
 
 // Firing is one step of a witness.
 type Firing struct {
-	At   time.Duration
-	Name string
-	Step Step
+	At   time.Duration `json:"at"` // nanoseconds of net time
+	Name string        `json:"name"`
+	Step Step          `json:"-"`
 }
 
 // Witness makes a witness of a path.
@@ -38,7 +35,7 @@ func (g *Graph) Witness(p Path, ends string) *Witness { return g.Model.Witness(p
 
 // Witness makes a witness of a firing sequence without times.
 func (m *Model) Witness(steps []Step, ends string) *Witness {
-	w := &Witness{Net: m.prog.Name(), Ends: ends, Loop: -1, Story: m.Story(steps), model: m}
+	w := &Witness{Net: m.prog.Name(), Ends: ends, Story: m.Story(steps), model: m}
 	for _, s := range steps {
 		w.Firings = append(w.Firings, Firing{Name: m.Name(s), Step: s})
 	}

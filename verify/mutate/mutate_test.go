@@ -57,7 +57,7 @@ func TestMutants(t *testing.T) {
 func TestScore(t *testing.T) {
 	props := []*verify.Property{verify.Never("on && off || !on && !off"), verify.Never("on >= 2 || off >= 2"),
 		verify.Never("press"), verify.WithinCapacity()}
-	score, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+	score, err := mutate.Run(context.Background(), lamp(), mutate.Config{Max: 2000, Closures: []mutate.Closure{closure()},
 		Properties: props})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestScore(t *testing.T) {
 	if n := score.Without("capacity"); n > score.Killed {
 		t.Errorf("%d killed without capacity, %d with", n, score.Killed)
 	}
-	weak, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+	weak, err := mutate.Run(context.Background(), lamp(), mutate.Config{Max: 2000, Closures: []mutate.Closure{closure()},
 		Properties: props[1:2]})
 	if err != nil || weak.Killed >= score.Killed {
 		t.Errorf("%v: a weaker property kills %d, all %d", err, weak.Killed, score.Killed)
@@ -82,7 +82,7 @@ func TestScore(t *testing.T) {
 }
 
 func TestScoreNeedsAProof(t *testing.T) {
-	_, err := mutate.Run(context.Background(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+	_, err := mutate.Run(context.Background(), lamp(), mutate.Config{Max: 2000, Closures: []mutate.Closure{closure()},
 		Properties: []*verify.Property{verify.Never("on")}})
 	if err == nil || !strings.Contains(err.Error(), "never on") {
 		t.Errorf("a net that does not keep its properties: %v", err)
