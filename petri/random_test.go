@@ -589,7 +589,7 @@ func (g *drawing) String() string {
 // TestReference plays random schedules on random nets: the machine and the
 // reference agree on every event, output, marking and due time.
 func TestReference(t *testing.T) {
-	nets := 4000
+	nets := 2000
 	if testing.Short() {
 		nets = 400
 	}

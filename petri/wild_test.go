@@ -279,7 +279,7 @@ func (w *wild) check(t *testing.T, m *Machine) {
 
 // TestWild compiles nets that nobody would write, and runs those accepted.
 func TestWild(t *testing.T) {
-	nets := 40_000
+	nets := 15_000
 	if testing.Short() {
 		nets = 4000
 	}
