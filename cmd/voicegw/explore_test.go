@@ -112,6 +112,7 @@ func TestExploreCodes(t *testing.T) {
 		{[]string{testNet("growing.net")}, 3, []string{"65536 markings", "exceeds the capacity of p"}},
 		{[]string{testNet("crossing_3.net"), "--cap", "100"}, 3, []string{"100 state classes"}},
 		{[]string{testNet("broken.net")}, 2, []string{testNet("broken.net") + ":2: ", "is empty"}},
+		{[]string{os.DevNull}, 2, []string{"there is no net in it"}},
 		{[]string{empty}, 2, []string{empty, "XML"}},
 		{[]string{filepath.Join(dir, "none.net")}, 2, []string{"none.net", "no such file"}},
 		{[]string{dir}, 2, []string{dir, "is a directory"}},

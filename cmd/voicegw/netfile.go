@@ -31,6 +31,9 @@ func readNet(name string) (*fieldNet, error) {
 	if err != nil {
 		return nil, &usageError{inFile(err)}
 	}
+	if len(f.Net.Transitions) == 0 && len(f.Net.Init) == 0 && len(f.Net.Caps) == 0 {
+		return nil, usagef("%s: there is no net in it", name)
+	}
 	p, err := petri.Compile(f.Net)
 	if err != nil {
 		return nil, usagef("%s: %w", name, err)
