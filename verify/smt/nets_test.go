@@ -281,7 +281,7 @@ func TestRandomNets(t *testing.T) {
 		t.Fatal(err)
 	}
 	var safe, reached, silent, sliced int
-	for seed := range uint64(150) {
+	for seed := range uint64(100) {
 		k := maker{rand.New(rand.NewPCG(seed, 3))}
 		p := k.program()
 		g, err := verify.Explore(context.Background(), p, verify.Options{Max: 400})
@@ -323,7 +323,7 @@ func TestRandomNets(t *testing.T) {
 		}
 	}
 	t.Logf("%d safe (%d on slices), %d reached, %d without an answer", safe, sliced, reached, silent)
-	if safe < 30 || reached < 30 || sliced < 15 || silent > 15 {
+	if safe < 30 || reached < 30 || sliced < 15 || silent > 40 {
 		t.Error("the nets are too easy or too hard")
 	}
 }
