@@ -17,7 +17,7 @@ func TestCertify(t *testing.T) {
 	never := verify.Never("false")
 	for _, r := range references() {
 		for _, o := range []Options{{}, {Relax: true}} {
-			o.Max = 2000
+			o.Max = 400
 			g := explore(t, r.net, verify.Interleave, o)
 			if !g.Complete {
 				continue
@@ -52,7 +52,7 @@ func TestCertify(t *testing.T) {
 func TestCertifyRandom(t *testing.T) {
 	never := verify.Never("false")
 	done := 0
-	for seed := uint64(1); done < 150 && seed < 3000; seed++ {
+	for seed := uint64(1); done < 60 && seed < 3000; seed++ {
 		p, err := petri.Compile(maker{rand.New(rand.NewPCG(seed, 7))}.net(false))
 		if err != nil {
 			continue
@@ -78,7 +78,7 @@ func TestCertifyRandom(t *testing.T) {
 			}
 		}
 	}
-	if done < 150 {
+	if done < 60 {
 		t.Errorf("only %d nets", done)
 	}
 }

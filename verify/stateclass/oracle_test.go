@@ -315,7 +315,7 @@ func TestOracle(t *testing.T) {
 			continue
 		}
 		for _, sem := range []verify.Semantics{verify.RunToCompletion, verify.Interleave} {
-			o := &oracle{p: p, once: sem == verify.RunToCompletion, max: 4000}
+			o := &oracle{p: p, once: sem == verify.RunToCompletion, max: 1000}
 			if !o.run() {
 				continue
 			}
@@ -329,7 +329,7 @@ func TestOracle(t *testing.T) {
 			}
 		}
 	}
-	if nets < 1000 || deep < 250 {
+	if nets < 1000 || deep < 150 {
 		t.Errorf("only %d nets, %d with more than 3 markings", nets, deep)
 	}
 }
@@ -338,7 +338,7 @@ func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, 
 	t.Helper()
 	m := verify.NewModel(p, sem)
 	for _, merge := range []Merge{Inclusion, Equality} {
-		g, err := Explore(context.Background(), m, Options{Merge: merge, Max: 200000})
+		g, err := Explore(context.Background(), m, Options{Merge: merge, Max: 50_000})
 		if err != nil || !g.Complete {
 			t.Fatalf("seed %d: complete %v, %v", seed, g != nil && g.Complete, err)
 		}
@@ -357,7 +357,7 @@ func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, 
 			return !t.Failed()
 		})
 	}
-	u, err := verify.Explore(context.Background(), p, verify.Options{Semantics: sem, Max: 100000})
+	u, err := verify.Explore(context.Background(), p, verify.Options{Semantics: sem, Max: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +374,7 @@ func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, 
 // closed with an automaton that may inject as often as the test does, has been.
 func TestMachine(t *testing.T) {
 	runs, stops := 0, 0
-	for seed := uint64(1); runs < 120 && seed < 20000; seed++ {
+	for seed := uint64(1); runs < 60 && seed < 20000; seed++ {
 		k := maker{rand.New(rand.NewPCG(seed, 11))}
 		core := k.net(true)
 		core.Env = []petri.Env{{Place: unit("a"), Capacity: 12}}
@@ -388,14 +388,14 @@ func TestMachine(t *testing.T) {
 			continue
 		}
 		runs++
-		for try := range 5 {
+		for try := range 3 {
 			stops += drive(t, seed, open, g, maker{rand.New(rand.NewPCG(seed, uint64(try)))})
 		}
 		if t.Failed() {
 			return
 		}
 	}
-	if runs < 120 || stops < 1000 {
+	if runs < 60 || stops < 300 {
 		t.Errorf("only %d nets, %d stops", runs, stops)
 	}
 }
@@ -415,7 +415,7 @@ func closedGraph(core *petri.Net) *Graph {
 	if err != nil {
 		return nil
 	}
-	g, err := Explore(context.Background(), verify.NewModel(p, verify.RunToCompletion), Options{Max: 3000})
+	g, err := Explore(context.Background(), verify.NewModel(p, verify.RunToCompletion), Options{Max: 1000})
 	if err != nil || !g.Complete {
 		return nil
 	}
