@@ -248,8 +248,8 @@ func (c *call) out(t petri.Token) {
 		c.acks.sent(f.Gen)
 		c.mic.playing(f.PCM)
 		c.down.put(downItem{frame: f})
-	case string(voicenets.Tell):
-		n, _ := voicenets.Tell.From(t)
+	case string(voicenets.TellSpeech), string(voicenets.TellReply), string(voicenets.Clear), string(voicenets.Mark):
+		n, _ := t.Value().(voicenets.Notice)
 		c.noticed(n)
 		c.down.put(downItem{notice: n})
 	case string(voicenets.Show):

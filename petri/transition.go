@@ -89,6 +89,14 @@ func And(arcs ...AnyArc) Split { return Split{branches: []Arcs{arcs}} }
 // Xor produces tokens on exactly one of the branches, chosen by keys: see By.
 func Xor(branches ...Arcs) Split { return Split{branches: branches, xor: true} }
 
+// Arcs returns the arcs of the first branch: all there are of an And.
+func (s Split) Arcs() Arcs {
+	if len(s.branches) == 0 {
+		return nil
+	}
+	return append(Arcs(nil), s.branches[0]...)
+}
+
 // By sets the choice of an Xor: the index of the branch. It is tabulated by
 // Compile, so it must be a pure function of keys.
 func (s Split) By(choose func(*Keys) int) Split { s.choose = choose; return s }

@@ -10,7 +10,11 @@ func Hostile(c Config) (*petri.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	return petri.Close("hostile", session, hostileDetector(), hostilePeer(), hostileModel())
+	return hostile(session, c)
+}
+
+func hostile(session *petri.Net, c Config) (*petri.Net, error) {
+	return petri.Close("hostile", session, hostileDetector(), hostilePeer(), hostileModel(), watcher(c))
 }
 
 // Contract closes a session with an environment that keeps its protocols: the

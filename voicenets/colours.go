@@ -195,14 +195,23 @@ const (
 	MarkEnd                         // tell when the last frame was played
 )
 
+// Key returns k as a key.
+func (k NoticeKind) Key() petri.Key { return petri.Key(k) }
+
 // Notice is one thing the peer is told.
 type Notice struct {
 	Kind NoticeKind
 	Gen  petri.Gen // the turn it is about
 }
 
-// String names the kind.
-func (n Notice) String() string {
-	return [...]string{"speech_heard", "speech_over", "reply_started", "reply_paused", "reply_resumed",
-		"reply_cut", "reply_complete", "clear_playout", "mark_end"}[n.Kind]
+// Key returns the kind as a key.
+func (n Notice) Key() petri.Key { return petri.Key(n.Kind) }
+
+// KeyNames names the kinds.
+func (Notice) KeyNames() []string {
+	return []string{"speech_heard", "speech_over", "reply_started", "reply_paused", "reply_resumed", "reply_cut",
+		"reply_complete", "clear_playout", "mark_end"}
 }
+
+// String names the kind.
+func (n Notice) String() string { return n.KeyNames()[n.Kind] }

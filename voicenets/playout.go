@@ -14,15 +14,17 @@ func playoutNet(c Config) *petri.Net {
 	budget := c.BudgetFrames
 	n := &petri.Net{
 		Name: "playout",
-		Ports: []petri.AnyPlace{AudioDown, PeerAck, Tell, Presumed, replying, replyAudio, unacked, unplayed, endMarked,
+		Ports: []petri.AnyPlace{AudioDown, PeerAck, TellReply, Mark, Presumed, replying, replyAudio, unacked, unplayed,
+			endMarked,
 			modelTurn, owedEnd, confirming},
 		Env:  []petri.Env{{Place: PeerAck}},
-		Out:  []petri.Output{{Place: AudioDown}, {Place: Tell}, {Place: Presumed}},
+		Out:  []petri.Output{{Place: AudioDown}, {Place: TellReply}, {Place: Mark}, {Place: Presumed}},
 		Init: []petri.Token{ackWatch.Token(petri.Unit{})},
 		Caps: append(caps(1, endMarked, ackWatch), caps(budget, unacked, unplayed)...),
 		Transitions: []petri.Transition{
 			{Name: "begin_unasked_reply", Read: petri.Arcs{replyAudio.Fresh()}, Inhibit: petri.Arcs{replying, modelTurn},
-				Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, modelTurn, Tell), Action: tell(ReplyStarted)},
+				Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, modelTurn, TellReply.Is(ReplyStarted)),
+				Action: tell(TellReply, ReplyStarted)},
 			{Name: "send_frame", In: petri.Arcs{replyAudio.Fresh()}, Read: petri.Arcs{replying},
 				Inhibit: petri.Arcs{unacked.AtLeast(budget), unplayed, confirming}, Out: petri.And(AudioDown.Fresh(), unacked)},
 			{Name: "return_budget", In: petri.Arcs{PeerAck.Fresh(), unacked.Fresh(), ackWatch}, Out: petri.And(ackWatch)},
@@ -32,10 +34,10 @@ func playoutNet(c Config) *petri.Net {
 				When: petri.After(time.Duration(budget)*20*time.Millisecond + c.AckTimeout), Out: petri.And(Presumed)},
 			{Name: "mark_end", Read: petri.Arcs{replying, unacked.Fresh()},
 				Inhibit: petri.Arcs{replyAudio, unplayed, modelTurn, confirming, endMarked},
-				Out:     petri.And(endMarked, Tell), Action: tell(MarkEnd)},
+				Out:     petri.And(endMarked, Mark.Is(MarkEnd)), Action: tell(Mark, MarkEnd)},
 			{Name: "end_reply", In: petri.Arcs{replying}, Reset: petri.Arcs{endMarked},
 				Inhibit: petri.Arcs{replyAudio, unacked, unplayed, modelTurn, confirming},
-				Out:     petri.And(Tell), Action: tell(ReplyComplete)},
+				Out:     petri.And(TellReply.Is(ReplyComplete)), Action: tell(TellReply, ReplyComplete)},
 			{Name: "presume_turn_complete", In: petri.Arcs{modelTurn}, Read: petri.Arcs{replying},
 				Inhibit: petri.Arcs{replyAudio, unacked, unplayed, confirming}, When: petri.After(c.SilentTurn)},
 		},
@@ -43,7 +45,8 @@ func playoutNet(c Config) *petri.Net {
 	if c.Detection == Manual || c.Greeting {
 		n.Transitions = append(n.Transitions, petri.Transition{
 			Name: "begin_reply", Read: petri.Arcs{replyAudio.Fresh(), modelTurn}, Inhibit: petri.Arcs{replying},
-			Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, Tell), Action: tell(ReplyStarted)})
+			Reset: petri.Arcs{owedEnd}, Out: petri.And(replying, TellReply.Is(ReplyStarted)),
+			Action: tell(TellReply, ReplyStarted)})
 	}
 	if c.HalfDuplex {
 		return strip(n, confirming, unplayed)

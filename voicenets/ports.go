@@ -19,7 +19,10 @@ const (
 	AudioUp     petri.Place[*CallerFrame] = "audio_up"     // to the model
 	ToModel     petri.Place[Command]      = "to_model"     // to the model, in order with AudioUp
 	AudioDown   petri.Place[*ReplyFrame]  = "audio_down"   // to the peer
-	Tell        petri.Place[Notice]       = "tell"         // to the peer, in order with AudioDown
+	TellSpeech  petri.Place[Notice]       = "tell_speech"  // to the peer: the caller was heard
+	TellReply   petri.Place[Notice]       = "tell_reply"   // to the peer, in order with AudioDown
+	Clear       petri.Place[Notice]       = "clear"        // to the peer, in order with AudioDown: drop what was not played
+	Mark        petri.Place[Notice]       = "mark"         // to the peer, in order with AudioDown: tell when this is reached
 	Show        petri.Place[*Words]       = "show"         // transcripts to the peer
 	FramesEnded petri.Place[petri.Unit]   = "frames_ended" // to the detector: its frames stopped coming
 	Presumed    petri.Place[petri.Unit]   = "presumed"     // acknowledgements never came

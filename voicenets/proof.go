@@ -44,7 +44,8 @@ const (
 	FromNow     Source = "proved now"
 )
 
-// Prove makes sure that a session keeps its Properties under Hostile automata:
+// Prove makes sure that a session keeps its Properties and its Protocol under
+// Hostile automata:
 // it checks the certificate that is shipped or cached for exactly this net, or
 // else proves it now and caches the certificate. A certificate that is wrong is
 // an error, and so is a property that is refuted; then the error tells how.
@@ -86,7 +87,8 @@ type prover struct {
 }
 
 func newProver(prog *petri.Program, c Config, cache Cache) *prover {
-	return &prover{prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), props: Properties(c), cache: cache}
+	return &prover{prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), cache: cache,
+		props: append(Properties(c), Protocol(c)...)}
 }
 
 // name is the file name of the net's certificate.

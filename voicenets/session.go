@@ -21,7 +21,6 @@ func Session(c Config) (*petri.Net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicenets: session: %w", err)
 	}
-	n.Out = append(n.Out, petri.Output{Place: Tell})
 	if c.Detection == Manual || c.Greeting {
 		n.Out = append(n.Out, petri.Output{Place: ToModel})
 	}

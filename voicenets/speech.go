@@ -10,22 +10,22 @@ func speechNet(c Config) *petri.Net {
 	const heartbeat petri.Place[petri.Unit] = "heartbeat"
 	return &petri.Net{
 		Name:  "speech",
-		Ports: []petri.AnyPlace{SpeechEdge, Tell, FramesEnded, quiet, speaking, began, confirmed, ended, muted},
+		Ports: []petri.AnyPlace{SpeechEdge, TellSpeech, FramesEnded, quiet, speaking, began, confirmed, ended, muted},
 		Env:   []petri.Env{{Place: SpeechEdge}},
-		Out:   []petri.Output{{Place: FramesEnded}},
+		Out:   []petri.Output{{Place: FramesEnded}, {Place: TellSpeech}},
 		Init:  []petri.Token{quiet.Token(petri.Unit{})},
 		Caps:  caps(1, quiet, speaking, began, confirmed, ended, heartbeat),
 		Transitions: []petri.Transition{
 			{Name: "open_speech", In: petri.Arcs{SpeechEdge.Is(SpeechStart), quiet}, Inhibit: petri.Arcs{muted},
-				Out: petri.And(speaking, heartbeat, began, Tell), Action: tell(SpeechHeard)},
+				Out: petri.And(speaking, heartbeat, began, TellSpeech.Is(SpeechHeard)), Action: tell(TellSpeech, SpeechHeard)},
 			{Name: "keep_speech", In: petri.Arcs{SpeechEdge.Is(SpeechMore), heartbeat}, Read: petri.Arcs{speaking},
 				Out: petri.And(heartbeat)},
 			{Name: "confirm_speech", In: petri.Arcs{SpeechEdge.Is(SpeechConfirm), heartbeat}, Read: petri.Arcs{speaking},
 				Out: petri.And(confirmed, heartbeat)},
 			{Name: "close_speech", In: petri.Arcs{SpeechEdge.Is(SpeechStop), speaking, heartbeat},
-				Out: petri.And(quiet, ended, Tell), Action: tell(SpeechOver)},
+				Out: petri.And(quiet, ended, TellSpeech.Is(SpeechOver)), Action: tell(TellSpeech, SpeechOver)},
 			{Name: "end_speech_without_frames", In: petri.Arcs{speaking, heartbeat}, When: petri.After(c.FrameGap),
-				Out: petri.And(quiet, ended, FramesEnded, Tell), Action: tell(SpeechOver)},
+				Out: petri.And(quiet, ended, FramesEnded, TellSpeech.Is(SpeechOver)), Action: tell(TellSpeech, SpeechOver)},
 			{Name: "ignore_second_start", In: petri.Arcs{SpeechEdge.Is(SpeechStart)}, Read: petri.Arcs{speaking}},
 			{Name: "ignore_start_while_muted", In: petri.Arcs{SpeechEdge.Is(SpeechStart)}, Read: petri.Arcs{quiet, muted}},
 			{Name: "ignore_edge_in_quiet", In: petri.Arcs{SpeechEdge.Is(SpeechMore, SpeechConfirm, SpeechStop)},
@@ -35,17 +35,8 @@ func speechNet(c Config) *petri.Net {
 }
 
 // tell produces one notice about the current generation.
-func tell(kind NoticeKind) func(*petri.Firing) {
-	return func(f *petri.Firing) { Tell.Put(f, Notice{Kind: kind, Gen: f.Gen()}) }
-}
-
-// tellBoth produces two notices about the generation that was current before
-// a bump (bumped: 1) or is current (bumped: 0).
-func tellBoth(a, b NoticeKind, bumped petri.Gen) func(*petri.Firing) {
-	return func(f *petri.Firing) {
-		Tell.Put(f, Notice{Kind: a, Gen: f.Gen() - bumped})
-		Tell.Put(f, Notice{Kind: b, Gen: f.Gen() - bumped})
-	}
+func tell(place petri.Place[Notice], kind NoticeKind) func(*petri.Firing) {
+	return func(f *petri.Firing) { place.Put(f, Notice{Kind: kind, Gen: f.Gen()}) }
 }
 
 func caps(n int, places ...petri.AnyPlace) []petri.Cap {
