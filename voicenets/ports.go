@@ -14,15 +14,16 @@ const (
 	Over        petri.Place[End]          = "over"         // the call is over
 )
 
-// Places through which tokens leave a session.
+// Places through which tokens leave a session. What goes to one side, frames
+// and all else, is one sequence in the order of the firings.
 const (
 	AudioUp     petri.Place[*CallerFrame] = "audio_up"     // to the model
 	ToModel     petri.Place[Command]      = "to_model"     // to the model, in order with AudioUp
 	AudioDown   petri.Place[*ReplyFrame]  = "audio_down"   // to the peer
 	TellSpeech  petri.Place[Notice]       = "tell_speech"  // to the peer: the caller was heard
-	TellReply   petri.Place[Notice]       = "tell_reply"   // to the peer, in order with AudioDown
-	Clear       petri.Place[Notice]       = "clear"        // to the peer, in order with AudioDown: drop what was not played
-	Mark        petri.Place[Notice]       = "mark"         // to the peer, in order with AudioDown: tell when this is reached
+	TellReply   petri.Place[Notice]       = "tell_reply"   // to the peer: where the reply stands
+	Clear       petri.Place[Notice]       = "clear"        // to the peer: drop what was not played
+	Mark        petri.Place[Notice]       = "mark"         // to the peer: tell when this is reached
 	Show        petri.Place[*Words]       = "show"         // transcripts to the peer
 	FramesEnded petri.Place[petri.Unit]   = "frames_ended" // to the detector: its frames stopped coming
 	Presumed    petri.Place[petri.Unit]   = "presumed"     // acknowledgements never came
