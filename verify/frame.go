@@ -1,5 +1,7 @@
 package verify
 
+import "slices"
+
 // A frame moves without changing what decides, so in the state space it is a
 // self-loop: payload places stay empty, and whether a frame would move is
 // looked up in each tangible marking.
@@ -9,7 +11,7 @@ package verify
 type frameSlot struct {
 	slot  int32
 	modes []int32
-	tests bool // some mode looks at how many wait
+	waits []int32 // how many may wait, where that makes a difference
 }
 
 func (m *Model) collectFrames() {
@@ -26,23 +28,33 @@ func (m *Model) collectFrames() {
 			}
 			f := &m.frames[at[slot]]
 			f.modes = append(f.modes, i)
-			f.tests = f.tests || m.countsFrames(i, slot)
 		}
+	}
+	for i := range m.frames {
+		m.frames[i].waits = m.thresholds(&m.frames[i])
 	}
 }
 
-// countsFrames reports whether a mode looks at more of a slot than its own
-// frame.
-func (m *Model) countsFrames(mode, slot int32) bool {
-	t := &m.transitions[m.modes[mode].t]
-	for _, c := range t.Modes[mode-m.first[m.modes[mode].t]].Conds {
-		for _, s := range c.Slots {
-			if s == slot && (c.Min > 1 || c.Max > 0) {
-				return true
+// thresholds lists the numbers of waiting frames at which the modes may differ:
+// one, as many as fit, and those next to a bound that a mode has.
+func (m *Model) thresholds(f *frameSlot) []int32 {
+	most := int32(m.places[int(m.slotPlace[f.slot])].Max)
+	out := []int32{1}
+	for _, i := range f.modes {
+		md := &m.modes[i]
+		for _, c := range m.transitions[md.t].Modes[md.k].Conds {
+			if !slices.Contains(c.Slots, f.slot) || c.Min <= 1 && c.Max == 0 {
+				continue
+			}
+			out = append(out, most)
+			for _, n := range []int32{c.Min, c.Max - 1, c.Max} {
+				if n >= 1 && n <= most {
+					out = append(out, n)
+				}
 			}
 		}
 	}
-	return false
+	return unique(out)
 }
 
 func (m *Model) payloadSlot(md *mode) int32 {
@@ -63,11 +75,13 @@ func (m *Model) frameMoves(marking []int32, fn func(mode int32), rests func(slot
 	}
 	for i := range m.frames {
 		f := &m.frames[i]
-		moved := m.movesFrom(f, marking, 1, fn)
 		// A frame transition may look at how many frames wait (a pre-roll that is
-		// trimmed): the frame that arrives may also be the last that fits.
-		if most := int32(m.places[int(m.slotPlace[f.slot])].Max); f.tests && most > 1 {
-			m.movesFrom(f, marking, most, fn)
+		// trimmed): the frame that arrives may also be one of several.
+		moved := true
+		for _, n := range f.waits {
+			if !m.movesFrom(f, marking, n, fn) {
+				moved = false
+			}
 		}
 		if !moved && rests != nil {
 			rests(f.slot)
