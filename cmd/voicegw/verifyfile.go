@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +22,9 @@ import (
 
 // fileCheck are the flags of verify that are about a file.
 type fileCheck struct {
-	properties []string
-	json       bool
+	properties   []string
+	json         bool
+	certificates string // a directory, or ""
 }
 
 // verifyFiles lets verify take a file where it takes the name of a net we ship.
@@ -35,13 +40,14 @@ func verifyFiles(cmd *cobra.Command) *cobra.Command {
 		"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong."
 	cmd.Flags().StringArrayVar(&c.properties, "property", nil, "what to check of the net in FILE; more than once for more")
 	cmd.Flags().BoolVar(&c.json, "json", false, "of a FILE: print a JSON list of verdicts")
+	cmd.Flags().StringVar(&c.certificates, "certificates", "", "of a FILE: a directory to write the certificates of proofs to")
 	shipped := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && isNetFile(args[0]) {
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
-		if len(c.properties) > 0 || c.json {
-			return usagef("--property and --json are for a FILE (%s); the nets we ship have properties of their own",
+		if len(c.properties) > 0 || c.json || c.certificates != "" {
+			return usagef("--property, --json and --certificates are for a FILE (%s); the nets we ship have properties of their own",
 				orList(netEndings()))
 		}
 		return shipped(cmd, args)
@@ -58,8 +64,17 @@ type finding struct {
 	Reason      string         `json:"reason"`
 	States      int            `json:"states"`
 	Seconds     float64        `json:"seconds"`
-	Certificate *string        `json:"certificate"` // null: none was asked for
+	Certificate *certified     `json:"certificate"` // null: there is none
 	Witness     *witnessJSON   `json:"witness"`     // null: there is none
+}
+
+// certified says what proof was checked again, by code that did not make it.
+type certified struct {
+	Method  string `json:"method"` // markings or classes
+	NetHash string `json:"netHash"`
+	Count   int    `json:"count"` // of markings or classes
+	Digest  string `json:"digest"`
+	File    string `json:"file,omitempty"` // where it was written
 }
 
 // witnessJSON is a run that shows what a verdict says.
@@ -94,8 +109,12 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
+	files, err := c.write(report)
+	if err != nil {
+		return err
+	}
 	if c.json {
-		err = printFindings(stdout, report)
+		err = printFindings(stdout, report, files)
 	} else {
 		err = printReport(stdout, report)
 	}
@@ -211,6 +230,7 @@ func (n *fieldNet) check(ctx context.Context, props []*verify.Property, stderr i
 		Semantics: verify.Interleave,
 		Prefer:    n.file.Higher,
 		Progress:  p.step,
+		Certify:   true,
 		Now:       func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) },
 	}, append(slices.Clip(props), counted)...)
 	if err != nil {
@@ -235,12 +255,43 @@ func doubt(r *verify.Result, reason string) {
 	}
 }
 
-func printFindings(w io.Writer, r *verify.Report) error {
+// write writes certificates to files of their own, and returns their names by result; "" where there is none.
+func (c *fileCheck) write(r *verify.Report) ([]string, error) {
+	files := make([]string, len(r.Results))
+	if c.certificates == "" {
+		return files, nil
+	}
+	if err := os.MkdirAll(c.certificates, 0o755); err != nil {
+		return nil, usagef("--certificates: %w", err)
+	}
+	for i := range r.Results {
+		cert := r.Results[i].Certificate
+		if cert == nil {
+			continue
+		}
+		data, err := json.Marshal(cert)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(data)
+		files[i] = filepath.Join(c.certificates, hex.EncodeToString(sum[:12])+".json")
+		if err := os.WriteFile(files[i], append(data, '\n'), 0o644); err != nil {
+			return nil, usagef("--certificates: %w", err)
+		}
+	}
+	return files, nil
+}
+
+func printFindings(w io.Writer, r *verify.Report, files []string) error {
 	out := []finding{}
 	for i := range r.Results {
 		v := &r.Results[i]
-		out = append(out, finding{Net: r.Net, Property: v.Property.Name, Verdict: v.Outcome, Method: v.Method,
-			Reason: v.Reason, States: v.States, Seconds: float64(v.Seconds), Witness: asJSON(v.Witness)})
+		f := finding{Net: r.Net, Property: v.Property.Name, Verdict: v.Outcome, Method: v.Method, Reason: v.Reason,
+			States: v.States, Seconds: float64(v.Seconds), Witness: asJSON(v.Witness)}
+		if c := v.Certificate; c != nil {
+			f.Certificate = &certified{c.Method, c.Hash, c.Count, c.Digest, files[i]}
+		}
+		out = append(out, f)
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,6 +53,51 @@ func TestVerifyFile(t *testing.T) {
 	command(t, nil, "verify", "session", "--json").want(t, 2, "--json")
 }
 
+// TestVerifyFileCertificates: a proof comes with a certificate that a checker of its own takes.
+func TestVerifyFileCertificates(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ file, property string }{
+		{"crossing_2.net", "never on_1 && closed == 0"}, {"mutex.pnml", "bound work <= 1"},
+	} {
+		dir := filepath.Join(t.TempDir(), "new")
+		r := command(t, nil, "verify", testNet(test.file), "--property", test.property, "--json", "--certificates", dir)
+		r.want(t, 0)
+		var list []finding
+		if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || len(list) != 1 || list[0].Certificate == nil {
+			t.Fatalf("%v: %s", err, r.stdout)
+		}
+		data, err := os.ReadFile(list[0].Certificate.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cert verify.Certificate
+		if err := json.Unmarshal(data, &cert); err != nil {
+			t.Fatal(err)
+		}
+		n, err := readNet(testNet(test.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		props, err := n.properties([]string{test.property})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := n.model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cert.Check(context.Background(), m, props...); err != nil || cert.Digest != list[0].Certificate.Digest {
+			t.Errorf("%s: %v", test.file, err)
+		}
+		cert.Count++
+		if err := cert.Check(context.Background(), m, props...); err == nil {
+			t.Errorf("%s: a damaged certificate is taken", test.file)
+		}
+	}
+	command(t, nil, "verify", testNet("mutex.pnml"), "--property", "bound work <= 1", "--certificates",
+		testNet("mutex.pnml")).want(t, 2, "--certificates")
+}
+
 // TestVerifyFileAsJSON reads what a script reads.
 func TestVerifyFileAsJSON(t *testing.T) {
 	t.Parallel()
@@ -74,7 +121,8 @@ func TestVerifyFileAsJSON(t *testing.T) {
 			t.Errorf("witness %+v", w)
 		}
 	}
-	if good.Verdict != verify.Proved || good.Witness != nil || good.States != 10 || good.Method != "state classes" {
+	if good.Verdict != verify.Proved || good.Witness != nil || good.States != 10 || good.Method != "state classes" ||
+		good.Certificate == nil || bad.Certificate != nil {
 		t.Errorf("%+v", good)
 	}
 	for _, key := range []string{"net", "property", "verdict", "method", "states", "seconds", "certificate", "witness"} {
