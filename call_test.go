@@ -3,6 +3,7 @@ package voicegw
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -303,6 +304,161 @@ func broken(t *testing.T) *petri.Program {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestEndsWhileItBegins hangs up between the dial and the first step of the net.
+func TestEndsWhileItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		wait := run(t, Config{Record: func(string) (io.WriteCloser, error) {
+			p.events <- bye()
+			time.Sleep(time.Second)
+			return nil, errors.New("no record")
+		}}, p, m)
+		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp {
+			t.Errorf("the call ended by %v, %s", err, p.reason)
+		}
+	})
+}
+
+// patient is a model that notes whether it was given up before it was closed.
+type patient struct {
+	*mind
+	givenUp bool
+}
+
+func (m *patient) Dial(context.Context, live.Setup) (live.Conn, error) { return m, nil }
+
+func (m *patient) Recv(ctx context.Context, _ *live.ServerMessage) error {
+	select {
+	case <-m.closed:
+	case <-ctx.Done():
+		m.givenUp = true
+	}
+	return errors.New("over")
+}
+
+// TestContextEndsLast closes the model in good order although the caller's
+// context is done: a connection that is given up can say no more.
+func TestContextEndsLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &patient{mind: newMind()}
+		g, err := New(Config{Dialer: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := g.Call(ctx, newFarEnd()); err != nil || m.givenUp {
+			t.Errorf("the call ended by %v; given up: %v", err, m.givenUp)
+		}
+	})
+}
+
+// firstFrame is the first frame the peer hears of what the model says.
+func firstFrame(t *testing.T, says ...live.ServerMessage) (first []int16) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		p.onPlay = func(_ *farEnd, _ uint64, pcm []int16) error {
+			if first == nil {
+				first = slices.Clone(pcm)
+			}
+			return nil
+		}
+		wait := run(t, Config{Detection: voicenets.Server}, p, m)
+		for _, message := range says {
+			m.down <- message
+		}
+		time.Sleep(time.Second)
+		p.events <- bye()
+		_ = wait()
+	})
+	return first
+}
+
+// TestPartsOfFrames: what is left of an interrupted reply is forgotten, and the
+// end of a turn hands over what is left of its last frame.
+func TestPartsOfFrames(t *testing.T) {
+	part := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{1}, 100)}
+	whole := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{2}, 480)}
+	if f := firstFrame(t, part, live.ServerMessage{Kind: live.ServerInterrupted}, whole); !slices.Equal(f, whole.PCM) {
+		t.Errorf("behind an interruption came %v", f)
+	}
+	f := firstFrame(t, part, live.ServerMessage{Kind: live.ServerTurnComplete})
+	if len(f) != 480 || f[99] != 1 || f[100] != 0 {
+		t.Errorf("at the end of a turn came %v", f)
+	}
+}
+
+// TestPresumedOnce: what counts as played without an acknowledgement returns no
+// budget when the acknowledgement comes after all.
+func TestPresumedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newFarEnd(), newMind()
+		var frames atomic.Int64
+		p.onPlay = func(*farEnd, uint64, []int16) error { frames.Add(1); return nil }
+		wait := run(t, Config{}, p, m)
+		m.down <- live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: make([]int16, 480*100)}
+		want := func(n int64) {
+			t.Helper()
+			if synctest.Wait(); frames.Load() != n {
+				t.Errorf("%d frames were handed over, want %d", frames.Load(), n)
+			}
+		}
+		want(20)
+		time.Sleep(2500 * time.Millisecond)
+		want(40)
+		p.events <- transport.Event{Kind: transport.EventAck, Generation: 1, PlayedMS: 400}
+		want(40)
+		p.events <- transport.Event{Kind: transport.EventAck, Generation: 1, PlayedMS: 500}
+		want(45)
+		p.events <- bye()
+		_ = wait()
+	})
+}
+
+// mumbling is a model to which nothing can be sent.
+type mumbling struct{ *mind }
+
+func (m mumbling) Dial(context.Context, live.Setup) (live.Conn, error) { return m, nil }
+
+func (m mumbling) SendAudio(context.Context, []int16) error {
+	return &live.CloseError{Code: 1006, Class: live.ClassNetwork}
+}
+
+// TestNothingCanBeSent ends the call, although the model is still heard.
+func TestNothingCanBeSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := New(Config{Dialer: mumbling{newMind()}, Detection: voicenets.Server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newFarEnd()
+		wait := runOn(g, p)
+		synctest.Wait()
+		p.events <- transport.Event{Kind: transport.EventAudio, PCM: make([]int16, 320)}
+		if err := wait(); err == nil || p.reason != transport.ReasonModelLost || !strings.Contains(p.said, "broke") {
+			t.Errorf("the call ended by %v, %s in the words %q", err, p.reason, p.said)
+		}
+	})
+}
+
+// TestClearIsNoted in the book of what was handed over.
+func TestClearIsNoted(t *testing.T) {
+	g, err := New(Config{Dialer: newMind()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newFarEnd()
+	c := newCall(g, p, p.hello)
+	if c.mic, err = newMicrophone(16000, audio.ActivityConfig{}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	c.noticed(voicenets.Notice{Kind: voicenets.ClearPlayout, Gen: 4})
+	if len(c.acks.clears) != 1 || c.acks.clears[0].generation != 5 {
+		t.Errorf("open clears %+v", c.acks.clears)
+	}
 }
 
 // TestPlaces: every variant of the session takes what a call gives it.

@@ -33,6 +33,7 @@ type phone struct {
 	gen    uint64 // of the reply that plays
 	acked  int64  // ms of it
 	voice  []int16
+	stuck  bool          // the microphone sends nothing for now
 	err    error         // the end
 	done   chan struct{} // closed then
 	late   chan lateEvent
@@ -185,7 +186,10 @@ func (p *phone) speak(rateHz int) {
 		p.mu.Lock()
 		over := p.err != nil
 		clear(frame)
-		p.voice = p.voice[copy(frame, p.voice):]
+		silent := p.manner.noMic || p.stuck
+		if !silent {
+			p.voice = p.voice[copy(frame, p.voice):]
+		}
 		var acks []transport.Event
 		if n%5 == 0 && !p.manner.noAcks {
 			acks = p.due()
@@ -197,7 +201,7 @@ func (p *phone) speak(rateHz int) {
 		for i := range acks {
 			p.acknowledge(acks[i])
 		}
-		if !p.manner.noMic && p.client.SendAudio(context.Background(), frame) != nil {
+		if !silent && p.client.SendAudio(context.Background(), frame) != nil {
 			return
 		}
 	}
@@ -224,6 +228,13 @@ func (p *phone) say(pcm []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.voice = slices.Clone(pcm)
+}
+
+// stick stops and starts the frames of the microphone.
+func (p *phone) stick(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stuck = on
 }
 
 // send sends an event.

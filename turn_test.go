@@ -194,3 +194,44 @@ func TestHalfDuplex(t *testing.T) {
 		})
 	}
 }
+
+// TestFramesStop ends speech when its frames stop coming, and hears it go on in
+// the middle of a word.
+func TestFramesStop(t *testing.T) {
+	t.Parallel()
+	inBubble(t, plan{}, func(w *world) {
+		p := w.call(hello(), manner{})
+		p.say(speech("long", 16000))
+		time.Sleep(3 * time.Second)
+		p.stick(true)
+		p.turn(transport.StateStart)
+		p.ended(transport.TurnComplete)
+		p.stick(false)
+		time.Sleep(time.Second)
+		p.stick(true)
+		p.turn(transport.StateStart)
+		if n := w.count(1, "activity_start"); n != 2 {
+			t.Errorf("the model heard %d turns", n)
+		}
+	})
+}
+
+// TestRaisedThreshold is hard to convince while a reply plays, and only then.
+func TestRaisedThreshold(t *testing.T) {
+	t.Parallel()
+	p := plan{model: long()}
+	p.gw.Activity.RaisedThreshold = 1e9
+	inBubble(t, p, func(w *world) {
+		p := w.call(hello(), manner{})
+		for range 2 {
+			p.reply(time.Second)
+			p.say(speech("over", 16000))
+			p.ended(transport.TurnComplete)
+		}
+		for _, h := range p.all() {
+			if h.State == transport.StatePause {
+				t.Error("the reply was paused")
+			}
+		}
+	})
+}
