@@ -17,7 +17,8 @@ func netCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "net [NAME]",
 		Short: "draw a net that calls run on",
-		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), or as data (json).\n" +
+		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), as data (json), or for other tools that\n" +
+			"check nets (pnml, without time; tina, with it), if they can say what it does.\n" +
 			"--list names the nets; without a name it is the first of them.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +28,7 @@ func netCommand() *cobra.Command {
 			return drawNet(cmd.OutOrStdout(), argument(args), format)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or json")
+	cmd.Flags().StringVar(&format, "format", "dot", orList(netFormats()))
 	cmd.Flags().BoolVar(&list, "list", false, "name the nets")
 	return cmd
 }
@@ -76,8 +77,10 @@ func drawNet(w io.Writer, name, format string) error {
 	case "json":
 		out, err = json.MarshalIndent(export(p), "", "  ")
 		out = append(out, '\n')
+	case "pnml", "tina":
+		out, err = exportNet(p, format)
 	default:
-		return usagef("--format is %q; want dot, svg or json", format)
+		return usagef("--format is %q; want %s", format, orList(netFormats()))
 	}
 	if err != nil {
 		return err

@@ -40,14 +40,15 @@ func verifyFiles(cmd *cobra.Command) *cobra.Command {
 		"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong."
 	cmd.Flags().StringArrayVar(&c.properties, "property", nil, "what to check of the net in FILE; more than once for more")
 	cmd.Flags().BoolVar(&c.json, "json", false, "of a FILE: print a JSON list of verdicts")
-	cmd.Flags().StringVar(&c.certificates, "certificates", "", "of a FILE: a directory to write the certificates of proofs to")
+	cmd.Flags().StringVar(&c.certificates, "certificates", "",
+		"of a FILE: a directory to write the certificates of proofs to")
 	shipped := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && isNetFile(args[0]) {
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
 		if len(c.properties) > 0 || c.json || c.certificates != "" {
-			return usagef("--property, --json and --certificates are for a FILE (%s); the nets we ship have properties of their own",
+			return usagef("--property, --json and --certificates are for a FILE (%s); the nets we ship have their own",
 				orList(netEndings()))
 		}
 		return shipped(cmd, args)

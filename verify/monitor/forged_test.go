@@ -34,7 +34,8 @@ func desk(tb testing.TB) *petri.Program {
 			{Name: "answer_too", In: petri.Arcs{ring, idle}, Out: petri.And(talking, over)},
 			{Name: "hang_up", In: petri.Arcs{talking}, Out: petri.And(idle), When: petri.After(time.Minute)},
 			{Name: "remind", Read: petri.Arcs{talking}, Out: petri.And(note), When: petri.After(30 * time.Second)},
-			{Name: "count", In: petri.Arcs{ring}, Read: petri.Arcs{talking}, Out: petri.And(over), When: petri.After(time.Second)},
+			{Name: "count", In: petri.Arcs{ring}, Read: petri.Arcs{talking}, Out: petri.And(over),
+				When: petri.After(time.Second)},
 			{Name: "spin", In: petri.Arcs{loop}, Out: petri.And(loop)},
 			{Name: "leave", In: petri.Arcs{bye}, Out: petri.And(left, right)},
 			{Name: "end", In: petri.Arcs{left}, Out: petri.And(fin), Priority: 1},
@@ -50,9 +51,9 @@ func desk(tb testing.TB) *petri.Program {
 	return p
 }
 
-// events reads a log, one event a word: "+ring" arrives, "!ring" is refused, "-mic" is dropped, "answer" fires, "answer/1" on
-// branch 1, "turn@1" fires in mode 1, "+turn@1" arrives as kind 1, "60s" lets time pass to then, "*1001" repeats the word
-// before it, "." is the end.
+// events reads a log, one event a word: "+ring" arrives, "!ring" is refused, "-mic" is dropped, "answer" fires,
+// "answer/1" on branch 1, "turn@1" fires in mode 1, "+turn@1" arrives as kind 1, "60s" lets time pass to then,
+// "*1001" repeats the word before it, "." is the end.
 func events(tb testing.TB, p *petri.Program, text string) []petri.Event {
 	tb.Helper()
 	log := []petri.Event{{Kind: petri.Started}}
@@ -167,5 +168,21 @@ func TestChains(t *testing.T) {
 	}
 	if err := errors.Join(m.Append(events(t, p, log)), m.End()); err != nil {
 		t.Error(err)
+	}
+	const tick, tock = petri.Place[petri.Unit]("tick"), petri.Place[petri.Unit]("tock")
+	clock, err := petri.Compile(&petri.Net{Name: "clock", Init: []petri.Token{tick.Token(petri.Unit{})},
+		Transitions: []petri.Transition{
+			{Name: "wait", In: petri.Arcs{tick}, Out: petri.And(tock), When: petri.After(time.Second)},
+			{Name: "again", In: petri.Arcs{tock}, Out: petri.And(tick)},
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = monitor.New(clock); err != nil {
+		t.Fatal(err)
+	}
+	hour := clock.Start().Advance(time.Hour).Events
+	if err := errors.Join(m.Append(hour), m.End()); err != nil || len(hour) != 7201 {
+		t.Errorf("%d events: %v", len(hour), err)
 	}
 }

@@ -66,7 +66,8 @@ func line(tb testing.TB) *petri.Program {
 				Out:    petri.Free(petri.Arcs{held.Fresh()}, petri.Arcs{down.Fresh()}),
 				Action: hold},
 			{Name: "drop", In: petri.Arcs{held.Stale()}, Priority: 1},
-			{Name: "play", In: petri.Arcs{held.Fresh()}, Read: petri.Arcs{quiet}, Out: petri.And(down), When: petri.After(20 * ms)},
+			{Name: "play", In: petri.Arcs{held.Fresh()}, Read: petri.Arcs{quiet}, Out: petri.And(down),
+				When: petri.After(20 * ms)},
 			{Name: "look_up", In: petri.Arcs{free}, Read: petri.Arcs{talk}, Out: petri.And(task.Start, task.InFlight)},
 			{Name: "found", In: petri.Arcs{task.Done, task.InFlight}, Out: petri.And(free)},
 			{Name: "too_late", In: petri.Arcs{task.Done, late.All()}, Inhibit: petri.Arcs{task.InFlight}, Out: petri.And(free)},
@@ -259,7 +260,8 @@ func TestAppendAllocates(t *testing.T) {
 
 // A recorded run is held to the net: here somebody removed the arrival that began the talk.
 func Example() {
-	const ring, idle, talking = petri.Place[petri.Unit]("ring"), petri.Place[petri.Unit]("idle"), petri.Place[petri.Unit]("talking")
+	type unit = petri.Place[petri.Unit]
+	const ring, idle, talking = unit("ring"), unit("idle"), unit("talking")
 	prog, err := petri.Compile(&petri.Net{
 		Name: "phone",
 		Env:  []petri.Env{{Place: ring}},

@@ -39,9 +39,9 @@ type condition struct {
 	bad  func([]int32) bool
 }
 
-// New makes a monitor of one run of prog. Of the properties it watches those that exclude a condition on markings (Never,
-// Bounded, Mutex); others cannot be seen in an open net, or not in one run. An error says that a condition names what the
-// net does not have.
+// New makes a monitor of one run of prog. Of the properties it watches those that exclude a condition on markings
+// (Never, Bounded, Mutex); others cannot be seen in an open net, or not in one run. An error says that a condition
+// names what the net does not have.
 func New(prog *petri.Program, props ...*verify.Property) (*Monitor, error) {
 	m := &Monitor{
 		prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), order: prog.Order(), room: -1,

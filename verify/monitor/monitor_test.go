@@ -221,7 +221,9 @@ func TestTampered(t *testing.T) {
 		{"a missing arrival", remove(at(petri.Injected, "speech_edge[start]")), "is not enabled"},
 		{"a missing firing", remove(timer), "turns/"},
 		{"a missing number", slices.Delete(slices.Clone(w.log), 5, 6), "event 6 is due"},
-		{"another transition", edit(timer, func(e *petri.Event) { e.Index = (e.Index + 1) % int32(len(w.prog.Transitions())) }), ""},
+		{"another transition", edit(timer, func(e *petri.Event) {
+			e.Index = (e.Index + 1) % int32(len(w.prog.Transitions()))
+		}), ""},
 		{"an arrival of another kind", edit(at(petri.Injected, "speech_edge[start]"), func(e *petri.Event) { e.Slot++ }), ""},
 		{"an arrival at a private place", edit(at(petri.Injected, "speech_edge"), func(e *petri.Event) {
 			e.Index, e.Slot = int32(w.prog.Place("over")), 99
@@ -230,10 +232,12 @@ func TestTampered(t *testing.T) {
 		{"time that stands", shift(at(petri.Injected, "peer_mute"), -20*time.Second), "before"},
 		{"time that runs", shift(at(petri.Injected, "model_signal[interrupted]"), time.Hour), "was due at"},
 		{"no start", w.log[1:], "event 1 is due"},
-		{"after the end", append(slices.Clone(w.log), petri.Event{Seq: uint64(len(w.log)) + 1, At: w.at, Kind: petri.Injected}), "the run is over"},
+		{"after the end", append(slices.Clone(w.log), petri.Event{Seq: uint64(len(w.log)) + 1, At: w.at,
+			Kind: petri.Injected}), "the run is over"},
 		{"a fault", edit(30, func(e *petri.Event) { e.Kind = petri.Faulted }), "broke an invariant"},
 		{"a kind that is none", edit(30, func(e *petri.Event) { e.Kind = 77 }), "kind 77"},
-		{"a refusal", edit(at(petri.Injected, "model_audio"), func(e *petri.Event) { e.Kind = petri.Refused }), "would have taken it"},
+		{"a refusal", edit(at(petri.Injected, "model_audio"), func(e *petri.Event) { e.Kind = petri.Refused }),
+			"would have taken it"},
 		{"a drop", edit(at(petri.Injected, "caller_audio"), func(e *petri.Event) { e.Kind = petri.Dropped }), "without need"},
 		{"a cut", w.log[:timer], "the log ends where"},
 	} {
@@ -247,7 +251,8 @@ func TestTampered(t *testing.T) {
 			t.Errorf("%s: not found", test.name)
 			continue
 		}
-		if !strings.Contains(v.Error(), test.want) || !strings.Contains(v.Story, v.Reason) || !strings.Contains(v.Story, "marking: ") {
+		if !strings.Contains(v.Error(), test.want) || !strings.Contains(v.Story, v.Reason) ||
+			!strings.Contains(v.Story, "marking: ") {
 			t.Errorf("%s: %v\n%s", test.name, v, v.Story)
 		}
 		if again := m.Append(w.log); again != err {
@@ -269,7 +274,8 @@ func TestProperty(t *testing.T) {
 	if len(m.Watched()) != 1 {
 		t.Errorf("watched: %q", m.Watched())
 	}
-	if _, err := monitor.New(w.prog, verify.Never("no_such_place")); err == nil || !strings.Contains(err.Error(), "nearest") {
+	_, err := monitor.New(w.prog, verify.Never("no_such_place"))
+	if err == nil || !strings.Contains(err.Error(), "nearest") {
 		t.Errorf("an unknown place: %v", err)
 	}
 }

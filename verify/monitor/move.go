@@ -107,8 +107,8 @@ func (m *Monitor) early(e petri.Event) string {
 	return ""
 }
 
-// overdue says which transition should have fired before something that happens at a time: the firing of transition u, or
-// an arrival if u is -1.
+// overdue says which transition should have fired before something that happens at a time: the firing of transition
+// u, or an arrival if u is -1.
 func (m *Monitor) overdue(at time.Duration, u int32) string {
 	for _, t := range m.timed {
 		latest := m.prog.Transitions()[t].When.Latest
@@ -218,7 +218,8 @@ func (m *Monitor) bump() {
 	}
 }
 
-// stop stops the clocks of what fired and of what is not enabled between consuming and producing (Berthomieu & Diaz 1991).
+// stop stops the clocks of what fired and of what is not enabled between consuming and producing (Berthomieu & Diaz
+// 1991).
 func (m *Monitor) stop(fired int32) {
 	m.on[fired] = false
 	m.touch(fired)
