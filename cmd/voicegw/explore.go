@@ -30,8 +30,8 @@ func exploreCommand() *cobra.Command {
 		Long: "explore visits every state of a net and counts states, edges, dead markings and the tokens of a place.\n\n" +
 			"FILE is a PNML place/transition net, or a net in TINA's format. If a transition has an interval, the states\n" +
 			"are state classes (the linear state class graph: two classes are one if they are equal or, with --inclusion,\n" +
-			"if one holds the other, which keeps the markings and makes fewer). If none has, or with --untimed, the states are\n" +
-			"markings. Transitions that may fire at the same time fire in any order.\n\n" +
+			"if one holds the other, which keeps the markings and makes fewer). If none has, or with --untimed, the\n" +
+			"states are markings. Transitions that may fire at the same time fire in any order.\n\n" +
 			"The exit code is 0 if every state was visited, 3 if the cap was hit, 2 if the file cannot be read.",
 		Args: func(_ *cobra.Command, args []string) error {
 			return oneFile("a PNML file, or a .net file of TINA")(args)
