@@ -315,8 +315,9 @@ func TestEndsWhileItBegins(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil, errors.New("no record")
 		}}, p, m)
-		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp {
-			t.Errorf("the call ended by %v, %s", err, p.reason)
+		began := time.Now()
+		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp || time.Since(began) > time.Minute {
+			t.Errorf("the call ended by %v, %s, after %v", err, p.reason, time.Since(began))
 		}
 	})
 }
