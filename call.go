@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/live"
@@ -34,11 +35,12 @@ type call struct {
 	down   *downlink
 	up     *uplink
 	events *event.Ring
-	began  time.Time
 	// Set before the net runs:
 	conn live.Conn
 	mic  *microphone
 	feed *netFeed // nil: nobody watches
+
+	reply uint64 // the generation of the reply that is being played, as on the wire; 0: none. The net's loop owns it
 
 	carriers sync.WaitGroup // besides run
 
@@ -60,7 +62,7 @@ const (
 // newCall makes a call that has not begun; run must follow.
 func newCall(g *Gateway, peer transport.Peer, hello transport.Hello) *call {
 	id := newID()
-	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, log: g.cfg.Log.With(zap.String("call", id)),
+	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, log: g.cfg.Log.With(zap.String("call", id), zap.String("client", hello.Client)),
 		events: event.NewRing(ringEvents)}
 	c.prog = g.programs[variant{c.detection(), hello.HalfDuplex}]
 	c.down, c.up = newDownlink(c), newUplink(c)
@@ -88,18 +90,46 @@ func (c *call) detection() voicenets.Detection {
 // run carries the call to its end. The carriers have a context of their own,
 // which ends last: a connection whose write is cancelled can say no more.
 func (c *call) run(ctx context.Context) error {
-	c.began = time.Now()
+	began := time.Now()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c.carriers.Go(func() { c.readPeer(work) })
+	c.carry("reading the peer", func() { c.readPeer(work) })
 	if c.connect(ctx) {
 		c.talk(ctx, work)
 	}
 	err := c.part()
 	cancel()
 	c.carriers.Wait()
-	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(c.began)),
+	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(began)), zap.Object("net", c.tally()),
 		zap.Error(err))
 	return err
+}
+
+// tally is what became of the tokens of the call's net.
+func (c *call) tally() zapcore.ObjectMarshaler {
+	return zapcore.ObjectMarshalerFunc(func(e zapcore.ObjectEncoder) error {
+		if net := c.running(); net != nil {
+			s := net.Stats()
+			e.AddUint64("fired", s.Fired)
+			e.AddUint64("refused", s.Refused)
+			e.AddUint64("dropped", s.Dropped)
+			e.AddUint64("late", s.Late)
+			e.AddDuration("lateness_max", s.LatenessMax)
+		}
+		return nil
+	})
+}
+
+// carry runs a carrier. One that panics ends this call and no other.
+func (c *call) carry(what string, fn func()) {
+	c.carriers.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				c.log.Error("a carrier broke", zap.String("at", what), zap.Any("panic", v), zap.Stack("stack"))
+				c.broke(fmt.Errorf("voicegw: call %s: %s: panic: %v", c.id, what, v))
+			}
+		}()
+		fn()
+	})
 }
 
 // connect dials the model, while the peer may still leave. It reports whether
@@ -185,7 +215,7 @@ func (c *call) begin(work context.Context) error {
 	}
 	if r := c.record(); r != nil {
 		store = event.Tee(store, r.queue)
-		c.carriers.Go(func() { r.run(work) })
+		c.carry("recording", func() { r.run(work) })
 	}
 	net, err := runner.Start(c.prog.Program, runner.Config{Name: c.id, Out: c.out, Store: store, Logger: c.log})
 	if err != nil {
@@ -195,9 +225,9 @@ func (c *call) begin(work context.Context) error {
 	if err := c.peer.Ready(work, ready); err != nil {
 		c.peerGone(work, err)
 	}
-	c.carriers.Go(func() { c.down.write(work) })
-	c.carriers.Go(func() { c.up.write(work) })
-	c.carriers.Go(func() { c.readModel(work, ready.OutputRateHz) })
+	c.carry("writing to the peer", func() { c.down.write(work) })
+	c.carry("writing to the model", func() { c.up.write(work) })
+	c.carry("reading the model", func() { c.readModel(work, ready.OutputRateHz) })
 	return nil
 }
 
@@ -263,6 +293,7 @@ func (c *call) out(t petri.Token) {
 	case string(voicenets.Hangup):
 		e, _ := voicenets.Hangup.From(t)
 		c.end(e, "")
+		c.endReply(e)
 	}
 }
 
@@ -272,12 +303,27 @@ func (c *call) noticed(n voicenets.Notice) {
 	switch n.Kind {
 	case voicenets.ReplyStarted:
 		c.mic.raised.Store(true)
+		c.reply = wire(n.Gen)
 	case voicenets.ReplyCut, voicenets.ReplyComplete:
 		c.mic.raised.Store(false)
+		c.reply = 0
 	case voicenets.ClearPlayout:
 		c.acks.cleared(n.Gen)
 		c.mic.cleared()
 	}
+}
+
+// endReply tells the peer of a reply that the end of the call cuts short.
+func (c *call) endReply(e voicenets.End) {
+	if c.reply == 0 {
+		return
+	}
+	why := transport.TurnCallOver
+	if e == voicenets.ModelLost {
+		why = transport.TurnModelLost
+	}
+	c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageTurn, State: transport.StateEnd, TurnEnd: why,
+		Generation: c.reply}})
 }
 
 // inject puts a token into the net. While the net cannot follow it waits, so

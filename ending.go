@@ -56,7 +56,9 @@ func (c *call) over(e voicenets.End) {
 // broke ends the call by a fault of ours.
 func (c *call) broke(err error) {
 	c.endWith(&ending{end: voicenets.GoingAway, reason: transport.ReasonInternal, err: err})
-	c.net.Stop()
+	if net := c.running(); net != nil {
+		net.Stop()
+	}
 }
 
 // ended returns why the call is over. Only a run that was stopped from outside

@@ -3,6 +3,7 @@ package voicegw
 import (
 	"context"
 	"io"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -29,7 +30,7 @@ func (c *call) record() *recorder {
 		c.log.Error("the call is not recorded", zap.Error(err))
 		return nil
 	}
-	a := event.NewArchive(w, c.prog.Program, event.ArchiveConfig{Run: c.id, Start: c.began})
+	a := event.NewArchive(w, c.prog.Program, event.ArchiveConfig{Run: c.id, Start: time.Now()})
 	return &recorder{c: c, w: w, archive: a, queue: event.NewQueue(a, 0)}
 }
 

@@ -27,7 +27,7 @@ type Config struct {
 	HalfDuplex bool
 
 	// BudgetFrames is how much may be handed over and not be acknowledged:
-	// 20 (400 ms), at most 500.
+	// 20 (400 ms), at most 100.
 	BudgetFrames int
 	// ReplyFramesMax is how much of a reply may wait here: 15,000 (5 minutes).
 	// When it is full the model's connection is no longer read.
@@ -74,7 +74,7 @@ func (c Config) withDefaults() (Config, error) {
 		name      string
 		v, lo, hi int
 	}{
-		{"BudgetFrames", c.BudgetFrames, 1, 500},
+		{"BudgetFrames", c.BudgetFrames, 1, 100},
 		{"ReplyFramesMax", c.ReplyFramesMax, 1, 60_000},
 		{"PreRollFrames", c.PreRollFrames, 1, 25},
 	} {

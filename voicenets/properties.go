@@ -32,8 +32,6 @@ func nevers(c Config) []never {
 			"No more audio is handed over and not acknowledged than the budget."},
 		{"V8-mute", "muted && can(send_frame_up)",
 			"No caller audio goes up while the microphone is muted."},
-		{"V11-end", "ended && can(send_frame_up)",
-			"After the end of the call nothing moves."},
 		{"reply-is-heard", "!replying && (reply_audio || unacked) && !ended",
 			"Audio waits or plays only while a reply is being played."},
 	}

@@ -14,7 +14,7 @@ func TestConfigRefused(t *testing.T) {
 		config Config
 		want   []string
 	}{
-		{Config{BudgetFrames: 501}, []string{"BudgetFrames", "501", "1 to 500"}},
+		{Config{BudgetFrames: 101}, []string{"BudgetFrames", "101", "1 to 100"}},
 		{Config{BudgetFrames: -1}, []string{"BudgetFrames", "-1"}},
 		{Config{ReplyFramesMax: 60_001}, []string{"ReplyFramesMax", "60001"}},
 		{Config{PreRollFrames: 26}, []string{"PreRollFrames", "26", "1 to 25"}},

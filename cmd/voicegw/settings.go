@@ -87,7 +87,7 @@ func modelSettings() []setting {
 
 func timingSettings() []setting {
 	return []setting{
-		framesSetting("timing.budget", 20, 1, 500, "audio handed to a peer and not yet acknowledged, at most",
+		framesSetting("timing.budget", 20, 1, 100, "audio handed to a peer and not yet acknowledged, at most",
 			func(o *options) *int { return &o.timing.BudgetFrames }),
 		framesSetting("timing.reply_max", 15_000, 1, 60_000, "audio of a reply that may wait in the gateway",
 			func(o *options) *int { return &o.timing.ReplyFramesMax }),
