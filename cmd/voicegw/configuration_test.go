@@ -162,7 +162,7 @@ func TestBadConfigurationEndsServe(t *testing.T) {
 		{[]string{"sim", "--speed", "0"}, "0.1 to 1000"},
 		{[]string{"sim", "--latency", "1h"}, "10s"},
 		{[]string{"net", "sesion"}, "did you mean session?"},
-		{[]string{"net", "--format", "png"}, "dot, svg or json"},
+		{[]string{"net", "--format", "png"}, "dot, svg, json, pnml or tina"},
 		{[]string{"net", "session", "session"}, "one net"},
 		{[]string{"verify", "x"}, "the nets are session,"},
 	} {
