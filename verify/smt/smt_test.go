@@ -195,6 +195,40 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
+// TestArcs: what each kind of arc does to a count, where only it decides.
+func TestArcs(t *testing.T) {
+	needSolvers(t)
+	const a = unit("a")
+	two := func(ts ...petri.Transition) *petri.Net {
+		ts = append(ts, reading(anytime("look", arcs("go"), arcs("go")), a))
+		return &petri.Net{Name: "arcs", Imported: true, Init: append(many("a", 2), many("go", 1)...), Transitions: ts}
+	}
+	ends := two(anytime("end", arcs("go"), arcs("over", "q")), anytime("after", arcs("q"), arcs("bad")))
+	ends.Final = unit("over")
+	for _, c := range []struct {
+		name  string
+		net   *petri.Net
+		never string
+		want  verify.Outcome
+	}{
+		{"nothing fires after the end", ends, "bad", verify.Proved},
+		{"the end is reached", ends, "over && q", verify.Refuted},
+		{"a reset empties", two(reset(anytime("t", arcs("go"), arcs("r")), a)), "r && a", verify.Proved},
+		{"without a reset", two(anytime("t", arcs("go"), arcs("r"))), "r && a", verify.Refuted},
+		{"an input of all empties", two(anytime("t", petri.Arcs{unit("go"), a.All()}, arcs("r"))), "r && a", verify.Proved},
+		{"an input of one does not", two(anytime("t", arcs("go", "a"), arcs("r"))), "r && a", verify.Refuted},
+		{"all of three", two(anytime("t", petri.Arcs{unit("go"), a.AtLeast(3)}, arcs("r"))), "r", verify.Proved},
+		{"a read of three", two(reading(anytime("t", arcs("go"), arcs("r")), a.AtLeast(3))), "r", verify.Proved},
+		{"a read of two", two(reading(anytime("t", arcs("go"), arcs("r")), a.AtLeast(2))), "r", verify.Refuted},
+		{"inhibited at two", two(inhibit(anytime("t", arcs("go"), arcs("r")), a.AtLeast(2))), "r", verify.Proved},
+		{"not inhibited at three", two(inhibit(anytime("t", arcs("go"), arcs("r")), a.AtLeast(3))), "r", verify.Refuted},
+	} {
+		if r := run(t, compile(t, c.net), Never(c.never)); r.Outcome != c.want {
+			t.Errorf("%s: %s, want %s: %s", c.name, r.Outcome, c.want, r.Reason)
+		}
+	}
+}
+
 // TestFrames: whether a frame would move is what the explicit search says it
 // is, also where transitions compete for it or look at how many wait.
 func TestFrames(t *testing.T) {
