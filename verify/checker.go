@@ -22,6 +22,7 @@ type checker struct {
 	order  []int32
 	waits  []petri.Interval
 	bad    []func([]int32) bool
+	pass   []PassingCond // of passing markings
 	claims []string
 	strict bool     // refusals break a claim,
 	may    []string // but not of these places
@@ -43,19 +44,6 @@ const noBound = int64(math.MaxInt64)
 
 func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
 	k := &checker{p: m.prog, m: m, cert: c, listed: map[string][][]int64{}, done: map[string]bool{}}
-	for _, p := range props {
-		k.claims = append(k.claims, p.Claim)
-		if p.Bad == nil {
-			k.strict, k.may = true, p.MayRefuse
-			k.bad = append(k.bad, func([]int32) bool { return false })
-			continue
-		}
-		bad, err := p.Bad(m)
-		if err != nil {
-			return nil, err
-		}
-		k.bad = append(k.bad, bad)
-	}
 	for i, t := range k.p.Transitions() {
 		once := m.semantics == RunToCompletion && t.When == petri.Interval{}
 		k.atOnce = append(k.atOnce, once)
@@ -71,7 +59,48 @@ func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
 	slices.SortStableFunc(k.order, func(a, b int32) int {
 		return k.p.Transitions()[b].Priority - k.p.Transitions()[a].Priority
 	})
-	return k, k.read()
+	if err := k.read(); err != nil {
+		return nil, err
+	}
+	return k, k.conditions(props)
+}
+
+// conditions binds what the properties call bad.
+func (k *checker) conditions(props []*Property) error {
+	waits := k.waiting()
+	for _, p := range props {
+		k.claims = append(k.claims, p.Claim)
+		if p.Bad == nil {
+			k.strict, k.may = true, p.MayRefuse
+			k.bad = append(k.bad, func([]int32) bool { return false })
+			continue
+		}
+		bad, err := p.Bad(k.m)
+		if err != nil {
+			return err
+		}
+		k.bad = append(k.bad, bad)
+		if p.BadPassing == nil {
+			continue
+		}
+		pass, err := p.BadPassing(k.m, waits)
+		if err != nil {
+			return err
+		}
+		if pass != nil {
+			k.pass = append(k.pass, pass)
+		}
+	}
+	return nil
+}
+
+// waiting are the kinds of frame that wait in some listed marking.
+func (k *checker) waiting() func(slot int32) bool {
+	rests := map[int32]bool{}
+	for i := range k.list {
+		k.m.Rests(k.list[i].marking, func(slot int32) { rests[slot] = true })
+	}
+	return func(slot int32) bool { return rests[slot] }
 }
 
 func kept(keep []string, name string) bool {
@@ -234,6 +263,11 @@ func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
 	for _, t := range k.order {
 		if !k.on(t, o.marking) {
 			continue
+		}
+		for _, bad := range k.pass {
+			if bad(o.marking, int32(slices.Index(k.order, t))) {
+				return refusal("a frame that waits moves in passing: %s", k.m.Format(o.marking))
+			}
 		}
 		if depth == petri.MaxChain {
 			return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)

@@ -37,23 +37,31 @@ func Never(expr string) *Property {
 	return &Property{
 		Name: "never " + expr, Doc: "no marking satisfies " + expr, Claim: "never " + expr,
 		Bad: func(m *Model) (func([]int32) bool, error) {
-			e, err := ParseExpr(expr)
-			if err != nil {
-				return nil, err
-			}
-			c, err := e.Bind(m)
+			c, err := m.bind(expr)
 			if err != nil {
 				return nil, err
 			}
 			return c.Holds, nil
 		},
+		BadPassing: func(m *Model, waits func(int32) bool) (PassingCond, error) {
+			c, err := m.bind(expr)
+			if err != nil {
+				return nil, err
+			}
+			return c.Passing(waits), nil
+		},
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
-			g, i, err := pass.search(ctx, expr)
+			g, c, i, err := pass.search(ctx, expr)
 			if err != nil {
 				return Verdict{}, err
 			}
 			if i >= 0 {
 				return g.counterexample(g.PathTo(i), "reached: %s", g.Model.Format(g.Marking(i, nil))), nil
+			}
+			if i := g.findPassing(c); i >= 0 {
+				steps, marking := g.pathToPassing(i)
+				return g.Model.Refute(explicit, steps, g.States(), "a frame that waits moves in passing: %s",
+					g.Model.Format(marking)), nil
 			}
 			return g.whole("none of %d markings satisfies it", g.States()), nil
 		},
@@ -65,7 +73,7 @@ func Reach(expr string) *Property {
 	return &Property{
 		Name: "reach " + expr, Doc: "some marking satisfies " + expr,
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
-			g, i, err := pass.search(ctx, expr)
+			g, _, i, err := pass.search(ctx, expr)
 			if err != nil {
 				return Verdict{}, err
 			}
@@ -269,18 +277,14 @@ func (g *Graph) wayTo(o origin) []Step {
 }
 
 // search finds the first marking that satisfies an expression, or -1.
-func (p *Pass) search(ctx context.Context, expr string) (*Graph, int, error) {
-	e, err := ParseExpr(expr)
+func (p *Pass) search(ctx context.Context, expr string) (*Graph, *Cond, int, error) {
+	c, err := p.Model().bind(expr)
 	if err != nil {
-		return nil, -1, err
-	}
-	c, err := e.Bind(p.Model())
-	if err != nil {
-		return nil, -1, err
+		return nil, nil, -1, err
 	}
 	g, err := p.Graph(ctx)
 	if err != nil {
-		return nil, -1, err
+		return nil, nil, -1, err
 	}
 	found := -1
 	g.Each(func(i int, m []int32) bool {
@@ -289,7 +293,16 @@ func (p *Pass) search(ctx context.Context, expr string) (*Graph, int, error) {
 		}
 		return found < 0
 	})
-	return g, found, nil
+	return g, c, found, nil
+}
+
+// bind parses an expression and looks up its names.
+func (m *Model) bind(expr string) (*Cond, error) {
+	e, err := ParseExpr(expr)
+	if err != nil {
+		return nil, err
+	}
+	return e.Bind(m)
 }
 
 // whole is a proof if the graph is complete.

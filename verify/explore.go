@@ -32,7 +32,8 @@ const progressEvery = 4096
 // ignored: whatever is enabled may fire next, so the graph holds every marking
 // that any timing can reach.
 //
-// A Graph is immutable once made and may be read concurrently.
+// A Graph is not changed once it was made; checks of properties on it are not
+// safe for concurrent use.
 type Graph struct {
 	// Model is what was explored.
 	Model *Model
@@ -48,13 +49,15 @@ type Graph struct {
 	// place and transition once.
 	Refusals []RefusalAt
 
-	set    *MarkingSet
-	roots  []uint32
-	parent []uint32 // by state: where it was first reached from; itself for roots
-	by     []Step   // by state: the timed step that reached it
-	edges  []Edge
-	firstE []int    // by expanded state: its first edge
-	fired  []origin // by branch of a mode: where it was first seen to fire
+	set     *MarkingSet
+	roots   []uint32
+	parent  []uint32 // by state: where it was first reached from; itself for roots
+	by      []Step   // by state: the timed step that reached it
+	edges   []Edge
+	firstE  []int // by expanded state: its first edge
+	passing *passing
+	waits   map[int32]bool // kinds of frame that wait somewhere; nil: not looked
+	fired   []origin       // by branch of a mode: where it was first seen to fire
 }
 
 // origin is where something was first seen: in or after the first step from a
@@ -147,6 +150,7 @@ func newExplorer(m *Model, o Options) *explorer {
 	e.g.fired = make([]origin, m.StepCount())
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Record, e.w.Seen = len(m.order) > 0, e.mark
+	e.watchPassing()
 	return e
 }
 

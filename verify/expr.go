@@ -19,6 +19,7 @@ func (e *Expr) String() string { return e.text }
 type Cond struct {
 	text string
 	m    *Model
+	look *look
 	holds
 }
 
@@ -26,7 +27,8 @@ type Cond struct {
 func (c *Cond) String() string { return c.text }
 
 // Holds reports whether the condition is true of a tangible marking. It may
-// change marking for a moment, and restores it.
+// change marking for a moment, and restores it. It is not safe for concurrent
+// use.
 func (c *Cond) Holds(marking []int32) bool { return c.holds(marking) }
 
 type holds func(marking []int32) bool
@@ -62,8 +64,9 @@ type term struct {
 
 // binder resolves names and collects what is wrong.
 type binder struct {
-	m   *Model
-	err error
+	m    *Model
+	err  error
+	look look
 }
 
 // Bind looks up the names of an expression in a net. A place is named in full
@@ -76,7 +79,7 @@ func (e *Expr) Bind(m *Model) (*Cond, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	return &Cond{text: e.text, m: m, holds: h}, nil
+	return &Cond{text: e.text, m: m, look: &b.look, holds: h}, nil
 }
 
 func (n constant) bind(*binder) holds { return func([]int32) bool { return n.value } }
@@ -143,7 +146,14 @@ func (n can) bind(b *binder) holds {
 	}
 	m := b.m
 	if m.transitions[t].Frame {
-		return func(marking []int32) bool { return m.FrameMoves(t, marking) }
+		l := &b.look
+		l.frames = true
+		return func(marking []int32) bool {
+			if l.passing {
+				return m.passes(l, t, marking)
+			}
+			return m.FrameMoves(t, marking)
+		}
 	}
 	return func(marking []int32) bool { return m.Enabled(t, marking) }
 }

@@ -132,3 +132,6 @@ func (m *Model) EachFrame(marking []int32, fn func(Step)) {
 		}
 	}, nil)
 }
+
+// HasFrames reports whether any transition moves frames.
+func (m *Model) HasFrames() bool { return len(m.frames) > 0 }

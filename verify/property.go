@@ -18,6 +18,9 @@ type Property struct {
 	// it. Without Bad the claim is that nothing exceeds a capacity.
 	Claim string
 	Bad   func(m *Model) (func(marking []int32) bool, error)
+	// BadPassing, if not nil, tells the passing markings that break it, given
+	// the kinds of frame that wait somewhere; what it returns may be nil.
+	BadPassing func(m *Model, waits func(slot int32) bool) (PassingCond, error)
 	// MayRefuse are environment places that may turn tokens away.
 	MayRefuse []string
 	// OpenWorld marks a check of the structure that needs no environment. A

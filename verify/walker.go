@@ -15,6 +15,9 @@ type Walker struct {
 	// Fire began with. Recorded only while Record is set.
 	Chain  []Step
 	Record bool
+	// Passing, if not nil, is called before each firing at one instant with the
+	// rank of what fires: its position in the order of such transitions.
+	Passing func(rank int32)
 	// Seen, if not nil, is called for every firing.
 	Seen func(Step)
 	// Kept says which clocks have run on since that marking: clock i of the
@@ -166,6 +169,9 @@ func (w *Walker) settle(depth int) int {
 		if t < 0 {
 			w.visit()
 			return h
+		}
+		if w.Passing != nil {
+			w.Passing(w.m.rank[t])
 		}
 		at := len(w.steps)
 		w.steps = w.m.Steps(t, w.Marking, w.steps)

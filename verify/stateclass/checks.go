@@ -99,9 +99,22 @@ func safety(p *verify.Property, bad string, o Options) *verify.Property {
 		if c >= 0 {
 			return g.refute(g.PathTo(c), "reached: %s", g.Model.Format(g.Marking(c, nil))), nil
 		}
-		return g.certified(ctx, pass, p, g.whole("none of %d classes", g.Classes()))
+		return g.unlessPassing(ctx, pass, p)
 	}
 	return p
+}
+
+// unlessPassing is a proof unless a frame that waits breaks the property in
+// passing.
+func (g *Graph) unlessPassing(ctx context.Context, pass *verify.Pass, p *verify.Property) (verify.Verdict, error) {
+	steps, marking, err := g.findPassing(p)
+	switch {
+	case err != nil:
+		return verify.Verdict{}, err
+	case marking != nil:
+		return g.refute(steps, "a frame that waits moves in passing: %s", g.Model.Format(marking)), nil
+	}
+	return g.certified(ctx, pass, p, g.whole("none of %d classes", g.Classes()))
 }
 
 // Reach is verify.Reach with time.

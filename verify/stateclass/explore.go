@@ -62,6 +62,7 @@ type explorer struct {
 	old   []int // scratch of successors
 	of    []ticks
 	zone  []int64
+	row   []int32
 
 	faulted map[faultKey]bool
 	refused map[verify.Refusal]bool
@@ -97,7 +98,20 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Track()
 	e.w.Record, e.w.Seen = m.Chains(), e.mark
+	if m.HasFrames() {
+		e.g.passing = verify.NewMarkingSet(m.Slots() + 1)
+		e.w.Passing = e.pass
+	}
 	return e, nil
+}
+
+// pass notes a marking in which something fires at once, and the rank of what
+// fires.
+func (e *explorer) pass(rank int32) {
+	e.row = append(append(e.row[:0], e.w.Marking...), rank)
+	if _, isNew := e.g.passing.Add(e.row); isNew {
+		e.g.passedBy = append(e.g.passedBy, origin{int32(e.from), e.first})
+	}
 }
 
 // keeps reports whether a name is listed, in full or as last parts.

@@ -64,7 +64,9 @@ type Graph struct {
 	zones    []int64
 	edges    []Edge
 	alive    int
-	kept     int // edges that leave classes that are alive
+	kept     int                // edges that leave classes that are alive
+	passing  *verify.MarkingSet // markings in which something fires at once, and its rank
+	passedBy []origin
 	stopped  bool
 	elapsed  Span
 	quickest origin

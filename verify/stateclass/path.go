@@ -115,3 +115,47 @@ func (g *Graph) pathAcross(from int, first verify.Step) []verify.Step {
 	r.run()
 	return steps
 }
+
+// findPassing finds a passing marking that breaks a property, and a way to it;
+// nil if there is none.
+func (g *Graph) findPassing(p *verify.Property) ([]verify.Step, []int32, error) {
+	if g.passing == nil || p.BadPassing == nil {
+		return nil, nil, nil
+	}
+	waits := map[int32]bool{}
+	g.Each(func(_ int, m []int32) bool {
+		g.Model.Rests(m, func(slot int32) { waits[slot] = true })
+		return true
+	})
+	bad, err := p.BadPassing(g.Model, func(slot int32) bool { return waits[slot] })
+	if err != nil || bad == nil {
+		return nil, nil, err
+	}
+	row := make([]int32, g.Model.Slots()+1)
+	for i := range g.passing.Len() {
+		g.passing.Get(i, row)
+		if n := len(row) - 1; bad(row[:n], row[n]) {
+			return g.pathToPassing(g.passedBy[i], row), row[:n], nil
+		}
+	}
+	return nil, nil, nil
+}
+
+func (g *Graph) pathToPassing(o origin, row []int32) []verify.Step {
+	var steps, chain []verify.Step
+	if o.from >= 0 {
+		steps = g.PathTo(int(o.from))
+	}
+	r := g.replay(int(o.from), o.first)
+	n, passed := len(row)-1, false
+	r.visit = func() {
+		if passed && chain == nil { // the run goes on until the net rests
+			chain = append([]verify.Step{}, r.w.Chain...)
+		}
+	}
+	r.w.Passing = func(rank int32) {
+		passed = passed || rank == row[n] && slices.Equal(r.w.Marking, row[:n])
+	}
+	r.run()
+	return append(steps, chain...)
+}

@@ -57,5 +57,5 @@ func hunt(ctx context.Context, pass *verify.Pass, p *verify.Property, o Options)
 	if g.hit >= 0 {
 		return g.refute(g.PathTo(g.hit), "reached: %s", g.Model.Format(g.Marking(g.hit, nil))), nil
 	}
-	return g.certified(ctx, pass, p, g.whole("none of %d classes", g.Classes()))
+	return g.unlessPassing(ctx, pass, p)
 }

@@ -229,3 +229,24 @@ func TestSharpen(t *testing.T) {
 		}
 	}
 }
+
+// TestPassing: what a frame that waits does in passing counts with time too.
+func TestPassing(t *testing.T) {
+	send := read(tr("send", petri.Interval{}, "frame ->"), "open")
+	shut := tr("shut", petri.Interval{}, "open muting -> closed")
+	for _, c := range []struct {
+		last []petri.Transition
+		want verify.Outcome
+	}{{[]petri.Transition{send, shut}, verify.Refuted}, {[]petri.Transition{shut, send}, verify.Proved}} {
+		n := imported("closed", append([]petri.Transition{tr("unlock", between(1, 2), "closed -> open muting")}, c.last...)...)
+		n.Env = []petri.Env{{Place: unit("frame"), Policy: petri.Coalesce}}
+		p, err := petri.Compile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := verify.Run(t.Context(), p, verify.Config{Certify: true}, Never("muting && can(send)", Options{}))
+		if err != nil || r.Outcome() != c.want {
+			t.Errorf("%v: %v, want %s", err, r, c.want)
+		}
+	}
+}
