@@ -218,7 +218,31 @@ func (c *compiler) checkStart(tr *TransitionInfo, t TaskInfo, start, inFlight *P
 			c.errs.add("transition %q produces %d tokens at start place %q and %d at in-flight place %q of a task; "+
 				"it starts one piece of work with one of each, or none", tr.Name, starts, start.Name, flies, inFlight.Name)
 		}
+		if starts > 0 && tr.empties(t.InFlight) && !tr.takes(t.Done) {
+			c.errs.add("transition %q cancels the work of a task at %q and starts new work in one firing; use two, "+
+				"because the slot is free only when the old work has returned", tr.Name, inFlight.Name)
+		}
 	}
+}
+
+// empties reports whether the transition takes from a place or resets it.
+func (t *TransitionInfo) empties(place int) bool {
+	for _, a := range t.Arcs {
+		if (a.Kind == InArc || a.Kind == ResetArc) && a.Place == place {
+			return true
+		}
+	}
+	return false
+}
+
+// takes reports whether a place is an input of the transition.
+func (t *TransitionInfo) takes(place int) bool {
+	for _, a := range t.Arcs {
+		if a.Kind == InArc && a.Place == place {
+			return true
+		}
+	}
+	return false
 }
 
 // produces is how many tokens a branch of the output produces at a place.

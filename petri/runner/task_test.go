@@ -174,7 +174,8 @@ func TestResultWithoutRoom(t *testing.T) {
 	n := &petri.Net{
 		Name: "hasty", Env: []petri.Env{{Place: query, Capacity: 8}}, Tasks: []petri.AnyTask{lookup()},
 		Transitions: []petri.Transition{
-			{Name: "begin", In: petri.Arcs{query}, Reset: petri.Arcs{inFlight}, Out: petri.And(begin, inFlight),
+			{Name: "give_up", In: petri.Arcs{inFlight}, Read: petri.Arcs{query}, Priority: 1},
+			{Name: "begin", In: petri.Arcs{query}, Inhibit: petri.Arcs{inFlight}, Out: petri.And(begin, inFlight),
 				Action: func(f *petri.Firing) { begin.Put(f, query.Get(f)) }},
 			{Name: "finish", In: petri.Arcs{done, inFlight}, When: petri.After(time.Hour)},
 		},
