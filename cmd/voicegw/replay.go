@@ -11,6 +11,8 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/monitor"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -73,10 +75,29 @@ func replay(name string, timing voicenets.Config, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
 	fmt.Fprintf(stdout, "%d events in %v of net time\nthe same, event for event\n", done, r.last.At)
+	watched, err := holdToProof(name, prog, voicenets.Properties(n.config))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "in every marking %d properties hold that are proved of the net\n", watched)
 	if why := r.open(); why != "" {
 		return answerf(exitOpen, "%s is incomplete: %s", name, why)
 	}
 	return nil
+}
+
+// holdToProof lets a monitor, which is no machine, follow the record, and returns how many properties it watched.
+func holdToProof(name string, prog *petri.Program, props []*verify.Property) (watched int, err error) {
+	m, err := monitor.New(prog, props...)
+	if err != nil {
+		return 0, err
+	}
+	var v *monitor.Violation
+	_, err = eachEvent(name, func(e petri.Event) error { return m.Append([]petri.Event{e}) })
+	if errors.As(err, &v) {
+		return 0, answerf(exitFailed, "%v\n%s", v, v.Story)
+	}
+	return len(m.Watched()), err
 }
 
 // record is what a file with the events of a call holds.
@@ -89,6 +110,21 @@ type record struct {
 
 // readRecord reads a whole file. The error says in which line it is damaged.
 func readRecord(name string) (*record, error) {
+	out := &record{}
+	r, err := eachEvent(name, func(e petri.Event) error {
+		out.last = e
+		out.events++
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	out.header, out.cut = r.Header, r.Cut()
+	return out, nil
+}
+
+// eachEvent calls do with each event of a file, until it fails. The reader it returns is at the end.
+func eachEvent(name string, do func(petri.Event) error) (*event.Reader, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -96,20 +132,19 @@ func readRecord(name string) (*record, error) {
 	defer file.Close()
 	r, err := event.NewReader(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
-	out := &record{header: r.Header}
 	for {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			out.cut = r.Cut()
-			return out, nil
+			return r, nil
+		}
+		if err == nil {
+			err = do(e)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
-		out.last = e
-		out.events++
 	}
 }
 

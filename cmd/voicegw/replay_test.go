@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -39,7 +43,8 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 	config := writeFile(t, "voicegw.yaml", []byte("timing: {frame_gap: 450ms}"))
 	same := command(t, nil, "replay", file, "--config", config)
-	same.want(t, 0, "session (a call whose speech the gateway detects)", " events in ", "the same, event for event")
+	same.want(t, 0, "session (a call whose speech the gateway detects)", " events in ", "the same, event for event",
+		"properties hold that are proved of the net")
 	t.Logf("%d bytes: %s", len(data), same.stdout)
 	command(t, []string{"VOICEGW_TIMING_FRAME_GAP=450ms"}, "replay", file).want(t, 0, "the same")
 	command(t, nil, "replay", file, "--timing-frame-gap=450ms").want(t, 0, "the same")
@@ -97,6 +102,34 @@ func TestRecordDirectory(t *testing.T) {
 	}
 	if recordIn("") != nil {
 		t.Error("without a directory calls are recorded")
+	}
+}
+
+// TestHoldToProof: a property that a recorded call breaks is told with the events that led there.
+func TestHoldToProof(t *testing.T) {
+	t.Parallel()
+	n, err := findNet("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := n.program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	m := p.Start()
+	if err := m.Inject(time.Second, voicenets.PeerMute.Token(voicenets.On)); err != nil {
+		t.Fatal(err)
+	}
+	event.NewArchive(&data, p, event.ArchiveConfig{}).Append(m.Advance(time.Second).Events)
+	file := writeFile(t, "muted"+recordEnding, data.Bytes())
+	if watched, err := holdToProof(file, p, voicenets.Properties(n.config)); err != nil || watched < 5 {
+		t.Errorf("%d properties: %v", watched, err)
+	}
+	var a *answer
+	_, err = holdToProof(file, p, []*verify.Property{verify.Never("muted")})
+	if !errors.As(err, &a) || a.code != exitFailed || !strings.Contains(a.text, "injected peer_mute[on]") {
+		t.Errorf("%v", err)
 	}
 }
 
