@@ -133,5 +133,39 @@ func (m *Model) EachFrame(marking []int32, fn func(Step)) {
 	}, nil)
 }
 
+// FramesMayPass reports whether some frame, were it there, might move in a
+// passing marking before the firing of a rank.
+func (m *Model) FramesMayPass(marking []int32, rank int32) bool {
+	for i := range m.frames {
+		f := &m.frames[i]
+		for _, k := range f.modes {
+			md := &m.modes[k]
+			if m.rank[md.t] >= rank {
+				break // they are in order of rank
+			}
+			if md.enabledBut(f.slot, marking) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enabledBut is enabled with any number of tokens in a slot.
+func (md *mode) enabledBut(slot int32, marking []int32) bool {
+	for i := range md.conds {
+		c := &md.conds[i]
+		if n := marking[c.slot]; c.slot != slot && (n < c.min || n >= c.max) {
+			return false
+		}
+	}
+	for i := range md.sums {
+		if !slices.Contains(md.sums[i].Slots, slot) && !md.sums[i].Holds(marking) {
+			return false
+		}
+	}
+	return true
+}
+
 // HasFrames reports whether any transition moves frames.
 func (m *Model) HasFrames() bool { return len(m.frames) > 0 }

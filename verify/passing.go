@@ -19,6 +19,9 @@ type passing struct {
 // note is called before each firing of a chain.
 func (p *passing) note(rank int32) {
 	w := p.from.w
+	if !w.m.FramesMayPass(w.Marking, rank) {
+		return
+	}
 	p.row = append(append(p.row[:0], w.Marking...), rank)
 	if _, isNew := p.set.Add(p.row); isNew {
 		p.at = append(p.at, origin{seen: true, from: int32(p.from.from), first: p.from.first})

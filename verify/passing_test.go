@@ -42,11 +42,13 @@ func TestPassing(t *testing.T) {
 			t.Errorf("the machine sends %d frames, want %d", len(out), c.sent)
 		}
 		v := check(t, lock(c.first), Config{Certify: true}, prop).Results[0]
-		if v.Outcome != c.want || c.want == Refuted && (!strings.Contains(v.Reason, "in passing") || story(v.Witness) != "unlock shut") {
+		if v.Outcome != c.want || c.want == Refuted && (!strings.Contains(v.Reason, "in passing") ||
+			story(v.Witness) != "unlock shut") {
 			t.Errorf("send first %v: %s (%s) %q, want %s", c.first, v.Outcome, v.Reason, story(v.Witness), c.want)
 		}
 		cert, model := certify(t, lock(c.first), prop)
-		if err := cert.Check(t.Context(), model, prop); (err == nil) != (c.want == Proved) || err != nil && !errors.Is(err, ErrCertificate) {
+		if err := cert.Check(t.Context(), model, prop); (err == nil) != (c.want == Proved) || err != nil && !errors.Is(err,
+			ErrCertificate) {
 			t.Errorf("send first %v: certificate: %v", c.first, err)
 		}
 	}

@@ -41,6 +41,8 @@ type Report struct {
 	Net     string
 	Hash    string // of the canonical text of the net
 	Results []Result
+	// Graph is what exploration without time found, if a check looked at it.
+	Graph *Graph
 	// Certificate of what exploration proved, if Config.Certify.
 	Certificate *Certificate
 }
@@ -162,6 +164,7 @@ func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property)
 		}
 		r.Results = append(r.Results, *res)
 	}
+	r.Graph = pass.graph
 	if c.Certify {
 		if err := r.certify(ctx, pass); err != nil {
 			return nil, err

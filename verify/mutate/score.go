@@ -140,7 +140,10 @@ func (r *runner) try(ctx context.Context, n *petri.Net) (broken, prints []string
 			return nil, nil, err
 		}
 		broken = append(broken, r.refuted(report)...)
-		g, err := verify.Explore(ctx, p, verify.Options{Max: r.config.Max, Semantics: r.config.Semantics})
+		g := report.Graph
+		if g == nil {
+			g, err = verify.Explore(ctx, p, verify.Options{Max: r.config.Max, Semantics: r.config.Semantics})
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -108,6 +108,9 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 // pass notes a marking in which something fires at once, and the rank of what
 // fires.
 func (e *explorer) pass(rank int32) {
+	if !e.g.Model.FramesMayPass(e.w.Marking, rank) {
+		return
+	}
 	e.row = append(append(e.row[:0], e.w.Marking...), rank)
 	if _, isNew := e.g.passing.Add(e.row); isNew {
 		e.g.passedBy = append(e.g.passedBy, origin{int32(e.from), e.first})

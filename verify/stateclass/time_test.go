@@ -238,7 +238,8 @@ func TestPassing(t *testing.T) {
 		last []petri.Transition
 		want verify.Outcome
 	}{{[]petri.Transition{send, shut}, verify.Refuted}, {[]petri.Transition{shut, send}, verify.Proved}} {
-		n := imported("closed", append([]petri.Transition{tr("unlock", between(1, 2), "closed -> open muting")}, c.last...)...)
+		n := imported("closed", append([]petri.Transition{tr("unlock", between(1, 2), "closed -> open muting")},
+			c.last...)...)
 		n.Env = []petri.Env{{Place: unit("frame"), Policy: petri.Coalesce}}
 		p, err := petri.Compile(n)
 		if err != nil {
