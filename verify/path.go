@@ -124,6 +124,17 @@ func (g *Graph) PathToEdge(from int, e Edge) Path {
 // each step.
 func (g *Graph) Format(p Path) string { return g.Model.Story(p.Steps) }
 
+// Along calls fn after each firing of a sequence from the start of the net, with
+// the marking it leaves, which fn must not keep.
+func (m *Model) Along(steps []Step, fn func(i int, marking []int32)) {
+	w := m.NewWalker(func() {}, nil)
+	copy(w.Marking, m.initial)
+	for i, s := range steps {
+		w.apply(s)
+		fn(i, w.Marking)
+	}
+}
+
 // storyMax is the most firings a story tells.
 const storyMax = 200
 

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,6 +257,23 @@ func TestRefusal(t *testing.T) {
 		if c.want == Refuted && (!strings.Contains(v.Reason, "in is full") || story(v.Witness) == "") {
 			t.Errorf("credit %d: %q %q", c.credit, v.Reason, story(v.Witness))
 		}
+	}
+}
+
+// TestVacuous: what one closure leaves out another may do.
+func TestVacuous(t *testing.T) {
+	closed := func(credit int) *Graph {
+		n, err := petri.Close("closed", worker(), sender(credit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return explore(t, n, Options{})
+	}
+	if have := Vacuous(closed(0)); !slices.Equal(have, []string{"core/work", "core/done"}) {
+		t.Errorf("without credit never fire: %q", have)
+	}
+	if have := Vacuous(closed(0), closed(1)); len(have) > 0 {
+		t.Errorf("with credit in one closure never fire: %q", have)
 	}
 }
 

@@ -15,6 +15,21 @@ const scheduleMax = 4096
 // of two instants, so the earliest times are longest paths among them.
 func (m *Model) Schedule(steps []Step) ([]time.Duration, bool) { return m.schedule(steps, nil) }
 
+// ScheduleWithin is Schedule with firing to at most most after firing from; -1
+// is the start.
+func (m *Model) ScheduleWithin(steps []Step, from, to int, most time.Duration) ([]time.Duration, bool) {
+	if len(steps) > scheduleMax {
+		return nil, false
+	}
+	s := m.constraints(steps, nil)
+	first := 0
+	if from >= 0 {
+		first = s.instant[from]
+	}
+	s.bounds = append(s.bounds, bound{s.instant[to], first, -most})
+	return s.times(len(steps))
+}
+
 // schedule is Schedule for a machine of which own[t] is the transition that is
 // t, or -1: at one instant it fires timers before injections, and timers by
 // declaration.
@@ -23,12 +38,17 @@ func (m *Model) schedule(steps []Step, own []int32) ([]time.Duration, bool) {
 		return nil, false
 	}
 	s := m.constraints(steps, own)
+	return s.times(len(steps))
+}
+
+// times are the earliest times of the steps.
+func (s *schedule) times(steps int) ([]time.Duration, bool) {
 	at, ok := s.solve()
 	if !ok {
 		return nil, false
 	}
-	out := make([]time.Duration, len(steps))
-	for i := range steps {
+	out := make([]time.Duration, steps)
+	for i := range out {
 		out[i] = at[s.instant[i]]
 	}
 	return out, true

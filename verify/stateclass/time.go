@@ -137,13 +137,53 @@ func NotBefore(start, stop string, least time.Duration, o Options) *verify.Prope
 			case err != nil:
 				return verify.Verdict{}, err
 			case e.Stopped && e.Least < least:
-				return g.refute(g.pathAcross(int(g.quickest.from), g.quickest.first), "after %v", e.Least), nil
+				return g.early(e.Least), nil
 			case g.Complete && !e.Stopped && !e.Overdue:
 				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes", start), nil
 			}
 			return g.whole("not before %v", least), nil
 		},
 	}
+}
+
+// early is the refutation by the run that stops the observer soonest.
+func (g *Graph) early(least time.Duration) verify.Verdict {
+	steps := g.pathAcross(int(g.quickest.from), g.quickest.first)
+	v := g.refute(steps, "after %v", least)
+	stop := g.stopOf(steps)
+	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop+1]), stop, least)
+	if v.Witness == nil || !ok {
+		return v
+	}
+	for i := range v.Witness.Firings {
+		v.Witness.Firings[i].At = at[i]
+	}
+	return v
+}
+
+// stopOf is the firing that stops the observer: the timed one at which the path
+// crosses the last edge.
+func (g *Graph) stopOf(steps []verify.Step) int {
+	for i := len(steps) - 1; i >= 0; i-- {
+		if steps[i] == g.quickest.first {
+			return i
+		}
+	}
+	return len(steps) - 1
+}
+
+// startOf is the firing that started the observer last; -1 for the start.
+func (g *Graph) startOf(steps []verify.Step) int {
+	slot := g.Model.Slots() - 2
+	start := -1
+	was := g.Model.Initial()[slot]
+	g.Model.Along(steps, func(i int, marking []int32) {
+		if marking[slot] > was {
+			start = i
+		}
+		was = marking[slot]
+	})
+	return start
 }
 
 // observer reads lists of events, separated by spaces.
