@@ -179,10 +179,10 @@ func (g *Graph) Idle() []int32 {
 	return out
 }
 
-// Vacuous lists the transitions that fire in none of several graphs of one net
+// NeverFires lists the transitions that fire in none of several graphs of one net
 // closed in different ways, those of its environments left out. A proof about a
 // net that has any is empty in part.
-func Vacuous(graphs ...*Graph) []string {
+func NeverFires(graphs ...*Graph) []string {
 	fires := map[string]bool{}
 	var names []string
 	for _, g := range graphs {

@@ -260,8 +260,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestVacuous: what one closure leaves out another may do.
-func TestVacuous(t *testing.T) {
+// TestNeverFires: what one closure leaves out another may do.
+func TestNeverFires(t *testing.T) {
 	closed := func(credit int) *Graph {
 		n, err := petri.Close("closed", worker(), sender(credit))
 		if err != nil {
@@ -269,10 +269,10 @@ func TestVacuous(t *testing.T) {
 		}
 		return explore(t, n, Options{})
 	}
-	if have := Vacuous(closed(0)); !slices.Equal(have, []string{"core/work", "core/done"}) {
+	if have := NeverFires(closed(0)); !slices.Equal(have, []string{"core/work", "core/done"}) {
 		t.Errorf("without credit never fire: %q", have)
 	}
-	if have := Vacuous(closed(0), closed(1)); len(have) > 0 {
+	if have := NeverFires(closed(0), closed(1)); len(have) > 0 {
 		t.Errorf("with credit in one closure never fire: %q", have)
 	}
 }
