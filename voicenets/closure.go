@@ -10,10 +10,11 @@ func Hostile(c Config) (*petri.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hostile(session, c)
+	return CloseHostile(session, c)
 }
 
-func hostile(session *petri.Net, c Config) (*petri.Net, error) {
+// CloseHostile closes a changed session of configuration c as Hostile does.
+func CloseHostile(session *petri.Net, c Config) (*petri.Net, error) {
 	return petri.Close("hostile", session, hostileDetector(), hostilePeer(), hostileModel(), watcher(c))
 }
 

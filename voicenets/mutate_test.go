@@ -18,7 +18,7 @@ func TestMutants(t *testing.T) {
 	}
 	s, err := mutate.Run(context.Background(), n, mutate.Config{
 		Closures: []mutate.Closure{{Name: "hostile", Close: func(n *petri.Net) (*petri.Net, error) {
-			return hostile(n, c)
+			return CloseHostile(n, c)
 		}}},
 		Properties: append(Properties(c), Protocol(c)...),
 		Max:        ceiling,

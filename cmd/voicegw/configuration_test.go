@@ -89,7 +89,7 @@ func TestConfigurationErrors(t *testing.T) {
 		{"bool", "show_net: maybe", nil, nil, []string{"show_net", `"maybe"`, "true or false"}},
 		{"time without unit", "timing: {call_max: 60}", nil, nil, []string{"timing.call_max", `"60"`, "1s to 24h", "30m"}},
 		{"time out of range", "timing: {frame_gap: 10ms}", nil, nil, []string{`"10ms"`, "150ms to 2s, such as 300ms"}},
-		{"half a frame", "timing: {budget: 410ms}", nil, nil, []string{`"410ms"`, "20ms to 10s", "whole frames of 20ms"}},
+		{"half a frame", "timing: {budget: 410ms}", nil, nil, []string{`"410ms"`, "20ms to 2s", "whole frames of 20ms"}},
 		{"score", "speech: {threshold: -1}", nil, nil, []string{"speech.threshold", `"-1"`, "over 0"}},
 		{"frames and window", "speech: {start_frames: 5}", nil, nil, []string{`start_frames is "5"`, "speech.start_window"}},
 		{"window and frames", "speech: {confirm_window: 14}", nil, nil, []string{"confirm_frames", "speech.confirm_window"}},

@@ -60,7 +60,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyFiles(verifyCommand()),
+	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
 		exploreCommand(), replayCommand(), versionCommand())
 	return root
 }

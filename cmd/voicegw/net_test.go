@@ -134,6 +134,21 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s:\n%s", n.name, one.stdout)
 		}
 	}
+	command(t, nil, "verify", "session", "--property", "V3-lat").want(t, 2, `no property "V3-lat"`, "V3-late-audio")
+	dir := t.TempDir()
+	picked := command(t, nil, "verify", "session", "--property", "V4-budget", "--json", "--certificates", dir)
+	picked.want(t, 0, `"property": "V4-budget"`, `"verdict": "proved"`, dir)
+	if strings.Contains(picked.stdout, "told-in-order") {
+		t.Errorf("more than one property:\n%s", picked.stdout)
+	}
+}
+
+// TestVerifyMutate counts what the properties notice.
+func TestVerifyMutate(t *testing.T) {
+	t.Parallel()
+	r := command(t, nil, "verify", "session-half-duplex", "--mutate", "--json")
+	r.want(t, 0, `"mutants":`, `"killed":`, `"score":`, `"survivors":`)
+	command(t, nil, "verify", testNet("mutex.pnml"), "--mutate", "--property", "deadlock-free").want(t, 2, "--mutate")
 }
 
 // TestNotProvedIsNoSuccess wants an error for everything but a proof.
@@ -153,9 +168,9 @@ func TestNotProvedIsNoSuccess(t *testing.T) {
 			v := verify.Verdict{Outcome: o, Reason: "because"}
 			report.Results = append(report.Results, verify.Result{Property: &verify.Property{Name: "p"}, Verdict: v})
 		}
-		check := func(shippedNet, context.Context) (*verify.Report, error) { return report, nil }
+		check := func(shippedNet, context.Context, []*verify.Property) (*verify.Report, error) { return report, nil }
 		var out strings.Builder
-		err := verifyNets(t.Context(), &out, shippedNets()[:1], check)
+		err := new(fileCheck).verifyNets(t.Context(), shippedNets()[:1], &out, check)
 		if (err == nil) != c.ok || strings.Contains(out.String(), "because") == c.ok && c.outcomes != nil {
 			t.Errorf("%v: %v\n%s", c.outcomes, err, out.String())
 		}

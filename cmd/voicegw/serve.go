@@ -54,6 +54,10 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return &usageError{err}
 	}
+	if err := prove(ctx, gw, stderr); err != nil {
+		_ = gw.Close()
+		return err
+	}
 	d, err := openDoor(o, gw, web.Handler(web.Config{}), log)
 	if err != nil {
 		_ = gw.Close()

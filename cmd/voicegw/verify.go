@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/mutate"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -18,80 +21,215 @@ import (
 const markingsMax = 1_000_000
 
 func verifyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify [NET]",
-		Short: "check what the nets that calls run on must keep",
-		Long: "verify visits every marking of a net, closed with an environment in which anything may come at any\n" +
-			"time, and whatever its timers do, and prints a verdict for each property. The counts of the net are made\n" +
-			"small, so that this ends. `voicegw net --list` names the nets; without a name it checks all.\n" +
-			"The exit code is 0 only if every verdict is proved.",
+	var c fileCheck
+	cmd := &cobra.Command{
+		Use:   "verify [NET | FILE --property P ...]",
+		Short: "prove what nets must keep: those that calls run on, or one from a file",
+		Long: "verify visits every marking of a net that calls run on, closed with an environment in which anything may\n" +
+			"come at any time, and whatever its timers do, and prints a verdict for each property: proved, by a list of\n" +
+			"markings that a second program goes through again, refuted, with a run of the net that shows it, or unknown.\n" +
+			"`voicegw net --list` names the nets; without a name it checks all.\n\n" +
+			"Instead of a name it takes a file, PNML or TINA's .net, and at least one --property to check:\n" +
+			"  deadlock-free       some transition is enabled in every marking\n" +
+			"  bound PLACE <= N    the place never holds more than N tokens\n" +
+			"  never EXPR          no marking satisfies EXPR, such as on_1 >= 1 && closed == 0 (also ||, ! and parentheses)\n" +
+			"  reach EXPR          some marking does\n" +
+			"Intervals count if the file has some. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
+			"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			nets := shippedNets()
-			if len(args) == 1 {
-				n, err := findNet(args[0])
-				if err != nil {
-					return err
+			if len(args) == 1 && isNetFile(args[0]) {
+				if c.mutate {
+					return usagef("--mutate is for the nets we ship, not for %s", args[0])
 				}
-				nets = []shippedNet{n}
+				return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return verifyNets(cmd.Context(), cmd.OutOrStdout(), nets, shippedNet.verify)
+			return c.runShipped(cmd.Context(), argument(args), cmd.OutOrStdout())
 		},
 	}
+	cmd.Flags().StringArrayVar(&c.properties, "property", nil,
+		"what to check of the net in FILE, or the name of a property of NET; more than once for more")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print a JSON list of verdicts")
+	cmd.Flags().StringVar(&c.certificates, "certificates", "", "a directory to write the certificates of proofs to")
+	cmd.Flags().BoolVar(&c.mutate, "mutate", false,
+		"change NET in one place at a time and print how many changes the properties notice")
+	return cmd
 }
 
-// verifyNets prints what check finds out about each net. It returns an error unless everything is proved.
-func verifyNets(ctx context.Context, w io.Writer, nets []shippedNet,
-	check func(shippedNet, context.Context) (*verify.Report, error)) error {
-	var open []string
-	for _, n := range nets {
-		report, err := check(n, ctx)
+// runShipped checks the nets we ship: one by name, or all.
+func (c *fileCheck) runShipped(ctx context.Context, name string, stdout io.Writer) error {
+	nets := shippedNets()
+	if name != "" {
+		n, err := findNet(name)
 		if err != nil {
 			return err
 		}
-		printVerdicts(w, n, report)
-		if report.Outcome() != verify.Proved {
+		nets = []shippedNet{n}
+	}
+	if c.mutate {
+		return c.mutants(ctx, nets, stdout)
+	}
+	return c.verifyNets(ctx, nets, stdout, shippedNet.verify)
+}
+
+// verifyNets prints what check finds out about each net. It returns an error unless everything is proved.
+func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writer,
+	check func(shippedNet, context.Context, []*verify.Property) (*verify.Report, error)) error {
+	var open []string
+	outcome, found := verify.Proved, []finding{}
+	for _, n := range nets {
+		props, err := c.pick(n)
+		if err != nil {
+			return err
+		}
+		report, err := check(n, ctx, props)
+		if err != nil {
+			return err
+		}
+		files, err := c.write(report)
+		if err != nil {
+			return err
+		}
+		report.Net = n.name
+		found = append(found, findings(report, files)...)
+		if !c.json {
+			printVerdicts(w, n, report)
+		}
+		if o := report.Outcome(); o != verify.Proved {
 			open = append(open, n.name)
+			if outcome != verify.Refuted {
+				outcome = o
+			}
 		}
 	}
-	if len(open) > 0 {
-		return fmt.Errorf("not everything is proved of %s", strings.Join(open, ", "))
+	if c.json {
+		if err := printFindings(w, found); err != nil {
+			return err
+		}
+	}
+	switch names := strings.Join(open, ", "); {
+	case outcome == verify.Refuted:
+		return answerf(exitFailed, "not everything holds of %s", names)
+	case len(open) > 0:
+		return answerf(exitOpen, "not everything is proved of %s", names)
 	}
 	return nil
 }
 
-// small are counts with which every marking can be visited.
-func small(c voicenets.Config) voicenets.Config {
-	c.BudgetFrames, c.ReplyFramesMax = 2, 2
-	return c
+// keeps are the properties of a net we ship.
+func (n shippedNet) keeps() []*verify.Property {
+	return append(voicenets.Properties(n.config), voicenets.Protocol(n.config)...)
 }
 
-// verify checks the net's properties in a hostile environment.
-func (n shippedNet) verify(ctx context.Context) (*verify.Report, error) {
-	c := small(n.config)
-	net, err := voicenets.Hostile(c)
+// pick is the properties that --property names, or all.
+func (c *fileCheck) pick(n shippedNet) ([]*verify.Property, error) {
+	all := n.keeps()
+	if len(c.properties) == 0 {
+		return all, nil
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	var picked []*verify.Property
+	for _, name := range c.properties {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, usagef("%s has no property %q; %s", n.name, name,
+				suggest(name, names, "its properties are "+strings.Join(names, ", ")))
+		}
+		picked = append(picked, all[i])
+	}
+	return picked, nil
+}
+
+// verify checks the net that runs in a hostile environment.
+func (n shippedNet) verify(ctx context.Context, props []*verify.Property) (*verify.Report, error) {
+	net, err := voicenets.Hostile(n.config)
 	if err != nil {
 		return nil, err
 	}
-	p, err := petri.Compile(net)
+	closed, err := petri.Compile(net)
+	if err != nil {
+		return nil, err
+	}
+	open, err := n.program()
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
 	clock := func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) }
-	return verify.Run(ctx, p, verify.Config{Max: markingsMax, Now: clock}, voicenets.Properties(c)...)
+	return verify.Run(ctx, closed, verify.Config{Max: markingsMax, Now: clock, Certify: true, Open: open}, props...)
 }
 
 func printVerdicts(w io.Writer, n shippedNet, r *verify.Report) {
-	c := small(n.config)
-	fmt.Fprintf(w, "%s: %s (budget %d frames, replies of up to %d)\n", n.name, n.doc, c.BudgetFrames, c.ReplyFramesMax)
+	fmt.Fprintf(w, "%s: %s\n", n.name, n.doc)
 	var total verify.Seconds
 	for _, res := range r.Results {
 		fmt.Fprintf(w, "  %-8s %-16s %s\n", res.Outcome, res.Property.Name, res.Property.Doc)
 		if res.Outcome != verify.Proved {
 			fmt.Fprintf(w, "           %s\n", res.Reason)
 		}
+		for _, line := range storyLines(res.Witness) {
+			fmt.Fprintf(w, "             %s\n", line)
+		}
 		total += res.Seconds
 	}
-	fmt.Fprintf(w, "  %s in %.2f s\n", r.Outcome(), float64(total))
+	if len(r.Results) > 0 {
+		fmt.Fprintf(w, "  %s, %d markings, %.2f s\n", r.Outcome(), r.Results[0].States, float64(total))
+	}
+}
+
+// mutantsJSON is what --mutate --json prints.
+type mutantsJSON struct {
+	Net       string   `json:"net"`
+	Mutants   int      `json:"mutants"`
+	Killed    int      `json:"killed"`
+	Score     float64  `json:"score"`
+	Basic     int      `json:"killed_by_others_than_capacity_and_deadlock"`
+	Refused   int      `json:"refused"`
+	Equal     int      `json:"equal"`
+	Survivors []string `json:"survivors"`
+}
+
+// mutants prints how much the properties of nets notice.
+func (c *fileCheck) mutants(ctx context.Context, nets []shippedNet, w io.Writer) error {
+	for _, n := range nets {
+		s, err := n.mutate(ctx)
+		if err != nil {
+			return err
+		}
+		m := mutantsJSON{n.name, s.Mutants, s.Killed, s.Rate(), s.Without("capacity", "deadlock-free"), s.Refused, s.Equal,
+			append([]string{}, s.Survivors...)}
+		if c.json {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			if err := e.Encode(m); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(w, "%s: %d of %d mutants killed (%.0f %%), %d without the properties capacity and deadlock-free; "+
+			"%d more were refused, %d are equal\n", n.name, m.Killed, m.Mutants, 100*m.Score, m.Basic, m.Refused, m.Equal)
+		for _, name := range m.Survivors {
+			fmt.Fprintf(w, "  survives: %s\n", name)
+		}
+	}
+	return nil
+}
+
+// mutate changes the net in one place at a time; with small counts, so that it ends.
+func (n shippedNet) mutate(ctx context.Context) (*mutate.Score, error) {
+	config := n.config
+	config.BudgetFrames, config.ReplyFramesMax = 2, 2
+	net, err := voicenets.Session(config)
+	if err != nil {
+		return nil, err
+	}
+	shut := func(open *petri.Net) (*petri.Net, error) { return voicenets.CloseHostile(open, config) }
+	return mutate.Run(ctx, net, mutate.Config{
+		Closures:   []mutate.Closure{{Name: "hostile", Close: shut}},
+		Properties: append(voicenets.Properties(config), voicenets.Protocol(config)...),
+		Max:        markingsMax,
+	})
 }

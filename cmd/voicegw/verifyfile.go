@@ -14,46 +14,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
-// fileCheck are the flags of verify that are about a file.
+// fileCheck are the flags of verify.
 type fileCheck struct {
 	properties   []string
 	json         bool
 	certificates string // a directory, or ""
-}
-
-// verifyFiles lets verify take a file where it takes the name of a net we ship.
-func verifyFiles(cmd *cobra.Command) *cobra.Command {
-	var c fileCheck
-	cmd.Use = "verify [NET | FILE --property P ...]"
-	cmd.Long += "\n\nInstead of a name it takes a file, PNML or TINA's .net, and at least one --property to check:\n" +
-		"  deadlock-free       some transition is enabled in every marking\n" +
-		"  bound PLACE <= N    the place never holds more than N tokens\n" +
-		"  never EXPR          no marking satisfies EXPR, such as on_1 >= 1 && closed == 0 (also ||, ! and parentheses)\n" +
-		"  reach EXPR          some marking does\n" +
-		"Intervals count if the file has some. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
-		"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong."
-	cmd.Flags().StringArrayVar(&c.properties, "property", nil, "what to check of the net in FILE; more than once for more")
-	cmd.Flags().BoolVar(&c.json, "json", false, "of a FILE: print a JSON list of verdicts")
-	cmd.Flags().StringVar(&c.certificates, "certificates", "",
-		"of a FILE: a directory to write the certificates of proofs to")
-	shipped := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 && isNetFile(args[0]) {
-			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
-		}
-		if len(c.properties) > 0 || c.json || c.certificates != "" {
-			return usagef("--property, --json and --certificates are for a FILE (%s); the nets we ship have their own",
-				orList(netEndings()))
-		}
-		return shipped(cmd, args)
-	}
-	return cmd
+	mutate       bool
 }
 
 // finding is a verdict as JSON.
@@ -115,7 +85,7 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 		return err
 	}
 	if c.json {
-		err = printFindings(stdout, report, files)
+		err = printFindings(stdout, findings(report, files))
 	} else {
 		err = printReport(stdout, report)
 	}
@@ -283,7 +253,8 @@ func (c *fileCheck) write(r *verify.Report) ([]string, error) {
 	return files, nil
 }
 
-func printFindings(w io.Writer, r *verify.Report, files []string) error {
+// findings are the verdicts of a report; files are where certificates were written.
+func findings(r *verify.Report, files []string) []finding {
 	out := []finding{}
 	for i := range r.Results {
 		v := &r.Results[i]
@@ -294,10 +265,14 @@ func printFindings(w io.Writer, r *verify.Report, files []string) error {
 		}
 		out = append(out, f)
 	}
+	return out
+}
+
+func printFindings(w io.Writer, list []finding) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return e.Encode(list)
 }
 
 func asJSON(w *verify.Witness) *witnessJSON {

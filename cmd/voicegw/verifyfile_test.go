@@ -51,7 +51,6 @@ func TestVerifyFile(t *testing.T) {
 		command(t, nil, args...).want(t, test.code, test.words...)
 	}
 	command(t, nil, "verify", filepath.Join(t.TempDir(), "none.net"), "--property", "deadlock-free").want(t, 2, "none.net")
-	command(t, nil, "verify", "session", "--json").want(t, 2, "--json")
 }
 
 // TestVerifyFileCertificates: a proof comes with a certificate that a checker of its own takes.

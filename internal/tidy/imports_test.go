@@ -31,7 +31,7 @@ func layers() map[string]layer {
 		"verify/stateclass":      {imports: []string{"petri", "verify"}},
 		"verify/smt":             {imports: []string{"petri", "verify"}, tests: []string{"voicenets"}},
 		"verify/netfile":         {imports: []string{"petri", "verify"}, tests: []string{"verify/stateclass"}},
-		"verify/monitor":         {imports: []string{"petri", "verify"}, tests: []string{"voicenets"}},
+		"verify/monitor":         {imports: []string{"petri", "verify"}, tests: []string{"voicenets", "petri/event"}},
 		"verify/verifytest":      {imports: []string{"petri", "verify"}},
 		"verify/mutate":          {imports: []string{"petri", "verify", "verify/*"}, tests: []string{"voicenets"}},
 		"voicenets":              {imports: []string{"petri", "verify"}, tests: []string{"verify/mutate"}},

@@ -1,0 +1,93 @@
+package smt
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// sessions are the closed nets of a session that a gateway runs.
+func sessions(t *testing.T, budget int) map[string]*petri.Program {
+	t.Helper()
+	out := map[string]*petri.Program{}
+	for name, c := range map[string]voicenets.Config{
+		"manual": {}, "greeting": {Greeting: true}, "server": {Detection: voicenets.Server},
+		"half-duplex": {HalfDuplex: true}, "server half-duplex": {Detection: voicenets.Server, HalfDuplex: true},
+	} {
+		c.BudgetFrames = budget
+		hostile, err := voicenets.Hostile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = compile(t, hostile)
+	}
+	return out
+}
+
+// frames leaves the budget of a session open.
+func frames(name string) Config {
+	k := Param{Name: "K", Min: 1, Thresholds: []Threshold{{"send_frame", "unacked"}}}
+	if !strings.Contains(name, "half-duplex") {
+		k.Thresholds = append(k.Thresholds, Threshold{"play_again", "unacked"})
+	}
+	return Config{Params: []Param{k}}
+}
+
+// TestVoiceBudget: whatever the environment does, no session hands over more
+// frames that were not acknowledged than its budget, for every budget there is:
+// the program of any budget is the one of the proof.
+func TestVoiceBudget(t *testing.T) {
+	needSolvers(t)
+	one := sessions(t, 1)
+	for _, budget := range []int{1, 2, 20, 100} {
+		for name, p := range sessions(t, budget) {
+			t.Run(fmt.Sprint(name, " ", budget), func(t *testing.T) {
+				c := frames(name)
+				if alike, err := c.Alike(one[name], p, "unacked > K"); err != nil || !alike {
+					t.Errorf("alike %v, %v", alike, err)
+				}
+				if budget > 1 {
+					return
+				}
+				if r := run(t, p, c.Bound("unacked", "K")); r.Outcome != verify.Proved {
+					t.Errorf("%s: %s", r.Outcome, r.Reason)
+				}
+				c.Timeout = time.Second // it is not to be found
+				if r := run(t, p, c.Never("unacked + 1 > K")); r.Outcome == verify.Proved {
+					t.Errorf("one less is proved too: %s", r.Reason)
+				}
+			})
+		}
+	}
+}
+
+// TestVoiceForgotten: where the budget is not looked at, nothing is proved.
+func TestVoiceForgotten(t *testing.T) {
+	needSolvers(t)
+	p := sessions(t, 3)["manual"]
+	c := frames("manual")
+	c.Params[0].Thresholds, c.Timeout = c.Params[0].Thresholds[:1], time.Second
+	if r := run(t, p, c.Bound("unacked", "K")); r.Outcome == verify.Proved {
+		t.Errorf("%s: %s", r.Outcome, r.Reason)
+	}
+}
+
+// TestVoiceUplink: no frame goes up outside the caller's turn or while muted,
+// whatever the counts.
+func TestVoiceUplink(t *testing.T) {
+	needSolvers(t)
+	p := sessions(t, 20)["manual"]
+	for _, expr := range []string{
+		"!in_turn && can(send_frame_up)", "muted && can(send_frame_up)", "ended && can(send_frame_up)",
+		"quiet && speaking || !quiet && !speaking && !ended", "unheard && !replying && !ended",
+	} {
+		if r := run(t, p, Never(expr)); r.Outcome != verify.Proved {
+			t.Errorf("never %s: %s: %s", expr, r.Outcome, r.Reason)
+		}
+	}
+}
