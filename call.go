@@ -40,7 +40,8 @@ type call struct {
 	mic  *microphone
 	feed *netFeed // nil: nobody watches
 
-	reply uint64 // the generation of the reply that is being played, as on the wire; 0: none. The net's loop owns it
+	// reply is the generation of the reply that is being played, as on the wire; 0: none. The net's loop owns it.
+	reply uint64
 
 	carriers sync.WaitGroup // besides run
 
@@ -62,8 +63,8 @@ const (
 // newCall makes a call that has not begun; run must follow.
 func newCall(g *Gateway, peer transport.Peer, hello transport.Hello) *call {
 	id := newID()
-	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, log: g.cfg.Log.With(zap.String("call", id), zap.String("client", hello.Client)),
-		events: event.NewRing(ringEvents)}
+	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, events: event.NewRing(ringEvents),
+		log: g.cfg.Log.With(zap.String("call", id), zap.String("client", hello.Client))}
 	c.prog = g.programs[variant{c.detection(), hello.HalfDuplex}]
 	c.down, c.up = newDownlink(c), newUplink(c)
 	return c
@@ -99,8 +100,8 @@ func (c *call) run(ctx context.Context) error {
 	err := c.part()
 	cancel()
 	c.carriers.Wait()
-	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(began)), zap.Object("net", c.tally()),
-		zap.Error(err))
+	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(began)),
+		zap.Object("net", c.tally()), zap.Error(err))
 	return err
 }
 
