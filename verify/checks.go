@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
@@ -152,17 +153,27 @@ func (m *Model) describe(f Fault) string {
 	return fmt.Sprintf("%s exceeds the capacity of %s, %d", m.Name(f.Step), p.Name, p.Max)
 }
 
-// pathToRefusal ends with the marking that the refusing step leads to.
+// pathToRefusal is a way on which the refusal happens.
 func (g *Graph) pathToRefusal(r RefusalAt) Path {
-	if r.From < 0 {
-		return g.PathTo(int(g.roots[0]))
+	p := Path{State: -1}
+	if r.From >= 0 {
+		p.Steps = g.PathTo(r.From).Steps
 	}
-	for _, e := range g.From(r.From) {
-		if e.Step == r.First {
-			return g.PathToEdge(r.From, e)
+	var chain []Step
+	var w *Walker
+	w = g.Model.NewWalker(func() {
+		if chain == nil && slices.Contains(w.Refused, r.Refusal) {
+			chain = append([]Step{}, w.Chain...)
 		}
+	}, nil)
+	w.Record = true
+	if r.From < 0 {
+		w.Start()
+	} else {
+		w.Fire(g.Marking(r.From, nil), r.First)
 	}
-	return g.PathTo(r.From)
+	p.Steps = append(p.Steps, chain...)
+	return p
 }
 
 // ChainBound says that at most n firings follow one another at one instant

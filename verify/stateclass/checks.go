@@ -184,12 +184,16 @@ func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
 			if keeps(mayRefuse, g.Model.Place(r.Place)) {
 				continue
 			}
-			return g.refute(g.pathAcross(r.From, r.First), "%s is full and refuses the token of %s",
+			return g.refute(g.pathAcross(r.From, r.First, refuses(r.Refusal)), "%s is full and refuses the token of %s",
 				g.Model.Place(r.Place), g.Model.Name(r.Step)), nil
 		}
 		return g.certified(ctx, pass, p, g.whole("%d classes, every place within its capacity", g.Classes()))
 	}
 	return p
+}
+
+func refuses(r verify.Refusal) func(*verify.Walker) bool {
+	return func(w *verify.Walker) bool { return slices.Contains(w.Refused, r) }
 }
 
 // Fires is verify.Fires with time. Relaxed waits would not be exact, so they

@@ -99,21 +99,21 @@ func (g *Graph) pathToFault(f verify.FaultAt) []verify.Step {
 	return steps
 }
 
-// pathAcross returns a way to a class and over the step that leaves it.
-func (g *Graph) pathAcross(from int, first verify.Step) []verify.Step {
-	if from < 0 {
-		return nil
+// pathAcross returns a way to a class and over the step that leaves it, on which
+// what is looked for happens.
+func (g *Graph) pathAcross(from int, first verify.Step, happens func(*verify.Walker) bool) []verify.Step {
+	var steps, chain []verify.Step
+	if from >= 0 {
+		steps = g.PathTo(from)
 	}
-	steps := g.PathTo(from)
 	r := g.replay(from, first)
 	r.visit = func() {
-		if len(r.w.Chain) > 0 {
-			steps = append(steps, r.w.Chain...)
-			r.visit = func() {}
+		if chain == nil && happens(r.w) {
+			chain = append([]verify.Step{}, r.w.Chain...)
 		}
 	}
 	r.run()
-	return steps
+	return append(steps, chain...)
 }
 
 // findPassing finds a passing marking that breaks a property, and a way to it;

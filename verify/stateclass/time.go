@@ -148,7 +148,9 @@ func NotBefore(start, stop string, least time.Duration, o Options) *verify.Prope
 
 // early is the refutation by the run that stops the observer soonest.
 func (g *Graph) early(least time.Duration) verify.Verdict {
-	steps := g.pathAcross(int(g.quickest.from), g.quickest.first)
+	steps := g.pathAcross(int(g.quickest.from), g.quickest.first, func(w *verify.Walker) bool {
+		return w.Marking[g.Model.Slots()-2] == 0
+	})
 	v := g.refute(steps, "after %v", least)
 	stop := g.stopOf(steps)
 	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop+1]), stop, least)
