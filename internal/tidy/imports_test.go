@@ -34,7 +34,7 @@ func layers() map[string]layer {
 		"verify/monitor":         {imports: []string{"petri", "verify"}, tests: []string{"voicenets", "petri/event"}},
 		"verify/verifytest":      {imports: []string{"petri", "verify"}},
 		"verify/mutate":          {imports: []string{"petri", "verify", "verify/*"}, tests: []string{"voicenets"}},
-		"voicenets":              {imports: []string{"petri", "verify"}, tests: []string{"verify/mutate"}},
+		"voicenets":              {imports: []string{"petri", "verify"}, tests: []string{"verify/mutate", "verify/stateclass"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
