@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
@@ -58,6 +59,9 @@ func TestProofs(t *testing.T) {
 	}
 }
 
+// patient waits for solvers on a machine that others use too.
+func patient() Config { return Config{Timeout: 2 * time.Minute} }
+
 // TestCalibration: the solver and the explicit search agree on a net with
 // resets, whatever its budget.
 func TestCalibration(t *testing.T) {
@@ -75,7 +79,7 @@ func TestCalibration(t *testing.T) {
 			if reached {
 				want = verify.Refuted
 			}
-			have, explicit := run(t, p, Never(expr)), run(t, p, verify.Never(expr))
+			have, explicit := run(t, p, patient().Never(expr)), run(t, p, verify.Never(expr))
 			if have.Outcome != want || explicit.Outcome != want {
 				t.Errorf("K=%d: never %s: %s (%s); explicit: %s; want %s",
 					k, expr, have.Outcome, have.Reason, explicit.Outcome, want)
