@@ -38,6 +38,10 @@ func verifyCommand() *cobra.Command {
 			"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.kept.notes = cmd.ErrOrStderr()
+			if c.mutate && c.kept.wanted() {
+				return usagef("--script and --frames keep what refutes a property; --mutate checks changed nets")
+			}
 			if len(args) == 1 && isNetFile(args[0]) {
 				if c.mutate {
 					return usagef("--mutate is for the nets we ship, not for %s", args[0])
@@ -53,6 +57,10 @@ func verifyCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.certificates, "certificates", "", "a directory to write the certificates of proofs to")
 	cmd.Flags().BoolVar(&c.mutate, "mutate", false,
 		"change NET in one place at a time and print how many changes the properties notice")
+	cmd.Flags().StringVar(&c.kept.script, "script", "",
+		"a file to write the run that refutes the first refuted property to, as a test for petritest")
+	cmd.Flags().StringVar(&c.kept.frames, "frames", "",
+		"a directory to draw that run into, one SVG a marking: frame-000.svg and so on")
 	return cmd
 }
 
@@ -95,6 +103,9 @@ func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writ
 		if !c.json {
 			printVerdicts(w, n, report)
 		}
+		if err := c.kept.keepShipped(report, n); err != nil {
+			return err
+		}
 		if o := report.Outcome(); o != verify.Proved {
 			open = append(open, n.name)
 			if outcome != verify.Refuted {
@@ -106,6 +117,9 @@ func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writ
 		if err := printFindings(w, found); err != nil {
 			return err
 		}
+	}
+	if err := c.kept.finish(); err != nil {
+		return err
 	}
 	switch names := strings.Join(open, ", "); {
 	case outcome == verify.Refuted:

@@ -24,6 +24,7 @@ type fileCheck struct {
 	json         bool
 	certificates string // a directory, or ""
 	mutate       bool
+	kept         keeping
 }
 
 // finding is a verdict as JSON.
@@ -90,6 +91,10 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 		err = printReport(stdout, report)
 	}
 	if err != nil {
+		return err
+	}
+	c.kept.keep(report, nil)
+	if err := c.kept.finish(); err != nil {
 		return err
 	}
 	switch report.Outcome() {

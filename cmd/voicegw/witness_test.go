@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri/petritest"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// TestVerifyKeeps writes the run that refutes a property of a file as a test that passes, and as drawings.
+func TestVerifyKeeps(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		file, property string
+		frames         int
+	}{
+		{"crossing_2.net", "never on_1 >= 1", 6},
+		{"mutex.pnml", "bound rest <= 2", 1},
+		{"tie.net", "deadlock-free", 2},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			dir := t.TempDir()
+			script, frames := filepath.Join(dir, "script"), filepath.Join(dir, "new", "frames")
+			args := []string{"verify", testNet(test.file), "--property", test.property, "--script", script,
+				"--frames", frames}
+			command(t, nil, args...).want(t, 1, script+" is the run", frames+" shows the run")
+			n, err := readNet(testNet(test.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := n.model()
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog, err := m.Triggered()
+			if err != nil {
+				t.Fatal(err)
+			}
+			petritest.Run(t, script, prog)
+			checkFrames(t, frames, test.frames)
+			command(t, nil, args...).want(t, 2, "has frames already")
+		})
+	}
+}
+
+// checkFrames wants so many drawings, no two alike.
+func checkFrames(t *testing.T, dir string, want int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != want {
+		t.Fatalf("%d frames, %v; want %d", len(files), err, want)
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil || seen[string(data)] {
+			t.Errorf("%s: %v, or it is drawn twice", f, err)
+		}
+		seen[string(data)] = true
+		d := xml.NewDecoder(bytes.NewReader(data))
+		for err == nil {
+			_, err = d.Token()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// TestVerifyKeepsNothing says why nothing was written, and leaves nothing behind.
+func TestVerifyKeepsNothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"proved", []string{testNet("self_loop.net"), "--property", "never q"}, 0, "nothing is refuted"},
+		{"unknown", []string{testNet("growing.net"), "--property", "never p == 0"}, 3, "nothing is refuted"},
+		{"no run", []string{testNet("self_loop.net"), "--property", "reach q"}, 1, "by all runs"},
+		{"shipped", []string{"session", "--property", "deadlock-free"}, 0, "nothing is refuted"},
+		{"mutants", []string{"session", "--mutate"}, 2, "--mutate"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			args := append([]string{"verify"}, test.args...)
+			args = append(args, "--script", filepath.Join(dir, "script"), "--frames", filepath.Join(dir, "frames"))
+			command(t, nil, args...).want(t, test.code, test.says)
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%v left, %v", left, err)
+			}
+		})
+	}
+	command(t, nil, "verify", testNet("tie.net"), "--property", "deadlock-free", "--script",
+		filepath.Join(t.TempDir(), "none", "script")).want(t, 2, "--script")
+}
+
+// TestVerifyKeepsOfShipped: what the net that runs does wrong becomes a test of that net, without its environment.
+func TestVerifyKeepsOfShipped(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ expr, says string }{
+		"speech": {"confirming >= 1", "inject speech_edge start @0s\n"},
+		"reply":  {"unplayed >= 2", "inject model_audio @"},
+		"late":   {"peer/aged >= 1 && replying >= 1", "injected peer_ack[stale]\n"},
+		"end":    {"call_ended >= 1", "30m0s fired call/end_longest_call\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := fileCheck{kept: keeping{script: filepath.Join(dir, "script"), frames: filepath.Join(dir, "frames"),
+				notes: io.Discard}}
+			check := func(n shippedNet, ctx context.Context, _ []*verify.Property) (*verify.Report, error) {
+				return n.verify(ctx, []*verify.Property{verify.Never(test.expr)})
+			}
+			n := shippedNets()[0]
+			var out strings.Builder
+			if err := c.verifyNets(t.Context(), []shippedNet{n}, &out, check); err == nil || !c.kept.done {
+				t.Fatalf("%v\n%s", err, out.String())
+			}
+			open, err := n.program()
+			if err != nil {
+				t.Fatal(err)
+			}
+			petritest.Run(t, c.kept.script, open)
+			data, err := os.ReadFile(c.kept.script)
+			if err != nil || !strings.Contains(string(data), test.says) {
+				t.Errorf("%v, or no %q:\n%s", err, test.says, data)
+			}
+		})
+	}
+}
