@@ -47,6 +47,11 @@ allocations() { tests -vE "$pure" -run 'Alloc'; }
 
 has_c_compiler() { command -v "$("$go" env CC)" >/dev/null; }
 
+has_z3_headers() { [[ -e /usr/include/z3.h ]]; }
+
+# inductions tests what is behind the build tag z3: proofs with the library of z3, which is C.
+inductions() { CGO_ENABLED=1 "$go" test -timeout 10m -tags z3 ./verify/smt; }
+
 main() {
     step 'deps' scripts/deps.sh
     step 'vet' "$go" vet ./...
@@ -60,6 +65,11 @@ main() {
         echo "NOTE: no C compiler ($("$go" env CC)): the race detector cannot run. \`make deps\` installs gcc."
         step 'tests of the rest, without the race detector' without_race
         skip 'race detector (no C compiler: make deps)'
+    fi
+    if has_c_compiler && has_z3_headers; then
+        step 'proofs with the library of z3 (build tag z3)' inductions
+    else
+        skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
     fi
     printf '\n== summary\n'
     printf '%s\n' "${results[@]}"

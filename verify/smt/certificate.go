@@ -146,27 +146,48 @@ func sameParam(a, b Param) bool {
 }
 
 // recheck has somebody else decide the obligations: cvc5 or, without it,
-// another process of z3. It returns who did.
+// another process of z3, and then the library of z3 if it was built in. It
+// returns who did.
 func (c Config) recheck(ctx context.Context, s *system, invariant term) (string, error) {
-	by, err := c.cvc5(ctx)
-	if quiet := (*silence)(nil); errors.As(err, &quiet) {
-		by, err = c.z3(ctx)
-	}
+	by, err := c.second(ctx)
 	if err != nil {
 		return "", err
 	}
-	return by.name, s.check(ctx, by, invariant)
+	if err := s.check(ctx, by, invariant); err != nil {
+		return "", err
+	}
+	third, err := c.third(ctx, s, invariant)
+	if err != nil {
+		return "", err
+	}
+	return by.name + third, nil
+}
+
+// second finds who checks what z3 found: cvc5 or, without it, z3.
+func (c Config) second(ctx context.Context) (*solver, error) {
+	by, err := c.cvc5(ctx)
+	if quiet := (*silence)(nil); errors.As(err, &quiet) {
+		return c.z3(ctx)
+	}
+	return by, err
 }
 
 // check decides every obligation of an invariant. Its error is a silence if
 // there was no answer.
 func (s *system) check(ctx context.Context, by *solver, invariant term) error {
-	script, names := s.obligations(invariant)
-	r, err := by.ask(ctx, script)
+	script, names := s.script(s.obligations(), invariant)
+	return by.refute(ctx, script, names)
+}
+
+// refute has a solver decide questions whose answer must be that there is no
+// such thing. Its error is a refusal where there is, and a silence without an
+// answer.
+func (s *solver) refute(ctx context.Context, script string, names []string) error {
+	r, err := s.ask(ctx, script)
 	if err != nil {
 		return err
 	}
-	answers, err := by.answers(r, len(names))
+	answers, err := s.answers(r, len(names))
 	if err != nil {
 		return err
 	}
@@ -175,15 +196,33 @@ func (s *system) check(ctx context.Context, by *solver, invariant term) error {
 			return refusal("the invariant does not hold: %s", names[i])
 		}
 		if !a.holds() {
-			return silent("%s does not decide %s", by.name, names[i])
+			return silent("%s does not decide %s", s.name, names[i])
 		}
 	}
 	return nil
 }
 
-// obligations are the negations of what an inductive invariant must satisfy,
-// one question each, and what they are called.
-func (s *system) obligations(invariant term) (script string, names []string) {
+// obligation is one thing that an inductive invariant must satisfy.
+type obligation struct {
+	name    string
+	assumed bool   // the invariant holds
+	where   term   // and so does this:
+	then    []term // then it holds of these values of the variables; nil: that cannot be
+}
+
+// obligations are what an invariant must satisfy: at the start, after every
+// firing, and where it is bad.
+func (s *system) obligations() []obligation {
+	out := []obligation{{name: "at the start", where: s.init, then: s.vars()}}
+	for _, r := range s.rules {
+		out = append(out, obligation{name: "after " + r.name, assumed: true, where: r.guard, then: r.next})
+	}
+	return append(out, obligation{name: "where it is bad", assumed: true, where: s.bad})
+}
+
+// script asks for what breaks an obligation, one question each, and says what
+// they are called.
+func (s *system) script(todo []obligation, invariant term) (script string, names []string) {
 	var b strings.Builder
 	b.WriteString("(set-logic QF_LIA)\n")
 	vars := s.vars()
@@ -193,16 +232,18 @@ func (s *system) obligations(invariant term) (script string, names []string) {
 		params = append(params, list(v, sym("Int")))
 	}
 	fmt.Fprintf(&b, "(define-fun Inv %s Bool %s)\n", list(params...), invariant)
-	inv := func(args []term) term { return app("Inv", args...) }
-	question := func(name string, parts ...term) {
-		names = append(names, name)
+	for _, o := range todo {
+		var parts []term
+		if o.assumed {
+			parts = append(parts, app("Inv", vars...))
+		}
+		parts = append(parts, o.where)
+		if o.then != nil {
+			parts = append(parts, negate(app("Inv", o.then...)))
+		}
+		names = append(names, o.name)
 		fmt.Fprintf(&b, "(push 1)\n(assert %s)\n(check-sat)\n(pop 1)\n", conj(parts...))
 	}
-	question("at the start", s.init, negate(inv(vars)))
-	for _, r := range s.rules {
-		question("after "+r.name, inv(vars), r.guard, negate(inv(r.next)))
-	}
-	question("where it is bad", inv(vars), s.bad)
 	return b.String(), names
 }
 

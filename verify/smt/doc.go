@@ -20,4 +20,8 @@
 // does not refute anything, since time may forbid it: then the explicit search
 // decides, and if it cannot the verdict is Unknown. Nothing is said of
 // liveness, of time, or of an open net.
+//
+// Built with cgo and the tag z3 the package also uses the library of z3, in
+// this process: CheckInProcess and every proof ask it for a third opinion, and
+// Config.Induction proves by k-induction. Without the tag there is no C in it.
 package smt

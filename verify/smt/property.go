@@ -38,6 +38,14 @@ func (c Config) Never(expr string) *verify.Property {
 }
 
 func (c Config) check(ctx context.Context, pass *verify.Pass, expr string) (verify.Verdict, error) {
+	return c.ask(pass, expr, method, func(p *prover) (verify.Verdict, error) { return p.prove(ctx) })
+}
+
+// ask refuses questions that are wrong or of which nothing can be said, and
+// makes a silence a verdict.
+func (c Config) ask(
+	pass *verify.Pass, expr, method string, prove func(*prover) (verify.Verdict, error),
+) (verify.Verdict, error) {
 	e, err := newEncoder(pass.Model(), pass.Config.Semantics, c.Params)
 	if err != nil {
 		return verify.Verdict{}, err
@@ -48,8 +56,7 @@ func (c Config) check(ctx context.Context, pass *verify.Pass, expr string) (veri
 	if len(pass.Model().OpenPlaces()) > 0 {
 		return verify.Doubt(method, verify.OpenEnv, 0, "the net is open: close it with automata of its environment"), nil
 	}
-	p := &prover{Config: c, pass: pass, enc: e, expr: expr}
-	v, err := p.prove(ctx)
+	v, err := prove(&prover{Config: c, pass: pass, enc: e, expr: expr})
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
 		return verify.Doubt(method, verify.Solver, 0, "%s", quiet.why), nil
 	}

@@ -1,0 +1,178 @@
+//go:build z3
+
+package smt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/aclements/go-z3/z3"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+const libraryName = "the library of z3"
+
+// library is a context of z3 in this process with the one solver it may have.
+// It stays with the goroutine that called inProcess: contexts of z3 do not bear
+// more. MemoryMB is not observed here; about 20 MB are usual, and they return
+// when the garbage collector comes by.
+type library struct {
+	ctx    *z3.Context
+	solver *z3.Solver
+	run    context.Context // when to stop
+}
+
+// inProcess calls work with the library, within the timeout for all of its
+// questions together. What z3 throws becomes a silence.
+func (c Config) inProcess(ctx context.Context, work func(*library) error) (err error) {
+	limit := c.Timeout
+	if limit <= 0 {
+		limit = defaultTimeout
+	}
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			err = silent("%s: %v", libraryName, r)
+		}
+		if ctx.Err() != nil {
+			err = fmt.Errorf("smt: ask %s: %w", libraryName, ctx.Err())
+		}
+	}()
+	// The timeout is z3's own as well: an interruption between two questions
+	// may be overheard.
+	ms := min(limit/time.Millisecond+1, math.MaxInt32)
+	l := &library{ctx: z3.NewContext(z3.NewContextConfig().SetUint("timeout", uint(ms))), run: timed}
+	l.solver = z3.NewSolver(l.ctx)
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(timed, func() {
+		defer close(interrupted)
+		l.ctx.Interrupt()
+	})
+	defer func() {
+		if !stop() {
+			<-interrupted
+		}
+	}()
+	return work(l)
+}
+
+// check asks whether formulas can be true together, and forgets them. The
+// names in them are those of vars; others of the same name in another question
+// are the same.
+func (l *library) check(vars map[string]z3.Value, formulas ...term) (answer, error) {
+	if l.run.Err() != nil {
+		return noAnswer, silent("%s found no answer in time", libraryName)
+	}
+	l.solver.Push()
+	defer l.solver.Pop()
+	for _, f := range formulas {
+		b, err := l.formula(vars, f)
+		if err != nil {
+			return noAnswer, err
+		}
+		l.solver.Assert(b)
+	}
+	return l.decide()
+}
+
+// decide asks about what was asserted.
+func (l *library) decide() (answer, error) {
+	found, err := l.solver.Check()
+	switch {
+	case err != nil:
+		return noAnswer, silent("%s: %v", libraryName, err)
+	case found:
+		return sat, nil
+	}
+	return unsat, nil
+}
+
+// variables are unknown integers of these names.
+func (l *library) variables(names []term) map[string]z3.Value {
+	out := map[string]z3.Value{}
+	for _, n := range names {
+		out[n.atom] = l.ctx.IntConst(n.atom)
+	}
+	return out
+}
+
+// third has the library decide the obligations too. It says who did, for a
+// certificate: nobody, if it had no answer.
+func (c Config) third(ctx context.Context, s *system, invariant term) (string, error) {
+	err := c.inProcess(ctx, func(l *library) error { return l.obligations(s, s.obligations(), invariant) })
+	if quiet := (*silence)(nil); errors.As(err, &quiet) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return ", " + libraryName, nil
+}
+
+// obligations decides each of todo. Its error is a refusal where one fails, and
+// a silence without an answer.
+func (l *library) obligations(s *system, todo []obligation, invariant term) error {
+	vars := l.variables(s.vars())
+	for _, o := range todo {
+		a, err := l.obligation(s, vars, o, invariant)
+		switch {
+		case err != nil:
+			return err
+		case a.fails():
+			return refusal("the invariant does not hold: %s", o.name)
+		case !a.holds():
+			return silent("%s does not decide %s", libraryName, o.name)
+		}
+	}
+	return nil
+}
+
+// obligation asks for what breaks it.
+func (l *library) obligation(s *system, vars map[string]z3.Value, o obligation, invariant term) (answer, error) {
+	l.solver.Push()
+	defer l.solver.Pop()
+	if o.then != nil {
+		after := map[string]z3.Value{}
+		for i, v := range s.vars() {
+			var err error
+			if after[v.atom], err = l.value(vars, o.then[i]); err != nil {
+				return noAnswer, err
+			}
+		}
+		kept, err := l.formula(after, invariant)
+		if err != nil {
+			return noAnswer, err
+		}
+		l.solver.Assert(kept.Not())
+	}
+	if o.assumed {
+		return l.check(vars, invariant, o.where)
+	}
+	return l.check(vars, o.where)
+}
+
+// CheckInProcess holds a certificate against a closed net as Check does, with
+// nobody but the library of z3, which must be built in: build tag z3. Its
+// errors are those of Check.
+func CheckInProcess(
+	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
+) error {
+	s, err := c.rebuild(model, sem, expr, cert)
+	if err != nil {
+		return err
+	}
+	invariant, err := readInvariant(s, cert.Invariant)
+	if err != nil {
+		return fmt.Errorf("%w: %w", verify.ErrCertificate, err)
+	}
+	err = c.inProcess(ctx, func(l *library) error { return l.obligations(s, s.obligations(), invariant) })
+	if quiet := (*silence)(nil); errors.As(err, &quiet) {
+		return fmt.Errorf("%w: %w", ErrNotChecked, err)
+	}
+	return err
+}
