@@ -27,10 +27,8 @@ func (r *recording) text(p *petri.PlaceInfo, i int, at time.Duration) (string, e
 	k := kind{aged: p.Gen, keyed: p.Keys != nil}
 	if p.Gen {
 		r.advance(at) // timers until then may begin a new generation
-		if k.gen = r.machine.Gen(); i%2 == 1 && k.gen == 0 {
-			k.gen = 1
-		} else if i%2 == 1 {
-			k.gen--
+		if k.gen = r.machine.Gen(); i%2 == 1 {
+			k.gen-- // any other is stale
 		}
 		i /= 2
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,18 +20,22 @@ import (
 func TestVerifyKeeps(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		file, property string
-		frames         int
+		file       string
+		properties []string // the frames are those of the first refuted one
+		frames     []int    // how many places each draws as marked
 	}{
-		{"crossing_2.net", "never on_1 >= 1", 6},
-		{"mutex.pnml", "bound rest <= 2", 1},
-		{"tie.net", "deadlock-free", 2},
+		{"crossing_2.net", []string{"deadlock-free", "never on_1 >= 1", "never open >= 1"},
+			[]int{4, 6, 5, 5, 5, 4}},
+		{"mutex.pnml", []string{"bound rest <= 2"}, []int{2}},
+		{"tie.net", []string{"deadlock-free"}, []int{1, 1}},
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			dir := t.TempDir()
 			script, frames := filepath.Join(dir, "script"), filepath.Join(dir, "new", "frames")
-			args := []string{"verify", testNet(test.file), "--property", test.property, "--script", script,
-				"--frames", frames}
+			args := []string{"verify", testNet(test.file), "--script", script, "--frames", frames}
+			for _, p := range test.properties {
+				args = append(args, "--property", p)
+			}
 			command(t, nil, args...).want(t, 1, script+" is the run", frames+" shows the run")
 			n, err := readNet(testNet(test.file))
 			if err != nil {
@@ -51,20 +56,23 @@ func TestVerifyKeeps(t *testing.T) {
 	}
 }
 
-// checkFrames wants so many drawings, no two alike.
-func checkFrames(t *testing.T, dir string, want int) {
+// checkFrames wants a drawing, none like another, for each number of marked places.
+func checkFrames(t *testing.T, dir string, marked []int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != want {
-		t.Fatalf("%d frames, %v; want %d", len(files), err, want)
+	if err != nil || len(files) != len(marked) {
+		t.Fatalf("%d frames, %v; want %d", len(files), err, len(marked))
 	}
 	seen := map[string]bool{}
-	for _, f := range files {
+	for i, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil || seen[string(data)] {
 			t.Errorf("%s: %v, or it is drawn twice", f, err)
 		}
 		seen[string(data)] = true
+		if n := len(regexp.MustCompile(`class="place[^"]* marked`).FindAll(data, -1)); n != marked[i] {
+			t.Errorf("%s: %d places are marked; want %d", f, n, marked[i])
+		}
 		d := xml.NewDecoder(bytes.NewReader(data))
 		for err == nil {
 			_, err = d.Token()
@@ -120,12 +128,12 @@ func TestVerifyKeepsOfShipped(t *testing.T) {
 			check := func(n shippedNet, ctx context.Context, _ []*verify.Property) (*verify.Report, error) {
 				return n.verify(ctx, []*verify.Property{verify.Never(test.expr)})
 			}
-			n := shippedNets()[0]
+			nets := shippedNets()[:2] // both are refuted; the first is kept
 			var out strings.Builder
-			if err := c.verifyNets(t.Context(), []shippedNet{n}, &out, check); err == nil || !c.kept.done {
+			if err := c.verifyNets(t.Context(), nets, &out, check); err == nil || c.kept.err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
-			open, err := n.program()
+			open, err := nets[0].program()
 			if err != nil {
 				t.Fatal(err)
 			}
