@@ -62,6 +62,18 @@ func TestRecordedScripts(t *testing.T) {
 	}
 }
 
+// TestRecordedFault: a script may end in the fault that a property rules out.
+func TestRecordedFault(t *testing.T) {
+	for name, wait := range map[string]petri.Interval{"point": petri.After(time.Second),
+		"interval": petri.Between(time.Second, 2*time.Second)} {
+		t.Run(name, func(t *testing.T) {
+			n := imported(tokens("A", "B"), petri.Transition{Name: "a", In: arcs("A"), Out: outs("B"), When: wait})
+			n.Caps = []petri.Cap{{Place: unit("B"), Max: 1}}
+			plays(t, n, Config{}, WithinCapacity(), "1s faulted", "fault: ")
+		})
+	}
+}
+
 // seat is a colour with key and generation that is read from an object.
 type seat struct {
 	Row  word

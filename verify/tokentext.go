@@ -24,7 +24,7 @@ type kind struct {
 // key, nothing, or a JSON object with one field for each thing the place tells
 // apart.
 func (r *recording) text(p *petri.PlaceInfo, i int, at time.Duration) (string, error) {
-	k := kind{aged: p.Gen, keyed: p.Keys != nil}
+	slot, k := p.SlotName(i), kind{aged: p.Gen, keyed: p.Keys != nil}
 	if p.Gen {
 		r.advance(at) // timers until then may begin a new generation
 		if k.gen = r.machine.Gen(); i%2 == 1 {
@@ -40,7 +40,7 @@ func (r *recording) text(p *petri.PlaceInfo, i int, at time.Duration) (string, e
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("no text says %s", p.SlotName(i))
+	return "", fmt.Errorf("no text says %s", slot)
 }
 
 // is reports whether the token is of the kind.
