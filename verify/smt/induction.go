@@ -50,7 +50,11 @@ func (p *prover) induce(ctx context.Context, depth int) (verify.Verdict, error) 
 		case found.k > 0:
 			return p.induced(ctx, s, found.k)
 		case found.reached && whole:
-			return p.reached(ctx)
+			v, err := p.reached(ctx)
+			if v.Outcome == verify.Unknown {
+				v.Method = induction
+			}
+			return v, err
 		case whole:
 			return verify.Doubt(induction, verify.Solver, 0, "%d steps are not enough", depth), nil
 		default:

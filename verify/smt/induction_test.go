@@ -14,6 +14,8 @@ import (
 // TestInduction: the answers are those of the other methods.
 func TestInduction(t *testing.T) {
 	needSolvers(t)
+	leaves := &petri.Net{Name: "leaves", Imported: true, Init: many("q", 1), Transitions: []petri.Transition{
+		anytime("leave", arcs("q"), arcs("p"))}}
 	for _, x := range []struct {
 		name string
 		c    Config
@@ -29,12 +31,13 @@ func TestInduction(t *testing.T) {
 		{"no deadlock, in several steps", Config{}, voice(2), "dead", verify.Proved},
 		{"too hard: an invariant over unbounded turns", Config{}, freshness(true), "old", verify.Unknown},
 		{"old results if what was picked stays", Config{}, freshness(false), "old", verify.Refuted},
+		{"only at the start", Config{}, leaves, "q", verify.Refuted},
 		{"wrong bound", Config{}, voice(2), "INFLIGHT > 1", verify.Refuted},
 		{"right bound", Config{}, voice(2), "INFLIGHT > 2", verify.Proved},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			r := run(t, compile(t, x.net), x.c.Induction(x.expr, 8))
-			if r.Outcome != x.want || r.Outcome == verify.Proved && r.Method != induction {
+			if r.Outcome != x.want || (r.Outcome == verify.Refuted) == (r.Method == induction) {
 				t.Errorf("%s by %s: %s", r.Outcome, r.Method, r.Reason)
 			}
 			if (r.Outcome == verify.Refuted) != (r.Witness != nil) {
@@ -76,6 +79,26 @@ func TestSteps(t *testing.T) {
 	r := run(t, p, Config{}.Induction("dead", 1))
 	if r.Outcome != verify.Unknown || r.Cause != verify.Solver || !strings.Contains(r.Reason, "1 steps") {
 		t.Errorf("one step: %s: %s", r.Outcome, r.Reason)
+	}
+	// The process that confirms a proof does not confirm one that ends too soon.
+	e, err := newEncoder(verify.NewModel(p, verify.RunToCompletion), verify.RunToCompletion, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.keepAll()
+	s, err := e.system("dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := Config{}.second(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[int]bool{1: false, 4: true} {
+		script, names := s.unroll(k)
+		if err := by.refute(context.Background(), script, names); (err == nil) != want {
+			t.Errorf("%d steps: %v", k, err)
+		}
 	}
 }
 

@@ -165,7 +165,7 @@ func TestLate(t *testing.T) {
 		t.Errorf("late: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err = Config{Timeout: time.Minute}.inProcess(ctx, func(l *library) error {
+	err = Config{Timeout: time.Hour}.inProcess(ctx, func(l *library) error {
 		time.AfterFunc(100*time.Millisecond, cancel)
 		return hard(l)
 	})
