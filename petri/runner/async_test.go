@@ -41,7 +41,8 @@ func asyncChain(work, sync int) *petri.Net {
 	}
 	for i := range sync {
 		p := petri.Place[petri.Unit](fmt.Sprintf("p_%d", i))
-		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprintf("step_%d", i), In: before, Out: petri.And(p)})
+		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprintf("step_%d", i), In: before,
+			Out: petri.And(p)})
 		before = petri.Arcs{p}
 	}
 	n.Transitions = append(n.Transitions, petri.Transition{Name: "end", In: before, Out: petri.And(ended)})
