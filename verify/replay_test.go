@@ -104,32 +104,3 @@ func TestTiesThatNoMachineTakes(t *testing.T) {
 		t.Errorf("R: %s %s", v.Outcome, v.Reason)
 	}
 }
-
-func TestScript(t *testing.T) {
-	n, err := petri.Close("closed", keyed(), talker())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := Config{Open: compile(t, keyed())}
-	v := check(t, n, c, Never("right && idle == 0")).Results[0]
-	text, err := NewModel(compile(t, n), RunToCompletion).Script(v.Witness, c.Open)
-	const want = `# closed: reached: core/held[fresh] core/right talker/credit
-
-# talker/say_no
-inject in no @1s
-----
-
-# talker/say_yes
-inject in yes @1s
-----
-
-advance 1s
-----
-
-marking
-----
-`
-	if err != nil || text != want {
-		t.Errorf("%v\n%s", err, text)
-	}
-}
