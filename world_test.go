@@ -81,7 +81,7 @@ func inBubble(t *testing.T, p plan, story func(w *world)) {
 		back, front := wstest.New(), wstest.New()
 		var outside network = front
 		if p.narrow {
-			outside = newPipes()
+			outside = wstest.NewNarrow()
 		}
 		defer serve(back, model)()
 		defer func() { _ = model.Close() }()
@@ -116,50 +116,6 @@ func serve(l net.Listener, h http.Handler) (stop func()) {
 		running.Wait()
 	}
 }
-
-// pipes is a network of net.Pipe.
-type pipes struct {
-	*wstest.Network // closes
-	conns           chan net.Conn
-	closed          chan struct{}
-	once            sync.Once
-}
-
-func newPipes() *pipes {
-	return &pipes{Network: wstest.New(), conns: make(chan net.Conn), closed: make(chan struct{})}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error { p.once.Do(func() { close(p.closed) }); return nil }
-
-func (p *pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.conns <- addressed{far, p.Addr()}:
-		return near, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// addressed is a pipe on loopback.
-type addressed struct {
-	net.Conn
-	addr net.Addr
-}
-
-func (a addressed) LocalAddr() net.Addr  { return a.addr }
-func (a addressed) RemoteAddr() net.Addr { return a.addr }
 
 // onLoopback makes a world of real sockets. It ends with the test.
 func onLoopback(t *testing.T, p plan) *world {

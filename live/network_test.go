@@ -2,55 +2,24 @@ package live
 
 import (
 	"context"
-	"net"
 	"net/http"
-	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
-
-// pipes is a network inside one test, so that testing/synctest sees through its connections.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.conns <- far:
-		return near, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // pipeServer serves handler inside the bubble until the test ends, and returns a Wire that leads to it.
 func pipeServer(handler http.Handler) (w Wire, stop func()) {
-	p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	p := wstest.NewNarrow()
 	server := &http.Server{Handler: handler}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = server.Serve(p)
 	}()
-	transport := &http.Transport{DialContext: p.dial, DisableKeepAlives: true}
+	transport := &http.Transport{DialContext: p.Dial, DisableKeepAlives: true}
 	w = Wire{BaseURL: "ws://model", HTTPClient: &http.Client{Transport: transport}}
 	return w, func() {
 		_ = server.Close()

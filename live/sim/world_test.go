@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -14,40 +13,8 @@ import (
 	"github.com/voicegw/voicegw/audio/audiotest"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
-
-// pipes is a network inside one test: its connections are pairs of net.Pipe, so that testing/synctest sees through.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.conns <- far:
-		return near, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // world is a server and the way to it, in a bubble where time passes only when everybody waits.
 type world struct {
@@ -64,14 +31,14 @@ func inWorld(t *testing.T, cfg sim.Config, f func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		network := newPipes()
+		network := wstest.NewNarrow()
 		httpServer := &http.Server{Handler: server}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
 			_ = httpServer.Serve(network)
 		}()
-		transport := &http.Transport{DialContext: network.dial, DisableKeepAlives: true}
+		transport := &http.Transport{DialContext: network.Dial, DisableKeepAlives: true}
 		w := &world{t: t, server: server, wire: live.Wire{
 			BaseURL:    "ws://sim",
 			HTTPClient: &http.Client{Transport: transport},

@@ -1,5 +1,5 @@
-// Package wstest is a network without sockets: a listener and a dialer joined in memory, with deadlines and unbounded
-// buffers, so that a test under testing/synctest owns the time of both ends.
+// Package wstest is a network without sockets: a listener and a dialer joined in memory, with deadlines, so that a test
+// under testing/synctest owns the time of both ends.
 package wstest
 
 import (
@@ -16,10 +16,36 @@ type Network struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	join   func() (near, far net.Conn)
 }
 
-// New makes a network.
-func New() *Network { return &Network{conns: make(chan net.Conn), closed: make(chan struct{})} }
+// New makes a network whose connections hold whatever is written: a write never waits.
+func New() *Network {
+	return network(func() (near, far net.Conn) {
+		up, down := newStream(), newStream()
+		return &conn{in: down, out: up, addr: loopback()}, &conn{in: up, out: down, addr: loopback()}
+	})
+}
+
+// NewNarrow makes a network whose connections hold nothing: a write waits for its reader.
+func NewNarrow() *Network {
+	return network(func() (near, far net.Conn) {
+		near, far = net.Pipe()
+		return addressed{near}, addressed{far}
+	})
+}
+
+func network(join func() (near, far net.Conn)) *Network {
+	return &Network{conns: make(chan net.Conn), closed: make(chan struct{}), join: join}
+}
+
+func loopback() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// addressed is a pipe that has an address.
+type addressed struct{ net.Conn }
+
+func (addressed) LocalAddr() net.Addr  { return loopback() }
+func (addressed) RemoteAddr() net.Addr { return loopback() }
 
 // Accept waits for the next connection. It makes Network a net.Listener.
 func (n *Network) Accept() (net.Conn, error) {
@@ -38,14 +64,14 @@ func (n *Network) Close() error {
 }
 
 // Addr is an address on loopback.
-func (n *Network) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+func (n *Network) Addr() net.Addr { return loopback() }
 
 // Dial connects, whatever the address. It has the shape of net.Dialer.DialContext.
 func (n *Network) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	up, down := newStream(), newStream()
+	near, far := n.join()
 	select {
-	case n.conns <- &conn{in: up, out: down, addr: n.Addr()}:
-		return &conn{in: down, out: up, addr: n.Addr()}, nil
+	case n.conns <- far:
+		return near, nil
 	case <-n.closed:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
