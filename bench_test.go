@@ -17,19 +17,14 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// only returns the one call of a gateway, once it has begun.
-func only(tb testing.TB, g *Gateway) *call {
+// only returns the one call of a gateway, once it stands for its far end.
+func only(tb testing.TB, g *Gateway, p *farEnd) *call {
 	tb.Helper()
-	for range 1000 {
-		g.mu.Lock()
-		for l := range g.lines {
-			if l.call != nil && l.call.running() != nil {
-				g.mu.Unlock()
-				return l.call
-			}
-		}
-		g.mu.Unlock()
-		time.Sleep(time.Millisecond)
+	<-p.ready
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l := range g.lines {
+		return l.call
 	}
 	tb.Fatal("no call began")
 	return nil
@@ -48,7 +43,7 @@ func upward(tb testing.TB, rateHz int) (send, end func()) {
 		tb.Fatal(err)
 	}
 	wait := runOn(g, p)
-	c := only(tb, g)
+	c := only(tb, g, p)
 	ev := transport.Event{Kind: transport.EventAudio, PCM: noise(audio.FrameSamples(rateHz))}
 	send = func() {
 		c.peerEvent(context.Background(), &ev)
@@ -86,7 +81,7 @@ func downward(tb testing.TB) (send, end func()) {
 		tb.Fatal(err)
 	}
 	wait := runOn(g, p)
-	c := only(tb, g)
+	c := only(tb, g, p)
 	message := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: noise(12 * 480)}
 	ack := transport.Event{Kind: transport.EventAck, Generation: 1}
 	send = func() {

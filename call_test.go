@@ -26,6 +26,7 @@ type farEnd struct {
 	onSend func(p *farEnd, m *transport.Message) error           // may be nil
 	onPlay func(p *farEnd, generation uint64, pcm []int16) error // may be nil
 
+	ready  chan struct{} // closed when the call stands
 	once   sync.Once
 	ended  chan struct{}
 	reason transport.Reason
@@ -34,12 +35,12 @@ type farEnd struct {
 
 func newFarEnd() *farEnd {
 	return &farEnd{hello: transport.Hello{InputRateHz: 16000, OutputRateHz: 24000},
-		events: make(chan transport.Event), ended: make(chan struct{})}
+		events: make(chan transport.Event), ready: make(chan struct{}), ended: make(chan struct{})}
 }
 
 func (p *farEnd) Hello() transport.Hello { return p.hello }
 
-func (p *farEnd) Ready(context.Context, transport.Ready) error { return nil }
+func (p *farEnd) Ready(context.Context, transport.Ready) error { close(p.ready); return nil }
 
 func (p *farEnd) Recv(ctx context.Context, ev *transport.Event) error {
 	select {

@@ -87,6 +87,16 @@ var ErrNotChecked = errors.New("smt: the certificate was not checked")
 func Check(
 	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
 ) error {
+	return c.against(model, sem, expr, cert, func(s *system, invariant term) error {
+		_, err := c.recheck(ctx, s, invariant)
+		return err
+	})
+}
+
+// against has decide go through the obligations of a certificate, whose
+// silence is an ErrNotChecked.
+func (c Config) against(model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
+	decide func(s *system, invariant term) error) error {
 	s, err := c.rebuild(model, sem, expr, cert)
 	if err != nil {
 		return err
@@ -95,7 +105,7 @@ func Check(
 	if err != nil {
 		return fmt.Errorf("%w: %w", verify.ErrCertificate, err)
 	}
-	_, err = c.recheck(ctx, s, invariant)
+	err = decide(s, invariant)
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
 		return fmt.Errorf("%w: %w", ErrNotChecked, err)
 	}

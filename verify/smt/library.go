@@ -162,17 +162,7 @@ func (l *library) obligation(s *system, vars map[string]z3.Value, o obligation, 
 func CheckInProcess(
 	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
 ) error {
-	s, err := c.rebuild(model, sem, expr, cert)
-	if err != nil {
-		return err
-	}
-	invariant, err := readInvariant(s, cert.Invariant)
-	if err != nil {
-		return fmt.Errorf("%w: %w", verify.ErrCertificate, err)
-	}
-	err = c.inProcess(ctx, func(l *library) error { return l.obligations(s, s.obligations(), invariant) })
-	if quiet := (*silence)(nil); errors.As(err, &quiet) {
-		return fmt.Errorf("%w: %w", ErrNotChecked, err)
-	}
-	return err
+	return c.against(model, sem, expr, cert, func(s *system, invariant term) error {
+		return c.inProcess(ctx, func(l *library) error { return l.obligations(s, s.obligations(), invariant) })
+	})
 }
