@@ -23,12 +23,14 @@ func small(c Config, budget int) Config {
 // variants are the sessions a gateway runs.
 func variants() map[string]Config {
 	return map[string]Config{
-		"manual":             {},
-		"manual greeting":    {Greeting: true},
-		"manual half-duplex": {HalfDuplex: true},
-		"server":             {Detection: Server},
-		"server greeting":    {Detection: Server, Greeting: true},
-		"server half-duplex": {Detection: Server, HalfDuplex: true},
+		"manual":                      {},
+		"manual greeting":             {Greeting: true},
+		"manual half-duplex":          {HalfDuplex: true},
+		"manual greeting half-duplex": {Greeting: true, HalfDuplex: true},
+		"server":                      {Detection: Server},
+		"server greeting":             {Detection: Server, Greeting: true},
+		"server half-duplex":          {Detection: Server, HalfDuplex: true},
+		"server greeting half-duplex": {Detection: Server, Greeting: true, HalfDuplex: true},
 	}
 }
 

@@ -28,21 +28,13 @@ func (m memory) Load(name string) ([]byte, error) {
 
 func (m memory) Store(name string, data []byte) error { m[name] = data; return nil }
 
-// served are the sessions a gateway with default timings runs.
-func served() map[string]Config {
-	all := variants()
-	all["manual greeting half-duplex"] = Config{Greeting: true, HalfDuplex: true}
-	all["server greeting half-duplex"] = Config{Detection: Server, Greeting: true, HalfDuplex: true}
-	return all
-}
-
 // TestShippedCertificates holds every default session to its certificate, and
 // the certificates to the sessions. After a change of a net, -update writes
 // them anew.
 func TestShippedCertificates(t *testing.T) {
 	want := map[string]bool{}
 	written := memory{}
-	for name, c := range served() {
+	for name, c := range variants() {
 		if *update {
 			n, err := Hostile(c)
 			p := newProver(compile(t, n, err), c, written)
