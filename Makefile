@@ -6,25 +6,34 @@ SHELL := /bin/bash
 GO       ?= go
 ARGS     ?=
 BENCH    ?= .
+CALLS    ?= 1000
 COUNT    ?= 1
 FUZZTIME ?= 10s
+MUTANTS  ?=
 PKG      ?= ./...
+SEED     ?=
 
 # Nothing we ship needs cgo. The race detector does: its targets turn cgo on for themselves.
 export CGO_ENABLED ?= 0
 export GO FUZZTIME
 
-.PHONY: help run build test deps fmt vet race fuzz bench cover clean
+# With a C compiler and libopus at hand the gateway speaks Opus to callers over WebRTC; without, G.722. OPUS= does without.
+OPUS ?= $(shell command -v $(CC) pkg-config >/dev/null && pkg-config --exists opus && echo libopus)
+
+.PHONY: help run build build-opus test deps fmt vet race fuzz sim mutation bench cover clean
 
 help: ## list the targets
 	@echo 'voicegw: make TARGET [VARIABLE=value]'
-	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: ## start the gateway and print the page's address (ARGS='--listen ...')
-	$(GO) run ./cmd/voicegw serve $(ARGS)
+	$(if $(OPUS),CGO_ENABLED=1) $(GO) run $(if $(OPUS),-tags libopus) ./cmd/voicegw serve $(ARGS)
 
 build: ## compile bin/voicegw, without cgo
 	CGO_ENABLED=0 $(GO) build -o bin/voicegw ./cmd/voicegw
+
+build-opus: ## compile bin/voicegw with libopus: cgo, and Opus to callers over WebRTC
+	CGO_ENABLED=1 $(GO) build -tags libopus -o bin/voicegw ./cmd/voicegw
 
 test: ## everything that must pass: deps, vet, staticcheck, tidy, all tests, with -race where goroutines run
 	@scripts/test.sh
@@ -44,6 +53,15 @@ race: ## every test under the race detector (PKG=./live/...)
 
 fuzz: ## each fuzz target for FUZZTIME=10s (PKG=./live/...)
 	@scripts/fuzz.sh $(PKG)
+
+sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: a fresh one)
+	VOICEGW_SIM_SEED='$(SEED)' VOICEGW_SIM_CALLS='$(CALLS)' GOGC=400 \
+		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' . \
+		| grep --line-buffered -vE '^ *(=== |--- PASS)'
+
+mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/)
+	$(GO) test ./voicenets -run '^TestMutants$$' -count 1 -timeout 0 -v -mutation -mutants '$(MUTANTS)' \
+		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 
 bench: ## benchmarks with allocations (PKG=./audio BENCH=Resample COUNT=5)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 30m $(PKG)

@@ -17,7 +17,8 @@ const clearsMax = 8
 //
 // The answer to a clear says that what was on its way then was dropped. It may
 // come when the reply goes on already; so the book remembers what was handed
-// over since each clear that is not answered.
+// over since each clear that is not answered. What such an answer says was heard
+// is handed over once more by then: it is heard when that is.
 type ackBook struct {
 	mu      sync.Mutex
 	counter transport.AckCounter
@@ -69,7 +70,10 @@ func (b *ackBook) acked(ev *transport.Event) int {
 	since := b.clears[i].since
 	b.clears = append(b.clears[:i], b.clears[i+1:]...)
 	played := b.counter.Ack(ev.Generation, ev.PlayedMS, true).Played
-	b.counter.Sent(ev.Generation, since)
+	if since > 0 {
+		b.counter.Sent(ev.Generation, since)
+		return 0
+	}
 	return played
 }
 

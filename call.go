@@ -21,35 +21,48 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// call is one call: a peer, a model connection and a running net. Its
-// goroutines only carry. run starts them and waits for all of them.
+// call is one call: a peer, a running net, and the connections to the model
+// that the net asks for. Its goroutines only carry. run starts them and waits
+// for all of them.
 type call struct {
-	cfg   *Config
-	id    string
-	log   *zap.Logger
-	peer  transport.Peer
-	hello transport.Hello
-	prog  *program
+	cfg     *Config
+	id      string
+	log     *zap.Logger
+	peer    transport.Peer
+	hello   transport.Hello
+	plan    *Plan
+	prog    *program
+	session *Session
+	metrics *metrics
+	net     *runner.Runner
+	began   time.Time
 
 	acks   ackBook
 	down   *downlink
 	up     *uplink
+	tools  *toolBook
+	talk   conversation
+	tally  tally
 	events *event.Ring
-	// Set before the net runs:
-	conn live.Conn
-	mic  *microphone
-	feed *netFeed // nil: nobody watches
+	mic    *microphone
+	feed   *netFeed // nil: nobody watches
 
-	// reply is the generation of the reply that is being played, as on the wire; 0: none. The net's loop owns it.
-	reply uint64
+	// Of the net's loop:
+	reply    uint64 // the generation of the reply that is being played, as on the wire; 0: none
+	answered bool   // the peer was told that the call stands
+	turns    int    // of the caller, so far
+
+	dials []time.Time // when the last dialsMax of dial began, oldest first
 
 	carriers sync.WaitGroup // besides run
 
 	mu     sync.Mutex
 	why    *ending            // nil while the call goes on
+	last   *ending            // how the model was lost last, nil if it was not
 	giveUp context.CancelFunc // of the dial; nil when none is under way
-	muted  bool               // before the net ran
-	net    *runner.Runner     // nil until it runs
+	link   *link              // the newest; nil before
+
+	draining bool // the net is to be asked to end the call, guarded by mu
 }
 
 const (
@@ -61,12 +74,13 @@ const (
 )
 
 // newCall makes a call that has not begun; run must follow.
-func newCall(g *Gateway, peer transport.Peer, hello transport.Hello) *call {
+func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan) *call {
 	id := newID()
-	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, events: event.NewRing(ringEvents),
+	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, plan: plan, events: event.NewRing(ringEvents),
 		log: g.cfg.Log.With(zap.String("call", id), zap.String("client", hello.Client))}
+	c.session, c.metrics = &Session{c}, g.metrics
 	c.prog = g.programs[variant{c.detection(), hello.HalfDuplex}]
-	c.down, c.up = newDownlink(c), newUplink(c)
+	c.down, c.up, c.tools = newDownlink(c), newUplink(c), newToolBook(c, plan.Tools)
 	return c
 }
 
@@ -79,7 +93,7 @@ func newID() string {
 
 func (c *call) detection() voicenets.Detection {
 	switch c.hello.Detection {
-	case transport.DetectionManual:
+	case transport.DetectionManual, transport.DetectionPush:
 		return voicenets.Manual
 	case transport.DetectionServer:
 		return voicenets.Server
@@ -91,25 +105,32 @@ func (c *call) detection() voicenets.Detection {
 // run carries the call to its end. The carriers have a context of their own,
 // which ends last: a connection whose write is cancelled can say no more.
 func (c *call) run(ctx context.Context) error {
-	began := time.Now()
+	c.began = time.Now()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c.carry("reading the peer", func() { c.readPeer(work) })
-	if c.connect(ctx) {
-		c.talk(ctx, work)
+	if err := c.start(work); err != nil {
+		c.endWith(&ending{reason: transport.ReasonInternal, err: err})
+	} else {
+		c.carryOn(ctx)
 	}
 	err := c.part()
 	cancel()
 	c.carriers.Wait()
-	c.log.Info("call ended", zap.Stringer("reason", c.ended().reason), zap.Duration("after", time.Since(began)),
-		zap.Object("net", c.tally()), zap.Error(err))
+	c.plan.release()
+	c.log.Info("call ended", zap.String("door", c.hello.Door), zap.Stringer("reason", c.ended().reason),
+		zap.Duration("after", time.Since(c.began)), zap.Object("net", c.stats()), zap.Error(err))
+	rec := c.record()
+	c.metrics.record(rec, c.latest())
+	if told := c.cfg.Hooks.Ended; told != nil {
+		told(rec)
+	}
 	return err
 }
 
-// tally is what became of the tokens of the call's net.
-func (c *call) tally() zapcore.ObjectMarshaler {
+// stats is what became of the tokens of the call's net.
+func (c *call) stats() zapcore.ObjectMarshaler {
 	return zapcore.ObjectMarshalerFunc(func(e zapcore.ObjectEncoder) error {
-		if net := c.running(); net != nil {
-			s := net.Stats()
+		if c.net != nil {
+			s := c.net.Stats()
 			e.AddUint64("fired", s.Fired)
 			e.AddUint64("refused", s.Refused)
 			e.AddUint64("dropped", s.Dropped)
@@ -118,6 +139,14 @@ func (c *call) tally() zapcore.ObjectMarshaler {
 		}
 		return nil
 	})
+}
+
+// latest is the most that an output was late.
+func (c *call) latest() time.Duration {
+	if c.net == nil {
+		return 0
+	}
+	return c.net.Stats().LatenessMax
 }
 
 // carry runs a carrier. One that panics ends this call and no other.
@@ -133,28 +162,6 @@ func (c *call) carry(what string, fn func()) {
 	})
 }
 
-// connect dials the model, while the peer may still leave. It reports whether
-// the call goes on.
-func (c *call) connect(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.DialTimeout)
-	defer cancel()
-	if !c.dialling(cancel) {
-		return false
-	}
-	conn, err := c.cfg.Dialer.Dial(ctx, c.setup())
-	if err == nil {
-		c.conn = conn
-	}
-	if !c.dialling(nil) {
-		return false // whatever the dial brought, nobody waits for it
-	}
-	if err != nil {
-		c.endWith(c.dialFailure(ctx, err))
-		return false
-	}
-	return true
-}
-
 // dialling says how the dial is given up, and reports whether the call still
 // goes on.
 func (c *call) dialling(cancel context.CancelFunc) bool {
@@ -166,7 +173,7 @@ func (c *call) dialling(cancel context.CancelFunc) bool {
 
 // setup is what the model is asked to be in this call.
 func (c *call) setup() live.Setup {
-	s := c.cfg.Setup
+	s := *c.plan.Setup
 	if c.hello.Language != "" {
 		s.Language = c.hello.Language
 	}
@@ -174,16 +181,16 @@ func (c *call) setup() live.Setup {
 		s.SystemInstruction = text
 	}
 	s.Automatic = c.detection() == voicenets.Server
+	s.Tools = nil
+	for i := range c.plan.Tools {
+		s.Tools = append(s.Tools, c.plan.Tools[i].declaration())
+	}
 	return s
 }
 
-// talk runs the net until it says that the call is over. When ctx is done it
-// is told so; work is the carriers' context.
-func (c *call) talk(ctx, work context.Context) {
-	if err := c.begin(work); err != nil {
-		c.endWith(&ending{reason: transport.ReasonInternal, err: err})
-		return
-	}
+// carryOn waits until the net says that the call is over. When ctx is done it
+// is told so.
+func (c *call) carryOn(ctx context.Context) {
 	select {
 	case <-c.net.Done():
 	case <-ctx.Done():
@@ -198,37 +205,43 @@ func (c *call) talk(ctx, work context.Context) {
 	c.up.close()
 }
 
-// begin starts the net and the carriers. The peer may send audio, and the
-// model may be spoken to, as soon as the net runs.
-func (c *call) begin(work context.Context) error {
-	ready := c.readiness()
-	mic, err := newMicrophone(ready.InputRateHz, c.cfg.Activity,
+// start starts the net and the carriers.
+func (c *call) start(work context.Context) error {
+	mic, err := newMicrophone(c.hello.InputRateHz, c.cfg.Activity,
 		func(f *voicenets.CallerFrame) { c.inject(work, voicenets.CallerAudio.Token(f)) },
 		func(e voicenets.Edge) { c.inject(work, voicenets.SpeechEdge.Token(e)) })
 	if err != nil {
 		return err
 	}
-	c.mic = mic
+	if c.mic = mic; c.hello.Detection == transport.DetectionPush {
+		mic.button = new(button)
+	}
 	var store event.Store = c.events
 	if c.hello.ShowNet && c.cfg.ShowNet {
 		c.feed = newNetFeed(c.prog)
 		store = event.Tee(store, c.feed)
 	}
-	if r := c.record(); r != nil {
+	if c.cfg.Watch != nil {
+		if watcher := c.cfg.Watch(c.id, c.prog.Program); watcher != nil {
+			store = event.Tee(store, watcher)
+		}
+	}
+	if r := c.recording(); r != nil {
 		store = event.Tee(store, r.queue)
 		c.carry("recording", func() { r.run(work) })
 	}
-	net, err := runner.Start(c.prog.Program, runner.Config{Name: c.id, Out: c.out, Store: store, Logger: c.log})
+	ready := make(chan struct{}) // the net's first outputs wait for c.net
+	net, err := runner.Start(c.prog.Program, runner.Config{Name: c.id, Store: store, Logger: c.log,
+		Measure: c.cfg.Lateness,
+		Out:     func(t petri.Token) { <-ready; c.out(work, t) }})
 	if err != nil {
 		return err
 	}
 	c.stands(net)
-	if err := c.peer.Ready(work, ready); err != nil {
-		c.peerGone(work, err)
-	}
+	close(ready)
 	c.carry("writing to the peer", func() { c.down.write(work) })
 	c.carry("writing to the model", func() { c.up.write(work) })
-	c.carry("reading the model", func() { c.readModel(work, ready.OutputRateHz) })
+	c.carry("reading the peer", func() { c.readPeer(work) })
 	return nil
 }
 
@@ -237,19 +250,12 @@ func (c *call) stands(net *runner.Runner) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.net = net
-	if c.muted {
-		_ = net.Inject(voicenets.PeerMute.Token(voicenets.On))
+	if c.draining {
+		_ = net.Inject(voicenets.Drain.Token(struct{}{})) // the first of all: there is room
 	}
 	if c.why != nil {
 		c.over(c.why.end)
 	}
-}
-
-// running returns the net, nil before it runs.
-func (c *call) running() *runner.Runner {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.net
 }
 
 func (c *call) readiness() transport.Ready {
@@ -257,40 +263,83 @@ func (c *call) readiness() transport.Ready {
 	if c.detection() == voicenets.Server {
 		det = transport.DetectionServer
 	}
+	model := c.cfg.Model
+	if own := c.plan.Setup.Model; own != c.cfg.Setup.Model && own != "" {
+		model.Name = own
+	}
 	return transport.Ready{
 		Call: c.id, InputRateHz: c.hello.InputRateHz, OutputRateHz: c.hello.OutputRateHz,
 		Budget:    time.Duration(c.cfg.Net.Budget()) * audio.FrameDuration,
-		Detection: det, Model: c.cfg.Model, Greeting: c.cfg.Greeting != "", CallMax: c.cfg.Net.Longest(),
+		Detection: det, Model: model, Greeting: c.cfg.Greeting != "", CallMax: c.cfg.Net.Longest(),
 	}
 }
 
 // out takes what the net puts out. It is called by the net's loop and never
-// blocks.
-func (c *call) out(t petri.Token) {
+// blocks; work is the carriers' context.
+func (c *call) out(work context.Context, t petri.Token) {
+	switch v := t.Value().(type) {
+	case *voicenets.CallerFrame:
+		c.up.put(upItem{frame: v})
+	case voicenets.Command:
+		if v == voicenets.ActivityStart {
+			c.turns++
+			c.talk.turn("")
+		}
+		c.up.put(upItem{cmd: v})
+	case *voicenets.Typed:
+		c.turns++
+		c.talk.turn(v.Text)
+		c.up.put(upItem{text: v})
+	case *voicenets.CallerTurn:
+		c.up.put(upItem{turn: v})
+	case *voicenets.ToolEnd:
+		c.tools.ended(v, c.turns)
+		c.up.put(upItem{tool: v})
+	case *voicenets.ReplyFrame:
+		c.acks.sent(v.Gen)
+		c.mic.playing(v.PCM)
+		c.down.put(downItem{frame: v})
+	case voicenets.Notice:
+		c.noticed(v)
+		c.down.put(downItem{notice: v})
+	case *voicenets.Words:
+		c.down.put(downItem{words: v})
+	default:
+		c.asked(work, t)
+	}
+}
+
+// asked does what the net asks for beside the conversation.
+func (c *call) asked(work context.Context, t petri.Token) {
 	switch t.Place() {
-	case string(voicenets.AudioUp):
-		f, _ := voicenets.AudioUp.From(t)
-		c.up.put(upItem{frame: f})
-	case string(voicenets.ToModel):
-		cmd, _ := voicenets.ToModel.From(t)
-		c.up.put(upItem{cmd: cmd})
-	case string(voicenets.AudioDown):
-		f, _ := voicenets.AudioDown.From(t)
-		c.acks.sent(f.Gen)
-		c.mic.playing(f.PCM)
-		c.down.put(downItem{frame: f})
-	case string(voicenets.TellSpeech), string(voicenets.TellReply), string(voicenets.Clear), string(voicenets.Mark):
-		n, _ := t.Value().(voicenets.Notice)
-		c.noticed(n)
-		c.down.put(downItem{notice: n})
-	case string(voicenets.Show):
-		w, _ := voicenets.Show.From(t)
-		c.down.put(downItem{words: w})
 	case string(voicenets.FramesEnded):
 		c.mic.abort.Store(true)
 	case string(voicenets.Presumed):
 		c.log.Info("playout was not acknowledged in time")
 		c.acks.giveUp()
+	case string(voicenets.PlayPrompt):
+		p, _ := voicenets.PlayPrompt.From(t)
+		c.carry("giving a prompt", func() { c.play(work, p) })
+	case string(voicenets.StartTool):
+		run, _ := voicenets.StartTool.From(t)
+		c.tools.start(work, run, c.turns)
+	case string(voicenets.StopTool):
+		run, _ := voicenets.StopTool.From(t)
+		c.tools.stop(run)
+	case string(voicenets.Dial):
+		from, _ := voicenets.Dial.From(t)
+		c.carry("dialling the model", func() { c.dial(work, from) })
+	case string(voicenets.UseLink):
+		d, _ := voicenets.UseLink.From(t)
+		c.use(work, d.Link.(*link))
+	case string(voicenets.CloseLink):
+		c.newest().down(work, nil)
+	case string(voicenets.Collected):
+		d, _ := voicenets.Collected.From(t)
+		c.entered(d)
+	case string(voicenets.Transfer):
+		to, _ := voicenets.Transfer.From(t)
+		c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageTransfer, Text: to.Address}})
 	case string(voicenets.Hangup):
 		e, _ := voicenets.Hangup.From(t)
 		c.end(e, "")
@@ -298,19 +347,43 @@ func (c *call) out(t petri.Token) {
 	}
 }
 
+// use makes a connection the model; the first one makes the call stand.
+func (c *call) use(work context.Context, l *link) {
+	c.up.put(upItem{link: l})
+	c.carry("reading the model", func() { l.read(work) })
+	if c.answered {
+		return
+	}
+	c.answered = true
+	c.down.put(downItem{ready: true})
+	if told := c.cfg.Hooks.Running; told != nil {
+		c.carry("telling of the call", func() { told(c.session) })
+	}
+}
+
+// entered gives the host what the caller entered during protected input.
+func (c *call) entered(d *voicenets.Digits) {
+	if told := c.cfg.Hooks.Digits; told != nil {
+		c.carry("giving digits", func() { told(c.session, d.Text) })
+	}
+}
+
 // noticed keeps what the detector must know of a reply, because one that is
 // heard may echo, and the book of what was handed over.
 func (c *call) noticed(n voicenets.Notice) {
+	c.tally.notice(n.Kind)
 	switch n.Kind {
 	case voicenets.ReplyStarted:
 		c.mic.raised.Store(true)
 		c.reply = wire(n.Gen)
-	case voicenets.ReplyCut, voicenets.ReplyComplete:
+	case voicenets.ReplyCut, voicenets.ReplyComplete, voicenets.ReplyLost:
 		c.mic.raised.Store(false)
 		c.reply = 0
 	case voicenets.ClearPlayout:
 		c.acks.cleared(n.Gen)
 		c.mic.cleared()
+	case voicenets.HoldEnded, voicenets.ProtectEnded, voicenets.ConsentGiven:
+		c.mic.abort.Store(true) // who speaks already begins to be heard now
 	}
 }
 
@@ -333,8 +406,8 @@ func (c *call) endReply(e voicenets.End) {
 func (c *call) inject(ctx context.Context, t petri.Token) {
 	for {
 		err := c.net.Inject(t)
-		if err == nil || isClosed(err) {
-			return
+		if err == nil || isClosed(err) || errors.Is(err, petri.ErrPlace) {
+			return // what this call's net does not know of changes nothing
 		}
 		if !errors.Is(err, runner.ErrInboxFull) {
 			c.broke(fmt.Errorf("voicegw: call %s: %w", c.id, err))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/voicenets"
@@ -33,10 +35,22 @@ type Config struct {
 	// first: "Greet the caller." At most 4,000 bytes. Empty: the caller speaks
 	// first.
 	Greeting string
+	// Nudge is what a model that gives no reply is told, in words: by default
+	// that the caller is waiting. At most 4,000 bytes.
+	Nudge string
+	// Tools are functions the model may call, in every call; see NewTool.
+	Tools []Tool
+	// Prompts are audio of our own: what is said when the model cannot, before
+	// the call ends, or while a tool works. A prompt that is not there is passed
+	// over.
+	Prompts map[voicenets.Prompt]Prompt
+	// Hooks let the integrator's code take part in calls.
+	Hooks Hooks
 	// Detection is used when the hello leaves it open.
 	Detection voicenets.Detection
-	// Net holds the timings of the net. Its Detection, Greeting and HalfDuplex
-	// are set for each call.
+	// Net holds the timings of the net, and what a call is made of. Its Detection,
+	// Greeting, HalfDuplex, Prompts and, if there are tools, ToolSlots (2) are
+	// set.
 	Net voicenets.Config
 	// Activity holds the thresholds of the speech detector.
 	Activity audio.ActivityConfig
@@ -51,11 +65,24 @@ type Config struct {
 	// WS is the WebSocket door: hosts, origins, limits. The instructions of its
 	// Offer are filled in.
 	WS ws.Config
+	// Guard, if not nil, stands before the gateway's lines: whatever door a call
+	// comes through. access.NewLines is one.
+	Guard func(transport.Lines) transport.Lines
 	// Record, if not nil, is asked for each call where its events shall be
 	// written, as an archive that event.Replay, or `voicegw replay`, plays
 	// again. An archive holds no audio and no words. It is closed when the call
 	// is over. Record is called by several goroutines.
 	Record func(call string) (io.WriteCloser, error)
+	// Watch, if not nil, is asked for each call for one more store of its events,
+	// such as a verify/monitor.Store or an event.OTel; nil is none. prog is the
+	// net of the call, which does not go on before Append returns. Watch is
+	// called by several goroutines.
+	Watch func(call string, prog *petri.Program) event.Store
+	// Lateness, if not nil, is told again and again how late outputs of the nets of
+	// calls were handed over. The Late of an access.Load is one: then calls are
+	// refused before those that run suffer. It is called by several goroutines and
+	// must not block.
+	Lateness func(time.Duration)
 	// Log may be nil. Nothing of audio, keys or transcripts is ever logged.
 	Log *zap.Logger
 }
@@ -65,6 +92,8 @@ const (
 	callsMax           = 100_000
 	dialTimeoutDefault = 15 * time.Second
 	greetingLenMax     = 4000 // bytes
+	toolSlotsDefault   = 2
+	nudgeDefault       = "(The caller is waiting for your answer. Please answer now.)"
 )
 
 func (c Config) withDefaults() (Config, error) {
@@ -77,10 +106,17 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}
+	if c.Nudge == "" {
+		c.Nudge = nudgeDefault
+	}
+	if len(c.Tools) > 0 && c.Net.ToolSlots == 0 {
+		c.Net.ToolSlots = toolSlotsDefault
+	}
 	if err := c.check(); err != nil {
 		return c, err
 	}
-	c.Instructions = maps.Clone(c.Instructions)
+	c.Instructions, c.Prompts = maps.Clone(c.Instructions), maps.Clone(c.Prompts)
+	c.Net.Prompts = c.prompts()
 	c.WS.Offer.Instructions = slices.Sorted(maps.Keys(c.Instructions))
 	return c, nil
 }
@@ -98,6 +134,17 @@ func (c *Config) check() error {
 	case len(c.Greeting) > greetingLenMax || !utf8.ValidString(c.Greeting):
 		return fmt.Errorf("voicegw: Config.Greeting has %d bytes; at most %d of UTF-8 are possible",
 			len(c.Greeting), greetingLenMax)
+	case len(c.Nudge) > greetingLenMax || !utf8.ValidString(c.Nudge):
+		return fmt.Errorf("voicegw: Config.Nudge has %d bytes; at most %d of UTF-8 are possible",
+			len(c.Nudge), greetingLenMax)
+	}
+	if err := checkTools(c.Tools); err != nil {
+		return err
+	}
+	for kind, p := range c.Prompts {
+		if err := p.check(kind); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Instructions)) {
 		if name == "" || len(name) > transport.InstructionsLenMax {

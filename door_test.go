@@ -38,7 +38,6 @@ func upgrade() []string {
 // TestBusy answers one call too many before its upgrade, with 503 and when to
 // try again, and takes the next one when a line is free.
 func TestBusy(t *testing.T) {
-	t.Parallel()
 	w := onLoopback(t, plan{gw: voicegw.Config{CallsMax: 2}})
 	first := w.call(hello(), manner{})
 	w.call(hello(), manner{})
@@ -95,7 +94,6 @@ func TestHandshakeTakesALine(t *testing.T) {
 
 // TestHealth serves the paths of a gateway.
 func TestHealth(t *testing.T) {
-	t.Parallel()
 	w := onLoopback(t, plan{})
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/v1/voice": 426, "/": 404} {
 		if status, body, _ := w.get(path); status != want {
@@ -211,7 +209,6 @@ func TestCloseUnderWay(t *testing.T) {
 
 // TestTwoGateways in one process do not know each other.
 func TestTwoGateways(t *testing.T) {
-	t.Parallel()
 	a, b := onLoopback(t, plan{gw: greets()}), onLoopback(t, plan{gw: greets()})
 	p := b.call(hello(), manner{})
 	a.call(hello(), manner{})

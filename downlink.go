@@ -35,6 +35,7 @@ type downItem struct {
 	words  *voicenets.Words
 	msg    *transport.Message
 	notice voicenets.Notice
+	ready  bool // the call stands
 }
 
 func newDownlink(c *call) *downlink {
@@ -106,16 +107,17 @@ func (d *downlink) write(ctx context.Context) {
 func (d *downlink) send(ctx context.Context) error {
 	show := newShow(d.c.feed)
 	defer show.stop()
-	if err := show.begin(ctx, d.c); err != nil {
-		return err
-	}
 	for {
 		select {
 		case it, ok := <-d.queue:
 			if !ok {
 				return nil
 			}
-			if err := d.item(ctx, it); err != nil {
+			err := d.item(ctx, it)
+			if it.ready && err == nil {
+				err = show.begin(ctx, d.c)
+			}
+			if err != nil {
 				return err
 			}
 		case <-show.changed:
@@ -132,14 +134,24 @@ func (d *downlink) item(ctx context.Context, it downItem) error {
 	switch {
 	case it.frame != nil:
 		return d.c.peer.SendAudio(ctx, wire(it.frame.Gen), it.frame.PCM)
+	case it.ready:
+		return d.c.peer.Ready(ctx, d.c.readiness())
 	case it.msg != nil:
-		return d.c.peer.Send(ctx, it.msg)
+		return d.tell(ctx, it.msg)
 	case it.words != nil:
 		d.msg = transcript(it.words)
 	default:
 		d.msg = message(it.notice)
 	}
-	return d.c.peer.Send(ctx, &d.msg)
+	return d.tell(ctx, &d.msg)
+}
+
+// tell sends a message to the peer, and to the host.
+func (d *downlink) tell(ctx context.Context, m *transport.Message) error {
+	if told := d.c.cfg.Hooks.Event; told != nil {
+		told(d.c.session, m)
+	}
+	return d.c.peer.Send(ctx, m)
 }
 
 // wire is a generation as the protocol counts: from 1.
@@ -173,10 +185,45 @@ func message(n voicenets.Notice) transport.Message {
 		m.State, m.TurnEnd = transport.StateEnd, transport.TurnInterrupted
 	case voicenets.ReplyComplete:
 		m.State, m.TurnEnd = transport.StateEnd, transport.TurnComplete
+	case voicenets.ReplyLost:
+		m.State, m.TurnEnd = transport.StateEnd, transport.TurnModelLost
 	case voicenets.ClearPlayout:
 		m.Kind = transport.MessageClear
 	case voicenets.MarkEnd:
 		m.Kind, m.ID = transport.MessageMark, strconv.FormatUint(m.Generation, 10)+":end"
+	default:
+		return modeMessage(n.Kind)
 	}
 	return m
 }
+
+// modeMessage is a notice about what the call is like.
+func modeMessage(kind voicenets.NoticeKind) transport.Message {
+	mode := func(k transport.MessageKind, s transport.State) transport.Message {
+		return transport.Message{Kind: k, State: s}
+	}
+	switch kind {
+	case voicenets.HoldStarted:
+		return mode(transport.MessageHold, transport.StateStart)
+	case voicenets.HoldEnded:
+		return mode(transport.MessageHold, transport.StateStop)
+	case voicenets.ConsentAsked:
+		return mode(transport.MessageConsent, transport.StateStart)
+	case voicenets.ConsentGiven:
+		return mode(transport.MessageConsent, transport.StateStop)
+	case voicenets.ProtectStarted:
+		return mode(transport.MessageProtected, transport.StateStart)
+	case voicenets.ProtectEnded:
+		return mode(transport.MessageProtected, transport.StateStop)
+	case voicenets.LinkLost:
+		return mode(transport.MessageModel, transport.StateLost)
+	case voicenets.LinkBack:
+		return mode(transport.MessageModel, transport.StateBack)
+	default:
+		return transport.Message{Kind: transport.MessageError, Code: codeNoReply, Text: "The model has no answer."}
+	}
+}
+
+// codeNoReply is the code of the error that says that a turn of the caller's
+// gets no reply.
+const codeNoReply = "no_reply"

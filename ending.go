@@ -26,7 +26,15 @@ type ending struct {
 // may be empty. It never blocks and may be called by anyone, also by the net's
 // loop.
 func (c *call) end(e voicenets.End, message string) {
-	c.endWith(&ending{end: e, reason: reasonOf(e), message: message})
+	w := &ending{end: e, reason: reasonOf(e), message: message}
+	if e == voicenets.ModelLost {
+		c.mu.Lock()
+		if c.last != nil {
+			w = c.last
+		}
+		c.mu.Unlock()
+	}
+	c.endWith(w)
 }
 
 // endWith ends the call, unless it has ended.
@@ -56,9 +64,20 @@ func (c *call) over(e voicenets.End) {
 // broke ends the call by a fault of ours.
 func (c *call) broke(err error) {
 	c.endWith(&ending{end: voicenets.GoingAway, reason: transport.ReasonInternal, err: err})
-	if net := c.running(); net != nil {
-		net.Stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.net != nil {
+		c.net.Stop()
 	}
+}
+
+// failed remembers how the model was lost: the reason of the call's end, should
+// the net not get it back. It reports whether the call still goes on.
+func (c *call) failed(w *ending) (goesOn bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = w
+	return c.why == nil
 }
 
 // ended returns why the call is over. Only a run that was stopped from outside
@@ -80,8 +99,8 @@ func (c *call) part() error {
 		c.down.wait(lastWords)
 	}
 	err := c.peer.Close(w.reason, w.message)
-	if c.conn != nil {
-		_ = c.conn.Close(1000, "the call is over")
+	if l := c.newest(); l != nil {
+		_ = l.conn.Close(1000, "the call is over")
 	}
 	switch {
 	case w.err != nil:
@@ -110,12 +129,9 @@ func (c *call) peerGone(ctx context.Context, err error) {
 	c.endWith(w)
 }
 
-// modelGone ends the call because the model is gone.
-func (c *call) modelGone(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	c.endWith(&ending{end: voicenets.ModelLost, reason: transport.ReasonModelLost, message: words(err), err: err})
+// modelLost is the end of a call whose model was lost so.
+func (c *call) modelLost(err error) *ending {
+	return &ending{end: voicenets.ModelLost, reason: transport.ReasonModelLost, message: words(err), err: err}
 }
 
 // dialFailure puts a failed dial into a reason and words for people.
@@ -179,6 +195,14 @@ func reasonOf(e voicenets.End) transport.Reason {
 		return transport.ReasonModelLost
 	case voicenets.MaxDuration:
 		return transport.ReasonMaxDuration
+	case voicenets.Transferred:
+		return transport.ReasonTransferred
+	case voicenets.CallerSilent:
+		return transport.ReasonCallerSilent
+	case voicenets.NoConsent:
+		return transport.ReasonNoConsent
+	case voicenets.Done:
+		return transport.ReasonDone
 	default:
 		return transport.ReasonGoingAway
 	}

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/dot"
 	"github.com/voicegw/voicegw/transport"
@@ -23,19 +21,28 @@ type Gateway struct {
 	cfg      Config
 	mux      *http.ServeMux
 	programs map[variant]*program
+	guarded  transport.Lines
+	door     *ws.Door
+
+	metrics    *metrics
+	collectors collectors
 
 	mu       sync.Mutex
 	lines    map[*line]struct{}
-	calls    int  // of lines
-	draining bool // no new lines
+	calls    int           // of lines
+	stage    stage         // of its end
+	freed    chan struct{} // closed when a line is given back; nil: nobody waits for that
 	released sync.WaitGroup
 }
 
 // line is one of the gateway's CallsMax lines. It is taken from the first byte
 // of a handshake to the end of the call.
 type line struct {
-	drop context.CancelFunc // gives up the handshake; nil behind it
-	call *call              // nil before it
+	g        *Gateway
+	drop     func() // gives up the handshake; nil behind it
+	call     *call  // nil before it
+	plan     *Plan  // of a call that is to begin
+	released sync.Once
 }
 
 // variant is what makes the nets of two calls different.
@@ -47,7 +54,9 @@ type variant struct {
 // program is a compiled net with its drawing.
 type program struct {
 	*petri.Program
-	svg string
+	svg      string
+	timings  voicenets.Config
+	hasTools bool
 }
 
 // Errors of Call.
@@ -68,10 +77,20 @@ func New(cfg Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, lines: map[*line]struct{}{}}
+	g.metrics, g.collectors = newMetrics(g)
 	for _, v := range variants() {
 		if g.programs[v], err = compile(cfg, v); err != nil {
 			return nil, err
 		}
+	}
+	g.guarded = g
+	if cfg.Guard != nil {
+		g.guarded = cfg.Guard(g)
+	}
+	wsc := cfg.WS
+	wsc.Lines, wsc.Log = g.guarded, cfg.Log
+	if g.door, err = ws.New(wsc); err != nil {
+		return nil, fmt.Errorf("voicegw: Config.WS: %w", err)
 	}
 	g.mux.Handle("GET /v1/voice", g.Voice())
 	g.mux.HandleFunc("GET /healthz", healthy)
@@ -101,7 +120,10 @@ func compile(cfg Config, v variant) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicegw: compile the session net: %w", err)
 	}
-	out := &program{Program: p}
+	out := &program{Program: p, hasTools: p.Place(string(voicenets.ToolCalled)) >= 0}
+	if out.timings, err = cfg.netOf(v).Filled(); err != nil {
+		return nil, fmt.Errorf("voicegw: Config.Net: %w", err)
+	}
 	if !cfg.ShowNet {
 		return out, nil
 	}
@@ -139,26 +161,11 @@ func (g *Gateway) Calls() int {
 
 // Voice is the WebSocket door alone, to be mounted on a path of the caller's.
 // A request that finds all lines in use is answered 503 with Retry-After.
-func (g *Gateway) Voice() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		l, err := g.take(cancel)
-		if err != nil {
-			ws.Busy(w, retryAfter)
-			return
-		}
-		defer g.release(l)
-		peer, err := ws.Accept(w, r.WithContext(ctx), g.cfg.WS)
-		if err != nil {
-			g.cfg.Log.Info("call refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
-			return
-		}
-		if err := g.carry(context.WithoutCancel(ctx), l, peer); err != nil {
-			g.cfg.Log.Debug("call failed", zap.Error(err))
-		}
-	})
-}
+func (g *Gateway) Voice() http.Handler { return g.door }
+
+// Lines are the gateway's lines behind Config.Guard, for doors of other
+// protocols.
+func (g *Gateway) Lines() transport.Lines { return g.guarded }
 
 // Call runs a call with a peer, until it ends; the peer is closed then. It is
 // for media sources of the caller's own: see transport.Peer. It returns nil
@@ -167,23 +174,24 @@ func (g *Gateway) Voice() http.Handler {
 // *live.CloseError, a *transport.Ended, or why the hello cannot be taken. When
 // ctx is done the call ends as going away.
 func (g *Gateway) Call(ctx context.Context, peer transport.Peer) error {
-	l, err := g.take(nil)
+	l, err := g.guarded.Take(nil)
 	if err != nil {
-		reason := transport.ReasonBusy
-		if errors.Is(err, ErrClosed) {
-			reason = transport.ReasonGoingAway
+		reason, text := transport.ReasonBusy, ""
+		var refused *transport.Refused
+		if errors.As(err, &refused) {
+			reason, text = refused.Reason, refused.Text()
 		}
-		_ = peer.Close(reason, "")
+		_ = peer.Close(reason, text)
 		return err
 	}
-	defer g.release(l)
-	return g.carry(ctx, l, peer)
+	defer l.Release()
+	return l.Call(ctx, peer)
 }
 
 // room is nil while a line is free; mu is held.
 func (g *Gateway) room() error {
 	switch {
-	case g.draining:
+	case g.stage > stageOpen:
 		return ErrClosed
 	case len(g.lines) >= g.cfg.CallsMax:
 		return ErrBusy
@@ -191,66 +199,121 @@ func (g *Gateway) room() error {
 	return nil
 }
 
-// take takes a line; release must follow.
-func (g *Gateway) take(drop context.CancelFunc) (*line, error) {
+// Take takes a line, for a door: see transport.Lines. The error is a *transport.Refused around ErrClosed or ErrBusy.
+func (g *Gateway) Take(hangUp func()) (transport.Line, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.room(); err != nil {
-		return nil, err
+		refused := asNoLine(err)
+		g.metrics.refused.WithLabelValues(refused.Reason.String()).Inc()
+		return nil, refused
 	}
-	l := &line{drop: drop}
+	l := &line{g: g, drop: hangUp}
 	g.lines[l] = struct{}{}
 	g.released.Add(1)
 	return l, nil
 }
 
-func (g *Gateway) release(l *line) {
-	g.mu.Lock()
-	delete(g.lines, l)
-	if l.call != nil {
-		g.calls--
+// asNoLine is ErrClosed or ErrBusy as a refusal.
+func asNoLine(err error) *transport.Refused {
+	refused := &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: retryAfter, Err: err}
+	if errors.Is(err, ErrClosed) {
+		refused.Reason = transport.ReasonGoingAway
 	}
-	g.mu.Unlock()
-	g.released.Done()
+	return refused
 }
 
-// carry runs a call on a line.
-func (g *Gateway) carry(ctx context.Context, l *line, peer transport.Peer) error {
-	hello := peer.Hello()
+// Release gives the line back.
+func (l *line) Release() {
+	l.released.Do(func() {
+		g := l.g
+		if l.plan != nil {
+			l.plan.release()
+		}
+		g.mu.Lock()
+		delete(g.lines, l)
+		if l.call != nil {
+			g.calls--
+		}
+		if g.freed != nil {
+			close(g.freed)
+			g.freed = nil
+		}
+		g.mu.Unlock()
+		g.released.Done()
+	})
+}
+
+// Check says whether a call with this hello is taken, and plans it.
+func (l *line) Check(ctx context.Context, hello *transport.Hello) error {
+	if l.plan != nil {
+		return nil
+	}
+	if l.g.closing() { // since the line was taken
+		return asNoLine(ErrClosed)
+	}
 	if hello.Version == 0 { // of a peer that has no wire
 		hello.Version = transport.Version
 	}
-	if err := hello.Check(g.cfg.WS.Offer); err != nil {
-		_ = peer.Close(transport.ReasonBadHello, err.Error())
+	if err := hello.Check(l.g.cfg.WS.Offer); err != nil {
+		return err
+	}
+	plan, err := l.g.plan(ctx, hello)
+	l.plan = plan
+	return err
+}
+
+// Call runs a call on the line.
+func (l *line) Call(ctx context.Context, peer transport.Peer) error {
+	g, hello := l.g, peer.Hello()
+	if err := l.Check(ctx, &hello); err != nil {
+		reason, text := transport.ReasonBadHello, err.Error()
+		var refused *transport.Refused
+		if errors.As(err, &refused) {
+			reason, text = refused.Reason, refused.Text()
+		}
+		_ = peer.Close(reason, text)
 		return fmt.Errorf("voicegw: call: %w", err)
 	}
-	c := newCall(g, peer, hello)
-	if g.connected(l, c) {
+	hello.Version = transport.Version
+	plan := l.plan
+	l.plan = nil // the call's now
+	c := newCall(g, peer, hello, plan)
+	switch g.connected(l, c) {
+	case stageLeaving:
+		c.drain()
+	case stageClosed:
 		c.end(voicenets.GoingAway, "")
 	}
 	return c.run(ctx)
 }
 
-// connected notes the call of a line, and reports whether it must end at once:
-// Close found it in its handshake.
-func (g *Gateway) connected(l *line, c *call) (draining bool) {
+// connected notes the call of a line, and reports whether Drain or Close found
+// it in its handshake.
+func (g *Gateway) connected(l *line, c *call) stage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l.drop, l.call = nil, c
 	g.calls++
-	return g.draining
+	return g.stage
+}
+
+// closing reports that no more calls are taken.
+func (g *Gateway) closing() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stage > stageOpen
 }
 
 // Close takes no more calls, tells the running ones that the gateway goes away,
-// and returns when all have ended. Each ends within a few seconds.
+// and returns when all have ended. Each ends at once, that is, within a few
+// seconds; Drain before it lets them come to their end.
 func (g *Gateway) Close() error {
 	g.mu.Lock()
-	g.draining = true
-	var running []*call
+	g.stage = stageClosed
+	running := g.running()
 	for l := range g.lines {
-		if l.call != nil {
-			running = append(running, l.call)
-		} else if l.drop != nil {
+		if l.call == nil && l.drop != nil {
 			l.drop()
 		}
 	}
@@ -258,6 +321,7 @@ func (g *Gateway) Close() error {
 	for _, c := range running {
 		c.end(voicenets.GoingAway, "")
 	}
+	err := g.door.Close()
 	g.released.Wait()
-	return nil
+	return err
 }

@@ -64,7 +64,6 @@ func TestHearsItsOwnWords(t *testing.T) {
 // TestHearsItsOwnWordsOnLoopback is the same in real time over real sockets,
 // where a busy machine may delay everything.
 func TestHearsItsOwnWordsOnLoopback(t *testing.T) {
-	t.Parallel()
 	w := onLoopback(t, plan{})
 	itsOwnWords(t, w.converse(wsclient.Config{In: joined("question")}), []string{"question"})
 }

@@ -10,7 +10,7 @@ import (
 
 // microphone turns what a peer sends into frames of 16 kHz and edges of
 // speech. It belongs to the goroutine that reads the peer; the switches may be
-// set, and frames given back, by others.
+// set by others.
 type microphone struct {
 	frame func(*voicenets.CallerFrame) // takes each frame,
 	edge  func(voicenets.Edge)         // then the edge of speech it caused, if any
@@ -21,7 +21,9 @@ type microphone struct {
 	activity  *audio.Activity
 	pcm       []int16
 	cut       func([]int16)
-	spare     sync.Pool // of *voicenets.CallerFrame
+	slab      []callerFrame // frames not given out yet
+
+	button *button // decides in place of the detector; nil: push to talk is off
 
 	raised atomic.Bool // the model speaks: be harder to convince
 	abort  atomic.Bool // the frames had stopped: begin anew
@@ -35,6 +37,10 @@ type callerFrame struct {
 	voicenets.CallerFrame
 	samples [audio.DetectorRateHz / 50]int16
 }
+
+// slabFrames is how many frames are allocated at once: a second. The net and
+// the caller's turn keep frames as long as they need them.
+const slabFrames = 50
 
 func newMicrophone(rateHz int, cfg audio.ActivityConfig, frame func(*voicenets.CallerFrame),
 	edge func(voicenets.Edge)) (*microphone, error) {
@@ -52,11 +58,6 @@ func newMicrophone(rateHz int, cfg audio.ActivityConfig, frame func(*voicenets.C
 	}
 	m := &microphone{frame: frame, edge: edge, resampler: r, framer: f, detector: audio.NewDetector(), activity: a,
 		guard: audio.NewEchoGuard()}
-	m.spare.New = func() any {
-		f := new(callerFrame)
-		f.PCM = f.samples[:0]
-		return &f.CallerFrame
-	}
 	m.cut = m.hear
 	return m, nil
 }
@@ -71,10 +72,16 @@ func (m *microphone) push(pcm []int16) {
 func (m *microphone) hear(pcm []int16) {
 	if m.abort.CompareAndSwap(true, false) {
 		m.activity.Abort()
+		if m.button != nil && m.button.pressed {
+			m.button.pressed = false
+			m.button.press(true, m.edge)
+		}
 	}
-	f := m.spare.Get().(*voicenets.CallerFrame)
-	f.PCM = append(f.PCM[:0], pcm...)
-	m.frame(f)
+	m.frame(m.newFrame(pcm))
+	if m.button != nil {
+		m.button.hear(m.edge)
+		return
+	}
 	if e, ok := edgeOf(m.activity.Frame(m.score(pcm), m.raised.Load())); ok {
 		m.edge(e)
 	}
@@ -105,8 +112,16 @@ func (m *microphone) cleared() {
 	m.guard.Clear()
 }
 
-// reuse takes back a frame that nobody holds any more.
-func (m *microphone) reuse(f *voicenets.CallerFrame) { m.spare.Put(f) }
+// newFrame copies a frame.
+func (m *microphone) newFrame(pcm []int16) *voicenets.CallerFrame {
+	if len(m.slab) == 0 {
+		m.slab = make([]callerFrame, slabFrames)
+	}
+	f := &m.slab[0]
+	m.slab = m.slab[1:]
+	f.PCM = append(f.samples[:0], pcm...)
+	return &f.CallerFrame
+}
 
 // edgeOf is the net's word for a detector's edge.
 func edgeOf(e audio.Edge) (voicenets.Edge, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,39 +145,71 @@ func TestSetup(t *testing.T) {
 	})
 }
 
-// TestModelLost loses the model in the middle of a reply. The caller is told
-// in words; the call beside it goes on.
-func TestModelLost(t *testing.T) {
-	tests := []struct {
-		name   string
-		faults sim.Faults
-		words  string
-	}{
-		{"line", sim.Faults{DropTCPAfterChunks: 3}, "connection to the model broke"},
-		{"1011", sim.Faults{CloseAt: &sim.CloseAt{Messages: 2, Code: 1011, Reason: "Internal error encountered."}},
-			"service failed"},
-		{"half-open", sim.Faults{StallWritesAfterChunks: 3}, "silent"},
-		{"oversize", sim.Faults{OversizeAfterChunks: 2}, "service failed"},
-		{"orderly", sim.Faults{CloseAt: &sim.CloseAt{Messages: 2, Code: 1000}}, "ended"},
-		{"go away", sim.Faults{GoAwayAt: 2 * time.Second, GoAwayTimeLeft: time.Second}, "service failed"},
+// breaks are ways in which a model is lost in the middle of its first reply.
+func breaks() map[string]string {
+	return map[string]string{
+		"line":     "on chunk 3: drop",
+		"1011":     "on chunk 3: close 1011 Internal error encountered.",
+		"1007":     "on chunk 3: close 1007 Request contains an invalid argument.",
+		"oversize": "on chunk 3: pad 5242880",
+		"orderly":  "on chunk 3: close 1000",
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+}
+
+// TestModelLost loses the model, which does not come back. The caller is told
+// so in words.
+func TestModelLost(t *testing.T) {
+	for name, how := range breaks() {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.faults.Connections = 1
-			inBubble(t, plan{gw: greets(), model: sim.Config{Faults: test.faults}}, func(w *world) {
+			script := "connection 1\n" + how + "\nconnection 2-\non setup: close 1011 Internal error encountered."
+			inBubble(t, plan{gw: greets(), model: sim.Config{Scenario: scenario(t, script)}}, func(w *world) {
 				p := w.call(hello(), manner{})
 				p.say(speech("long", 16000))
-				w.greeted()
-				p.over(transport.ReasonModelLost, test.words)
+				p.over(transport.ReasonModelLost, "service failed")
+				if n := len(w.model.Connections()); n != 4 {
+					t.Errorf("%d connections, want the first and three tries", n)
+				}
 			})
 		})
 	}
 }
 
+// TestModelComesBack loses the model in its greeting, and gets it back: the
+// caller is told, and the turn is heard whole by the next connection. The
+// greeting that it begins anew is not heard over that turn.
+func TestModelComesBack(t *testing.T) {
+	for name, how := range breaks() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, plan{gw: greets(), model: sim.Config{Scenario: scenario(t, "connection 1\n"+how)}}, func(w *world) {
+				p := w.call(hello(), manner{})
+				p.say(speech("long", 16000))
+				p.state(transport.MessageModel, transport.StateLost)
+				p.state(transport.MessageModel, transport.StateBack)
+				again := p.ended(transport.TurnInterrupted)
+				if heard := p.sound(again.Generation); len(heard) > 0 {
+					t.Errorf("%d samples of the greeting were heard over the caller", len(heard))
+				}
+				reply := p.turn(transport.StateStart)
+				p.ended(transport.TurnComplete)
+				p.hears(reply.Generation, speech("long", 24000))
+			})
+		})
+	}
+}
+
+func scenario(t *testing.T, text string) *sim.Scenario {
+	t.Helper()
+	s, err := sim.ParseScenario(t.Name(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // TestModelStopsReading ends the call when what goes up is not taken.
 func TestModelStopsReading(t *testing.T) {
-	t.Parallel()
 	w := onLoopback(t, plan{between: func(d live.Dialer) live.Dialer {
 		first := true
 		return dialer(func(ctx context.Context, s live.Setup) (live.Conn, error) {
@@ -341,4 +374,39 @@ func TestFrozenModel(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHastyEnds announces the end of every connection as it begins: the model is not dialled without a pause, and
+// turns are answered all the same.
+func TestHastyEnds(t *testing.T) {
+	var counted *countedDialer
+	p := plan{model: sim.Config{Scenario: scenario(t, `on ready: send {"goAway":{"timeLeft":"3s"}}`)},
+		between: func(d live.Dialer) live.Dialer {
+			counted = &countedDialer{Dialer: d}
+			return counted
+		}}
+	inBubble(t, p, func(w *world) {
+		p := w.call(hello(), manner{})
+		for range 3 {
+			p.answered("hello", 8*time.Second)
+			p.ended(transport.TurnComplete)
+		}
+		n, took := counted.n.Load(), p.now()
+		if most := 4 + int64(took/time.Second); n < 5 || n > most {
+			t.Errorf("the model was dialled %d times in %v, want 5 to %d", n, took, most)
+		}
+	})
+}
+
+// countedDialer counts dials, and has no more after too many.
+type countedDialer struct {
+	live.Dialer
+	n atomic.Int64
+}
+
+func (d *countedDialer) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
+	if d.n.Add(1) > 1000 {
+		return nil, errors.New("enough")
+	}
+	return d.Dialer.Dial(ctx, s)
 }

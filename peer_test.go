@@ -2,6 +2,7 @@ package voicegw_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,20 +65,29 @@ func TestPeerErrors(t *testing.T) {
 	}
 }
 
-// TestNotYet answers reserved events, and goes on.
-func TestNotYet(t *testing.T) {
+// TestTyped answers typed text, and keys of a phone, as turns of the caller.
+func TestTyped(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{}, func(w *world) {
 		p := w.call(hello(), manner{})
 		for _, ev := range []transport.Event{{Kind: transport.EventText, Text: "hi"},
-			{Kind: transport.EventDTMF, Text: "1"}, {Kind: transport.EventToolResult, ID: "t", Text: "1"}} {
+			{Kind: transport.EventDTMF, Text: "12#"}, {Kind: transport.EventDTMF, Text: "7"}} {
 			p.send(ev)
-			if h := p.kind(transport.MessageError); h.Code != transport.CodeNotYet || h.Fatal {
-				t.Errorf("%s is answered by %+v", ev.Kind, h.Message)
-			}
+			p.turn(transport.StateStart)
+			p.turn(transport.StateEnd)
 		}
-		p.say(speech("over", 16000))
-		p.turn(transport.StateStart)
+		p.send(transport.Event{Kind: transport.EventToolResult, ID: "t", Text: "1"})
+		if h := p.kind(transport.MessageError); h.Code != "no_tool_call" || h.Fatal {
+			t.Errorf("a result that nobody asked for is answered by %+v", h.Message)
+		}
+		var texts []string
+		for _, text := range w.model.Connections()[0].Texts {
+			texts = append(texts, text.Text)
+		}
+		want := []string{"hi", "The caller pressed 12# on the phone.", "The caller pressed 7 on the phone."}
+		if !slices.Equal(texts, want) {
+			t.Errorf("the model was told %q, want %q", texts, want)
+		}
 	})
 }
 
@@ -161,7 +171,7 @@ func TestMutedEarly(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		var m transport.Message
-		if err := c.Recv(context.Background(), &m); err != nil || m.Code != transport.CodeNotYet {
+		if err := c.Recv(context.Background(), &m); err != nil || m.Kind != transport.MessageTurn {
 			t.Errorf("what was asked before ready was answered by %+v, %v", m, err)
 		}
 		if err := c.SendAudio(context.Background(), make([]int16, 16000)); err != nil {
@@ -238,7 +248,6 @@ func TestStopsReading(t *testing.T) {
 
 // TestStopsReadingOnLoopback is the same over real sockets.
 func TestStopsReadingOnLoopback(t *testing.T) {
-	t.Parallel()
 	p := plan{gw: greets(), model: long(), narrow: true}
 	p.gw.WS.WriteTimeout = 2 * time.Second
 	stopsReading(onLoopback(t, p))
@@ -330,7 +339,7 @@ func TestFlood(t *testing.T) {
 			inBubble(t, plan{gw: greets(), model: long()}, func(w *world) {
 				p, other := w.call(hello(), manner{noMic: true}), w.call(hello(), manner{})
 				messages := 10_000
-				if name == "audio" {
+				if name == "audio" || name == "text" {
 					messages = 100
 				}
 				for n := range messages {
@@ -350,7 +359,6 @@ func TestFlood(t *testing.T) {
 // TestFloodOnLoopback floods a real socket with sound for as long as another
 // call needs to be greeted and answered.
 func TestFloodOnLoopback(t *testing.T) {
-	t.Parallel()
 	w := onLoopback(t, plan{gw: greets()})
 	p := w.call(hello(), manner{noMic: true})
 	var flooding sync.WaitGroup

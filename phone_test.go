@@ -305,6 +305,11 @@ func (p *phone) ended(why transport.TurnEnd) heard {
 	return h
 }
 
+// state waits for a message of a mode.
+func (p *phone) state(k transport.MessageKind, s transport.State) heard {
+	return p.wait(k.String()+" "+string(s), func(h heard) bool { return h.Kind == k && h.State == s })
+}
+
 // kind waits for a message of a kind.
 func (p *phone) kind(k transport.MessageKind) heard {
 	p.t.Helper()
@@ -405,4 +410,24 @@ func (p *phone) story() string {
 	}
 	b.WriteString(line("   ", frames, "frames"))
 	return b.String()
+}
+
+// utters says something to its end.
+func (p *phone) utters(name string) {
+	said := speech(name, 16000)
+	p.say(said)
+	time.Sleep(time.Duration(len(said)) * time.Second / 16000)
+}
+
+// answered says something and wants a reply that is heard within the time,
+// counted from the end of what was said.
+func (p *phone) answered(name string, within time.Duration) heard {
+	p.t.Helper()
+	p.utters(name)
+	spoken := p.now()
+	h := p.turn(transport.StateStart)
+	if h.at-spoken > within {
+		p.t.Errorf("%q was answered after %v, want %v\n%s", name, h.at-spoken, within, p.story())
+	}
+	return h
 }

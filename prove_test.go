@@ -13,9 +13,11 @@ import (
 // TestProve: the nets of a gateway are proved, by certificates that ship for
 // the default timings and by proofs made now for others.
 func TestProve(t *testing.T) {
+	words := voicegw.Prompt{PCM: make([]int16, 800), RateHz: 8000}
 	for want, cfg := range map[voicenets.Source]voicegw.Config{
-		voicenets.FromShipped: {Greeting: greetCaller},
-		voicenets.FromNow:     {Net: voicenets.Config{FrameGap: 400 * time.Millisecond}},
+		voicenets.FromShipped: {Greeting: greetCaller,
+			Prompts: map[voicenets.Prompt]voicegw.Prompt{voicenets.Fallback: words, voicenets.Goodbye: words}},
+		voicenets.FromNow: {Net: voicenets.Config{FrameGap: 400 * time.Millisecond}},
 	} {
 		cfg.Dialer = live.Wire{BaseURL: "ws://127.0.0.1:1"}
 		gw, err := voicegw.New(cfg)

@@ -12,20 +12,31 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// readModel carries what the model says into the net until it is gone.
-func (c *call) readModel(ctx context.Context, outHz int) {
-	s, err := newSpeaker(outHz, func(f *voicenets.ReplyFrame) { c.injectReply(ctx, f) })
+// read carries what the model says into the net until the connection is gone.
+// What waits for room there then is dropped: it must not be taken for the words
+// of the next connection.
+func (l *link) read(ctx context.Context) {
+	use := l.inUse(ctx)
+	s, err := newSpeaker(l.c.hello.OutputRateHz,
+		func(f *voicenets.ReplyFrame) { l.c.injectFrame(use, voicenets.ModelAudio, f) })
 	if err != nil {
-		c.broke(err)
+		l.c.broke(err)
 		return
 	}
 	var m live.ServerMessage
 	for {
-		if err := c.conn.Recv(ctx, &m); err != nil {
-			c.modelGone(ctx, err)
+		if err := l.conn.Recv(ctx, &m); err != nil {
+			l.down(ctx, err)
 			return
 		}
-		c.modelMessage(ctx, s, &m)
+		switch {
+		case use.Err() != nil: // it only has to close
+		case m.Kind == live.ServerGoAway:
+			l.c.log.Info("the model will end the connection", zap.Duration("in", m.TimeLeft))
+			l.announced(use, m.TimeLeft)
+		default:
+			l.c.modelMessage(use, s, &m)
+		}
 	}
 }
 
@@ -36,7 +47,9 @@ func (c *call) modelMessage(ctx context.Context, s *speaker, m *live.ServerMessa
 			c.log.Warn("audio of the model dropped", zap.Int("rate_hz", m.RateHz))
 		}
 	case live.ServerInterrupted:
-		s.reset()
+		if c.detection() == voicenets.Server || c.up.cutting.Load() { // else nobody interrupted, and the reply goes on
+			s.reset()
+		}
 		c.inject(ctx, voicenets.ModelSignal.Token(voicenets.Interrupted))
 	case live.ServerGenerationComplete:
 		s.flush()
@@ -48,28 +61,43 @@ func (c *call) modelMessage(ctx context.Context, s *speaker, m *live.ServerMessa
 		c.injectWords(ctx, voicenets.Caller, m)
 	case live.ServerModelTranscript:
 		c.injectWords(ctx, voicenets.Model, m)
-	case live.ServerGoAway:
-		c.log.Info("the model will end the connection", zap.Duration("in", m.TimeLeft))
+	default:
+		c.modelControl(ctx, m)
+	}
+}
+
+// modelControl takes what is no part of the conversation.
+func (c *call) modelControl(ctx context.Context, m *live.ServerMessage) {
+	switch m.Kind {
+	case live.ServerToolCall:
+		c.tools.called(ctx, m.Call)
+	case live.ServerToolCancel:
+		c.tools.cancelled(ctx, m.IDs)
+	case live.ServerResumption:
+		if m.Resumable && m.Handle != "" {
+			c.inject(ctx, voicenets.Handle.Token(&voicenets.Resumption{Handle: m.Handle}))
+		}
 	case live.ServerMalformed, live.ServerUnknown:
 		c.log.Warn("a message of the model was not understood", zap.String("what", m.Text))
 	}
 }
 
 func (c *call) injectWords(ctx context.Context, who voicenets.Speaker, m *live.ServerMessage) {
+	c.talk.add(who, m.Text)
 	c.inject(ctx, voicenets.Transcript.Token(&voicenets.Words{Who: who, Text: m.Text, Final: m.Final}))
 }
 
-// injectReply puts one frame into the net; while the net is full it waits, so
-// that the model's connection fills up instead of our memory.
-func (c *call) injectReply(ctx context.Context, f *voicenets.ReplyFrame) {
-	t := voicenets.ModelAudio.Token(f)
-	for {
+// injectFrame puts one frame into the net; while the net is full it waits, so
+// that the model's connection fills up instead of our memory. It reports
+// whether there is any use in going on.
+func (c *call) injectFrame(ctx context.Context, at petri.Place[*voicenets.ReplyFrame], f *voicenets.ReplyFrame) bool {
+	t := at.Token(f)
+	for ctx.Err() == nil { // or a later frame would enter after one that did not
 		err := c.net.InjectWait(ctx, t)
 		if !errors.Is(err, petri.ErrFull) && !errors.Is(err, runner.ErrInboxFull) {
-			return // in, or the run or the context is over
+			return err == nil // or the run or the context is over
 		}
-		if !pause(ctx, fullPause) {
-			return
-		}
+		pause(ctx, fullPause)
 	}
+	return false
 }

@@ -30,17 +30,42 @@ func (c *call) readPeer(ctx context.Context) {
 func (c *call) peerEvent(ctx context.Context, ev *transport.Event) {
 	switch ev.Kind {
 	case transport.EventAudio:
-		if c.running() != nil {
-			c.mic.push(ev.PCM)
-		}
+		c.mic.push(ev.PCM)
 	case transport.EventAck:
 		c.acknowledged(ctx, ev)
 	case transport.EventMute:
-		c.mute(ctx, ev.On)
+		c.mic.abort.Store(true) // the detector begins anew
+		c.inject(ctx, voicenets.PeerMute.Token(position(ev.On)))
+	case transport.EventTalk:
+		if c.mic.button != nil {
+			c.mic.button.press(ev.On, c.mic.edge)
+		}
+	case transport.EventHold:
+		c.inject(ctx, voicenets.Hold.Token(position(ev.On)))
+	case transport.EventConsent:
+		c.inject(ctx, voicenets.Consent.Token(position(ev.On)))
 	case transport.EventBye:
 		c.end(voicenets.HungUp, "")
-	case transport.EventText, transport.EventDTMF, transport.EventToolResult:
-		c.answer(ctx, transport.NotYet(ev.Kind))
+	case transport.EventText:
+		c.injectPatiently(ctx, voicenets.CallerText.Token(&voicenets.Typed{Text: ev.Text}))
+	case transport.EventDTMF:
+		c.pressed(ctx, ev.Text)
+	case transport.EventToolResult:
+		if !c.tools.answered(ev) {
+			c.answer(ctx, &transport.Message{Kind: transport.MessageError, Code: codeNoTool,
+				Text: "No tool call with this id waits for a result."})
+		}
+	}
+}
+
+// codeNoTool is the code of the error that answers a tool result nobody waits
+// for.
+const codeNoTool = "no_tool_call"
+
+// pressed takes keys of a phone; # ends an entry.
+func (c *call) pressed(ctx context.Context, digits string) {
+	for i := range len(digits) {
+		c.injectPatiently(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Text: digits[i : i+1], Last: digits[i] == '#'}))
 	}
 }
 
@@ -54,40 +79,21 @@ func (c *call) answer(ctx context.Context, m *transport.Message) {
 
 // acknowledged gives the net a token for each frame that was newly heard.
 func (c *call) acknowledged(ctx context.Context, ev *transport.Event) {
-	if c.running() == nil {
-		return // nothing was handed over
-	}
 	gen := petri.Gen(ev.Generation - 1) // generation 0 was never handed over
-	for range c.acks.acked(ev) {
+	heard := c.acks.acked(ev)
+	c.tally.heard(heard)
+	for range heard {
 		c.inject(ctx, voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
 	}
 }
 
-// mute tells the net of the microphone's switch. The detector begins anew: a
-// peer may go on sending while it is muted, and the net does not listen then.
-func (c *call) mute(ctx context.Context, on bool) {
-	if c.mutedEarly(on) {
-		return
-	}
-	c.mic.abort.Store(true)
-	position := voicenets.Off
-	if on {
-		position = voicenets.On
-	}
-	c.inject(ctx, voicenets.PeerMute.Token(position))
-}
-
-// mutedEarly keeps the switch for a net that does not run yet.
-func (c *call) mutedEarly(on bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.muted = on
-	return c.net == nil
-}
-
 // cost is how much of a peer's time an event takes.
 func (c *call) cost(ev *transport.Event) time.Duration {
-	if ev.Kind != transport.EventAudio {
+	switch ev.Kind {
+	case transport.EventAudio:
+	case transport.EventText:
+		return paceText
+	default:
 		return paceEvent
 	}
 	return max(paceEvent, time.Duration(len(ev.PCM))*time.Second/time.Duration(c.hello.InputRateHz))
@@ -99,6 +105,7 @@ const (
 	paceRate  = 4
 	paceBurst = 10 * time.Second
 	paceEvent = audio.FrameDuration / 20 // what an event counts for at least
+	paceText  = 10 * audio.FrameDuration // what a text counts for
 )
 
 // pace bounds how fast a peer is read.

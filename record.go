@@ -19,9 +19,9 @@ type recorder struct {
 	queue   *event.Queue
 }
 
-// record opens the record of a call, or returns nil when none is wanted. A
+// recording opens the archive of a call, or returns nil when none is wanted. A
 // record that cannot be opened does not stop the call.
-func (c *call) record() *recorder {
+func (c *call) recording() *recorder {
 	if c.cfg.Record == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (s *show) begin(ctx context.Context, c *call) error {
 
 // rested says when something may be shown again.
 func (s *show) rested() <-chan time.Time {
-	if s.feed == nil {
+	if s.rest == nil { // nobody watches, or not yet
 		return nil
 	}
 	return s.rest.C

@@ -20,7 +20,6 @@ func TestGreeting(t *testing.T) {
 
 // TestGreetingOnLoopback is the same over real sockets.
 func TestGreetingOnLoopback(t *testing.T) {
-	t.Parallel()
 	greeting(onLoopback(t, plan{gw: greets()}))
 }
 

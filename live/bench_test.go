@@ -99,6 +99,39 @@ func BenchmarkSendAudio(b *testing.B) {
 	}
 }
 
+// BenchmarkSDK does the same through Google's client.
+func BenchmarkSDK(b *testing.B) {
+	dial := func(b *testing.B, frame []byte) Conn {
+		d := &SDK{Wire: Wire{BaseURL: rawModel(b, frame), APIKey: testKey, SilenceTimeout: 1 << 62}}
+		conn, err := d.Dial(context.Background(), Setup{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = conn.Close(1000, "") })
+		return conn
+	}
+	b.Run("SendAudio", func(b *testing.B) {
+		conn := dial(b, nil)
+		pcm := noise(320)
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := conn.SendAudio(context.Background(), pcm); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Recv/40ms", func(b *testing.B) {
+		conn := dial(b, textFrame(wireAudio(noise(24*40))))
+		var m ServerMessage
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := conn.Recv(context.Background(), &m); err != nil || m.Kind != ServerAudio {
+				b.Fatal(m.Kind, err)
+			}
+		}
+	})
+}
+
 // BenchmarkRecv receives audio over a socket; what it allocates is the WebSocket's.
 func BenchmarkRecv(b *testing.B) {
 	for _, ms := range []int{40, 100} {

@@ -18,7 +18,7 @@ const (
 	ClientActivityStart                       // the caller begins to speak; manual activity only
 	ClientActivityEnd                         // the caller has ended; manual activity only
 	ClientStreamEnd                           // no more audio for now; automatic detection only
-	ClientToolReply                           // Reply: the answer to a tool call
+	ClientToolReply                           // Replies: the answers to tool calls
 )
 
 var clientKinds = [...]string{"", "audio", "text", "content", "activity_start", "activity_end", "stream_end",
@@ -39,17 +39,18 @@ const (
 
 	audioSamplesMax = InputRateHz // samples in one message
 	textBytesMax    = 64 << 10    // bytes of a text, of all turns together, of a tool's output
+	repliesMax      = 128         // in one message
 )
 
 // ClientMessage is one message to the model. Kind says which fields count; the others are ignored. It keeps no memory
 // of the caller after Send has returned.
 type ClientMessage struct {
 	Kind         ClientKind
-	PCM          []int16   // ClientAudio; 16 kHz mono
-	Text         string    // ClientText; 1 byte to 64 KiB of UTF-8
-	Turns        []Turn    // ClientContent; may be empty
-	TurnComplete bool      // ClientContent: the model shall answer now
-	Reply        ToolReply // ClientToolReply
+	PCM          []int16     // ClientAudio; 16 kHz mono
+	Text         string      // ClientText; 1 byte to 64 KiB of UTF-8
+	Turns        []Turn      // ClientContent; may be empty
+	TurnComplete bool        // ClientContent: the model shall answer now
+	Replies      []ToolReply // ClientToolReply; 1 to 128
 }
 
 // Turn is a piece of history.
@@ -64,6 +65,44 @@ type ToolReply struct {
 	Name   string          // of the function
 	Output json.RawMessage // any JSON value
 	Error  string          // what went wrong, in words for the model
+	// Scheduling is for the replies of non-blocking tools, and for models that know it: see Abilities.
+	Scheduling Scheduling
+}
+
+// Scheduling says when the model shall speak about the reply of a non-blocking tool.
+type Scheduling uint8
+
+// The kinds of Scheduling.
+const (
+	ScheduleUnset     Scheduling = iota // the model's own choice, when idle
+	ScheduleInterrupt                   // at once, cutting short what it says
+	ScheduleWhenIdle                    // when it has nothing else to say
+	ScheduleSilent                      // not at all: it only shall know
+)
+
+var schedulings = [...]string{"", "INTERRUPT", "WHEN_IDLE", "SILENT"}
+
+// String is the name on the wire, as in "WHEN_IDLE", and empty for ScheduleUnset.
+func (s Scheduling) String() string {
+	if int(s) < len(schedulings) {
+		return schedulings[s]
+	}
+	return fmt.Sprintf("Scheduling(%d)", uint8(s))
+}
+
+// terms are what was agreed with the model, and so what may be sent to it.
+type terms struct {
+	automatic bool
+	abilities Abilities
+	tools     map[string]bool // whether one is non-blocking
+}
+
+func (s *Setup) terms() terms {
+	t := terms{automatic: s.Automatic, abilities: AbilitiesOf(s.Model), tools: map[string]bool{}}
+	for _, tool := range s.Tools {
+		t.tools[tool.Name] = tool.NonBlocking
+	}
+	return t
 }
 
 var (
@@ -73,10 +112,12 @@ var (
 	errEmptyText  = errors.New("live: send text: it is empty")
 	errTextIsLong = fmt.Errorf("live: send: text over %d bytes", textBytesMax)
 	errNotUTF8    = errors.New("live: send: text is not UTF-8")
+	errContent    = errors.New("live: send content: this model takes history in the setup alone")
+	errReplies    = fmt.Errorf("live: send tool reply: want 1 to %d replies", repliesMax)
 )
 
 // check refuses what would end the conversation.
-func (m *ClientMessage) check(automatic bool) error {
+func (m *ClientMessage) check(t *terms) error {
 	switch m.Kind {
 	case ClientAudio:
 		return nil
@@ -86,21 +127,41 @@ func (m *ClientMessage) check(automatic bool) error {
 		}
 		return checkText(m.Text)
 	case ClientContent:
+		if !t.abilities.Content {
+			return errContent
+		}
 		return checkTurns(m.Turns)
 	case ClientActivityStart, ClientActivityEnd:
-		if automatic {
+		if t.automatic {
 			return errActivity
 		}
 		return nil
 	case ClientStreamEnd:
-		if !automatic {
+		if !t.automatic {
 			return errStreamEnd
 		}
 		return nil
 	case ClientToolReply:
-		return m.Reply.check()
+		return t.checkReplies(m.Replies)
 	}
 	return errNoKind
+}
+
+func (t *terms) checkReplies(replies []ToolReply) error {
+	if len(replies) == 0 || len(replies) > repliesMax {
+		return errReplies
+	}
+	for i := range replies {
+		r := &replies[i]
+		if err := r.check(); err != nil {
+			return err
+		}
+		if r.Scheduling != ScheduleUnset && !(t.abilities.Scheduling && t.tools[r.Name]) {
+			return fmt.Errorf("live: send tool reply %s: scheduling %v needs a tool declared non-blocking, and a model "+
+				"that knows it", r.ID, r.Scheduling)
+		}
+	}
+	return nil
 }
 
 func checkText(s string) error {
@@ -134,6 +195,8 @@ func (r *ToolReply) check() error {
 	switch {
 	case r.ID == "":
 		return errors.New("live: send tool reply: no ID")
+	case r.Scheduling > ScheduleSilent:
+		return fmt.Errorf("live: send tool reply %s: %v is not known", r.ID, r.Scheduling)
 	case (r.Output == nil) == (r.Error == ""):
 		return fmt.Errorf("live: send tool reply %s: want exactly one of Output and Error", r.ID)
 	case len(r.Output) > textBytesMax:

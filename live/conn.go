@@ -24,13 +24,12 @@ const (
 // wireConn is a Conn of Wire. Send, SendAudio and Close may be called by anyone, Recv by one goroutine; one more
 // goroutine, keepAlive, runs from start to Close.
 type wireConn struct {
-	cfg         Wire
-	host, model string
-	automatic   bool
-	phase       phase // changes before start alone
-	ws          *websocket.Conn
-	raw         net.Conn // beneath ws, nil with an HTTPClient that does not say; closing it is never waiting
-	began       time.Time
+	outcome
+	cfg   Wire
+	terms terms
+	ws    *websocket.Conn
+	raw   net.Conn // beneath ws, nil with an HTTPClient that does not say; closing it is never waiting
+	began time.Time
 
 	sendMu  sync.Mutex // guards enc, and the order of messages
 	enc     encoder
@@ -42,21 +41,14 @@ type wireConn struct {
 	inbound atomic.Int64 // when the last frame came, nanoseconds since began
 	reading atomic.Int64 // since when a Recv waits, nanoseconds since began; 0: none does
 
-	failMu sync.Mutex
-	failed chan struct{} // closed once err is set
-	err    *CloseError
-
-	closeOnce sync.Once
-	tasks     sync.WaitGroup
+	closing atomic.Bool
+	closed  chan struct{} // closed at the end of Close
+	tasks   sync.WaitGroup
 }
 
-func newWireConn(w Wire, s *Setup, host string) *wireConn {
-	return &wireConn{
-		cfg: w, host: host, model: s.Model, automatic: s.Automatic,
-		phase:  phaseSetup,
-		began:  time.Now(),
-		failed: make(chan struct{}),
-	}
+func newWireConn(w Wire, s *Setup, host, secret string) *wireConn {
+	return &wireConn{outcome: newOutcome(host, secret, s), cfg: w, terms: s.terms(), began: time.Now(),
+		closed: make(chan struct{})}
 }
 
 // start begins what runs beside the calls. Close ends it and waits.
@@ -70,28 +62,6 @@ func (c *wireConn) start() {
 func (c *wireConn) elapsed() int64 { return int64(time.Since(c.began)) + 1 }
 
 func (c *wireConn) heard() { c.inbound.Store(c.elapsed()) }
-
-// fail makes e the error of the connection, unless there is one, and returns the one there is.
-func (c *wireConn) fail(e *CloseError) *CloseError {
-	c.failMu.Lock()
-	defer c.failMu.Unlock()
-	if c.err == nil {
-		e.phase, e.host, e.model = c.phase, c.host, c.model
-		c.err = e
-		close(c.failed)
-	}
-	return c.err
-}
-
-// failure returns the error of the connection, if any.
-func (c *wireConn) failure() error {
-	select {
-	case <-c.failed:
-		return c.err
-	default:
-		return nil
-	}
-}
 
 // drop ends the connection without a word.
 func (c *wireConn) drop() {
@@ -175,12 +145,17 @@ func (c *wireConn) Send(ctx context.Context, m ClientMessage) error {
 	if m.Kind == ClientAudio {
 		return c.SendAudio(ctx, m.PCM)
 	}
-	if err := m.check(c.automatic); err != nil {
+	if err := m.check(&c.terms); err != nil {
 		return err
 	}
+	return c.put(ctx, &m)
+}
+
+// put sends m, which is no audio and was checked.
+func (c *wireConn) put(ctx context.Context, m *ClientMessage) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
-	data, err := c.enc.message(&m)
+	data, err := c.enc.message(m)
 	if err != nil {
 		return err
 	}
@@ -218,40 +193,29 @@ func (c *wireConn) write(ctx context.Context, data []byte) error {
 	return c.fail(c.explain(ctx, err))
 }
 
-// awaitReason gives a waiting Recv the chance to read the close frame that explains why a write failed.
-func (c *wireConn) awaitReason() {
-	t := time.NewTimer(closeGrace)
-	defer t.Stop()
-	select {
-	case <-c.failed:
-	case <-t.C:
-	}
-}
-
 func (c *wireConn) writeStalled() {
 	c.fail(&CloseError{Code: 1006, Class: ClassTimeout, limit: c.cfg.WriteTimeout})
 	c.drop()
 }
 
-// Close implements Conn.
+// Close implements Conn. Who comes second waits for the first.
 func (c *wireConn) Close(code int, reason string) error {
-	var err error
-	c.closeOnce.Do(func() {
-		before := c.failure()
-		c.fail(&CloseError{Code: code, Reason: reason, Class: ClassEnded})
-		cut := time.AfterFunc(c.cfg.CloseTimeout, c.drop)
-		err = c.ws.Close(websocket.StatusCode(closeCode(code)), closeReason(reason))
-		cut.Stop()
-		c.stalled.Stop()
-		c.tasks.Wait()
-		if before != nil || websocket.CloseStatus(err) != -1 {
-			err = nil // it was broken already, which the caller knows; or answered, if with another code
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("live: close: the model did not answer: %w", innermost(err))
+	if !c.closing.CompareAndSwap(false, true) {
+		<-c.closed
+		return nil
 	}
-	return nil
+	defer close(c.closed)
+	before := c.failure()
+	c.fail(&CloseError{Code: code, Reason: reason, Class: ClassEnded})
+	cut := time.AfterFunc(c.cfg.CloseTimeout, c.drop)
+	err := c.ws.Close(websocket.StatusCode(closeCode(code)), closeReason(reason))
+	cut.Stop()
+	c.stalled.Stop()
+	c.tasks.Wait()
+	if err == nil || before != nil || websocket.CloseStatus(err) != -1 {
+		return nil // it was broken already, which the caller knows; or answered, if with another code
+	}
+	return fmt.Errorf("live: close: the model did not answer: %w", innermost(err))
 }
 
 // closeCode maps codes which must not be sent (RFC 6455 section 7.4) to 1011.

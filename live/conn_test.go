@@ -280,6 +280,39 @@ func TestCloseOfTheDeaf(t *testing.T) {
 	})
 }
 
+// TestClosedTwiceAtOnce closes from two sides while the model does not read: both wait until it is closed, and time
+// passes for both.
+func TestClosedTwiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		w, stop := pipeServer(serveModel(t, nil, func(m model) {
+			m.accept()
+			<-release
+		}))
+		conn, err := w.Dial(t.Context(), Setup{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make(chan error, 1)
+		go func() { first <- conn.Close(1000, "enough") }()
+		synctest.Wait() // it waits for the answer
+		if err := conn.Close(1000, "too"); err != nil {
+			t.Errorf("the second close: %v", err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-first:
+			if err == nil || !strings.Contains(err.Error(), "did not answer") {
+				t.Errorf("the first close: %v", err)
+			}
+		default:
+			t.Error("the second close came back before the first")
+		}
+		close(release)
+		stop()
+	})
+}
+
 // TestCancelledRecv gives the connection up.
 func TestCancelledRecv(t *testing.T) {
 	conn := talk(t, Wire{}, Setup{}, func(m model) { _, _ = m.listen() })

@@ -58,7 +58,41 @@ func appendSlow(q []item, data []byte) []item {
 	if err := json.Unmarshal(data, &lm); err != nil {
 		return append(q, malformed("%s (%d bytes)", jsonFault(err), len(data)))
 	}
+	amend(&lm, data)
 	before := len(q)
+	q = appendMessage(q, &lm)
+	if len(q) == before {
+		q = append(q, nothingKnown(data))
+	}
+	return q
+}
+
+// amend reads what genai knows by other names: the type of a voice activity, and the tokens as Vertex AI calls them.
+func amend(lm *genai.LiveServerMessage, data []byte) {
+	if lm.VoiceActivity == nil && (lm.UsageMetadata == nil || lm.UsageMetadata.ResponseTokenCount != 0) {
+		return
+	}
+	var v struct {
+		VoiceActivity struct {
+			Type genai.VoiceActivityType `json:"type"`
+		} `json:"voiceActivity"`
+		UsageMetadata struct {
+			CandidatesTokenCount int32 `json:"candidatesTokenCount"`
+		} `json:"usageMetadata"`
+	}
+	if json.Unmarshal(data, &v) != nil {
+		return
+	}
+	if lm.VoiceActivity != nil {
+		lm.VoiceActivity.VoiceActivityType = v.VoiceActivity.Type
+	}
+	if lm.UsageMetadata != nil && lm.UsageMetadata.ResponseTokenCount == 0 {
+		lm.UsageMetadata.ResponseTokenCount = v.UsageMetadata.CandidatesTokenCount
+	}
+}
+
+// appendMessage appends what a message says, in the order of the kinds.
+func appendMessage(q []item, lm *genai.LiveServerMessage) []item {
 	if sc := lm.ServerContent; sc != nil {
 		q = appendContent(q, sc, lm.ToolCallCancellation)
 	} else {
@@ -66,11 +100,7 @@ func appendSlow(q []item, data []byte) []item {
 	}
 	q = appendToolCalls(q, lm.ToolCall)
 	q = appendEnd(q, lm.ServerContent)
-	q = appendRest(q, &lm)
-	if len(q) == before {
-		q = append(q, nothingKnown(data))
-	}
-	return q
+	return appendRest(q, lm)
 }
 
 func malformed(format string, args ...any) item {
@@ -173,7 +203,8 @@ func appendEnd(q []item, sc *genai.LiveServerContent) []item {
 
 func appendRest(q []item, lm *genai.LiveServerMessage) []item {
 	if u := lm.UsageMetadata; u != nil {
-		usage := Usage{u.PromptTokenCount, u.ResponseTokenCount, u.ThoughtsTokenCount, u.TotalTokenCount}
+		usage := Usage{max(0, u.PromptTokenCount), max(0, u.ResponseTokenCount), max(0, u.ThoughtsTokenCount),
+			max(0, u.TotalTokenCount)}
 		q = append(q, item{msg: ServerMessage{Kind: ServerUsage, Usage: usage}})
 	}
 	if r := lm.SessionResumptionUpdate; r != nil {
@@ -181,9 +212,22 @@ func appendRest(q []item, lm *genai.LiveServerMessage) []item {
 		q = append(q, item{msg: m})
 	}
 	if g := lm.GoAway; g != nil {
-		q = append(q, item{msg: ServerMessage{Kind: ServerGoAway, TimeLeft: g.TimeLeft}})
+		q = append(q, item{msg: ServerMessage{Kind: ServerGoAway, TimeLeft: max(0, g.TimeLeft)}})
+	}
+	if v := lm.VoiceActivity; v != nil {
+		q = append(q, item{msg: ServerMessage{Kind: ServerVoiceActivity, Text: activityText(v.VoiceActivityType)}})
 	}
 	return q
+}
+
+func activityText(t genai.VoiceActivityType) string {
+	switch t {
+	case genai.VoiceActivityTypeActivityStart:
+		return "start"
+	case genai.VoiceActivityTypeActivityEnd:
+		return "end"
+	}
+	return ""
 }
 
 // nothingKnown reports an error object of the model as malformed, and otherwise the names of the fields there are.

@@ -28,10 +28,10 @@ func (w Wire) Dial(ctx context.Context, s Setup) (Conn, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	setup, err := s.message()
+	setup, err := s.message(w.fullModel(s.Model))
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +45,13 @@ func (w Wire) Dial(ctx context.Context, s Setup) (Conn, error) {
 		return nil, blame(err, ctx, w.HandshakeTimeout)
 	}
 	c.start()
+	if len(s.History) > 0 {
+		history := s.history()
+		if err := c.put(limited, &history); err != nil {
+			_ = c.Close(1000, "")
+			return nil, blame(err, ctx, w.HandshakeTimeout)
+		}
+	}
 	return c, nil
 }
 
@@ -69,15 +76,15 @@ func (w Wire) connect(ctx context.Context, s *Setup) (*wireConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newWireConn(w, s, u.Host)
-	header := http.Header{}
-	if w.APIKey != "" {
-		header.Set("X-Goog-Api-Key", w.APIKey)
+	token, err := w.token(ctx)
+	c := newWireConn(w, s, u.Host, w.APIKey+token)
+	if err != nil {
+		return nil, c.noToken(ctx, err)
 	}
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { c.raw = info.Conn }}
 	ws, resp, err := websocket.Dial(httptrace.WithClientTrace(ctx, trace), u.String(), &websocket.DialOptions{
 		HTTPClient:      w.httpClient(),
-		HTTPHeader:      header,
+		HTTPHeader:      w.header(token),
 		CompressionMode: websocket.CompressionDisabled,
 		OnPingReceived:  func(context.Context, []byte) bool { c.heard(); return true },
 		OnPongReceived:  func(context.Context, []byte) { c.heard() },
@@ -98,6 +105,15 @@ func (w Wire) httpClient() *http.Client {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client
+}
+
+// noToken explains that there is no access token to dial with.
+func (o *outcome) noToken(ctx context.Context, err error) *CloseError {
+	e := &CloseError{Class: ClassKey, Err: err, phase: phaseDial, host: o.host, model: o.model}
+	if ctx.Err() != nil {
+		e.Class, e.Err = ctxClass(ctx.Err()), ctx.Err()
+	}
+	return e
 }
 
 // dialError explains an upgrade that failed. net/http's own text is not used where it would repeat the URL.
@@ -147,14 +163,6 @@ func bodyText(resp *http.Response) string {
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, reasonBytesMax))
 	return strings.Join(strings.Fields(string(body)), " ")
-}
-
-// clean shortens the other side's text and blots out the key, should it be repeated there.
-func (c *wireConn) clean(text string) string {
-	if c.cfg.APIKey != "" {
-		text = strings.ReplaceAll(text, c.cfg.APIKey, "[key]")
-	}
-	return strings.ToValidUTF8(text[:min(len(text), reasonBytesMax)], "")
 }
 
 // setup sends the setup and waits for the answer. After an error the connection is gone.

@@ -19,6 +19,9 @@
 // on dialling, writing, pinging and closing. What happens after an error is for the caller to decide; the [Class] of a
 // [CloseError] says what kind of failure it was.
 //
+// [SDK] is a second dialer, for those who must speak through Google's client library. Both reach the Gemini API and,
+// with a [Vertex], Vertex AI. What models differ in is in [Abilities].
+//
 // Nobody has tried it against Google's servers yet; it is tested against package live/sim and, there, side by side with
 // Google's own client library.
 package live

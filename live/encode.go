@@ -49,7 +49,7 @@ func (e *encoder) message(m *ClientMessage) ([]byte, error) {
 	case ClientContent:
 		v = genai.LiveClientMessage{ClientContent: content(m)}
 	case ClientToolReply:
-		v = genai.LiveClientMessage{ToolResponse: toolResponse(&m.Reply)}
+		v = genai.LiveClientMessage{ToolResponse: toolResponse(m.Replies)}
 	}
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -66,13 +66,20 @@ func content(m *ClientMessage) *genai.LiveClientContent {
 	return c
 }
 
-// toolResponse always names output or error: an empty map would be left out on the wire.
-func toolResponse(r *ToolReply) *genai.LiveClientToolResponse {
+func toolResponse(replies []ToolReply) *genai.LiveClientToolResponse {
+	out := make([]*genai.FunctionResponse, len(replies))
+	for i := range replies {
+		out[i] = functionResponse(&replies[i])
+	}
+	return &genai.LiveClientToolResponse{FunctionResponses: out}
+}
+
+// functionResponse always names output or error: an empty map would be left out on the wire.
+func functionResponse(r *ToolReply) *genai.FunctionResponse {
 	response := map[string]any{"output": r.Output}
 	if r.Error != "" {
 		response = map[string]any{"error": r.Error}
 	}
-	return &genai.LiveClientToolResponse{FunctionResponses: []*genai.FunctionResponse{
-		{ID: r.ID, Name: r.Name, Response: response},
-	}}
+	return &genai.FunctionResponse{ID: r.ID, Name: r.Name, Response: response,
+		Scheduling: genai.FunctionResponseScheduling(r.Scheduling.String())}
 }

@@ -27,10 +27,14 @@ func TestEncode(t *testing.T) {
 		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", "hi"}, {"model", "ho"}}, TurnComplete: true},
 			`{"clientContent":{"turns":[{"parts":[{"text":"hi"}],"role":"user"},{"parts":[{"text":"ho"}],"role":"model"}],` +
 				`"turnComplete":true}}`},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f1", Name: "f", Output: json.RawMessage(`[1, 2]`)}},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f1", Name: "f", Output: json.RawMessage(`[1, 2]`)}}},
 			`{"toolResponse":{"functionResponses":[{"id":"f1","name":"f","response":{"output":[1,2]}}]}}`},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f1", Name: "f", Error: "no such city"}},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f1", Name: "f", Error: "no such city"}}},
 			`{"toolResponse":{"functionResponses":[{"id":"f1","name":"f","response":{"error":"no such city"}}]}}`},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f1", Name: "f", Error: "x"},
+			{ID: "f2", Name: "g", Output: json.RawMessage(`{}`), Scheduling: ScheduleWhenIdle}}},
+			`{"toolResponse":{"functionResponses":[{"id":"f1","name":"f","response":{"error":"x"}},` +
+				`{"scheduling":"WHEN_IDLE","id":"f2","name":"g","response":{"output":{}}}]}}`},
 	}
 	for _, test := range tests {
 		var e encoder
@@ -59,46 +63,66 @@ func TestEncodeAudio(t *testing.T) {
 	}
 }
 
+// check is what a connection with this setup makes of m.
+func check(m ClientMessage, s Setup) error {
+	t := s.terms()
+	return m.check(&t)
+}
+
+// scheduled is a reply of a tool, to be spoken about at a time.
+func scheduled(tool string, when Scheduling) ClientMessage {
+	return ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Name: tool, Error: "x", Scheduling: when}}}
+}
+
 // TestRefusedMessages would end the conversation, or make no sense; they are not sent.
 func TestRefusedMessages(t *testing.T) {
+	tools := []Tool{{Name: "wait"}, {Name: "work", NonBlocking: true}}
 	long := strings.Repeat("x", textBytesMax+1)
 	tests := []struct {
-		m         ClientMessage
-		automatic bool
-		words     string
+		m     ClientMessage
+		setup Setup
+		words string
 	}{
-		{ClientMessage{}, false, "no kind"},
-		{ClientMessage{Kind: 99}, false, "no kind"},
-		{ClientMessage{Kind: ClientText}, false, "empty"},
-		{ClientMessage{Kind: ClientText, Text: long}, false, "over 65536"},
-		{ClientMessage{Kind: ClientText, Text: "\xff"}, false, "UTF-8"},
-		{ClientMessage{Kind: ClientActivityStart}, true, "manual"},
-		{ClientMessage{Kind: ClientActivityEnd}, true, "manual"},
-		{ClientMessage{Kind: ClientStreamEnd}, false, "automatic"},
-		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"caller", "x"}}}, false, `"caller"; want user or model`},
-		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", "\xff"}}}, false, "UTF-8"},
-		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", long[:40000]}, {"user", long[:40000]}}}, false, "over"},
-		{ClientMessage{Kind: ClientToolReply}, false, "no ID"},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f"}}, false, "exactly one"},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte("1"), Error: "x"}}, false,
+		{ClientMessage{}, Setup{}, "no kind"},
+		{ClientMessage{Kind: 99}, Setup{}, "no kind"},
+		{ClientMessage{Kind: ClientText}, Setup{}, "empty"},
+		{ClientMessage{Kind: ClientText, Text: long}, Setup{}, "over 65536"},
+		{ClientMessage{Kind: ClientText, Text: "\xff"}, Setup{}, "UTF-8"},
+		{ClientMessage{Kind: ClientActivityStart}, Setup{Automatic: true}, "manual"},
+		{ClientMessage{Kind: ClientActivityEnd}, Setup{Automatic: true}, "manual"},
+		{ClientMessage{Kind: ClientStreamEnd}, Setup{}, "automatic"},
+		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"caller", "x"}}}, Setup{}, `"caller"; want user or model`},
+		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", "\xff"}}}, Setup{}, "UTF-8"},
+		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", long[:40000]}, {"user", long[:40000]}}}, Setup{}, "over"},
+		{ClientMessage{Kind: ClientToolReply}, Setup{}, "1 to 128"},
+		{ClientMessage{Kind: ClientToolReply, Replies: make([]ToolReply, 129)}, Setup{}, "1 to 128"},
+		{ClientMessage{Kind: ClientToolReply, Replies: make([]ToolReply, 1)}, Setup{}, "no ID"},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f"}}}, Setup{}, "exactly one"},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte("1"), Error: "x"}}}, Setup{},
 			"exactly one"},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte("{")}}, false, "not JSON"},
-		{ClientMessage{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Output: []byte(long)}}, false, "over"},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte("{")}}}, Setup{}, "not JSON"},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte(long)}}}, Setup{}, "over"},
+		{scheduled("wait", 9), Setup{Tools: tools}, "Scheduling(9) is not known"},
+		{scheduled("wait", ScheduleSilent), Setup{Tools: tools}, "declared non-blocking"},
+		{scheduled("nobody", ScheduleSilent), Setup{Tools: tools}, "declared non-blocking"},
+		{scheduled("work", ScheduleWhenIdle), Setup{Tools: tools, Model: "gemini-3.8-live-extended-thinking"}, "knows it"},
+		{ClientMessage{Kind: ClientContent}, Setup{Model: "models/gemini-3.1-flash-live-preview"}, "in the setup alone"},
 	}
 	for _, test := range tests {
-		if err := test.m.check(test.automatic); err == nil || !strings.Contains(err.Error(), test.words) {
+		if err := check(test.m, test.setup); err == nil || !strings.Contains(err.Error(), test.words) {
 			t.Errorf("%v: error %v; want %q", test.m.Kind, err, test.words)
 		}
 	}
 	for _, m := range []ClientMessage{
 		{Kind: ClientAudio}, {Kind: ClientText, Text: "x"}, {Kind: ClientContent}, {Kind: ClientActivityStart},
-		{Kind: ClientToolReply, Reply: ToolReply{ID: "f", Error: "x"}},
+		{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Error: "x"}, {ID: "g", Error: "x"}}},
+		scheduled("work", ScheduleInterrupt), scheduled("wait", ScheduleUnset),
 	} {
-		if err := m.check(false); err != nil {
+		if err := check(m, Setup{Tools: tools}); err != nil {
 			t.Errorf("%v: %v", m.Kind, err)
 		}
 	}
-	if err := (&ClientMessage{Kind: ClientStreamEnd}).check(true); err != nil {
+	if err := check(ClientMessage{Kind: ClientStreamEnd}, Setup{Automatic: true}); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,11 +136,11 @@ func TestKindNames(t *testing.T) {
 	for k := ServerInterrupted; k <= ServerUnknown; k++ {
 		names = append(names, "s:"+k.String())
 	}
-	for c := ClassPayload; c <= ClassTimeout; c++ {
+	for c := ClassPayload; c <= ClassHandle; c++ {
 		names = append(names, "c:"+c.String())
 	}
 	slices.Sort(names)
-	if n := len(slices.Compact(slices.Clone(names))); n != 7+13+7 {
+	if n := len(slices.Compact(slices.Clone(names))); n != 7+14+8 {
 		t.Errorf("%d different names: %v", n, names)
 	}
 	if got := fmt.Sprint(ClientKind(0), ServerKind(99), Class(99)); got != "ClientKind(0) ServerKind(99) Class(99)" {

@@ -18,9 +18,10 @@ const (
 	ClassNetwork                  // the connection broke or never came about: worth another try
 	ClassEnded                    // an orderly end, by the model or by us
 	ClassTimeout                  // no answer in time: worth another try
+	ClassHandle                   // the model does not know Setup.Handle, or no longer: dial without it
 )
 
-var classes = [...]string{"", "payload", "key", "model", "backend", "network", "ended", "timeout"}
+var classes = [...]string{"", "payload", "key", "model", "backend", "network", "ended", "timeout", "handle"}
 
 // String names the class, as in "backend".
 func (c Class) String() string {
@@ -78,9 +79,14 @@ func (e *CloseError) Message() string {
 func (e *CloseError) what() string {
 	switch e.Class {
 	case ClassKey:
+		if e.phase == phaseDial && e.Code == 0 {
+			return "there is no access token for the model"
+		}
 		return "the model refused the API key"
 	case ClassModel:
 		return fmt.Sprintf("the model %q cannot be had", e.model)
+	case ClassHandle:
+		return "the model does not know the conversation that was to go on"
 	case ClassPayload:
 		return [...]string{"the model refused what was sent", e.host + " has no Gemini Live service at this address",
 			"the model refused the setup"}[e.phase]
@@ -134,6 +140,8 @@ func (e *CloseError) advice() string {
 			return "check the network, the base URL and any proxy"
 		}
 		return "try again"
+	case ClassHandle:
+		return "begin a new one"
 	case ClassTimeout:
 		return "check the network, or try again"
 	}

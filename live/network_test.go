@@ -35,6 +35,15 @@ type model struct {
 
 // serveModel upgrades, reads the setup and hands over to f. When f returns the connection is cut.
 func serveModel(t *testing.T, opts *websocket.AcceptOptions, f func(m model)) http.Handler {
+	return watchModelWith(t, opts, func(_ []byte, m model) { f(m) })
+}
+
+// watchModel hands over the setup, too.
+func watchModel(t *testing.T, f func(setup []byte, m model)) http.Handler {
+	return watchModelWith(t, nil, f)
+}
+
+func watchModelWith(t *testing.T, opts *websocket.AcceptOptions, f func(setup []byte, m model)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, opts)
 		if err != nil {
@@ -43,11 +52,12 @@ func serveModel(t *testing.T, opts *websocket.AcceptOptions, f func(m model)) ht
 		}
 		defer func() { _ = ws.CloseNow() }()
 		ws.SetReadLimit(-1)
-		if _, _, err := ws.Read(context.Background()); err != nil {
+		_, setup, err := ws.Read(context.Background())
+		if err != nil {
 			t.Errorf("read setup: %v", err)
 			return
 		}
-		f(model{t, ws})
+		f(setup, model{t, ws})
 	})
 }
 

@@ -23,12 +23,14 @@ const (
 	ServerUsage                                    // Usage: tokens so far
 	ServerResumption                               // Handle, Resumable: how to go on after a lost connection
 	ServerGoAway                                   // TimeLeft: the connection will be ended by the model
-	ServerMalformed                                // Text: a message that is broken, or an error; the connection goes on
+	ServerVoiceActivity                            // Text: start or end of speech as the model hears it, or empty
+	ServerMalformed                                // Text: what is broken, or an error; the connection goes on
 	ServerUnknown                                  // Text: a message without anything this package knows
 )
 
 var serverKinds = [...]string{"", "interrupted", "tool_cancel", "caller_transcript", "model_transcript", "audio",
-	"tool_call", "generation_complete", "turn_complete", "usage", "resumption", "go_away", "malformed", "unknown"}
+	"tool_call", "generation_complete", "turn_complete", "usage", "resumption", "go_away", "voice_activity",
+	"malformed", "unknown"}
 
 // String names the kind, as in "turn_complete".
 func (k ServerKind) String() string {
@@ -51,7 +53,7 @@ type ServerMessage struct {
 	Usage     Usage         // ServerUsage
 	Handle    string        // ServerResumption; empty when there is no new one: keep the last good one
 	Resumable bool          // ServerResumption: whether resuming now would lose nothing
-	TimeLeft  time.Duration // ServerGoAway
+	TimeLeft  time.Duration // ServerGoAway; 0 or more
 }
 
 // ToolCall is a request of the model to call a function.
@@ -61,7 +63,7 @@ type ToolCall struct {
 	Args json.RawMessage // a JSON object, {} if the model gave none
 }
 
-// Usage counts tokens of a conversation as the model reports them.
+// Usage counts tokens of a conversation as the model reports them; less than none is none.
 type Usage struct {
 	Prompt, Response, Thoughts, Total int32
 }

@@ -27,6 +27,9 @@ type Setup struct {
 	Handle string
 	// Tools are the functions the model may call, at most 128.
 	Tools []Tool
+	// History is what was said before, which a new conversation shall know of: at most 64 KiB in all. It is sent once
+	// the setup is accepted, and not answered. A conversation that is resumed, by Handle, knows its history itself.
+	History []Turn
 	// MaxOutputTokens limits a reply, 1 or more; nil means the model's limit.
 	MaxOutputTokens *int32
 	// Temperature is 0 to 2; nil means the model's.
@@ -38,6 +41,9 @@ type Tool struct {
 	Name        string          // letters, digits, _ . : and -, at most 64, beginning with a letter or _
 	Description string          // for the model
 	Parameters  json.RawMessage // JSON schema of the arguments, an object; nil means none
+	// NonBlocking lets the model go on while the function works; see Scheduling for what becomes of the reply. Not every
+	// model knows both kinds: see Abilities.
+	NonBlocking bool
 }
 
 const (
@@ -70,17 +76,26 @@ type pattern struct {
 	field, value, regexp, want string
 }
 
-// check refuses a setup which no model would take.
-func (s *Setup) check() error {
-	for _, p := range []pattern{
+func checkPatterns(all []pattern) error {
+	for _, p := range all {
+		if p.value != "" && !regexp.MustCompile(p.regexp).MatchString(p.value) {
+			return fieldError(p.field, p.value, p.want)
+		}
+	}
+	return nil
+}
+
+// Check refuses what no model would take, or what the named one is known to refuse, before anything is sent. An empty
+// Model is that of no dialer and so believed to take everything. Its error is a *SetupError. Dial checks too.
+func (s Setup) Check() error {
+	err := checkPatterns([]pattern{
 		{"Setup.Model", s.Model, `^(models/)?[a-z0-9][a-z0-9.-]{0,99}$`,
 			`a name such as "` + DefaultModel + `": small letters, digits, dots and dashes`},
 		{"Setup.Voice", s.Voice, `^[A-Za-z][A-Za-z0-9_-]{0,63}$`, `a voice such as "Puck"`},
 		{"Setup.Language", s.Language, `^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`, `a BCP 47 tag such as "de-DE"`},
-	} {
-		if p.value != "" && !regexp.MustCompile(p.regexp).MatchString(p.value) {
-			return fieldError(p.field, p.value, p.want)
-		}
+	})
+	if err != nil {
+		return err
 	}
 	if n := len(s.SystemInstruction); n > textBytesMax || !utf8.ValidString(s.SystemInstruction) {
 		return fieldError("Setup.SystemInstruction", fmt.Sprintf("%d bytes", n), "at most 65536 bytes of UTF-8")
@@ -94,7 +109,21 @@ func (s *Setup) check() error {
 	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		return fieldError("Setup.Temperature", *t, "0 to 2, or nil")
 	}
+	if err := s.checkHistory(); err != nil {
+		return err
+	}
 	return s.checkTools()
+}
+
+func (s *Setup) checkHistory() error {
+	if len(s.History) > 0 && s.Handle != "" {
+		return fieldError("Setup.History", fmt.Sprintf("%d turns", len(s.History)),
+			"none with a Handle: what is resumed knows its history")
+	}
+	if err := checkTurns(s.History); err != nil {
+		return fieldError("Setup.History", err.Error(), "turns of user and model, at most 65536 bytes of UTF-8 in all")
+	}
+	return nil
 }
 
 func (s *Setup) checkTools() error {
@@ -102,6 +131,7 @@ func (s *Setup) checkTools() error {
 		return fieldError("Setup.Tools", fmt.Sprintf("%d tools", len(s.Tools)), "at most 128")
 	}
 	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
+	can := AbilitiesOf(s.Model)
 	seen := map[string]bool{}
 	for i, t := range s.Tools {
 		field := fmt.Sprintf("Setup.Tools[%d]", i)
@@ -116,16 +146,15 @@ func (s *Setup) checkTools() error {
 		if t.Parameters != nil && (json.Unmarshal(t.Parameters, &object) != nil || object == nil) {
 			return fieldError(field+".Parameters", string(t.Parameters), "a JSON schema, a JSON object")
 		}
+		if t.NonBlocking && !can.NonBlocking || !t.NonBlocking && !can.Blocking {
+			return fieldError(field+".NonBlocking", t.NonBlocking, "the other: "+s.Model+" knows no such tools")
+		}
 	}
 	return nil
 }
 
-// message encodes the setup, which was checked, as the first message of a connection.
-func (s *Setup) message() ([]byte, error) {
-	model := s.Model
-	if len(model) < 7 || model[:7] != "models/" {
-		model = "models/" + model
-	}
+// message encodes the setup, which was checked, as the first message of a connection; model is its full name.
+func (s *Setup) message(model string) ([]byte, error) {
 	setup := &genai.LiveClientSetup{
 		Model: model,
 		GenerationConfig: &genai.GenerationConfig{
@@ -140,24 +169,45 @@ func (s *Setup) message() ([]byte, error) {
 	if s.MaxOutputTokens != nil {
 		setup.GenerationConfig.MaxOutputTokens = *s.MaxOutputTokens
 	}
-	if s.SystemInstruction != "" {
-		setup.SystemInstruction = genai.NewContentFromText(s.SystemInstruction, genai.RoleUser)
-	}
-	if !s.Automatic {
-		detection := &genai.AutomaticActivityDetection{Disabled: true}
-		setup.RealtimeInputConfig = &genai.RealtimeInputConfig{AutomaticActivityDetection: detection}
-	}
-	if !s.NoCallerTranscript {
-		setup.InputAudioTranscription = &genai.AudioTranscriptionConfig{}
-	}
-	if !s.NoModelTranscript {
-		setup.OutputAudioTranscription = &genai.AudioTranscriptionConfig{}
+	setup.SystemInstruction = s.instruction()
+	setup.RealtimeInputConfig = s.detection()
+	setup.InputAudioTranscription = transcription(!s.NoCallerTranscript)
+	setup.OutputAudioTranscription = transcription(!s.NoModelTranscript)
+	if len(s.History) > 0 && AbilitiesOf(s.Model).askToHistory {
+		setup.HistoryConfig = &genai.HistoryConfig{InitialHistoryInClientContent: true}
 	}
 	out, err := json.Marshal(genai.LiveClientMessage{Setup: setup})
 	if err != nil {
 		return nil, fmt.Errorf("live: encode setup: %w", err)
 	}
 	return out, nil
+}
+
+// history is what tells the model of History: a message it does not answer.
+func (s *Setup) history() ClientMessage {
+	// Where history is announced its end must be said, and is no question; elsewhere it would be one.
+	return ClientMessage{Kind: ClientContent, Turns: s.History, TurnComplete: AbilitiesOf(s.Model).askToHistory}
+}
+
+func (s *Setup) instruction() *genai.Content {
+	if s.SystemInstruction == "" {
+		return nil
+	}
+	return genai.NewContentFromText(s.SystemInstruction, genai.RoleUser)
+}
+
+func (s *Setup) detection() *genai.RealtimeInputConfig {
+	if s.Automatic {
+		return nil
+	}
+	return &genai.RealtimeInputConfig{AutomaticActivityDetection: &genai.AutomaticActivityDetection{Disabled: true}}
+}
+
+func transcription(wanted bool) *genai.AudioTranscriptionConfig {
+	if !wanted {
+		return nil
+	}
+	return &genai.AudioTranscriptionConfig{}
 }
 
 func (s *Setup) speechConfig() *genai.SpeechConfig {
@@ -181,6 +231,12 @@ func (s *Setup) tools() []*genai.Tool {
 		d := &genai.FunctionDeclaration{Name: t.Name, Description: t.Description}
 		if t.Parameters != nil {
 			d.ParametersJsonSchema = t.Parameters
+		}
+		switch {
+		case t.NonBlocking:
+			d.Behavior = genai.BehaviorNonBlocking
+		case AbilitiesOf(s.Model).askBlocking:
+			d.Behavior = genai.BehaviorBlocking
 		}
 		declarations[i] = d
 	}

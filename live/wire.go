@@ -17,14 +17,17 @@ const (
 	livePath       = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 )
 
-// Wire is a Dialer that speaks the protocol of the Gemini API over one WebSocket. The zero value and a key work. It is
-// a plain value; printing it shows no key.
+// Wire is a Dialer that speaks the protocol of the Gemini API, or of Vertex AI, over one WebSocket. The zero value and
+// a key work. It is a plain value; printing it shows no key.
 type Wire struct {
 	// BaseURL is where the service is: ws, wss, http or https, a host, and a path to put in front, if any. Default:
 	// Google's. A key is sent unencrypted to this machine alone; otherwise it takes wss.
 	BaseURL string
-	// APIKey goes into the header x-goog-api-key and nowhere else. Needed unless BaseURL is set.
+	// APIKey goes into the header x-goog-api-key and nowhere else. Needed unless BaseURL or Vertex is set. A key that
+	// begins with "auth_tokens/" is an ephemeral token: it goes into the header Authorization, to the service's v1alpha.
 	APIKey string `json:"-"`
+	// Vertex, if set, means a model of Vertex AI. Default: the Gemini API.
+	Vertex *Vertex `json:"-"`
 	// Model is asked for when the Setup names none. Default: DefaultModel.
 	Model string
 	// HandshakeTimeout limits the dial with everything up to the accepted setup. Default: 10 s.
@@ -52,6 +55,9 @@ func (w Wire) Format(f fmt.State, _ rune) {
 	if w.APIKey != "" {
 		key = "hidden"
 	}
+	if w.Vertex != nil {
+		key += fmt.Sprintf(" Vertex:%s/%s", w.Vertex.Project, w.Vertex.Location)
+	}
 	fmt.Fprintf(f, "live.Wire{BaseURL:%q Model:%q APIKey:%s}", w.BaseURL, w.Model, key)
 }
 
@@ -74,7 +80,11 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// check refuses what cannot work, or would give the key away.
+// Check refuses what cannot work, or would give the key away. Its error is a *SetupError. Dial checks too.
+func (w Wire) Check() error {
+	return w.withDefaults().check()
+}
+
 func (w Wire) check() error {
 	for _, d := range []struct {
 		field string
@@ -91,22 +101,37 @@ func (w Wire) check() error {
 	if w.ReadLimit < 0 {
 		return fieldError("Wire.ReadLimit", w.ReadLimit, "a number of bytes, or 0 for the default")
 	}
-	if w.APIKey == "" && w.BaseURL == "" {
+	if err := w.Vertex.check(&w); err != nil {
+		return err
+	}
+	if w.APIKey == "" && w.BaseURL == "" && w.Vertex == nil {
 		return &SetupError{"Wire.APIKey", "empty", "a key of the Gemini API"}
 	}
-	for i, c := range w.APIKey {
-		if c <= ' ' || c > '~' {
-			return &SetupError{"Wire.APIKey", fmt.Sprintf("hidden, with a space or unprintable character at byte %d", i),
-				"a key without them, not even at its end"}
-		}
+	if _, err := w.address(); err != nil {
+		return err
+	}
+	if err := printable(w.APIKey); err != nil {
+		return &SetupError{"Wire.APIKey", "hidden, with " + err.Error(), "a key without them, not even at its end"}
 	}
 	return nil
 }
 
 // address returns where to dial.
 func (w Wire) address() (*url.URL, error) {
+	u, err := w.root()
+	if path := w.path(); err == nil && path != "" {
+		u = u.JoinPath(path)
+	}
+	return u, err
+}
+
+// root is the base URL, as ws or wss.
+func (w Wire) root() (*url.URL, error) {
 	const field = "Wire.BaseURL"
 	base := w.BaseURL
+	if w.Vertex != nil {
+		setDefault(&base, w.Vertex.base())
+	}
 	setDefault(&base, defaultBaseURL)
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Opaque != "" {
@@ -124,10 +149,10 @@ func (w Wire) address() (*url.URL, error) {
 	default:
 		return nil, fieldError(field, base, "ws, wss, http or https")
 	}
-	if u.Scheme == "ws" && w.APIKey != "" && !loopback(u.Hostname()) {
+	if u.Scheme == "ws" && w.secretive() && !loopback(u.Hostname()) {
 		return nil, fieldError(field, base, "wss: the API key would be sent unencrypted over the network")
 	}
-	return u.JoinPath(livePath), nil
+	return u, nil
 }
 
 func loopback(host string) bool {

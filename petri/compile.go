@@ -35,7 +35,9 @@ func Compile(n *Net) (*Program, error) {
 			n.Name, len(f.places), len(f.trans), MaxPlaces, MaxTransitions)
 		return nil, f.errs.err()
 	}
-	c := &compiler{flattener: f, p: &Program{name: n.Name, final: -1, byName: f.byName, tasks: f.tasks}}
+	c := &compiler{flattener: f, p: &Program{
+		name: n.Name, final: -1, byName: f.byName, tasks: f.tasks, closed: f.closed,
+	}}
 	c.closeOutputs()
 	c.layout()
 	c.initial()
@@ -224,9 +226,9 @@ func (c *compiler) gates() {
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
 		g := gate{from: int32(len(c.p.conds)), rank: t.rank, clock: t.clock}
-		if len(t.Modes) == 1 && len(t.Modes[0].sums) == 0 {
+		if len(t.Modes) == 1 && len(t.Modes[0].needs.Sums) == 0 {
 			g.simple = true
-			c.p.conds = append(c.p.conds, t.Modes[0].conds...)
+			c.p.conds = append(c.p.conds, t.Modes[0].needs.Bounds...)
 		}
 		g.to = int32(len(c.p.conds))
 		c.p.gates = append(c.p.gates, g)

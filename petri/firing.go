@@ -158,7 +158,7 @@ func (m *Machine) act(u int32, t *TransitionInfo, mode *Mode) int32 {
 func (m *Machine) pick(t *TransitionInfo) int {
 	best := -1
 	for i := range t.Modes {
-		if t.Modes[i].holds(m.count) && (best < 0 || m.older(t, &t.Modes[i], &t.Modes[best])) {
+		if t.Modes[i].needs.Hold(m.count) && (best < 0 || m.older(t, &t.Modes[i], &t.Modes[best])) {
 			best = i
 		}
 	}

@@ -17,6 +17,7 @@ type flattener struct {
 	final  int32
 	tasks  []TaskInfo
 	closed bool
+	beyond bool // inside an automaton of the environment
 	loose  bool
 	errs   problems
 }
@@ -25,6 +26,7 @@ type flatTransition struct {
 	Transition
 	group string
 	scope *scope
+	env   bool               // of an automaton of the environment
 	arcs  [OutArc][]boundArc // by ArcKind
 	outs  [][]boundArc       // by branch
 	bad   bool               // some arc was nil
@@ -88,13 +90,16 @@ func (s *scope) part(part *Net, names map[string]bool) {
 			ports[p.String()] = i
 		}
 	}
+	was := s.f.beyond
+	s.f.beyond = was || s.net.closed && len(names) > 1
 	s.f.net(part, s.path+part.Name+"/", ports)
+	s.f.beyond = was
 }
 
 // bind resolves every place a transition names, so that places get their order
 // from the text of the net.
 func (s *scope) bind(t Transition) flatTransition {
-	b := flatTransition{Transition: t, group: s.group(), scope: s}
+	b := flatTransition{Transition: t, group: s.group(), scope: s, env: s.f.beyond}
 	for kind, list := range [...]Arcs{InArc: t.In, ReadArc: t.Read, InhibitArc: t.Inhibit, ResetArc: t.Reset} {
 		b.arcs[kind] = s.bindAll(list, &b)
 	}

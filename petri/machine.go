@@ -285,7 +285,7 @@ func (m *Machine) enabled(g *gate, u int32) bool {
 	}
 	for i := g.from; i < g.to; i++ {
 		c := &m.prog.conds[i]
-		if n := m.count[c.slot]; n < c.min || n >= c.max {
+		if n := m.count[c.Slot]; n < c.Min || n >= c.Max {
 			return false
 		}
 	}

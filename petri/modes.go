@@ -1,7 +1,6 @@
 package petri
 
 import (
-	"math"
 	"math/bits"
 	"strings"
 )
@@ -10,7 +9,7 @@ import (
 func (c *compiler) transition(t *flatTransition) {
 	info := TransitionInfo{
 		Name: t.scope.path + t.Name, Group: t.group, When: t.When, Priority: t.Priority,
-		Free: t.Out.free, Bump: t.Bump, branches: len(t.Out.branches), action: t.Action, rank: -1, clock: -1,
+		Free: t.Out.free, Bump: t.Bump, Outside: t.env, branches: len(t.Out.branches), action: t.Action, rank: -1, clock: -1,
 	}
 	b := &builder{c: c, t: t, info: &info, bad: t.bad}
 	b.checkText()
@@ -262,7 +261,7 @@ func (b *builder) mode(pick [][]Count) {
 		b.modeArc(&m, i, pick[i], &label)
 	}
 	m.Label = strings.Join(label, " ")
-	b.mergeConds(&m)
+	m.needs = needs(m.Conds)
 	keys := &Keys{t: b.info, mode: &m, prog: b.c.p}
 	if b.t.Guard != nil && !b.t.Guard(keys) {
 		b.checkLook(keys, "guard")
@@ -331,32 +330,6 @@ func (b *builder) takeOrRead(m *Mode, i int, a *flatArc, p *PlaceInfo, pick []Co
 			m.takes = append(m.takes, take)
 		}
 	}
-}
-
-// mergeConds splits conditions into those on one slot, merged per slot, and
-// those on sums.
-func (b *builder) mergeConds(m *Mode) {
-	for _, cd := range m.Conds {
-		if len(cd.Slots) != 1 {
-			m.sums = append(m.sums, cd)
-			continue
-		}
-		c := m.condOn(cd.Slots[0])
-		c.min = max(c.min, cd.Min)
-		if cd.Max > 0 {
-			c.max = min(c.max, cd.Max)
-		}
-	}
-}
-
-func (m *Mode) condOn(slot int32) *cond {
-	for i := range m.conds {
-		if m.conds[i].slot == slot {
-			return &m.conds[i]
-		}
-	}
-	m.conds = append(m.conds, cond{slot: slot, max: math.MaxInt32})
-	return &m.conds[len(m.conds)-1]
 }
 
 // cancels lists the in-flight places whose task the mode cancels: those it

@@ -24,11 +24,14 @@ type Program struct {
 	timed       int
 	genPlaces   []int32
 	gates       []gate
-	conds       []cond    // of gates
+	conds       []Bound   // of gates
 	watchers    [][]int32 // by slot: transitions whose enabling depends on it
 	tasks       []TaskInfo
 	notes       []string
 	runnable    error
+	closed      bool
+	whole       *Program // of a slice
+	limits      []Limit
 }
 
 // PlaceInfo describes a place of a Program.
@@ -72,8 +75,15 @@ type TransitionInfo struct {
 	Free     bool // its branch is chosen by a payload
 	Bump     bool
 	Frame    bool // moves payload tokens only: fires without changing what decides
-	Arcs     []ArcInfo
-	Modes    []Mode
+	Outside  bool // of an automaton that Close put around the open net
+	// Projected marks a move of a slice that stands for a transition which the
+	// slice does not have exactly; see Program.Slice.
+	Projected bool
+	// Yields is how far a projected move waits: it fires only where none of the
+	// first Yields transitions of Order is enabled.
+	Yields int
+	Arcs   []ArcInfo
+	Modes  []Mode
 
 	arcs []flatArc
 	outs []outPlace
@@ -118,8 +128,7 @@ type Mode struct {
 
 	arcSlot []int32  // by arc: the slot taken or read; -1 when it is no single one
 	picks   [][]take // by arc: what it takes or reads
-	conds   []cond
-	sums    []Cond
+	needs   Needs
 	down    []int32 // timed transitions that need what is taken or emptied
 	branch  int32   // chosen by keys; -1 when free
 	takes   []take
@@ -159,8 +168,6 @@ type Emit struct {
 
 // TaskInfo names the places of a task.
 type TaskInfo struct{ Start, InFlight, Done int }
-
-type cond struct{ slot, min, max int32 }
 
 // gate is what a machine looks at to see whether a transition is enabled: the
 // conditions of its mode in Program.conds or, if it is not simple, its modes.
@@ -250,30 +257,20 @@ func (p *Program) Order() []int32 { return append([]int32(nil), p.ranks...) }
 // can never work.
 func (p *Program) Notes() []string { return p.notes }
 
+// Closed reports whether the net was composed by Close: automata of its
+// environment are part of it.
+func (p *Program) Closed() bool { return p.closed }
+
 // Runnable returns nil, or why no Machine can run the net: it waits for proper
 // intervals, which belong to environment automata.
 func (p *Program) Runnable() error { return p.runnable }
 
-// holds reports whether a mode's conditions hold. It is the one definition of
-// "enabled".
-func (m *Mode) holds(count []int32) bool {
-	for i := range m.conds {
-		c := &m.conds[i]
-		if n := count[c.slot]; n < c.min || n >= c.max {
-			return false
-		}
-	}
-	for i := range m.sums {
-		if !m.sums[i].Holds(count) {
-			return false
-		}
-	}
-	return true
-}
-
 // Enabled reports whether the mode may fire in a marking. A marked final place
 // disables everything; that is for the caller to see.
-func (m *Mode) Enabled(marking []int32) bool { return m.holds(marking) }
+func (m *Mode) Enabled(marking []int32) bool { return m.needs.Hold(marking) }
+
+// Needs is what Enabled asks. The caller must not change it.
+func (m *Mode) Needs() *Needs { return &m.needs }
 
 // Choice returns the branch that keys choose, or -1 when any branch may be
 // taken.
@@ -291,7 +288,7 @@ func (c *Cond) Holds(marking []int32) bool {
 // Enabled reports whether some mode of the transition may fire.
 func (t *TransitionInfo) Enabled(marking []int32) bool {
 	for i := range t.Modes {
-		if t.Modes[i].holds(marking) {
+		if t.Modes[i].needs.Hold(marking) {
 			return true
 		}
 	}

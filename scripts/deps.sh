@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need and this machine lacks: Debian packages and Go modules. Says nothing and takes a few
-# hundredths of a second when nothing is missing, so every `make test` begins with it.
+# Installs what the tests need and this machine lacks: Debian packages, Go modules, npm packages. Says nothing and takes
+# a few hundredths of a second when nothing is missing, so every `make test` begins with it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,11 +11,14 @@ needed() {
 make|make|the targets
 /etc/ssl/certs/ca-certificates.crt|ca-certificates|downloading Go modules
 chromium|chromium|browser tests
+firefox-esr|firefox-esr|a call in another browser
 /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|fonts-dejavu-core|browser tests: letters on the page
 espeak-ng|espeak-ng|making speech fixtures
 sox|sox|making speech fixtures
 z3|z3|proofs for every value of a parameter
 cvc5|cvc5|checking those proofs again
+node|nodejs|other people's clients, for tests of the doors they knock at
+npm|npm|installing those
 LIST
 }
 
@@ -25,6 +28,8 @@ wanted() {
 gcc|gcc|the race detector: without a C compiler the tests run without it
 /usr/include/stdio.h|libc6-dev|the race detector
 /usr/include/z3.h|libz3-dev|proofs by induction (build tag z3)
+/usr/include/opus/opus.h|libopus-dev|Opus to callers over WebRTC (build tag libopus)
+pkg-config|pkg-config|finding libopus
 LIST
 }
 
@@ -120,6 +125,10 @@ main() {
         say 'go mod download failed: the Go modules of go.mod are not all here'
         failed=1
     }
+    if command -v npm >/dev/null && ! scripts/npm.sh >/dev/null; then
+        say 'npm ci failed: the npm packages of internal/npmtest are not all here'
+        failed=1
+    fi
     return "$failed"
 }
 

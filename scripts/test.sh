@@ -11,6 +11,10 @@ export GOFLAGS
 # Packages without a goroutine of their own (internal/tidy tests that) run without the race detector, faster.
 pure='/(audio|audio/.*|petri|petri/dot|petri/petritest|voicenets|verify|verify/.*|internal/tidy)$'
 
+# Packages with browsers, or processes of our own in real time: each has the processors to itself. The others wait more
+# than they work, two at a time.
+alone='/(cmd/voicegw|transport/rtc|web)$'
+
 results=()
 failed=0
 
@@ -32,25 +36,47 @@ tests() {
     packages="$("$go" list ./...)" || return 1
     packages="$(grep "$mode" "$pattern" <<<"$packages")" || { echo 'no such package' && return; }
     # shellcheck disable=SC2086 # one argument per package
-    "$go" test -timeout 10m "$@" $packages
+    "$go" test -timeout 20m "$@" $packages
 }
 
-# with_race compiles first and then tests one package at a time: calls in real time share the processors with nobody.
-with_race() {
-    CGO_ENABLED=1 "$go" build -race ./... && CGO_ENABLED=1 tests -vE "$pure" -race -p 1
+# race MODE PATTERN ARGS... is tests with the race detector. The proofs, which have no goroutine and would take fifteen
+# times as long, are compiled as for use.
+race() {
+    CGO_ENABLED=1 tests "$@" -race '-gcflags=github.com/voicegw/voicegw/verify/...=-race=false'
 }
+
+with_race() { race -vE "$pure|$alone" -p 2; }
+
+with_race_alone() { race -E "$alone" -p 1; }
 
 without_race() { "$go" build ./... && tests -vE "$pure" -p 1; }
 
 # allocations runs again, as built for use, what the race detector's own allocations may disturb.
 allocations() { tests -vE "$pure" -run 'Alloc'; }
 
+# behind CONSTRAINT FILES... is a pattern of the tests in those files that have this build constraint.
+behind() {
+    local constraint="$1" files
+    shift
+    files="$(grep -lxF "//go:build $constraint" "$@")" || return 1
+    # shellcheck disable=SC2086 # one argument per file
+    sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' $files | paste -sd '|' | sed 's/.*/^(&)$/'
+}
+
+# stories runs the long stories of whole calls, which are built without the race detector alone.
+stories() { "$go" test -timeout 20m -run "$(behind '!race' ./*_test.go)" .; }
+
 has_c_compiler() { command -v "$("$go" env CC)" >/dev/null; }
 
 has_z3_headers() { [[ -e /usr/include/z3.h ]]; }
 
 # inductions tests what is behind the build tag z3: proofs with the library of z3, which is C.
-inductions() { CGO_ENABLED=1 "$go" test -timeout 10m -tags z3 ./verify/smt; }
+inductions() { CGO_ENABLED=1 "$go" test -timeout 10m -tags z3 -run "$(behind z3 verify/smt/*_test.go)" ./verify/smt; }
+
+has_libopus() { command -v pkg-config >/dev/null && pkg-config --exists opus; }
+
+# opus tests what is behind the build tag libopus: Opus to callers over WebRTC, with a C library.
+opus() { CGO_ENABLED=1 "$go" test -timeout 10m -tags libopus -run 'Alloc|Encode|Talk|Chromium$' ./transport/rtc; }
 
 main() {
     step 'deps' scripts/deps.sh
@@ -59,6 +85,8 @@ main() {
     step 'tests of the pure packages, and tidy' tests -E "$pure"
     if has_c_compiler; then
         step 'tests of the rest, with the race detector' with_race
+        step 'tests with browsers and processes, with the race detector' with_race_alone
+        step 'stories of whole calls, without it' stories
         step 'allocation tests of the rest, without it' allocations
     else
         echo
@@ -70,6 +98,11 @@ main() {
         step 'proofs with the library of z3 (build tag z3)' inductions
     else
         skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
+    fi
+    if has_c_compiler && has_libopus; then
+        step 'Opus by libopus (build tag libopus)' opus
+    else
+        skip 'Opus by libopus (no C compiler or no libopus: make deps)'
     fi
     printf '\n== summary\n'
     printf '%s\n' "${results[@]}"

@@ -25,6 +25,9 @@ const (
 	EventDTMF                 // Text: the digits
 	EventToolResult           // ID and Text: the output as JSON, or Failed and Text: the error
 	EventBye                  // Text: its reason, may be empty
+	EventTalk                 // On: the caller presses, or lets go of, the button to talk (push to talk alone)
+	EventHold                 // On: the far end puts the call on hold, or takes it back
+	EventConsent              // On: the caller agrees to be listened to, or no longer does
 )
 
 // String is the `type` of the event on the wire, "audio" for binary frames.
@@ -44,6 +47,12 @@ func (k EventKind) String() string {
 		return "tool_result"
 	case EventBye:
 		return "bye"
+	case EventTalk:
+		return "talk"
+	case EventHold:
+		return "hold"
+	case EventConsent:
+		return "consent"
 	}
 	return "none"
 }
@@ -56,7 +65,7 @@ type Event struct {
 	PlayedMS   int64  // heard of Generation in all
 	Mark       string // the mark that was reached, "" for none
 	Cleared    bool   // answers clear
-	On         bool   // muted
+	On         bool   // muted, talking, on hold, agreed
 	ID         string // of the tool call
 	Text       string
 	Failed     bool // the tool failed

@@ -17,6 +17,11 @@ const (
 	LanguageLenMax     = 35 // RFC 5646 section 4.4.1
 	InstructionsLenMax = 64
 	ClientLenMax       = 64
+	TokenLenMax        = 8192
+	ParamsMax          = 32 // entries
+	ParamNameLenMax    = 64
+	ParamValueLenMax   = 512
+	AddressLenMax      = 128
 )
 
 // Detection says who detects speech.
@@ -27,6 +32,7 @@ const (
 	DetectionDefault Detection = ""       // the gateway's setting
 	DetectionManual  Detection = "manual" // the gateway's own detector decides
 	DetectionServer  Detection = "server" // the model's detection decides
+	DetectionPush    Detection = "push"   // the caller decides, with a button: EventTalk
 )
 
 // Hello is what the far end asks for: the settings of a call.
@@ -40,12 +46,23 @@ type Hello struct {
 	HalfDuplex   bool      // the caller is not listened to while the reply is playing
 	ShowNet      bool      // wants to see the net of the call move
 	Client       string    // a label for logs
+
+	// Params is what the far end says of the call: a customer's number, a campaign. It is data for the integrator's
+	// hooks, and may hold what must not be logged.
+	Params map[string]string
+	// Token says who may make this call. It is never logged and never sent on.
+	Token string
+
+	// What the door knows, never the far end's own words:
+	Door     string // "ws", "webrtc", "twilio", ...
+	Remote   string // the far end's network address, without a port
+	From, To string // telephone numbers or the like; from a carrier, as it says
 }
 
 // Offer is what a gateway has. Its zero value takes every hello that asks for nothing by name.
 type Offer struct {
 	Instructions []string    // names a hello may ask for; none by default
-	Detections   []Detection // ways a hello may ask for; nil means both
+	Detections   []Detection // ways a hello may ask for; nil means all
 }
 
 // FieldError says which field of an event cannot be taken, its value, and what would be right.
@@ -84,6 +101,25 @@ func (h Hello) Check(o Offer) error {
 	if len(h.Client) > ClientLenMax || strings.ContainsFunc(h.Client, unicode.IsControl) {
 		return helloError("client", quote(h.Client), "a label of at most 64 bytes without control characters")
 	}
+	if len(h.Token) > TokenLenMax { // its value is a secret
+		return helloError("token", fmt.Sprintf("%d bytes long", len(h.Token)), "at most 8192 bytes long")
+	}
+	return checkParams(h.Params)
+}
+
+func checkParams(params map[string]string) error {
+	if len(params) > ParamsMax {
+		return helloError("params", fmt.Sprintf("%d entries", len(params)), "at most 32 entries")
+	}
+	for name, value := range params {
+		if name == "" || len(name) > ParamNameLenMax {
+			return helloError("params", "with the name "+quote(name), "with names of 1 to 64 bytes")
+		}
+		if len(value) > ParamValueLenMax { // it may be private
+			return helloError("params", fmt.Sprintf("with %d bytes at %s", len(value), quote(name)),
+				"with values of at most 512 bytes")
+		}
+	}
 	return nil
 }
 
@@ -91,7 +127,7 @@ const rateWant = "a rate of 8000 to 48000 (Hz)"
 
 func checkDetection(d Detection, offered []Detection) error {
 	if offered == nil {
-		offered = []Detection{DetectionManual, DetectionServer}
+		offered = []Detection{DetectionManual, DetectionServer, DetectionPush}
 	}
 	if d == DetectionDefault || slices.Contains(offered, d) {
 		return nil

@@ -18,6 +18,12 @@ const (
 	MessageToolCall               // ID, Name, Text: the arguments as JSON
 	MessageError                  // Code, Text: the message, Fatal
 	MessageBye                    // Reason, Code: its name, Text: the message
+	MessageToolCancel             // ID: the result is not wanted any more
+	MessageHold                   // State start or stop: the call is on hold
+	MessageConsent                // State start: consent is asked for; stop: it was given
+	MessageProtected              // State start or stop: nothing the caller says or presses goes to the model
+	MessageModel                  // State lost or back: the connection to the model; the call goes on
+	MessageTransfer               // Text: who takes the call over; a bye follows
 	MessageAudio                  // PCM; only received: a gateway sends audio by SendAudio
 )
 
@@ -44,22 +50,36 @@ func (k MessageKind) String() string {
 		return "error"
 	case MessageBye:
 		return "bye"
+	case MessageToolCancel:
+		return "tool_cancel"
+	case MessageHold:
+		return "hold"
+	case MessageConsent:
+		return "consent"
+	case MessageProtected:
+		return "protected"
+	case MessageModel:
+		return "model"
+	case MessageTransfer:
+		return "transfer"
 	case MessageAudio:
 		return "audio"
 	}
 	return "none"
 }
 
-// State is where speech or a turn stands.
+// State is where speech, a turn or a mode of the call stands.
 type State string
 
-// The states of speech (start, stop) and of a turn (start, pause, resume, end).
+// The states of speech and of modes (start, stop), of a turn (start, pause, resume, end) and of the model (lost, back).
 const (
 	StateStart  State = "start"
 	StateStop   State = "stop"
 	StatePause  State = "pause"
 	StateResume State = "resume"
 	StateEnd    State = "end"
+	StateLost   State = "lost"
+	StateBack   State = "back"
 )
 
 // TurnEnd is why a turn of the model ended.

@@ -27,6 +27,11 @@ const (
 	ReasonIdleTimeout
 	ReasonMaxDuration
 	ReasonPeerLost // the connection broke without a word; never on the wire
+	ReasonTransferred
+	ReasonCallerSilent
+	ReasonNoConsent
+	ReasonUnauthorized
+	ReasonLimit
 	reasonCount
 )
 
@@ -56,6 +61,14 @@ func (r Reason) info() reasonInfo {
 		return reasonInfo{"internal", 1011, "The server made a mistake. It is not your fault; call again."}
 	case ReasonBusy:
 		return reasonInfo{"busy", 1013, "All lines are in use. Try again in a moment."}
+	case ReasonTransferred:
+		return reasonInfo{"transferred", 1000, "Somebody else takes the call."}
+	case ReasonCallerSilent:
+		return reasonInfo{"caller_silent", 1000, "Nothing was heard from the caller for too long."}
+	case ReasonNoConsent:
+		return reasonInfo{"no_consent", 1000, "The caller did not agree to be listened to."}
+	case ReasonLimit:
+		return reasonInfo{"limit", 1013, "You have as many calls as you may. Try again later."}
 	default:
 		return r.privateInfo()
 	}
@@ -88,6 +101,8 @@ func (r Reason) privateInfo() reasonInfo {
 		return reasonInfo{"max_duration", 4006, "The call reached its longest duration."}
 	case ReasonPeerLost:
 		return reasonInfo{"peer_lost", 1006, "The connection was lost."}
+	case ReasonUnauthorized:
+		return reasonInfo{"unauthorized", 4007, "You may not make this call."}
 	default:
 		return reasonInfo{"", 1011, "The call ended for an unknown reason."}
 	}
@@ -96,17 +111,18 @@ func (r Reason) privateInfo() reasonInfo {
 // String is the name on the wire (`caller_hung_up`), "" for an unknown reason.
 func (r Reason) String() string { return r.info().name }
 
-// Code is the WebSocket close code, 1000-1013 or 4000-4006. [ReasonPeerLost] has 1006, which is never sent.
+// Code is the WebSocket close code, 1000-1013 or 4000-4007. [ReasonPeerLost] has 1006, which is never sent.
 func (r Reason) Code() int { return r.info().code }
 
 // Message is a sentence for people, to be used where nothing more exact is known.
 func (r Reason) Message() string { return r.info().message }
 
 // Failure reports whether the far end is told with an `error` event before the `bye`: true for everything that is not
-// an ordinary end (hang-up, done, going away, longest duration).
+// an ordinary end (hang-up, done, transferred, going away, longest duration, silence, no consent).
 func (r Reason) Failure() bool {
 	switch r {
-	case ReasonNone, ReasonCallerHungUp, ReasonDone, ReasonGoingAway, ReasonMaxDuration:
+	case ReasonNone, ReasonCallerHungUp, ReasonDone, ReasonGoingAway, ReasonMaxDuration, ReasonTransferred,
+		ReasonCallerSilent, ReasonNoConsent:
 		return false
 	}
 	return true

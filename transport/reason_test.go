@@ -19,7 +19,7 @@ func TestReasonsAreComplete(t *testing.T) {
 		if got, ok := ParseReason(r.String()); !ok || got != r {
 			t.Errorf("ParseReason(%q) = %v, %v", r.String(), got, ok)
 		}
-		if c := r.Code(); (c < 1000 || c > 1013) && (c < 4000 || c > 4006) {
+		if c := r.Code(); (c < 1000 || c > 1013) && (c < 4000 || c > 4007) {
 			t.Errorf("%s: close code %d is outside the table", r, c)
 		}
 		if len(r.Message()) > 123 {

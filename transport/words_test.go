@@ -10,7 +10,7 @@ import (
 // TestKindsHaveNames: each kind has the name it has on the wire, and no two have the same.
 func TestKindsHaveNames(t *testing.T) {
 	seen := map[string]bool{}
-	for k := EventAudio; k <= EventBye; k++ {
+	for k := EventAudio; k <= EventConsent; k++ {
 		if s := k.String(); s == "none" || seen[s] {
 			t.Errorf("event kind %d is %q", k, s)
 		} else {

@@ -13,7 +13,10 @@ import (
 // with keys, capacities and roles, transitions with intervals, priorities and
 // the tables of their modes, the initial marking. Two programs with equal text
 // have the same proofs.
-func (m *Model) Canonical() string {
+func (m *Model) Canonical() string { return m.CanonicalBut(-1) }
+
+// CanonicalBut is Canonical without the lines of one transition.
+func (m *Model) CanonicalBut(t int32) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "voicegw net 1\nname %q\n", m.prog.Name())
 	if m.semantics == Interleave {
@@ -23,7 +26,15 @@ func (m *Model) Canonical() string {
 		canonicalPlace(&b, &m.places[i])
 	}
 	for i := range m.transitions {
-		m.canonicalTransition(&b, int32(i))
+		if int32(i) != t {
+			m.canonicalTransition(&b, int32(i))
+		}
+	}
+	for _, l := range m.limits {
+		fmt.Fprintf(&b, "limit %v at most %d\n", l.Sum, l.Max)
+	}
+	for _, g := range m.given {
+		fmt.Fprintf(&b, "given %q\n", g.claim)
 	}
 	for t, above := range m.above {
 		if len(above) > 0 {
@@ -51,10 +62,14 @@ func canonicalPlace(b *strings.Builder, p *petri.PlaceInfo) {
 func (m *Model) canonicalTransition(b *strings.Builder, t int32) {
 	info := &m.transitions[t]
 	fmt.Fprintf(b, "transition %q [%d,%d] priority %d bump %t frame %t outside %t\n",
-		info.Name, info.When.Earliest, info.When.Latest, info.Priority, info.Bump, info.Frame, m.outside(info))
+		info.Name, info.When.Earliest, info.When.Latest, info.Priority, info.Bump, info.Frame, info.Outside)
+	if info.Projected {
+		fmt.Fprintf(b, " projected, yields %d\n", info.Yields)
+	}
 	for i := m.first[t]; i < m.first[t+1]; i++ {
 		md := &m.modes[i]
-		fmt.Fprintf(b, " mode %v %v take %v empty %v choice %d\n", md.conds, md.sums, md.take, md.empty, md.choice)
+		fmt.Fprintf(b, " mode %v %v take %v empty %v choice %d\n",
+			md.needs.Bounds, md.needs.Sums, md.take, md.empty, md.choice)
 		for j := range md.branches {
 			fmt.Fprintf(b, "  clear %v put", md.branches[j].clears)
 			for _, p := range md.branches[j].put {

@@ -58,9 +58,12 @@ func (g *Graph) Certify(props ...*Property) (*Certificate, error) {
 	if !g.Complete {
 		return nil, fmt.Errorf("verify: certify %s: not all markings were found", g.Model.prog.Name())
 	}
+	if g.Reduced {
+		return nil, fmt.Errorf("verify: certify %s: a reduced graph leaves markings out", g.Model.prog.Name())
+	}
 	c := &Certificate{Method: "markings", Count: g.States()}
 	var list []byte
-	g.Each(func(_ int, m []int32) bool {
+	g.all(func(_ int, m []int32) bool {
 		for _, n := range m {
 			list = binary.AppendUvarint(list, uint64(n))
 		}
@@ -72,9 +75,10 @@ func (g *Graph) Certify(props ...*Property) (*Certificate, error) {
 // Seal fills in what all certificates have: the net, the claims, the lists and
 // the digest. zones is nil unless the list is one of classes.
 func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) error {
-	if m.above != nil || len(m.transitions) != len(m.prog.Transitions()) {
-		return fmt.Errorf("verify: certify %s: a net with an observer or with preferred transitions is not certified",
-			m.prog.Name())
+	observed := len(m.transitions) > len(m.prog.Transitions())
+	if m.above != nil || observed != (len(props) == 1 && props[0].Watch != nil) {
+		return fmt.Errorf("verify: certify %s: a net with preferred transitions is not certified, "+
+			"and one with an observer for what it observes alone", m.prog.Name())
 	}
 	for _, p := range props {
 		if p.Claim == "" {
@@ -86,6 +90,16 @@ func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) 
 	c.Assumptions = []string{"the environment does what its automata in the net do"}
 	if c.Relax {
 		c.Assumptions = append(c.Assumptions, "waits that are not kept were taken as open: what holds so holds with them")
+	}
+	if observed && m.semantics == Interleave {
+		c.Assumptions = append(c.Assumptions, "firings at one instant do not go on for ever: time diverges")
+	}
+	if m.prog.Whole() != nil {
+		c.Assumptions = append(c.Assumptions, "the net is a slice of "+m.prog.Whole().Name()+
+			": it does whatever that does on its places; no other transition exceeds a capacity")
+	}
+	for _, g := range m.given {
+		c.Assumptions = append(c.Assumptions, "given, from another proof: "+g.claim)
 	}
 	var err error
 	if c.Markings, err = deflate(markings); err != nil {
@@ -177,12 +191,22 @@ func (c *Certificate) Check(ctx context.Context, m *Model, props ...*Property) e
 	if c.Digest != c.digest() {
 		return refusal("its digest is wrong")
 	}
+	if len(props) == 1 && props[0].Watch != nil && len(m.transitions) == len(m.prog.Transitions()) {
+		watched, err := m.Observe(props[0].Watch.Observer)
+		if err != nil {
+			return err
+		}
+		m = watched
+	}
 	if have := m.Hash(); c.Hash != have {
 		return refusal("it is one of another net: %s, not %s", c.Hash, have)
 	}
 	for _, p := range props {
 		if p.Claim == "" || !slices.Contains(c.Claims, p.Claim) {
 			return refusal("it does not claim %s", p.Name)
+		}
+		if p.Watch != nil && (len(props) > 1 || c.Method != "classes") {
+			return refusal("a claim about time has a certificate of its own, with classes")
 		}
 	}
 	k, err := newChecker(c, m, props)

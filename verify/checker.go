@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,7 +21,12 @@ type checker struct {
 	cert   *Certificate
 	atOnce []bool
 	order  []int32
+	rank   []int   // by transition: where it stands in order
+	moves  []int32 // projected, that may interrupt a chain
 	waits  []petri.Interval
+	needs  [][]*petri.Needs // by transition: of its modes
+	token  []int32          // by transition: a slot without a token of which it is not enabled; -1
+	final  int
 	bad    []func([]int32) bool
 	pass   []PassingCond // of passing markings
 	claims []string
@@ -29,7 +35,10 @@ type checker struct {
 	listed map[string][][]int64
 	list   []listing
 	key    []byte
+	spare  [][]int32       // markings, one for each firing under way
+	deep   int             // how many are
 	done   map[string]bool // markings passed in the chain being followed
+	eye    *eye            // of a claim about time; nil: there is none
 }
 
 // listing is a class of the list: its marking, and the zone of the enabled
@@ -55,12 +64,23 @@ func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
 		if once {
 			k.order = append(k.order, int32(i))
 		}
+		k.index(t.Modes)
 	}
+	k.final = k.p.FinalSlot()
 	slices.SortStableFunc(k.order, func(a, b int32) int {
 		return k.p.Transitions()[b].Priority - k.p.Transitions()[a].Priority
 	})
+	k.rankMoves()
+	if len(props) == 1 && props[0].Watch != nil {
+		if err := k.watch(props[0].Watch); err != nil {
+			return nil, err
+		}
+	}
 	if err := k.read(); err != nil {
 		return nil, err
+	}
+	if !m.Layered() && c.Method != "markings" {
+		return nil, refusal("classes do not say what moves in the midst of a chain")
 	}
 	return k, k.conditions(props)
 }
@@ -70,6 +90,10 @@ func (k *checker) conditions(props []*Property) error {
 	waits := k.waiting()
 	for _, p := range props {
 		k.claims = append(k.claims, p.Claim)
+		if k.eye != nil {
+			k.bad = append(k.bad, k.eye.bad(k.p))
+			continue
+		}
 		if p.Bad == nil {
 			k.strict, k.may = true, p.MayRefuse
 			k.bad = append(k.bad, func([]int32) bool { return false })
@@ -126,7 +150,7 @@ func (k *checker) read() error {
 		return refusal("it lists %d classes", k.cert.Count)
 	}
 	for range k.cert.Count {
-		l := listing{marking: make([]int32, k.p.Slots())}
+		l := listing{marking: make([]int32, len(k.initial()))}
 		for s := range l.marking {
 			v, n := binary.Uvarint(markings)
 			if n <= 0 || v > math.MaxInt32 {
@@ -157,7 +181,7 @@ func (k *checker) read() error {
 // rows lists the transitions with a row in zones of a marking.
 func (k *checker) rows(marking []int32) []int32 {
 	var out []int32
-	for t := range k.p.Transitions() {
+	for t := range k.waits {
 		if !k.atOnce[t] && k.waits[t] != petri.Anytime() && k.on(int32(t), marking) {
 			out = append(out, int32(t))
 		}
@@ -165,13 +189,37 @@ func (k *checker) rows(marking []int32) []int32 {
 	return out
 }
 
+// index notes what the modes of the next transition need.
+func (k *checker) index(modes []petri.Mode) {
+	var all []*petri.Needs
+	var token []int32 // slots of which each mode needs a token
+	for i := range modes {
+		n := modes[i].Needs()
+		all = append(all, n)
+		var mine []int32
+		for _, b := range n.Bounds {
+			if b.Min > 0 && (i == 0 || slices.Contains(token, b.Slot)) {
+				mine = append(mine, b.Slot)
+			}
+		}
+		token = mine
+	}
+	k.needs, k.token = append(k.needs, all), append(k.token, append(token, -1)[0])
+}
+
 // on reports whether a transition is enabled.
 func (k *checker) on(t int32, marking []int32) bool {
-	if f := k.p.FinalSlot(); f >= 0 && marking[f] > 0 {
+	if k.final >= 0 && marking[k.final] > 0 {
 		return false
 	}
-	for i := range k.p.Transitions()[t].Modes {
-		if k.p.Transitions()[t].Modes[i].Enabled(marking) {
+	if k.eye != nil && t == k.eye.timer {
+		return marking[k.eye.waits] > 0
+	}
+	if s := k.token[t]; s >= 0 && marking[s] == 0 {
+		return false
+	}
+	for _, n := range k.needs[t] {
+		if n.Hold(marking) {
 			return true
 		}
 	}
@@ -179,9 +227,9 @@ func (k *checker) on(t int32, marking []int32) bool {
 }
 
 func (k *checker) run(ctx context.Context) error {
-	start := outcome{marking: k.p.Initial()}
+	start := outcome{marking: k.initial()}
 	if k.cert.Method == "classes" {
-		start.run = make([]bool, len(k.p.Transitions()))
+		start.run = make([]bool, len(k.waits))
 	}
 	if err := k.rest(start, 0, func(o outcome) error { return k.contained(o, nil) }); err != nil {
 		return err
@@ -201,12 +249,17 @@ func (k *checker) run(ctx context.Context) error {
 
 // class checks one listed class: the claims, and where each firing leads.
 func (k *checker) class(l *listing) error {
+	if len(k.moves) > 0 {
+		if r := k.first(l.marking); r >= 0 {
+			return k.amidst(l, r)
+		}
+	}
 	for i, bad := range k.bad {
 		if bad(l.marking) {
 			return refusal("%s breaks the claim %s", k.m.Format(l.marking), k.claims[i])
 		}
 	}
-	for t := range k.p.Transitions() {
+	for t := range k.waits {
 		if k.atOnce[t] || !k.on(int32(t), l.marking) {
 			continue
 		}
@@ -218,7 +271,7 @@ func (k *checker) class(l *listing) error {
 		}
 		before := outcome{marking: l.marking}
 		if z != nil {
-			before.run = make([]bool, len(k.p.Transitions()))
+			before.run = make([]bool, len(k.waits))
 		}
 		for u := range before.run {
 			before.run[u] = !k.atOnce[u] && k.on(int32(u), l.marking)
@@ -235,55 +288,33 @@ func (k *checker) class(l *listing) error {
 
 // pack turns a marking, and clocks, into bytes that k owns until the next call.
 func (k *checker) pack(marking []int32, run []bool) []byte {
-	k.key = k.key[:0]
+	key := k.key[:0]
 	for _, n := range marking {
-		k.key = binary.LittleEndian.AppendUint32(k.key, uint32(n))
+		key = binary.LittleEndian.AppendUint32(key, uint32(n))
 	}
 	for _, on := range run {
 		if on {
-			k.key = append(k.key, 1)
+			key = append(key, 1)
 		} else {
-			k.key = append(k.key, 0)
+			key = append(key, 0)
 		}
 	}
-	return k.key
+	k.key = key
+	return key
 }
 
 // outcome is a marking with the clocks that have run on since the class.
 type outcome struct {
 	marking []int32
 	run     []bool
-}
-
-// rest lets what fires at once fire, in order, every way it can.
-func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
-	if depth == 0 {
-		clear(k.done)
-	}
-	for _, t := range k.order {
-		if !k.on(t, o.marking) {
-			continue
-		}
-		for _, bad := range k.pass {
-			if bad(o.marking, int32(slices.Index(k.order, t))) {
-				return refusal("a frame that waits moves in passing: %s", k.m.Format(o.marking))
-			}
-		}
-		if depth == petri.MaxChain {
-			return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
-		}
-		key := k.pack(append(o.marking, int32(depth)), o.run)
-		if k.done[string(key)] {
-			return nil
-		}
-		k.done[string(key)] = true
-		return k.fire(o, t, func(n outcome) error { return k.rest(n, depth+1, then) })
-	}
-	return then(o)
+	stopped bool // an observer that ran on since the class
 }
 
 // fire fires a transition every way it can: consume, reset, bump, produce.
 func (k *checker) fire(o outcome, t int32, then func(outcome) error) error {
+	if k.eye != nil && t == k.eye.timer {
+		return then(k.eye.expire(o))
+	}
 	info := &k.p.Transitions()[t]
 	for i := range info.Modes {
 		md := &info.Modes[i]
@@ -296,9 +327,11 @@ func (k *checker) fire(o outcome, t int32, then func(outcome) error) error {
 			}
 			n, err := k.after(o, t, md, &md.Branches[b])
 			if err == nil {
+				k.deep++
 				err = then(n)
+				k.deep--
 			}
-			if err != nil {
+			if err != nil && !errors.Is(err, errElsewhere) {
 				return err
 			}
 		}
@@ -306,8 +339,20 @@ func (k *checker) fire(o outcome, t int32, then func(outcome) error) error {
 	return nil
 }
 
+// copyOf copies a marking for as long as the firing that follows is under way.
+func (k *checker) copyOf(marking []int32) []int32 {
+	if k.deep == len(k.spare) {
+		k.spare = append(k.spare, make([]int32, len(marking)))
+	}
+	copy(k.spare[k.deep], marking)
+	return k.spare[k.deep]
+}
+
 func (k *checker) after(o outcome, t int32, md *petri.Mode, b *petri.Branch) (outcome, error) {
-	n := outcome{marking: slices.Clone(o.marking), run: slices.Clone(o.run)}
+	n := outcome{marking: k.copyOf(o.marking), run: slices.Clone(o.run), stopped: o.stopped}
+	if err := k.eye.stops(&n, t, md, b); err != nil {
+		return n, err
+	}
 	for _, c := range md.Take {
 		n.marking[c.Slot] -= c.N
 	}
@@ -333,14 +378,23 @@ func (k *checker) after(o outcome, t int32, md *petri.Mode, b *petri.Branch) (ou
 			return n, err
 		}
 	}
+	k.eye.starts(&n, t, md, b)
 	for u := range n.run {
 		n.run[u] = n.run[u] && k.on(int32(u), n.marking)
+	}
+	for _, l := range k.p.Limits() {
+		if len(b.Put) > 0 && !l.Holds(n.marking) {
+			return n, errElsewhere
+		}
 	}
 	return n, nil
 }
 
 // fed reports whether a transition has what it needs, inhibitors aside.
 func (k *checker) fed(t int32, marking []int32) bool {
+	if k.eye != nil && t == k.eye.timer {
+		return marking[k.eye.waits] > 0
+	}
 	return slices.ContainsFunc(k.p.Transitions()[t].Modes, func(md petri.Mode) bool {
 		return !slices.ContainsFunc(md.Conds, func(c petri.Cond) bool {
 			c.Max = 0
@@ -362,11 +416,15 @@ func (k *checker) put(marking []int32, c petri.Count, t int32) error {
 	if over <= 0 {
 		return nil
 	}
-	if !p.Env || !k.m.outside(&k.p.Transitions()[t]) {
-		return refusal("%s exceeds the capacity of %s", k.p.Transitions()[t].Name, p.Name)
+	info := &k.p.Transitions()[t]
+	if !p.Env || !info.Outside {
+		if info.Projected || k.p.Whole() != nil && !k.strict {
+			return errElsewhere // or the whole faults: it goes no further
+		}
+		return refusal("%s exceeds the capacity of %s", info.Name, p.Name)
 	}
 	if k.strict && !kept(k.may, p.Name) {
-		return refusal("%s refuses a token of %s", p.Name, k.p.Transitions()[t].Name)
+		return refusal("%s refuses a token of %s", p.Name, info.Name)
 	}
 	marking[c.Slot] -= min(over, c.N)
 	return nil
@@ -376,12 +434,18 @@ func (k *checker) put(marking []int32, c petri.Count, t int32) error {
 // the class before, with the condition that the firing was first; nil at the
 // start and without zones.
 func (k *checker) contained(o outcome, z *zoneCheck) error {
+	if len(k.m.given) > 0 && k.first(o.marking) < 0 && !k.m.keepsGiven(o.marking) {
+		return nil // the whole net is never there
+	}
 	zones, ok := k.listed[string(k.pack(o.marking, nil))]
 	if !ok {
 		return refusal("%s is reached, and not listed", k.m.Format(o.marking))
 	}
 	if k.cert.Method == "markings" {
 		return nil
+	}
+	if z != nil && k.eye.early(&o, z) {
+		return refusal("a stop may come too soon: %s", k.m.Format(o.marking))
 	}
 	next := k.successor(o, z)
 	for _, listed := range zones {

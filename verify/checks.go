@@ -9,14 +9,17 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-const explicit = "explicit"
+const (
+	explicit     = "explicit"
+	deadlockFree = "deadlock-free" // a claim
+)
 
 // DeadlockFree says that the net never comes to rest but in its final place or
 // with all tokens in declared sinks. A dead marking with a token anywhere else,
 // or with no token at all, refutes it.
 func DeadlockFree() *Property {
 	return &Property{
-		Name: "deadlock-free", Doc: "the net never rests with a token outside its sinks", Claim: "deadlock-free",
+		Name: "deadlock-free", Doc: "the net never rests with a token outside its sinks", Claim: deadlockFree,
 		Bad: func(m *Model) (func([]int32) bool, error) {
 			return func(marking []int32) bool { return m.dead(marking) && !m.AtRest(marking) }, nil
 		},
@@ -36,7 +39,7 @@ func DeadlockFree() *Property {
 // Never says that no marking satisfies an expression (see ParseExpr).
 func Never(expr string) *Property {
 	return &Property{
-		Name: "never " + expr, Doc: "no marking satisfies " + expr, Claim: "never " + expr,
+		Name: "never " + expr, Doc: "no marking satisfies " + expr, Claim: "never " + expr, Safety: true, Expr: expr,
 		Bad: func(m *Model) (func([]int32) bool, error) {
 			c, err := m.bind(expr)
 			if err != nil {
@@ -72,7 +75,7 @@ func Never(expr string) *Property {
 // Reach says that some marking satisfies an expression. Its witness is a proof.
 func Reach(expr string) *Property {
 	return &Property{
-		Name: "reach " + expr, Doc: "some marking satisfies " + expr,
+		Name: "reach " + expr, Doc: "some marking satisfies " + expr, Expr: expr,
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, _, i, err := pass.search(ctx, expr)
 			if err != nil {
@@ -124,7 +127,7 @@ func WithinCapacity(mayRefuse ...string) *Property {
 	claim := strings.Join(append([]string{"capacity"}, mayRefuse...), " ")
 	return &Property{
 		Name: "capacity", Doc: "no place exceeds its capacity, none that decides refuses a token", Claim: claim,
-		MayRefuse: mayRefuse,
+		MayRefuse: mayRefuse, Safety: true, Local: true,
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, err := pass.Graph(ctx)
 			if err != nil {
@@ -233,6 +236,10 @@ func (m *Model) named(names []string) ([]int32, error) {
 			b.fail("transition", n, problem)
 			return nil, b.err
 		}
+		if m.transitions[i].Projected {
+			b.fail("transition", n, notExact)
+			return nil, b.err
+		}
 		out = append(out, int32(i))
 	}
 	return out, nil
@@ -318,13 +325,21 @@ func (m *Model) bind(expr string) (*Cond, error) {
 
 // whole is a proof if the graph is complete.
 func (g *Graph) whole(format string, args ...any) Verdict {
-	if len(g.Faults) > 0 {
-		return g.sized(unknown(explicit, Faulty, "the net faults: %s", g.Model.describe(g.Faults[0].Fault)))
+	for _, f := range g.Faults {
+		// Where a transition of a slice exceeds a capacity the whole does so too, and
+		// ends, or is not there at all.
+		if f.Kind == Endless || g.Model.prog.Whole() == nil {
+			return g.sized(unknown(explicit, Faulty, "the net faults: %s", g.Model.describe(f.Fault)))
+		}
 	}
 	if !g.Complete {
 		return g.sized(unknown(explicit, Capped, "nothing found within %d markings, and there are more", g.States()))
 	}
-	return g.sized(proved(explicit, format, args...))
+	v := g.sized(proved(explicit, format, args...))
+	if g.Reduced {
+		v.Reason += " (reduced)"
+	}
+	return v
 }
 
 func (g *Graph) sized(v Verdict) Verdict {

@@ -15,6 +15,9 @@ type Options struct {
 	Max int
 	// Semantics of transitions that fire at once.
 	Semantics Semantics
+	// Reduce, if not nil, leaves out markings that differ only in the order of
+	// independent firings: see Reduction.
+	Reduce *Reduction
 	// Progress, if not nil, is called every few thousand markings with how
 	// many were found and how many of them are done.
 	Progress func(found, done int)
@@ -39,6 +42,10 @@ type Graph struct {
 	Model *Model
 	// Complete reports that all markings were found.
 	Complete bool
+	// Reduced reports that markings were left out that what Options.Reduce
+	// preserves does not need. Counts of states and edges are then smaller than
+	// those of the net, and bounds and what fires are told of what was kept.
+	Reduced bool
 	// Chain is the longest run of firings at one instant after a timer or at
 	// the start.
 	Chain int
@@ -57,6 +64,7 @@ type Graph struct {
 	firstE  []int // by expanded state: its first edge
 	passing *passing
 	waits   map[int32]bool // kinds of frame that wait somewhere; nil: not looked
+	amidst  []bool         // by state: it is not at rest; nil: all are
 	fired   []origin       // by branch of a mode: where it was first seen to fire
 }
 
@@ -104,6 +112,11 @@ func ExploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
 		o.Max = DefaultMax
 	}
 	e := newExplorer(m, o)
+	if o.Reduce != nil {
+		if err := e.reduce(o.Reduce); err != nil {
+			return nil, err
+		}
+	}
 	e.start()
 	for i := 0; i < e.g.set.Len(); i++ {
 		if i%progressEvery == 0 {
@@ -130,7 +143,10 @@ type explorer struct {
 	first Step
 	here  []int32 // its marking
 	steps []Step
-	lead  int // first edge of the step being fired
+
+	stubborn *stubborn // nil: nothing is left out
+
+	lead int // first edge of the step being fired
 
 	faulted map[faultKey]bool
 	refused map[Refusal]bool
@@ -162,6 +178,9 @@ func (e *explorer) visit() {
 	if isNew {
 		e.g.parent = append(e.g.parent, uint32(max(e.from, 0)))
 		e.g.by = append(e.g.by, e.first)
+		if len(e.g.Model.amidst) > 0 {
+			e.g.amidst = append(e.g.amidst, e.w.Amidst)
+		}
 	}
 	for _, r := range e.w.Refused {
 		e.refuse(r)
@@ -213,16 +232,29 @@ func (e *explorer) expand(i int) {
 	if m.Ended(e.here) {
 		return
 	}
+	if g.amidst != nil && g.amidst[i] {
+		m.eachAmidst(e.here, e.fire)
+		return
+	}
+	if e.stubborn != nil {
+		e.expandReduced(i)
+		return
+	}
 	for _, t := range m.timed {
-		e.steps = m.Steps(t, e.here, e.steps[:0])
-		for _, s := range e.steps {
-			e.first, e.lead = s, len(g.edges)
-			g.Chain = max(g.Chain, e.w.Fire(e.here, s))
-		}
+		e.fire(t)
 	}
 	m.EachFrame(e.here, func(s Step) {
 		if o := &g.fired[m.StepIndex(s)]; !o.seen {
 			*o = origin{seen: true, frame: true, from: int32(i)}
 		}
 	})
+}
+
+// fire fires every step of a transition.
+func (e *explorer) fire(t int32) {
+	e.steps = e.g.Model.Steps(t, e.here, e.steps[:0])
+	for _, s := range e.steps {
+		e.first, e.lead = s, len(e.g.edges)
+		e.g.Chain = max(e.g.Chain, e.w.Fire(e.here, s))
+	}
 }

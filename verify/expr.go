@@ -64,9 +64,14 @@ type term struct {
 
 // binder resolves names and collects what is wrong.
 type binder struct {
-	m    *Model
-	err  error
-	look look
+	m     *Model
+	err   error
+	look  look
+	loose bool // names that the net does not have are no error
+
+	read  []int   // slots that were looked up
+	asked []int32 // transitions
+	dead  bool    // asks whether the net is dead
 }
 
 // Bind looks up the names of an expression in a net. A place is named in full
@@ -140,6 +145,9 @@ func (b *binder) sum(s sum) func([]int32) int64 {
 }
 
 func (n can) bind(b *binder) holds {
+	if b.loose && b.neverCan(n.name) {
+		return func([]int32) bool { return false }
+	}
 	t := b.transition(n.name)
 	if b.err != nil {
 		return nil
@@ -162,6 +170,10 @@ func (n state) bind(b *binder) holds {
 	m := b.m
 	if n.word == "ended" {
 		return m.Ended
+	}
+	b.dead = true
+	if m.prog.Whole() != nil {
+		b.fail("word", n.word, "says nothing in a slice, which may move where the whole net is dead")
 	}
 	return m.dead
 }

@@ -17,7 +17,7 @@ func (g *Graph) Fingerprint() string {
 		h.Write(row) // a hash takes everything
 		row = row[:0]
 	}
-	g.Each(func(i int, m []int32) bool {
+	g.all(func(i int, m []int32) bool {
 		for _, n := range m {
 			row = binary.AppendUvarint(row, uint64(n))
 		}

@@ -153,14 +153,14 @@ func (m *Model) FramesMayPass(marking []int32, rank int32) bool {
 
 // enabledBut is enabled with any number of tokens in a slot.
 func (md *mode) enabledBut(slot int32, marking []int32) bool {
-	for i := range md.conds {
-		c := &md.conds[i]
-		if n := marking[c.slot]; c.slot != slot && (n < c.min || n >= c.max) {
+	for i := range md.needs.Bounds {
+		c := &md.needs.Bounds[i]
+		if n := marking[c.Slot]; c.Slot != slot && (n < c.Min || n >= c.Max) {
 			return false
 		}
 	}
-	for i := range md.sums {
-		if !slices.Contains(md.sums[i].Slots, slot) && !md.sums[i].Holds(marking) {
+	for i := range md.needs.Sums {
+		if c := &md.needs.Sums[i]; !slices.Contains(c.Slots, slot) && !c.Holds(marking) {
 			return false
 		}
 	}

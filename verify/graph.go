@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// States is the number of tangible markings found.
+// States is the number of tangible markings found, and in a slice of those in
+// the midst of a chain at which it was interrupted.
 func (g *Graph) States() int { return g.set.Len() }
 
 // Edges is the number of edges found.
@@ -48,8 +49,13 @@ func (g *Graph) From(state int) []Edge {
 }
 
 // Each calls fn for every state with its marking, which fn must not keep, until
-// fn returns false.
+// fn returns false. In a slice, states in the midst of a chain are left out.
 func (g *Graph) Each(fn func(state int, marking []int32) bool) {
+	g.all(func(i int, m []int32) bool { return g.amidst != nil && g.amidst[i] || fn(i, m) })
+}
+
+// all is Each for all states.
+func (g *Graph) all(fn func(state int, marking []int32) bool) {
 	m := make([]int32, g.set.slots)
 	for i := range g.set.Len() {
 		g.set.Get(i, m)
@@ -180,21 +186,21 @@ func (g *Graph) Idle() []int32 {
 }
 
 // NeverFires lists the transitions that fire in none of several graphs of one net
-// closed in different ways, those of its environments left out. A proof about a
-// net that has any is empty in part.
+// closed in different ways, or fire only if waits are ignored, those of its
+// environments left out. A proof about a net that has any is empty in part.
 func NeverFires(graphs ...*Graph) []string {
 	fires := map[string]bool{}
 	var names []string
 	for _, g := range graphs {
 		for t := range g.Model.transitions {
 			info := &g.Model.transitions[t]
-			if g.Model.outside(info) {
+			if info.Outside {
 				continue
 			}
 			if _, known := fires[info.Name]; !known {
 				names = append(names, info.Name)
 			}
-			fires[info.Name] = fires[info.Name] || g.Fires(int32(t))
+			fires[info.Name] = fires[info.Name] || g.Fires(int32(t)) && g.timely(int32(t))
 		}
 	}
 	var out []string

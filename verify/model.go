@@ -31,8 +31,12 @@ type Model struct {
 	fresh []int32 // the fresh slot of every kind of generational token
 
 	above  [][]int32 // by transition: those preferred to it; nil: none
+	amidst []int32   // of a slice: moves that may fire in the midst of a chain
+	limits []petri.Limit
+	given  []given // what is known of every marking at rest
 	frames []frameSlot
 	stepAt []int32 // by mode: index of its first step; one more at the end
+	ends   *lazyEndings
 }
 
 // Semantics says how transitions that fire at once are read.
@@ -50,12 +54,12 @@ const (
 
 type mode struct {
 	t, k     int32 // transition, mode within it
-	conds    []cond
-	sums     []petri.Cond
+	needs    petri.Needs
 	take     []petri.Count
 	empty    []int32 // slots drained or reset
 	bump     bool
 	choice   int32   // branch chosen by keys; -1: any
+	assumed  bool    // projected: what does not fit does not happen
 	lowers   []int32 // clocks that consuming, resetting and bumping may stop
 	branches []branch
 }
@@ -63,6 +67,7 @@ type mode struct {
 type branch struct {
 	clears []int32 // slots that an observer empties
 	put    []put
+	limits []int32 // limits that producing may break
 	wakes  []int32 // ranks that this firing may enable
 	stops  []int32 // clocks that producing may stop
 	clocks []int32 // clocks that clearing may stop
@@ -78,13 +83,11 @@ type put struct {
 	quiet       bool // and nobody is told
 }
 
-type cond struct{ slot, min, max int32 }
-
 // NewModel lays out a program.
 func NewModel(prog *petri.Program, sem Semantics) *Model {
 	m := &Model{
 		prog: prog, places: prog.Places(), transitions: prog.Transitions(), initial: prog.Initial(),
-		semantics: sem, slots: prog.Slots(), final: int32(prog.FinalSlot()),
+		semantics: sem, slots: prog.Slots(), final: int32(prog.FinalSlot()), ends: &lazyEndings{},
 	}
 	for s := range m.slots {
 		m.slotName = append(m.slotName, prog.SlotName(s))
@@ -103,6 +106,8 @@ func NewModel(prog *petri.Program, sem Semantics) *Model {
 		m.addModes(int32(i))
 	}
 	m.first = append(m.first, int32(len(m.modes)))
+	m.slice()
+	m.gather()
 	m.link()
 	m.collectFrames()
 	m.countSteps()
@@ -135,23 +140,16 @@ func (m *Model) sortTransitions() {
 
 func (m *Model) addModes(t int32) {
 	info := &m.transitions[t]
-	outside := m.outside(info)
 	for k := range info.Modes {
 		pm := &info.Modes[k]
-		md := mode{t: t, k: int32(k), take: pm.Take, bump: info.Bump, choice: int32(pm.Choice())}
+		md := mode{t: t, k: int32(k), take: pm.Take, bump: info.Bump, choice: int32(pm.Choice()),
+			assumed: info.Projected, needs: *pm.Needs()}
 		md.empty = append(append(md.empty, pm.Drain...), pm.Reset...)
-		md.setConds(pm.Conds)
 		for i := range pm.Branches {
-			md.branches = append(md.branches, branch{put: m.puts(pm.Branches[i].Put, outside)})
+			md.branches = append(md.branches, branch{put: m.puts(pm.Branches[i].Put, info.Outside)})
 		}
 		m.modes = append(m.modes, md)
 	}
-}
-
-// outside reports whether a transition belongs to an automaton of the
-// environment: in a closed net the open net comes first.
-func (m *Model) outside(t *petri.TransitionInfo) bool {
-	return topGroup(t.Group) != topGroup(m.transitions[0].Group)
 }
 
 func topGroup(g string) string {
@@ -176,45 +174,22 @@ func (m *Model) puts(counts []petri.Count, outside bool) []put {
 	return out
 }
 
-// setConds splits conditions into those on one slot, merged, and sums.
-func (md *mode) setConds(conds []petri.Cond) {
-	for _, c := range conds {
-		if len(c.Slots) != 1 {
-			md.sums = append(md.sums, c)
-			continue
-		}
-		k := md.condOn(c.Slots[0])
-		k.min = max(k.min, c.Min)
-		if c.Max > 0 {
-			k.max = min(k.max, c.Max)
-		}
+// gather lays the bounds of all modes out side by side, where a search finds
+// them sooner.
+func (m *Model) gather() {
+	n := 0
+	for i := range m.modes {
+		n += len(m.modes[i].needs.Bounds)
+	}
+	all := make([]petri.Bound, 0, n)
+	for i := range m.modes {
+		from := len(all)
+		all = append(all, m.modes[i].needs.Bounds...)
+		m.modes[i].needs.Bounds = all[from:len(all):len(all)]
 	}
 }
 
-func (md *mode) condOn(slot int32) *cond {
-	for i := range md.conds {
-		if md.conds[i].slot == slot {
-			return &md.conds[i]
-		}
-	}
-	md.conds = append(md.conds, cond{slot: slot, max: math.MaxInt32})
-	return &md.conds[len(md.conds)-1]
-}
-
-func (md *mode) enabled(marking []int32) bool {
-	for i := range md.conds {
-		c := &md.conds[i]
-		if n := marking[c.slot]; n < c.min || n >= c.max {
-			return false
-		}
-	}
-	for i := range md.sums {
-		if !md.sums[i].Holds(marking) {
-			return false
-		}
-	}
-	return true
-}
+func (md *mode) enabled(marking []int32) bool { return md.needs.Hold(marking) }
 
 // link works out what each firing can enable or disable.
 func (m *Model) link() {
@@ -233,15 +208,15 @@ type linker struct {
 }
 
 func (l *linker) index(md *mode) {
-	for _, c := range md.conds {
-		if c.min > 0 {
-			l.needs[c.slot] = append(l.needs[c.slot], md.t)
+	for _, c := range md.needs.Bounds {
+		if c.Min > 0 {
+			l.needs[c.Slot] = append(l.needs[c.Slot], md.t)
 		}
-		if c.max < math.MaxInt32 {
-			l.blocks[c.slot] = append(l.blocks[c.slot], md.t)
+		if c.Max < math.MaxInt32 {
+			l.blocks[c.Slot] = append(l.blocks[c.Slot], md.t)
 		}
 	}
-	for _, c := range md.sums {
+	for _, c := range md.needs.Sums {
 		for _, s := range c.Slots {
 			if c.Min > 0 {
 				l.needs[s] = append(l.needs[s], md.t)
@@ -404,6 +379,19 @@ func (m *Model) Name(s Step) string {
 		name += fmt.Sprintf(" branch %d", s.Branch)
 	}
 	return name
+}
+
+// Clock is the clock of a transition: its position among Timed, or -1.
+func (m *Model) Clock(t int32) int32 { return m.clock[t] }
+
+// Rank is the position of a transition in the order of those that fire at once,
+// -1 if it is none.
+func (m *Model) Rank(t int32) int32 { return m.rank[t] }
+
+// Outside reports whether a transition is none of the net that runs, but one of
+// its environment's automata or of an observer.
+func (m *Model) Outside(t int32) bool {
+	return int(t) >= len(m.prog.Transitions()) || m.transitions[t].Outside
 }
 
 // When is the firing interval of a transition.

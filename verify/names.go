@@ -13,6 +13,11 @@ const nearestMax = 3
 // slots resolves the name of a place, or of some kinds of its tokens.
 func (b *binder) slots(name string) []int {
 	base, kinds := name, ""
+	if b.loose {
+		if bare, _, _ := strings.Cut(name, "["); b.m.endings().places[bare] == 0 {
+			return nil
+		}
+	}
 	i, problem := lookup(b.placeNames(), name)
 	if i < 0 && strings.HasSuffix(name, "]") {
 		if open := strings.LastIndexByte(name, '['); open >= 0 {
@@ -35,7 +40,8 @@ func (b *binder) slots(name string) []int {
 			out = append(out, s)
 		}
 	}
-	if len(out) == 0 {
+	b.read = append(b.read, out...)
+	if len(out) == 0 && !b.loose {
 		b.fail("place", name, "has no such tokens: its colour has "+strings.Join(b.kinds(i), ", "))
 	}
 	return out
@@ -68,10 +74,21 @@ func (b *binder) transition(name string) int32 {
 		b.fail("transition", name, problem)
 		return -1
 	}
+	b.asked = append(b.asked, int32(i))
+	if b.m.transitions[i].Projected {
+		b.fail("transition", name, notExact)
+	}
 	if t := &b.m.transitions[i]; b.m.clock[i] < 0 && !t.Frame {
 		b.fail("transition", name, "fires at once, so it is enabled in no marking in which the net rests")
 	}
 	return int32(i)
+}
+
+// neverCan reports whether a transition is enabled in no marking at rest,
+// because there is none or because it fires at once.
+func (b *binder) neverCan(name string) bool {
+	ts := b.m.endings().transitions[name]
+	return len(ts) == 0 || len(ts) == 1 && b.m.clock[ts[0]] < 0 && !b.m.transitions[ts[0]].Frame
 }
 
 func (b *binder) placeNames() []string {
@@ -95,6 +112,9 @@ func (b *binder) fail(what, name, problem string) {
 		b.err = &NameError{Net: b.m.prog.Name(), What: what, Name: name, Problem: problem}
 	}
 }
+
+// notExact says why a projected move cannot be asked for.
+const notExact = "is not part of the slice, which has only a move in its place"
 
 // NameError says that a property names something a net does not have.
 type NameError struct {

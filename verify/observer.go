@@ -51,6 +51,19 @@ func (m *Model) Observe(o Observer) (*Model, error) {
 	return c, nil
 }
 
+// Starts reports whether a step is a start event of the observer, which has the
+// last two slots.
+func (m *Model) Starts(s Step) bool {
+	return slices.ContainsFunc(m.branchOf(s).put, func(p put) bool { return p.slot == int32(m.slots-2) })
+}
+
+// Stops reports whether a step is a stop event of the observer.
+func (m *Model) Stops(s Step) bool { return len(m.branchOf(s).clears) > 0 }
+
+func (m *Model) branchOf(s Step) *branch {
+	return &m.modes[m.first[s.Transition]+s.Mode].branches[s.Branch]
+}
+
 // clone copies what an observer changes.
 func (m *Model) clone() *Model {
 	c := *m
@@ -99,12 +112,25 @@ func (m *Model) addDeadline(o Observer, waits, late int32) {
 	b := branch{}
 	b.mark(m, late)
 	m.modes = append(m.modes, mode{t: t, take: []petri.Count{{Slot: waits, N: 1}}, branches: []branch{b},
-		conds: []cond{{slot: waits, min: 1, max: petri.MaxTokens + 1}}})
+		needs: petri.Needs{Bounds: []petri.Bound{{Slot: waits, Min: 1, Max: petri.MaxTokens + 1}}}})
 	m.first = append(m.first, int32(len(m.modes)))
 }
 
-// onEvent calls fn for every branch of a firing that is the event.
+// onEvent calls fn for every branch of a firing that is the event. Frames move
+// without a trace in the state space, so their moves are no events.
 func (m *Model) onEvent(event string, fn func(*branch)) error {
+	frames := false
+	err := m.eachEvent(event, func(md *mode, b *branch) {
+		frames = frames || m.transitions[md.t].Frame
+		fn(b)
+	})
+	if err == nil && frames {
+		err = fmt.Errorf("verify: observe %s: a frame that moves is no event: nothing in the net tells that it did", event)
+	}
+	return err
+}
+
+func (m *Model) eachEvent(event string, fn func(*mode, *branch)) error {
 	b := &binder{m: m}
 	if name := strings.TrimLeft(event, "+-"); name != event {
 		slots := b.slots(name)
@@ -122,7 +148,7 @@ func (m *Model) onEvent(event string, fn func(*branch)) error {
 	}
 	for i := m.first[ts[0]]; i < m.first[ts[0]+1]; i++ {
 		for j := range m.modes[i].branches {
-			fn(&m.modes[i].branches[j])
+			fn(&m.modes[i], &m.modes[i].branches[j])
 		}
 	}
 	return nil
@@ -130,7 +156,7 @@ func (m *Model) onEvent(event string, fn func(*branch)) error {
 
 // onTouch calls fn for the branches of a mode that produce at some slots, or
 // take from them.
-func (m *Model) onTouch(md *mode, slots []int, produce bool, fn func(*branch)) {
+func (m *Model) onTouch(md *mode, slots []int, produce bool, fn func(*mode, *branch)) {
 	takes := false
 	for _, k := range md.take {
 		takes = takes || slices.Contains(slots, int(k.Slot))
@@ -142,7 +168,7 @@ func (m *Model) onTouch(md *mode, slots []int, produce bool, fn func(*branch)) {
 		b := &md.branches[j]
 		puts := slices.ContainsFunc(b.put, func(p put) bool { return slices.Contains(slots, int(p.slot)) })
 		if produce && puts || !produce && takes {
-			fn(b)
+			fn(md, b)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 func AfterNever(first, then string) *Property {
 	return &Property{
 		Name: fmt.Sprintf("after %s never %s", first, then), Doc: "the second is never true once the first was",
+		Safety: true, Expr: "(" + first + ") && (" + then + ")",
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, a, b, err := pass.two(ctx, first, then)
 			if err != nil {
@@ -61,13 +62,14 @@ func (p *Pass) two(ctx context.Context, first, then string) (g *Graph, a, b []bo
 	if g, err = p.Graph(ctx); err != nil {
 		return nil, nil, nil, err
 	}
-	if a, err = g.all(first); err == nil {
-		b, err = g.all(then)
+	if a, err = g.truth(first); err == nil {
+		b, err = g.truth(then)
 	}
 	return g, a, b, err
 }
 
-func (g *Graph) all(expr string) ([]bool, error) {
+// truth evaluates an expression in every state.
+func (g *Graph) truth(expr string) ([]bool, error) {
 	e, err := ParseExpr(expr)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,23 @@ type Property struct {
 	// BadPassing, if not nil, tells the passing markings that break it, given
 	// the kinds of frame that wait somewhere; what it returns may be nil.
 	BadPassing func(m *Model, waits func(slot int32) bool) (PassingCond, error)
+	// Moves, if not nil, is the claim if it is one about moves.
+	Moves func(m *Model) (*MoveClaim, error)
+	// Waits are the transitions whose waits alone decide the claim, if it is
+	// about time: whatever else waits may be taken to wait for any time.
+	Waits []string
+	// Safety marks a property that is about each run by itself and that every net
+	// keeps which has fewer runs: what is proved of a slice holds of the whole.
+	Safety bool
+	// Local marks a Safety property of which a slice tells only what concerns the
+	// transitions that it has exactly; see RunParts.
+	Local bool
+	// Expr is the expression that the property is about, if it is about one: a
+	// slice then has the places it names.
+	Expr string
+	// Watch is the claim if it is about time: what an observer never sees. A
+	// certificate of it is a list of classes of the observed net.
+	Watch *Watch
 	// MayRefuse are environment places that may turn tokens away.
 	MayRefuse []string
 	// OpenWorld marks a check of the structure that needs no environment. A
@@ -70,6 +87,7 @@ const (
 	Faulty      Cause = "fault"       // the net breaks its own rules: no run goes on after that
 	OpenEnv     Cause = "environment" // the environment was left out
 	Spurious    Cause = "spurious"    // a counterexample did not replay
+	Sliced      Cause = "slice"       // a counterexample in a slice, which may do more than the net
 	Vacuous     Cause = "vacuous"     // transitions that never fire
 	Unsupported Cause = "unsupported" // the method does not cover this net
 	Unproved    Cause = "requires"    // a required property is not proved

@@ -66,9 +66,7 @@ func (m *Model) recordOpen(w *Witness, open *petri.Program) (string, *petri.Prog
 	_, faults := m.after(steps)
 	r.finish(end, faults)
 	if r.err == nil && !faults {
-		if r.err = r.compare(steps, at, own); r.err == nil {
-			r.err = r.marking(w, steps)
-		}
+		r.err = r.same(steps, at, own)
 	}
 	return r.result(w)
 }

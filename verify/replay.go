@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,8 @@ func (m *Model) Replay(w *Witness, open *petri.Program) error {
 	switch {
 	case open == nil && m.refuses(w.Steps()):
 		return errNoMachine
+	case open != nil && open.Runnable() != nil:
+		return fmt.Errorf("verify: replay of %s: %w", w.Net, open.Runnable())
 	case open != nil:
 		return m.replayOpen(w, open)
 	case m.semantics == RunToCompletion && m.prog.Runnable() == nil:
@@ -92,6 +95,9 @@ func (m *Model) replayOpen(w *Witness, open *petri.Program) error {
 
 func (m *Model) modeOf(s Step) *mode { return &m.modes[m.first[s.Transition]+s.Mode] }
 
+// Inside is what names of the closed net have before those of the open one.
+func (m *Model) Inside(open *petri.Program) string { return m.prefixFor(open) }
+
 // prefixFor is what the names of the closed net have before those of the open
 // one.
 func (m *Model) prefixFor(open *petri.Program) string {
@@ -142,10 +148,19 @@ func (t *tape) play(w *Witness, steps []Step, at []time.Duration, own []int32) (
 		end = at[len(at)-1]
 	}
 	t.collect(t.machine.Advance(end))
-	if err := t.compare(steps, at, own); err != nil {
+	if err := t.same(steps, at, own); err != nil {
 		return fmt.Errorf("verify: replay of %s: %w", w.Net, err)
 	}
-	return t.marking(w, steps)
+	return nil
+}
+
+// same holds the machine to the steps: its firings, and its marking at the end.
+func (t *tape) same(steps []Step, at []time.Duration, own []int32) error {
+	more, err := t.compare(steps, at, own)
+	if err != nil {
+		return err
+	}
+	return t.marking(append(steps, more...))
 }
 
 // fault is no difference if the witness ends in one.
@@ -192,8 +207,10 @@ func (t *tape) inject(s Step, at time.Duration) error {
 	return nil
 }
 
-// compare holds the machine's firings to the witness's own.
-func (t *tape) compare(steps []Step, at []time.Duration, own []int32) error {
+// compare holds the machine's firings to the witness's own. It returns what the
+// machine fires after those at the same instant: timers that are due together
+// with the last one of a witness that ends between them.
+func (t *tape) compare(steps []Step, at []time.Duration, own []int32) ([]Step, error) {
 	n := 0
 	for i, s := range steps {
 		u := own[s.Transition]
@@ -202,23 +219,27 @@ func (t *tape) compare(steps []Step, at []time.Duration, own []int32) error {
 		}
 		name := t.m.Name(s)
 		if n == len(t.fired) {
-			return fmt.Errorf("firing %d, %s at %v, did not happen", i+1, name, at[i])
+			return nil, fmt.Errorf("firing %d, %s at %v, did not happen", i+1, name, at[i])
 		}
 		e := t.fired[n]
 		n++
 		if e.Index != u || int32(e.Mode) != s.Mode || int32(e.Branch) != s.Branch || e.At != at[i] {
-			return fmt.Errorf("firing %d is %s at %v, not %s at %v", i+1, t.open.FiringName(e), e.At, name, at[i])
+			return nil, fmt.Errorf("firing %d is %s at %v, not %s at %v", i+1, t.open.FiringName(e), e.At, name, at[i])
 		}
 	}
-	if n < len(t.fired) {
-		e := t.fired[n]
-		return fmt.Errorf("after the last firing %s fires at %v", t.open.FiringName(e), e.At)
+	var more []Step
+	for _, e := range t.fired[n:] {
+		s := Step{Transition: int32(slices.Index(own, e.Index)), Mode: int32(e.Mode), Branch: int32(e.Branch)}
+		if len(more) == 0 && t.m.clock[s.Transition] < 0 || len(at) > 0 && e.At != at[len(at)-1] {
+			return nil, fmt.Errorf("after the last firing %s fires at %v", t.open.FiringName(e), e.At)
+		}
+		more = append(more, s)
 	}
-	return nil
+	return more, nil
 }
 
 // marking compares the machine's marking with the witness's last.
-func (t *tape) marking(w *Witness, steps []Step) error {
+func (t *tape) marking(steps []Step) error {
 	want, _ := t.m.after(steps)
 	have := t.machine.Marking(nil)
 	for i := range t.m.places {
@@ -230,8 +251,7 @@ func (t *tape) marking(w *Witness, steps []Step) error {
 		for k := range p.Slots {
 			is, should := have[t.open.Places()[j].Slot+k], want[p.Slot+k]
 			if is != should {
-				return fmt.Errorf("verify: replay of %s: %s holds %d tokens at the end, not %d",
-					w.Net, t.m.slotName[p.Slot+k], is, should)
+				return fmt.Errorf("%s holds %d tokens at the end, not %d", t.m.slotName[p.Slot+k], is, should)
 			}
 		}
 	}

@@ -22,6 +22,12 @@ type Config struct {
 	Certify bool
 	// Prefer are priorities: see Model.Prefer.
 	Prefer [][2]string
+	// Reduce lets exploration leave out what the properties of the run do not need
+	// (see Reduction), if the net allows it and they are all about dead markings or
+	// expressions. What is proved so has no certificate.
+	Reduce bool
+	// Given are properties that are proved already: see Model.Given.
+	Given []*Property
 	// Open is the net that runs, compiled alone, if the program is that net
 	// closed with automata. Witnesses are replayed on it.
 	Open *petri.Program
@@ -88,6 +94,7 @@ type Pass struct {
 
 	model *Model
 	graph *Graph
+	keep  *Reduction // what is left of the net's graph; nil: everything
 	memo  map[any]any
 	done  map[*Property]*Result
 }
@@ -95,6 +102,9 @@ type Pass struct {
 // NewPass makes a pass for checks that are not called by Run.
 func NewPass(prog *petri.Program, c Config) (*Pass, error) {
 	m, err := NewModel(prog, c.Semantics).Prefer(c.Prefer)
+	if err == nil {
+		m, err = m.Given(c.Given...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +117,7 @@ func (p *Pass) Model() *Model { return p.model }
 // Graph explores the net without time, once. Its error is that of ctx.
 func (p *Pass) Graph(ctx context.Context) (*Graph, error) {
 	if p.graph == nil {
-		g, err := ExploreModel(ctx, p.Model(), Options{Max: p.Config.Max, Progress: p.Config.Progress})
+		g, err := ExploreModel(ctx, p.Model(), Options{Max: p.Config.Max, Progress: p.Config.Progress, Reduce: p.keep})
 		if err != nil {
 			return nil, err
 		}
@@ -131,6 +141,9 @@ func (p *Pass) Once(key any, make func() (any, error)) (any, error) {
 // OpenPlaces lists the environment places that decide something and that
 // nothing fills: their environment was left out.
 func (m *Model) OpenPlaces() []string {
+	if whole := m.prog.Whole(); whole != nil {
+		return NewModel(whole, m.semantics).OpenPlaces()
+	}
 	filled := make([]bool, len(m.places))
 	for _, t := range m.transitions {
 		for _, a := range t.Arcs {
@@ -155,6 +168,9 @@ func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property)
 	pass, err := NewPass(prog, c)
 	if err != nil {
 		return nil, err
+	}
+	if c.Reduce && pass.model.Reducible() == nil {
+		pass.keep = reductionFor(props)
 	}
 	r := &Report{Net: prog.Name(), Hash: pass.Model().Hash()}
 	for _, p := range props {
@@ -182,7 +198,7 @@ func (r *Report) certify(ctx context.Context, pass *Pass) error {
 			props = append(props, v.Property)
 		}
 	}
-	if len(props) == 0 {
+	if len(props) == 0 || pass.graph.Reduced {
 		return nil
 	}
 	cert, err := pass.graph.Certify(props...)
@@ -223,6 +239,7 @@ func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*
 	if err != nil {
 		return nil, fmt.Errorf("verify: check %s of %s: %w", prop.Name, p.Program.Name(), err)
 	}
+	v = p.model.carried(prop, v)
 	if v.Witness != nil && v.Outcome != Unknown {
 		v = p.replayed(v)
 	}
@@ -248,6 +265,13 @@ func (p *Pass) replayed(v Verdict) Verdict {
 		return u
 	}
 	return v
+}
+
+// Takes reports whether a machine takes the way of a timed witness, or none can
+// be had.
+func (p *Pass) Takes(w *Witness) bool {
+	err := p.model.Replay(w, p.Config.Open)
+	return err == nil || errors.Is(err, errNoMachine)
 }
 
 // weigh turns a proof that rests on nothing into Unknown.

@@ -111,8 +111,7 @@ func (m *Model) takes(slot int32, timed bool) bool {
 		if timed && m.clock[md.t] < 0 {
 			continue
 		}
-		if slices.Contains(md.empty, slot) || slices.ContainsFunc(md.take,
-			func(c petri.Count) bool { return c.Slot == slot }) {
+		if md.takes(slot) {
 			return true
 		}
 	}
@@ -166,6 +165,7 @@ func (g *Graph) untaken() []string {
 // answered at once, by a fallback if by nothing else.
 func InputsTaken() *Property {
 	p := &Property{Name: "inputs taken", Doc: "whatever comes from outside is answered at once", Claim: "inputs taken",
+		Safety: true, Local: true,
 		Bad: func(m *Model) (func([]int32) bool, error) {
 			var slots []int
 			for _, p := range m.places {
@@ -185,7 +185,7 @@ func InputsTaken() *Property {
 // belongs to.
 func TimersSingle() *Property {
 	p := &Property{Name: "timers single", Doc: "a place that feeds a timer holds one token at most",
-		Claim: "timers single",
+		Claim: "timers single", Safety: true, Local: true,
 		Bad: func(m *Model) (func([]int32) bool, error) {
 			places := m.timerPlaces()
 			return func(marking []int32) bool {
@@ -199,7 +199,7 @@ func TimersSingle() *Property {
 func (m *Model) timerPlaces() []int {
 	var out []int
 	for _, t := range m.timed {
-		if w := m.transitions[t].When; !w.Point() || m.outside(&m.transitions[t]) {
+		if w := m.transitions[t].When; !w.Point() || m.transitions[t].Outside {
 			continue
 		}
 		for _, a := range m.transitions[t].Arcs {
@@ -254,7 +254,7 @@ func (m *Model) Restarts() []Restart {
 		md := &m.modes[i]
 		for _, c := range md.lowers {
 			u := m.timed[c]
-			if u == md.t || m.outside(&m.transitions[u]) || !m.refills(md, u) {
+			if u == md.t || m.transitions[u].Outside || !m.refills(md, u) {
 				continue
 			}
 			out = append(out, Restart{m.transitions[md.t].Name, m.transitions[u].Name, m.transitions[u].When.Earliest})
@@ -270,7 +270,7 @@ func (m *Model) refills(md *mode, u int32) bool {
 			return slices.ContainsFunc(b.put, func(p put) bool { return p.slot == k.Slot })
 		})
 		for i := m.first[u]; back && i < m.first[u+1]; i++ {
-			if slices.ContainsFunc(m.modes[i].conds, func(c cond) bool { return c.slot == k.Slot && c.min > 0 }) {
+			if slices.ContainsFunc(m.modes[i].needs.Bounds, func(c petri.Bound) bool { return c.Slot == k.Slot && c.Min > 0 }) {
 				return true
 			}
 		}
@@ -325,22 +325,22 @@ func (m *Model) contested(a, b int32) int32 {
 // excludes reports whether two modes are never enabled together: one needs what
 // forbids the other.
 func excludes(a, b *mode) bool {
-	for _, x := range a.conds {
-		for _, y := range b.conds {
-			if x.slot == y.slot && (x.min >= y.max || y.min >= x.max) {
+	for _, x := range a.needs.Bounds {
+		for _, y := range b.needs.Bounds {
+			if x.Slot == y.Slot && (x.Min >= y.Max || y.Min >= x.Max) {
 				return true
 			}
 		}
-		if sumExcludes(x, b.sums) {
+		if sumExcludes(x, b.needs.Sums) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(b.conds, func(y cond) bool { return sumExcludes(y, a.sums) })
+	return slices.ContainsFunc(b.needs.Bounds, func(y petri.Bound) bool { return sumExcludes(y, a.needs.Sums) })
 }
 
 // sumExcludes reports whether needing a slot breaks an upper bound of a sum.
-func sumExcludes(x cond, sums []petri.Cond) bool {
+func sumExcludes(x petri.Bound, sums []petri.Cond) bool {
 	return slices.ContainsFunc(sums, func(s petri.Cond) bool {
-		return s.Max > 0 && x.min >= s.Max && slices.Contains(s.Slots, x.slot)
+		return s.Max > 0 && x.Min >= s.Max && slices.Contains(s.Slots, x.Slot)
 	})
 }

@@ -20,15 +20,24 @@ type Walker struct {
 	Passing func(rank int32)
 	// Seen, if not nil, is called for every firing.
 	Seen func(Step)
+	// Amid, if not nil, is called in the midst of each firing, when it has consumed
+	// and reset and not produced yet.
+	Amid func()
 	// Kept says which clocks have run on since that marking: clock i of the
 	// model is bit i%64 of word i/64. Maintained only if clocks are tracked.
 	Kept []uint64
+	// Until is what Kept was when the run ended, during the visit of a marking in
+	// which it has.
+	Until []uint64
 	// Refused counts the tokens that full environment places turned away on
 	// the way.
 	Refused []Refusal
 	// Cut reports that some firing led through more than vanishingMax markings
 	// in which something fires at once, so that not all of them were followed.
 	Cut bool
+	// Amidst reports, during a visit, that the net does not rest: a projected
+	// move of a slice may fire before the chain goes on.
+	Amidst bool
 
 	m      *Model
 	track  bool
@@ -90,6 +99,7 @@ func (m *Model) NewWalker(visit func(), fault func(Fault)) *Walker {
 func (w *Walker) Track() {
 	w.track = true
 	w.Kept = make([]uint64, (len(w.m.timed)+63)/64)
+	w.Until = make([]uint64, len(w.Kept))
 }
 
 // Start lets the initial marking run to completion. It returns the length of
@@ -97,10 +107,14 @@ func (w *Walker) Track() {
 func (w *Walker) Start() int {
 	copy(w.Marking, w.m.initial)
 	w.begin()
+	w.wakeAll()
+	return w.settle(0)
+}
+
+func (w *Walker) wakeAll() {
 	for r := range w.m.order {
 		w.wake[r>>6] |= 1 << (r & 63)
 	}
-	return w.settle(0)
 }
 
 // Fire fires one enabled step in marking from and lets everything run to
@@ -115,6 +129,14 @@ func (w *Walker) Fire(from []int32, s Step) int {
 	return w.fire(s)
 }
 
+// Once fires one enabled step in marking from, and nothing after it. It reports
+// whether a machine would live on.
+func (w *Walker) Once(from []int32, s Step) bool {
+	copy(w.Marking, from)
+	w.begin()
+	return w.apply(s)
+}
+
 // FireKept is Fire for a walker that tracks clocks: running says which clocks
 // run in the marking, as Kept does.
 func (w *Walker) FireKept(from []int32, running []uint64, s Step) int {
@@ -125,6 +147,9 @@ func (w *Walker) FireKept(from []int32, running []uint64, s Step) int {
 }
 
 func (w *Walker) fire(s Step) int {
+	if len(w.m.amidst) > 0 {
+		w.wakeAll() // in the midst of a chain others may wait
+	}
 	if !w.apply(s) {
 		return 0
 	}
@@ -161,17 +186,28 @@ func (w *Walker) keepEnabled() { w.m.Running(w.Marking, w.Kept) }
 func (w *Walker) settle(depth int) int {
 	for h := 0; ; h++ {
 		if w.m.Ended(w.Marking) {
+			copy(w.Until, w.Kept)
 			clear(w.Kept)
-			w.visit()
+			if w.m.given == nil || w.m.keepsGiven(w.Marking) {
+				w.visit()
+			}
 			return h
 		}
 		t := w.next()
 		if t < 0 {
-			w.visit()
+			if w.m.given == nil || w.m.keepsGiven(w.Marking) {
+				w.visit()
+			}
 			return h
 		}
 		if w.Passing != nil {
 			w.Passing(w.m.rank[t])
+		}
+		if len(w.m.amidst) > 0 && w.m.interrupted(w.m.rank[t], w.Marking) {
+			w.Amidst = true
+			w.visit()
+			w.Amidst = false
+			return h
 		}
 		at := len(w.steps)
 		w.steps = w.m.Steps(t, w.Marking, w.steps)
@@ -279,7 +315,7 @@ func (w *Walker) restore(level int) {
 }
 
 // apply fires one step: consume, reset, bump, produce. It reports whether the
-// machine would live on.
+// machine would live on, and in a slice whether the whole net may do that.
 func (w *Walker) apply(s Step) bool {
 	md := &w.m.modes[w.m.first[s.Transition]+s.Mode]
 	b := &md.branches[s.Branch]
@@ -293,7 +329,10 @@ func (w *Walker) apply(s Step) bool {
 	if len(b.clears) > 0 {
 		w.clears(b)
 	}
-	ok := w.produce(b, s)
+	if w.Amid != nil {
+		w.Amid()
+	}
+	ok := w.produce(md, b, s)
 	for _, r := range b.wakes {
 		w.wake[r>>6] |= 1 << (r & 63)
 	}
@@ -345,7 +384,7 @@ func (w *Walker) stop(clocks []int32) {
 	}
 }
 
-func (w *Walker) produce(b *branch, s Step) bool {
+func (w *Walker) produce(md *mode, b *branch, s Step) bool {
 	for i := range b.put {
 		p := &b.put[i]
 		w.Marking[p.slot] += p.n
@@ -361,8 +400,15 @@ func (w *Walker) produce(b *branch, s Step) bool {
 		case over <= 0:
 		case p.refuse || p.quiet:
 			w.refuse(p, over, s)
+		case md.assumed:
+			return false
 		default:
 			w.fault(Overfull, int(p.place), s)
+			return false
+		}
+	}
+	for _, l := range b.limits {
+		if !w.m.limits[l].Holds(w.Marking) {
 			return false
 		}
 	}

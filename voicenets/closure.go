@@ -15,36 +15,15 @@ func Hostile(c Config) (*petri.Net, error) {
 
 // CloseHostile closes a changed session of configuration c as Hostile does.
 func CloseHostile(session *petri.Net, c Config) (*petri.Net, error) {
-	return petri.Close("hostile", session, hostileDetector(), hostilePeer(), hostileModel(), watcher(c))
-}
-
-// Contract closes a session with an environment that keeps its protocols: the
-// detector's edges alternate, the peer acknowledges what it was sent, in time
-// or late, and the model answers turns.
-func Contract(c Config) (*petri.Net, error) {
-	session, err := Session(c)
-	if err != nil {
-		return nil, err
-	}
-	full, err := c.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	parts := []*petri.Net{contractDetector(), contractPeer(full.BudgetFrames)}
-	switch {
-	case c.Detection == Server:
-		parts = append(parts, serverModel(c.Greeting))
-	default:
-		parts = append(parts, manualModel(c.Greeting))
-	}
-	return petri.Close("contract", session, parts...)
+	automata := []*petri.Net{hostileCaller(c), hostilePeer(c), hostileModel(c), hostileLink(), hostileHost(c)}
+	return petri.Close("hostile", session, append(heard(automata, session), watcher(c), auditor())...)
 }
 
 // lead is how many frames of a reply may wait in the net for the automata to
 // send more: a restriction of the environment, so that a session with its real
 // limits has a finite graph. A session that holds fewer is sent more than it
 // can take.
-const lead = 3
+const lead = 2
 
 // ahead makes a move of a model that sends audio: only while fewer than lead
 // frames wait.
@@ -58,175 +37,100 @@ func anytime(name string, in petri.Arcs, out ...petri.AnyArc) petri.Transition {
 	return petri.Transition{Name: name, In: in, Out: petri.And(out...), When: petri.Anytime()}
 }
 
-// atOnce is how an automaton takes what the session puts out.
-func atOnce(name string, in petri.Arcs, out ...petri.AnyArc) petri.Transition {
-	return petri.Transition{Name: name, In: in, Out: petri.And(out...)}
+// hostile is an automaton that sends whatever it likes, at any time.
+type hostile struct{ *petri.Net }
+
+func newHostile(name string) hostile { return hostile{&petri.Net{Name: name}} }
+
+// send lets the automaton send tokens to a place: one of each key.
+func (h hostile) send(p petri.AnyPlace, keys []string, is func(petri.Key) petri.Arc) {
+	h.Ports = append(h.Ports, p)
+	for k, name := range keys {
+		h.Transitions = append(h.Transitions, anytime(p.String()+"_"+name, nil, is(petri.Key(k))))
+	}
 }
 
-func hostileDetector() *petri.Net {
-	n := &petri.Net{Name: "detector", Ports: []petri.AnyPlace{SpeechEdge}}
-	for k, name := range SpeechStart.KeyNames() {
-		n.Transitions = append(n.Transitions, anytime("hear_"+name, nil, SpeechEdge.Is(petri.Key(k))))
+// sendOne lets it send tokens without a key.
+func (h hostile) sendOne(p petri.AnyPlace) {
+	h.Ports = append(h.Ports, p)
+	h.Transitions = append(h.Transitions, anytime(p.String(), nil, p))
+}
+
+// is states a key of what is sent.
+func is[T any](p petri.Place[T]) func(petri.Key) petri.Arc {
+	return func(k petri.Key) petri.Arc { return p.Is(k) }
+}
+
+// hostileCaller gives any edge, text and digits, and works every switch.
+func hostileCaller(c Config) *petri.Net {
+	h := newHostile("caller")
+	h.send(SpeechEdge, SpeechStart.KeyNames(), is(SpeechEdge))
+	h.send(PeerMute, Off.KeyNames(), is(PeerMute))
+	h.send(Hold, Off.KeyNames(), is(Hold))
+	h.send(Protect, Off.KeyNames(), is(Protect))
+	h.send(CallerDigit, (&Digits{}).KeyNames(), is(CallerDigit))
+	h.sendOne(CallerText)
+	if c.Consent {
+		h.send(Consent, Off.KeyNames(), is(Consent))
 	}
-	return n
+	if c.Hints && c.manual() && c.pauses() {
+		h.send(Hint, BackChannel.KeyNames(), is(Hint))
+	}
+	return h.Net
 }
 
 // hostilePeer acknowledges anything, of the current or an earlier generation,
-// mutes, and ends the call for any reason.
-func hostilePeer() *petri.Net {
+// and gives prompts that nobody asked for, or too late.
+func hostilePeer(c Config) *petri.Net {
 	const old petri.Place[Ack] = "old_ack"
 	n := &petri.Net{
 		Name:  "peer",
-		Ports: []petri.AnyPlace{PeerAck, PeerMute, Over},
+		Ports: []petri.AnyPlace{PeerAck, PromptAudio, PromptEnd, replyAudio},
 		Init:  []petri.Token{old.Token(Ack{})},
 		Transitions: []petri.Transition{
 			anytime("acknowledge", nil, PeerAck.Fresh()),
 			{Name: "acknowledge_late", In: petri.Arcs{old.Stale()}, Out: petri.And(PeerAck.Passing(old), aged.One()),
 				When: petri.Anytime()},
 			anytime("age", petri.Arcs{aged}, old.Fresh()),
-			anytime("mute", nil, PeerMute.Is(On)),
-			anytime("unmute", nil, PeerMute.Is(Off)),
+			ahead(anytime("prompt", nil, PromptAudio.Fresh())),
+			anytime("end_prompt", nil, PromptEnd.Fresh()),
+			{Name: "end_prompt_late", In: petri.Arcs{old.Stale()}, Out: petri.And(PromptEnd.Passing(old), aged.One()),
+				When: petri.Anytime()},
 		},
-	}
-	for k, name := range HungUp.KeyNames() {
-		n.Transitions = append(n.Transitions, anytime("end_"+name, nil, Over.Is(petri.Key(k))))
 	}
 	return n
 }
 
 const aged petri.Place[petri.Unit] = "aged"
 
-func hostileModel() *petri.Net {
-	n := &petri.Net{
-		Name:        "gemini",
-		Ports:       []petri.AnyPlace{ModelAudio, ModelSignal, replyAudio},
-		Transitions: []petri.Transition{ahead(anytime("speak", nil, ModelAudio.Fresh()))},
+func hostileModel(c Config) *petri.Net {
+	h := newHostile("gemini")
+	h.Ports = []petri.AnyPlace{ModelAudio, replyAudio}
+	h.Transitions = []petri.Transition{ahead(anytime("speak", nil, ModelAudio.Fresh()))}
+	h.send(ModelSignal, Interrupted.KeyNames(), is(ModelSignal))
+	if c.ToolSlots > 0 {
+		h.sendOne(ToolCalled)
+		h.send(ToolCancelled, Slot(0).KeyNames()[:min(c.ToolSlots+1, SlotsMax)], is(ToolCancelled))
+		h.send(ToolDone, Slot(0).KeyNames()[:min(c.ToolSlots+1, SlotsMax)], is(ToolDone))
 	}
-	for k, name := range Interrupted.KeyNames() {
-		n.Transitions = append(n.Transitions, anytime("say_"+name, nil, ModelSignal.Is(petri.Key(k))))
-	}
-	return n
+	return h.Net
 }
 
-// contractDetector gives Start, then More and at most one Confirm, then Stop;
-// or its frames stop and it is told to begin anew.
-func contractDetector() *petri.Net {
-	const (
-		silent petri.Place[petri.Unit] = "silent"
-		heard  petri.Place[petri.Unit] = "heard"
-		sure   petri.Place[petri.Unit] = "sure"
-	)
-	return &petri.Net{
-		Name:  "detector",
-		Ports: []petri.AnyPlace{SpeechEdge, FramesEnded},
-		Init:  []petri.Token{silent.Token(petri.Unit{})},
-		Transitions: []petri.Transition{
-			anytime("start", petri.Arcs{silent}, heard, SpeechEdge.Is(SpeechStart)),
-			anytime("more", petri.Arcs{heard}, heard, SpeechEdge.Is(SpeechMore)),
-			anytime("confirm", petri.Arcs{heard}, sure, SpeechEdge.Is(SpeechConfirm)),
-			anytime("more_when_sure", petri.Arcs{sure}, sure, SpeechEdge.Is(SpeechMore)),
-			anytime("stop", petri.Arcs{heard}, silent, SpeechEdge.Is(SpeechStop)),
-			anytime("stop_when_sure", petri.Arcs{sure}, silent, SpeechEdge.Is(SpeechStop)),
-			atOnce("abort", petri.Arcs{FramesEnded, heard}, silent),
-			atOnce("abort_when_sure", petri.Arcs{FramesEnded, sure}, silent),
-		},
-	}
+// hostileLink answers dials that nobody made, and breaks.
+func hostileLink() *petri.Net {
+	h := newHostile("network")
+	h.send(Dialled, Fresh.KeyNames(), is(Dialled))
+	h.send(GoAway, Soon.KeyNames(), is(GoAway))
+	h.sendOne(LinkDown)
+	h.sendOne(Handle)
+	return h.Net
 }
 
-// contractPeer plays what it is sent and acknowledges it, in time or late.
-func contractPeer(budget int) *petri.Net {
-	const playing petri.Place[Ack] = "playing"
-	return &petri.Net{
-		Name:  "peer",
-		Ports: []petri.AnyPlace{AudioDown, PeerAck, PeerMute, Over},
-		Transitions: []petri.Transition{
-			{Name: "receive", In: petri.Arcs{AudioDown.Fresh()}, Inhibit: petri.Arcs{playing.AtLeast(budget + 1)},
-				Out: petri.And(playing.Fresh())},
-			{Name: "forget_oldest", In: petri.Arcs{AudioDown.Fresh()}, Read: petri.Arcs{playing.AtLeast(budget + 1)}},
-			{Name: "acknowledge", In: petri.Arcs{playing}, Out: petri.And(PeerAck.Passing(playing)), When: petri.Anytime()},
-			{Name: "drop_cleared", In: petri.Arcs{playing.Stale()}, When: petri.Anytime()},
-			anytime("mute", nil, PeerMute.Is(On)),
-			anytime("unmute", nil, PeerMute.Is(Off)),
-			anytime("hang_up", nil, Over.Is(HungUp)),
-		},
-	}
-}
-
-// states of a model automaton.
-const (
-	idle      petri.Place[petri.Unit] = "idle"
-	listening petri.Place[petri.Unit] = "listening"
-	thinking  petri.Place[petri.Unit] = "thinking"
-	talking   petri.Place[petri.Unit] = "talking"
-	waiting   petri.Place[petri.Unit] = "waiting" // its reply is produced and, it assumes, being played
-	cut       petri.Place[petri.Unit] = "cut"     // it was interrupted and has to say so
-	closing   petri.Place[petri.Unit] = "closing" // it said so and owes turn complete
-
-	cutThinking     petri.Place[petri.Unit] = "cut_thinking"     // the caller's turn is over meanwhile
-	closingThinking petri.Place[petri.Unit] = "closing_thinking" // the same
-)
-
-// manualModel answers each turn it is told of: with a reply, an empty reply,
-// or an interruption when the next turn comes first.
-func manualModel(greeting bool) *petri.Net {
-	start, end := ToModel.Is(ActivityStart), ToModel.Is(ActivityEnd)
-	n := &petri.Net{
-		Name:  "gemini",
-		Ports: []petri.AnyPlace{ToModel, ModelAudio, ModelSignal, replyAudio},
-		Init:  []petri.Token{idle.Token(petri.Unit{})},
-		Transitions: append(modelTalk(),
-			atOnce("listen", petri.Arcs{start, idle}, listening),
-			atOnce("listen_instead", petri.Arcs{start, thinking}, cut),
-			atOnce("be_cut", petri.Arcs{start, talking}, cut),
-			atOnce("be_cut_while_playing", petri.Arcs{start, waiting}, cut),
-			atOnce("think", petri.Arcs{end, listening}, thinking),
-			atOnce("think_when_cut", petri.Arcs{end, cut}, cutThinking),
-			atOnce("think_when_closed", petri.Arcs{end, closing}, closingThinking),
-			atOnce("listen_when_cut", petri.Arcs{start, cutThinking}, cut),
-			atOnce("listen_when_closing", petri.Arcs{start, closingThinking}, closing),
-			anytime("say_interrupted", petri.Arcs{cut}, closing, ModelSignal.Is(Interrupted)),
-			anytime("say_interrupted_late", petri.Arcs{cutThinking}, closingThinking, ModelSignal.Is(Interrupted)),
-			anytime("late_audio", petri.Arcs{cut}, cut, ModelAudio.Fresh()),
-			anytime("close_old_turn", petri.Arcs{closing}, listening, ModelSignal.Is(TurnComplete)),
-			anytime("close_old_turn_late", petri.Arcs{closingThinking}, thinking, ModelSignal.Is(TurnComplete)),
-		),
-	}
-	if greeting {
-		n.Transitions = append(n.Transitions, atOnce("greet", petri.Arcs{ToModel.Is(Greet), idle}, thinking))
-	}
-	return n
-}
-
-// modelTalk is a model's reply: audio, generation complete, turn complete; or
-// an empty turn.
-func modelTalk() []petri.Transition {
-	return []petri.Transition{
-		ahead(anytime("begin", petri.Arcs{thinking}, talking, ModelAudio.Fresh())),
-		ahead(anytime("talk", petri.Arcs{talking}, talking, ModelAudio.Fresh())),
-		anytime("finish", petri.Arcs{talking}, waiting, ModelSignal.Is(GenerationComplete)),
-		anytime("complete", petri.Arcs{waiting}, idle, ModelSignal.Is(TurnComplete)),
-		anytime("say_nothing", petri.Arcs{thinking}, idle, ModelSignal.Is(TurnComplete)),
-	}
-}
-
-// serverModel detects speech itself and speaks, or interrupts itself, when it
-// wants to.
-func serverModel(greeting bool) *petri.Net {
-	n := &petri.Net{
-		Name:  "gemini",
-		Ports: []petri.AnyPlace{ModelAudio, ModelSignal, replyAudio},
-		Init:  []petri.Token{idle.Token(petri.Unit{})},
-		Transitions: append(modelTalk(),
-			anytime("think", petri.Arcs{idle}, thinking),
-			anytime("interrupt", petri.Arcs{talking}, closing, ModelSignal.Is(Interrupted)),
-			anytime("interrupt_playing", petri.Arcs{waiting}, closing, ModelSignal.Is(Interrupted)),
-			anytime("late_audio", petri.Arcs{closing}, closing, ModelAudio.Fresh()),
-			anytime("close_old_turn", petri.Arcs{closing}, idle, ModelSignal.Is(TurnComplete)),
-		),
-	}
-	if greeting {
-		n.Ports = append(n.Ports, ToModel)
-		n.Transitions = append(n.Transitions, atOnce("greet", petri.Arcs{ToModel.Is(Greet), idle}, thinking))
-	}
-	return n
+// hostileHost ends the call for any reason.
+func hostileHost(Config) *petri.Net {
+	h := newHostile("host")
+	h.send(Over, HungUp.KeyNames(), is(Over))
+	h.sendOne(Drain)
+	h.sendOne(HandOff)
+	return h.Net
 }

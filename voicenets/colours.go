@@ -1,27 +1,10 @@
 package voicenets
 
-import "github.com/voicegw/voicegw/petri"
+import (
+	"fmt"
 
-// Edge is an edge of the caller's speech, as a detector saw it.
-type Edge uint8
-
-// The edges of speech. A detector gives Start, then More every 100 ms and
-// perhaps one Confirm, then Stop.
-const (
-	SpeechStart   Edge = iota
-	SpeechMore         // speech goes on
-	SpeechConfirm      // it was enough speech to be no cough
-	SpeechStop
+	"github.com/voicegw/voicegw/petri"
 )
-
-// Key returns e as a key.
-func (e Edge) Key() petri.Key { return petri.Key(e) }
-
-// KeyNames names the edges.
-func (Edge) KeyNames() []string { return []string{"start", "more", "confirm", "stop"} }
-
-// String is the edge in a word.
-func (e Edge) String() string { return e.KeyNames()[e] }
 
 // CallerFrame is 20 ms of what the caller said, 16 kHz mono.
 type CallerFrame struct{ PCM []int16 }
@@ -34,8 +17,9 @@ func (f *CallerFrame) Size() int {
 	return len(f.PCM)
 }
 
-// ReplyFrame is 20 ms of the model's reply. The net stamps Gen when it accepts
-// the frame; whoever injects it leaves Gen zero and must not touch it after.
+// ReplyFrame is 20 ms of the model's reply, or of a prompt. The net stamps Gen
+// when it accepts a frame of the model; whoever injects one leaves Gen zero and
+// must not touch it after. A frame of a prompt has the Gen of its Playing.
 type ReplyFrame struct {
 	Gen petri.Gen
 	PCM []int16
@@ -57,63 +41,45 @@ func (f *ReplyFrame) Size() int {
 	return len(f.PCM)
 }
 
-// Ack says that the peer has played one frame of a generation.
+// Ack says that the peer has played one frame of a generation, or that a
+// prompt of a generation is given to its end.
 type Ack struct{ Gen petri.Gen }
 
-// Generation is the turn of the frame that was played.
+// Generation is the turn of the frame or prompt.
 func (a Ack) Generation() petri.Gen { return a.Gen }
 
-// Signal is what the model says of its turn.
-type Signal uint8
-
-// The signals of a model.
-const (
-	Interrupted Signal = iota
-	GenerationComplete
-	TurnComplete
-)
-
-// Key returns s as a key.
-func (s Signal) Key() petri.Key { return petri.Key(s) }
-
-// KeyNames names the signals.
-func (Signal) KeyNames() []string {
-	return []string{"interrupted", "generation_complete", "turn_complete"}
+// CallerTurn is what the caller said in one turn, kept until it is answered,
+// so that another connection can be told again.
+type CallerTurn struct {
+	Open   bool           // TurnAgain: the caller has not finished
+	Frames []*CallerFrame // at most TurnFramesMax, the newest
+	Typed  *Typed         // the text it is, in place of speech
+	Greet  bool           // it asks for the greeting
+	Cut    bool           // TurnAgain: its reply was heard in part
 }
 
-// String is the signal in a word.
-func (s Signal) String() string { return s.KeyNames()[s] }
+// TurnFramesMax is how much of an open turn is kept: 15 s.
+const TurnFramesMax = 750
 
-// Command is what the net asks of the model.
-type Command uint8
+// add keeps a frame.
+func (t *CallerTurn) add(f *CallerFrame) {
+	if len(t.Frames) == TurnFramesMax {
+		t.Frames = t.Frames[1:]
+	}
+	t.Frames = append(t.Frames, f)
+}
 
-// The commands to a model.
-const (
-	ActivityStart Command = iota
-	ActivityEnd
-	Greet // ask for the configured greeting
-)
+// Typed is text of the caller, or of the host in the caller's place. Whoever
+// injects it must not touch it after.
+type Typed struct{ Text string }
 
-// Key returns c as a key.
-func (c Command) Key() petri.Key { return petri.Key(c) }
-
-// KeyNames names the commands.
-func (Command) KeyNames() []string { return []string{"activity_start", "activity_end", "greet"} }
-
-// String is the command in a word.
-func (c Command) String() string { return c.KeyNames()[c] }
-
-// Speaker tells the two sides of a call apart.
-type Speaker uint8
-
-// The two sides.
-const (
-	Caller Speaker = iota
-	Model
-)
-
-// Key returns s as a key.
-func (s Speaker) Key() petri.Key { return petri.Key(s) }
+// Size is the length of the text in bytes.
+func (t *Typed) Size() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.Text)
+}
 
 // Words are a fragment of a transcript.
 type Words struct {
@@ -137,66 +103,93 @@ func (w *Words) Size() int {
 	return len(w.Text)
 }
 
-// Switch is on or off.
-type Switch uint8
-
-// The positions of a switch.
-const (
-	Off Switch = iota
-	On
-)
-
-// Key returns s as a key.
-func (s Switch) Key() petri.Key { return petri.Key(s) }
-
-// KeyNames names the positions.
-func (Switch) KeyNames() []string { return []string{"off", "on"} }
-
-// String is the position in a word.
-func (s Switch) String() string { return s.KeyNames()[s] }
-
-// End is why a call is over.
-type End uint8
-
-// The ends of a call.
-const (
-	HungUp      End = iota // the caller hung up
-	PeerLost               // the connection to the caller broke
-	PeerStalled            // the caller's side stopped reading
-	ModelLost              // the connection to the model broke
-	GoingAway              // the gateway shuts down
-	MaxDuration            // the call reached its longest duration
-)
-
-// Key returns e as a key.
-func (e End) Key() petri.Key { return petri.Key(e) }
-
-// KeyNames names the ends.
-func (End) KeyNames() []string {
-	return []string{"hung_up", "peer_lost", "peer_stalled", "model_lost", "going_away", "max_duration"}
+// Digits are keys of a phone. They may be a card number, so nothing of them is
+// ever recorded.
+type Digits struct {
+	Text string // 0-9 * # A-D
+	Last bool   // nothing more belongs to them: the caller pressed #
 }
 
-// String is the end in a word.
-func (e End) String() string { return e.KeyNames()[e] }
+// Key is 1 for the last.
+func (d *Digits) Key() petri.Key {
+	if d.Last {
+		return 1
+	}
+	return 0
+}
 
-// NoticeKind says what the peer is told.
-type NoticeKind uint8
+// KeyNames names the keys.
+func (*Digits) KeyNames() []string { return []string{"more", "last"} }
 
-// The kinds of notice.
-const (
-	SpeechHeard   NoticeKind = iota // the caller's speech began
-	SpeechOver                      // it ended
-	ReplyStarted                    // the model's reply begins
-	ReplyPaused                     // held back: the caller may be speaking
-	ReplyResumed                    // it was no interruption
-	ReplyCut                        // the caller interrupted
-	ReplyComplete                   // the reply was heard to its end
-	ClearPlayout                    // drop what was not played
-	MarkEnd                         // tell when the last frame was played
-)
+// Secret says that digits are not recorded.
+func (*Digits) Secret() {}
 
-// Key returns k as a key.
-func (k NoticeKind) Key() petri.Key { return petri.Key(k) }
+// DigitsMax is the most digits that are collected for one entry.
+const DigitsMax = 32
+
+// Target is who takes a call over: an address that the peer's door understands.
+type Target struct{ Address string }
+
+// Resumption is how to go on with a conversation on another connection.
+type Resumption struct{ Handle string }
+
+// Dialling is what became of a dial.
+type Dialling struct {
+	Result DialResult
+	Link   any // the connection, if it is up
+}
+
+// Key returns the result.
+func (d *Dialling) Key() petri.Key { return petri.Key(d.Result) }
+
+// KeyNames names the results.
+func (*Dialling) KeyNames() []string { return Fresh.KeyNames() }
+
+// Playing is a prompt that is to be given, as frames of its generation.
+type Playing struct {
+	Prompt Prompt
+	Gen    petri.Gen
+}
+
+// Generation is the turn the prompt is.
+func (p Playing) Generation() petri.Gen { return p.Gen }
+
+// ToolCall is a call of the model. Payload is the caller's own.
+type ToolCall struct{ Payload any }
+
+// ToolRun is a call that runs in a slot. Its generation is that of the turn in
+// which it was called.
+type ToolRun struct {
+	Slot Slot
+	Call *ToolCall
+	Gen  petri.Gen
+}
+
+// Generation is the turn of the call.
+func (r *ToolRun) Generation() petri.Gen {
+	if r == nil {
+		return 0
+	}
+	return r.Gen
+}
+
+// ToolEnd is how a call ended: the Payload of a function that returned, or why
+// there is none.
+type ToolEnd struct {
+	Slot    Slot
+	Call    *ToolCall // set by the net
+	How     ToolHow   // set by the net
+	Payload any
+}
+
+// Key returns the slot.
+func (e *ToolEnd) Key() petri.Key { return petri.Key(e.Slot) }
+
+// KeyNames names the slots.
+func (*ToolEnd) KeyNames() []string { return Slot(0).KeyNames() }
+
+// String is the slot and how the call ended for the model.
+func (e *ToolEnd) String() string { return fmt.Sprintf("%d %s", e.Slot, e.How) }
 
 // Notice is one thing the peer is told.
 type Notice struct {
@@ -208,10 +201,7 @@ type Notice struct {
 func (n Notice) Key() petri.Key { return petri.Key(n.Kind) }
 
 // KeyNames names the kinds.
-func (Notice) KeyNames() []string {
-	return []string{"speech_heard", "speech_over", "reply_started", "reply_paused", "reply_resumed", "reply_cut",
-		"reply_complete", "clear_playout", "mark_end"}
-}
+func (n Notice) KeyNames() []string { return n.Kind.KeyNames() }
 
 // String names the kind.
-func (n Notice) String() string { return n.KeyNames()[n.Kind] }
+func (n Notice) String() string { return n.Kind.String() }

@@ -1,53 +1,87 @@
 package voicenets
 
 import (
-	"context"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 )
 
-// TestRestarts: three firings start a wait anew on purpose (a debounce), and
-// none that moves frames does, because those come fifty times a second.
+// TestRestarts: three firings start a wait anew on purpose (a debounce); none
+// that moves frames does, because those come fifty times a second, and none
+// puts off a deadline of a turn, a drain or a goodbye.
 func TestRestarts(t *testing.T) {
 	meant := []string{
-		"session/speech/keep_speech: session/speech/end_speech_without_frames",
-		"session/speech/confirm_speech: session/speech/end_speech_without_frames",
-		"session/playout/return_budget: session/playout/presume_played",
+		"speech/keep_speech: speech/end_speech_without_frames",
+		"speech/confirm_speech: speech/end_speech_without_frames",
+		"playout/return_budget: playout/presume_played",
+		"digits/add_digit: digits/time_out_entry",               // each key has its own gap
+		"text/type_before_reply: playout/presume_turn_complete", // a turn of its own
+		"text/type_over_reply: playout/presume_turn_complete",
+		"text/type_in_pause: playout/presume_turn_complete",
+		"hints/confirm_on_hint: turns/resume_unconfirmed", // and it is an interruption at once
 	}
 	for name, c := range variants() {
 		n, err := Hostile(c)
 		p := compile(t, n, err)
 		var found []string
 		for _, r := range verify.NewModel(p, verify.RunToCompletion).Restarts() {
-			found = append(found, r.Transition+": "+r.Timer)
+			found = append(found, strings.ReplaceAll(r.Transition+": "+r.Timer, "session/", ""))
 		}
 		for _, f := range found {
 			if !slices.Contains(meant, f) {
 				t.Errorf("%s: %s is started anew", name, f)
 			}
 		}
-		if len(found) != len(meant) {
-			t.Errorf("%s: %d restarts were found, want %d: %v", name, len(found), len(meant), found)
+	}
+}
+
+// TestOutputsDeclared: each subnet declares what it puts out, so that leaving
+// another one out does not turn an output into a place that fills up.
+func TestOutputsDeclared(t *testing.T) {
+	for name, c := range variants() {
+		s, err := Session(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared := func(n *petri.Net, p petri.AnyPlace) bool {
+			return slices.ContainsFunc(n.Out, func(o petri.Output) bool { return o.Place.String() == p.String() })
+		}
+		for _, n := range s.Nets {
+			for _, tr := range n.Transitions {
+				for _, p := range placesOf(tr.Out.Arcs()) {
+					elsewhere := slices.ContainsFunc(s.Nets, func(o *petri.Net) bool { return declared(o, p) })
+					if elsewhere && !declared(n, p) {
+						t.Errorf("%s: %s/%s puts out %s, which %s does not declare", name, n.Name, tr.Name, p, n.Name)
+					}
+				}
+			}
 		}
 	}
 }
 
-// TestStructure: audio goes up, and is accepted, in one place each, and leaves
-// for the peer only fresh.
-func TestStructure(t *testing.T) {
-	for name, c := range variants() {
-		n, err := Hostile(small(c, 2))
-		r, err := verify.Run(context.Background(), compile(t, n, err), verify.Config{Max: ceiling},
-			verify.BranchesTaken(), verify.SingleWriter(string(AudioUp), string(replyAudio)),
-			verify.FreshCommits("session/playout/send_frame"))
+// TestPartsLeftOut: a session without one of its parts is a session still, and
+// is proved like any other.
+func TestPartsLeftOut(t *testing.T) {
+	for _, p := range []Part{PartText, PartWords, PartDigits, PartPrompts, PartTools, PartModelSilence, PartCallerSilence,
+		PartHints} {
+		c := everything()
+		c.Parts = map[Part]func(Config) *petri.Net{p: nil}
+		n, err := Hostile(c)
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("without %s: %v", p, err)
+			continue
 		}
-		for _, res := range r.Results {
-			if res.Outcome != verify.Proved {
-				t.Errorf("%s: %s is %s: %s", name, res.Property.Name, res.Outcome, res.Reason)
+		prog, err := petri.Compile(n)
+		if err != nil {
+			t.Errorf("without %s: %v", p, err)
+			continue
+		}
+		for _, tr := range prog.Transitions() {
+			if strings.HasPrefix(tr.Name, "session/"+string(p)+"/") {
+				t.Errorf("without %s there is %s", p, tr.Name)
 			}
 		}
 	}

@@ -1,15 +1,13 @@
 package voicenets
 
-import (
-	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
-)
+import "github.com/voicegw/voicegw/petri"
 
 // Places of the watcher, which follows what a session puts out.
 const (
 	seenIdle    petri.Place[petri.Unit] = "seen_idle"    // no reply, as the peer was told
 	seenPlaying petri.Place[petri.Unit] = "seen_playing" // a reply is playing
 	seenPaused  petri.Place[petri.Unit] = "seen_paused"  // it is paused
+	seenPrompt  petri.Place[petri.Unit] = "seen_prompt"  // it is a prompt of ours
 	seenAudio   petri.Place[petri.Unit] = "seen_audio"   // the peer has audio that was neither played nor cleared
 	seenMark    petri.Place[petri.Unit] = "seen_mark"    // the end of the reply was marked
 	seenSpeech  petri.Place[petri.Unit] = "seen_speech"  // the peer was told of speech
@@ -19,96 +17,87 @@ const (
 	broken      petri.Place[petri.Unit] = "broken"       // what was put out makes no sense
 )
 
+// watch builds the watcher.
+type watch struct {
+	n      *petri.Net
+	level  int                     // the priority of what is added next
+	broken petri.Place[petri.Unit] // marked by what makes no sense
+}
+
+// see adds what the watcher makes of something that it sees.
+func (w *watch) see(name string, in petri.Arcs, reset petri.Arcs, out ...petri.AnyArc) {
+	w.level--
+	w.n.Transitions = append(w.n.Transitions,
+		petri.Transition{Name: name, In: in, Reset: reset, Out: petri.And(out...), Priority: w.level})
+}
+
+// mark adds that the watcher marks a place, once.
+func (w *watch) mark(name string, in petri.Arcs, read petri.AnyArc, place petri.Place[petri.Unit]) {
+	w.see(name, in, petri.Arcs{place}, place)
+	w.n.Transitions[len(w.n.Transitions)-1].Read = petri.Arcs{read}
+}
+
+// wrong adds that something that is seen otherwise makes no sense.
+func (w *watch) wrong(name string, what petri.AnyArc) {
+	w.see("wrong_"+name, petri.Arcs{what}, petri.Arcs{w.broken}, w.broken)
+}
+
+// turn adds what is seen in one state alone and leads to another.
+func (w *watch) turn(name string, what petri.AnyArc, from, to petri.Place[petri.Unit], reset ...petri.AnyArc) {
+	w.see(name, petri.Arcs{what, from}, reset, to)
+	w.wrong(name, what)
+}
+
 // watcher is an automaton that only listens: it knows what a peer and a model
 // know from what they were sent, and marks broken when that makes no sense (a
 // reply that resumes but was not paused, an activity that ends twice). With it
-// a property can speak of what leaves the session.
+// a property can speak of what leaves the session. It listens as the session
+// speaks, before anything else fires.
 func watcher(c Config) *petri.Net {
-	n := &petri.Net{
+	w := &watch{level: 200, broken: broken, n: &petri.Net{
 		Name:  "watcher",
-		Ports: []petri.AnyPlace{TellReply, TellSpeech, AudioDown, Mark},
+		Ports: []petri.AnyPlace{TellReply, TellSpeech, AudioDown, Mark, Clear},
 		Init:  []petri.Token{seenIdle.Token(petri.Unit{}), seenQuiet.Token(petri.Unit{})},
+		Caps:  caps(1, seenAudio, seenMark, broken),
+	}}
+	w.see("clear", petri.Arcs{Clear}, petri.Arcs{seenAudio, seenMark})
+	w.turn("started", TellReply.Is(ReplyStarted), seenIdle, seenPlaying)
+	w.turn("paused", TellReply.Is(ReplyPaused), seenPlaying, seenPaused, seenMark)
+	w.turn("resumed", TellReply.Is(ReplyResumed), seenPaused, seenPlaying)
+	if c.cuts() {
+		w.see("cut_paused", petri.Arcs{TellReply.Is(ReplyCut), seenPaused}, nil, seenIdle)
+		w.turn("cut", TellReply.Is(ReplyCut), seenPlaying, seenIdle)
 	}
-	see := func(name string, what petri.Arc, from, to petri.Place[petri.Unit], reset ...petri.AnyArc) {
-		n.Transitions = append(n.Transitions,
-			petri.Transition{Name: name, In: petri.Arcs{what, from}, Reset: reset, Out: petri.And(to)},
-			petri.Transition{Name: "wrong_" + name, In: petri.Arcs{what}, Inhibit: petri.Arcs{from}, Reset: petri.Arcs{broken},
-				Out: petri.And(broken)})
-	}
-	see("started", TellReply.Is(ReplyStarted), seenIdle, seenPlaying, seenMark)
-	see("complete", TellReply.Is(ReplyComplete), seenPlaying, seenIdle, seenAudio)
-	see("heard", TellSpeech.Is(SpeechHeard), seenQuiet, seenSpeech)
-	see("over", TellSpeech.Is(SpeechOver), seenSpeech, seenQuiet)
-	n.Transitions = append(n.Transitions,
-		petri.Transition{Name: "audio", In: petri.Arcs{AudioDown.Fresh()}, Read: petri.Arcs{seenPlaying},
-			Reset: petri.Arcs{seenAudio}, Out: petri.And(seenAudio)},
-		petri.Transition{Name: "wrong_audio", In: petri.Arcs{AudioDown}, Inhibit: petri.Arcs{seenPlaying},
-			Reset: petri.Arcs{broken}, Out: petri.And(broken)},
-		petri.Transition{Name: "mark", In: petri.Arcs{Mark}, Read: petri.Arcs{seenPlaying}, Inhibit: petri.Arcs{seenMark},
-			Out: petri.And(seenMark)},
-		petri.Transition{Name: "wrong_mark", In: petri.Arcs{Mark}, Inhibit: petri.Arcs{seenPlaying},
-			Reset: petri.Arcs{broken}, Out: petri.And(broken)},
-		petri.Transition{Name: "mark_again", In: petri.Arcs{Mark}, Read: petri.Arcs{seenMark},
-			Reset: petri.Arcs{broken}, Out: petri.And(broken)})
-	if hasPause(c) {
-		see("paused", TellReply.Is(ReplyPaused), seenPlaying, seenPaused, seenMark)
-		see("resumed", TellReply.Is(ReplyResumed), seenPaused, seenPlaying)
-		n.Transitions = append(n.Transitions,
-			petri.Transition{Name: "cut_paused", In: petri.Arcs{TellReply.Is(ReplyCut), seenPaused}, Out: petri.And(seenIdle)})
-	}
-	if hasClear(c) {
-		n.Ports = append(n.Ports, Clear)
-		n.Transitions = append(n.Transitions,
-			petri.Transition{Name: "cut", In: petri.Arcs{TellReply.Is(ReplyCut), seenPlaying}, Out: petri.And(seenIdle)},
-			petri.Transition{Name: "wrong_cut", In: petri.Arcs{TellReply.Is(ReplyCut)}, Read: petri.Arcs{seenIdle},
-				Reset: petri.Arcs{broken}, Out: petri.And(broken)},
-			petri.Transition{Name: "clear", In: petri.Arcs{Clear}, Reset: petri.Arcs{seenAudio, seenMark}})
-	}
-	if c.Detection == Manual {
-		n.Ports = append(n.Ports, ToModel)
-		n.Init = append(n.Init, seenNoTurn.Token(petri.Unit{}))
-		see("activity", ToModel.Is(ActivityStart), seenNoTurn, seenTurn)
-		see("activity_end", ToModel.Is(ActivityEnd), seenTurn, seenNoTurn)
-		if c.Greeting {
-			n.Transitions = append(n.Transitions, petri.Transition{Name: "greet", In: petri.Arcs{ToModel.Is(Greet)}})
+	w.turn("complete", TellReply.Is(ReplyComplete), seenPlaying, seenIdle, seenAudio, seenMark)
+	w.turn("lost_reply", TellReply.Is(ReplyLost), seenPlaying, seenIdle, seenAudio, seenMark)
+	w.turn("heard", TellSpeech.Is(SpeechHeard), seenQuiet, seenSpeech)
+	w.turn("over", TellSpeech.Is(SpeechOver), seenSpeech, seenQuiet)
+	w.mark("audio", petri.Arcs{AudioDown.Fresh()}, seenPlaying, seenAudio)
+	w.wrong("audio", AudioDown)
+	w.see("mark_again", petri.Arcs{Mark, seenMark}, petri.Arcs{broken}, broken)
+	w.mark("mark", petri.Arcs{Mark}, seenPlaying, seenMark)
+	w.wrong("mark", Mark)
+	if c.Prompts != 0 {
+		w.n.Ports = append(w.n.Ports, PlayPrompt)
+		w.n.Caps = append(w.n.Caps, caps(1, seenPrompt)...)
+		w.mark("prompt", petri.Arcs{PlayPrompt}, seenPlaying, seenPrompt)
+		w.wrong("prompt", PlayPrompt)
+		for i := range w.n.Transitions {
+			if t := &w.n.Transitions[i]; t.Name == "cut" || t.Name == "cut_paused" || t.Name == "complete" ||
+				t.Name == "lost_reply" {
+				t.Reset = append(t.Reset, seenPrompt)
+			}
 		}
 	}
-	for i := range n.Transitions { // it listens as the session speaks, not after
-		n.Transitions[i].Priority = 1 + len(n.Transitions) - i
+	if c.manual() {
+		w.n.Ports = append(w.n.Ports, ToModel)
+		w.n.Init = append(w.n.Init, seenNoTurn.Token(petri.Unit{}))
+		w.turn("activity", ToModel.Is(ActivityStart), seenNoTurn, seenTurn)
+		w.turn("activity_end", ToModel.Is(ActivityEnd), seenTurn, seenNoTurn)
+		w.see("other_command", petri.Arcs{ToModel.Is(Greet, Nudge)}, nil)
 	}
-	return n
+	return w.n
 }
 
-// hasPause says that a session may pause a reply, hasClear that it may tell
-// the peer to drop what was not played.
-func hasPause(c Config) bool { return !c.HalfDuplex }
-func hasClear(c Config) bool { return !c.HalfDuplex || c.Detection == Server }
-
-// Protocol are the properties of what leaves a session, which the watcher in
-// Hostile follows: the peer and the model are told what is so, in an order that
-// makes sense.
-func Protocol(c Config) []*verify.Property {
-	var list []*verify.Property
-	add := func(name, text, doc string) {
-		p := verify.Never(text)
-		p.Name, p.Doc = name, doc
-		list = append(list, p)
-	}
-	add("told-in-order", "broken", "What the peer and the model are told comes in an order that makes sense.")
-	add("told-of-speech", "!ended && (speaking && !seen_speech || quiet && !seen_quiet)",
-		"The peer knows whether the caller is heard to speak.")
-	add("told-of-mark", "!ended && end_marked && !seen_mark", "The end of a reply is marked on the wire.")
-	if hasPause(c) {
-		add("told-of-pause", "!ended && (confirming && !seen_paused || !confirming && seen_paused)",
-			"The peer knows whether the reply is paused.")
-		add("V4-clear", "!ended && seen_paused && seen_audio", "A paused reply is cleared at the peer.")
-	}
-	add("told-of-reply", "!ended && (replying && seen_idle || !replying && !seen_idle)",
-		"The peer knows whether a reply is being played.")
-	add("V3-clear", "!ended && seen_idle && seen_audio", "No audio of a reply that is over is left at the peer.")
-	if c.Detection == Manual {
-		add("told-of-turn", "!ended && (in_turn && !seen_turn || !in_turn && seen_turn)",
-			"The model knows whether the caller has the turn.")
-	}
-	return list
-}
+// cuts says that replies may be cut: by the caller's speech or text.
+func (c Config) cuts() bool { return true }

@@ -1,18 +1,16 @@
 // One call, from the press of the button to the release of the microphone.
 
 import { Latency } from "./latency.js";
-import { VoiceError, closeReason, explain, isNormal } from "./messages.js";
-import { openMicrophone } from "./microphone.js";
-import { SUBPROTOCOL, decode, hello } from "./protocol.js";
+import { connectWebSocket } from "./link.js";
+import { VoiceError, explain, isNormal } from "./messages.js";
+import { decode, hello } from "./protocol.js";
 import { SelfHearing } from "./selfhearing.js";
-import { Uplink } from "./uplink.js";
-import { loadWorklets } from "./worklets.js";
+import { Sound } from "./sound.js";
+import { Tools } from "./tools.js";
 
 const BLOCK_MS = 20;
-const OPEN_TIMEOUT_MS = 10_000; // for the socket
 const READY_TIMEOUT_MS = 30_000; // for the model behind it
 const BYE_TIMEOUT_MS = 2_000; // for the gateway to close after a bye
-const PROBE_TIMEOUT_MS = 3_000;
 const MUTED_EVERY_MS = 20_000; // a silent client says so again: the gateway ends a call that says nothing for 60 s
 const KEPT_MAX = 1_000; // measured latencies of one kind
 
@@ -44,7 +42,7 @@ export function newStats() {
   };
 }
 
-/** Owns the microphone, the audio context and the socket of one call, and says what happens by `emit(type, detail)`. */
+/** Owns the sound and the link of one call, and says what happens by `emit(type, detail)`. */
 export class Call {
   /** Resolves with the gateway's ready; rejects with a VoiceError when the call ends before. */
   ready;
@@ -57,17 +55,16 @@ export class Call {
   #muted;
   #microphoneGone = false;
   #finish; // resolves over
+  #onReady; // resolves ready
   #abort; // rejects ready
   #ended = false;
   #hungUp = false;
   #bye = null; // {reason, said}: the last words, ours or the server's
-  #context = null;
-  #stream = null;
-  #source = null;
-  #capture = null;
-  #playout = null;
-  #socket = null;
-  #uplink = null;
+  #sound;
+  #tools;
+  #link = null;
+  #linking = new AbortController(); // gives up connecting
+  #stands = false; // ready came
   #generation = 0; // of the audio that arrives now
   #playing = false;
   #latency = new Latency();
@@ -80,10 +77,16 @@ export class Call {
     turn: (call, event) => call.#onTurn(event),
     transcript: (call, event) => call.#onTranscript(event),
     clear: (call, event) => call.#onClear(event),
-    mark: (call, event) => call.#playout?.port.postMessage({ mark: event.id, generation: event.generation }),
+    mark: (call, { id, generation }) => call.#sound.play({ mark: id, generation }),
     net: (call, event) => call.#onNet(event),
     net_graph: (call, event) => call.#emit("net_graph", { svg: event.svg }),
-    tool_call: (call, event) => call.#emit("tool_call", event),
+    tool_call: (call, event) => call.#onToolCall(event),
+    tool_cancel: (call, event) => call.#onToolCancel(event),
+    hold: (call, { state }) => call.#emit("hold", { on: state === "start" }),
+    consent: (call, { state }) => call.#emit("consent", { asked: state === "start" }),
+    protected: (call, { state }) => call.#emit("protected", { on: state === "start" }),
+    model: (call, { state }) => call.#emit("model", { state }),
+    transfer: (call, { to }) => call.#emit("transfer", { to: to ?? "" }),
     error: (call, event) => call.#onError(event),
     bye: (call, event) => call.#onBye(event),
   };
@@ -94,7 +97,7 @@ export class Call {
     audible: (call, report) => call.#onAudible(report),
     stop: (call, report) => call.#onPlayoutStop(report),
     level: (call, report) => call.#onLevel(report),
-    tap: (call, report) => call.#emit("tap", { ...report, rate: call.#context.sampleRate }),
+    tap: (call, report) => call.#emit("tap", { ...report, rate: call.#sound.rate }),
     overrun: (call) => call.#close({ reason: "overrun" }),
   };
 
@@ -110,6 +113,13 @@ export class Call {
     this.#muted = muted;
     this.#stats = stats;
     this.#emit = emit;
+    this.#tools = new Tools(options, (event) => this.#send(event), emit);
+    this.#sound = new Sound(options, muted, {
+      block: (block) => this.#onBlock(block),
+      report: (report) => Call.#reports[report.kind](this, report),
+      microphone: (detail) => this.#onMicrophone(detail),
+      gone: () => this.#onMicrophoneGone(),
+    });
     this.over = new Promise((resolve) => (this.#finish = resolve));
     const aborted = new Promise((_, reject) => (this.#abort = reject));
     this.ready = Promise.race([this.#start(), aborted]);
@@ -122,27 +132,31 @@ export class Call {
     this.#hungUp = true;
     this.#bye = { reason: "caller_hung_up" };
     this.#send({ type: "bye", reason: "caller_hung_up" });
-    this.#releaseAudio();
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#after(BYE_TIMEOUT_MS, () => this.#close(this.#bye));
+    this.#tools.stop();
+    this.#sound.close();
+    if (this.#link?.open) this.#after(BYE_TIMEOUT_MS, () => this.#close(this.#bye));
     else this.#close(this.#bye);
   }
 
   /** @param {boolean} on */
   mute(on) {
     this.#muted = on;
-    for (const track of this.#stream?.getAudioTracks() ?? []) track.enabled = !on;
+    this.#sound.mute(on);
     this.#saySilence();
-    if (on) this.#emit("level", { who: "caller", rms: 0, atMs: this.#nowMs() });
+    if (on) this.#emit("level", { who: "caller", rms: 0, atMs: this.#sound.nowMs });
+  }
+
+  /** Says an event of the protocol; false when there is nobody to hear it. */
+  say(event) {
+    if (!this.#stands || this.#ended || this.#hungUp || !this.#link.open) return false;
+    this.#send(event);
+    return true;
   }
 
   /** Changes the microphone; rejects with a VoiceError and keeps the old one when it cannot be had. */
   async setMicrophone(deviceId) {
-    const stream = await openMicrophone({ ...this.#options, deviceId });
-    if (this.#ended) {
-      stopTracks(stream);
-      return;
-    }
-    this.#useStream(stream);
+    if (!(await this.#sound.setMicrophone(deviceId))) return;
+    await this.#link?.setStream(this.#sound.stream);
     this.#saySilence();
   }
 
@@ -150,126 +164,80 @@ export class Call {
 
   async #start() {
     try {
-      await this.#openAudio();
-      await this.#openSocket();
-      return await this.#agree();
+      if (!(await this.#sound.open())) throw new VoiceError("caller_hung_up");
+      this.#stats.contextRate = this.#sound.rate;
+      const token = await tokenOf(this.#options);
+      await this.#connect(token);
+      return await this.#agree(token);
     } catch (cause) {
       throw cause instanceof VoiceError ? cause : new VoiceError("audio_failed", undefined, { cause });
     }
   }
 
-  // The context is made before anything is awaited: only then does a click count as permission to play.
-  async #openAudio() {
-    if (globalThis.AudioContext) this.#context = new AudioContext({ latencyHint: "interactive" });
-    const stream = await openMicrophone(this.#options);
-    if (this.#ended) {
-      stopTracks(stream);
-      throw new VoiceError("caller_hung_up");
-    }
-    this.#useStream(stream);
-    this.#stats.contextRate = this.#context.sampleRate;
-    await Promise.all([this.#context.resume(), loadWorklets(this.#context)]);
-    this.#context.onstatechange = () => this.#keepRunning();
+  // The one place where a protocol is chosen.
+  async #connect(token) {
+    const { connect = connectWebSocket, url } = this.#options;
+    const { signal } = this.#linking;
+    if (signal.aborted) throw new VoiceError("caller_hung_up");
+    const link = await connect(
+      { url, token, signal, stream: this.#sound.stream },
+      {
+        text: (text) => this.#ended || this.#onText(text),
+        audio: (pcm) => this.#ended || this.#onAudio(pcm),
+        closed: (reason) => this.#close(this.#bye ?? { reason }),
+      },
+    );
+    if (this.#ended) link.close();
+    else this.#link = link;
   }
 
-  // A phone call or a locked screen may suspend the context.
-  #keepRunning() {
-    if (!this.#ended && !this.#hungUp && this.#context.state !== "running") this.#context.resume().catch(() => {});
+  #agree(token) {
+    return new Promise((resolve, reject) => {
+      const timer = this.#after(READY_TIMEOUT_MS, () => reject(new VoiceError("no_ready")));
+      this.#onReady = (ready) => {
+        clearTimeout(timer);
+        resolve(ready);
+      };
+      this.#send(hello(this.#link?.rate ?? this.#sound.rate, { ...this.#options, token }));
+    });
   }
 
-  #useStream(stream) {
-    if (this.#stream) stopTracks(this.#stream);
-    this.#stream = stream;
+  #stand(ready) {
+    if (this.#stands || !this.#onReady) return; // a second ready, or one before hello, changes nothing
+    this.#stands = true;
+    Object.assign(this.#stats, { call: ready.call, inputRate: ready.input_rate, outputRate: ready.output_rate });
+    this.#link.accept(ready);
+    if (this.#link.remote) this.#sound.startRemote(this.#link.remote);
+    else this.#sound.startPCM(ready.input_rate, ready.output_rate);
+    if (this.#muted) this.#saySilence();
+    this.#emit("ready", ready);
+    this.#onReady(ready);
+  }
+
+  // --- what the microphone hears ---
+
+  #onMicrophone(detail) {
     this.#microphoneGone = false;
-    const [track] = stream.getAudioTracks();
-    track.enabled = !this.#muted;
-    track.addEventListener("ended", () => this.#onMicrophoneGone(stream));
-    this.#source?.disconnect();
-    this.#source = new MediaStreamAudioSourceNode(this.#context, { mediaStream: stream });
-    if (this.#capture) this.#source.connect(this.#capture);
-    this.#emit("microphone", { label: track.label, deviceId: track.getSettings().deviceId ?? "" });
+    this.#emit("microphone", detail);
   }
 
-  #onMicrophoneGone(stream) {
-    if (this.#ended || stream !== this.#stream) return;
+  #onMicrophoneGone() {
     this.#microphoneGone = true;
     this.#saySilence();
     this.#emit("error", { code: "mic_lost", fatal: false, ...explain("mic_lost") });
   }
 
-  #openSocket() {
-    if (this.#ended) throw new VoiceError("caller_hung_up");
-    return new Promise((resolve, reject) => {
-      const socket = new WebSocket(this.#options.url, SUBPROTOCOL);
-      socket.binaryType = "arraybuffer";
-      this.#socket = socket;
-      const timer = this.#after(OPEN_TIMEOUT_MS, () => reject(new VoiceError("server_gone")));
-      socket.onopen = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      socket.onclose = async () => reject(new VoiceError(await whyRefused(this.#options.url)));
-    });
-  }
-
-  #agree() {
-    return new Promise((resolve, reject) => {
-      const timer = this.#after(READY_TIMEOUT_MS, () => reject(new VoiceError("no_ready")));
-      const onReady = (ready) => {
-        clearTimeout(timer);
-        resolve(ready);
-      };
-      this.#socket.onmessage = ({ data }) => this.#receive(data, onReady);
-      this.#socket.onclose = ({ code }) => this.#close(this.#bye ?? { reason: closeReason(code) });
-      this.#send(hello(this.#context.sampleRate, this.#options));
-    });
-  }
-
-  #stand(ready, onReady) {
-    if (this.#capture) return; // a second ready changes nothing
-    Object.assign(this.#stats, { call: ready.call, inputRate: ready.input_rate, outputRate: ready.output_rate });
-    this.#uplink = new Uplink(this.#socket, ready.input_rate);
-    this.#startPlayout(ready.output_rate);
-    this.#startCapture(ready.input_rate);
-    if (this.#muted) this.#saySilence();
-    this.#emit("ready", ready);
-    onReady(ready);
-  }
-
-  #startPlayout(rate) {
-    const processorOptions = { rate, tap: Boolean(this.#options.tap) };
-    const node = new AudioWorkletNode(this.#context, "voicegw-playout", {
-      numberOfInputs: 0,
-      outputChannelCount: [1],
-      processorOptions,
-    });
-    node.port.onmessage = ({ data }) => this.#onReports(data);
-    node.connect(this.#context.destination);
-    this.#playout = node;
-  }
-
-  // The capture node writes silence to the destination: a node that leads nowhere is never asked for samples.
-  #startCapture(rate) {
-    const node = new AudioWorkletNode(this.#context, "voicegw-capture", { processorOptions: { rate } });
-    node.port.onmessage = ({ data }) => this.#onBlock(data);
-    node.connect(this.#context.destination);
-    this.#source.connect(node);
-    this.#capture = node;
-  }
-
-  // --- what the microphone hears ---
-
   #onBlock({ pcm, rms, at, wallMs }) {
-    if (this.#hungUp || this.#muted || this.#socket.readyState !== WebSocket.OPEN) return;
-    const atMs = this.#ms(at);
+    if (this.#muted || !this.#link.open) return;
+    const atMs = this.#sound.ms(at);
     this.#latency.block(atMs, rms, BLOCK_MS);
     if (this.#selfHearing.caller(atMs, rms)) this.#warn();
-    const now = Date.now();
-    this.#uplink.push(pcm, wallMs, now);
-    this.#stats.framesSent = this.#uplink.sent;
-    this.#stats.micDropped = this.#uplink.dropped;
     this.#emit("level", { who: "caller", rms, atMs });
-    if (this.#uplink.stalled(now)) this.#close({ reason: "server_lost" });
+    if (!pcm) return; // it goes by itself
+    const { sent, dropped, stalled } = this.#link.sendAudio(pcm, wallMs, Date.now());
+    this.#stats.framesSent = sent;
+    this.#stats.micDropped = dropped;
+    if (stalled) this.#close({ reason: "server_lost" });
   }
 
   #warn() {
@@ -280,7 +248,7 @@ export class Call {
   // Tells the server whether anything will come from the microphone, and again while nothing will.
   #saySilence() {
     clearTimeout(this.#silentTimer);
-    if (!this.#uplink) return;
+    if (!this.#stands) return;
     const silent = this.#muted || this.#microphoneGone;
     this.#send({ type: "mute", on: silent });
     if (silent) this.#silentTimer = this.#after(MUTED_EVERY_MS, () => this.#saySilence());
@@ -288,32 +256,28 @@ export class Call {
 
   // --- what the server says ---
 
-  #receive(data, onReady) {
-    if (this.#hungUp && data instanceof ArrayBuffer) return;
-    if (data instanceof ArrayBuffer) {
-      this.#onAudio(data);
-      return;
-    }
+  #onText(text) {
     let event;
     try {
-      event = decode(data);
+      event = decode(text);
     } catch (error) {
       this.#stats.badEvents++;
       this.#stats.lastBadEvent = error.message;
       return;
     }
-    if (event.type === "ready") this.#stand(event, onReady);
+    if (event.type === "ready") this.#stand(event);
     else if (Object.hasOwn(Call.#events, event.type)) Call.#events[event.type](this, event);
     else this.#stats.unknownEvents++;
   }
 
-  #onAudio(data) {
-    if (!this.#playout || data.byteLength % 2 !== 0) {
+  #onAudio(pcm) {
+    if (this.#hungUp) return;
+    if (!this.#stands || pcm.byteLength % 2 !== 0) {
       this.#stats.badEvents++;
       return;
     }
     this.#stats.framesReceived++;
-    this.#playout.port.postMessage({ audio: data, generation: this.#generation }, [data]);
+    this.#sound.play({ audio: pcm, generation: this.#generation }, [pcm]);
   }
 
   #onSpeech({ state }) {
@@ -322,7 +286,10 @@ export class Call {
   }
 
   #onTurn({ state, generation, reason }) {
-    if (state === "start" || state === "resume") this.#generation = generation;
+    if (state === "start" || state === "resume") {
+      this.#generation = generation;
+      this.#sound.expect(generation);
+    }
     if (state === "start") this.#stats.turns++;
     if (state === "resume") this.#stats.resumes++;
     if (state === "end") this.#onTurnEnd(generation, reason);
@@ -334,7 +301,7 @@ export class Call {
     if (interrupted) this.#stats.interruptions++;
     const ms = this.#latency.ended(generation, reason);
     if (ms !== null) this.#measured("barge_in", this.#stats.bargeInSilenceMs, ms, generation);
-    if (this.#selfHearing.replyEnded(this.#nowMs(), interrupted)) this.#warn();
+    if (this.#selfHearing.replyEnded(this.#sound.nowMs, interrupted)) this.#warn();
   }
 
   #onTranscript({ who, text, final, generation }) {
@@ -342,8 +309,18 @@ export class Call {
   }
 
   #onClear({ generation }) {
-    this.#playout?.port.postMessage({ clear: generation });
+    this.#sound.play({ clear: generation });
     this.#emit("clear", { generation });
+  }
+
+  #onToolCall({ id, name, args }) {
+    this.#emit("tool_call", { id, name, args: args ?? {} });
+    this.#tools.call({ id, name, args });
+  }
+
+  #onToolCancel({ id }) {
+    this.#tools.cancel(id);
+    this.#emit("tool_cancel", { id });
   }
 
   #onNet({ at_ms: atMs, fired, marking }) {
@@ -362,13 +339,6 @@ export class Call {
 
   // --- what the loudspeaker does ---
 
-  #onReports(list) {
-    for (const report of list) {
-      if (this.#ended) return;
-      Call.#reports[report.kind](this, report);
-    }
-  }
-
   #onAck({ generation, played_ms, mark, cleared }) {
     const event = { type: "ack", generation, played_ms };
     if (mark !== undefined) event.mark = mark;
@@ -381,12 +351,12 @@ export class Call {
 
   #onPlayoutStart({ generation, at }) {
     this.#latency.started(generation);
-    this.#selfHearing.replyStarted(this.#ms(at));
+    this.#selfHearing.replyStarted(this.#sound.ms(at));
     this.#setPlaying(true, generation);
   }
 
   #onAudible({ generation, at }) {
-    const ms = this.#latency.audible(this.#ms(at));
+    const ms = this.#latency.audible(this.#sound.ms(at));
     if (ms !== null) this.#measured("first_audio", this.#stats.firstAudioMs, ms, generation);
   }
 
@@ -394,14 +364,14 @@ export class Call {
     this.#stats.underruns = underruns;
     if (cause === "clear") {
       this.#stats.clears++;
-      this.#stats.framesCleared += Math.ceil(this.#ms(dropped) / BLOCK_MS);
-      this.#latency.cleared(generation, this.#ms(lastAudible));
+      this.#stats.framesCleared += Math.ceil(this.#sound.ms(dropped) / BLOCK_MS);
+      this.#latency.cleared(generation, this.#sound.ms(lastAudible));
     }
     this.#setPlaying(false, generation);
   }
 
   #onLevel({ rms, at }) {
-    const atMs = this.#ms(at);
+    const atMs = this.#sound.ms(at);
     this.#selfHearing.model(atMs, rms);
     this.#emit("level", { who: "model", rms, atMs });
   }
@@ -431,25 +401,17 @@ export class Call {
     if (this.#ended) return;
     this.#ended = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#releaseAudio();
+    this.#linking.abort();
+    this.#tools.stop();
+    this.#sound.close();
     this.#setPlaying(false, this.#generation);
-    if (this.#socket) {
-      this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
-      this.#socket.close(1000);
-    }
+    this.#link?.close();
     this.#abort(new VoiceError(reason, said));
     this.#finish({ reason, ...explain(reason, said), normal: isNormal(reason) });
   }
 
-  #releaseAudio() {
-    if (this.#stream) stopTracks(this.#stream);
-    this.#capture?.port.postMessage("close");
-    this.#playout?.port.postMessage("close");
-    if (this.#context && this.#context.state !== "closed") this.#context.close().catch(() => {});
-  }
-
   #send(event) {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(event));
+    this.#link?.send(JSON.stringify(event));
   }
 
   #after(ms, then) {
@@ -460,30 +422,13 @@ export class Call {
     this.#timers.add(timer);
     return timer;
   }
-
-  #ms(samples) {
-    return (samples * 1000) / this.#context.sampleRate;
-  }
-
-  #nowMs() {
-    return (this.#context?.currentTime ?? 0) * 1000;
-  }
 }
 
-function stopTracks(stream) {
-  for (const track of stream.getTracks()) track.stop();
-}
-
-// A browser does not tell why a socket failed, so the same address is asked without one. Of another origin only that it
-// answers can be seen.
-async function whyRefused(url) {
-  const address = new URL(url.replace(/^ws/, "http"));
-  const mode = address.origin === location.origin ? "same-origin" : "no-cors";
-  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+// The token of a call: as given, or as a function of the page gets it, anew for each call.
+async function tokenOf({ token }) {
   try {
-    const response = await fetch(address, { mode, signal, cache: "no-store", credentials: "omit" });
-    return response.status === 503 ? "busy" : "refused";
-  } catch {
-    return "server_gone";
+    return (typeof token === "function" ? await token() : token) || undefined;
+  } catch (cause) {
+    throw new VoiceError("no_token", undefined, { cause });
   }
 }

@@ -1,12 +1,14 @@
-// The microphone's AudioWorklet: 20 ms blocks of 16-bit mono PCM at the agreed rate, from the context's own rate.
+// The microphone's AudioWorklet: blocks of 16-bit mono PCM at the agreed rate, from the context's own rate. A reply
+// that comes as a stream is tapped with it too.
 
 import { Resampler } from "./resample.js";
 
 const BLOCK_MS = 20;
 
 /**
- * Posts {pcm: ArrayBuffer, rms: number, at: number, wallMs: number} for every 20 ms: `at` is when the block ended, in
- * samples of the context, wallMs the same in milliseconds of Date.now. Ends at the message "close".
+ * Posts {pcm: ArrayBuffer, rms: number, at: number, wallMs: number} for every 20 ms, or the option blockMs: `at` is
+ * when the block ended, in samples of the context, wallMs the same in milliseconds of Date.now. Ends at the message
+ * "close".
  */
 class Capture extends AudioWorkletProcessor {
   #resampler;
@@ -14,10 +16,10 @@ class Capture extends AudioWorkletProcessor {
   #filled = 0;
   #closed = false;
 
-  constructor({ processorOptions: { rate } }) {
+  constructor({ processorOptions: { rate, blockMs = BLOCK_MS } }) {
     super();
     this.#resampler = new Resampler(sampleRate, rate);
-    this.#block = new Int16Array(Math.round((sampleRate * BLOCK_MS) / 1000));
+    this.#block = new Int16Array(Math.round((sampleRate * blockMs) / 1000));
     this.port.onmessage = () => {
       this.#closed = true;
     };

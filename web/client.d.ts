@@ -6,18 +6,77 @@ export interface VoiceOptions {
   language?: string;
   /** The name of instructions configured at the gateway. */
   instructions?: string;
-  /** Who detects speech: the gateway ("manual", its default) or the model ("server"). */
-  detection?: "manual" | "server";
+  /** Who detects speech: the gateway ("manual", its default), the model ("server"), or a button ("push"): see `talk`. */
+  detection?: "manual" | "server" | "push";
   /** The caller cannot interrupt: for loudspeakers without echo cancellation. */
   halfDuplex?: boolean;
   /** Ask for the live marking of the call's net. */
   showNet?: boolean;
+  /**
+   * Who may make this call, where the gateway asks for it: a token your server minted, or a function that gets one.
+   * It is asked anew for each call.
+   */
+  token?: string | (() => string | Promise<string>);
+  /** What the gateway's hooks are told of the call: at most 32 entries, values of at most 512 bytes. */
+  params?: Record<string, string>;
+  /**
+   * Tools of this page by name, offered to the model by the gateway's configuration. What one returns is sent as JSON,
+   * what it throws as an error.
+   */
+  tools?: Record<string, Tool>;
+  /** Answers calls of tools that `tools` does not have. */
+  onToolCall?: (call: ToolCall) => unknown;
   /** The microphone to use. */
   deviceId?: string;
   /** Turn the browser's echo cancellation, noise suppression and gain control off. For tests. */
   raw?: boolean;
   /** Emit everything that is played as `tap` events. For tests. */
   tap?: boolean;
+  /** Where the worklets of this package are, when they are not beside this module: a URL that ends in a slash. */
+  worklets?: string;
+  /** Another protocol than voicegw.v1 over a WebSocket: `connectWebRTC`, with the `url` of /v1/whip. */
+  connect?: Connect;
+}
+
+/** A call of a tool by the model. `signal` is aborted when the result is not wanted any more. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  signal: AbortSignal;
+}
+
+/** A tool of the page. Its result is JSON of at most 32,000 characters. */
+export type Tool = (args: any, call: ToolCall) => unknown;
+
+/**
+ * Opens the link of a call. Rejects with a VoiceError that says why not, or when `signal` is aborted. `events` may be
+ * told from then on: text frames and PCM of the gateway, and once why the link is closed, which `close` does not tell.
+ */
+export type Connect = (
+  options: { url: string; token?: string; signal: AbortSignal; stream: MediaStream },
+  events: { text(text: string): void; audio(pcm: ArrayBuffer): void; closed(reason: string): void },
+) => Promise<Link>;
+
+/** Calls over WebRTC, for `connect`; the gateway must have that door open, and `url` must name it. */
+export const connectWebRTC: Connect;
+
+/** What carries one call: events as the JSON of the protocol, and sound as PCM or by itself. */
+export interface Link {
+  /** The gateway's sound, where it comes by itself; null where it comes as PCM, and the microphone goes so. */
+  readonly remote: MediaStream | null;
+  /** The rate to name in the hello; null leaves it to the audio context. */
+  readonly rate: number | null;
+  readonly open: boolean;
+  /** The gateway's ready came. */
+  accept(ready: Ready): void;
+  /** Sends an event; nothing when the link is not open. */
+  send(text: string): void;
+  /** Sends 20 ms of the microphone, where `remote` is null. Says how many went out, how many were too old in all. */
+  sendAudio(pcm: ArrayBuffer, capturedMs: number, nowMs: number): { sent: number; dropped: number; stalled: boolean };
+  /** Another microphone is used. */
+  setStream(stream: MediaStream): void | Promise<void>;
+  close(): void;
 }
 
 export type Who = "caller" | "model";
@@ -62,7 +121,21 @@ export interface VoiceEvents {
   warning: { code: "hears_itself" };
   net: { atMs: number; fired: string[]; marking: Record<string, number> };
   net_graph: { svg: string };
-  tool_call: { id: string; name: string; args?: unknown };
+  /** The model asks for a tool; it is answered by `tools` or `onToolCall`. */
+  tool_call: { id: string; name: string; args: Record<string, unknown> };
+  /** What was answered. */
+  tool_result: { id: string; name: string; output?: unknown; error?: string };
+  tool_cancel: { id: string };
+  /** The call is on hold, or not any more. */
+  hold: { on: boolean };
+  /** Consent is asked for: answer with `consent()`. Not asked any more: it was given. */
+  consent: { asked: boolean };
+  /** The caller gives something private: nothing said or pressed goes to the model. */
+  protected: { on: boolean };
+  /** The connection to the model broke and is made again. */
+  model: { state: "lost" | "back" };
+  /** Somebody else takes the call; `end` follows. */
+  transfer: { to: string };
   /** Something was refused or failed; after a fatal one comes `end`. */
   error: { code: string; message: string; advice: string; fatal: boolean };
   end: { reason: string; message: string; advice: string; normal: boolean };
@@ -123,6 +196,11 @@ export class VoiceClient extends EventTarget {
   start(): Promise<Ready>;
   end(): Promise<void>;
   mute(on?: boolean): void;
+  sendText(text: string): boolean;
+  sendDigits(digits: string): boolean;
+  talk(on?: boolean): boolean;
+  hold(on?: boolean): boolean;
+  consent(on?: boolean): boolean;
   configure(options: VoiceOptions): void;
   setMicrophone(deviceId: string): Promise<void>;
 }

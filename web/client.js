@@ -10,8 +10,12 @@
 import { Call, newStats } from "./call.js";
 import { VoiceError } from "./messages.js";
 import { listMicrophones } from "./microphone.js";
+import { connectWebRTC } from "./webrtc.js";
 
-export { VoiceError };
+export { VoiceError, connectWebRTC };
+
+const TEXT_MAX = 4_000;
+const DIGITS = /^[0-9*#A-D]{1,32}$/;
 
 /** @typedef {import("./client.js").VoiceOptions} VoiceOptions */
 
@@ -98,6 +102,34 @@ export class VoiceClient extends EventTarget {
     this.#emit("mute", { on: this.#muted });
   }
 
+  /** Says typed words: a turn of the caller's, 1 to 4,000 characters. False when no call stands. */
+  sendText(text) {
+    const characters = [...String(text)].length;
+    if (characters < 1 || characters > TEXT_MAX) throw new RangeError(`voicegw: send text: not 1 to ${TEXT_MAX} long`);
+    return this.#say({ type: "text", text: String(text) });
+  }
+
+  /** Presses keys of a phone: 1 to 32 of 0-9, *, #, A-D. False when no call stands. */
+  sendDigits(digits) {
+    if (!DIGITS.test(digits)) throw new RangeError("voicegw: send digits: 1 to 32 of 0-9, *, #, A-D");
+    return this.#say({ type: "dtmf", digits });
+  }
+
+  /** With detection "push": holds the button to talk, or lets go of it. False when no call stands. */
+  talk(on = true) {
+    return this.#say({ type: "talk", on: Boolean(on) });
+  }
+
+  /** Puts the call on hold, or takes it back; the event `hold` says when it is. False when no call stands. */
+  hold(on = true) {
+    return this.#say({ type: "hold", on: Boolean(on) });
+  }
+
+  /** Agrees to be listened to, or no longer does. False when no call stands. */
+  consent(on = true) {
+    return this.#say({ type: "consent", on: Boolean(on) });
+  }
+
   /** Changes options for the next call; `url` and `deviceId` included. */
   configure(options) {
     Object.assign(this.#options, options);
@@ -108,6 +140,10 @@ export class VoiceClient extends EventTarget {
   async setMicrophone(deviceId) {
     await this.#call?.setMicrophone(deviceId);
     this.#options.deviceId = deviceId;
+  }
+
+  #say(event) {
+    return this.#call?.say(event) ?? false;
   }
 
   #ended(end) {

@@ -92,6 +92,9 @@ func ends() []end {
 		{"going_away", "The gateway is shutting down.", false, false, "failed", []string{"shutting down", "back soon"}},
 		{"max_duration", "", false, false, "failed", []string{"longest duration"}},
 		{"done", "Goodbye.", false, false, "ended", []string{"Goodbye."}},
+		{"caller_silent", "", false, false, "ended", []string{"not heard for a long time"}},
+		{"no_consent", "", false, false, "ended", []string{"did not agree"}},
+		{"limit", "", true, true, "failed", []string{"as many calls as you may", "try again later"}},
 		{"a_reason_of_tomorrow", "Something new.", false, false, "failed", []string{"Something new."}},
 	}
 }

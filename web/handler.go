@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -23,6 +24,9 @@ type Config struct {
 	Title string
 	// VoicePath is where the gateway's socket is mounted on the same origin, an absolute path. Default "/v1/voice".
 	VoicePath string
+	// WebRTCPath is where it takes calls over WebRTC, an absolute path of the same origin. Default "/v1/whip". When there
+	// is nothing, the page takes the socket.
+	WebRTCPath string
 }
 
 // policy is the Content-Security-Policy: nothing but what this handler serves, and the socket beside it.
@@ -37,16 +41,15 @@ type file struct {
 
 // Handler serves the page at / and the client module and its parts beside it, to GET and HEAD. Every other path is a
 // 404. Modules may be imported by pages of any origin; they carry no secret. Everything is revalidated by ETag, so that
-// a page and its modules are always of one version. It panics when VoicePath is not absolute.
+// a page and its modules are always of one version. It panics when a path of cfg is not absolute.
 func Handler(cfg Config) http.Handler {
-	if cfg.Title == "" {
-		cfg.Title = "voicegw"
-	}
-	if cfg.VoicePath == "" {
-		cfg.VoicePath = "/v1/voice"
-	}
-	if !strings.HasPrefix(cfg.VoicePath, "/") {
-		panic(fmt.Sprintf("web: use VoicePath %q: want an absolute path such as /v1/voice", cfg.VoicePath))
+	cfg.Title = cmp.Or(cfg.Title, "voicegw")
+	cfg.VoicePath = cmp.Or(cfg.VoicePath, "/v1/voice")
+	cfg.WebRTCPath = cmp.Or(cfg.WebRTCPath, "/v1/whip")
+	for _, p := range []string{cfg.VoicePath, cfg.WebRTCPath} {
+		if !strings.HasPrefix(p, "/") {
+			panic(fmt.Sprintf("web: use path %q: want an absolute one such as /v1/voice", p))
+		}
 	}
 	served := load(cfg)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, served) })

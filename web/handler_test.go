@@ -96,19 +96,24 @@ func TestHandlerRevalidates(t *testing.T) {
 }
 
 func TestHandlerConfig(t *testing.T) {
-	res := get(t, web.Handler(web.Config{Title: "Tom & <Jerry>", VoicePath: `/a"b`}), "GET", "/")
+	res := get(t, web.Handler(web.Config{Title: "Tom & <Jerry>", VoicePath: `/a"b`, WebRTCPath: "/w"}), "GET", "/")
 	body, _ := io.ReadAll(res.Body)
-	for _, want := range []string{"<title>Tom &amp; &lt;Jerry&gt;</title>", `content="/a&#34;b"`} {
+	for _, want := range []string{"<title>Tom &amp; &lt;Jerry&gt;</title>", `content="/a&#34;b"`,
+		`name="voicegw-webrtc-path" content="/w"`} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page does not contain %s", want)
 		}
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a relative VoicePath was accepted")
-		}
-	}()
-	web.Handler(web.Config{VoicePath: "v1/voice"})
+	for _, c := range []web.Config{{VoicePath: "v1/voice"}, {WebRTCPath: "v1/whip"}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a relative path was accepted: %+v", c)
+				}
+			}()
+			web.Handler(c)
+		}()
+	}
 }
 
 func ExampleHandler() {

@@ -47,6 +47,7 @@ func TestLayout(t *testing.T) {
 			}
 			look("idle")
 			converse(s)
+			s.Eval(`(document.querySelector("#push").hidden = false, 0)`, nil) // no call shows all there is
 			look("live")
 			s.stop()
 			s.told("failed", "lost")
@@ -86,7 +87,11 @@ func converse(s stage) {
 	c.nextWhere("ack", func(e event) bool { return e["generation"] == 2.0 && e["played_ms"].(float64) >= 300 })
 	c.send(event{"type": "net", "at_ms": 40, "fired": []string{"hand_frame"},
 		"marking": event{"chunk_budget": 7, "caller_silent": 1}})
+	c.send(event{"type": "consent", "state": "start"}, event{"type": "hold", "state": "start"},
+		event{"type": "tool_call", "id": "t-1", "name": "get_time"})
+	s.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`, nil)
 	s.WaitFor(`document.querySelector('[data-place="chunk_budget"]').dataset.count === "7"`)
+	s.shows("#mode", "On hold.")
 }
 
 func noSidewaysScroll(s stage) {

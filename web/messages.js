@@ -46,11 +46,19 @@ const MESSAGES = {
   second_hello: ["The call was started twice.", "Reload the page."],
   event_before_hello: ["A message was sent before the call was started.", "Reload the page."],
   message_too_big: ["A message was too big.", "Reload the page."],
+  transferred: ["Somebody else takes the call.", ""],
+  caller_silent: ["The call ended because you were not heard for a long time.", TALK_AGAIN],
+  no_consent: ["The call ended because you did not agree to be listened to.", TALK_AGAIN],
+  unauthorized: ["This page may not make this call.", "Ask whoever runs it for a token, or sign in again."],
+  limit: ["You have as many calls as you may.", "End another one, or try again later."],
+  no_token: ["This page could not get permission for the call.", "Reload the page, or sign in again."],
   not_yet: ["The gateway cannot do that yet.", ""],
   internal: ["Something went wrong in the gateway.", `It is not your fault. ${TALK_AGAIN}`],
   caller_hung_up: ["You hung up.", ""],
   done: ["The call is over.", ""],
 };
+
+const NORMAL = ["caller_hung_up", "done", "transferred", "caller_silent", "no_consent"];
 
 // The reason a close code stands for when no bye came before it.
 const CLOSE_CODES = {
@@ -67,6 +75,7 @@ const CLOSE_CODES = {
   4004: "peer_stalled",
   4005: "idle_timeout",
   4006: "max_duration",
+  4007: "unauthorized",
 };
 
 /**
@@ -87,7 +96,7 @@ export function closeReason(code) {
 
 /** Whether the call ended the way calls should. */
 export function isNormal(reason) {
-  return reason === "caller_hung_up" || reason === "done";
+  return NORMAL.includes(reason);
 }
 
 /** Something a person should know about, with what they can do. */

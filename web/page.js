@@ -1,12 +1,17 @@
 // The page: one VoiceClient and what it says, shown.
 
 import { VoiceClient } from "./client.js";
+import { Modes } from "./modes.js";
 import { NetView } from "./netview.js";
+import { PushToTalk } from "./push.js";
 import { Timeline, loudness } from "./timeline.js";
 import { Transcript } from "./transcript.js";
+import { Keypad, Typing } from "./typing.js";
+import { Way } from "./way.js";
 
 const QUERY = new URLSearchParams(location.search);
-const URL_OF_VOICE = new URL(document.querySelector("meta[name=voicegw-path]").content, location.href);
+const placed = (name) => new URL(document.querySelector(`meta[name=${name}]`).content, location.href).href;
+const URL_OF_VOICE = placed("voicegw-path");
 const TAP_MAX = 3_000; // messages of 100 ms: five minutes
 const HIDE_WARNING_MS = 30_000;
 const METER_FALL = 0.85; // per animation frame
@@ -15,14 +20,24 @@ const $ = (id) => document.getElementById(id);
 const body = document.body;
 
 const client = new VoiceClient({
-  url: URL_OF_VOICE.href,
+  url: URL_OF_VOICE,
   showNet: QUERY.get("net") !== "0",
   raw: QUERY.get("raw") === "1",
   tap: QUERY.get("tap") === "1",
+  tools: { get_time: getTime },
 });
 const timeline = new Timeline($("timeline"));
 const transcript = new Transcript($("transcript"));
 const net = new NetView($("net"), $("net-drawing"), $("net-fired"));
+const push = new PushToTalk(client, $("push"));
+const modes = new Modes(client, {
+  line: $("mode"),
+  hold: $("hold"),
+  question: $("consent"),
+  agree: $("agree"),
+  decline: $("decline"),
+});
+const way = new Way(client, $("way"), { socket: URL_OF_VOICE, webrtc: placed("voicegw-webrtc-path") });
 const levels = { caller: 0, model: 0 };
 const speaking = { caller: false, model: false };
 const heard = { rate: 0, parts: [] }; // with ?tap=1: everything that was played
@@ -39,12 +54,15 @@ const LISTENING = {
   both: "You are speaking over the model.",
 };
 
+const PUSH = "Hold the button, or the space bar, while you speak.";
+
 function showSpeaking() {
   const { caller, model } = speaking;
   const who = caller && model ? "both" : caller ? "caller" : model ? "model" : "nobody";
   body.dataset.speaking = who;
-  if (client.state === "live")
-    $("speaking").textContent = client.muted && who === "nobody" ? "You are muted." : LISTENING[who];
+  if (client.state !== "live") return;
+  const silent = client.muted ? "You are muted." : push.wanted ? PUSH : LISTENING.nobody;
+  $("speaking").textContent = who === "nobody" ? silent : LISTENING[who];
 }
 
 // --- the state of the call ---
@@ -77,12 +95,18 @@ function toggleCall() {
     return;
   }
   hideNotice();
+  call();
+}
+
+function call() {
   forgetLastCall();
   client.configure({
     language: $("language").value.trim() || undefined,
     detection: $("detection").value || undefined,
     halfDuplex: $("half-duplex").checked,
     deviceId: $("microphone").value || undefined,
+    token: $("token").value.trim() || undefined,
+    ...way.options(),
   });
   client.start().catch(() => {}); // the "end" event tells
 }
@@ -97,7 +121,10 @@ function forgetLastCall() {
 
 client.on("state", ({ state }) => {
   if (state !== "ended") showState(state);
-  if (state === "live") listMicrophones();
+  if (state !== "live") return;
+  if (way.isWebRTC) $("connection").textContent = "Connected over WebRTC";
+  listMicrophones();
+  showSpeaking();
 });
 
 client.on("ready", ({ model }) => {
@@ -110,6 +137,11 @@ client.on("ready", ({ model }) => {
 });
 
 client.on("end", ({ reason, message, advice, normal }) => {
+  if (way.fallsBack(reason)) {
+    call();
+    showNotice("warning", "No call could be made over WebRTC.", "This one goes over the WebSocket.");
+    return;
+  }
   showState(normal ? "ended" : "failed");
   speaking.caller = speaking.model = false;
   showSpeaking();
@@ -118,7 +150,7 @@ client.on("end", ({ reason, message, advice, normal }) => {
   timeline.stop();
   if (playing) $("reason").textContent = REASONS[reason] ?? REASONS.call_over;
   playing = false;
-  if (normal && reason !== "done") hideNotice();
+  if (reason === "caller_hung_up") hideNotice();
   else showNotice(normal ? "info" : "error", message, advice);
 });
 
@@ -182,6 +214,18 @@ client.on("turn", ({ state, generation, reason }) => {
 
 client.on("clear", () => timeline.cut());
 client.on("transcript", (fragment) => transcript.add(fragment));
+client.on("transfer", ({ to }) => transcript.note(`The call is given to ${to || "somebody else"}.`));
+client.on("tool_call", ({ name }) => transcript.note(`The model asks this page for ${name}.`));
+new Typing(client, $("say"), (text) => transcript.add({ who: "caller", text, final: true, generation: null }));
+new Keypad(client, $("keys"), $("pressed"), () => modes.isPrivate);
+
+// What this page can do for the model, where the gateway is configured to offer it.
+function getTime() {
+  const now = new Date();
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return { time: now.toLocaleTimeString(), date: now.toDateString(), timeZone };
+}
+
 client.on("net_graph", ({ svg }) => net.show(svg));
 client.on("net", (event) => net.mark(event));
 
@@ -258,12 +302,17 @@ document.addEventListener("keydown", (event) => {
   if (event.repeat && isTalkKey && interactive) event.preventDefault(); // a held key would call and hang up in turns
   if (event.repeat) return;
   if (event.key === "Escape" && $("net").classList.contains("large")) $("net-size").click();
-  if (event.key.toLowerCase() === "m" && !event.target.closest("input, select, textarea")) client.mute(!client.muted);
+  const typing = event.target.closest("input, select, textarea");
+  if (event.key.toLowerCase() === "m" && !typing) client.mute(!client.muted);
+  if (event.key.toLowerCase() === "h" && !typing) modes.toggleHold();
   if (isTalkKey && !interactive) {
     event.preventDefault();
-    toggleCall();
+    if (event.key === " " && push.wanted) push.hold(true);
+    else toggleCall();
   }
 });
+
+document.addEventListener("keyup", ({ key }) => key === " " && push.hold(false));
 
 addEventListener("pagehide", () => client.end());
 
@@ -272,7 +321,7 @@ addEventListener("pagehide", () => client.end());
 const SNIPPET = `<button id="talk">Talk</button>
 <script type="module">
   import { VoiceClient } from "${new URL("./client.js", location.href).href}";
-  const call = new VoiceClient({ url: "${URL_OF_VOICE.href.replace(/^http/, "ws")}" });
+  const call = new VoiceClient({ url: "${URL_OF_VOICE.replace(/^http/, "ws")}" });
   talk.onclick = () => (call.state === "live" ? call.end() : call.start());</script>`;
 $("snippet").textContent = SNIPPET;
 
@@ -308,6 +357,14 @@ for (const type of [
   "error",
   "end",
   "mute",
+  "hold",
+  "consent",
+  "protected",
+  "model",
+  "transfer",
+  "tool_call",
+  "tool_result",
+  "tool_cancel",
 ]) {
   client.on(type, (detail) => {
     log.push({ type, at: Math.round(performance.now()), ...detail });

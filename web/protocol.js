@@ -45,7 +45,13 @@ const EVENTS = {
   mark: { id: isText, generation: isCount },
   net: { at_ms: optional(Number.isFinite), fired: optional(listOf(isText)), marking: optional(counts) },
   net_graph: { svg: isText },
-  tool_call: { id: isText, name: isText },
+  tool_call: { id: isText, name: isText, args: optional(isObject) },
+  tool_cancel: { id: isText },
+  hold: { state: oneOf("start", "stop") },
+  consent: { state: oneOf("start", "stop") },
+  protected: { state: oneOf("start", "stop") },
+  model: { state: oneOf("lost", "back") },
+  transfer: { to: optional(isText) },
   error: { code: isText, message: optional(isText), fatal: optional(isFlag) },
   bye: { reason: isText, message: optional(isText) },
 };
@@ -84,6 +90,8 @@ export function hello(contextRate, options) {
   if (options.detection) event.detection = options.detection;
   if (options.halfDuplex) event.half_duplex = true;
   if (options.showNet) event.show_net = true;
+  if (options.params && Object.keys(options.params).length > 0) event.params = options.params;
+  if (options.token) event.token = options.token;
   return event;
 }
 

@@ -28,6 +28,11 @@ export class Transcript {
     if (pinned) this.#log.scrollTop = this.#log.scrollHeight;
   }
 
+  /** Says something between the utterances. */
+  note(words) {
+    this.#append(element("p", "aside", words));
+  }
+
   /** Says under the reply of a generation that it was cut. */
   cut(generation, words) {
     const said = [...this.#log.querySelectorAll(".said.model")].findLast(
@@ -38,14 +43,18 @@ export class Transcript {
   }
 
   #begin(who, generation) {
-    this.#log.querySelector(".empty")?.remove();
     const said = element("p", `said ${who}`, "");
     said.dataset.generation = String(generation);
     said.append(element("b", "", NAMES[who]), element("span", "words", ""));
-    this.#log.append(said);
-    while (this.#log.children.length > KEPT_MAX) this.#log.firstElementChild.remove();
+    this.#append(said);
     this.#newest[who] = said;
     return said;
+  }
+
+  #append(child) {
+    this.#log.querySelector(".empty")?.remove();
+    this.#log.append(child);
+    while (this.#log.children.length > KEPT_MAX) this.#log.firstElementChild.remove();
   }
 }
 

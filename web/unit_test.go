@@ -16,7 +16,8 @@ func TestUnits(t *testing.T) {
 			http.ServeFile(w, r, "../transport/ws/testdata/protocol.json")
 		}),
 	})
-	for _, name := range []string{"playout", "resample", "uplink", "latency", "selfhearing", "protocol"} {
+	for _, name := range []string{"playout", "resample", "uplink", "latency", "selfhearing", "protocol", "tools",
+		"drawing"} {
 		s.Eval(`import("/unit/`+name+`.test.js").then(() => 0)`, nil)
 	}
 	var results []struct{ Name, Error string }
@@ -28,7 +29,7 @@ func TestUnits(t *testing.T) {
 			}
 		})
 	}
-	if len(results) < 80 {
+	if len(results) < 100 {
 		t.Errorf("%d tests ran, want all", len(results))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 type callOptions struct {
 	url, in, out, bargeIn, echo       string
 	language, instructions, detection string
-	halfDuplex, json                  bool
+	halfDuplex, json, consent         bool
 	ca                                string
 	max                               time.Duration
 }
@@ -35,6 +36,7 @@ func callCommand() *cobra.Command {
 			"was to be heard for 2 s, and says what it heard and how long it waited. Where the model greets, it lets it\n" +
 			"finish first.",
 		Example: "  voicegw call --in speech.wav --out heard.wav\n" +
+			"  " + tokenVariable + "=$(voicegw token --access-secret-file secret) voicegw call --in speech.wav\n" +
 			"  voicegw call --in speech.wav --barge-in over.wav@2s --json",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,10 +55,14 @@ func callCommand() *cobra.Command {
 	f.StringVar(&o.instructions, "instructions", "", "ask for the instructions of this `name`")
 	f.StringVar(&o.detection, "detection", "", "ask that speech be detected by the gateway (manual) or the model (server)")
 	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask not to be listened to while the reply is playing")
+	f.BoolVar(&o.consent, "consent", false, "agree to be listened to when the gateway asks, and speak then")
 	f.StringVar(&o.ca, "tls-ca", "", "trust the certificates in this PEM `file` for wss, besides the system's")
 	f.SortFlags = false
 	return cmd
 }
+
+// tokenVariable holds the call token of `voicegw call`: others can read the arguments of a process.
+const tokenVariable = envPrefix + "CALL_TOKEN"
 
 // run makes the call and prints what it was.
 func (o *callOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
@@ -90,9 +96,9 @@ func (o *callOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 // config reads the flags and the files that they name.
 func (o *callOptions) config() (wsclient.Config, error) {
-	cfg := wsclient.Config{URL: o.url, Max: o.max, Hello: transport.Hello{
+	cfg := wsclient.Config{URL: o.url, Max: o.max, Consent: o.consent, Hello: transport.Hello{
 		Language: o.language, Instructions: o.instructions, Detection: transport.Detection(o.detection),
-		HalfDuplex: o.halfDuplex, Client: "voicegw call",
+		HalfDuplex: o.halfDuplex, Client: "voicegw call", Token: os.Getenv(tokenVariable),
 	}}
 	if o.in == "" {
 		return cfg, usagef("--in is missing; want a WAV of what the caller says")
@@ -161,6 +167,12 @@ func (o *callOptions) summary(r *wsclient.Report) string {
 		who += " (embedded)"
 	}
 	fmt.Fprintf(&b, "connected    in %d ms, model %s\n", r.ConnectedMS, who)
+	switch r.Consent {
+	case "asked":
+		b.WriteString("consent      asked for and not given, so nothing that was said was listened to; --consent gives it\n")
+	case "given":
+		b.WriteString("consent      asked for and given\n")
+	}
 	fmt.Fprintf(&b, "replies      %d", r.Turns)
 	if len(r.FirstAudioMS) > 0 {
 		fmt.Fprintf(&b, ", first heard %s after the caller had finished", milliseconds(r.FirstAudioMS))

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 const (
@@ -26,22 +28,25 @@ const (
 )
 
 // certificate is the configuration of TLS, and what people should know of it.
-func certificate(o tlsOptions) (*tls.Config, []string, error) {
-	pair, err := tls.Certificate{}, error(nil)
-	var notes []string
-	if o.selfSigned {
-		pair, err = selfSigned(time.Now())
-		if err == nil {
-			notes = []string{fmt.Sprintf("self-signed certificate: a browser warns once; its SHA-256 fingerprint is %s",
-				fingerprint(pair.Certificate[0]))}
+func certificate(o tlsOptions, log *zap.Logger) (*tls.Config, []string, error) {
+	switch {
+	case len(o.acme.hosts) > 0:
+		c, err := automatic(o.acme)
+		return c, nil, err
+	case !o.selfSigned:
+		files, err := readCertificate(o.certFile, o.keyFile, log)
+		if err != nil {
+			return nil, nil, err
 		}
-	} else {
-		pair, err = tls.LoadX509KeyPair(o.certFile, o.keyFile)
+		return &tls.Config{GetCertificate: files.get, MinVersion: tls.VersionTLS12}, nil, nil
 	}
+	pair, err := selfSigned(time.Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, notes, nil
+	note := fmt.Sprintf("self-signed certificate: a browser warns once; its SHA-256 fingerprint is %s",
+		fingerprint(pair.Certificate[0]))
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, []string{note}, nil
 }
 
 // selfSigned returns the certificate kept in the user's cache, or makes one when there is none, it ends soon, or this

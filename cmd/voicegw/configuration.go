@@ -74,6 +74,7 @@ func configure(flags *pflag.FlagSet, environ []string) (*options, error) {
 	c.readEnvironment(env, o)
 	c.readFlags(flags, o)
 	c.readKey(env, o)
+	c.readSecrets(env, o)
 	c.checkTogether(o)
 	if len(c.wrong) > 0 {
 		return nil, &usageError{configError(c.wrong)}
@@ -117,8 +118,11 @@ func (c *configuration) readEnvironment(env map[string]string, o *options) {
 	}
 }
 
-// otherVariables have our prefix and are no settings: the path of the file, and the browser that tests use.
-func otherVariables() []string { return []string{envPrefix + "CONFIG", envPrefix + "CHROMIUM"} }
+// otherVariables have our prefix and are no settings: the path of the file, a secret, a token, and the browser that
+// tests use.
+func otherVariables() []string {
+	return []string{envPrefix + "CONFIG", secretVariable, tokenVariable, envPrefix + "CHROMIUM"}
+}
 
 func (c *configuration) readFlags(flags *pflag.FlagSet, o *options) {
 	for i := range c.table {

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/voicegw/voicegw"
 )
 
 // Limits of the HTTP server. A connection that became a WebSocket has those of its door instead.
@@ -31,27 +29,37 @@ type door struct {
 	url      string // of the page
 	notes    []string
 	listener net.Listener
+	shared   bool // others may take connections on its address after us
 	server   *http.Server
 }
 
-// openDoor listens, and will serve the gateway and the page.
-func openDoor(o *options, gw *voicegw.Gateway, page http.Handler, log *zap.Logger) (*door, error) {
+// openDoor listens, and will serve what it is given.
+func openDoor(o *options, handler http.Handler, log *zap.Logger) (*door, error) {
 	var config *tls.Config
 	var notes []string
 	if o.tls.on() {
 		var err error
-		if config, notes, err = certificate(o.tls); err != nil {
+		if config, notes, err = certificate(o.tls, log); err != nil {
 			return nil, err
 		}
 	}
-	listener, err := net.Listen("tcp", o.listen)
+	listener, shared, err := listen(o)
 	if err != nil {
-		return nil, listenError(o.listen, err)
+		return nil, err
 	}
-	d := &door{listener: limitConnections(listener, o.callsMax+connectionsSpare), notes: notes}
+	if address := listener.Addr().String(); o.exposed(address) {
+		_ = listener.Close()
+		return nil, usagef("the socket that was handed over is open to strangers (%s), and there is a real API key and no "+
+			"authentication: set access.secret_file or access.jwks, or --insecure", address)
+	}
+	each := o.limits.connectionsPerAddress
+	if each == 0 {
+		each = o.callsMax + connectionsSpare/2
+	}
+	d := &door{listener: limitConnections(listener, o.callsMax+connectionsSpare, each), notes: notes, shared: shared}
 	d.address(o, listener.Addr())
 	d.server = &http.Server{
-		Handler:           routes(gw, page),
+		Handler:           handler,
 		TLSConfig:         config,
 		Protocols:         new(http.Protocols),
 		ReadHeaderTimeout: headerTimeout,
@@ -65,13 +73,13 @@ func openDoor(o *options, gw *voicegw.Gateway, page http.Handler, log *zap.Logge
 	return d, nil
 }
 
-// routes are what is served where.
-func routes(gw, page http.Handler) http.Handler {
+// routes are what is served where: the page, calls, and whether the gateway is well.
+func routes(page, voice, health http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", page)
-	for _, path := range []string{"/v1/voice", "/healthz", "/readyz"} {
-		mux.Handle(path, plain(gw))
-	}
+	mux.Handle("/v1/voice", plain(voice))
+	mux.Handle("/healthz", plain(health))
+	mux.Handle("/readyz", plain(health))
 	return mux
 }
 

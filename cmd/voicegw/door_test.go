@@ -49,7 +49,7 @@ func limitedToTwo(t *testing.T) {
 		a, _ := net.Pipe()
 		inner.calls <- a
 	}
-	l := limitConnections(inner, 2)
+	l := limitConnections(inner, 2, 2)
 	var open []net.Conn
 	for range 2 {
 		c, err := l.Accept()
@@ -105,7 +105,7 @@ func TestShutDownIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.limits.shutdownTimeout = 50 * time.Millisecond
-	d, err := openDoor(o, gw, http.NotFoundHandler(), zap.NewNop())
+	d, err := openDoor(o, routes(http.NotFoundHandler(), gw, gw), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 
 // exploreOptions are the flags of explore.
 type exploreOptions struct {
-	untimed, inclusion, json bool
-	max                      int
+	untimed, inclusion, reduce, json bool
+	max                              int
 }
 
 // exploreCap is how many states explore visits unless it is told otherwise.
@@ -32,6 +32,9 @@ func exploreCommand() *cobra.Command {
 			"are state classes (the linear state class graph: two classes are one if they are equal or, with --inclusion,\n" +
 			"if one holds the other, which keeps the markings and makes fewer). If none has, or with --untimed, the\n" +
 			"states are markings. Transitions that may fire at the same time fire in any order.\n\n" +
+			"--reduce leaves out markings that differ only in the order of independent firings. Every dead marking is\n" +
+			"still found; states and edges are fewer than those of the net, and bounds are not told. It needs a net\n" +
+			"without priorities and, if it has intervals, --untimed.\n\n" +
 			"The exit code is 0 if every state was visited, 3 if the cap was hit, 2 if the file cannot be read.",
 		Args: func(_ *cobra.Command, args []string) error {
 			return oneFile("a PNML file, or a .net file of TINA")(args)
@@ -42,6 +45,7 @@ func exploreCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.untimed, "untimed", false, "ignore intervals: whatever is enabled may fire")
 	cmd.Flags().BoolVar(&o.inclusion, "inclusion", false, "merge a state class into one that holds it")
+	cmd.Flags().BoolVar(&o.reduce, "reduce", false, "find the dead markings alone, without every order of firings")
 	cmd.Flags().IntVar(&o.max, "cap", exploreCap, "the most states to visit")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return cmd
@@ -52,9 +56,10 @@ type explored struct {
 	States    int            `json:"states"` // markings or state classes
 	Edges     int            `json:"edges"`
 	Complete  bool           `json:"complete"`
-	Deadlocks int            `json:"deadlocks"` // different markings in which nothing is enabled
-	Bounds    map[string]int `json:"bounds"`    // by place: the most tokens it holds
+	Deadlocks int            `json:"deadlocks"`       // different markings in which nothing is enabled
+	Bounds    map[string]int `json:"bounds,omitzero"` // by place: the most tokens it holds; not if reduced
 	Seconds   float64        `json:"seconds"`
+	Reduced   bool           `json:"reduced,omitzero"` // as asked: states and edges may be fewer than those of the net
 
 	kind  string   // what the states are
 	order []string // the places as the file declares them
@@ -72,6 +77,9 @@ func explore(ctx context.Context, name string, o exploreOptions, stdout, stderr 
 	n, err := readNet(name)
 	if err != nil {
 		return err
+	}
+	if o.reduce && n.file.Timed && !o.untimed {
+		return usagef("--reduce is about markings; %s has intervals, which --untimed ignores", name)
 	}
 	m, err := n.model()
 	if err != nil {
@@ -99,12 +107,21 @@ func explore(ctx context.Context, name string, o exploreOptions, stdout, stderr 
 func exploreMarkings(ctx context.Context, m *verify.Model, o exploreOptions, stderr io.Writer) (*explored, error) {
 	p := newProgress(stderr, "markings")
 	defer p.end()
-	g, err := verify.ExploreModel(ctx, m, verify.Options{Max: o.max, Semantics: verify.Interleave, Progress: p.step})
+	vo := verify.Options{Max: o.max, Semantics: verify.Interleave, Progress: p.step}
+	if o.reduce {
+		if err := m.Reducible(); err != nil {
+			return nil, &usageError{fmt.Errorf("--reduce: %w", err)}
+		}
+		vo.Reduce = &verify.Reduction{}
+	}
+	g, err := verify.ExploreModel(ctx, m, vo)
 	if err != nil {
 		return nil, err
 	}
-	e := &explored{kind: p.what, States: g.States(), Edges: g.Edges(), Deadlocks: len(g.Dead())}
-	e.fill(m, g.Bounds(), g.Idle())
+	e := &explored{kind: p.what, States: g.States(), Edges: g.Edges(), Deadlocks: len(g.Dead()), Reduced: o.reduce}
+	if !o.reduce { // else what was left out would count
+		e.fill(m, g.Bounds(), g.Idle())
+	}
 	e.judge(m, g.Complete, g.Faults, o)
 	return e, nil
 }
@@ -160,6 +177,9 @@ func (e *explored) print(w io.Writer, asJSON bool) error {
 	more := ""
 	if !e.Complete {
 		more = ", and there are more"
+	}
+	if e.Reduced {
+		more += " (reduced)"
 	}
 	fmt.Fprintf(w, "%d %s, %d edges%s\n%d dead markings\n", e.States, e.kind, e.Edges, more, e.Deadlocks)
 	for _, place := range e.order {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,12 +94,53 @@ func TestExploreKeys(t *testing.T) {
 	}
 }
 
+// TestExploreReduced: fewer markings, the same dead ones, and nothing of bounds.
+func TestExploreReduced(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "philosophers.net")
+	var text strings.Builder
+	const n = 6
+	for i := range n {
+		fmt.Fprintf(&text, "pl fork%d (1)\npl thinks%d (1)\n", i, i)
+		fmt.Fprintf(&text, "tr left%d thinks%d fork%d -> has%d\n", i, i, i, i)
+		fmt.Fprintf(&text, "tr right%d has%d fork%d -> eats%d\n", i, i, (i+1)%n, i)
+		fmt.Fprintf(&text, "tr rest%d eats%d -> thinks%d fork%d fork%d\n", i, i, i, i, (i+1)%n)
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := command(t, nil, "explore", file, "--json")
+	full.want(t, 0, `"deadlocks":1`, `"bounds":{`)
+	reduced := command(t, nil, "explore", file, "--json", "--reduce")
+	reduced.want(t, 0, `"deadlocks":1`, `"reduced":true`, `"complete":true`)
+	var all, some explored
+	err := errors.Join(json.Unmarshal([]byte(full.stdout), &all), json.Unmarshal([]byte(reduced.stdout), &some))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some.States >= all.States || some.Bounds != nil || strings.Contains(full.stdout, "reduced") {
+		t.Errorf("%s reduced: %s", full.stdout, reduced.stdout)
+	}
+	command(t, nil, "explore", file, "--reduce").want(t, 0, "edges (reduced)", "1 dead markings")
+	for _, name := range []string{"self_loop.net", "producer.net", "loops.net", "no_tie.net", "mutex.pnml"} {
+		want := exploreFile(t, name, exploreOptions{untimed: true})
+		have := exploreFile(t, name, exploreOptions{untimed: true, reduce: true})
+		if have.Deadlocks != want.Deadlocks || !have.Complete || have.States > want.States {
+			t.Errorf("%s: %+v, of %+v", name, have, want)
+		}
+	}
+}
+
 // TestExploreCodes: what a script learns from the exit code.
 func TestExploreCodes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty.pnml")
 	if err := os.WriteFile(empty, []byte("<pnml>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	urgent := filepath.Join(dir, "urgent.net")
+	if err := os.WriteFile(urgent, []byte("tr a p -> q\ntr b p -> r\npr a > b\npl p (1)\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -120,6 +163,9 @@ func TestExploreCodes(t *testing.T) {
 		{[]string{"a.net", "b.net"}, 2, []string{"one file", "b.net"}},
 		{[]string{testNet("tie.net"), "--cap", "0"}, 2, []string{"--cap is 0"}},
 		{[]string{testNet("tie.net"), "--untimed", "--inclusion"}, 2, []string{"--inclusion"}},
+		{[]string{testNet("tie.net"), "--reduce"}, 2, []string{"--reduce", "--untimed"}},
+		{[]string{urgent, "--reduce"}, 2, []string{"--reduce", "priorities"}},
+		{[]string{testNet("growing.net"), "--reduce", "--cap", "1000"}, 3, []string{"and there are more (reduced)"}},
 		{[]string{testNet("tie.net"), "--jsno"}, 2, []string{"did you mean --json?"}},
 	} {
 		command(t, nil, append([]string{"explore"}, test.args...)...).want(t, test.code, test.words...)

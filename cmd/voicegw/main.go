@@ -1,6 +1,6 @@
 // Command voicegw is the gateway and its tools: serve takes calls, call makes one, sim is the embedded model, net draws
 // and verify checks the nets that calls run on, explore visits all states of any net,
-// replay plays a recorded call again. `voicegw help` lists them.
+// replay plays a recorded call again, token makes call tokens. `voicegw help` lists them.
 package main
 
 import (
@@ -61,6 +61,6 @@ func rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
-		exploreCommand(), replayCommand(), versionCommand())
+		exploreCommand(), replayCommand(), tokenCommand(), versionCommand())
 	return root
 }

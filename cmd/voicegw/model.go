@@ -15,20 +15,36 @@ import (
 // model is who answers the calls of a gateway.
 type model struct {
 	wire  live.Wire
+	sdk   bool            // Google's client library speaks
 	told  transport.Model // what peers are told of it
 	where string          // for people: where audio goes
 	close func() error
 }
 
+// dialer opens connections to the model.
+func (m *model) dialer() live.Dialer {
+	if m.sdk {
+		return &live.SDK{Wire: m.wire}
+	}
+	return m.wire
+}
+
 // embedded reports whether the model runs in this process.
 func (o *options) embedded() bool {
-	return o.model.baseURL == "" && (o.model.key == "" || o.model.name == sim.ModelName)
+	return o.model.baseURL == "" && (!o.paid() || o.model.name == sim.ModelName)
 }
+
+// paid reports whether there is a key or a project in whose name a model can be asked.
+func (o *options) paid() bool { return o.model.key != "" || o.model.project != "" }
 
 // wire is how the model is dialled. Its address is missing for the embedded one, and no key goes there.
 func (o *options) wire() live.Wire {
 	w := live.Wire{BaseURL: o.model.baseURL, Model: o.model.name, HandshakeTimeout: o.limits.dialTimeout}
-	if !o.embedded() {
+	switch {
+	case o.embedded():
+	case o.model.project != "":
+		w.Vertex = &live.Vertex{Project: o.model.project, Location: o.model.location}
+	default:
 		w.APIKey = o.model.key
 	}
 	return w
@@ -45,8 +61,17 @@ func openModel(o *options) (*model, error) {
 		return startEmbedded(o)
 	}
 	name := cmp.Or(o.model.name, live.DefaultModel)
-	m := &model{wire: o.wire(), told: transport.Model{Name: name}, close: func() error { return nil }}
+	m := &model{wire: o.wire(), sdk: o.model.sdk, told: transport.Model{Name: name}, close: func() error { return nil }}
 	m.where = fmt.Sprintf("audio goes to Google: %s", name)
+	if v := m.wire.Vertex; v != nil {
+		var err error
+		if v.Token, err = live.DefaultToken(); err != nil {
+			return nil, usagef("vertex.project is %q, and there is nobody to ask in whose name: %w; `gcloud auth "+
+				"application-default login` makes credentials, or GOOGLE_APPLICATION_CREDENTIALS names a file of them",
+				v.Project, err)
+		}
+		m.where = fmt.Sprintf("audio goes to Google's Vertex AI, %s in %s: %s", v.Project, v.Location, name)
+	}
 	if u, err := url.Parse(o.model.baseURL); err == nil && u.Host != "" {
 		m.where = fmt.Sprintf("audio goes to %s: %s", u.Host, name)
 	}
@@ -64,8 +89,12 @@ func startEmbedded(o *options) (*model, error) {
 	}
 	w := o.wire()
 	w.BaseURL, w.Model = server.URL(), sim.ModelName
+	if o.model.sdk {
+		w.APIKey = sim.ModelName // Google's library wants one, this model takes any
+	}
 	return &model{
 		wire:  w,
+		sdk:   o.model.sdk,
 		told:  transport.Model{Name: sim.ModelName, Embedded: true},
 		where: "embedded model: nothing leaves this machine",
 		close: server.Close,

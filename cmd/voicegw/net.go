@@ -15,11 +15,12 @@ func netCommand() *cobra.Command {
 	var format string
 	var list bool
 	cmd := &cobra.Command{
-		Use:   "net [NAME]",
+		Use:   "net [NAME[/PART]]",
 		Short: "draw a net that calls run on",
 		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), as data (json), or for other tools that\n" +
 			"check nets (pnml, without time; tina, with it), if they can say what it does.\n" +
-			"--list names the nets; without a name it is the first of them.",
+			"--list names the nets; without a name it is the first of them. NAME/PART is one part of a net alone, such as\n" +
+			"session/turns: what it shares with other parts is drawn as squares.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
@@ -60,20 +61,17 @@ func listNets(w io.Writer) error {
 }
 
 func drawNet(w io.Writer, name, format string) error {
-	n, err := findNet(name)
-	if err != nil {
-		return err
-	}
-	p, err := n.program()
+	p, o, err := drawing(name)
 	if err != nil {
 		return err
 	}
 	var out []byte
 	switch format {
 	case "dot":
-		out = []byte(dot.Graph(p, dot.Options{}))
+		o.Title = ""
+		out = []byte(dot.Graph(p, o))
 	case "svg":
-		out, err = dot.SVG(p, dot.Options{Title: n.name + ": " + n.doc})
+		out, err = dot.SVG(p, o)
 	case "json":
 		out, err = json.MarshalIndent(export(p), "", "  ")
 		out = append(out, '\n')

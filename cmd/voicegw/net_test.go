@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/mutate"
 )
 
 func TestNet(t *testing.T) {
@@ -126,7 +127,7 @@ func TestDrawingIsFresh(t *testing.T) {
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	r := command(t, nil, "verify")
-	r.want(t, 0, "proved   deadlock-free")
+	r.want(t, 0, "proved   capacity", "proved   V8-uplink")
 	for _, n := range shippedNets() {
 		one := command(t, nil, "verify", n.name)
 		one.want(t, 0, n.name+": "+n.doc)
@@ -146,8 +147,25 @@ func TestVerify(t *testing.T) {
 // TestVerifyMutate counts what the properties notice.
 func TestVerifyMutate(t *testing.T) {
 	t.Parallel()
-	r := command(t, nil, "verify", "session-half-duplex", "--mutate", "--json")
-	r.want(t, 0, `"mutants":`, `"killed":`, `"score":`, `"survivors":`)
+	score := func(context.Context) (*mutate.Score, error) {
+		return &mutate.Score{Mutants: 4, Killed: 3, Survivors: []string{"end_call: without its input"},
+			Why: map[string]string{"end_call: without its input": "nothing notices"}}, nil
+	}
+	of := func(shippedNet, context.Context) (*mutate.Score, error) { return score(t.Context()) }
+	for asJSON, want := range map[bool][]string{
+		true:  {`"mutants": 4`, `"killed": 3`, `"score": 0.75`, `"survivors": [`},
+		false: {"3 of 4 mutants killed (75 %)", "survives: end_call: without its input: nothing notices"},
+	} {
+		var out strings.Builder
+		if err := (&fileCheck{json: asJSON}).mutants(t.Context(), shippedNets()[:1], &out, of); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("it does not say %q:\n%s", w, out.String())
+			}
+		}
+	}
 	command(t, nil, "verify", testNet("mutex.pnml"), "--mutate", "--property", "deadlock-free").want(t, 2, "--mutate")
 }
 

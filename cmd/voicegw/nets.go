@@ -15,15 +15,21 @@ type shippedNet struct {
 
 // shippedNets are the sessions a gateway has, the default first.
 func shippedNets() []shippedNet {
+	manual := voicenets.Config{Greeting: true, Prompts: defaultPrompts()}
+	server, deaf, serverDeaf := manual, manual, manual
+	server.Detection, serverDeaf.Detection = voicenets.Server, voicenets.Server
+	deaf.HalfDuplex, serverDeaf.HalfDuplex = true, true
 	return []shippedNet{
-		{"session", "a call whose speech the gateway detects", voicenets.Config{Greeting: true}},
-		{"session-half-duplex", "the same, deaf while a reply is playing",
-			voicenets.Config{Greeting: true, HalfDuplex: true}},
-		{"session-server", "a call whose speech the model detects",
-			voicenets.Config{Greeting: true, Detection: voicenets.Server}},
-		{"session-server-half-duplex", "the same, deaf while a reply is playing",
-			voicenets.Config{Greeting: true, Detection: voicenets.Server, HalfDuplex: true}},
+		{"session", "a call whose speech the gateway detects", manual},
+		{"session-half-duplex", "the same, deaf while a reply is playing", deaf},
+		{"session-server", "a call whose speech the model detects", server},
+		{"session-server-half-duplex", "the same, deaf while a reply is playing", serverDeaf},
 	}
+}
+
+// defaultPrompts are the prompts of a gateway without settings.
+func defaultPrompts() voicenets.Prompts {
+	return voicenets.Prompts(0).With(voicenets.Fallback).With(voicenets.Goodbye)
 }
 
 // findNet returns the net of a name; "" is the default.

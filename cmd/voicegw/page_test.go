@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/audio/audiotest"
 	"github.com/voicegw/voicegw/internal/browsertest"
 )
@@ -47,6 +50,140 @@ func TestPageTalks(t *testing.T) {
 			t.Errorf("the picture is too large: %v", info.Size())
 		}
 	}
+	tab.Click("#talk")
+	tab.WaitFor(`document.body.dataset.state === "ended"`)
+	tab.NoErrors()
+	s.end()
+}
+
+// heardBy is what a page opened with ?tap=1 has played so far, at 16 kHz.
+func heardBy(t *testing.T, tab *browsertest.Tab) []int16 {
+	t.Helper()
+	var tap struct {
+		Rate   int
+		Base64 string
+	}
+	tab.Eval(`voicegw.heard()`, &tap)
+	data, err := base64.StdEncoding.DecodeString(tap.Base64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pcm := audio.PCM{RateHz: tap.Rate, Samples: audio.AppendSamples(nil, data)}
+	return audiotest.Resample(pcm, 16000).Samples
+}
+
+// understood is how many of the loud pieces of what was said, half a second each, were heard somewhere: a browser's
+// jitter buffer stretches and shortens time, so the whole cannot be laid over what was heard.
+func understood(said, heard []int16) (alike, loud int) {
+	const piece = 8000
+	for ; len(said) >= piece; said = said[piece:] {
+		if audio.RMS(said[:piece]) < audiotest.Loud {
+			continue
+		}
+		loud++
+		if _, corr := audiotest.Align(said[:piece], heard); corr > 0.7 {
+			alike++
+		}
+	}
+	return alike, loud
+}
+
+// TestPageOverWebRTC talks to `serve` over WebRTC: the page hears the words it said, and typed ones are answered too.
+func TestPageOverWebRTC(t *testing.T) {
+	const rateHz = 48000
+	voice := audiotest.Resample(audiotest.Speech("question"), rateHz).Samples
+	microphone := append(make([]int16, 2*rateHz), voice...)
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, microphone)})
+	s := startServe(t, []string{"VOICEGW_GREETING="}, "--doors", "webrtc")
+	tab := browser.Open(t, s.url+"?raw=1&tap=1")
+	tab.WaitFor(`window.voicegw`)
+	tab.Eval(`((way) => {
+		way.value = "webrtc";
+		way.dispatchEvent(new Event("change"));
+	})(document.querySelector("#way"))`, nil)
+	tab.Click("#talk")
+	tab.WaitFor(`document.querySelector("#connection").textContent === "Connected over WebRTC"`)
+	tab.WaitFor(`voicegw.log.some((e) => e.type === "turn" && e.state === "end" && e.reason === "complete")`)
+	tab.WaitFor(`voicegw.log.findLast((e) => e.type === "playout")?.playing === false`)
+	said := audiotest.Resample(audiotest.Speech("question"), 16000).Samples
+	alike, loud := understood(said, heardBy(t, tab))
+	other, others := understood(audiotest.Resample(audiotest.Speech("german"), 16000).Samples, heardBy(t, tab))
+	t.Logf("%d of %d pieces were heard, and %d of %d of another recording", alike, loud, other, others)
+	if loud < 3 || 10*alike < 6*loud || 10*other > 3*others {
+		t.Error("that is not what was said")
+	}
+	types(tab, "Are you there?")
+	tab.WaitFor(`voicegw.log.filter((e) => e.type === "turn" && e.state === "start").length === 2`)
+	tab.WaitFor(`document.body.dataset.speaking === "model"`)
+	tab.Click("#talk")
+	tab.WaitFor(`document.body.dataset.state === "ended"`)
+	var stats struct{ BadEvents, UnknownEvents, FramesReceived int }
+	if tab.Eval(`voicegw.stats()`, &stats); stats.BadEvents+stats.UnknownEvents+stats.FramesReceived != 0 {
+		t.Errorf("over WebRTC came %+v", stats)
+	}
+	tab.NoErrors()
+	s.end()
+}
+
+// types says words with the keyboard.
+func types(tab *browsertest.Tab, words string) {
+	tab.Click("#text")
+	tab.Press(words)
+	tab.Press("\r")
+}
+
+// fickleModel says how the model of TestPageModes answers what is typed.
+const fickleModel = `
+speed 20
+on text "noon": say 600ms "It is noon."
+on text "clock": call get_time {}
+on text "twice": say 600ms "Once is enough."
+connection 1
+on text "break": drop
+connection 2-
+on text "break": say 600ms "Here I am again."
+`
+
+// TestPageModes does on the page what is not talking, before `serve` and a model that loses its connection: words are
+// typed, the page answers a tool, the call is on hold, and goes on behind a broken connection.
+func TestPageModes(t *testing.T) {
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, 48000, make([]int16, 480))})
+	m := start(t, nil, "sim", "--listen", "127.0.0.1:0", "--scenario", writeFile(t, "fickle.txt", []byte(fickleModel)))
+	model, ok := strings.CutPrefix(m.line(), "the embedded model is at ")
+	if !ok {
+		t.Fatal("sim prints no URL")
+	}
+	tools := writeFile(t, "tools.json", []byte(`[{"name": "get_time", "description": "The time where the caller is."}]`))
+	s := startServe(t, []string{"VOICEGW_GREETING="}, "--model-base-url", model, "--session-tools-file", tools)
+	tab := browser.Open(t, s.url)
+	tab.WaitFor(`window.voicegw`)
+	tab.Eval(`(window.shown = [], new MutationObserver(() => shown.push(document.querySelector("#mode").textContent))
+		.observe(document.querySelector("#mode"), {childList: true}), 0)`, nil)
+	tab.Click("#talk")
+	tab.WaitFor(`document.body.dataset.state === "live"`)
+	answered := func(typed, answer string) {
+		t.Helper()
+		types(tab, typed)
+		tab.WaitFor(fmt.Sprintf(`[...document.querySelectorAll(".said.model")].some((e) => e.textContent.includes(%q))`,
+			answer))
+	}
+	answered("Is it noon?", "It is noon.")
+
+	answered("What does the clock say?", "timeZone") // the model repeats the output
+	tab.WaitFor(`document.querySelector("#transcript .aside").textContent.includes("get_time")`)
+
+	tab.Click("#hold")
+	tab.WaitFor(`document.querySelector("#mode").textContent.startsWith("On hold.")`)
+	tab.WaitFor(`document.querySelector("#hold").getAttribute("aria-pressed") === "true"`)
+	tab.Click("#hold")
+	tab.WaitFor(`document.querySelector("#mode").hidden`)
+	tab.WaitFor(`document.querySelector("#hold").getAttribute("aria-pressed") === "false"`)
+	answered("Say it twice.", "Once is enough.")
+
+	answered("Will you break?", "Here I am again.")
+	tab.WaitFor(`voicegw.log.filter((e) => e.type === "model").map((e) => e.state).join() === "lost,back"`)
+	tab.WaitFor(`shown.includes("Reconnecting to the model. The call goes on.") && shown.at(-1) === ""`)
+	tab.WaitFor(`document.body.dataset.state === "live"`)
 	tab.Click("#talk")
 	tab.WaitFor(`document.body.dataset.state === "ended"`)
 	tab.NoErrors()

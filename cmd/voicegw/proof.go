@@ -13,8 +13,9 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// proofTimeout is how long serve takes at most to prove nets with timings of their own.
-const proofTimeout = 10 * time.Second
+// proofTimeout is how long serve takes at most to prove its nets: a few seconds of a processor, on a machine that may
+// be busy with the calls of the process before it.
+const proofTimeout = 2 * time.Minute
 
 // prove makes sure that the gateway's nets are proved; serve takes no calls on others.
 func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {

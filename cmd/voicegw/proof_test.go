@@ -29,7 +29,7 @@ func TestProveBeforeServing(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "voicegw", "proofs", "*.json"))
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) < 4 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	data, err := os.ReadFile(files[0])

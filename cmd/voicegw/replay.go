@@ -75,7 +75,11 @@ func replay(name string, timing voicenets.Config, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
 	fmt.Fprintf(stdout, "%d events in %v of net time\nthe same, event for event\n", done, r.last.At)
-	watched, err := holdToProof(name, prog, voicenets.Properties(n.config))
+	props, err := n.keeps()
+	if err != nil {
+		return err
+	}
+	watched, err := holdToProof(name, prog, watchable(prog, props))
 	if err != nil {
 		return err
 	}
@@ -84,6 +88,17 @@ func replay(name string, timing voicenets.Config, stdout io.Writer) error {
 		return answerf(exitOpen, "%s is incomplete: %s", name, why)
 	}
 	return nil
+}
+
+// watchable are those properties that speak of the net alone, not of automata of its environment.
+func watchable(prog *petri.Program, props []*verify.Property) []*verify.Property {
+	var list []*verify.Property
+	for _, p := range props {
+		if _, err := monitor.New(prog, p); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // holdToProof lets a monitor, which is no machine, follow the record, and returns how many properties it watched.
@@ -168,15 +183,30 @@ func sessionOf(hash string, timing voicenets.Config) (shippedNet, *petri.Program
 		for _, greeting := range []bool{true, false} {
 			c := timing
 			c.Detection, c.HalfDuplex, c.Greeting = n.config.Detection, n.config.HalfDuplex, greeting
-			n.config = c
-			p, err := n.program()
-			if err != nil {
-				return n, nil, err
-			}
-			if event.Hash(p) == hash {
-				return n, p, nil
+			for _, made := range made(c) {
+				n.config = made
+				p, err := n.program()
+				if err != nil {
+					return n, nil, err
+				}
+				if event.Hash(p) == hash {
+					return n, p, nil
+				}
 			}
 		}
 	}
 	return shippedNet{}, nil, nil
+}
+
+// made are what sessions of these timings may be made of besides: the default prompts or none, tools or none.
+func made(c voicenets.Config) []voicenets.Config {
+	list := []voicenets.Config{c}
+	for _, prompts := range []voicenets.Prompts{defaultPrompts(), 0} {
+		for _, slots := range []int{0, 2} {
+			other := c
+			other.Prompts, other.ToolSlots = prompts, slots
+			list = append(list, other)
+		}
+	}
+	return list
 }

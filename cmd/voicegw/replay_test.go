@@ -123,11 +123,15 @@ func TestHoldToProof(t *testing.T) {
 	}
 	event.NewArchive(&data, p, event.ArchiveConfig{}).Append(m.Advance(time.Second).Events)
 	file := writeFile(t, "muted"+recordEnding, data.Bytes())
-	if watched, err := holdToProof(file, p, voicenets.Properties(n.config)); err != nil || watched < 5 {
+	props, err := n.keeps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if watched, err := holdToProof(file, p, watchable(p, props)); err != nil || watched < 5 {
 		t.Errorf("%d properties: %v", watched, err)
 	}
 	var a *answer
-	_, err = holdToProof(file, p, []*verify.Property{verify.Never("muted")})
+	_, err = holdToProof(file, p, []*verify.Property{verify.Never("ears/muted")})
 	if !errors.As(err, &a) || a.code != exitFailed || !strings.Contains(a.text, "injected peer_mute[on]") {
 		t.Errorf("%v", err)
 	}

@@ -5,14 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/web"
 )
@@ -39,6 +47,19 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
+// serving is a gateway that takes calls.
+type serving struct {
+	o         *options
+	log       *zap.Logger
+	gw        *voicegw.Gateway
+	guard     *access.Guard
+	load      *access.Load
+	gate      *gate
+	door      *door
+	ws        *ws.Door // of /v1/voice
+	protocols *protocols
+}
+
 // serve takes calls until ctx is done, and then ends them.
 func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error) {
 	log := newLogger(o.log, stderr)
@@ -50,34 +71,103 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	gw, err := voicegw.New(o.gateway(m, log))
+	s, err := newServing(o, m, log)
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := prove(ctx, gw, stderr); err != nil {
+	gw := s.gw
+	if err := s.start(ctx, stderr); err != nil {
 		_ = gw.Close()
 		return err
 	}
-	d, err := openDoor(o, gw, web.Handler(web.Config{}), log)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(gw.Metrics(), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	admin, err := openAdmin(o, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), log)
 	if err != nil {
+		_ = s.door.listener.Close()
 		_ = gw.Close()
 		return err
 	}
-	fmt.Fprintf(stdout, "voicegw is at %s  (%s)\n", d.url, m.where)
-	for _, note := range d.notes {
+	defer admin.close()
+	fmt.Fprintf(stdout, "voicegw is at %s  (%s)\n", s.door.url, m.where)
+	if admin != nil {
+		fmt.Fprintf(stderr, "the admin listener is at %s\n", admin.url())
+	}
+	for _, note := range s.door.notes {
 		fmt.Fprintln(stderr, note)
 	}
-	var serving sync.WaitGroup
+	return s.until(ctx)
+}
+
+// newServing makes the gateway and who stands before it: the one tells the other how late its nets are. Its error is a
+// mistake in the settings.
+func newServing(o *options, m *model, log *zap.Logger) (*serving, error) {
+	guard, load, err := o.guard()
+	if err != nil {
+		return nil, err
+	}
+	cfg := o.gateway(m, log)
+	cfg.Lateness = load.Late
+	if err := o.readSession(&cfg); err != nil {
+		return nil, err
+	}
+	gw, err := voicegw.New(cfg)
+	return &serving{o: o, log: log, gw: gw, guard: guard, load: load}, err
+}
+
+// start opens the doors, so that a mistake in what they need is told first, and listens when the nets are proved.
+func (s *serving) start(ctx context.Context, stderr io.Writer) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	if err := prove(ctx, s.gw, stderr); err != nil {
+		return errors.Join(err, s.protocols.Close())
+	}
+	return s.listen()
+}
+
+// listen listens, and takes no call yet.
+func (s *serving) listen() (err error) {
+	s.door, err = openDoor(s.o, s.gate, s.log)
+	return err
+}
+
+// open opens the doors: every one of them takes its calls through the guard.
+func (s *serving) open() (err error) {
+	cfg := s.o.webSocket()
+	cfg.Lines, cfg.Log = access.NewLines(s.gw, s.guard), s.log
+	cfg.Offer.Instructions = slices.Sorted(maps.Keys(s.o.instructions))
+	if s.ws, err = ws.New(cfg); err != nil {
+		return &usageError{err}
+	}
+	if s.protocols, err = s.o.openProtocols(cfg.Lines, s.log); err != nil {
+		return &usageError{err}
+	}
+	s.gate = &gate{next: s.protocols.before(routes(web.Handler(web.Config{}), s.ws, s.gw))}
+	return nil
+}
+
+// until serves until ctx is done, lets the calls come to their end, and ends those that do not.
+func (s *serving) until(ctx context.Context) (err error) {
+	var running sync.WaitGroup
 	failed := make(chan error, 1)
-	serving.Go(func() { failed <- d.serve() })
+	running.Go(func() { failed <- s.door.serve() })
+	looking, look := context.WithCancel(context.WithoutCancel(ctx))
+	running.Go(func() { s.load.Run(looking) })
 	select {
 	case <-ctx.Done():
-		err = nil
+		s.drain(signalOf(ctx))
 	case err = <-failed:
 		err = fmt.Errorf("take calls: %w", err)
 	}
-	err = errors.Join(err, shutDown(o, d, gw, log))
-	serving.Wait()
+	look()
+	ended := shutDown(s.o, s.door, s.gw, s.log)
+	if ended == nil {
+		ended = errors.Join(s.ws.Close(), s.protocols.Close()) // nothing is left to wait for
+	}
+	err = errors.Join(err, ended)
+	running.Wait()
 	return err
 }
 
@@ -118,7 +208,7 @@ func (o *options) gateway(m *model, log *zap.Logger) voicegw.Config {
 		show = *o.showNet
 	}
 	return voicegw.Config{
-		Dialer:       m.wire,
+		Dialer:       m.dialer(),
 		Model:        m.told,
 		Setup:        o.setup(),
 		Instructions: o.instructions,
@@ -131,14 +221,37 @@ func (o *options) gateway(m *model, log *zap.Logger) voicegw.Config {
 		ShowNet:      show,
 		Record:       recordIn(o.record),
 		Log:          log,
-		WS: ws.Config{
-			Hosts:           o.hosts,
-			Origins:         o.origins,
-			HelloTimeout:    o.limits.helloTimeout,
-			WriteTimeout:    o.limits.writeTimeout,
-			PingInterval:    o.limits.pingInterval,
-			IdleTimeout:     o.limits.idleTimeout,
-			MessageBytesMax: o.limits.messageBytesMax,
-		},
+		WS:           o.webSocket(),
+		Hooks:        voicegw.Hooks{Begin: asGranted(o.setup())},
+	}
+}
+
+// asGranted plans a call as its token says: the model, and the tools it may use.
+func asGranted(setup live.Setup) func(context.Context, *transport.Hello) (*voicegw.Plan, error) {
+	return func(ctx context.Context, _ *transport.Hello) (*voicegw.Plan, error) {
+		grant := access.GrantOf(ctx)
+		if grant == nil {
+			return nil, nil
+		}
+		p := &voicegw.Plan{Allow: grant.Allows}
+		if grant.Model != "" {
+			own := setup
+			own.Model = grant.Model
+			p.Setup = &own
+		}
+		return p, nil
+	}
+}
+
+// webSocket is the configuration of the door of /v1/voice.
+func (o *options) webSocket() ws.Config {
+	return ws.Config{
+		Hosts:           o.hosts,
+		Origins:         o.origins,
+		HelloTimeout:    o.limits.helloTimeout,
+		WriteTimeout:    o.limits.writeTimeout,
+		PingInterval:    o.limits.pingInterval,
+		IdleTimeout:     o.limits.idleTimeout,
+		MessageBytesMax: o.limits.messageBytesMax,
 	}
 }

@@ -28,6 +28,7 @@ type served struct {
 // startServe starts `serve` on a free port of this machine.
 func startServe(t *testing.T, env []string, args ...string) *served {
 	t.Helper()
+	env = append([]string{"VOICEGW_LIMITS_DRAIN_LIMIT=0s"}, env...) // calls need not come to their own end
 	p := start(t, env, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	line := p.line()
 	m := regexp.MustCompile(`^voicegw is at (https?)(://127\.0\.0\.1:\d+/)  \(.+\)$`).FindStringSubmatch(line)

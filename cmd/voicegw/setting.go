@@ -135,7 +135,11 @@ func scoreSetting(key, def, doc string, field func(*options) *float64) setting {
 
 // timeSetting is a length of time from lo to hi.
 func timeSetting(key string, def, lo, hi time.Duration, doc string, field func(*options) *time.Duration) setting {
-	want := fmt.Sprintf("a length of time from %s to %s, such as %s", short(lo), short(hi), short(def))
+	like := def
+	if like == 0 {
+		like = min(hi, 5*time.Second)
+	}
+	want := fmt.Sprintf("a length of time from %s to %s, such as %s", short(lo), short(hi), short(like))
 	return setting{key: key, kind: "time", def: short(def), want: want, doc: doc, store: func(o *options, v value) bool {
 		d, err := time.ParseDuration(v.text)
 		*field(o) = d

@@ -4,6 +4,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -23,8 +24,8 @@ const (
 
 // settings are all keys, in the order of docs/configuration.md.
 func settings() []setting {
-	return slices.Concat(doorSettings(), modelSettings(), timingSettings(), speechSettings(), limitSettings(),
-		logSettings())
+	return slices.Concat(doorSettings(), doorsSettings(), accessSettings(), modelSettings(), timingSettings(),
+		sessionSettings(), speechSettings(), limitSettings(), logSettings())
 }
 
 func doorSettings() []setting {
@@ -55,7 +56,33 @@ func doorSettings() []setting {
 			func(o *options) *string { return &o.tls.keyFile }, nil),
 		boolSetting("tls.self_signed", "false", "https with a certificate made here, so that a phone may use its "+
 			"microphone; its browser warns once", func(o *options, b bool) { o.tls.selfSigned = b }),
+		listSetting("tls.acme_hosts", "names such as voice.example.com", "names for which certificates are got "+
+			"automatically, from Let's Encrypt or another authority; port 443 of each must lead here",
+			func(o *options) *[]string { return &o.tls.acme.hosts }, areNames),
+		textSetting("tls.acme_email", "none", "an address of electronic mail", "where the authority may write to",
+			func(o *options) *string { return &o.tls.acme.email }, nil),
+		textSetting("tls.acme_directory", "Let's Encrypt's", "an https URL", "another authority's directory (ACME, RFC 8555)",
+			func(o *options) *string { return &o.tls.acme.directory },
+			func(s string) bool { return s == "" || strings.HasPrefix(s, "https://") }),
+		textSetting("tls.acme_ca_file", "the system's", "the path of certificates in PEM",
+			"whom to trust when talking to that authority", func(o *options) *string { return &o.tls.acme.caFile }, nil),
+		textSetting("tls.acme_cache", "acme in your cache directory",
+			"the path of a directory, which is made if it is not there", "where certificates and their keys are kept",
+			func(o *options) *string { return &o.tls.acme.cacheIn }, canBeDirectory),
+		boolSetting("reuse_port", "false", "let the next process listen on the same address before this one ends",
+			func(o *options, b bool) { o.reusePort = b }),
+		textSetting("admin.listen", "none", "HOST:PORT on this machine, such as 127.0.0.1:9090",
+			"where to tell whoever runs the gateway how it is: /healthz, /readyz and /metrics (Prometheus)",
+			func(o *options) *string { return &o.adminListen },
+			func(s string) bool { return s == "" || isAddress(s) && loopback(s) }),
 	}
+}
+
+// areNames reports whether certificates can be had for all names.
+func areNames(list []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool {
+		return !strings.Contains(s, ".") || strings.ContainsAny(s, "*:/ ") || net.ParseIP(s) != nil
+	})
 }
 
 func modelSettings() []setting {
@@ -68,6 +95,14 @@ func modelSettings() []setting {
 		textSetting("model.key_file", "none", "the path of a file with nothing but a key of the Gemini API",
 			"a file with the API key, in place of GEMINI_API_KEY",
 			func(o *options) *string { return &o.model.keyFile }, nil),
+		choiceSetting("model.dialer", "wire", "who speaks with the model: voicegw itself (wire), or Google's client library "+
+			"(sdk), which costs more and can less", []string{"wire", "sdk"},
+			func(o *options, i int) { o.model.sdk = i == 1 }),
+		textSetting("vertex.project", "none", `a project such as "my-project"`,
+			"the Google Cloud project that pays: models of Vertex AI, by the application default credentials, in place of "+
+				"the Gemini API and its key", func(o *options) *string { return &o.model.project }, nil),
+		textSetting("vertex.location", "none", `a location such as "europe-west4" or "global"`,
+			"the region in which the project's models run", func(o *options) *string { return &o.model.location }, nil),
 		textSetting("voice", "the model's", "a voice such as Puck", "the voice the model speaks with",
 			func(o *options) *string { return &o.voice }, nil),
 		textSetting("language", "the model's", "a BCP 47 tag such as de-DE",
@@ -155,8 +190,15 @@ func limitSettings() []setting {
 		numberSetting("limits.message_bytes_max", ws.MessageBytesMaxDefault, 4<<10, 16<<20, "of a message from a peer",
 			func(o *options) *int { return &o.limits.messageBytesMax }),
 		timeSetting("limits.shutdown_timeout", 10*second, second, 10*time.Minute,
-			"for the calls to end after a signal to stop",
+			"for the calls to end after a signal to stop, when they were told to",
 			func(o *options) *time.Duration { return &o.limits.shutdownTimeout }),
+		timeSetting("limits.drain_delay", 0, 0, 5*time.Minute, "after SIGTERM, from /readyz saying no until no more calls "+
+			"are taken", func(o *options) *time.Duration { return &o.limits.drainDelay }),
+		timeSetting("limits.drain_limit", 15*second, 0, 24*time.Hour, "after that, for running calls to come to their "+
+			"end; in the last 70s of it they take leave at a quiet moment",
+			func(o *options) *time.Duration { return &o.limits.drainLimit }),
+		numberSetting("limits.connections_per_address", 0, 0, 200_000, "connections of one network address at one time; 0: "+
+			"as many as calls_max and half of the rest", func(o *options) *int { return &o.limits.connectionsPerAddress }),
 	}
 }
 

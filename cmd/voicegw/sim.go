@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +19,8 @@ import (
 // simOptions are the flags of sim.
 type simOptions struct {
 	listen, greeting string
+	scenario         string // a name or a file
+	scenarios        bool   // list them
 	speed            float64
 	latency          time.Duration
 	seed             uint64
@@ -26,9 +32,13 @@ func simCommand() *cobra.Command {
 		Use:   "sim",
 		Short: "the embedded model as a server of its own",
 		Long: "sim serves the protocol of Gemini Live on this machine: a parrot that needs no key. Point\n" +
-			"`voicegw serve --model-base-url` at it, or any client that takes a base URL.",
+			"`voicegw serve --model-base-url` at it, or any client that takes a base URL. With a scenario it\n" +
+			"misbehaves in one of the ways real models have been seen to; docs/model.md describes the language.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.scenarios {
+				return listScenarios(cmd.OutOrStdout())
+			}
 			server, err := o.server(cmd.Flags().Changed("seed"))
 			if err != nil {
 				return err
@@ -47,7 +57,45 @@ func simCommand() *cobra.Command {
 	f.Float64Var(&o.speed, "speed", 4, "how many times faster than real time audio is delivered, 0.1 to 1000")
 	f.DurationVar(&o.latency, "latency", 0, "from the end of the caller's turn to the first audio, at most 10s")
 	f.Uint64Var(&o.seed, "seed", 0, "decides the sizes of messages (default a new one each time)")
+	f.StringVar(&o.scenario, "scenario", "", "how it misbehaves: a `NAME` of the list, or a file, with a dot or slash")
+	f.BoolVar(&o.scenarios, "scenarios", false, "list the scenarios there are, and serve nothing")
 	return cmd
+}
+
+// listScenarios says what each built-in scenario is about.
+func listScenarios(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, name := range sim.Scenarios() {
+		s, err := sim.LoadScenario(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "%s\t%s\n", name, s.About)
+	}
+	return table.Flush()
+}
+
+// readScenario finds a scenario by its name or, when that looks like a file's, in the file; "" is none.
+func readScenario(name string) (*sim.Scenario, error) {
+	switch {
+	case name == "":
+		return nil, nil
+	case !strings.ContainsAny(name, "./"+string(os.PathSeparator)):
+		s, err := sim.LoadScenario(name)
+		if err != nil {
+			return nil, usagef("--scenario: %w; see voicegw sim --scenarios", err)
+		}
+		return s, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sim.ParseScenario(filepath.Base(name), string(text))
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return s, nil
 }
 
 // server makes the model; seeded says that the seed was given.
@@ -59,6 +107,10 @@ func (o *simOptions) server(seeded bool) (*sim.Server, error) {
 	cfg := sim.Config{Speed: o.speed, Latency: o.latency, Seed: o.seed}
 	if !seeded {
 		cfg.Seed = rand.Uint64()
+	}
+	var err error
+	if cfg.Scenario, err = readScenario(o.scenario); err != nil {
+		return nil, err
 	}
 	if o.speed == 0 {
 		return nil, usagef("--speed is 0; want 0.1 to 1000")

@@ -35,6 +35,8 @@ func (c *configuration) checkSpeech(o *options) {
 func (c *configuration) checkTLS(o *options) {
 	t := &o.tls
 	switch {
+	case len(t.acme.hosts) > 0 && (t.selfSigned || t.certFile != "" || t.keyFile != ""):
+		c.refuse("tls.acme_hosts", "either this, or tls.self_signed, or tls.cert_file and tls.key_file")
 	case t.selfSigned && (t.certFile != "" || t.keyFile != ""):
 		c.refuse("tls.self_signed", "either this, or tls.cert_file and tls.key_file")
 	case t.certFile == "" && t.keyFile != "":
@@ -51,16 +53,17 @@ func (c *configuration) checkTLS(o *options) {
 // checkModel lets package live look at what would be sent, without sending it: it refuses a wrong setup before it
 // dials, and with this context it does not dial.
 func (c *configuration) checkModel(o *options) {
-	if o.model.key == "" && o.model.baseURL == "" && o.model.name != "" && o.model.name != sim.ModelName {
-		c.refuse("model.name", "an API key for it, in GEMINI_API_KEY or model.key_file; without one there is "+
-			sim.ModelName+", the embedded model")
+	if !c.checkService(o) {
 		return
 	}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	wire := o.wire()
-	if o.embedded() {
+	switch {
+	case o.embedded():
 		wire.BaseURL = "ws://127.0.0.1:1"
+	case wire.Vertex != nil:
+		wire.Vertex.Token = func(ctx context.Context) (string, error) { return "", ctx.Err() }
 	}
 	_, err := wire.Dial(over, o.setup())
 	var wrong *live.SetupError
@@ -70,6 +73,7 @@ func (c *configuration) checkModel(o *options) {
 	for field, key := range map[string]string{
 		"Setup.Model": "model.name", "Wire.BaseURL": "model.base_url", "Setup.Voice": "voice",
 		"Setup.Language": "language", "Setup.SystemInstruction": "instructions", "Wire.APIKey": "model.key_file",
+		"Vertex.Project": "vertex.project", "Vertex.Location": "vertex.location",
 	} {
 		switch {
 		case field != wrong.Field:
@@ -81,12 +85,46 @@ func (c *configuration) checkModel(o *options) {
 	}
 }
 
+// checkService wants what the model's service asks for: a key, or a project with its location.
+func (c *configuration) checkService(o *options) bool {
+	m := &o.model
+	key, want := "", ""
+	switch {
+	case m.project == "" && m.location != "":
+		key, want = "vertex.location", "vertex.project beside it"
+	case m.project != "" && m.location == "":
+		key, want = "vertex.project", "vertex.location beside it, such as europe-west4 or global"
+	case m.project != "" && m.keyFile != "":
+		key, want = "model.key_file", "either this, or vertex.project, which takes the application default credentials"
+	case m.project != "" && m.name == "":
+		key, want = "model.name", "a Live model of Vertex AI beside vertex.project; they are not those of the Gemini API"
+	case !o.paid() && m.baseURL == "" && m.name != "" && m.name != sim.ModelName:
+		key, want = "model.name", "an API key for it, in GEMINI_API_KEY or model.key_file, or vertex.project; without one "+
+			"there is "+sim.ModelName+", the embedded model"
+	case m.sdk && !o.embedded() && !o.paid():
+		key, want = "model.dialer", "wire, or an API key: without one Google's client library looks for one elsewhere"
+	}
+	if key != "" {
+		c.refuse(key, want)
+	}
+	return key == ""
+}
+
 // checkDoor refuses to let strangers talk at the owner's expense.
 func (c *configuration) checkDoor(o *options) {
-	if o.model.key != "" && !o.embedded() && !o.insecure && !loopback(o.listen) {
-		c.refuse("listen", "a loopback address such as "+listenDefault+", because there is a real API key and no "+
-			"authentication: whoever reaches this address could talk at your expense. --insecure allows it")
+	if o.exposed(o.listen) {
+		c.refuse("listen", "a loopback address such as "+listenDefault+", because there is a real API key or "+
+			"project and no authentication: whoever reaches this address could talk at your expense. access.secret_file or "+
+			"access.jwks lets those in who have a call token; --insecure allows it to everybody")
 	}
+	if o.reusePort && !canReusePort {
+		c.refuse("reuse_port", "false: this system cannot")
+	}
+}
+
+// exposed reports whether strangers who reach an address could talk at the owner's expense.
+func (o *options) exposed(address string) bool {
+	return o.paid() && !o.embedded() && !o.insecure && !o.access.wanted() && !loopback(address)
 }
 
 // loopback reports whether only this machine reaches an address to listen on.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (c *fileCheck) runShipped(ctx context.Context, name string, stdout io.Write
 		nets = []shippedNet{n}
 	}
 	if c.mutate {
-		return c.mutants(ctx, nets, stdout)
+		return c.mutants(ctx, nets, stdout, shippedNet.mutate)
 	}
 	return c.verifyNets(ctx, nets, stdout, shippedNet.verify)
 }
@@ -94,14 +95,17 @@ func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writ
 		if err != nil {
 			return err
 		}
-		files, err := c.write(report)
-		if err != nil {
+		report.Net = n.name
+		these := findings(report)
+		if err := c.write(report, these, nil); err != nil {
 			return err
 		}
-		report.Net = n.name
-		found = append(found, findings(report, files)...)
+		found = append(found, these...)
 		if !c.json {
 			printVerdicts(w, n, report)
+			if err := c.printFigures(ctx, w, n); err != nil {
+				return err
+			}
 		}
 		if err := c.kept.keepShipped(report, n); err != nil {
 			return err
@@ -131,13 +135,33 @@ func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writ
 }
 
 // keeps are the properties of a net we ship.
-func (n shippedNet) keeps() []*verify.Property {
-	return append(voicenets.Properties(n.config), voicenets.Protocol(n.config)...)
+func (n shippedNet) keeps() ([]*verify.Property, error) {
+	closed, err := n.closed()
+	if err != nil {
+		return nil, err
+	}
+	list := []*verify.Property{voicenets.Capacity()}
+	for _, part := range voicenets.Proofs(n.config, closed) {
+		list = append(list, part.Props...)
+	}
+	return list, nil
+}
+
+// closed is the net that runs in a hostile environment.
+func (n shippedNet) closed() (*petri.Program, error) {
+	net, err := voicenets.Hostile(n.config)
+	if err != nil {
+		return nil, err
+	}
+	return petri.Compile(net)
 }
 
 // pick is the properties that --property names, or all.
 func (c *fileCheck) pick(n shippedNet) ([]*verify.Property, error) {
-	all := n.keeps()
+	all, err := n.keeps()
+	if err != nil {
+		return nil, err
+	}
 	if len(c.properties) == 0 {
 		return all, nil
 	}
@@ -157,23 +181,25 @@ func (c *fileCheck) pick(n shippedNet) ([]*verify.Property, error) {
 	return picked, nil
 }
 
-// verify checks the net that runs in a hostile environment.
+// verify proves the net that runs, in a hostile environment, slice by slice.
 func (n shippedNet) verify(ctx context.Context, props []*verify.Property) (*verify.Report, error) {
-	net, err := voicenets.Hostile(n.config)
+	closed, err := n.closed()
 	if err != nil {
 		return nil, err
 	}
-	closed, err := petri.Compile(net)
-	if err != nil {
-		return nil, err
-	}
-	open, err := n.program()
-	if err != nil {
-		return nil, err
+	asked := map[string]bool{}
+	for _, p := range props {
+		asked[p.Name] = true
 	}
 	start := time.Now()
 	clock := func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) }
-	return verify.Run(ctx, closed, verify.Config{Max: markingsMax, Now: clock, Certify: true, Open: open}, props...)
+	report, err := verify.RunParts(ctx, closed, verify.Config{Max: markingsMax, Now: clock, Certify: true},
+		[]*verify.Property{voicenets.Capacity()}, voicenets.Proofs(n.config, closed)...)
+	if err != nil {
+		return nil, err
+	}
+	report.Results = slices.DeleteFunc(report.Results, func(r verify.Result) bool { return !asked[r.Property.Name] })
+	return &report.Report, nil
 }
 
 func printVerdicts(w io.Writer, n shippedNet, r *verify.Report) {
@@ -190,8 +216,24 @@ func printVerdicts(w io.Writer, n shippedNet, r *verify.Report) {
 		total += res.Seconds
 	}
 	if len(r.Results) > 0 {
-		fmt.Fprintf(w, "  %s, %d markings, %.2f s\n", r.Outcome(), r.Results[0].States, float64(total))
+		fmt.Fprintf(w, "  %s, %.2f s\n", r.Outcome(), float64(total))
 	}
+}
+
+// printFigures prints how long things take at most, unless single properties were asked for.
+func (c *fileCheck) printFigures(ctx context.Context, w io.Writer, n shippedNet) error {
+	if len(c.properties) > 0 {
+		return nil
+	}
+	list, err := voicenets.Figures(ctx, n.config)
+	if err != nil {
+		return answerf(exitFailed, "%v", err)
+	}
+	fmt.Fprintln(w, "  the worst cases, whatever its environment does and whenever; some run attains each:")
+	for _, f := range list {
+		fmt.Fprintf(w, "    %8v  %-14s %s\n", f.Most, f.Name, f.Doc)
+	}
+	return nil
 }
 
 // mutantsJSON is what --mutate --json prints.
@@ -203,17 +245,22 @@ type mutantsJSON struct {
 	Basic     int      `json:"killed_by_others_than_capacity_and_deadlock"`
 	Refused   int      `json:"refused"`
 	Equal     int      `json:"equal"`
+	Idle      int      `json:"idle"` // survivors in which a transition fires no more
 	Survivors []string `json:"survivors"`
 }
 
+// basicProperties are those that every net should keep: a score is given without them too.
+func basicProperties() []string { return []string{"capacity", "deadlock-free"} }
+
 // mutants prints how much the properties of nets notice.
-func (c *fileCheck) mutants(ctx context.Context, nets []shippedNet, w io.Writer) error {
+func (c *fileCheck) mutants(ctx context.Context, nets []shippedNet, w io.Writer,
+	of func(shippedNet, context.Context) (*mutate.Score, error)) error {
 	for _, n := range nets {
-		s, err := n.mutate(ctx)
+		s, err := of(n, ctx)
 		if err != nil {
 			return err
 		}
-		m := mutantsJSON{n.name, s.Mutants, s.Killed, s.Rate(), s.Without("capacity", "deadlock-free"), s.Refused, s.Equal,
+		m := mutantsJSON{n.name, s.Mutants, s.Killed, s.Rate(), s.Strong, s.Refused, s.Equal, len(s.Idle),
 			append([]string{}, s.Survivors...)}
 		if c.json {
 			e := json.NewEncoder(w)
@@ -226,11 +273,21 @@ func (c *fileCheck) mutants(ctx context.Context, nets []shippedNet, w io.Writer)
 		fmt.Fprintf(w, "%s: %d of %d mutants killed (%.0f %%), %d without the properties capacity and deadlock-free; "+
 			"%d more were refused, %d are equal\n", n.name, m.Killed, m.Mutants, 100*m.Score, m.Basic, m.Refused, m.Equal)
 		for _, name := range m.Survivors {
-			fmt.Fprintf(w, "  survives: %s\n", name)
+			note := ""
+			if slices.Contains(s.Idle, name) {
+				note = " (a transition fires no more)"
+			}
+			if why := s.Why[name]; why != "" {
+				note += ": " + why
+			}
+			fmt.Fprintf(w, "  survives: %s%s\n", name, note)
 		}
 	}
 	return nil
 }
+
+// viewMax is how many markings of a view are visited for each mutant.
+const viewMax = 20_000
 
 // mutate changes the net in one place at a time; with small counts, so that it ends.
 func (n shippedNet) mutate(ctx context.Context) (*mutate.Score, error) {
@@ -240,10 +297,14 @@ func (n shippedNet) mutate(ctx context.Context) (*mutate.Score, error) {
 	if err != nil {
 		return nil, err
 	}
-	shut := func(open *petri.Net) (*petri.Net, error) { return voicenets.CloseHostile(open, config) }
+	views, err := voicenets.Views(config)
+	if err != nil {
+		return nil, err
+	}
 	return mutate.Run(ctx, net, mutate.Config{
-		Closures:   []mutate.Closure{{Name: "hostile", Close: shut}},
-		Properties: append(voicenets.Properties(config), voicenets.Protocol(config)...),
-		Max:        markingsMax,
+		Closures: views,
+		Max:      viewMax,
+		Basic:    basicProperties(),
+		Workers:  runtime.GOMAXPROCS(0),
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/smt"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
@@ -42,9 +43,9 @@ type finding struct {
 
 // certified says what proof was checked again, by code that did not make it.
 type certified struct {
-	Method  string `json:"method"` // markings or classes
+	Method  string `json:"method"` // markings, classes or invariant
 	NetHash string `json:"netHash"`
-	Count   int    `json:"count"` // of markings or classes
+	Count   int    `json:"count"` // of markings or classes; an invariant has none
 	Digest  string `json:"digest"`
 	File    string `json:"file,omitempty"` // where it was written
 }
@@ -73,7 +74,8 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	props, err := n.properties(c.properties)
+	solvers := newUnbounded()
+	props, err := n.properties(c.properties, solvers)
 	if err != nil {
 		return err
 	}
@@ -81,12 +83,17 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	files, err := c.write(report)
-	if err != nil {
+	found := findings(report)
+	for i, p := range props {
+		if found[i].Certificate == nil && report.Results[i].Outcome != verify.Unknown {
+			found[i].Certificate = solvers.certified(p)
+		}
+	}
+	if err := c.write(report, found, solvers.proofs); err != nil {
 		return err
 	}
 	if c.json {
-		err = printFindings(stdout, findings(report, files))
+		err = printFindings(stdout, found)
 	} else {
 		err = printReport(stdout, report)
 	}
@@ -107,7 +114,7 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 }
 
 // properties reads property texts, all mistakes at once.
-func (n *fieldNet) properties(texts []string) ([]*verify.Property, error) {
+func (n *fieldNet) properties(texts []string, u *unbounded) ([]*verify.Property, error) {
 	m, err := n.model()
 	if err != nil {
 		return nil, err
@@ -115,7 +122,7 @@ func (n *fieldNet) properties(texts []string) ([]*verify.Property, error) {
 	var props []*verify.Property
 	var wrong []error
 	for _, text := range texts {
-		p, err := n.property(strings.TrimSpace(text), m)
+		p, err := n.property(strings.TrimSpace(text), m, u)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("--property %q: %w", text, err))
 			continue
@@ -133,17 +140,18 @@ func (n *fieldNet) properties(texts []string) ([]*verify.Property, error) {
 }
 
 // property reads one property.
-func (n *fieldNet) property(text string, m *verify.Model) (*verify.Property, error) {
+func (n *fieldNet) property(text string, m *verify.Model, u *unbounded) (*verify.Property, error) {
 	verb, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
 	case text == "deadlock-free":
+		p := verify.DeadlockFree()
 		if n.file.Timed {
-			return stateclass.DeadlockFree(stateclass.Options{}), nil
+			p = stateclass.DeadlockFree(stateclass.Options{})
 		}
-		return verify.DeadlockFree(), nil
+		return u.never(p, "dead"), nil // a net of a file has no sinks
 	case verb == "bound":
-		return n.bound(rest, m)
+		return n.bound(rest, m, u)
 	case verb != "never" && verb != "reach":
 		return nil, fmt.Errorf("want deadlock-free, bound PLACE <= N, never EXPR or reach EXPR")
 	}
@@ -152,13 +160,13 @@ func (n *fieldNet) property(text string, m *verify.Model) (*verify.Property, err
 	}
 	switch {
 	case n.file.Timed && verb == "never":
-		return stateclass.Never(rest, stateclass.Options{}), nil
+		return u.never(stateclass.Never(rest, stateclass.Options{}), rest), nil
 	case n.file.Timed:
-		return stateclass.Reach(rest, stateclass.Options{}), nil
+		return u.reach(stateclass.Reach(rest, stateclass.Options{}), rest), nil
 	case verb == "never":
-		return verify.Never(rest), nil
+		return u.never(verify.Never(rest), rest), nil
 	}
-	return verify.Reach(rest), nil
+	return u.reach(verify.Reach(rest), rest), nil
 }
 
 // checkExpr finds out whether an expression is about this net.
@@ -171,7 +179,7 @@ func checkExpr(text string, m *verify.Model) error {
 }
 
 // bound reads PLACE <= N.
-func (n *fieldNet) bound(text string, m *verify.Model) (*verify.Property, error) {
+func (n *fieldNet) bound(text string, m *verify.Model, u *unbounded) (*verify.Property, error) {
 	at := strings.LastIndex(text, "<=")
 	if at < 0 {
 		return nil, fmt.Errorf("want bound PLACE <= N")
@@ -187,10 +195,11 @@ func (n *fieldNet) bound(text string, m *verify.Model) (*verify.Property, error)
 	if err := checkExpr(strconv.Quote(place), m); err != nil {
 		return nil, err
 	}
+	p := verify.Bounded(place, int(limit))
 	if n.file.Timed {
-		return stateclass.Bounded(place, int(limit), stateclass.Options{}), nil
+		p = stateclass.Bounded(place, int(limit), stateclass.Options{})
 	}
-	return verify.Bounded(place, int(limit)), nil
+	return u.never(p, exceeds(place, int(limit))), nil
 }
 
 // check runs the checks.
@@ -224,49 +233,56 @@ func (n *fieldNet) check(ctx context.Context, props []*verify.Property, stderr i
 }
 
 // doubt turns a verdict that speaks of every marking into unknown: beyond a place with more tokens than can be counted
-// nothing was visited. What a witness shows stands.
+// nothing was visited. What a witness shows stands, and so does an invariant, which counts any number.
 func doubt(r *verify.Result, reason string) {
-	if r.Outcome != verify.Unknown && r.Witness == nil {
+	if r.Outcome != verify.Unknown && r.Witness == nil && r.Method != smt.Method {
 		r.Verdict = verify.Doubt(r.Method, verify.Unsupported, r.States, "not everything was visited: %s", reason)
 	}
 }
 
-// write writes certificates to files of their own, and returns their names by result; "" where there is none.
-func (c *fileCheck) write(r *verify.Report) ([]string, error) {
-	files := make([]string, len(r.Results))
+// write writes certificates to files of their own, and notes their names.
+func (c *fileCheck) write(r *verify.Report, found []finding, invariants map[*verify.Property]*smt.Certificate) error {
 	if c.certificates == "" {
-		return files, nil
+		return nil
 	}
 	if err := os.MkdirAll(c.certificates, 0o755); err != nil {
-		return nil, usagef("--certificates: %w", err)
+		return usagef("--certificates: %w", err)
 	}
-	for i := range r.Results {
-		cert := r.Results[i].Certificate
-		if cert == nil {
+	for i := range found {
+		if found[i].Certificate == nil {
 			continue
 		}
-		data, err := json.Marshal(cert)
+		data, err := certificateFile(&r.Results[i], invariants)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sum := sha256.Sum256(data)
-		files[i] = filepath.Join(c.certificates, hex.EncodeToString(sum[:12])+".json")
-		if err := os.WriteFile(files[i], append(data, '\n'), 0o644); err != nil {
-			return nil, usagef("--certificates: %w", err)
+		name := filepath.Join(c.certificates, hex.EncodeToString(sum[:12])+".json")
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			return usagef("--certificates: %w", err)
 		}
+		found[i].Certificate.File = name
 	}
-	return files, nil
+	return nil
 }
 
-// findings are the verdicts of a report; files are where certificates were written.
-func findings(r *verify.Report, files []string) []finding {
+// certificateFile is what is written of a proof: what verify.ReadCertificate or smt.ReadCertificate reads.
+func certificateFile(r *verify.Result, invariants map[*verify.Property]*smt.Certificate) ([]byte, error) {
+	if r.Certificate != nil {
+		return r.Certificate.Bytes(), nil
+	}
+	return invariants[r.Property].Marshal()
+}
+
+// findings are the verdicts of a report.
+func findings(r *verify.Report) []finding {
 	out := []finding{}
 	for i := range r.Results {
 		v := &r.Results[i]
 		f := finding{Net: r.Net, Property: v.Property.Name, Verdict: v.Outcome, Method: v.Method, Reason: v.Reason,
 			States: v.States, Seconds: float64(v.Seconds), Witness: asJSON(v.Witness)}
 		if c := v.Certificate; c != nil {
-			f.Certificate = &certified{c.Method, c.Hash, c.Count, c.Digest, files[i]}
+			f.Certificate = &certified{Method: c.Method, NetHash: c.Hash, Count: c.Count, Digest: c.Digest}
 		}
 		out = append(out, f)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/smt"
 )
 
 // TestVerifyFile: verdicts and exit codes.
@@ -32,9 +34,8 @@ func TestVerifyFile(t *testing.T) {
 		{"no_tie.net", []string{"never r"}, 0, []string{"proved"}},
 		{"mutex.pnml", []string{`bound "work" <= 1`, "deadlock-free", "never !(lock) && work == 0"}, 0, []string{"proved"}},
 		{"mutex.pnml", []string{"bound rest <= 2"}, 1, []string{"refuted", "rest*3"}},
-		{"growing.net", []string{"never p == 0"}, 3, []string{"unknown", "not everything was decided"}},
 		{"growing.net", []string{"reach p == 70000"}, 3, []string{"unknown", "exceeds the capacity"}},
-		{"growing.net", []string{"never p == 0", "bound p <= 5"}, 1, []string{"unknown", "refuted"}},
+		{"growing.net", []string{"bound p <= 5"}, 1, []string{"refuted"}},
 		{"crossing_2.net", []string{"never onn_1 >= 1", "bound clsed <= 1"}, 2,
 			[]string{"2 properties", `"onn_1"`, "on_1", `"clsed"`, "closed"}},
 		{"crossing_2.net", []string{"never on_1 >="}, 2, []string{`--property "never on_1 >="`}},
@@ -51,6 +52,76 @@ func TestVerifyFile(t *testing.T) {
 		command(t, nil, args...).want(t, test.code, test.words...)
 	}
 	command(t, nil, "verify", filepath.Join(t.TempDir(), "none.net"), "--property", "deadlock-free").want(t, 2, "none.net")
+}
+
+// TestVerifyUnbounded: what no exploration exhausts is decided by solvers if they are there, either way, and by none
+// in the wrong one.
+func TestVerifyUnbounded(t *testing.T) {
+	t.Parallel()
+	_, err := exec.LookPath("z3")
+	solved := func(code int, verdict string) (int, string) {
+		if err != nil {
+			return 3, "unknown"
+		}
+		return code, verdict
+	}
+	for _, test := range []struct {
+		file, property, verdict string
+		code                    int
+	}{
+		{"growing.net", "never p == 0", "proved", 0},
+		{"growing.net", "reach p == 0", "refuted", 1},
+		{"growing.net", "deadlock-free", "proved", 0},
+		{"doubling.net", "never q >= 1", "proved", 0},
+		{"doubling.net", "reach q >= 1", "refuted", 1},
+		{"doubling.net", "bound q <= 0", "proved", 0},
+		{"filling.net", "deadlock-free", "proved", 0},
+		{"filling.net", "never closed", "proved", 0},
+	} {
+		code, verdict := solved(test.code, test.verdict)
+		dir := t.TempDir()
+		r := command(t, nil, "verify", testNet(test.file), "--property", test.property, "--json", "--certificates", dir)
+		r.want(t, code, verdict, `"property": "`+test.property)
+		if err != nil {
+			continue
+		}
+		var list []finding
+		if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || list[0].Certificate == nil {
+			t.Fatalf("%s: %v: %s", test.property, err, r.stdout)
+		}
+		checkInvariant(t, &list[0], test.file, strings.SplitN(test.property, " ", 2)[1:])
+	}
+	for file, property := range map[string]string{"growing.net": "reach p == 5", "doubling.net": "reach p >= 100",
+		"filling.net": "reach room == 3"} {
+		command(t, nil, "verify", testNet(file), "--property", property).want(t, 0, "proved   "+property)
+	}
+}
+
+// checkInvariant reads the certificate of an invariant and has it checked again.
+func checkInvariant(t *testing.T, f *finding, file string, expr []string) {
+	t.Helper()
+	data, err := os.ReadFile(f.Certificate.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := smt.ReadCertificate(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := readNet(testNet(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := n.model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(expr) == 1 && cert.Property != expr[0] && !strings.HasPrefix(expr[0], "q <=") {
+		t.Errorf("the certificate is about %s, not %s", cert.Property, expr[0])
+	}
+	if err := smt.Check(context.Background(), smt.Config{}, m, verify.Interleave, cert.Property, cert); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestVerifyFileCertificates: a proof comes with a certificate that a checker of its own takes.
@@ -78,7 +149,7 @@ func TestVerifyFileCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		props, err := n.properties([]string{test.property})
+		props, err := n.properties([]string{test.property}, newUnbounded())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,8 @@ func timeAsLength() map[string]bool {
 // parameter.
 func clocked() []string {
 	return []string{
-		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
+		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "internal/browsertest",
+		"internal/npmtest", "internal/doortest",
 	}
 }
 
@@ -46,6 +47,7 @@ func clock() map[string]bool {
 func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
+		"internal/npmtest", "internal/doortest", "verify/mutate",
 	}
 }
 

@@ -17,7 +17,7 @@ func layers() map[string]layer {
 	return map[string]layer{
 		".": {imports: []string{
 			"petri", "petri/*", "verify", "verify/*", "voicenets", "audio", "live", "live/*", "transport",
-			"transport/*", "transport/ws/*", "agent", "agent/*", "journal",
+			"transport/*", "transport/ws/*", "agent", "agent/*", "journal", "access",
 		}, tests: []string{"web", "audio/audiotest"}},
 		"cmd/voicegw":       {imports: []string{"..."}},
 		"cmd/voicegw/*":     {imports: []string{"..."}},
@@ -27,15 +27,16 @@ func layers() map[string]layer {
 		"petri/dot":         {imports: []string{"petri"}},
 		"petri/petritest":   {imports: []string{"petri"}},
 		"petri/patterns":    {imports: []string{"petri"}},
-		"verify":            {imports: []string{"petri"}},
+		"verify":            {imports: []string{"petri", "verify/farkas"}, tests: []string{"verify/stateclass"}},
+		"verify/farkas":     {},
 		"verify/stateclass": {imports: []string{"petri", "verify"}},
-		"verify/smt":        {imports: []string{"petri", "verify"}, tests: []string{"voicenets"}},
+		"verify/smt":        {imports: []string{"petri", "verify", "verify/farkas"}, tests: []string{"voicenets"}},
 		"verify/netfile":    {imports: []string{"petri", "verify"}, tests: []string{"verify/stateclass"}},
 		"verify/monitor":    {imports: []string{"petri", "verify"}, tests: []string{"voicenets", "petri/event"}},
 		"verify/verifytest": {imports: []string{"petri", "verify"}},
 		"verify/mutate":     {imports: []string{"petri", "verify", "verify/*"}, tests: []string{"voicenets"}},
 		"voicenets": {
-			imports: []string{"petri", "verify"}, tests: []string{"verify/mutate", "verify/stateclass"},
+			imports: []string{"petri", "verify", "verify/mutate", "verify/stateclass"},
 		},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
@@ -44,21 +45,49 @@ func layers() map[string]layer {
 		"live/sim":               {imports: []string{"audio"}, tests: []string{"live"}},
 		"transport":              {imports: []string{"audio"}},
 		"transport/*":            {imports: []string{"audio", "transport"}},
-		"transport/ws/wstest":    {},
-		"transport/ws/wsclient":  {imports: []string{"audio", "transport", "transport/ws"}},
-		"web":                    {tests: []string{"audio", "transport", "transport/ws"}},
-		"agent":                  {imports: []string{"petri", "verify"}},
-		"agent/*":                {imports: []string{"agent", "petri", "verify"}},
-		"journal":                {imports: []string{"petri", "petri/event"}},
-		"internal/tidy":          {},
-		"internal/browsertest":   {},
+		"transport/httpdoor":     {imports: []string{"transport"}},
+		"transport/ws":           {imports: []string{"audio", "transport", "transport/httpdoor"}},
+		"transport/rtc": {
+			imports: []string{"audio", "transport", "transport/httpdoor", "transport/ws"},
+			tests:   []string{".", "live", "live/sim", "web"},
+		},
+		"transport/ws/wstest":   {},
+		"transport/openai":      {imports: []string{"audio", "transport", "transport/wsdoor"}, tests: []string{"."}},
+		"transport/rtvi":        {imports: []string{"audio", "transport", "transport/wsdoor"}, tests: []string{"."}},
+		"transport/gemini":      {imports: []string{"audio", "transport", "transport/wsdoor"}, tests: []string{"."}},
+		"transport/wsdoor":      {imports: []string{"audio", "transport", "transport/httpdoor"}},
+		"transport/ws/wsclient": {imports: []string{"audio", "transport", "transport/ws"}},
+		"transport/twilio": {
+			imports: []string{"audio", "transport", "transport/httpdoor", "transport/twilio/phone"},
+			tests:   []string{".", "live", "live/sim", "transport/twilio/carrier"},
+		},
+		"transport/twilio/phone":   {imports: []string{"audio", "transport", "transport/httpdoor"}},
+		"transport/twilio/carrier": {imports: []string{"audio", "transport/twilio/phone"}},
+		"transport/asterisk": {
+			imports: []string{"audio", "transport", "transport/httpdoor", "transport/twilio/phone"},
+			tests:   []string{".", "live", "live/sim", "transport/twilio/carrier"},
+		},
+		"web": {tests: []string{"audio", "transport", "transport/ws"}},
+		"access": {
+			imports: []string{"petri", "verify", "transport"},
+			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},
+		},
+		"agent":                {imports: []string{"petri", "verify"}},
+		"agent/*":              {imports: []string{"agent", "petri", "verify"}},
+		"journal":              {imports: []string{"petri", "petri/event"}},
+		"internal/tidy":        {},
+		"internal/browsertest": {},
+		"internal/npmtest":     {},
+		"internal/doortest": {
+			imports: []string{".", "audio", "audio/audiotest", "live", "live/sim", "transport", "transport/ws/wstest"},
+		},
 	}
 }
 
 // testSupport are the folders whose packages any test may import.
 func testSupport() []string {
 	return []string{"audio/audiotest", "audio/audiotest/speech", "petri/petritest", "transport/ws/wstest",
-		"verify/verifytest", "internal/browsertest"}
+		"verify/verifytest", "internal/browsertest", "internal/npmtest", "internal/doortest"}
 }
 
 // A place says which folders a third-party module may be imported from.
@@ -72,8 +101,10 @@ type place struct {
 func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
-		{module: "github.com/coder/websocket", folders: append(speakers, "web tests")},
+		{module: "github.com/coder/websocket", folders: append(speakers, "web tests", "internal/doortest")},
 		{module: "google.golang.org/genai", folders: []string{"live"}, tests: true},
+		{module: "cloud.google.com/go/auth", folders: []string{"live"}},
+		{module: "github.com/gorilla/websocket", folders: []string{"live"}, tests: true}, // genai speaks through it
 		{module: "github.com/chromedp/chromedp", folders: []string{"internal/browsertest"}, tests: true},
 		{module: "github.com/chromedp/cdproto", folders: []string{"internal/browsertest"}, tests: true},
 		{module: "github.com/spf13/cobra", folders: []string{"cmd/voicegw"}},
@@ -81,8 +112,16 @@ func thirdParty() []place {
 		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
 		{module: "gopkg.in/yaml.v3", folders: []string{".", "cmd/voicegw"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "petri/event", "petri/runner"), tests: true},
-		{module: "C", folders: []string{"verify/smt"}}, // cgo, behind a build tag
+		{module: "github.com/google/jsonschema-go", folders: []string{"."}},
+		{module: "github.com/prometheus/client_golang", folders: []string{".", "cmd/voicegw"}, tests: true},
+		{module: "C", folders: []string{"verify/smt", "transport/rtc"}}, // cgo, behind a build tag
+		{module: "github.com/pion", folders: []string{"transport/rtc"}},
 		{module: "github.com/aclements/go-z3", folders: []string{"verify/smt"}},
+		{module: "github.com/go-jose/go-jose/v4", folders: []string{"access"}, tests: true},
+		{module: "golang.org/x/crypto/acme", folders: []string{"cmd/voicegw"}},
+		{module: "golang.org/x/sys", folders: []string{"cmd/voicegw"}},
+		{module: "github.com/letsencrypt/pebble/v2", folders: []string{"cmd/voicegw tests"}},
+		{module: "github.com/letsencrypt/challtestsrv", folders: []string{"cmd/voicegw tests"}},
 		{module: "go.uber.org/goleak", tests: true},
 		{module: "github.com/google/go-cmp", tests: true},
 		{module: "pgregory.net/rapid", folders: []string{"petri/petritest"}, tests: true},

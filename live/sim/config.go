@@ -57,6 +57,8 @@ type Config struct {
 	ConnectionsMax int
 	// Faults misbehave on purpose. Default: none.
 	Faults Faults
+	// Scenario misbehaves on cue, and calls tools. It comes on top of everything else. Default: none.
+	Scenario *Scenario
 }
 
 // withDefaults returns the configuration to use.

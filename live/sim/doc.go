@@ -16,5 +16,6 @@
 // (Config.RepliesMax); a turn that begins in silence is always answered.
 //
 // It remembers each [Connection]: the setup, the count and SHA-256 of the audio it received, in all and for each turn,
-// and what happened when. [Faults] make it misbehave in the ways real models and networks have been seen to.
+// and what happened when. [Faults] make it misbehave in the ways real models and networks have been seen to, and a
+// [Scenario] does so on cue: LoadScenario("late-audio"). Scenarios also call tools.
 package sim

@@ -17,6 +17,7 @@ type frame struct {
 	data   []byte // to send, unless drop
 	binary bool   // as a binary frame
 	drop   bool   // break the connection instead
+	pong   bool   // data is that of a ping to answer
 }
 
 // Compact and spaced forms of an audio message; the real service has been seen to use the latter.
@@ -45,6 +46,7 @@ const (
 // tongue is how a connection speaks: compact JSON in text frames, or spaced JSON in binary ones.
 type tongue struct {
 	binary bool
+	vertex bool // with Vertex AI's names
 }
 
 func (t tongue) audio(pcm []int16) frame {
@@ -79,11 +81,20 @@ func (t tongue) transcript(who, text string) frame {
 	return t.content(fmt.Sprintf(`%q:{"text":%s}`, who, quote(text)))
 }
 
+// finished is a transcript that is called so.
+func (t tongue) finished(who, text string) frame {
+	return t.content(fmt.Sprintf(`%q:{"text":%s,"finished":true}`, who, quote(text)))
+}
+
 // turnComplete carries the usage, as the real one may.
 func (t tongue) turnComplete(u usage) frame {
+	name := "response"
+	if t.vertex {
+		name = "candidates"
+	}
 	return t.json(fmt.Sprintf(`{"serverContent":{"turnComplete":true},"usageMetadata":{"promptTokenCount":%d,`+
-		`"responseTokenCount":%d,"totalTokenCount":%d,"responseTokensDetails":[{"modality":"AUDIO","tokenCount":%d}]}}`,
-		u.prompt, u.response, u.prompt+u.response, u.response))
+		`"%sTokenCount":%d,"totalTokenCount":%d,"%sTokensDetails":[{"modality":"AUDIO","tokenCount":%d}]}}`,
+		u.prompt, name, u.response, u.prompt+u.response, name, u.response))
 }
 
 func (t tongue) resumption(handle string) frame {

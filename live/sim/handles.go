@@ -7,9 +7,11 @@ const handlesMax = 1000
 
 // session is what a handle brings back.
 type session struct {
-	owner *record // of the connection that got the handle
-	turns int
-	use   usage
+	owner   *record // of the connection that got the handle
+	turns   int
+	use     usage
+	calls   []call
+	history []Line
 }
 
 // handles are the resumption handles of a Server.
@@ -28,6 +30,14 @@ func (h *handles) put(handle string, s session) {
 	}
 	h.all[handle] = s
 	h.order = append(h.order, handle)
+}
+
+// forget makes every handle unknown.
+func (h *handles) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.all)
+	h.order = h.order[:0]
 }
 
 func (h *handles) get(handle string) (session, bool) {

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/voicegw/voicegw/audio"
@@ -25,7 +24,8 @@ const never = time.Duration(1<<63 - 1)
 // machine is the model's side of one connection. It has no clock and does no I/O: receive and advance are told the
 // time, and what is to be sent collects in out. So equal messages at equal times give equal answers.
 type machine struct {
-	cfg     *Config
+	cfg     *manner
+	rules   []rule
 	faults  Faults
 	grammar *node
 	rng     *rand.Rand
@@ -49,6 +49,7 @@ type machine struct {
 	over     bool // the open turn began over a reply
 	stalled  bool // nothing leaves any more
 	frozen   bool // the model says nothing any more
+	deaf     bool // nothing is read any more
 
 	reply      *reply
 	quiet      time.Duration // until when the last reply is played
@@ -56,8 +57,25 @@ type machine struct {
 	replies    int
 	turns      int
 	use        usage
+	history    []Line
 	goAway     time.Duration // when to announce the end; never after that
 	deadline   time.Duration // when to end
+
+	calls []*call
+	later []string      // what is to be said when the model has nothing else to say
+	held  time.Duration // until when nothing new is said
+	last  answer        // what was said last
+
+	lateWords []frame // transcripts that are kept back
+
+	plans     []planned // of the rules, the soonest first
+	actions   int       // of the rules so far
+	cueDepth  int
+	answering bool    // a cue is played that will be answered
+	answer    *answer // by a rule, in place of the usual one
+	ignored   bool    // by a rule: no answer at all
+
+	texts, contents, starts, turnsHeard, cutShort, completed, generated, callsMade, toolReplies, audioInCall int
 }
 
 // receive takes a message of the client.
@@ -101,31 +119,54 @@ func (m *machine) handle(r *request, data []byte) *refusal {
 		if r.verb != verbSetup || m.asked {
 			return invalid("%s The first message must be setup, and nothing may follow before setupComplete.", invalidArgument)
 		}
-		m.rec.setup(data)
+		m.rec.setup(data, r.setup.handle)
 		m.log("setup", r.setup.model)
-		m.asked, m.setup, m.patience = true, r.setup, m.now+resumeGrace
-		return m.begin()
+		m.asked, m.setup = true, r.setup
+		return m.introduced()
 	}
 	m.messages++
 	if c := m.faults.CloseAt; c != nil && m.messages == c.Messages {
 		return &refusal{c.Code, c.Reason}
 	}
+	if r.verb != verbAudio {
+		m.rec.said(data)
+	}
+	if m.cue(cueMessage, m.messages, ""); m.end != nil {
+		return nil
+	}
+	return m.act(r)
+}
+
+// introduced answers the setup, unless a rule has something else in mind.
+func (m *machine) introduced() *refusal {
+	if m.setup.handle != "" {
+		m.cue(cueResume, 1, "")
+	}
+	if _, ok := m.decide(cueSetup, 1, "", answer{}); !ok {
+		m.fault("no setup complete")
+		return nil
+	}
+	m.patience = max(m.now, m.held) + resumeGrace
+	if m.held > m.now {
+		m.retry = m.held
+		return nil
+	}
+	return m.begin()
+}
+
+// act acts on a request after the setup.
+func (m *machine) act(r *request) *refusal {
 	switch r.verb {
 	case verbSetup:
 		return invalid("%s setup may be sent only once.", invalidArgument)
 	case verbAudio:
 		return m.hear(r)
 	case verbText:
-		m.log("text", r.text)
-		m.sayGreeting()
+		m.texted(r.text)
 	case verbContent:
-		m.log("content", "")
-		m.interrupt()
-		if r.turnComplete {
-			m.sayGreeting()
-		}
+		return m.told(r)
 	case verbToolResponse:
-		return refuse(1008, "Requested entity was not found: no function call has the id of %.40q.", r.callIDs)
+		return m.tooled(r.replies)
 	case verbIgnored:
 		m.log("ignored", "")
 	default:
@@ -187,13 +228,14 @@ func (m *machine) begin() *refusal {
 	}
 	m.log("setup_complete", "")
 	m.send(m.json(fmt.Sprintf(`{"setupComplete":{"sessionId":"sim-%d"}}`, m.id)))
+	m.cue(cueReady, 1, "")
 	return nil
 }
 
 // checkSetup looks at the model and the handle, and restores what the handle stands for.
 func (m *machine) checkSetup() *refusal {
 	s := &m.setup
-	if !m.cfg.hasModel(s.model) {
+	if !m.cfg.hasModel(s.model, m.vertex) {
 		return refuse(1008, "%.60s is not found for API version %s, or is not supported for bidiGenerateContent.",
 			s.model, m.version)
 	}
@@ -202,10 +244,10 @@ func (m *machine) checkSetup() *refusal {
 	}
 	saved, ok := m.store.get(s.handle)
 	switch {
-	case !ok:
+	case !ok, m.cfg.forgetful:
 		return refuse(1008, "Requested entity was not found.")
 	case !saved.owner.open():
-		m.turns, m.use = saved.turns, saved.use
+		m.restore(saved)
 		m.log("resumed", s.handle)
 	case m.now >= m.patience:
 		return refuse(1011, "Internal error encountered. The session is still in use.")
@@ -218,6 +260,12 @@ func (m *machine) checkSetup() *refusal {
 // hear takes audio of the caller.
 func (m *machine) hear(r *request) *refusal {
 	m.rec.message(r.pcm)
+	if m.calling() {
+		m.audioInCall++
+		if m.cue(cueAudioInCall, m.audioInCall, ""); m.end != nil {
+			return nil
+		}
+	}
 	pcm, err := m.ear.samples(r.pcm, r.rateHz)
 	if err != nil {
 		return invalid(invalidArgument)
@@ -248,40 +296,49 @@ func (m *machine) hear(r *request) *refusal {
 // startTurn begins a turn of the caller, which cuts a reply short.
 func (m *machine) startTurn() {
 	m.over = m.reply != nil || m.replies > 0 && m.now < m.quiet+echoTail
-	if !m.setup.noInterruption {
+	if !m.setup.noInterruption && !(m.cfg.wedge && m.waiting()) {
 		m.interrupt()
 	}
 	m.rec.startTurn(m.now, m.over)
 	m.ear.start()
+	m.starts++
+	m.cue(cueStart, m.starts, "")
 }
 
 // endTurn ends the turn of the caller and answers it.
 func (m *machine) endTurn() {
 	pcm := m.ear.end()
 	spoken := loud(pcm)
-	answer := m.judge(spoken)
-	m.rec.endTurn(m.now, spoken, answer == "")
+	if spoken < m.cfg.short {
+		m.rec.endTurn(m.now, spoken, false)
+		m.fault("ignore short")
+		return
+	}
+	silent := m.judge(spoken)
 	m.use.prompt += tokens(time.Duration(len(pcm)) * time.Second / inputRateHz)
-	if answer != "" {
-		m.log("empty_turn", answer)
-		if m.reply == nil { // without interruption one may be going on
-			m.endReply()
-		}
+	if silent != "" {
+		m.rec.endTurn(m.now, spoken, false)
+		m.sayNothing(silent)
 		return
 	}
 	text := m.cfg.CallerText
 	if text == "" {
 		text = fmt.Sprintf("(%.1f s of speech)", spoken.Seconds())
 	}
-	if m.setup.callerText {
-		m.send(m.transcript("inputTranscription", text))
+	m.note("user", text)
+	m.writeCaller(text)
+	var echo []int16
+	if m.cfg.FixedReply == nil {
+		var err error
+		if echo, err = resampleAll(pcm, inputRateHz, outputRateHz); err != nil {
+			m.refuse(refuse(1011, "Internal error encountered."))
+			return
+		}
 	}
-	echo, err := resampleAll(pcm, inputRateHz, outputRateHz)
-	if err != nil {
-		m.refuse(refuse(1011, "Internal error encountered."))
-		return
-	}
-	m.say(echo, text)
+	m.turnsHeard++
+	said, ok := m.decide(cueTurn, m.turnsHeard, text, m.usual(echo, text))
+	m.rec.endTurn(m.now, spoken, ok && len(said.pcm) > 0)
+	m.respond(said, ok)
 }
 
 // judge says why a turn is not answered, or nothing if it is.
@@ -299,28 +356,4 @@ func (m *machine) judge(spoken time.Duration) string {
 		m.unprompted++
 	}
 	return ""
-}
-
-func (m *machine) sayGreeting() {
-	m.interrupt()
-	m.say(m.cfg.Greeting, m.cfg.GreetingText)
-}
-
-// say begins a reply. pcm is not changed and not kept beyond the reply.
-func (m *machine) say(pcm []int16, text string) {
-	if m.cfg.FixedReply != nil {
-		pcm = m.cfg.FixedReply
-	}
-	if m.reply != nil { // only without interruption
-		m.reply.pcm = slices.Concat(m.reply.pcm, pcm)
-		m.reply.played += playtime(len(pcm))
-		return
-	}
-	m.log("reply", playtime(len(pcm)).String())
-	m.replies++
-	if m.setup.resumption {
-		m.send(m.resumption("")) // not now
-	}
-	m.reply = newReply(m.now+m.cfg.Latency, pcm, text)
-	m.advance(m.now)
 }

@@ -295,3 +295,18 @@ func FuzzConversation(f *testing.F) {
 		t.Fatal("it does not come to rest")
 	})
 }
+
+// TestAudioJoinsReply lets audio come to a reply whose words are all said
+// already: they stay said.
+func TestAudioJoinsReply(t *testing.T) {
+	t.Parallel()
+	r := newReply(0, make([]int16, 100), "a b c d e f")
+	r.chunk(100)
+	if text := r.fragment(); text != "a b c d e f" {
+		t.Errorf("the words were %q", text)
+	}
+	r.pcm = append(r.pcm, make([]int16, 100)...)
+	if text := r.fragment(); text != "" {
+		t.Errorf("after them came %q", text)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,7 +33,8 @@ type request struct {
 	rateHz       int    // verbAudio
 	text         string // verbText
 	turnComplete bool   // verbContent
-	callIDs      []string
+	turns        []Line // verbContent
+	replies      []toolReply
 }
 
 // setupRequest is what a parrot minds of a setup.
@@ -41,6 +43,13 @@ type setupRequest struct {
 	manual, resumption    bool
 	callerText, modelText bool
 	noInterruption        bool // speech of the caller does not cut a reply short
+	tools                 map[string]tool
+	history               bool // content is history until its turn is complete
+}
+
+// tool is what a parrot minds of a function.
+type tool struct {
+	nonBlocking bool // the model goes on before the reply
 }
 
 const (
@@ -115,9 +124,9 @@ func interpret(m map[string]value) (request, *refusal) {
 		case "realtimeInput":
 			return interpretInput(v)
 		case "clientContent":
-			return request{verb: verbContent, turnComplete: dig(v, "turnComplete") == true}, nil
+			return request{verb: verbContent, turnComplete: dig(v, "turnComplete") == true, turns: contentLines(v)}, nil
 		case "toolResponse":
-			return interpretToolResponse(v), nil
+			return interpretToolResponse(v)
 		}
 	}
 	return request{verb: verbIgnored}, nil
@@ -130,6 +139,8 @@ func interpretSetup(v value) (request, *refusal) {
 		callerText:     dig(v, "inputAudioTranscription") != nil,
 		modelText:      dig(v, "outputAudioTranscription") != nil,
 		resumption:     dig(v, "sessionResumption") != nil,
+		tools:          declared(v),
+		history:        dig(v, "historyConfig", "initialHistoryInClientContent") == true,
 	}
 	s.model, _ = dig(v, "model").(string)
 	s.handle, _ = dig(v, "sessionResumption", "handle").(string)
@@ -187,14 +198,54 @@ func interpretAudio(v value) (request, *refusal) {
 	return request{verb: verbAudio, pcm: pcm, rateHz: rateHz}, nil
 }
 
-func interpretToolResponse(v value) request {
+// interpretToolResponse reads the replies; there must be one, and each must say something.
+func interpretToolResponse(v value) (request, *refusal) {
 	r := request{verb: verbToolResponse}
 	replies, _ := dig(v, "functionResponses").([]value)
 	for _, reply := range replies {
-		id, _ := dig(reply, "id").(string)
-		r.callIDs = append(r.callIDs, id)
+		t := toolReply{}
+		t.id, _ = dig(reply, "id").(string)
+		t.name, _ = dig(reply, "name").(string)
+		t.scheduling, _ = dig(reply, "scheduling").(string)
+		if !slices.Contains([]string{"", "INTERRUPT", "WHEN_IDLE", "SILENT"}, t.scheduling) {
+			return request{}, badValue(t.scheduling, "tool_response.function_responses.scheduling", "TYPE_ENUM")
+		}
+		t.response, _ = json.Marshal(dig(reply, "response"))
+		r.replies = append(r.replies, t)
 	}
-	return r
+	if len(r.replies) == 0 {
+		return request{}, invalid(invalidArgument)
+	}
+	return r, nil
+}
+
+// declared are the functions of a setup.
+func declared(setup value) map[string]tool {
+	all := map[string]tool{}
+	tools, _ := dig(setup, "tools").([]value)
+	for _, t := range tools {
+		functions, _ := dig(t, "functionDeclarations").([]value)
+		for _, f := range functions {
+			name, _ := dig(f, "name").(string)
+			all[name] = tool{nonBlocking: dig(f, "behavior") == "NON_BLOCKING"}
+		}
+	}
+	return all
+}
+
+// contentLines are the texts of a content.
+func contentLines(content value) (lines []Line) {
+	turns, _ := dig(content, "turns").([]value)
+	for _, t := range turns {
+		role, _ := dig(t, "role").(string)
+		parts, _ := dig(t, "parts").([]value)
+		for _, p := range parts {
+			if text, ok := dig(p, "text").(string); ok {
+				lines = append(lines, Line{role, text})
+			}
+		}
+	}
+	return lines
 }
 
 // dig follows names into v and returns nil where the way ends.

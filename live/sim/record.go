@@ -14,6 +14,7 @@ const (
 	turnsMax      = 1000
 	eventsMax     = 4000
 	setupBytesMax = 64 << 10
+	messagesMax   = 1000 // of each kind; of raw messages at most 64 KiB each
 )
 
 // Connection is what a Server remembers of one connection.
@@ -29,7 +30,14 @@ type Connection struct {
 
 	Turns   []Turn // the first thousand
 	Events  []Event
-	Dropped int // turns and events beyond the limits
+	Dropped int // turns, events and messages beyond the limits
+
+	Messages    [][]byte // as they came: all but the setup and audio; the first thousand, at most 64 KiB of each
+	Texts       []Text   // of realtimeInput.text and clientContent; the first thousand
+	Calls       []Call   // of tools, by the model
+	ToolReplies []ToolReply
+	Handle      string // that the setup named
+	History     []Line // of the conversation, also of earlier connections of it; the first thousand
 
 	Open     bool
 	Code     int    // the close code, by whichever side; 1006 when the connection broke
@@ -45,6 +53,34 @@ type Turn struct {
 	Loud         time.Duration // how much of it was louder than the threshold of speech
 	OverReply    bool          // it began over a reply, or within 300 ms of its end
 	Answered     bool          // with audio
+}
+
+// Line is what one side said.
+type Line struct {
+	Role string // user or model
+	Text string
+}
+
+// Text is a text that a client sent.
+type Text struct {
+	At   time.Duration // since the upgrade
+	Kind string        // text or content
+	Line
+}
+
+// Call is a call of a tool by the model.
+type Call struct {
+	At             time.Duration // since the upgrade
+	ID, Name, Args string
+	Ended          string // replied, cancelled, or nothing yet
+}
+
+// ToolReply is the reply of a client to a call.
+type ToolReply struct {
+	At         time.Duration // since the upgrade
+	ID, Name   string
+	Response   string // JSON
+	Scheduling string
 }
 
 // Event is something that happened on a connection.
@@ -83,6 +119,8 @@ func (r *record) snapshot() Connection {
 	c.Turns = slices.Clone(c.Turns)
 	c.Events = slices.Clone(c.Events)
 	c.Setup = slices.Clone(c.Setup)
+	c.Messages, c.Texts, c.Calls = slices.Clone(c.Messages), slices.Clone(c.Texts), slices.Clone(c.Calls)
+	c.ToolReplies, c.History = slices.Clone(c.ToolReplies), slices.Clone(c.History)
 	if n := len(c.Turns); n > 0 && r.turnOpen {
 		c.Turns[n-1].SHA256 = sum(r.turn)
 	}
@@ -99,10 +137,51 @@ func (r *record) event(at time.Duration, name, detail string) {
 	r.conn.Events = append(r.conn.Events, Event{At: at, Name: name, Detail: detail})
 }
 
-func (r *record) setup(data []byte) {
+func (r *record) setup(data []byte, handle string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conn.Setup = slices.Clone(data[:min(len(data), setupBytesMax)])
+	r.conn.Handle = handle
+}
+
+// keep appends to a list, or counts what has no room.
+func keep[T any](r *record, list *[]T, v T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(*list) == messagesMax {
+		r.conn.Dropped++
+		return
+	}
+	*list = append(*list, v)
+}
+
+func (r *record) said(data []byte) {
+	keep(r, &r.conn.Messages, slices.Clone(data[:min(len(data), setupBytesMax)]))
+}
+
+func (r *record) text(at time.Duration, kind string, line Line) {
+	keep(r, &r.conn.Texts, Text{at, kind, line})
+}
+
+func (r *record) remember(line Line) { keep(r, &r.conn.History, line) }
+
+func (r *record) called(at time.Duration, id, name, args string) {
+	keep(r, &r.conn.Calls, Call{At: at, ID: id, Name: name, Args: args})
+}
+
+func (r *record) toolReply(at time.Duration, t toolReply) {
+	keep(r, &r.conn.ToolReplies, ToolReply{at, t.id, t.name, string(t.response), t.scheduling})
+}
+
+// callEnded says how a call ended; the last word counts.
+func (r *record) callEnded(id, how string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.conn.Calls {
+		if r.conn.Calls[i].ID == id {
+			r.conn.Calls[i].Ended = how
+		}
+	}
 }
 
 // message counts one audio message.

@@ -205,27 +205,35 @@ func TestPaths(t *testing.T) {
 func TestKeys(t *testing.T) {
 	server := startServer(t, sim.Config{APIKey: "right"})
 	const invalid, missing = "API key not valid. Please pass a valid API key.", "Method doesn't allow unregistered callers"
+	const constrained = "/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateContentConstrained"
+	const vertex = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"
 	for _, test := range []struct {
-		query, header, value string
-		code                 int
-		reason               string
+		address, header, value string
+		code                   int
+		reason                 string
 	}{
-		{"", "X-Goog-Api-Key", "right", 1007, `"x"`},
-		{"?key=right", "", "", 1007, `"x"`},
-		{"?access_token=right", "", "", 1007, `"x"`},
-		{"", "Authorization", "Token right", 1007, `"x"`},
-		{"", "X-Goog-Api-Key", "wrong", 1007, invalid},
-		{"?key=wrong", "", "", 1007, invalid},
-		{"", "Authorization", "Bearer wrong", 1007, invalid},
-		{"", "", "", 1008, missing},
+		{apiPath, "X-Goog-Api-Key", "right", 1007, `"x"`},
+		{apiPath + "?key=right", "", "", 1007, `"x"`},
+		{constrained + "?access_token=right", "", "", 1007, `"x"`},
+		{constrained, "Authorization", "Token right", 1007, `"x"`},
+		{constrained, "Authorization", "Bearer right", 1008, missing},
+		{constrained, "Authorization", "Token wrong", 1007, invalid},
+		{vertex, "Authorization", "Bearer right", 1007, `"x"`},
+		{vertex, "Authorization", "Bearer wrong", 1007, invalid},
+		{vertex, "Authorization", "Token right", 1008, missing},
+		{vertex, "X-Goog-Api-Key", "right", 1008, missing},
+		{apiPath, "X-Goog-Api-Key", "wrong", 1007, invalid},
+		{apiPath + "?key=wrong", "", "", 1007, invalid},
+		{apiPath, "Authorization", "Bearer right", 1008, missing},
+		{apiPath, "", "", 1008, missing},
 	} {
 		header := http.Header{}
 		if test.header != "" {
 			header.Set(test.header, test.value)
 		}
-		_, code, reason := rawCall(t, server.URL()+apiPath+test.query, header, automaticSetup, `{"x":1}`)
+		_, code, reason := rawCall(t, server.URL()+test.address, header, setupFor(test.address), `{"x":1}`)
 		if code != test.code || !strings.Contains(reason, test.reason) {
-			t.Errorf("%s %s %s: closed with %d %q; want %d %q", test.query, test.header, test.value, code, reason,
+			t.Errorf("%s %s %s: closed with %d %q; want %d %q", test.address, test.header, test.value, code, reason,
 				test.code, test.reason)
 		}
 	}
@@ -234,6 +242,14 @@ func TestKeys(t *testing.T) {
 			t.Errorf("the server remembers the path %s with a key", c.Path)
 		}
 	}
+}
+
+// setupFor is a setup with the name of a model as the address wants it.
+func setupFor(address string) string {
+	if strings.Contains(address, "aiplatform") {
+		return strings.Replace(automaticSetup, "models/", "projects/p/locations/l/publishers/google/models/", 1)
+	}
+	return automaticSetup
 }
 
 // TestForeignPages are refused: a page of another origin must not talk through a browser to a server on loopback.

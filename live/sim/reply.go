@@ -23,6 +23,13 @@ func newReply(now time.Duration, pcm []int16, transcript string) *reply {
 		played: now + playtime(len(pcm))}
 }
 
+// postpone lets what is still to be sent begin no sooner than at.
+func (r *reply) postpone(at time.Duration) {
+	wait := max(0, at-r.due)
+	r.due += wait
+	r.played += wait
+}
+
 // chunk takes the next n samples, or what is left.
 func (r *reply) chunk(n int) []int16 {
 	pcm := r.pcm[r.sent:min(r.sent+n, len(r.pcm))]
@@ -35,7 +42,7 @@ func (r *reply) chunk(n int) []int16 {
 func (r *reply) fragment() string {
 	due := len(r.words)
 	if len(r.pcm) > 0 {
-		due = len(r.words) * r.sent / len(r.pcm)
+		due = max(r.said, len(r.words)*r.sent/len(r.pcm)) // audio may have come to it since
 	}
 	text := strings.Join(r.words[r.said:due], "")
 	r.said = due

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 const (
 	inboxMax     = 64
+	pingsMax     = 64
 	writeTimeout = 5 * time.Second
 	closeTimeout = time.Second
 )
@@ -39,8 +41,10 @@ type link struct {
 	ws      *websocket.Conn
 	conn    net.Conn
 	inbox   chan []byte    // messages; closed by the reader when there are no more
+	pings   chan []byte    // what pings hold that are answered late; more than it holds are not answered
 	done    chan struct{}  // closed by the loop when it takes no more
 	mute    atomic.Bool    // no pong either
+	deaf    atomic.Bool    // nothing is read any more
 	dropped bool           // on purpose
 	failure error          // why there are no more; set before inbox is closed
 	reader  sync.WaitGroup // the reading goroutine
@@ -48,11 +52,12 @@ type link struct {
 
 // serve speaks to one client. It returns when the connection is gone and its reader has ended.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, m *machine) {
-	l := &link{inbox: make(chan []byte, inboxMax), done: make(chan struct{})}
+	l := &link{inbox: make(chan []byte, inboxMax), pings: make(chan []byte, pingsMax), done: make(chan struct{})}
+	late := m.cfg.pongLate > 0 || m.cfg.noPongs
 	t := &tap{ResponseWriter: w}
 	ws, err := websocket.Accept(t, r, &websocket.AcceptOptions{
 		CompressionMode: websocket.CompressionDisabled,
-		OnPingReceived:  func(context.Context, []byte) bool { return !l.mute.Load() },
+		OnPingReceived:  func(_ context.Context, data []byte) bool { return l.pinged(data, late) },
 	})
 	if err != nil {
 		m.rec.closed(0, "no upgrade", true)
@@ -73,6 +78,11 @@ func (l *link) read(stallAfter int) {
 	defer close(l.inbox)
 	for n := 0; ; n++ {
 		if stallAfter > 0 && n > stallAfter { // the setup does not count
+			<-l.done
+			l.failure = errStalled
+			return
+		}
+		if l.deaf.Load() {
 			<-l.done
 			l.failure = errStalled
 			return
@@ -118,6 +128,8 @@ func (l *link) loop(stop <-chan struct{}, m *machine) {
 				return
 			}
 			m.receive(time.Since(began), data)
+		case data := <-l.pings:
+			m.pinged(time.Since(began), data)
 		case <-timer.C:
 			m.advance(time.Since(began))
 		case <-stop:
@@ -129,25 +141,67 @@ func (l *link) loop(stop <-chan struct{}, m *machine) {
 // flush sends what the machine has to say. It reports whether the connection goes on.
 func (l *link) flush(m *machine) bool {
 	l.mute.Store(m.stalled)
+	l.deaf.Store(m.deaf)
 	for i, f := range m.out {
 		m.out[i] = frame{}
 		if f.drop {
 			l.dropped = true
 			return false
 		}
-		kind := websocket.MessageText
-		if f.binary {
-			kind = websocket.MessageBinary
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-		err := l.ws.Write(ctx, kind, f.data)
-		cancel()
-		if err != nil {
+		if l.write(f, m.cfg.frameBytes) != nil {
 			return false
 		}
 	}
 	m.out = m.out[:0]
 	return true
+}
+
+// write sends one message, in frames of so many bytes unless that is 0, or a pong.
+func (l *link) write(f frame, frameBytes int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	kind := websocket.MessageText
+	if f.binary {
+		kind = websocket.MessageBinary
+	}
+	switch {
+	case f.pong:
+		return l.pong(f.data)
+	case frameBytes == 0:
+		return l.ws.Write(ctx, kind, f.data)
+	}
+	w, err := l.ws.Writer(ctx, kind)
+	if err != nil {
+		return err
+	}
+	for piece := range slices.Chunk(f.data, frameBytes) {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// pong answers a ping by hand (RFC 6455 section 5.5.3): the WebSocket answers at once or not at all. It is written
+// between two messages, and while pongs are late nobody else writes.
+func (l *link) pong(data []byte) error {
+	if err := l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	_, err := l.conn.Write(append([]byte{0x8a, byte(len(data))}, data...))
+	return errors.Join(err, l.conn.SetWriteDeadline(time.Time{}))
+}
+
+// pinged tells what becomes of a ping: whether it is answered at once.
+func (l *link) pinged(data []byte, late bool) bool {
+	if !late {
+		return !l.mute.Load()
+	}
+	select {
+	case l.pings <- slices.Clone(data):
+	default:
+	}
+	return false
 }
 
 // whyLost finds the reason of a failed write, which the reader may be about to learn.

@@ -148,8 +148,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m := s.machine(id, faults, r.URL.Path)
-	m.version = match[2] + match[4]
-	if m.badKey = s.checkKey(r); faults.RefuseKey {
+	m.version, m.vertex = match[2]+match[4], match[4] != "" || match[2] == ""
+	if m.badKey = s.checkKey(r, match); faults.RefuseKey {
 		m.badKey = invalid(keyRefused)
 	}
 	s.serve(w, r, m)
@@ -165,8 +165,14 @@ func (s *Server) machine(id int, faults Faults, path string) *machine {
 		s.records = slices.Delete(s.records, 0, len(s.records)-s.cfg.ConnectionsMax+1)
 	}
 	s.records = append(s.records, rec)
+	cfg := &manner{Config: s.cfg}
+	cfg.Faults = faults
+	settings, rules := s.cfg.Scenario.forConnection(id)
+	for _, set := range settings {
+		set(cfg)
+	}
 	return &machine{
-		cfg: &s.cfg, faults: faults, grammar: s.grammar, store: s.store, rec: rec, id: id, tongue: t,
+		cfg: cfg, rules: rules, faults: cfg.Faults, grammar: s.grammar, store: s.store, rec: rec, id: id, tongue: t,
 		rng:    rand.New(rand.NewPCG(s.cfg.Seed, uint64(id))),
 		goAway: never, deadline: never, retry: never,
 	}
@@ -198,14 +204,27 @@ const (
 	keyMissing = "Method doesn't allow unregistered callers (callers without established identity)."
 )
 
-// checkKey looks for the key where clients put it: a header, or, as browsers must, the query.
-func (s *Server) checkKey(r *http.Request) *refusal {
+// checkKey looks for the key where clients of the path, a match of pathPattern, put it: a header of its own, or, as
+// browsers must, the query; and a token, of Vertex AI or ephemeral, in the header Authorization under its scheme.
+func (s *Server) checkKey(r *http.Request, match []string) *refusal {
 	if s.cfg.APIKey == "" {
 		return nil
 	}
 	query := r.URL.Query()
-	_, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	keys := []string{r.Header.Get("X-Goog-Api-Key"), bearer, query.Get("key"), query.Get("access_token")}
+	scheme := "" // of a key
+	switch {
+	case match[4] != "":
+		scheme = "Bearer"
+	case match[3] != "":
+		scheme = "Token"
+	}
+	keys := []string{query.Get("key"), query.Get("access_token")}
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), scheme+" "); ok && scheme != "" {
+		keys = append(keys, token)
+	}
+	if scheme == "" {
+		keys = append(keys, r.Header.Get("X-Goog-Api-Key"))
+	}
 	if slices.Contains(keys, s.cfg.APIKey) {
 		return nil
 	}
@@ -215,13 +234,12 @@ func (s *Server) checkKey(r *http.Request) *refusal {
 	return invalid(keyRefused)
 }
 
-// hasModel reports whether a full model name, as on the wire, is one of ours.
-func (c *Config) hasModel(full string) bool {
-	i := strings.LastIndex(full, "models/")
-	if i < 0 {
+// hasModel reports whether a full model name, as on the wire, is one of ours. A client of Vertex AI says whose it is.
+func (c *Config) hasModel(full string, vertex bool) bool {
+	owner, name, ok := strings.Cut(full, "models/")
+	if !ok || vertex != strings.HasSuffix(owner, "publishers/google/") {
 		return false
 	}
-	name := full[i+len("models/"):]
 	if len(c.Models) > 0 {
 		return slices.Contains(c.Models, name)
 	}

@@ -275,7 +275,7 @@ func TestStreamEnd(t *testing.T) {
 // TestContent sends history, which interrupts, and is answered when it says so.
 func TestContent(t *testing.T) {
 	inWorld(t, sim.Config{FixedReply: make([]int16, 24000)}, func(w *world) {
-		c := w.call(live.Setup{})
+		c := w.call(live.Setup{Model: sim.ModelName})
 		turns := []live.Turn{{Role: "user", Text: "Hi."}}
 		c.send(live.ClientMessage{Kind: live.ClientContent, Turns: turns})
 		wantKinds(t, c.after(time.Second))

@@ -9,7 +9,10 @@ import (
 // wake is when advance has something to do next.
 func (m *machine) wake() time.Duration {
 	at := min(m.goAway, m.deadline, m.retry)
-	if m.reply != nil && !m.frozen {
+	if len(m.plans) > 0 {
+		at = min(at, m.plans[0].at)
+	}
+	if m.reply != nil && !m.frozen && !m.waiting() {
 		at = min(at, m.reply.due)
 	}
 	return at
@@ -22,9 +25,8 @@ func (m *machine) advance(now time.Duration) {
 		switch at {
 		case m.goAway:
 			m.goAway = never
+			m.announceEnd(m.faults.GoAwayTimeLeft)
 			m.deadline = m.now + m.faults.GoAwayTimeLeft
-			m.log("go_away", m.faults.GoAwayTimeLeft.String())
-			m.send(m.tongue.goAway(m.faults.GoAwayTimeLeft))
 		case m.retry:
 			if refused := m.begin(); refused != nil {
 				m.refuse(refused)
@@ -32,6 +34,10 @@ func (m *machine) advance(now time.Duration) {
 		case m.deadline:
 			m.refuse(refuse(1011, "Deadline expired before operation could complete."))
 		default:
+			if len(m.plans) > 0 && at == m.plans[0].at {
+				m.carryOut()
+				continue
+			}
 			m.speak()
 		}
 	}
@@ -49,9 +55,12 @@ func (m *machine) speak() {
 		r.due = max(r.due, r.played)
 		m.log("generation_complete", "")
 		m.send(m.content(`"generationComplete":true`))
+		m.generated++
+		m.cue(cueGenerated, m.generated, "")
 		if m.faults.NoTurnComplete {
 			m.fault("no turn complete")
 			m.quiet, m.reply = r.played, nil
+			m.noteReply(r)
 		}
 	default:
 		m.endReply()
@@ -65,35 +74,62 @@ func (m *machine) sendChunk(r *reply) {
 	pcm := r.chunk(int(size * outputRateHz / time.Second))
 	m.use.response += tokens(playtime(r.sent)) - tokens(playtime(r.sent-len(pcm)))
 	m.send(m.audio(pcm))
-	if text := r.fragment(); text != "" && m.setup.modelText {
-		m.send(m.transcript("outputTranscription", text))
-	}
+	m.writeModel(r)
 	r.due += time.Duration(float64(playtime(len(pcm))) / m.cfg.Speed)
 	m.misspeak(r)
+	m.cue(cueChunk, r.chunks, "")
 }
 
 // endReply ends the model's turn, also one without any audio.
 func (m *machine) endReply() {
-	if m.reply != nil {
-		m.quiet = m.now
-	}
-	m.reply = nil
+	m.closeReply()
 	m.log("turn_complete", "")
-	m.turns++
 	if !m.faults.NoTurnComplete {
 		m.send(m.turnComplete(m.use))
 	}
+	m.offerHandle()
+	m.planLateWords()
+	m.completed++
+	m.cue(cueTurnComplete, m.completed, "")
+	if len(m.later) > 0 && m.reply == nil && m.end == nil {
+		text := m.later[0]
+		m.later = m.later[1:]
+		m.say(m.toolVoice(), text)
+	}
+}
+
+// closeReply forgets the reply that is going on, if any, and counts the turn.
+func (m *machine) closeReply() {
+	if m.reply != nil {
+		m.quiet = m.now
+		m.noteReply(m.reply)
+	}
+	m.reply = nil
+	m.turns++
+}
+
+// noteReply remembers what was said of a reply.
+func (m *machine) noteReply(r *reply) {
+	if text := strings.Join(r.words[:len(r.words)*r.sent/max(1, len(r.pcm))], ""); text != "" {
+		m.note("model", text)
+	}
+}
+
+// offerHandle gives out a handle for the conversation so far.
+func (m *machine) offerHandle() {
 	if m.setup.resumption && !m.faults.NeverResumable {
 		handle := fmt.Sprintf("sim-%d-%d", m.id, m.turns)
-		m.store.put(handle, session{owner: m.rec, turns: m.turns, use: m.use})
+		m.store.put(handle, m.save())
 		m.send(m.resumption(handle))
 	}
 }
 
-// interrupt cuts a reply short: interrupted, then turn complete, and no generation complete in between.
+// interrupt cuts a reply short, and what the model waits for: interrupted, then turn complete, and no generation
+// complete in between.
 func (m *machine) interrupt() {
 	r := m.reply
 	if r == nil {
+		m.cancelCalls(func(c *call) bool { return c.blocking })
 		return
 	}
 	m.log("interrupted", playtime(r.sent).String())
@@ -104,12 +140,20 @@ func (m *machine) interrupt() {
 	} else {
 		m.send(m.content(`"interrupted":true`))
 	}
+	m.cancelCalls(func(c *call) bool { return c.blocking })
 	for range m.faults.LateAudioChunks {
 		m.fault("late audio")
 		m.send(m.audio(r.late()))
 	}
 	if m.faults.FreezeAfterInterrupted {
 		m.freeze()
+	}
+	m.cutShort++
+	m.cue(cueInterrupted, m.cutShort, "")
+	if m.cfg.bareInterrupted {
+		m.fault("no turn complete")
+		m.closeReply()
+		return
 	}
 	m.endReply()
 }
@@ -154,6 +198,6 @@ func (m *machine) misspeak(r *reply) {
 	}
 	if r.chunks == f.DropTCPAfterChunks {
 		m.fault("drop TCP")
-		m.send(frame{drop: true})
+		m.drop()
 	}
 }

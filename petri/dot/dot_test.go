@@ -243,7 +243,7 @@ func TestRefuses(t *testing.T) {
 // TestNoOverlap holds the shapes and labels of a panel apart.
 func TestNoOverlap(t *testing.T) {
 	for seed := range uint64(200) {
-		list, _, _ := lay(panels(wild(t, seed)))
+		list, _, _ := lay(panels(wild(t, seed), nil))
 		for i, pn := range list {
 			for _, row := range pn.rows {
 				for k := 1; k < len(row); k++ {
@@ -264,7 +264,7 @@ func TestNoOverlap(t *testing.T) {
 
 func TestArcsLeadForward(t *testing.T) {
 	for seed := range uint64(200) {
-		for _, pn := range panels(wild(t, seed)) {
+		for _, pn := range panels(wild(t, seed), nil) {
 			pn.setRanks()
 			for _, e := range pn.edges {
 				span := pn.nodes[e.to].rank - pn.nodes[e.from].rank
@@ -289,7 +289,7 @@ func TestCrossings(t *testing.T) {
 			{Name: "one", In: petri.Arcs{a}, Out: petri.And(d)}, {Name: "two", In: petri.Arcs{b}, Out: petri.And(c)},
 		},
 	}
-	pn := panels(compile(t, n))[0]
+	pn := panels(compile(t, n), nil)[0]
 	pn.setRanks()
 	pn.setOrder()
 	if got := newOrderer(pn); crossingsOf(got) != 0 {
@@ -311,7 +311,7 @@ func crossingsOf(o *orderer) int {
 // TestFold draws a long net in several frames of bearable width.
 func TestFold(t *testing.T) {
 	p := chain(t, 60)
-	list, w, h := lay(panels(p))
+	list, w, h := lay(panels(p, nil))
 	if len(list) < 3 || w > 3*foldWidth || h/w < 0.1 {
 		t.Errorf("%d panels, %v by %v", len(list), w, h)
 	}
@@ -347,5 +347,42 @@ func BenchmarkSVG(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestPorts: what a net shares with others is a square, drawn beside whatever
+// uses it; the rest is as it was.
+func TestPorts(t *testing.T) {
+	const (
+		come  = petri.Place[petri.Unit]("come")
+		seat  = petri.Place[petri.Unit]("seat")
+		taken = petri.Place[petri.Unit]("taken")
+	)
+	p := compile(t, &petri.Net{Name: "room", Env: []petri.Env{{Place: come}, {Place: seat, Capacity: 8}},
+		Transitions: []petri.Transition{
+			{Name: "sit", In: petri.Arcs{come, seat}, Out: petri.And(taken)},
+			{Name: "rise", In: petri.Arcs{taken}, Out: petri.And(seat), When: petri.After(1)},
+		}})
+	plain, err := SVG(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ported, err := SVG(p, Options{Ports: []string{"seat", "elsewhere"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][2]int{ // in the plain drawing, and with ports
+		`class="place port"`:               {0, 1},
+		`class="place env"`:                {2, 1},
+		`class="crossing"`:                 {2, 1},
+		`>shared with other parts<`:        {0, 1},
+		`, from outside, at most 8`:        {1, 0},
+		`unit, shared with other parts`:    {0, 2}, // and one that stands for it
+		`stroke="var(--net-port,#a855f7)"`: {0, 3}, // and the legend
+	} {
+		got := [2]int{strings.Count(string(plain), text), strings.Count(string(ported), text)}
+		if got != want {
+			t.Errorf("%s occurs %v times, want %v", text, got, want)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (pn *panel) crossing() []int {
 // split is the panel of the nodes whose rank belongs to a part. Arcs that leave
 // it go to references.
 func (pn *panel) split(part []int, want int) *panel {
-	b := &panel{p: pn.p, title: pn.title}
+	b := &panel{p: pn.p, title: pn.title, shared: pn.shared}
 	at := make([]int, len(pn.nodes))
 	for i := range pn.nodes {
 		at[i] = elsewhere

@@ -121,7 +121,7 @@ func describePlace(p *petri.PlaceInfo) string {
 
 func (w *dotWriter) transition(i int) {
 	t := &w.p.Transitions()[i]
-	label := join(shortName(t.Name, t.Group), "\n", waits(t))
+	label := join(shortName(t.Name, t.Group), "\n", waits(t, 0))
 	fill := "#2d3748"
 	if !t.When.AtOnce() {
 		fill = "white"

@@ -17,7 +17,9 @@ func (w *svgWriter) symbols() []symbol {
 	var kinds [petri.OutArc + 1]bool
 	var env, out, timed, atOnce bool
 	for i := range w.p.Places() {
-		env, out = env || w.p.Places()[i].Env, out || w.p.Places()[i].Out
+		if !w.ports[i] {
+			env, out = env || w.p.Places()[i].Env, out || w.p.Places()[i].Out
+		}
 	}
 	for i := range w.p.Transitions() {
 		t := &w.p.Transitions()[i]
@@ -48,6 +50,8 @@ func (w *svgWriter) symbols() []symbol {
 	}
 	add(env, circle(envColour, ""), "from outside")
 	add(out, circle(outputColour, ""), "to the outside")
+	add(len(w.ports) > 0, `<rect x="7" y="-6" width="12" height="12" rx="3" stroke-width="1.5" fill="`+placeColour+
+		`" stroke="`+portColour+`"/>`, "shared with other parts")
 	add(w.refs, circle(lineColour, ` stroke-dasharray="3 2"`), "drawn elsewhere")
 	add(atOnce, bar(barColour), "at once")
 	add(timed, bar(placeColour), "waits")

@@ -20,6 +20,25 @@ type Options struct {
 	// that becomes part of a page, whose own style sheet then sets the colours:
 	// see Style.
 	Bare bool
+	// Ports names places that the net shares with others it is drawn without.
+	// They are squares, as is whatever stands for one, so that it can be seen
+	// where others have a say; arcs to them, and to places of the environment,
+	// are kept short.
+	Ports []string
+}
+
+// ports are the places of Ports; nil if there are none.
+func (o Options) ports(p *petri.Program) map[int]bool {
+	if len(o.Ports) == 0 {
+		return nil
+	}
+	set := map[int]bool{}
+	for _, name := range o.Ports {
+		if i := p.Place(name); i >= 0 {
+			set[i] = true
+		}
+	}
+	return set
 }
 
 // marks is the token count of every place.
@@ -74,13 +93,31 @@ func branches(t *petri.TransitionInfo) int {
 	return n
 }
 
-// waits is how long a transition waits, and its rank; "" for neither.
-func waits(t *petri.TransitionInfo) string {
+// layer is the priority that is not worth a note: in a part of a net, drawn with
+// its ports, the most common one, else 0.
+func layer(p *petri.Program, ports map[int]bool) int {
+	if ports == nil {
+		return 0
+	}
+	count, most := map[int]int{}, 0
+	for i := range p.Transitions() {
+		if t := &p.Transitions()[i]; t.When.AtOnce() {
+			if count[t.Priority]++; count[t.Priority] > count[most] {
+				most = t.Priority
+			}
+		}
+	}
+	return most
+}
+
+// waits is how long a transition waits, and its rank if it is not the usual one;
+// "" for neither.
+func waits(t *petri.TransitionInfo, usual int) string {
 	s := ""
 	if !t.When.AtOnce() {
 		s = shortTimes(t.When.String())
 	}
-	if t.Priority != 0 {
+	if t.Priority != usual && t.When.AtOnce() {
 		s = join(s, " ", "priority "+strconv.Itoa(t.Priority))
 	}
 	return s
@@ -92,9 +129,9 @@ func shortTimes(s string) string {
 }
 
 // transitionNotes stand below the name of a transition.
-func transitionNotes(t *petri.TransitionInfo) []string {
+func transitionNotes(t *petri.TransitionInfo, usual int) []string {
 	var out []string
-	if s := waits(t); s != "" {
+	if s := waits(t, usual); s != "" {
 		out = append(out, s)
 	}
 	if n := branches(t); t.Free {
@@ -108,10 +145,10 @@ func transitionNotes(t *petri.TransitionInfo) []string {
 	return out
 }
 
-// placeNotes stand below the name of a place, where it is drawn in full.
-func placeNotes(p *petri.PlaceInfo, ref bool) []string {
+// placeNotes stand below the name of a place, where it is not drawn plainly.
+func placeNotes(p *petri.PlaceInfo, plain bool) []string {
 	switch {
-	case ref, p.Out, p.Max == petri.MaxTokens:
+	case plain, p.Out, p.Max == petri.MaxTokens:
 		return nil
 	case p.Env && p.Policy != petri.Refuse:
 		return []string{"≤" + strconv.Itoa(p.Max), p.Policy.String()}

@@ -10,14 +10,15 @@ import (
 // touch. A place that several subnets share is drawn in full in one of them and
 // as a reference in the others, so that no arc leaves its panel.
 type panel struct {
-	p     *petri.Program
-	title string // of the subnet, qualified; "" at the top
-	part  int    // of a folded panel, from 1; 0: it is whole
-	parts int
-	nodes []node
-	edges []edge
-	far   []farArc
-	rows  [][]int // by rank: nodes from top to bottom
+	p      *petri.Program
+	shared map[int]bool // ports
+	title  string       // of the subnet, qualified; "" at the top
+	part   int          // of a folded panel, from 1; 0: it is whole
+	parts  int
+	nodes  []node
+	edges  []edge
+	far    []farArc
+	rows   [][]int // by rank: nodes from top to bottom
 
 	cols []column
 	w, h float64
@@ -82,13 +83,14 @@ type farArc struct {
 // elsewhere stands for the node of a reference that is still to be added.
 const elsewhere = -1
 
-// panels splits a program.
-func panels(p *petri.Program) []*panel {
+// panels splits a program, whose places may be ports.
+func panels(p *petri.Program, ports map[int]bool) []*panel {
 	groups := groupTree(p).all()
 	home := homes(p, groups)
 	var out []*panel
 	for gi, g := range groups {
-		b := &panelBuilder{p: p, panel: &panel{title: g.path, p: p}, at: map[int]int{}, home: home, group: gi}
+		b := &panelBuilder{p: p, panel: &panel{title: g.path, p: p, shared: ports}, at: map[int]int{}, home: home, group: gi,
+			layer: layer(p, ports)}
 		for i, h := range home {
 			if h == gi && p.Places()[i].Env {
 				b.place(i)
@@ -147,6 +149,7 @@ type panelBuilder struct {
 	at    map[int]int // place to node
 	home  []int
 	group int
+	layer int // the priority that needs no note
 }
 
 func (b *panelBuilder) place(i int) int {
@@ -164,7 +167,7 @@ func (pn *panel) addPlace(i int, ref bool) int {
 	if ref {
 		n.half = refRadius
 	}
-	n.label(wrap(shortName(pl.Name, pl.Group)), placeNotes(pl, ref), n.half)
+	n.label(wrap(shortName(pl.Name, pl.Group)), placeNotes(pl, ref || pn.shared[i]), n.half)
 	pn.nodes = append(pn.nodes, n)
 	return len(pn.nodes) - 1
 }
@@ -173,7 +176,7 @@ func (b *panelBuilder) transition(i int) {
 	t := &b.p.Transitions()[i]
 	n := node{place: -1, trans: i, half: barWidth / 2}
 	n.bar = min(max(13, 3*float64(len(t.Arcs))), 30)
-	n.label(wrap(shortName(t.Name, t.Group)), transitionNotes(t), n.bar)
+	n.label(wrap(shortName(t.Name, t.Group)), transitionNotes(t, b.layer), n.bar)
 	// Inputs before the transition, outputs after it: the order of declaration
 	// is the order in which ranks and rows are tried.
 	for k := range t.Arcs {

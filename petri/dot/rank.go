@@ -13,6 +13,7 @@ type link struct{ lo, hi, weight int }
 const (
 	farRanks     = 3
 	farFlowRanks = 6
+	farPortRanks = 1 // to what lies around a net that is drawn with its ports
 )
 
 // setRanks ranks every node and adds references.
@@ -74,10 +75,27 @@ func (pn *panel) cut(e edge) farArc {
 }
 
 func (pn *panel) mostRanks(e *edge) int {
+	if pn.crosses(e) {
+		return farPortRanks
+	}
 	if e.kind == petri.InArc || e.kind == petri.OutArc && !pn.p.Places()[pn.nodes[e.to].place].Out {
 		return farFlowRanks
 	}
 	return farRanks
+}
+
+// crosses reports whether an arc of a net that is drawn with its ports leads to
+// one of them, or to the environment.
+func (pn *panel) crosses(e *edge) bool {
+	if pn.shared == nil {
+		return false
+	}
+	place := pn.nodes[e.from].place
+	if e.toPlace() {
+		place = pn.nodes[e.to].place
+	}
+	p := &pn.p.Places()[place]
+	return pn.shared[place] || p.Env || p.Out
 }
 
 // addRefs adds references beside the transitions that need them; transitions of

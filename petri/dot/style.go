@@ -17,6 +17,7 @@ const (
 	inhibitColour = "var(--net-inhibit,#dc2626)"
 	resetColour   = "var(--net-reset,#ea580c)"
 	envColour     = "var(--net-env,#2563eb)"
+	portColour    = "var(--net-port,#a855f7)" // in the dark too
 	outputColour  = "var(--net-output,#15803d)"
 )
 

@@ -31,8 +31,8 @@ func SVG(p *petri.Program, o Options) ([]byte, error) {
 	if o.Bare && o.Marking == nil {
 		clear(counts)
 	}
-	list, width, height := lay(panels(p))
-	w := &svgWriter{p: p, o: o, counts: counts, framed: len(list) > 1, width: width, height: height}
+	list, width, height := lay(panels(p, o.ports(p)))
+	w := &svgWriter{p: p, o: o, counts: counts, ports: o.ports(p), framed: len(list) > 1, width: width, height: height}
 	for _, pn := range list {
 		w.refs = w.refs || len(pn.far) > 0
 	}
@@ -50,6 +50,7 @@ type svgWriter struct {
 	counts        []int
 	framed        bool
 	refs          bool // some place is referred to
+	ports         map[int]bool
 	width, height float64
 	b             bytes.Buffer
 }
@@ -146,6 +147,8 @@ func (w *svgWriter) place(n *node) {
 	p := &w.p.Places()[n.place]
 	class, line := "place", lineColour
 	switch {
+	case w.ports[n.place]:
+		class, line = class+" port", portColour
 	case p.Env:
 		class, line = class+" env", envColour
 	case p.Out:
@@ -159,17 +162,37 @@ func (w *svgWriter) place(n *node) {
 		class, count, fill = class+" marked", strconv.Itoa(c), markedColour
 	}
 	w.add(`<g id="place:%[1]s" class="%[2]s" data-place="%[1]s"><title>%[3]s</title>`,
-		escape(p.Name), class, escape(describePlace(p)))
-	w.add(`<circle cx="%s" cy="%s" r="%d" fill="%s" stroke="%s" stroke-width="1.5"/>`,
-		num(n.x), num(n.y), placeRadius, fill, line)
+		escape(p.Name), class, escape(w.describe(n.place)))
+	w.shape(n, placeRadius, fmt.Sprintf(`fill="%s" stroke="%s" stroke-width="1.5"`, fill, line))
 	if p.Final {
 		w.add(`<circle cx="%s" cy="%s" r="%d" fill="none" stroke="%s" stroke-width="1"/>`,
 			num(n.x), num(n.y), placeRadius-3, line)
 	}
-	w.crossing(p, n, line)
+	if !w.ports[n.place] {
+		w.crossing(p, n, line)
+	}
 	w.add(`<text class="count" x="%s" y="%s" font-weight="600" stroke="none">%s</text>`, num(n.x), num(n.y+4), count)
 	w.label(n, placeRadius)
 	w.add("</g>\n")
+}
+
+// shape draws the circle of a place, or the square of a port.
+func (w *svgWriter) shape(n *node, r float64, style string) {
+	if w.ports[n.place] {
+		r--
+		w.add(`<rect x="%s" y="%s" width="%s" height="%[3]s" rx="4" %s/>`, num(n.x-r), num(n.y-r), num(2*r), style)
+		return
+	}
+	w.add(`<circle cx="%s" cy="%s" r="%s" %s/>`, num(n.x), num(n.y), num(r), style)
+}
+
+// describe is the tooltip of a place.
+func (w *svgWriter) describe(place int) string {
+	p := &w.p.Places()[place]
+	if w.ports[place] {
+		return p.Name + ": " + p.Type + ", shared with other parts"
+	}
+	return describePlace(p)
 }
 
 // crossing draws the short arrow that leads into the net, or out of it.
@@ -191,15 +214,16 @@ func (w *svgWriter) reference(n *node) {
 	p := &w.p.Places()[n.place]
 	line := lineColour
 	switch {
+	case w.ports[n.place]:
+		line = portColour
 	case p.Env:
 		line = envColour
 	case p.Out:
 		line = outputColour
 	}
 	w.add(`<g class="ref" data-ref="%s" fill="%s"><title>%s</title>`,
-		escape(p.Name), mutedColour, escape(describePlace(p)))
-	w.add(`<circle cx="%s" cy="%s" r="%d" fill="%s" stroke="%s" stroke-width="1" stroke-dasharray="3 2"/>`,
-		num(n.x), num(n.y), refRadius, frameColour, line)
+		escape(p.Name), mutedColour, escape(w.describe(n.place)))
+	w.shape(n, refRadius, fmt.Sprintf(`fill="%s" stroke="%s" stroke-width="1" stroke-dasharray="3 2"`, frameColour, line))
 	w.label(n, refRadius)
 	w.add("</g>\n")
 }

@@ -24,6 +24,7 @@
 //	marking                       what lies where: slots in order of declaration
 //	wake                          when the next timer is due
 //	restart                       begin again with a new machine
+//	play                          play a story on a new machine
 //
 // PLACE is a qualified name. VALUE is the name of a key for an enum, otherwise
 // JSON; on the lines after the step it may have blanks that count. TIME is net
@@ -32,6 +33,23 @@
 // "out PLACE[=VALUE]" for each output after the events of its instant; then, if
 // there was one, "error: ..." or "fault: ...". It has at most 10,000 events.
 //
+// A story is a table. Its lines say what comes, and when (without a time: when
+// the line before is over), or begin with "given" and list tokens, PLACE or
+// PLACE=VALUE, that are there. Its trace says what fires when and puts out what,
+// or that nothing does, and which tokens lie in the net in the end:
+//
+//	play
+//	10ms  press
+//	20ms  press
+//	1s
+//	----
+//	10ms    ring                          bell
+//	20ms    nothing
+//	510ms   quieten
+//	510ms   ring                          bell
+//	rests rings
+//
 // Run in a test; go test -rewrite writes the traces anew, to be read before they
-// are committed.
+// are committed. RunPart plays scripts on one part of a composition, whose ports
+// the script fills and empties in place of the other parts.
 package petritest

@@ -52,8 +52,10 @@ func (p *Player) do(b *strings.Builder, step string, args []string, input string
 		p.wake(b)
 	case "restart":
 		p.m = p.prog.Start()
+	case "play":
+		return p.play(b, input)
 	default:
-		return fmt.Errorf("petritest: unknown step %q; there are inject, advance, marking, wake, restart", step)
+		return fmt.Errorf("petritest: unknown step %q; there are inject, advance, marking, wake, restart, play", step)
 	}
 	return nil
 }

@@ -44,6 +44,9 @@ type Config struct {
 	// output may be handed over before timed claims are void for that stretch,
 	// which is then noted and logged. Default 50 ms.
 	Lateness time.Duration
+	// Measure, if not nil, is told of each step with outputs how late they were
+	// handed over. The loop calls it: it must not block.
+	Measure func(lateness time.Duration)
 	// Grace bounds how long the end of a run waits for goroutines of tasks that
 	// were cancelled and for outputs that wait to be stored. Default 5 s.
 	Grace time.Duration

@@ -302,9 +302,9 @@ func TestLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w world
 		core, logs := observer.New(zap.WarnLevel)
-		slow := time.Duration(0)
+		slow, measured := time.Duration(0), []time.Duration(nil)
 		r := mustStart(t, relay(false), Config{Store: &w, Lateness: 20 * time.Millisecond, Logger: zap.New(core),
-			Out: func(petri.Token) { time.Sleep(slow) }})
+			Out: func(petri.Token) { time.Sleep(slow) }, Measure: func(d time.Duration) { measured = append(measured, d) }})
 		for _, d := range []time.Duration{1, 30, 80, 40, 20} {
 			slow = d * time.Millisecond
 			mustInject(t, r, ping.Token(petri.Unit{}))
@@ -313,6 +313,10 @@ func TestLateness(t *testing.T) {
 		s := r.Stats()
 		if s.LatenessMax != 80*time.Millisecond || s.Late != 1 || s.Outputs != 5 {
 			t.Errorf("%+v", s)
+		}
+		const ms = time.Millisecond
+		if want := []time.Duration{ms, 30 * ms, 80 * ms, 40 * ms, 20 * ms}; !slices.Equal(measured, want) {
+			t.Errorf("measured %v, want %v", measured, want)
 		}
 		if s.Lateness[10] != 1 || s.Lateness[15] != 2 || s.Lateness[16] != 1 || s.Lateness[17] != 1 {
 			t.Errorf("buckets %v", s.Lateness)

@@ -74,6 +74,9 @@ func (r *Runner) late(at time.Duration, outputs int, last uint64) {
 		return
 	}
 	now := r.in.elapsed()
+	if r.cfg.Measure != nil {
+		r.cfg.Measure(now - at)
+	}
 	n := event.Note{After: last, At: now}
 	if !r.stat.late(now-at, outputs, r.cfg.Lateness, &n) {
 		return

@@ -1,19 +1,18 @@
 package ws
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 // Accept upgrades the request and reads the hello. A request that may not be upgraded is answered with an HTTP error; a
@@ -21,102 +20,108 @@ import (
 // there is nothing left to do but to log the error. Otherwise Ready or Close must follow. Accept waits at most
 // HelloTimeout and gives up when the context of r is done.
 func Accept(w http.ResponseWriter, r *http.Request, cfg Config) (*Peer, error) {
-	cfg = cfg.withDefaults()
+	check := func(_ context.Context, h *transport.Hello) error { return h.Check(cfg.Offer) }
+	return accept(w, r, cfg.withDefaults(), check)
+}
+
+// accept is Accept with who says whether a hello is taken: nil, a *transport.FieldError or a *transport.Refused.
+func accept(w http.ResponseWriter, r *http.Request, cfg Config, check helloCheck) (*Peer, error) {
 	if status, why := refusal(r, cfg); status != 0 {
-		refuse(w, status, why)
+		httpdoor.Refuse(w, status, why)
 		return nil, fmt.Errorf("transport/ws: accept from %s: %d: %s", r.RemoteAddr, status, why)
 	}
 	p := &Peer{cfg: cfg, closed: make(chan struct{})}
-	hw := &hijackWriter{ResponseWriter: w, timeout: cfg.WriteTimeout}
-	conn, err := websocket.Accept(hw, r, &websocket.AcceptOptions{
+	p.hello = transport.Hello{Door: "ws", Remote: httpdoor.Remote(r)}
+	l := &link{writeTimeout: cfg.WriteTimeout}
+	conn, err := websocket.Accept(&httpdoor.Hijacker{ResponseWriter: w, Put: l.under}, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{Subprotocol},
 		InsecureSkipVerify: true, // refusal has looked at the Origin
 		CompressionMode:    websocket.CompressionDisabled,
-		OnPingReceived:     func(context.Context, []byte) bool { hw.link.extendRead(); return true },
+		OnPingReceived:     func(context.Context, []byte) bool { l.extendRead(); return true },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("transport/ws: accept from %s: %w", r.RemoteAddr, err)
 	}
-	p.init(conn, hw.link, cfg.MessageBytesMax)
-	p.pinger.start(cfg.PingInterval, p.ping)
-	if e := p.readHello(r.Context()); e != nil {
+	p.init(conn, l, cfg.MessageBytesMax)
+	p.pinger.Start(cfg.PingInterval, p.ping)
+	if e := p.readHello(r.Context(), withToken(r.Header, check)); e != nil {
 		_ = p.finish(e)
 		return nil, fmt.Errorf("transport/ws: accept from %s: %w", r.RemoteAddr, e)
 	}
 	return p, nil
 }
 
-// Busy answers a request for which there is no room, before its upgrade, with 503 and Retry-After.
-func Busy(w http.ResponseWriter, retryAfter time.Duration) {
-	w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
-	refuse(w, http.StatusServiceUnavailable, transport.ReasonBusy.Message())
+// helloCheck says whether a hello is taken.
+type helloCheck func(context.Context, *transport.Hello) error
+
+// withToken lets check see the token of a call wherever it came: the bearer token of the request goes before that of
+// the hello, and a subprotocol comes last.
+func withToken(header http.Header, check helloCheck) helloCheck {
+	bearer, _ := httpdoor.Bearer(header)
+	offered := offeredToken(header)
+	return func(ctx context.Context, h *transport.Hello) error {
+		h.Token = cmp.Or(bearer, h.Token, offered)
+		return check(ctx, h)
+	}
 }
 
-// refuse answers with an error that a person can read.
-func refuse(w http.ResponseWriter, status int, why string) {
-	switch status {
-	case http.StatusMethodNotAllowed:
-		w.Header().Set("Allow", http.MethodGet)
-	case http.StatusUpgradeRequired:
-		w.Header().Set("Upgrade", "websocket")
-		w.Header().Set("Connection", "Upgrade")
-	}
-	http.Error(w, why, status)
+// Busy answers a request for which there is no room, before its upgrade, with 503 and Retry-After.
+func Busy(w http.ResponseWriter, retryAfter time.Duration) {
+	httpdoor.RefuseLine(w, &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: retryAfter})
 }
 
 // refusal is the HTTP status and the reason for which a request is not upgraded, 0 when it may be.
 func refusal(r *http.Request, cfg Config) (status int, why string) {
+	if status, why = cfg.names().NoUpgrade(r); status == http.StatusUpgradeRequired {
+		why += "; connect with subprotocol " + Subprotocol
+	}
+	_, ok := httpdoor.Bearer(r.Header)
 	switch {
-	case r.Method != http.MethodGet:
-		return http.StatusMethodNotAllowed, fmt.Sprintf("method %s: a call begins with GET", cut(r.Method))
-	case !hostAllowed(r, cfg.Hosts):
-		return http.StatusMisdirectedRequest, fmt.Sprintf("host %q is not a name of this server", cut(r.Host))
-	case !originAllowed(r, cfg.Origins):
-		return http.StatusForbidden,
-			fmt.Sprintf("pages of origin %q may not call this server", cut(strings.Join(r.Header.Values("Origin"), ", ")))
-	case !hasToken(r.Header, "Upgrade", "websocket"):
-		return http.StatusUpgradeRequired, "this is a WebSocket endpoint; connect with subprotocol " + Subprotocol
-	case !hasToken(r.Header, "Sec-WebSocket-Protocol", Subprotocol):
+	case status != 0:
+		return status, why
+	case !httpdoor.HasToken(r.Header, "Sec-WebSocket-Protocol", Subprotocol):
 		return http.StatusBadRequest, fmt.Sprintf("Sec-WebSocket-Protocol is %q; it must offer %q",
-			cut(r.Header.Get("Sec-WebSocket-Protocol")), Subprotocol)
+			httpdoor.Cut(withoutTokens(r.Header)), Subprotocol)
+	case !ok:
+		return http.StatusUnauthorized, "Authorization must be, once: Bearer TOKEN"
 	}
 	return 0, ""
 }
 
-// cut shortens what came from outside before it goes into a message.
-func cut(s string) string { return trimUTF8(strings.ToValidUTF8(s, "?"), 100) }
-
-// hasToken reports whether a header that is a list of tokens has this one.
-func hasToken(h http.Header, key, token string) bool {
-	for _, line := range h.Values(key) {
+// offered are the subprotocols that a request offers, in its order.
+func offered(h http.Header) []string {
+	var list []string
+	for _, line := range h.Values("Sec-WebSocket-Protocol") {
 		for t := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(t), token) {
-				return true
-			}
+			list = append(list, strings.TrimSpace(t))
 		}
 	}
-	return false
+	return list
 }
 
-// hijackWriter puts a link under the WebSocket when the connection is taken over.
-type hijackWriter struct {
-	http.ResponseWriter
-	timeout time.Duration
-	link    *link
-}
-
-// Hijack takes the connection over from net/http.
-func (h *hijackWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
+// offeredToken is the token of a request, "" for none: browsers can send a WebSocket no header of their own.
+func offeredToken(h http.Header) string {
+	for _, name := range offered(h) {
+		if token, ok := strings.CutPrefix(name, TokenPrefix); ok {
+			return token
+		}
 	}
-	h.link = &link{Conn: c, writeTimeout: h.timeout}
-	return h.link, bufio.NewReadWriter(rw.Reader, bufio.NewWriter(h.link)), nil
+	return ""
+}
+
+// withoutTokens are the subprotocols that a request offers, for a message: tokens, also misspelt ones, are left out.
+func withoutTokens(h http.Header) string {
+	list := offered(h)
+	for i, name := range list {
+		if strings.HasPrefix(strings.ToLower(name), "token") {
+			list[i] = "token..."
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // readHello reads and checks the first message. Its error is why the call ends.
-func (p *Peer) readHello(ctx context.Context) *transport.Ended {
+func (p *Peer) readHello(ctx context.Context, check helloCheck) *transport.Ended {
 	typ, b, err := p.read(ctx, p.cfg.HelloTimeout)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -131,23 +136,39 @@ func (p *Peer) readHello(ctx context.Context) *transport.Ended {
 		return ended(transport.ReasonAudioBeforeReady, "", nil)
 	}
 	p.counters.eventsIn.Add(1)
-	return p.takeHello(b)
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.HelloTimeout)
+	defer cancel()
+	return p.takeHello(ctx, b, check)
 }
 
-func (p *Peer) takeHello(b []byte) *transport.Ended {
+func (p *Peer) takeHello(ctx context.Context, b []byte, check helloCheck) *transport.Ended {
 	h, err := decodeHello(b)
+	h.Door, h.Remote = p.hello.Door, p.hello.Remote
 	if err == nil {
-		err = h.Check(p.cfg.Offer)
+		err = check(ctx, &h)
 	}
-	var fe *transport.FieldError
-	switch {
-	case err == nil:
+	if err == nil {
 		p.hello = h
 		return nil
+	}
+	return noHello(err)
+}
+
+// noHello says why a call with this hello is not taken.
+func noHello(err error) *transport.Ended {
+	var fe *transport.FieldError
+	var refused *transport.Refused
+	switch {
 	case errors.As(err, &fe):
 		return ended(transport.ReasonBadHello, fe.Error(), err)
+	case errors.As(err, &refused):
+		return ended(refused.Reason, refused.Text(), err)
+	case errors.Is(err, context.Canceled): // the server went away while it was asked
+		return ended(transport.ReasonGoingAway, "", err)
 	case errors.Is(err, errNotHello):
 		return ended(transport.ReasonEventBeforeHello, "The first message must be a hello: "+err.Error()+".", err)
+	case errors.Is(err, errNotEvent), errors.Is(err, errNotUTF8):
+		return ended(transport.ReasonBadJSON, err.Error(), err)
 	}
-	return ended(transport.ReasonBadJSON, err.Error(), err)
+	return ended(transport.ReasonInternal, "", err)
 }

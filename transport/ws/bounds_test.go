@@ -3,8 +3,6 @@ package ws
 import (
 	"context"
 	"errors"
-	"net"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -13,10 +11,6 @@ import (
 
 	"github.com/voicegw/voicegw/transport"
 )
-
-func withLocalAddr(r *http.Request, a net.Addr) context.Context {
-	return context.WithValue(r.Context(), http.LocalAddrContextKey, a)
-}
 
 // stall makes a call whose client does not read, and sends until the server notices.
 func stall(t *testing.T, cfg Config) (*Peer, *websocket.Conn) {
@@ -216,9 +210,7 @@ func TestCloseEndsThePings(t *testing.T) {
 	_ = c.Close()
 	for p.Recv(testContext(t), new(transport.Event)) == nil {
 	}
-	p.pinger.mu.Lock()
-	defer p.pinger.mu.Unlock()
-	if !p.pinger.stopped {
+	if !p.pinger.Stopped() {
 		t.Error("the timer of the pings goes on")
 	}
 }

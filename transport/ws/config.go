@@ -2,11 +2,12 @@ package ws
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 // Defaults of a Config.
@@ -22,15 +23,16 @@ const (
 // Config is how the door behaves. The zero value serves this machine only and takes every hello that asks for nothing
 // by name. Zero and negative limits mean the defaults.
 type Config struct {
-	// Hosts are names, without port, under which this server may be addressed besides localhost, 127.0.0.1, ::1 and the
-	// address the connection came in on. "*" means any: only behind a proxy that checks.
-	Hosts []string
+	// Lines are the gateway that takes the calls of a Door. Accept does without.
+	Lines transport.Lines
 
-	// Origins are the pages of other origins that may call, as "https://example.com"; pages of the same host always may,
-	// and so may clients that are not browsers and send no Origin. "*" means any page.
-	Origins []string
+	// Log is told of calls that were refused or failed, never of a token; nil means nobody. Accept does without.
+	Log *zap.Logger
 
-	// Offer is what a hello may ask for by name.
+	Hosts   []string // by which this server may be addressed: see httpdoor.Names
+	Origins []string // of pages of elsewhere that may call: see httpdoor.Names
+
+	// Offer is what a hello may ask for by name. A Door asks its line in place of it.
 	Offer transport.Offer
 
 	HelloTimeout    time.Duration // from the upgrade to the hello; 10 s
@@ -43,21 +45,13 @@ type Config struct {
 
 // Check returns an error for the first entry of Hosts or Origins that can match nothing.
 func (c Config) Check() error {
-	for _, h := range c.Hosts {
-		if h == "" || strings.ContainsAny(h, "/[] ") || (strings.Count(h, ":") == 1) {
-			return fmt.Errorf("transport/ws: check hosts: %q is not a host name or address without port, nor \"*\"", h)
-		}
-	}
-	for _, o := range c.Origins {
-		u, err := url.Parse(o)
-		plain := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
-			u.Path == "" && u.RawQuery == "" && u.Fragment == ""
-		if o != "*" && !plain {
-			return fmt.Errorf("transport/ws: check origins: %q is not an origin such as \"https://example.com\", nor \"*\"", o)
-		}
+	if err := c.names().Check(); err != nil {
+		return fmt.Errorf("transport/ws: %w", err)
 	}
 	return nil
 }
+
+func (c Config) names() httpdoor.Names { return httpdoor.Names{Hosts: c.Hosts, Origins: c.Origins} }
 
 // withDefaults fills in what is not set.
 func (c Config) withDefaults() Config {
@@ -77,6 +71,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MessageBytesMax <= 0 {
 		c.MessageBytesMax = MessageBytesMaxDefault
+	}
+	if c.Log == nil {
+		c.Log = zap.NewNop()
 	}
 	return c
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +29,7 @@ func appendHello(dst []byte, h transport.Hello) []byte {
 	dst = appendInt(dst, "output_rate", int64(h.OutputRateHz))
 	for _, f := range [...][2]string{
 		{"language", h.Language}, {"instructions", h.Instructions},
-		{"detection", string(h.Detection)}, {"client", h.Client},
+		{"detection", string(h.Detection)}, {"client", h.Client}, {"token", h.Token},
 	} {
 		if f[1] != "" {
 			dst = appendText(dst, f[0], f[1])
@@ -38,6 +40,21 @@ func appendHello(dst []byte, h transport.Hello) []byte {
 	}
 	if h.ShowNet {
 		dst = appendBool(dst, "show_net", true)
+	}
+	return append(appendParams(dst, h.Params), '}')
+}
+
+// appendParams appends what the far end says of the call, if anything, in the order of the names.
+func appendParams(dst []byte, params map[string]string) []byte {
+	if len(params) == 0 {
+		return dst
+	}
+	dst = appendKey(dst, "params")
+	sep := byte('{')
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		dst = append(appendString(append(dst, sep), name), ':')
+		dst = appendString(dst, params[name])
+		sep = ','
 	}
 	return append(dst, '}')
 }
@@ -61,6 +78,8 @@ func decodeHello(b []byte) (transport.Hello, error) {
 		HalfDuplex:   o.flag("half_duplex"),
 		ShowNet:      o.flag("show_net"),
 		Client:       o.text("client", transport.ClientLenMax),
+		Params:       o.strings("params"),
+		Token:        o.text("token", transport.TokenLenMax),
 	}
 	return h, o.err
 }
@@ -77,8 +96,8 @@ func appendEvent(dst []byte, ev *transport.Event) ([]byte, error) {
 		if ev.Cleared {
 			dst = appendBool(dst, "cleared", true)
 		}
-	case transport.EventMute:
-		dst = appendBool(appendType(dst, "mute"), "on", ev.On)
+	case transport.EventMute, transport.EventTalk, transport.EventHold, transport.EventConsent:
+		dst = appendBool(appendType(dst, ev.Kind.String()), "on", ev.On)
 	case transport.EventText:
 		dst = appendText(appendType(dst, "text"), "text", ev.Text)
 	case transport.EventDTMF:
@@ -127,8 +146,13 @@ func decodeAny(b []byte, ev *transport.Event) error {
 	case "ack":
 		takeAck(o, ev)
 	case "mute":
-		o.need("on", "true or false")
-		ev.Kind, ev.On = transport.EventMute, o.flag("on")
+		takeSwitch(o, transport.EventMute, ev)
+	case "talk":
+		takeSwitch(o, transport.EventTalk, ev)
+	case "hold":
+		takeSwitch(o, transport.EventHold, ev)
+	case "consent":
+		takeSwitch(o, transport.EventConsent, ev)
 	case "text":
 		takeText(o, ev)
 	case "dtmf":
@@ -153,6 +177,12 @@ func takeAck(o *object, ev *transport.Event) {
 	ev.PlayedMS = o.floor("played_ms", transport.PlayedMSMax)
 	ev.Mark = o.text("mark", transport.MarkLenMax)
 	ev.Cleared = o.flag("cleared")
+}
+
+// takeSwitch takes an event that says on or off.
+func takeSwitch(o *object, kind transport.EventKind, ev *transport.Event) {
+	o.need("on", "true or false")
+	ev.Kind, ev.On = kind, o.flag("on")
 }
 
 func takeText(o *object, ev *transport.Event) {

@@ -2,6 +2,7 @@ package ws_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -49,4 +50,38 @@ func Example() {
 	// turn start 0
 	// audio  160
 	// bye caller_hung_up
+}
+
+// hotline is a gateway that takes every call, says nothing and hangs up.
+type hotline struct{}
+
+func (hotline) Take(func()) (transport.Line, error) { return hotline{}, nil }
+
+func (hotline) Check(context.Context, *transport.Hello) error { return nil }
+
+func (hotline) Call(_ context.Context, p transport.Peer) error {
+	fmt.Println(p.Hello().Door, p.Hello().Params["customer"])
+	return p.Close(transport.ReasonDone, "Call again tomorrow.")
+}
+
+func (hotline) Release() {}
+
+// A door of a gateway, on a path of the caller's own. A *voicegw.Gateway has Lines too.
+func ExampleNew() {
+	door, err := ws.New(ws.Config{Lines: hotline{}, Origins: []string{"https://shop.example"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer door.Close()
+	server := httptest.NewServer(door)
+	defer server.Close()
+
+	hello := transport.Hello{InputRateHz: 8000, OutputRateHz: 8000, Params: map[string]string{"customer": "4711"}}
+	_, err = ws.Dial(context.Background(), "ws"+strings.TrimPrefix(server.URL, "http"), hello, ws.DialConfig{})
+	var refused *ws.Refused
+	fmt.Println(errors.As(err, &refused), refused.Message)
+	// Output:
+	// ws 4711
+	// true Call again tomorrow.
 }

@@ -106,7 +106,7 @@ func FuzzHello(f *testing.F) {
 			return
 		}
 		again, err := decodeHello(appendHello(nil, h))
-		if err != nil || again != h {
+		if err != nil || !reflect.DeepEqual(again, h) {
 			t.Fatalf("%q was read as %+v and again as %+v, %v", b, h, again, err)
 		}
 	})

@@ -2,7 +2,6 @@ package ws
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,6 +84,10 @@ func TestHandshake(t *testing.T) {
 			"chat, voicegw.v2"},
 		{"one of two subprotocols", Config{},
 			func(r *http.Request) { r.Header.Set("Sec-WebSocket-Protocol", "chat, voicegw.v1") }, 101, ""},
+		{"two tokens", Config{}, func(r *http.Request) { r.Header["Authorization"] = []string{"Bearer a", "Bearer b"} }, 401,
+			"Bearer TOKEN"},
+		{"an empty token", Config{}, func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }, 401, "Bearer TOKEN"},
+		{"another scheme", Config{}, func(r *http.Request) { r.SetBasicAuth("u", "p") }, 101, ""},
 		{"no key", Config{}, func(r *http.Request) { r.Header.Del("Sec-WebSocket-Key") }, 400, "Sec-WebSocket-Key"},
 	}
 	for _, tt := range tests {
@@ -118,38 +121,6 @@ func TestHandshake(t *testing.T) {
 				t.Error("Accept gave a peer that said no hello")
 			}
 		})
-	}
-}
-
-// TestListenerHost: the address a connection came in on is a name of the server, another address is not.
-func TestListenerHost(t *testing.T) {
-	r := httptest.NewRequest(http.MethodGet, "/v1/voice", nil)
-	for _, tt := range []struct {
-		host string
-		want bool
-	}{{"192.0.2.7:8080", true}, {"192.0.2.7", true}, {"192.0.2.8:8080", false}, {"", false}} {
-		r.Host = tt.host
-		local := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080}
-		if got := hostAllowed(r.WithContext(withLocalAddr(r, local)), nil); got != tt.want {
-			t.Errorf("host %q: %v, want %v", tt.host, got, tt.want)
-		}
-	}
-}
-
-func TestConfigCheck(t *testing.T) {
-	good := Config{Hosts: []string{"*", "a.example", "10.0.0.1", "2001:db8::1"}, Origins: []string{"*",
-		"https://a.example", "http://b:1"}}
-	if err := good.Check(); err != nil {
-		t.Error(err)
-	}
-	for _, c := range []Config{
-		{Hosts: []string{""}}, {Hosts: []string{"a.example:80"}}, {Hosts: []string{"http://a"}}, {Hosts: []string{"[::1]"}},
-		{Origins: []string{""}}, {Origins: []string{"a.example"}}, {Origins: []string{"https://a.example/"}},
-		{Origins: []string{"ftp://a"}}, {Origins: []string{"https://u@a"}}, {Origins: []string{"https://"}},
-	} {
-		if err := c.Check(); err == nil {
-			t.Errorf("%+v was taken", c)
-		}
 	}
 }
 

@@ -71,6 +71,9 @@ func appendType(dst []byte, name string) []byte {
 // errNotEvent says that a text frame is no event at all.
 var errNotEvent = errors.New("a text frame must be a JSON object with a \"type\"")
 
+// errNotUTF8 says that a text frame is no text.
+var errNotUTF8 = errors.New("a text frame must be UTF-8")
+
 // object is a JSON object of which members are taken by exact name. The first member that cannot be taken stays in err;
 // those after it read as absent.
 type object struct {
@@ -82,7 +85,7 @@ type object struct {
 // parseObject parses a text frame. An object without a type is [errNotEvent].
 func parseObject(b []byte) (*object, error) {
 	if !utf8.Valid(b) {
-		return nil, errors.New("a text frame must be UTF-8")
+		return nil, errNotUTF8
 	}
 	o := &object{name: "event"}
 	if err := json.Unmarshal(b, &o.members); err != nil || o.members == nil {
@@ -101,17 +104,22 @@ func (o *object) has(key string) bool {
 	return ok && string(raw) != "null"
 }
 
-// fail keeps the first error. The value is shortened, so that the sentence fits on a line.
+// private reports whether the value of a member must not be repeated: it is a secret, or says something of a person.
+func private(key string) bool { return key == "token" || key == "params" }
+
+// fail keeps the first error. The value is shortened, so that the sentence fits on a line; a private one is left out.
 func (o *object) fail(key, want string) {
 	if o.err != nil {
 		return
 	}
 	const most = 40
 	value := string(o.members[key])
-	if value == "" {
+	switch {
+	case value == "":
 		value = "missing"
-	}
-	if len(value) > most {
+	case private(key):
+		value = "something else"
+	case len(value) > most:
 		value = trimUTF8(value, most) + "..."
 	}
 	o.err = &transport.FieldError{Event: trimUTF8(o.name, most), Field: key, Value: value, Want: want}
@@ -161,6 +169,29 @@ func (o *object) floor(key string, most int64) int64 {
 		return 0
 	}
 	return int64(x)
+}
+
+// strings takes an object whose values are strings; nil when it is absent or has no members.
+func (o *object) strings(key string) map[string]string {
+	if !o.has(key) {
+		return nil
+	}
+	var members map[string]*string
+	if json.Unmarshal(o.members[key], &members) != nil {
+		o.fail(key, "an object of strings")
+		return nil
+	}
+	var values map[string]string
+	for name, value := range members {
+		if value == nil { // null is the same as absent
+			continue
+		}
+		if values == nil {
+			values = make(map[string]string, len(members))
+		}
+		values[name] = *value
+	}
+	return values
 }
 
 // flag takes true or false, false when it is absent.

@@ -1,13 +1,14 @@
 package ws
 
 import (
-	"crypto/tls"
 	"errors"
 	"net"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 // link is the socket under a WebSocket. It bounds every read and write with deadlines, which cost no allocation and
@@ -24,6 +25,12 @@ type link struct {
 	idle       time.Duration // how long a read may wait
 	readStops  bool          // the read in progress was interrupted
 	writeStops bool          // the write in progress was interrupted
+}
+
+// under puts the link under a WebSocket.
+func (l *link) under(c net.Conn) net.Conn {
+	l.Conn = c
+	return l
 }
 
 // past is a deadline that has passed.
@@ -126,22 +133,10 @@ func (l *link) keep(b []byte) {
 	}
 }
 
-// Close closes the socket. With something undelivered it does not leave that to the kernel, which would keep it for
-// minutes for a far end that does not read.
+// Close closes the socket. With something undelivered it does not leave that to the kernel.
 func (l *link) Close() error {
 	if l.stalled.Load() {
-		if t, ok := l.tcp(); ok {
-			_ = t.SetLinger(0)
-		}
+		httpdoor.Abandon(l.Conn)
 	}
 	return l.Conn.Close()
-}
-
-func (l *link) tcp() (*net.TCPConn, bool) {
-	c := l.Conn
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
-	t, ok := c.(*net.TCPConn)
-	return t, ok
 }

@@ -15,8 +15,9 @@ import (
 // appendMessage appends a message of the gateway, other than ready, audio and bye.
 func appendMessage(dst []byte, m *transport.Message) ([]byte, error) {
 	switch m.Kind {
-	case transport.MessageSpeech:
-		dst = appendText(appendType(dst, "speech"), "state", string(m.State))
+	case transport.MessageSpeech, transport.MessageHold, transport.MessageConsent, transport.MessageProtected,
+		transport.MessageModel:
+		dst = appendText(appendType(dst, m.Kind.String()), "state", string(m.State))
 	case transport.MessageTurn:
 		dst = appendText(appendType(dst, "turn"), "state", string(m.State))
 		dst = appendUint(dst, "generation", m.Generation)
@@ -37,6 +38,10 @@ func appendMessage(dst []byte, m *transport.Message) ([]byte, error) {
 		dst = appendText(appendType(dst, "net_graph"), "svg", m.Text)
 	case transport.MessageToolCall:
 		return appendToolCall(dst, m)
+	case transport.MessageToolCancel:
+		dst = appendText(appendType(dst, "tool_cancel"), "id", m.ID)
+	case transport.MessageTransfer:
+		dst = appendText(appendType(dst, "transfer"), "to", m.Text)
 	case transport.MessageError:
 		dst = appendText(appendText(appendType(dst, "error"), "code", m.Code), "message", m.Text)
 		dst = appendBool(dst, "fatal", m.Fatal)
@@ -136,8 +141,14 @@ func decodeMessage(b []byte, m *transport.Message) error {
 		return err
 	}
 	switch o.name {
-	case "speech", "turn":
-		takeState(o, m)
+	case "speech", "hold", "consent", "protected":
+		takeState(o, m, transport.StateStart, transport.StateStop)
+	case "model":
+		takeState(o, m, transport.StateLost, transport.StateBack)
+	case "turn":
+		takeState(o, m, transport.StateStart, transport.StatePause, transport.StateResume, transport.StateEnd)
+		takeGeneration(o, m)
+		m.TurnEnd = transport.TurnEnd(o.text("reason", transport.IDLenMax))
 	case "transcript":
 		takeTranscript(o, m)
 	case "clear":
@@ -155,6 +166,11 @@ func decodeMessage(b []byte, m *transport.Message) error {
 	case "tool_call":
 		m.Kind, m.ID, m.Name = transport.MessageToolCall, o.text("id", transport.IDLenMax), o.text("name", transport.IDLenMax)
 		m.Text = string(o.members["args"])
+	case "tool_cancel":
+		m.Kind, m.ID = transport.MessageToolCancel, o.text("id", transport.IDLenMax)
+		o.need("id", "the id of the tool call")
+	case "transfer":
+		m.Kind, m.Text = transport.MessageTransfer, o.text("to", transport.AddressLenMax)
 	case "error":
 		m.Kind, m.Code, m.Fatal = transport.MessageError, o.text("code", transport.IDLenMax), o.flag("fatal")
 		o.need("code", "the code of the error")
@@ -173,20 +189,24 @@ func takeGeneration(o *object, m *transport.Message) {
 	m.Generation = uint64(o.whole("generation", transport.GenerationMax))
 }
 
-// takeState takes the state of speech or of a turn.
-func takeState(o *object, m *transport.Message) {
-	states := []transport.State{transport.StateStart, transport.StateStop}
-	m.Kind = transport.MessageSpeech
-	if o.name == "turn" {
-		m.Kind = transport.MessageTurn
-		states = []transport.State{transport.StateStart, transport.StatePause, transport.StateResume, transport.StateEnd}
-		takeGeneration(o, m)
-		m.TurnEnd = transport.TurnEnd(o.text("reason", transport.IDLenMax))
-	}
+// takeState takes the state of speech, of a turn, or of a mode of the call.
+func takeState(o *object, m *transport.Message, states ...transport.State) {
+	m.Kind = stateKind(o.name)
 	m.State = transport.State(o.text("state", transport.IDLenMax))
 	if !slices.Contains(states, m.State) {
 		o.fail("state", fmt.Sprintf("one of %v", states))
 	}
+}
+
+// stateKind is the kind of a message that has a state.
+func stateKind(name string) transport.MessageKind {
+	for _, k := range [...]transport.MessageKind{transport.MessageSpeech, transport.MessageTurn, transport.MessageHold,
+		transport.MessageConsent, transport.MessageProtected, transport.MessageModel} {
+		if k.String() == name {
+			return k
+		}
+	}
+	return transport.MessageNone
 }
 
 func takeTranscript(o *object, m *transport.Message) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 // Peer is the far end of one call, a [transport.Peer]. An audio frame allocates nothing here in either direction when
@@ -19,7 +20,7 @@ type Peer struct {
 	wire
 	cfg        Config
 	hello      transport.Hello
-	pinger     pinger
+	pinger     httpdoor.Pinger
 	ready      atomic.Bool
 	announced  bool   // a turn was announced
 	generation uint64 // of the turn announced last
@@ -217,7 +218,7 @@ func (p *Peer) finish(e *transport.Ended) error {
 	}
 	defer close(p.closed)
 	p.shut(p.cfg.CloseTimeout, e, func() { p.sayBye(e) })
-	p.pinger.stop()
+	p.pinger.Stop()
 	if p.link.stalled.Load() {
 		return fmt.Errorf("transport/ws: close: %w", transport.ErrStalled)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -13,9 +14,17 @@ import (
 )
 
 // rawDial opens a WebSocket that may say anything.
-func rawDial(t testing.TB, url string) *websocket.Conn {
+func rawDial(t testing.TB, url string) *websocket.Conn { return rawDialAs(t, url, Subprotocol, "") }
+
+// rawDialAs is rawDial with what the handshake offers, as a list with commas, and an Authorization, "" for none.
+func rawDialAs(t testing.TB, url, protocols, authorization string) *websocket.Conn {
 	t.Helper()
-	c, _, err := websocket.Dial(testContext(t), url, &websocket.DialOptions{Subprotocols: []string{Subprotocol}})
+	header := http.Header{}
+	if authorization != "" {
+		header.Set("Authorization", authorization)
+	}
+	c, _, err := websocket.Dial(testContext(t), url, &websocket.DialOptions{HTTPHeader: header,
+		Subprotocols: strings.Split(protocols, ",")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,10 @@ import (
 // Subprotocol is the name of the protocol in the handshake.
 const Subprotocol = "voicegw.v1"
 
+// TokenPrefix begins a second subprotocol of the handshake that carries the token of a call, as `token.<jwt>`. The
+// token in the hello, if there is one, counts in its place, and a bearer token of the request before both.
+const TokenPrefix = "token."
+
 const readBufferMin = 4096 // bytes; grows to the longest message
 
 // errTooBig says that a message is longer than the limit.

@@ -1,6 +1,6 @@
 // Package monitor holds a run that was recorded, or one that goes on now, to the net that was proved.
 //
-//	m, err := monitor.New(prog, voicenets.Properties(config)...)
+//	m, err := monitor.New(prog, props...)
 //	err = m.Append(events) // a *Violation: the first event that the net cannot do, or that breaks a property
 //
 // Every event must be a move of the Program, by the tables that machine and proofs share: what fires is enabled, in

@@ -3,6 +3,7 @@ package mutate
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/voicegw/voicegw/petri"
 )
@@ -11,10 +12,16 @@ import (
 type Mutant struct {
 	// Name says what was changed: the transition, then the change.
 	Name string
-	Net  *petri.Net
+	// Transition that was changed; one of a subnet after that one's name and a slash.
+	Transition string
+	Net        *petri.Net
 	// Time reports that a firing interval was changed, which an exploration
 	// without time cannot notice.
 	Time bool
+	// Runs are what machines run of a net that they cannot run as it is: an
+	// interval that is open is taken as several points. Each has fewer runs than
+	// Net, so what kills one of them kills the mutant.
+	Runs []*petri.Net
 }
 
 // Mutants lists the changes of a net, in order of declaration: each arc left
@@ -60,10 +67,15 @@ func with(n *petri.Net, path []int, i int, t petri.Transition) *petri.Net {
 
 func (w *walker) transition(n *petri.Net, path []int, i int) {
 	t := n.Transitions[i]
+	name := t.Name
+	if len(path) > 0 {
+		name = n.Name + "/" + name
+	}
 	add := func(change string, time bool, fn func(*petri.Transition)) {
 		m := t
 		fn(&m)
-		w.out = append(w.out, Mutant{Name: n.Name + "/" + t.Name + ": " + change, Net: with(w.root, path, i, m), Time: time})
+		w.out = append(w.out, Mutant{Name: n.Name + "/" + t.Name + ": " + change, Transition: name,
+			Net: with(w.root, path, i, m), Time: time})
 	}
 	arcs(t, func(change string, fn func(*petri.Transition)) { add(change, false, fn) })
 	for b, width := range t.Out.Widths() {
@@ -84,8 +96,13 @@ func (w *walker) transition(n *petri.Net, path []int, i int) {
 	if t.Bump {
 		add("without bump", false, func(m *petri.Transition) { m.Bump = false })
 	}
-	intervals(t, func(change string, when petri.Interval) {
-		add(change, true, func(m *petri.Transition) { m.When = when })
+	intervals(t, func(change string, when ...petri.Interval) {
+		add(change, true, func(m *petri.Transition) { m.When = when[0] })
+		for _, point := range when[1:] {
+			m, last := t, &w.out[len(w.out)-1]
+			m.When = point
+			last.Runs = append(last.Runs, with(w.root, path, i, m))
+		}
 	})
 }
 
@@ -129,17 +146,26 @@ func twice(a petri.AnyArc) petri.AnyArc {
 	return a
 }
 
-func intervals(t petri.Transition, add func(change string, when petri.Interval)) {
+// never is longer than any run that a proof follows.
+const never = 365 * 24 * time.Hour
+
+// intervals lists the changes of an interval, each with points of it that a
+// machine can wait for if it is not one itself.
+func intervals(t petri.Transition, add func(change string, when ...petri.Interval)) {
 	w := t.When
 	if w.AtOnce() || w == petri.Anytime() {
 		return
 	}
-	add("at once", petri.Interval{})
-	add("any time", petri.Anytime())
 	half, double := petri.Interval{Earliest: w.Earliest / 2, Latest: w.Latest}, petri.Interval{Earliest: w.Earliest * 2,
 		Latest: w.Latest}
 	if w.Latest != petri.Forever {
 		half.Latest, double.Latest = w.Latest/2, w.Latest*2
+	}
+	add("at once", petri.Interval{})
+	if half.Earliest == half.Latest {
+		add("any time", petri.Anytime(), petri.After(never), half, double)
+	} else {
+		add("any time", petri.Anytime())
 	}
 	add("half the wait", half)
 	add("double the wait", double)

@@ -58,21 +58,24 @@ func TestScore(t *testing.T) {
 	props := []*verify.Property{verify.Never("on && off || !on && !off"), verify.Never("on >= 2 || off >= 2"),
 		verify.Never("press"), verify.WithinCapacity()}
 	score, err := mutate.Run(context.Background(), lamp(), mutate.Config{Max: 2000, Closures: []mutate.Closure{closure()},
-		Properties: props})
+		Properties: props, Basic: []string{"capacity"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if score.Mutants != score.Killed+len(score.Survivors) || score.Rate() < 0.5 {
 		t.Errorf("%d of %d killed", score.Killed, score.Mutants)
 	}
-	if len(score.KilledBy["lamp/darken: without output 0.0"]) != 3 || score.Refused != 2 || score.Equal != 1 {
+	if len(score.KilledBy["lamp/darken: without output 0.0"]) == 0 || score.Refused != 2 || score.Equal != 1 {
 		t.Errorf("%+v", score)
 	}
 	if len(score.Survivors) == 0 || !slices.Contains(score.Survivors, "lamp/darken: half the wait") {
 		t.Error("no property is about the wait, so its half survives")
 	}
-	if n := score.Without("capacity"); n > score.Killed {
-		t.Errorf("%d killed without capacity, %d with", n, score.Killed)
+	if want := []string{"lamp/darken: input 0 takes 2", "lamp/darken: at once"}; !slices.Equal(score.Idle, want) {
+		t.Errorf("%q fire less, want %q", score.Idle, want)
+	}
+	if score.Strong > score.Killed || score.StrongRate() > score.Rate() {
+		t.Errorf("%d killed without capacity, %d with", score.Strong, score.Killed)
 	}
 	weak, err := mutate.Run(context.Background(), lamp(), mutate.Config{Max: 2000, Closures: []mutate.Closure{closure()},
 		Properties: props[1:2]})

@@ -16,6 +16,9 @@ const (
 	MaxBytes = 64 << 20
 	// MaxNodes is the most places, and the most transitions.
 	MaxNodes = 50_000
+	// maxPriorities is the most pairs of transitions of which one goes before the other.
+	maxPriorities = 1_000_000
+
 	maxDepth = 200 // nested elements
 	maxName  = 4096
 )

@@ -363,8 +363,8 @@ func (s *scanner) priority() error {
 	if sign == "<" {
 		left, right = right, left
 	}
-	if len(left)*len(right)+len(s.d.pairs) > MaxNodes {
-		return s.fail("more than %d priorities", MaxNodes)
+	if len(left)*len(right)+len(s.d.pairs) > maxPriorities {
+		return s.fail("more than %d priorities", maxPriorities)
 	}
 	for _, h := range left {
 		for _, l := range right {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +15,14 @@ import (
 // flat is a firing as tools of the field know it: one mode and one branch of a
 // transition, over slots.
 type flat struct {
-	name                  string
-	transition            int
-	when                  petri.Interval
-	in, read, inh, out    []petri.Count
-	reset                 []int32
-	drains, bump, complex bool
+	name               string
+	transition         int // -1: a later step of one
+	when               petri.Interval
+	in, read, inh, out []petri.Count
+	empty              []int32      // slots that are drained or reset
+	reset              []int32      // those written as reset arcs
+	complex            []petri.Cond // conditions on sums that no arcs say
+	bump               bool
 }
 
 // flatten lists the firings of a program. What the final place ends is
@@ -35,7 +38,7 @@ func flatten(p *petri.Program) []flat {
 					continue
 				}
 				f := flat{name: info.Name, transition: t, when: info.When, in: md.Take, out: md.Branches[b].Put,
-					reset: md.Reset, drains: len(md.Drain) > 0, bump: info.Bump}
+					empty: unique(md.Drain, md.Reset), bump: info.Bump}
 				if len(info.Modes) > 1 {
 					f.name += fmt.Sprintf("#%d", k)
 				}
@@ -50,6 +53,13 @@ func flatten(p *petri.Program) []flat {
 		}
 	}
 	return out
+}
+
+// unique are the slots of two lists, each once.
+func unique(a, b []int32) []int32 {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // conditions adds read and inhibitor arcs. A condition on the sum of several
@@ -72,7 +82,7 @@ func (f flat) conditions(conds []petri.Cond) []flat {
 			list = alternatives(list, c.Slots)
 		default:
 			for i := range list {
-				list[i].complex = true
+				list[i].complex = append(list[i].complex[:len(list[i].complex):len(list[i].complex)], c)
 			}
 		}
 	}
@@ -108,46 +118,27 @@ func alternatives(list []flat, slots []int32) []flat {
 	return out
 }
 
-// expressible refuses what a format cannot say.
-func (f *flat) expressible(p *petri.Program, resets bool) error {
-	problem := ""
-	switch {
-	case f.bump:
-		problem = "makes tokens stale"
-	case f.drains:
-		problem = "takes all tokens of a place"
-	case len(f.reset) > 0 && !resets:
-		problem = "resets a place"
-	case f.complex:
-		problem = "has a condition on the sum of several kinds of token"
-	default:
-		return nil
-	}
-	return fmt.Errorf("netfile: write %s: transition %s %s, which the format cannot say", p.Name(), f.name, problem)
-}
-
 // WriteTINA renders a program in TINA's .net format: a place for each kind of
-// token, a transition for each way of firing. Under run to completion,
+// token, a transition for each way of firing, and more of both where a firing
+// resets, drains, makes tokens stale or looks at a sum. Under run to completion,
 // priorities give the order of what fires at once. Bounds are milliseconds if
 // all are whole, else nanoseconds, and a comment says so. Capacities are not
 // written.
 func WriteTINA(p *petri.Program, sem verify.Semantics) ([]byte, error) {
 	var b bytes.Buffer
-	fs := flatten(p)
-	unit := tick(fs)
+	e := newExport(p, false, false)
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	unit := tick(e.fs)
 	fmt.Fprintf(&b, "# one unit of time is %v\nnet %s\n", unit, tinaName(p.Name()))
-	for s, n := range p.Initial() {
-		fmt.Fprintf(&b, "pl %s (%d)\n", tinaName(p.SlotName(s)), n)
+	for s, n := range e.start {
+		fmt.Fprintf(&b, "pl %s (%d)\n", tinaName(e.names[s]), n)
 	}
-	for i := range fs {
-		if err := fs[i].expressible(p, false); err != nil {
-			return nil, err
-		}
-		fs[i].tina(&b, p, unit)
+	for i := range e.fs {
+		e.tina(&b, &e.fs[i], unit)
 	}
-	if sem == verify.RunToCompletion {
-		writeOrder(&b, p, fs)
-	}
+	e.writeOrder(&b, sem)
 	return b.Bytes(), nil
 }
 
@@ -161,7 +152,7 @@ func tick(fs []flat) time.Duration {
 	return time.Millisecond
 }
 
-func (f *flat) tina(b *bytes.Buffer, p *petri.Program, unit time.Duration) {
+func (e *export) tina(b *bytes.Buffer, f *flat, unit time.Duration) {
 	fmt.Fprintf(b, "tr %s [%d,", tinaName(f.name), f.when.Earliest/unit)
 	if f.when.Latest == petri.Forever {
 		b.WriteString("w[")
@@ -170,7 +161,7 @@ func (f *flat) tina(b *bytes.Buffer, p *petri.Program, unit time.Duration) {
 	}
 	list := func(sign string, counts []petri.Count) {
 		for _, k := range counts {
-			fmt.Fprintf(b, " %s%s%d", tinaName(p.SlotName(int(k.Slot))), sign, k.N)
+			fmt.Fprintf(b, " %s%s%d", tinaName(e.names[k.Slot]), sign, k.N)
 		}
 	}
 	list("*", f.in)
@@ -182,24 +173,32 @@ func (f *flat) tina(b *bytes.Buffer, p *petri.Program, unit time.Duration) {
 }
 
 // writeOrder writes that what fires at once fires in its order, before anything
-// else.
-func writeOrder(b *bytes.Buffer, p *petri.Program, fs []flat) {
-	rank := make([]int, len(p.Transitions()))
+// else, and the steps of one firing before all.
+func (e *export) writeOrder(b *bytes.Buffer, sem verify.Semantics) {
+	rank := make([]int, len(e.p.Transitions()))
 	for i := range rank {
 		rank[i] = len(rank)
 	}
-	for r, t := range p.Order() {
-		rank[t] = r
+	if sem == verify.RunToCompletion {
+		for r, t := range e.p.Order() {
+			rank[t] = r
+		}
 	}
-	for i := range fs {
+	of := func(f *flat) int {
+		if f.transition < 0 {
+			return -1
+		}
+		return rank[f.transition]
+	}
+	for i := range e.fs {
 		var after []string
-		for j := range fs {
-			if rank[fs[i].transition] < rank[fs[j].transition] {
-				after = append(after, tinaName(fs[j].name))
+		for j := range e.fs {
+			if of(&e.fs[i]) < of(&e.fs[j]) {
+				after = append(after, tinaName(e.fs[j].name))
 			}
 		}
-		if len(after) > 0 && rank[fs[i].transition] < len(rank) {
-			fmt.Fprintf(b, "pr %s > %s\n", tinaName(fs[i].name), strings.Join(after, " "))
+		if len(after) > 0 && of(&e.fs[i]) < len(rank) {
+			fmt.Fprintf(b, "pr %s > %s\n", tinaName(e.fs[i].name), strings.Join(after, " "))
 		}
 	}
 }
@@ -216,25 +215,28 @@ func tinaName(s string) string {
 }
 
 // WritePNML renders a program as a PNML place/transition net, without time: a
-// place for each kind of token, a transition for each way of firing. Read,
-// inhibitor and reset arcs have a <type> as tools of the field write it.
+// place for each kind of token, a transition for each way of firing, and more of
+// both where a firing makes tokens stale or looks at a sum; none of the others
+// fires meanwhile. Read, inhibitor and reset arcs have a <type> as tools of the
+// field write it. The order of what fires at once is not written.
 func WritePNML(p *petri.Program) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	fmt.Fprintf(&b, "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\n"+
 		" <net id=%s type=\"http://www.pnml.org/version-2009/grammar/ptnet\">\n  <page id=\"page\">\n", quoted(p.Name()))
-	for s, n := range p.Initial() {
-		fmt.Fprintf(&b, "   <place id=\"p%d\"><name><text>%s</text></name>", s, escaped(p.SlotName(s)))
+	e := newExport(p, true, true)
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	for s, n := range e.start {
+		fmt.Fprintf(&b, "   <place id=\"p%d\"><name><text>%s</text></name>", s, escaped(e.names[s]))
 		if n > 0 {
 			fmt.Fprintf(&b, "<initialMarking><text>%d</text></initialMarking>", n)
 		}
 		b.WriteString("</place>\n")
 	}
 	w := pnmlWriter{b: &b}
-	for i, f := range flatten(p) {
-		if err := f.expressible(p, true); err != nil {
-			return nil, err
-		}
+	for i, f := range e.fs {
 		fmt.Fprintf(&b, "   <transition id=\"t%d\"><name><text>%s</text></name></transition>\n", i, escaped(f.name))
 		w.transition(i, &f)
 	}

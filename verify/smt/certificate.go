@@ -16,9 +16,11 @@ import (
 )
 
 // Certificate is an inductive invariant: it holds at the start, every firing
-// keeps it, and it excludes what the property forbids. Check needs nothing else
-// of it than the formula: the net, the property and the parameters are the
-// checker's own.
+// keeps it, and it excludes what the property forbids. With Steps it need not do
+// the last: then no run of fewer firings than that reaches what is forbidden,
+// and no so many firings through what the invariant holds of lead there. Check
+// needs nothing else of it than the formula and the number: the net, the
+// property and the parameters are the checker's own.
 type Certificate struct {
 	Format   int      `json:"format"`
 	Net      string   `json:"netHash"`
@@ -28,6 +30,8 @@ type Certificate struct {
 	Places   []string `json:"places"` // the slice: all others are left open
 	// Invariant is a formula over m<slot> and k<parameter>.
 	Invariant string `json:"invariant"`
+	// Steps of k-induction, 1 to 64; 0: the invariant is enough.
+	Steps     int    `json:"steps,omitempty"`
 	Solver    string `json:"solver"`    // that found it
 	CheckedBy string `json:"checkedBy"` // that checked it, in a process of its own
 	Sum       string `json:"sum"`       // SHA-256 of all else
@@ -87,8 +91,8 @@ var ErrNotChecked = errors.New("smt: the certificate was not checked")
 func Check(
 	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
 ) error {
-	return c.against(model, sem, expr, cert, func(s *system, invariant term) error {
-		_, err := c.recheck(ctx, s, invariant)
+	return c.against(model, sem, expr, cert, func(s *system, found proof) error {
+		_, err := c.recheck(ctx, s, found)
 		return err
 	})
 }
@@ -96,7 +100,7 @@ func Check(
 // against has decide go through the obligations of a certificate, whose
 // silence is an ErrNotChecked.
 func (c Config) against(model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
-	decide func(s *system, invariant term) error) error {
+	decide func(s *system, found proof) error) error {
 	s, err := c.rebuild(model, sem, expr, cert)
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func (c Config) against(model *verify.Model, sem verify.Semantics, expr string, 
 	if err != nil {
 		return fmt.Errorf("%w: %w", verify.ErrCertificate, err)
 	}
-	err = decide(s, invariant)
+	err = decide(s, proof{invariant, cert.Steps})
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
 		return fmt.Errorf("%w: %w", ErrNotChecked, err)
 	}
@@ -124,6 +128,8 @@ func (c Config) rebuild(model *verify.Model, sem verify.Semantics, expr string, 
 		return nil, refuse("net", cert.Net, model.Hash())
 	case cert.Property != expr:
 		return nil, refuse("property", cert.Property, expr)
+	case cert.Steps < 0 || cert.Steps > inductionMax:
+		return nil, refusal("it takes %d steps of induction; at most %d are looked at", cert.Steps, inductionMax)
 	case !slices.EqualFunc(cert.Params, c.Params, sameParam):
 		return nil, refuse("parameters", cert.Params, c.Params)
 	case len(model.OpenPlaces()) > 0:
@@ -158,15 +164,15 @@ func sameParam(a, b Param) bool {
 // recheck has somebody else decide the obligations: cvc5 or, without it,
 // another process of z3, and then the library of z3 if it was built in. It
 // returns who did.
-func (c Config) recheck(ctx context.Context, s *system, invariant term) (string, error) {
+func (c Config) recheck(ctx context.Context, s *system, found proof) (string, error) {
 	by, err := c.second(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := s.check(ctx, by, invariant); err != nil {
+	if err := by.confirm(ctx, s, found); err != nil {
 		return "", err
 	}
-	third, err := c.third(ctx, s, invariant)
+	third, err := c.third(ctx, s, found)
 	if err != nil {
 		return "", err
 	}
@@ -189,6 +195,20 @@ func (s *system) check(ctx context.Context, by *solver, invariant term) error {
 	return by.refute(ctx, script, names)
 }
 
+// confirm decides everything that a proof rests on. Its errors are those of
+// refute.
+func (s *solver) confirm(ctx context.Context, sys *system, found proof) error {
+	if found.steps == 0 {
+		return sys.check(ctx, s, found.invariant)
+	}
+	script, names := sys.script(sys.kept(), found.invariant)
+	if err := s.refute(ctx, script, names); err != nil {
+		return err
+	}
+	script, names = sys.unroll(found)
+	return s.refute(ctx, script, names)
+}
+
 // refute has a solver decide questions whose answer must be that there is no
 // such thing. Its error is a refusal where there is, and a silence without an
 // answer.
@@ -203,7 +223,7 @@ func (s *solver) refute(ctx context.Context, script string, names []string) erro
 	}
 	for i, a := range answers {
 		if a.fails() {
-			return refusal("the invariant does not hold: %s", names[i])
+			return refusal("the proof does not hold: %s", names[i])
 		}
 		if !a.holds() {
 			return silent("%s does not decide %s", s.name, names[i])
@@ -258,10 +278,10 @@ func (s *system) script(todo []obligation, invariant term) (script string, names
 }
 
 // newCertificate writes down a proof.
-func newCertificate(pass *verify.Pass, e *encoder, s *system, expr string, invariant term) *Certificate {
+func newCertificate(pass *verify.Pass, e *encoder, s *system, expr string, found proof) *Certificate {
 	c := &Certificate{
 		Format: certificateFormat, Net: pass.Model().Hash(), System: s.hash(), Property: expr,
-		Params: e.params, Invariant: invariant.String(),
+		Params: e.params, Invariant: found.invariant.String(), Steps: found.steps,
 	}
 	for i, p := range e.prog.Places() {
 		if e.keep[i] {

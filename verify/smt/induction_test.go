@@ -4,6 +4,7 @@ package smt
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -36,7 +37,11 @@ func TestInduction(t *testing.T) {
 		{"right bound", Config{}, voice(2), "INFLIGHT > 2", verify.Proved},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			r := run(t, compile(t, x.net), x.c.Induction(x.expr, 8))
+			var cert *Certificate
+			p := compile(t, x.net)
+			c := x.c
+			c.Keep = func(found *Certificate) { cert = found }
+			r := run(t, p, c.Induction(x.expr, 8))
 			if r.Outcome != x.want || (r.Outcome == verify.Refuted) == (r.Method == induction) {
 				t.Errorf("%s by %s: %s", r.Outcome, r.Method, r.Reason)
 			}
@@ -44,31 +49,80 @@ func TestInduction(t *testing.T) {
 				t.Errorf("%s, witness %v: only a run refutes", r.Outcome, r.Witness)
 			}
 			t.Log(r.Reason)
+			if (cert != nil) != (r.Outcome == verify.Proved) {
+				t.Fatalf("%s, certificate %v", r.Outcome, cert)
+			}
+			if cert != nil {
+				checkSteps(t, x.c, p, x.expr, cert)
+			}
 		})
 	}
 }
 
-// TestVoiceInduction: the budget of a session for every K, and not where it is
-// not looked at.
+// checkSteps: everybody takes the certificate of an induction, and nobody one
+// with a step less.
+func checkSteps(t *testing.T, c Config, p *petri.Program, expr string, cert *Certificate) {
+	t.Helper()
+	b, err := cert.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cert, err = ReadCertificate(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(check(t, c, p, expr, cert), inProcess(t, c, p, expr, cert)); err != nil || cert.Steps == 0 {
+		t.Errorf("%d steps: %v", cert.Steps, err)
+	}
+	cert.Steps--
+	if cert.Steps == 0 {
+		return // the invariant may be enough
+	}
+	if err := check(t, c, p, expr, cert); !errors.Is(err, verify.ErrCertificate) {
+		t.Errorf("by a process, one step less: %v", err)
+	}
+	if err := inProcess(t, c, p, expr, cert); !errors.Is(err, verify.ErrCertificate) {
+		t.Errorf("by the library, one step less: %v", err)
+	}
+}
+
+// TestVoiceInduction: the budget of a session for every K.
 func TestVoiceInduction(t *testing.T) {
 	needSolvers(t)
 	for name, p := range sessions(t, 20) {
-		c := frames(name)
-		r := run(t, p, c.Induction("unacked > K", 1))
+		r := run(t, p, frames().Induction("unacked > K", 1))
+		if r.Outcome != verify.Proved || r.Method != induction {
+			t.Errorf("%s: %s by %s: %s", name, r.Outcome, r.Method, r.Reason)
+		}
+	}
+}
+
+// TestVoiceInductionFails: no bound of one less, and none where the budget is
+// not looked at, on the part of a session that hands frames over.
+func TestVoiceInductionFails(t *testing.T) {
+	needSolvers(t)
+	whole := sessions(t, 3)["manual"]
+	for name, keep := range map[string][]string{
+		"playout": {"session/playout"}, "frames alone": {"send_frame", "play_again", "return_budget"},
+	} {
+		p, err := verify.Slice{Name: name, Keep: keep}.Of(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, p, frames().Induction("unacked > K", 1))
 		if r.Outcome != verify.Proved || r.Method != induction {
 			t.Errorf("%s: %s by %s: %s", name, r.Outcome, r.Method, r.Reason)
 		}
 		// One step proves the right bound, and then no other.
-		r = run(t, p, c.Induction("unacked + 1 > K", 1))
+		r = run(t, p, frames().Induction("unacked + 1 > K", 1))
 		if r.Outcome != verify.Unknown || !strings.Contains(r.Reason, "1 steps are not enough") {
 			t.Errorf("%s, one less: %s: %s", name, r.Outcome, r.Reason)
 		}
-	}
-	forgot := frames("manual")
-	forgot.Params[0].Thresholds = forgot.Params[0].Thresholds[:1]
-	r := run(t, sessions(t, 3)["manual"], forgot.Induction("unacked > K", 1))
-	if r.Outcome != verify.Unknown || !strings.Contains(r.Reason, "1 steps are not enough") {
-		t.Errorf("forgotten: %s: %s", r.Outcome, r.Reason)
+		forgot := frames()
+		forgot.Params[0].Thresholds = forgot.Params[0].Thresholds[:1]
+		r = run(t, p, forgot.Induction("unacked > K", 1))
+		if r.Outcome != verify.Unknown || !strings.Contains(r.Reason, "1 steps are not enough") {
+			t.Errorf("%s, forgotten: %s: %s", name, r.Outcome, r.Reason)
+		}
 	}
 }
 
@@ -95,7 +149,7 @@ func TestSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, want := range map[int]bool{1: false, 4: true} {
-		script, names := s.unroll(k)
+		script, names := s.unroll(proof{s.invariants(), k})
 		if err := by.refute(context.Background(), script, names); (err == nil) != want {
 			t.Errorf("%d steps: %v", k, err)
 		}

@@ -103,8 +103,8 @@ func (l *library) variables(names []term) map[string]z3.Value {
 
 // third has the library decide the obligations too. It says who did, for a
 // certificate: nobody, if it had no answer.
-func (c Config) third(ctx context.Context, s *system, invariant term) (string, error) {
-	err := c.inProcess(ctx, func(l *library) error { return l.obligations(s, s.obligations(), invariant) })
+func (c Config) third(ctx context.Context, s *system, found proof) (string, error) {
+	err := c.inProcess(ctx, func(l *library) error { return l.confirm(s, found) })
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
 		return "", nil
 	}
@@ -112,6 +112,18 @@ func (c Config) third(ctx context.Context, s *system, invariant term) (string, e
 		return "", err
 	}
 	return ", " + libraryName, nil
+}
+
+// confirm decides everything that a proof rests on. Its errors are those of
+// obligations.
+func (l *library) confirm(s *system, found proof) error {
+	if found.steps == 0 {
+		return l.obligations(s, s.obligations(), found.invariant)
+	}
+	if err := l.obligations(s, s.kept(), found.invariant); err != nil {
+		return err
+	}
+	return l.unrolled(s, found)
 }
 
 // obligations decides each of todo. Its error is a refusal where one fails, and
@@ -124,7 +136,7 @@ func (l *library) obligations(s *system, todo []obligation, invariant term) erro
 		case err != nil:
 			return err
 		case a.fails():
-			return refusal("the invariant does not hold: %s", o.name)
+			return refusal("the proof does not hold: %s", o.name)
 		case !a.holds():
 			return silent("%s does not decide %s", libraryName, o.name)
 		}
@@ -162,7 +174,7 @@ func (l *library) obligation(s *system, vars map[string]z3.Value, o obligation, 
 func CheckInProcess(
 	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
 ) error {
-	return c.against(model, sem, expr, cert, func(s *system, invariant term) error {
-		return c.inProcess(ctx, func(l *library) error { return l.obligations(s, s.obligations(), invariant) })
+	return c.against(model, sem, expr, cert, func(s *system, found proof) error {
+		return c.inProcess(ctx, func(l *library) error { return l.confirm(s, found) })
 	})
 }

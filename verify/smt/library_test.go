@@ -25,7 +25,7 @@ func inProcess(t testing.TB, c Config, p *petri.Program, expr string, cert *Cert
 // refuses every invariant that a process would refuse.
 func TestThirdOpinion(t *testing.T) {
 	for name, p := range sessions(t, 20) {
-		c := frames(name)
+		c := frames()
 		cert := certify(t, c, p, "unacked > K")
 		if !strings.HasSuffix(cert.CheckedBy, libraryName) {
 			t.Errorf("%s: checked by %s", name, cert.CheckedBy)
@@ -52,7 +52,7 @@ func TestThirdOpinion(t *testing.T) {
 // TestWrongCertificate: what does not follow is refused, and so is what is no
 // formula.
 func TestWrongCertificate(t *testing.T) {
-	p, c := sessions(t, 20)["manual"], frames("manual")
+	p, c := sessions(t, 20)["manual"], frames()
 	cert := certify(t, c, p, "unacked > K")
 	names := naming{prog: p, model: verify.NewModel(p, verify.RunToCompletion)}
 	slots, err := names.slots("unacked")

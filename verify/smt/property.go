@@ -8,7 +8,8 @@ import (
 	"github.com/voicegw/voicegw/verify"
 )
 
-const method = "horn"
+// Method is what verdicts of this package call it.
+const Method = "horn"
 
 // Never says, as verify.Never does, that no marking in which the net rests
 // satisfies an expression; the proof is an inductive invariant.
@@ -30,7 +31,7 @@ func (c Config) Bound(place, limit string) *verify.Property {
 // parameters of c, which the expression may name.
 func (c Config) Never(expr string) *verify.Property {
 	return &verify.Property{
-		Name: "never " + expr, Doc: "no marking satisfies " + expr,
+		Name: "never " + expr, Doc: "no marking satisfies " + expr, Safety: true,
 		Check: func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 			return c.check(ctx, pass, expr)
 		},
@@ -38,7 +39,7 @@ func (c Config) Never(expr string) *verify.Property {
 }
 
 func (c Config) check(ctx context.Context, pass *verify.Pass, expr string) (verify.Verdict, error) {
-	return c.ask(pass, expr, method, func(p *prover) (verify.Verdict, error) { return p.prove(ctx) })
+	return c.ask(pass, expr, Method, func(p *prover) (verify.Verdict, error) { return p.prove(ctx) })
 }
 
 // ask refuses questions that are wrong or of which nothing can be said, and

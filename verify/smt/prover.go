@@ -96,20 +96,27 @@ func (s *system) decide(ctx context.Context, z3 *solver) (answer, term, error) {
 
 // proved is a verdict only if somebody else agrees.
 func (p *prover) proved(ctx context.Context, s *system, invariant term, z3 *solver) (verify.Verdict, error) {
-	cert := newCertificate(p.pass, p.enc, s, p.expr, invariant)
-	by, err := p.recheck(ctx, s, invariant)
+	found := proof{invariant: invariant}
+	by, err := p.recheck(ctx, s, found)
 	if err != nil {
 		if ctx.Err() != nil {
 			return verify.Verdict{}, err
 		}
-		return verify.Doubt(method, verify.Solver, 0, "%s found an invariant that was not confirmed: %v", z3.name, err), nil
+		return verify.Doubt(Method, verify.Solver, 0, "%s found an invariant that was not confirmed: %v", z3.name, err), nil
 	}
-	cert.Solver, cert.CheckedBy = z3.name, by
+	cert := p.certify(s, found, z3.name, by)
+	return verify.Prove(Method, 0, "an inductive invariant over %d of %d places, found by %s, checked by %s%s",
+		len(cert.Places), len(p.enc.keep), z3.name, by, p.forAll()), nil
+}
+
+// certify hands over the certificate of a proof.
+func (p *prover) certify(s *system, found proof, by, checkedBy string) *Certificate {
+	cert := newCertificate(p.pass, p.enc, s, p.expr, found)
+	cert.Solver, cert.CheckedBy = by, checkedBy
 	if p.Keep != nil {
 		p.Keep(cert)
 	}
-	return verify.Prove(method, 0, "an inductive invariant over %d of %d places, found by %s, checked by %s%s",
-		len(cert.Places), len(p.enc.keep), z3.name, by, p.forAll()), nil
+	return cert
 }
 
 // forAll says what the proof leaves open.
@@ -128,12 +135,12 @@ func (p *prover) forAll() string {
 // only a run is a refutation.
 func (p *prover) reached(ctx context.Context) (verify.Verdict, error) {
 	if len(p.Params) > 0 {
-		return verify.Doubt(method, verify.Spurious, 0, "it does not hold%s if time is ignored", p.forAll()), nil
+		return verify.Doubt(Method, verify.Spurious, 0, "it does not hold%s if time is ignored", p.forAll()), nil
 	}
 	v, err := verify.Never(p.expr).Check(ctx, p.pass)
 	if err != nil || v.Outcome == verify.Refuted {
 		return v, err
 	}
-	return verify.Doubt(method, verify.Spurious, v.States,
+	return verify.Doubt(Method, verify.Spurious, v.States,
 		"it can be reached if time is ignored; the explicit search says: %s (%s)", v.Reason, v.Outcome), nil
 }

@@ -92,18 +92,26 @@ func (e *encoder) initial(s *system) term {
 	return conj(ts...)
 }
 
-// rules writes every firing that changes something in the slice. A transition
-// that fires at once waits for those before it, every other for all of them.
+// rules writes every firing that changes something in the slice.
 func (e *encoder) rules(s *system) {
 	for t := range e.prog.Transitions() {
-		before := e.order
-		if r := slices.Index(e.order, int32(t)); r >= 0 {
-			before = e.order[:r]
-		}
 		for k := range e.prog.Transitions()[t].Modes {
-			e.modeRules(s, t, k, before)
+			e.modeRules(s, t, k, e.before(t))
 		}
 	}
+}
+
+// before are the transitions that a transition waits for: one that fires at
+// once for those before it, a projected move for those it yields to, every
+// other for all that fire at once.
+func (e *encoder) before(t int) []int32 {
+	if r := slices.Index(e.order, int32(t)); r >= 0 {
+		return e.order[:r]
+	}
+	if info := &e.prog.Transitions()[t]; info.Projected {
+		return e.order[:min(info.Yields, len(e.order))]
+	}
+	return e.order
 }
 
 func (e *encoder) modeRules(s *system, t, k int, before []int32) {
@@ -153,7 +161,7 @@ func (e *encoder) fire(t *petri.TransitionInfo, mode *petri.Mode, branch int) *f
 		f.bump()
 	}
 	for _, c := range mode.Branches[branch].Put {
-		f.put(c, e.outside(t))
+		f.put(c, t.Outside)
 	}
 	return f
 }
@@ -209,16 +217,6 @@ func (f *firing) put(c petri.Count, outside bool) {
 			app("ite", app(">", room, num(0)), plus(before, room), before))
 	}
 	f.count[c.Slot] = after
-}
-
-// outside reports whether a transition belongs to an automaton of the
-// environment: in a closed net the open net comes first.
-func (e *encoder) outside(t *petri.TransitionInfo) bool {
-	top := func(group string) string {
-		name, _, _ := strings.Cut(group, "/")
-		return name
-	}
-	return top(t.Group) != top(e.prog.Transitions()[0].Group)
 }
 
 func (f *firing) changes(s *system) bool {

@@ -2,7 +2,6 @@ package smt
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,12 +29,9 @@ func sessions(t *testing.T, budget int) map[string]*petri.Program {
 }
 
 // frames leaves the budget of a session open.
-func frames(name string) Config {
-	k := Param{Name: "K", Min: 1, Thresholds: []Threshold{{"send_frame", "unacked"}}}
-	if !strings.Contains(name, "half-duplex") {
-		k.Thresholds = append(k.Thresholds, Threshold{"play_again", "unacked"})
-	}
-	return Config{Params: []Param{k}}
+func frames() Config {
+	return Config{Params: []Param{{Name: "K", Min: 1,
+		Thresholds: []Threshold{{"send_frame", "unacked"}, {"play_again", "unacked"}}}}}
 }
 
 // TestVoiceBudget: whatever the environment does, no session hands over more
@@ -47,7 +43,7 @@ func TestVoiceBudget(t *testing.T) {
 	for _, budget := range []int{1, 2, 20, 100} {
 		for name, p := range sessions(t, budget) {
 			t.Run(fmt.Sprint(name, " ", budget), func(t *testing.T) {
-				c := frames(name)
+				c := frames()
 				if alike, err := c.Alike(one[name], p, "unacked > K"); err != nil || !alike {
 					t.Errorf("alike %v, %v", alike, err)
 				}
@@ -70,7 +66,7 @@ func TestVoiceBudget(t *testing.T) {
 func TestVoiceForgotten(t *testing.T) {
 	needSolvers(t)
 	p := sessions(t, 3)["manual"]
-	c := frames("manual")
+	c := frames()
 	c.Params[0].Thresholds, c.Timeout = c.Params[0].Thresholds[:1], time.Second
 	if r := run(t, p, c.Bound("unacked", "K")); r.Outcome == verify.Proved {
 		t.Errorf("%s: %s", r.Outcome, r.Reason)
@@ -84,7 +80,8 @@ func TestVoiceUplink(t *testing.T) {
 	p := sessions(t, 20)["manual"]
 	for _, expr := range []string{
 		"!in_turn && can(send_frame_up)", "muted && can(send_frame_up)", "ended && can(send_frame_up)",
-		"quiet && speaking || !quiet && !speaking && !ended", "unheard && !replying && !ended",
+		"quiet && speaking || !quiet && !speaking && !ended",
+		"unheard && !replying && !model_turn && !owing && !reply_owed && !ended",
 	} {
 		if r := run(t, p, Never(expr)); r.Outcome != verify.Proved {
 			t.Errorf("never %s: %s: %s", expr, r.Outcome, r.Reason)

@@ -23,7 +23,7 @@ func Of(ctx context.Context, pass *verify.Pass, o Options) (*Graph, error) {
 	}
 	keep := slices.Clone(o.Keep)
 	slices.Sort(keep)
-	key := fmt.Sprintf("state classes %d %d %v %q", o.Merge, o.Max, o.Relax, keep)
+	key := fmt.Sprintf("state classes %d %d %v %q %v", o.Merge, o.Max, o.Relax, keep, o.TimersFirst)
 	g, err := pass.Once(key, func() (any, error) { return Explore(ctx, pass.Model(), o) })
 	if err != nil {
 		return nil, err
@@ -158,10 +158,13 @@ func search(ctx context.Context, pass *verify.Pass, expr string, o Options) (*Gr
 }
 
 // find is the first class alive that satisfies a condition, or -1.
-func (g *Graph) find(c *verify.Cond) int {
+func (g *Graph) find(c *verify.Cond) int { return g.first(c.Holds) }
+
+// first is the first class alive with a marking that is bad, or -1.
+func (g *Graph) first(bad func(marking []int32) bool) int {
 	found := -1
 	g.Each(func(i int, m []int32) bool {
-		if c.Holds(m) {
+		if bad(m) {
 			found = i
 		}
 		return found < 0

@@ -34,7 +34,7 @@ func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
 				o.Progress(len(e.g.classes), i)
 			}
 		}
-		if len(e.g.classes) > e.g.Options.Max || e.g.hit >= 0 {
+		if len(e.g.classes) > e.g.Options.Max || e.g.left {
 			e.finish()
 			return e.g, nil
 		}
@@ -42,7 +42,7 @@ func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
 			e.expand(i)
 		}
 	}
-	e.g.Complete = !e.w.Cut
+	e.g.Complete = !e.w.Cut && !e.g.left
 	e.finish()
 	return e.g, nil
 }
@@ -78,9 +78,13 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 	if o.Max <= 0 || o.Max > verify.MaxMarkings/2 {
 		o.Max = DefaultMax
 	}
+	if !m.Layered() {
+		return nil, fmt.Errorf("stateclass: explore %s: a projected move of the slice may fire in the midst of a chain; "+
+			"keep the at-once transitions that it stands for, or all that are tried after them", m.Program().Name())
+	}
 	e := &explorer{
-		g: &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()), hit: -1, fired: make([]int32,
-			m.StepCount())},
+		g: &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()),
+			fired: make([]int32, m.StepCount())},
 		from: -1, here: make([]int32, m.Slots()), rows: make([]int, len(m.Timed())), table: make([]uint32, 1<<12),
 		faulted: map[faultKey]bool{}, refused: map[verify.Refusal]bool{},
 	}
@@ -95,9 +99,18 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 		}
 		e.g.of = append(e.g.of, ticksOf(w))
 	}
+	if o.TimersFirst {
+		e.g.place = places(m)
+	}
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Track()
-	e.w.Record, e.w.Seen = m.Chains(), e.mark
+	e.w.Record, e.w.Seen = m.Chains() || o.Visit != nil, e.mark
+	if o.watch != 0 {
+		e.w.Seen = func(s verify.Step) {
+			e.instant(s)
+			e.mark(s)
+		}
+	}
 	if m.HasFrames() {
 		e.g.passing = verify.NewMarkingSet(m.Slots() + 1)
 		e.w.Passing = e.pass
@@ -132,6 +145,9 @@ func (e *explorer) visit() {
 	e.successor(mk)
 	e.measure()
 	to := e.class(id, mk)
+	if fn := e.g.Options.Visit; fn != nil {
+		e.g.left = !fn(Way{e.from, int(to), e.w.Chain, e.w.Kept, e.w.Marking, e.zone}) || e.g.left
+	}
 	if e.from < 0 {
 		return
 	}
@@ -250,9 +266,6 @@ func (e *explorer) make(id uint32) uint32 {
 		zone: len(e.g.zones), marking: id, parent: int32(e.from), by: e.first, edge: -1, rep: k,
 	})
 	e.g.zones = append(e.g.zones, e.zone...)
-	if o := &e.g.Options; o.until != nil && e.g.hit < 0 && o.until(e.w.Marking) {
-		e.g.hit = int(k)
-	}
 	return k
 }
 
@@ -269,13 +282,16 @@ func (e *explorer) expand(i int) {
 	}
 	for r, c := range mk.clocks {
 		// The slice of zones may move while successors are added.
+		e.fire.gap = g.gaps(c, &mk, e.fire.gap)
 		if e.fire.begin(g.zones[g.classes[i].zone:][:dim*dim], dim, r+1) {
 			e.fireClock(c, mk.running)
 		}
 	}
 	for _, c := range mk.open {
-		e.fire.begin(g.zones[g.classes[i].zone:][:dim*dim], dim, 0)
-		e.fireClock(c, mk.running)
+		e.fire.gap = g.gaps(c, &mk, e.fire.gap)
+		if e.fire.begin(g.zones[g.classes[i].zone:][:dim*dim], dim, 0) {
+			e.fireClock(c, mk.running)
+		}
 	}
 	g.classes[i].degree = int32(len(g.edges) - g.classes[i].edge)
 	g.Model.EachFrame(e.here, func(s verify.Step) { e.mark(s) })

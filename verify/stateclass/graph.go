@@ -29,12 +29,34 @@ type Options struct {
 	// Keep names the transitions that keep their waits under Relax. A name
 	// stands for all transitions that end in it after a slash.
 	Keep []string
+	// TimersFirst explores what a petri.Machine does at a tie, and no more: a
+	// timer of the net that runs fires before a move of its environment, and
+	// timers by declaration. Otherwise ties are taken every way, which is what
+	// a proof should rest on. Every run of such a graph can be replayed. Relaxed
+	// transitions have no ties.
+	TimersFirst bool
 	// Progress, if not nil, is called every few thousand classes with how many
 	// were found and how many of them are done.
 	Progress func(found, done int)
 
-	watch int32                      // transition of an observer; 0: none
-	until func(marking []int32) bool // stop at a class that has such a marking
+	// Visit, if not nil, is called for every way in which a class is reached, in
+	// an order that is the same for the same net. Once it returns false no
+	// further class is expanded.
+	Visit func(Way) bool
+
+	watch int32 // transition of an observer; 0: none
+}
+
+// Way is one way in which an exploration reached a class. The slices are valid
+// during the call, and must not be changed.
+type Way struct {
+	From, To int // classes; From is -1 at the start
+	// Chain are the firings: the timed one and what followed at once.
+	Chain []verify.Step
+	// Kept says which clocks have run on: clock i is bit i%64 of word i/64.
+	Kept    []uint64
+	Marking []int32
+	Zone    []int64 // what was reached; the class may hold more
 }
 
 // DefaultMax is the cap on classes unless Options say otherwise.
@@ -58,6 +80,7 @@ type Graph struct {
 	Refusals []verify.RefusalAt
 
 	of       []ticks // by clock
+	place    []int32 // by clock: when it fires at a tie; nil: in any order
 	set      *verify.MarkingSet
 	markings []marking
 	classes  []class
@@ -68,9 +91,10 @@ type Graph struct {
 	passing  *verify.MarkingSet // markings in which something fires at once, and its rank
 	passedBy []origin
 	stopped  bool
+	left     bool // Visit returned false
 	elapsed  Span
 	quickest origin
-	hit      int     // class at which the exploration stopped; -1
+	instant  bool    // quickest is a chain that starts the observer and stops it
 	fired    []int32 // by step: class it was first seen to fire from, plus 2
 }
 

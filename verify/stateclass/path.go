@@ -78,6 +78,7 @@ func (r *replayer) run() {
 			f = i + 1
 		}
 	}
+	r.fire.gap = r.g.gaps(r.g.Model.Clock(r.by.Transition), mk, r.fire.gap)
 	r.fire.begin(r.g.zone(uint32(r.from), dim*dim), dim, f)
 	r.w.FireKept(r.here, mk.running, r.by)
 }
@@ -114,6 +115,22 @@ func (g *Graph) pathAcross(from int, first verify.Step, happens func(*verify.Wal
 	}
 	r.run()
 	return append(steps, chain...)
+}
+
+// EachPassing calls fn for every marking in which something fires at once and a
+// frame might move before it, with the rank of what fires, until fn returns
+// false. fn must not keep the marking.
+func (g *Graph) EachPassing(fn func(marking []int32, rank int32) bool) {
+	if g.passing == nil {
+		return
+	}
+	row := make([]int32, g.Model.Slots()+1)
+	for i := range g.passing.Len() {
+		g.passing.Get(i, row)
+		if n := len(row) - 1; !fn(row[:n], row[n]) {
+			return
+		}
+	}
 }
 
 // findPassing finds a passing marking that breaks a property, and a way to it;

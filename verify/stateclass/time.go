@@ -79,81 +79,139 @@ func (e *explorer) measure() {
 	}
 	c := int32(len(g.of) - 1) // the clock of an observer is the last
 	mk := &g.markings[g.classes[e.from].marking]
-	if mk.running[c>>6]>>(c&63)&1 == 0 || e.w.Kept[c>>6]>>(c&63)&1 == 1 || g.Model.Ended(e.w.Marking) && !e.stops() {
+	if mk.running[c>>6]>>(c&63)&1 == 0 || !g.stops(e.w) {
 		return
 	}
 	limit := g.of[c].latest
-	least, most := limit-e.fire.up[e.rows[c]], limit+e.fire.low[e.rows[c]]
-	if !g.stopped || least < g.elapsed.Least {
-		g.quickest = origin{int32(e.from), e.first}
-	}
-	if !g.stopped {
-		g.stopped, g.elapsed = true, Span{least, most}
-		return
-	}
-	g.elapsed.Least, g.elapsed.Most = min(g.elapsed.Least, least), max(g.elapsed.Most, most)
+	e.saw(Span{limit - e.fire.up[e.rows[c]], limit + e.fire.low[e.rows[c]]}, false)
 }
 
-// stops reports whether the observer's place is empty: it was stopped, not cut
-// off by the end of the run.
-func (e *explorer) stops() bool { return e.w.Marking[e.g.Model.Slots()-2] == 0 }
+// instant notes a firing that stops the observer at the instant at which it was
+// started: its token came since the class, or at the start of the net.
+func (e *explorer) instant(s verify.Step) {
+	m, c := e.g.Model, len(e.g.of)-1
+	if m.Stops(s) && e.w.Marking[m.Slots()-2] > 0 && e.w.Kept[c>>6]>>(c&63)&1 == 0 {
+		e.saw(Span{}, true)
+	}
+}
+
+// saw notes how long a start and the next stop were apart.
+func (e *explorer) saw(s Span, instant bool) {
+	g := e.g
+	if !g.stopped || s.Least < g.elapsed.Least {
+		g.quickest, g.instant = origin{int32(e.from), e.first}, instant
+	}
+	if !g.stopped {
+		g.stopped, g.elapsed = true, s
+		return
+	}
+	g.elapsed.Least, g.elapsed.Most = min(g.elapsed.Least, s.Least), max(g.elapsed.Most, s.Most)
+}
+
+// stops reports whether a firing took the token of an observer that waited: it
+// was stopped, perhaps started anew, and not cut off by the end of the run.
+func (g *Graph) stops(w *verify.Walker) bool {
+	c, kept := len(g.of)-1, w.Kept
+	if g.Model.Ended(w.Marking) {
+		kept = w.Until
+	}
+	return kept[c>>6]>>(c&63)&1 == 0
+}
 
 // Within says that after each start event a stop event comes within limit, over
 // all timings: the worst case, which the reason states. It needs every wait
 // that bounds it; relaxed ones can make it Unknown, never wrongly Proved. See
 // verify.Observer for events.
 func Within(start, stop string, limit time.Duration, o Options) *verify.Property {
-	return &verify.Property{
-		Name:     fmt.Sprintf("%s within %v of %s", stop, limit, start),
-		Doc:      "the longest time from one event to the next other one",
-		Requires: []*verify.Property{TimeDiverges(o)},
-		Check: func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
-			ob := observer(start, stop, limit+1)
+	ob := observer(start, stop, limit+1)
+	return timed(fmt.Sprintf("%s within %v of %s", stop, limit, start),
+		"the longest time from one event to the next other one", &verify.Watch{Observer: ob}, o,
+		func(ctx context.Context, pass *verify.Pass, o Options) (verify.Verdict, *Graph, error) {
 			e, g, err := Measure(ctx, pass.Model(), ob, o)
 			switch {
 			case err != nil:
-				return verify.Verdict{}, err
+				return verify.Verdict{}, nil, err
 			case e.Overdue:
 				c := g.find(g.overdue(ob))
-				return g.refute(g.PathTo(c), "not within %v", limit), nil
+				return g.refute(g.PathTo(c), "not within %v", limit), g, nil
 			case g.Complete && !e.Stopped:
-				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes after %s", stop, start), nil
+				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes after %s", stop, start), g, nil
 			}
-			return g.whole("%v", e), nil
-		},
-	}
+			return g.whole("%v", e), g, nil
+		})
 }
 
 // NotBefore says that after each start event no stop event comes earlier than
 // least.
 func NotBefore(start, stop string, least time.Duration, o Options) *verify.Property {
-	return &verify.Property{
-		Name:     fmt.Sprintf("%s not before %v of %s", stop, least, start),
-		Doc:      "the shortest time from one event to the next other one",
-		Requires: []*verify.Property{TimeDiverges(o)},
-		Check: func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
-			e, g, err := Measure(ctx, pass.Model(), observer(start, stop, least), o)
+	ob := observer(start, stop, least)
+	return timed(fmt.Sprintf("%s not before %v of %s", stop, least, start),
+		"the shortest time from one event to the next other one", &verify.Watch{Observer: ob, Soonest: true}, o,
+		func(ctx context.Context, pass *verify.Pass, o Options) (verify.Verdict, *Graph, error) {
+			e, g, err := Measure(ctx, pass.Model(), ob, o)
 			switch {
 			case err != nil:
-				return verify.Verdict{}, err
+				return verify.Verdict{}, nil, err
 			case e.Stopped && e.Least < least:
-				return g.early(e.Least), nil
+				return g.early(e.Least), g, nil
 			case g.Complete && !e.Stopped && !e.Overdue:
-				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes", start), nil
+				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes", start), g, nil
 			}
-			return g.whole("not before %v", least), nil
-		},
+			return g.whole("not before %v", least), g, nil
+		})
+}
+
+// timedCheck checks a claim about time on the graph of the observed net, which
+// it returns.
+type timedCheck func(context.Context, *verify.Pass, Options) (verify.Verdict, *Graph, error)
+
+// timed makes a property of a claim about time.
+func timed(name, doc string, w *verify.Watch, o Options, check timedCheck) *verify.Property {
+	p := &verify.Property{Name: name, Doc: doc, Requires: []*verify.Property{TimeDiverges(o)}, Watch: w, Claim: w.Claim()}
+	p.Check = second(p, o, check)
+	return p
+}
+
+// second gives a check another look, at ties as a machine takes them, and then
+// at all waits if some were relaxed, if the first refutes by a run that the
+// machine does not take.
+// It certifies what the first one proves.
+func second(p *verify.Property, o Options, check timedCheck) func(context.Context, *verify.Pass) (verify.Verdict,
+	error) {
+	return func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+		o := o
+		if o.Max == 0 {
+			o.Max = pass.Config.Max
+		}
+		if o.Progress == nil {
+			o.Progress = pass.Config.Progress
+		}
+		v, g, err := check(ctx, pass, o)
+		if err != nil || o.TimersFirst {
+			return v, err
+		}
+		if !doubtful(pass, v) {
+			return g.certified(ctx, pass, p, v)
+		}
+		for _, looks := range o.sharper() {
+			again, _, err := check(ctx, pass, looks)
+			if err != nil || again.Outcome == verify.Refuted && !doubtful(pass, again) {
+				return again, err
+			}
+		}
+		return v, nil
 	}
 }
 
 // early is the refutation by the run that stops the observer soonest.
 func (g *Graph) early(least time.Duration) verify.Verdict {
-	steps := g.pathAcross(int(g.quickest.from), g.quickest.first, func(w *verify.Walker) bool {
-		return w.Marking[g.Model.Slots()-2] == 0
-	})
+	if g.instant {
+		return g.refute(g.pathAcross(int(g.quickest.from), g.quickest.first, g.atOnce), "at once")
+	}
+	steps := g.pathAcross(int(g.quickest.from), g.quickest.first, g.stops)
 	v := g.refute(steps, "after %v", least)
 	stop := g.stopOf(steps)
-	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop+1]), stop, least)
+	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop]), stop, least)
 	if v.Witness == nil || !ok {
 		return v
 	}
@@ -161,6 +219,18 @@ func (g *Graph) early(least time.Duration) verify.Verdict {
 		v.Witness.Firings[i].At = at[i]
 	}
 	return v
+}
+
+// atOnce reports whether a chain starts the observer and stops it again.
+func (g *Graph) atOnce(w *verify.Walker) bool {
+	started := g.quickest.from < 0 && g.Model.Initial()[g.Model.Slots()-2] > 0
+	for _, s := range w.Chain {
+		if started && g.Model.Stops(s) {
+			return true
+		}
+		started = started || g.Model.Starts(s)
+	}
+	return false
 }
 
 // stopOf is the firing that stops the observer: the timed one at which the path
@@ -174,17 +244,16 @@ func (g *Graph) stopOf(steps []verify.Step) int {
 	return len(steps) - 1
 }
 
-// startOf is the firing that started the observer last; -1 for the start.
+// startOf is the firing that started an observer which still waits after some
+// steps; -1 for the start of the net.
 func (g *Graph) startOf(steps []verify.Step) int {
-	slot := g.Model.Slots() - 2
-	start := -1
-	was := g.Model.Initial()[slot]
-	g.Model.Along(steps, func(i int, marking []int32) {
-		if marking[slot] > was {
-			start = i
+	start, waits := -1, g.Model.Initial()[g.Model.Slots()-2] > 0
+	for i, s := range steps {
+		waits = waits && !g.Model.Stops(s)
+		if g.Model.Starts(s) && !waits {
+			start, waits = i, true
 		}
-		was = marking[slot]
-	})
+	}
 	return start
 }
 

@@ -254,3 +254,69 @@ func TestPassing(t *testing.T) {
 		}
 	}
 }
+
+// TestInstant: a start and a stop in one chain of firings are 0 apart, also
+// where other runs have time between them.
+func TestInstant(t *testing.T) {
+	ms := time.Millisecond
+	n := imported("idle slow",
+		tr("begin", petri.Anytime(), "idle -> busy"),
+		tr("hurry", petri.Anytime(), "slow -> quick"),
+		read(tr("skip", petri.Interval{}, "busy -> idle"), "quick"),
+		tr("finish", petri.After(10*ms), "busy -> idle"))
+	m := model(t, n, verify.RunToCompletion)
+	for _, start := range []string{"begin", "+busy"} {
+		e, g, err := Measure(context.Background(), m, verify.Observer{Name: "o", Start: []string{start},
+			Stop: []string{"+idle"}, Limit: 20 * ms}, Options{})
+		if err != nil || !g.Complete || !e.Stopped || e.Least != 0 || e.Most != 10*ms {
+			t.Errorf("%s: %v, %v", start, e, err)
+		}
+	}
+	r, err := verify.Run(context.Background(), m.Program(), verify.Config{},
+		NotBefore("begin", "+idle", ms, Options{}), Within("begin", "+idle", 10*ms, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.Results[0]; v.Outcome != verify.Refuted || !v.Witness.Replayed ||
+		!strings.Contains(v.Witness.Story, "skip") {
+		t.Errorf("%s: %s", v.Outcome, v.Reason)
+	}
+	if v := r.Results[1]; v.Outcome != verify.Proved {
+		t.Errorf("%s: %s", v.Outcome, v.Reason)
+	}
+}
+
+// TestStopAndStart: a firing that stops the observer and starts it anew stops
+// it, also where it ends the run.
+func TestStopAndStart(t *testing.T) {
+	ms := time.Millisecond
+	for _, final := range []bool{false, true} {
+		n := imported("p", tr("first", petri.After(5*ms), "p -> q"), tr("second", petri.After(2*ms), "q -> end"))
+		if final {
+			n.Final = unit("end")
+		}
+		p, err := petri.Compile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := verify.Run(t.Context(), p, verify.Config{}, NotBefore("first second", "second", 3*ms, Options{}),
+			NotBefore("first second", "second", 2*ms, Options{}), Within("first second", "second", 2*ms, Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := r.Results[0]
+		if v.Outcome != verify.Refuted || !v.Witness.Replayed || v.Witness.Firings[1].At != 7*ms {
+			t.Errorf("final %v: %s (%s)", final, v.Outcome, v.Reason)
+		}
+		for _, v := range r.Results[1:] {
+			// What starts with the last firing is followed by nothing.
+			want := verify.Proved
+			if strings.Contains(v.Property.Name, "within") {
+				want = verify.Refuted
+			}
+			if v.Outcome != want {
+				t.Errorf("final %v: %s: %s (%s)", final, v.Property.Name, v.Outcome, v.Reason)
+			}
+		}
+	}
+}

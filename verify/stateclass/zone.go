@@ -80,13 +80,15 @@ type firer struct {
 	f    int     // row of the clock that fires; 0 if it is open
 	low  []int64 // by row: lower bound of x_i - x_f, negated
 	up   []int64 // by row: upper bound of x_i - x_f
+	gap  []int64 // by row: how much sooner than i the clock fires at least; nil: not later
 }
 
 // begin fires the clock of row f, or an open clock if f is 0. It reports
 // whether the clock can be the first to fire.
 //
-// Firing f first means x_f <= x_i for all i. With the zone closed, that adds to
-// the way from a to b only a->f->i->b, so no closure is needed.
+// Firing f first means x_f <= x_i for all i, and less by the gap of i if there
+// are gaps. With the zone closed, that adds to the way from a to b only
+// a->f->i->b, so no closure is needed.
 func (r *firer) begin(zone []int64, dim, f int) bool {
 	r.zone, r.dim, r.f = zone, dim, f
 	if cap(r.low) < dim {
@@ -95,7 +97,7 @@ func (r *firer) begin(zone []int64, dim, f int) bool {
 	r.low, r.up = r.low[:dim], r.up[:dim]
 	for i := range dim {
 		r.up[i] = zone[i*dim+f]
-		if f > 0 && i > 0 && r.up[i] < 0 {
+		if i > 0 && i != f && r.up[i] < r.sooner(i) {
 			return false
 		}
 	}
@@ -105,13 +107,25 @@ func (r *firer) begin(zone []int64, dim, f int) bool {
 			m = zone[f*dim+b]
 		}
 		for k := 1; k < dim; k++ {
-			if v := zone[k*dim+b]; v < m && k != f {
+			v := zone[k*dim+b]
+			if r.gap != nil && v != unbounded {
+				v -= r.gap[k]
+			}
+			if v < m && k != f {
 				m = v
 			}
 		}
 		r.low[b] = m
 	}
 	return true
+}
+
+// sooner is how much sooner than the clock of row i this one must fire.
+func (r *firer) sooner(i int) int64 {
+	if r.gap == nil {
+		return 0
+	}
+	return r.gap[i]
 }
 
 // zoneAfter writes the zone of clocks of which from[i] is the row it had

@@ -28,15 +28,43 @@ func Prove(t T, prog *petri.Program, c verify.Config, props ...*verify.Property)
 	if len(r.Results) == 0 {
 		t.Errorf("%s: nothing was to be proved", r.Net)
 	}
+	judge(t, r.Net, r)
+	return r
+}
+
+// judge fails the test for each result that is no proof.
+func judge(t T, name string, r *verify.Report) {
+	t.Helper()
 	for i := range r.Results {
 		v := &r.Results[i]
 		switch {
 		case v.Outcome == verify.Proved:
 		case v.Witness != nil:
-			t.Errorf("%s: %s: %s: %s\n%s", r.Net, v.Property.Name, v.Outcome, v.Reason, v.Witness.Story)
+			t.Errorf("%s: %s: %s: %s\n%s", name, v.Property.Name, v.Outcome, v.Reason, v.Witness.Story)
 		default:
-			t.Errorf("%s: %s: %s: %s", r.Net, v.Property.Name, v.Outcome, v.Reason)
+			t.Errorf("%s: %s: %s: %s", name, v.Property.Name, v.Outcome, v.Reason)
 		}
+	}
+}
+
+// ProveUnder is Prove for a net that is closed in several ways: each property is
+// proved under the closures that list it, and a transition of the net that fires
+// under none fails the test.
+func ProveUnder(t T, c verify.Config, closures ...verify.Closure) *verify.ClosuresReport {
+	t.Helper()
+	r, err := verify.RunClosures(t.Context(), c, closures...)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	for _, name := range r.Idle {
+		t.Errorf("%s fires under no closure: the proofs are empty in part", name)
+	}
+	for i, report := range r.Reports {
+		if len(report.Results) == 0 {
+			t.Errorf("%s: nothing was to be proved under %s", report.Net, r.Closures[i])
+		}
+		judge(t, r.Closures[i], report)
 	}
 	return r
 }

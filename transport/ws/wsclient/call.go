@@ -64,7 +64,8 @@ type call struct {
 	silentAt  time.Duration // the caller finished what there was to say
 	activeAt  time.Duration // something was to be heard, or a turn changed
 	replyOpen bool          // a turn was begun and has not ended
-	broken    error         // nothing can be sent any more; the reader may still hear why
+	consent   consent
+	broken    error // nothing can be sent any more; the reader may still hear why
 	ended     *transport.Ended
 }
 
@@ -208,6 +209,7 @@ func (c *call) take(at time.Duration, m *transport.Message) {
 	if m.Kind == transport.MessageAudio {
 		c.report.FramesReceived++
 		c.ear.hear(at, m.Generation, m.PCM)
+		c.report.Came.Samples = append(c.report.Came.Samples, m.PCM...)
 		return
 	}
 	c.keep(at, m)
@@ -218,6 +220,8 @@ func (c *call) take(at time.Duration, m *transport.Message) {
 		c.send(c.ear.clear(at, m.Generation))
 	case transport.MessageMark:
 		c.ear.mark(at, m.Generation, m.ID)
+	case transport.MessageConsent:
+		c.takeConsent(at, m)
 	case transport.MessageError:
 		if !m.Fatal {
 			c.note("the gateway says: %s (%s)", m.Text, m.Code)
@@ -329,8 +333,11 @@ func (c *call) speak(at time.Duration) {
 
 // greeted reports whether the greeting is over, or does not come.
 func (c *call) greeted(at time.Duration) bool {
-	if len(c.rec.turns) == 0 {
-		return at >= c.cfg.Patience
+	switch {
+	case !c.mayBegin(at):
+		return false
+	case len(c.rec.turns) == 0:
+		return !c.report.Ready.Greeting || at >= c.cfg.Patience
 	}
 	return !c.replyOpen && c.ear.idle() && at-c.activeAt >= afterGreeting
 }
@@ -383,8 +390,9 @@ func (c *call) finish() Report {
 	}
 	c.rec.rateHz, c.rec.heard, c.rec.spans = c.ear.rateHz, c.ear.player.Heard(), c.ear.player.Spans()
 	r.FirstAudioMS, r.BargeInSilenceMS = c.rec.firstAudio(), c.rec.bargeInSilence()
-	r.FramesCleared = c.ear.cleared
+	r.FramesCleared, r.Consent = c.ear.cleared, c.consent.String()
 	r.Heard = audio.PCM{RateHz: c.ear.rateHz, Samples: slices.Clone(c.rec.heard)}
 	r.Spans = slices.Clone(c.rec.spans)
+	r.Came.RateHz = c.ear.rateHz
 	return *r
 }

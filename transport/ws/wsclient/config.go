@@ -34,6 +34,7 @@ type Config struct {
 	In          audio.PCM
 	SpeakAtOnce bool
 
+	Consent bool    // the caller agrees to be listened to when the gateway asks
 	BargeIn BargeIn // spoken over a reply
 	Echo    Echo    // from the loudspeaker into the microphone
 

@@ -2,6 +2,7 @@ package wsclient
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -18,6 +19,7 @@ type parrot struct {
 	silent   bool // never answers
 	shy      bool // promises a greeting and says none
 	rude     bool // does not answer bye
+	asks     bool // for consent, and does not listen before; then says its greeting
 	stutter  int  // frames of silence in the middle of a reply
 	greeting []int16
 	leave    transport.Reason // ends the call with it after the first utterance
@@ -39,6 +41,7 @@ const (
 	parrotStart   = 3  // loud frames that are speech
 	parrotConfirm = 15 // loud frames that are an interruption
 	parrotStop    = 25 // quiet frames that end it
+	parrotThinks  = 50 // frames from consent to what it does
 )
 
 func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -80,8 +83,14 @@ type parrotCall struct {
 
 func (c *parrotCall) run() error {
 	defer func() { _ = c.peer.Close(transport.ReasonDone, "") }()
-	if c.greeting != nil {
+	if c.asks {
+		c.send(transport.Message{Kind: transport.MessageConsent, State: transport.StateStart})
+	} else if c.greeting != nil {
 		c.begin(c.greeting)
+	}
+	frames, hears := 0, 0
+	if c.asks {
+		hears = math.MaxInt
 	}
 	var ev transport.Event
 	for {
@@ -89,7 +98,18 @@ func (c *parrotCall) run() error {
 			return err
 		}
 		switch ev.Kind {
+		case transport.EventConsent:
+			hears = frames + parrotThinks
 		case transport.EventAudio:
+			if frames++; frames == hears {
+				c.send(transport.Message{Kind: transport.MessageConsent, State: transport.StateStop})
+				if c.greeting != nil {
+					c.begin(c.greeting)
+				}
+			}
+			if frames < hears {
+				ev.PCM = make([]int16, len(ev.PCM))
+			}
 			c.hear(ev.PCM)
 			if c.leave != transport.ReasonNone && c.reply != nil {
 				return c.hangUp()

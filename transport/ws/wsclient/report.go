@@ -30,12 +30,14 @@ type Report struct {
 	FramesReceived int      `json:"frames_received"` // audio messages
 	FramesCleared  int      `json:"frames_cleared"`  // of 20 ms, received and dropped unheard
 	Closed         string   `json:"closed"`          // the reason
+	Consent        string   `json:"consent"`         // to be listened to: "" nobody asked, "asked", "given"
 	Message        string   `json:"message"`         // the reason in words for people
 	Notes          []string `json:"notes,omitempty"` // what the person who reads this should know
 
 	Reason transport.Reason `json:"-"`
 	Ready  transport.Ready  `json:"-"`
 	Heard  audio.PCM        `json:"-"` // what was audible, from ready to the end of the call
+	Came   audio.PCM        `json:"-"` // the audio that came, one message behind the other, whenever it did
 	Spans  []audio.Span     `json:"-"` // which samples of Heard belong to which reply
 	Events []Event          `json:"-"` // the first 10,000 messages but audio and net, in order
 }

@@ -8,7 +8,10 @@ const ofServer = fixture.filter(({ from }) => from === "server");
 
 test("the fixture has every event of the server", () => {
   const types = new Set(ofServer.map(({ event }) => event.type));
-  for (const type of "ready speech turn transcript clear mark net net_graph tool_call error bye".split(" ")) {
+  const all =
+    "ready speech turn transcript clear mark net net_graph tool_call tool_cancel hold consent protected model transfer " +
+    "error bye";
+  for (const type of all.split(" ")) {
     ok(types.has(type), `no ${type} among ${[...types]}`);
   }
 });
@@ -42,6 +45,11 @@ for (const bad of [
   '{"type":"net_graph"}',
   '{"type":"bye"}',
   '{"type":"error"}',
+  '{"type":"tool_call","id":"1","name":"x","args":[]}',
+  '{"type":"tool_cancel"}',
+  '{"type":"hold"}',
+  '{"type":"consent","state":"asked"}',
+  '{"type":"model","state":"start"}',
 ]) {
   test(`refuses ${bad}`, () => throws(() => decode(bad), bad));
 }
@@ -63,6 +71,8 @@ test("hello has only the fields of the protocol", () => {
     detection: "manual",
     halfDuplex: true,
     showNet: true,
+    params: { customer: "4711" },
+    token: "a.b.c",
   });
   for (const name of Object.keys(all)) ok(allowed.has(name), `hello has ${name}`);
   equal([all.version, all.input_rate, all.output_rate], [1, 44_100, 44_100], "version and rates");
@@ -80,12 +90,12 @@ test("every reason and close code has words of its own", () => {
   const reasons = (
     "caller_hung_up done going_away bad_audio bad_json message_too_big internal busy bad_hello audio_before_ready " +
     "second_hello event_before_hello model_refused model_timeout model_lost hello_timeout peer_stalled " +
-    "idle_timeout max_duration"
+    "idle_timeout max_duration transferred caller_silent no_consent unauthorized limit"
   ).split(" ");
   const words = reasons.map((r) => explain(r).message);
   equal(new Set(words).size, reasons.length, "different messages");
   ok(!words.includes(explain("a_reason_of_tomorrow").message), "a reason has no words");
-  for (const code of [1000, 1001, 1007, 1009, 1011, 1013, 4000, 4001, 4002, 4003, 4004, 4005, 4006]) {
+  for (const code of [1000, 1001, 1007, 1009, 1011, 1013, 4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007]) {
     ok(closeReason(code) !== "server_lost", `close code ${code}`);
   }
   equal(closeReason(1006), "server_lost", "close without a code");

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+)
+
+// listen listens on an address, or takes over the socket that a service manager listens on (LISTEN_FDS, systemd's
+// socket activation). shared says that others may take connections on the address after us.
+func listen(o *options) (l net.Listener, shared bool, err error) {
+	if l, err = inherited(os.Getenv, os.Getpid()); l != nil || err != nil {
+		return l, true, err
+	}
+	var c net.ListenConfig
+	if o.reusePort {
+		c.Control = reusePort
+	}
+	if l, err = c.Listen(context.Background(), "tcp", o.listen); err != nil {
+		return nil, false, listenError(o.listen, err)
+	}
+	return l, o.reusePort, nil
+}
+
+// firstInherited is the number of the first file that a service manager hands over (sd_listen_fds(3)).
+const firstInherited = 3
+
+// inherited is the socket that was handed over to this process, nil if there is none.
+func inherited(getenv func(string) string, pid int) (net.Listener, error) {
+	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
+		return nil, nil
+	}
+	if n := getenv("LISTEN_FDS"); n != "1" {
+		return nil, usagef("LISTEN_FDS is %q; want 1: one socket to listen on", n)
+	}
+	f := os.NewFile(firstInherited, "LISTEN_FDS")
+	if f == nil {
+		return nil, errors.New("take over the socket of LISTEN_FDS: it is not open")
+	}
+	defer f.Close() // the listener has its own
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil, fmt.Errorf("take over the socket of LISTEN_FDS: %w", err)
+	}
+	return l, nil
+}

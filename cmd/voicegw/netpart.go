@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/dot"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// drawing is what net draws: a net, or one part of it alone, with its ports.
+func drawing(name string) (*petri.Program, dot.Options, error) {
+	name, part, _ := strings.Cut(name, "/")
+	n, err := findNet(name)
+	if err != nil {
+		return nil, dot.Options{}, err
+	}
+	if part == "" {
+		p, err := n.program()
+		return p, dot.Options{Title: n.name + ": " + n.doc}, err
+	}
+	sub, err := n.part(part)
+	if err != nil {
+		return nil, dot.Options{}, err
+	}
+	p, err := petri.Compile(petri.Alone(sub))
+	return p, dot.Options{Title: fmt.Sprintf("%s/%s: a part of %s", n.name, part, n.doc), Ports: petri.Shared(sub)}, err
+}
+
+// part is a part of the net as calls run it. One that this session does not have
+// is that of a session with all there is.
+func (n shippedNet) part(name string) (*petri.Net, error) {
+	full := n.config
+	full.Hints, full.ToolSlots, full.RepromptAfter = true, 1, 10*time.Second
+	full.Prompts = full.Prompts.With(voicenets.Filler).With(voicenets.Reprompt)
+	var names []string
+	for _, c := range []voicenets.Config{n.config, full} {
+		session, err := voicenets.Session(c)
+		if err != nil {
+			return nil, err
+		}
+		names = nil
+		for _, sub := range session.Nets {
+			if sub.Name == name {
+				return sub, nil
+			}
+			names = append(names, sub.Name)
+		}
+	}
+	return nil, usagef("%s has no part %q; %s", n.name, name,
+		suggest(name, names, "its parts are "+strings.Join(names, ", ")))
+}

@@ -1,0 +1,25 @@
+package npmtest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Bundle makes one script for a browser of a module and all that it imports of npm's packages.
+func Bundle(tb testing.TB, module string) []byte {
+	tb.Helper()
+	modules := filepath.Join(packages(tb), "node_modules")
+	var stderr bytes.Buffer
+	program := filepath.Join(modules, ".bin", "esbuild")
+	cmd := exec.Command(program, module, "--bundle", "--format=iife", "--log-level=error")
+	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("npmtest: bundle %s: %v\n%s", module, err, stderr.String())
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"cloud.google.com/go/auth/credentials"
+)
+
+const (
+	vertexPath      = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"
+	vertexScope     = "https://www.googleapis.com/auth/cloud-platform"
+	constrainedPath = "/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateContentConstrained"
+	ephemeralPrefix = "auth_tokens/"
+)
+
+// TokenSource returns an OAuth access token. It is called once for each dial, with the dial's context, and must be safe
+// for concurrent use; to keep a token until it expires is its own business.
+type TokenSource func(ctx context.Context) (string, error)
+
+// Vertex says that a model of Vertex AI is meant, and whose.
+type Vertex struct {
+	// Project and Location, such as "my-project" and "europe-west4" or "global", belong together. Both may be empty
+	// when Wire.BaseURL leads to a proxy that knows them; its path is then dialled as it is.
+	Project, Location string
+	// Token is where access tokens come from. Default: with a project the application default credentials, looked for
+	// anew at each dial (see DefaultToken to look once); without one no token is sent.
+	Token TokenSource
+}
+
+// DefaultToken looks for the application default credentials (https://cloud.google.com/docs/authentication) and returns
+// a source that keeps each token until shortly before it expires.
+func DefaultToken() (TokenSource, error) {
+	found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{vertexScope}})
+	if err != nil {
+		return nil, fmt.Errorf("live: find default credentials: %w", err)
+	}
+	return func(ctx context.Context) (string, error) {
+		token, err := found.Token(ctx)
+		if err != nil {
+			return "", fmt.Errorf("live: get access token: %w", err)
+		}
+		return token.Value, nil
+	}, nil
+}
+
+// check refuses half a project, and what would lead elsewhere.
+func (v *Vertex) check(w *Wire) error {
+	switch {
+	case v == nil:
+		return nil
+	case w.APIKey != "":
+		return &SetupError{"Wire.APIKey", "hidden", "none with Vertex, which takes access tokens"}
+	case (v.Project == "") != (v.Location == ""):
+		return fieldError("Vertex.Project", v.Project+"/"+v.Location, "both Project and Location, or neither")
+	case v.Project == "" && w.BaseURL == "":
+		return &SetupError{"Vertex.Project", "empty", "a project and a location, or a BaseURL that knows them"}
+	}
+	return checkPatterns([]pattern{
+		{"Vertex.Project", v.Project, `^[a-z0-9][a-z0-9.:-]{0,62}$`, `a project such as "my-project"`},
+		{"Vertex.Location", v.Location, `^[a-z][a-z0-9-]{0,30}$`, `a location such as "europe-west4" or "global"`},
+	})
+}
+
+// base is where Google serves a location.
+func (v *Vertex) base() string {
+	switch v.Location {
+	case "global":
+		return "wss://aiplatform.googleapis.com"
+	case "us", "eu":
+		return "wss://aiplatform." + v.Location + ".rep.googleapis.com"
+	}
+	return "wss://" + v.Location + "-aiplatform.googleapis.com"
+}
+
+// path is what follows the base URL.
+func (w *Wire) path() string {
+	switch {
+	case w.Vertex != nil && w.Vertex.Project == "":
+		return ""
+	case w.Vertex != nil:
+		return vertexPath
+	case w.ephemeral():
+		return constrainedPath
+	}
+	return livePath
+}
+
+// ephemeral reports whether the key is one for a short time, made from another.
+func (w *Wire) ephemeral() bool { return strings.HasPrefix(w.APIKey, ephemeralPrefix) }
+
+// secretive reports whether a key or a token will be sent.
+func (w *Wire) secretive() bool {
+	return w.APIKey != "" || w.Vertex != nil && (w.Vertex.Token != nil || w.Vertex.Project != "")
+}
+
+// fullModel is a model's name on the wire.
+func (w *Wire) fullModel(name string) string {
+	full := "models/" + strings.TrimPrefix(name, "models/")
+	switch {
+	case w.Vertex == nil:
+		return full
+	case w.Vertex.Project == "":
+		return "publishers/google/" + full
+	}
+	return "projects/" + w.Vertex.Project + "/locations/" + w.Vertex.Location + "/publishers/google/" + full
+}
+
+// token gets what Vertex AI is dialled with, if anything.
+func (w *Wire) token(ctx context.Context) (string, error) {
+	if w.Vertex == nil || !w.secretive() {
+		return "", nil
+	}
+	source := w.Vertex.Token
+	if source == nil {
+		var err error
+		if source, err = DefaultToken(); err != nil {
+			return "", err
+		}
+	}
+	token, err := source(ctx)
+	if err == nil {
+		err = printable(token)
+	}
+	return token, err
+}
+
+// printable refuses what cannot stand in a header, without showing it.
+func printable(secret string) error {
+	for i, c := range secret {
+		if c <= ' ' || c > '~' {
+			return fmt.Errorf("a space or unprintable character at byte %d", i)
+		}
+	}
+	return nil
+}
+
+// header shows the key or the token, in the one place where it goes.
+func (w *Wire) header(token string) http.Header {
+	h := http.Header{}
+	switch {
+	case token != "":
+		h.Set("Authorization", "Bearer "+token)
+	case w.ephemeral():
+		h.Set("Authorization", "Token "+w.APIKey)
+	case w.APIKey != "":
+		h.Set("X-Goog-Api-Key", w.APIKey)
+	}
+	return h
+}

@@ -1,0 +1,78 @@
+package petri
+
+import (
+	"strings"
+	"testing"
+)
+
+// lamp is a part: it lights in the dark while the power is on, and tells so.
+func lamp() *Net {
+	const (
+		dark  = Place[Unit]("dark")
+		power = Place[Unit]("power")
+		old   = Place[Unit]("old")
+		lit   = Place[Unit]("lit")
+		spare = Place[Unit]("spare")
+		told  = Place[Unit]("told")
+		other = Place[Unit]("other")
+	)
+	return &Net{
+		Name:  "lamp",
+		Ports: []AnyPlace{dark, power, old, lit, told},
+		Env:   []Env{{Place: dark, Capacity: 3}},
+		Out:   []Output{{Place: told}, {Place: other}},
+		Init:  []Token{spare.Token(Unit{})},
+		Caps:  []Cap{{Place: power, Max: 2}, {Place: spare, Max: 1}, {Place: other, Max: 5}},
+		Transitions: []Transition{
+			{Name: "light", In: Arcs{dark, spare}, Read: Arcs{power}, Reset: Arcs{old}, Out: And(lit, told)},
+		},
+	}
+}
+
+// TestAlone: ports that a part looks at can be filled from outside, those that
+// it fills only leave it, and what its transitions do not use is left out.
+func TestAlone(t *testing.T) {
+	part := lamp()
+	p, err := Compile(Alone(part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, pl := range p.Places() {
+		s := pl.Name
+		switch {
+		case pl.Env:
+			s += " in"
+		case pl.Out:
+			s += " out"
+		}
+		got = append(got, s)
+		if want := map[string]int{"power": 2, "dark": 3, "old": AlonePortMax}[pl.Name]; want > 0 && pl.Max != want {
+			t.Errorf("%s holds %d", pl.Name, pl.Max)
+		}
+	}
+	if s := strings.Join(got, ", "); s != "dark in, spare, power in, old in, lit out, told out" {
+		t.Errorf("alone it has %s", s)
+	}
+	if len(part.Ports) != 5 || len(part.Env) != 1 || len(part.Out) != 2 || len(part.Caps) != 3 || part.Sinks != nil {
+		t.Errorf("the part was changed: %+v", part)
+	}
+}
+
+// TestAloneFinal: a part that ends the run ends it alone.
+func TestAloneFinal(t *testing.T) {
+	const stop, over Place[Unit] = "stop", "over"
+	p, err := Compile(Alone(&Net{Name: "end", Ports: []AnyPlace{over}, Env: []Env{{Place: stop}}, Final: over,
+		Transitions: []Transition{{Name: "end", In: Arcs{stop}, Out: And(over)}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.Start()
+	m.Advance(0)
+	if err := m.Inject(0, stop.Token(Unit{})); err != nil {
+		t.Fatal(err)
+	}
+	if !m.Advance(0).Ended {
+		t.Error("it goes on")
+	}
+}

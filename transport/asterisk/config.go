@@ -1,0 +1,83 @@
+package asterisk
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/twilio/phone"
+)
+
+// Config is how the door behaves. Only Lines is required.
+type Config struct {
+	// Lines are the gateway's.
+	Lines transport.Lines
+
+	// User and Password are what Asterisk shows: username and password of websocket_client.conf. Without a Password
+	// only a listener on the loopback takes calls.
+	User, Password string
+
+	// ARI is how calls are transferred; without its URL they cannot be.
+	ARI ARI
+	// Targets are names for who may take a call over, each an extension. An extension needs no name.
+	Targets map[string]string
+
+	// Limits of a call.
+	Limits phone.Limits
+	// Log may be nil. Nothing of audio, passwords, numbers or parameters is logged.
+	Log *zap.Logger
+}
+
+// ARI is Asterisk's REST interface.
+type ARI struct {
+	// URL is where it is: http://127.0.0.1:8088/ari.
+	URL            string
+	User, Password string
+	// Context is where the dialplan goes on with a caller who is in Stasis, at the extension that takes the call over.
+	// Empty: the caller is in the dialplan, and the extension is set as the channel variable VOICEGW_TRANSFER.
+	Context string
+	// Timeout of a request. 3 s.
+	Timeout time.Duration
+	// Transport makes the requests; nil means http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+const ariTimeoutDefault = 3 * time.Second
+
+// withDefaults checks c and fills in what is not set.
+func (c Config) withDefaults() (Config, error) {
+	u, err := url.Parse(c.ARI.URL)
+	switch {
+	case c.Lines == nil:
+		return c, fmt.Errorf("asterisk: check config: Lines is nil; a *voicegw.Gateway has them")
+	case c.ARI.URL != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https"):
+		return c, fmt.Errorf("asterisk: check config: ARI.URL is no address such as http://127.0.0.1:8088/ari")
+	}
+	for name, target := range c.Targets {
+		if !extension(target) {
+			return c, fmt.Errorf("asterisk: check config: the target %q is no extension", name)
+		}
+	}
+	c.ARI.URL = strings.TrimRight(c.ARI.URL, "/")
+	if c.ARI.Timeout <= 0 {
+		c.ARI.Timeout = ariTimeoutDefault
+	}
+	c.Limits = c.Limits.WithDefaults()
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	return c, nil
+}
+
+// extension reports whether s can be an extension of a dialplan: 1 to 80 letters, digits and + - _ . * #.
+func extension(s string) bool {
+	odd := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("+-_.*#", r)
+	}
+	return s != "" && len(s) <= 80 && !strings.ContainsFunc(s, odd)
+}

@@ -1,0 +1,114 @@
+package gemini_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/npmtest"
+)
+
+// called waits until the client is asked to call a function, and returns the id.
+func called(t *testing.T, c *npmtest.Program, name, city string) (id string) {
+	t.Helper()
+	var m struct {
+		FunctionCalls []struct {
+			ID, Name string
+			Args     struct{ City string }
+		}
+	}
+	e := c.AwaitType("toolCall")
+	if err := json.Unmarshal(e.Data, &m); err != nil || len(m.FunctionCalls) != 1 || m.FunctionCalls[0].Name != name ||
+		m.FunctionCalls[0].Args.City != city || m.FunctionCalls[0].ID == "" {
+		t.Fatalf("the client is asked %s (%v), want %s of %s", e.Data, err, name, city)
+	}
+	return m.FunctionCalls[0].ID
+}
+
+// answer is what the client answers to calls of weather.
+func answer(id string, response map[string]any) npmtest.Command {
+	return npmtest.Command{"do": "tool", "responses": []any{map[string]any{"id": id, "name": "weather",
+		"response": response}}}
+}
+
+// spoken waits until the model says words, and for the end of its turn.
+func spoken(c *npmtest.Program, words string) {
+	said := ""
+	c.Await("the model says "+words, func(e npmtest.Event) bool {
+		if e.Type == "outputTranscription" {
+			said += e.Text
+		}
+		return strings.Contains(said, words)
+	})
+	c.AwaitType("turnComplete")
+}
+
+// TestClientCallsFunctions writes with both methods of @google/genai; the model calls functions of the client, which
+// returns a value, then an error, then an object of its own making. What the model says of them is heard.
+func TestClientCallsFunctions(t *testing.T) {
+	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on text 2: call weather {"city":"Bergen"}`,
+		`on text 3: call weather {"city":"Hamar"}`))
+	c := client(t, w, plain)
+	c.Do(npmtest.Command{"do": "realtimeText", "text": "What is the weather in Oslo?"})
+	id := called(t, c, "weather", "Oslo")
+	w.Read("What is the weather in Oslo?")
+	c.Do(answer("of nobody", map[string]any{"output": 1}))
+	c.Do(answer(id, map[string]any{"output": map[string]any{"celsius": 21.5}}))
+	c.AwaitType("audio")
+	spoken(c, "21.5")
+	c.Do(npmtest.Command{"do": "text", "text": "And in Bergen?"})
+	c.Do(answer(called(t, c, "weather", "Bergen"), map[string]any{"error": "there is no station"}))
+	spoken(c, "no station")
+	w.Read("And in Bergen?")
+	c.Do(npmtest.Command{"do": "text", "text": "And in Hamar?"})
+	c.Do(answer(called(t, c, "weather", "Hamar"), map[string]any{"celsius": 3, "wind": "north"}))
+	spoken(c, "north")
+	c.Do(npmtest.Bye())
+	c.AwaitType("close")
+	c.Wait()
+	got := w.Results(3)
+	for i, want := range []string{`{"output":{"celsius":21.5}}`, `{"error":"there is no station"}`,
+		`{"output":{"celsius":3,"wind":"north"}}`} {
+		if len(got) != 3 || got[i] != want {
+			t.Errorf("the model got %v, want %s and no fourth", got, want)
+		}
+	}
+}
+
+// TestFunctionIsCancelled: the client is told that nobody waits for its result any more, and what it sends all the same
+// goes nowhere.
+func TestFunctionIsCancelled(t *testing.T) {
+	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on call 1 +300ms: cancel`))
+	c := client(t, w, plain)
+	c.Do(npmtest.Command{"do": "realtimeText", "text": "What is the weather in Oslo?"})
+	id := called(t, c, "weather", "Oslo")
+	if e := c.AwaitType("toolCallCancellation"); !strings.Contains(string(e.Data), id) {
+		t.Errorf("cancelled is %s, want %s", e.Data, id)
+	}
+	c.Do(answer(id, map[string]any{"output": 1}))
+	c.Do(npmtest.Command{"do": "realtimeText", "text": "Never mind."})
+	c.AwaitType("turnComplete")
+	w.Read("Never mind.")
+	c.Do(npmtest.Bye())
+	c.AwaitType("close")
+	c.Wait()
+	if got := w.Connection().ToolReplies; len(got) != 0 {
+		t.Errorf("the model got %v of a call it had cancelled", got)
+	}
+}
+
+// TestHandedOff: a call that somebody else takes ends for the client, in words.
+func TestHandedOff(t *testing.T) {
+	p := doortest.Plan{}
+	sessions := p.Sessions()
+	w := open(t, p)
+	c := client(t, w, plain)
+	if err := (<-sessions).HandOff("+4930123"); err != nil {
+		t.Fatal(err)
+	}
+	if e := c.AwaitType("close"); e.Code != 1000 || e.Text == "" {
+		t.Errorf("closed with %d %q", e.Code, e.Text)
+	}
+	c.Wait()
+}

@@ -1,0 +1,41 @@
+// A call with Google's own client, @google/genai: it is told where the gateway is (BASE), a key (KEY) and what to
+// configure (CONFIG, JSON).
+'use strict';
+const {GoogleGenAI} = require('@google/genai');
+const {emit, microphone, commands, end} = require('harness.cjs');
+
+function onmessage(m) {
+  const c = m.serverContent || {};
+  for (const part of (c.modelTurn && c.modelTurn.parts) || []) {
+    if (part.inlineData) emit('audio', {pcm: Buffer.from(part.inlineData.data, 'base64'), text: part.inlineData.mimeType});
+  }
+  for (const key of ['interrupted', 'generationComplete', 'turnComplete']) if (c[key]) emit(key);
+  for (const key of ['inputTranscription', 'outputTranscription']) if (c[key]) emit(key, {text: c[key].text});
+  for (const key of ['setupComplete', 'toolCall', 'toolCallCancellation', 'goAway', 'voiceActivity']) {
+    if (m[key]) emit(key, {data: m[key]});
+  }
+}
+
+(async () => {
+  const ai = new GoogleGenAI({apiKey: process.env.KEY, httpOptions: {baseUrl: process.env.BASE}});
+  let mic;
+  const session = await ai.live.connect({
+    model: 'gemini-live-2.5-flash-preview',
+    config: JSON.parse(process.env.CONFIG || '{"responseModalities":["AUDIO"]}'),
+    callbacks: {
+      onmessage,
+      onerror: (e) => emit('error', {text: String(e.message || e)}),
+      onclose: (e) => { emit('close', {code: e.code, text: String(e.reason)}); end(); },
+    },
+  });
+  emit('connected');
+  mic = microphone((frame) => session.sendRealtimeInput({audio: {data: frame.toString('base64'), mimeType: 'audio/pcm;rate=16000'}}));
+  commands({
+    say: (c) => mic.say(c.file),
+    text: (c) => session.sendClientContent({turns: c.text}),
+    realtimeText: (c) => session.sendRealtimeInput({text: c.text}),
+    video: () => session.sendRealtimeInput({video: {data: 'AAAA', mimeType: 'image/jpeg'}}),
+    tool: (c) => session.sendToolResponse({functionResponses: c.responses}),
+    bye: () => { mic.stop(); session.close(); },
+  });
+})().catch((err) => { emit('failed', {text: String(err.stack || err)}); end(); });

@@ -1,0 +1,143 @@
+package rtc
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pion/webrtc/v4"
+
+	"github.com/voicegw/voicegw/transport"
+)
+
+// ChannelLabel is the label of the data channel that carries events. It must be reliable and in order.
+const ChannelLabel = "voicegw.v1"
+
+const (
+	// channelBytesMax may be under way on the data channel; then sending waits, until half of it is left.
+	channelBytesMax = 1 << 20
+	// waitingMax and waitingBytesMax bound what waits until the data channel opens. What is beyond is dropped.
+	waitingMax      = 64
+	waitingBytesMax = 512 << 10
+	// messageBytesMax is the longest message sent; browsers take no longer one.
+	messageBytesMax = 256 << 10
+)
+
+// channel is the way of events to the far end. Safe for concurrent use.
+type channel struct {
+	room chan struct{} // of size 1: less is under way
+	over chan struct{} // closed when the call is over
+	open chan struct{} // closed when events can flow
+
+	mu      sync.Mutex
+	dc      *webrtc.DataChannel // nil until it is open
+	none    bool                // there will be no channel
+	waiting []string
+	bytes   int // of waiting
+	dropped uint64
+}
+
+func newChannel(expected bool, over chan struct{}) *channel {
+	return &channel{room: make(chan struct{}, 1), open: make(chan struct{}), over: over, none: !expected}
+}
+
+// use sends what waits and everything that comes from now on over dc.
+func (c *channel) use(dc *webrtc.DataChannel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dc != nil {
+		return // a second one; the first stays
+	}
+	dc.SetBufferedAmountLowThreshold(channelBytesMax / 2)
+	dc.OnBufferedAmountLow(func() { signal(c.room) })
+	for _, text := range c.waiting {
+		_ = dc.SendText(text)
+	}
+	c.dc, c.waiting, c.bytes = dc, nil, 0
+	close(c.open)
+}
+
+// send sends one event, or keeps it until the channel opens. When too much is under way it waits, at most for timeout;
+// then the far end is stalled.
+func (c *channel) send(ctx context.Context, b []byte, timeout time.Duration) error {
+	dc := c.opened(b)
+	if dc == nil {
+		return nil
+	}
+	if dc.BufferedAmount() > channelBytesMax {
+		if err := c.wait(ctx, dc, timeout); err != nil {
+			return err
+		}
+	}
+	if err := dc.SendText(string(b)); err != nil {
+		return &transport.Ended{Reason: transport.ReasonPeerLost, Message: transport.ReasonPeerLost.Message(), Err: err}
+	}
+	return nil
+}
+
+// opened returns the channel when it is open; otherwise it keeps b, or drops it.
+func (c *channel) opened(b []byte) *webrtc.DataChannel {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case len(b) > messageBytesMax, c.none:
+		c.dropped++
+		return nil
+	case c.dc != nil:
+		return c.dc
+	case len(c.waiting) >= waitingMax || c.bytes+len(b) > waitingBytesMax:
+		c.dropped++
+		return nil
+	}
+	c.waiting, c.bytes = append(c.waiting, string(b)), c.bytes+len(b)
+	return nil
+}
+
+func (c *channel) wait(ctx context.Context, dc *webrtc.DataChannel, timeout time.Duration) error {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for dc.BufferedAmount() > channelBytesMax {
+		select {
+		case <-c.room:
+		case <-c.over:
+			return &transport.Ended{Reason: transport.ReasonPeerLost, Message: transport.ReasonPeerLost.Message()}
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return transport.ErrStalled
+		}
+	}
+	return nil
+}
+
+// farewell sends the last events and waits until the far end has them, at most for timeout. A channel that is about to
+// open is waited for too.
+func (c *channel) farewell(events [][]byte, timeout time.Duration) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	if !c.none {
+		select {
+		case <-c.open:
+		case <-timer.C:
+		}
+	}
+	c.mu.Lock()
+	dc := c.dc
+	c.mu.Unlock()
+	if dc == nil {
+		return
+	}
+	dc.SetBufferedAmountLowThreshold(0)
+	for _, b := range events {
+		if dc.SendText(string(b)) != nil {
+			return
+		}
+	}
+	for dc.BufferedAmount() > 0 && dc.ReadyState() == webrtc.DataChannelStateOpen {
+		select {
+		case <-c.room:
+		case <-timer.C:
+			return
+		}
+	}
+}

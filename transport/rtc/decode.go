@@ -1,0 +1,85 @@
+package rtc
+
+import (
+	"fmt"
+
+	"github.com/pion/opus"
+
+	"github.com/voicegw/voicegw/audio"
+)
+
+const (
+	// inputRateHz is the rate of what the caller says, whatever it was coded with.
+	inputRateHz = 16000
+	// packetSamplesMax is the longest packet of any codec here: 120 ms of Opus (RFC 6716 section 2).
+	packetSamplesMax = inputRateHz * 120 / 1000
+)
+
+// A decoder turns the payload of one RTP packet into PCM at [inputRateHz], appended to dst.
+type decoder interface {
+	decode(dst []int16, payload []byte) ([]int16, error)
+}
+
+// newDecoder makes the decoder for a codec.
+func newDecoder(c Codec) (decoder, error) {
+	switch c {
+	case Opus:
+		d, err := opus.NewDecoderWithOutput(inputRateHz, 1)
+		if err != nil {
+			return nil, fmt.Errorf("transport/rtc: new Opus decoder: %w", err)
+		}
+		return &opusDecoder{decoder: d}, nil
+	case G722:
+		return &g722Decoder{decoder: audio.NewG722Decoder()}, nil
+	case PCMU, PCMA:
+		r, err := audio.NewResampler(8000, inputRateHz)
+		if err != nil {
+			return nil, fmt.Errorf("transport/rtc: new %s decoder: %w", c, err)
+		}
+		return &g711Decoder{law: c, resampler: r}, nil
+	}
+	return nil, fmt.Errorf("transport/rtc: new decoder: unknown codec %d", c)
+}
+
+// opusDecoder is pure Go. It takes SILK, hybrid and CELT packets, mono and stereo, and conceals nothing.
+type opusDecoder struct {
+	decoder opus.Decoder
+	pcm     [packetSamplesMax]int16
+}
+
+func (d *opusDecoder) decode(dst []int16, payload []byte) ([]int16, error) {
+	n, err := d.decoder.DecodeToInt16(payload, d.pcm[:])
+	if err != nil {
+		return dst, fmt.Errorf("transport/rtc: decode Opus: %w", err)
+	}
+	return append(dst, d.pcm[:n]...), nil
+}
+
+type g722Decoder struct{ decoder *audio.G722Decoder }
+
+func (d *g722Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
+	if len(payload) > packetSamplesMax/2 {
+		return dst, errLongPacket
+	}
+	return d.decoder.Append(dst, payload), nil
+}
+
+// g711Decoder is for both laws; its sound is brought to the rate of the others.
+type g711Decoder struct {
+	law       Codec
+	resampler *audio.Resampler
+	pcm       [packetSamplesMax / 2]int16
+}
+
+func (d *g711Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
+	if len(payload) > packetSamplesMax/2 {
+		return dst, errLongPacket
+	}
+	pcm := d.pcm[:0]
+	if d.law == PCMU {
+		pcm = audio.AppendMuLawSamples(pcm, payload)
+	} else {
+		pcm = audio.AppendALawSamples(pcm, payload)
+	}
+	return d.resampler.Resample(dst, pcm), nil
+}

@@ -1,0 +1,150 @@
+package rtc
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/nack"
+	"github.com/pion/interceptor/pkg/report"
+	"github.com/pion/logging"
+	"github.com/pion/webrtc/v4"
+)
+
+const (
+	// suspectAfter is how long nothing comes until the connection counts as disturbed.
+	suspectAfter = 5 * time.Second
+	// keepAlive is how often the far end is asked whether it is there, where we may ask.
+	keepAlive = 2 * time.Second
+	// nackEvery is how often what is missing is asked for again: fast enough to come before it is given up.
+	nackEvery = 20 * time.Millisecond
+	// nackPackets is how much is kept to be sent again: 640 ms. It must be a power of two.
+	nackPackets = 32
+	// nackWindow is in how many packets what is missing is looked for; a multiple of 64.
+	nackWindow = 64
+)
+
+// engine is the WebRTC library set up for one UDP port.
+type engine struct {
+	api  *webrtc.API
+	conn net.PacketConn
+	mux  ice.UDPMux
+	cfg  webrtc.Configuration
+}
+
+// listen opens the port of all calls.
+func listen(c Config) (net.PacketConn, error) {
+	addr, err := net.ResolveUDPAddr("udp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("transport/rtc: listen on %s: %w", c.Listen, err)
+	}
+	conn, err := net.ListenUDP("udp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("transport/rtc: listen on %s: %w", c.Listen, err)
+	}
+	_ = conn.SetReadBuffer(4 << 20) // as much as the system lets us have: all calls share it
+	return conn, nil
+}
+
+// newEngine takes over a port. It must be closed; when it fails the port is.
+func newEngine(c Config, conn net.PacketConn) (*engine, error) {
+	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}
+	e := &engine{conn: conn, mux: webrtc.NewICEUDPMux(quiet.NewLogger("ice"), conn)}
+	if err := e.build(c, quiet); err != nil {
+		_ = e.close()
+		return nil, fmt.Errorf("transport/rtc: set up: %w", err)
+	}
+	return e, nil
+}
+
+func (e *engine) build(c Config, log logging.LoggerFactory) error {
+	media := &webrtc.MediaEngine{}
+	if err := registerCodecs(media); err != nil {
+		return err
+	}
+	packets, err := interceptors()
+	if err != nil {
+		return err
+	}
+	settings := webrtc.SettingEngine{LoggerFactory: log}
+	settings.SetICEUDPMux(e.mux)
+	settings.SetLite(!c.FullICE)
+	settings.SetIncludeLoopbackCandidate(true)
+	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
+	suspect := min(suspectAfter, c.DisconnectTimeout/2)
+	settings.SetICETimeouts(suspect, c.DisconnectTimeout-suspect, keepAlive)
+	settings.SetFireOnTrackBeforeFirstRTP(true)
+	if len(c.PublicIPs) > 0 {
+		err := settings.SetICEAddressRewriteRules(webrtc.ICEAddressRewriteRule{External: c.PublicIPs,
+			AsCandidateType: webrtc.ICECandidateTypeHost, Mode: webrtc.ICEAddressRewriteReplace})
+		if err != nil {
+			return err
+		}
+	}
+	if c.FullICE {
+		for _, s := range c.ICEServers {
+			e.cfg.ICEServers = append(e.cfg.ICEServers,
+				webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
+		}
+	}
+	e.cfg.BundlePolicy = webrtc.BundlePolicyMaxBundle
+	e.api = webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(packets),
+		webrtc.WithSettingEngine(settings))
+	return nil
+}
+
+// registerCodecs names the codecs of answers, and keys of a phone.
+func registerCodecs(media *webrtc.MediaEngine) error {
+	list := make([]webrtc.RTPCodecParameters, 0, len(codecs())+2)
+	for _, c := range codecs() {
+		list = append(list, webrtc.RTPCodecParameters{RTPCodecCapability: c.capability(), PayloadType: c.payloadType()})
+	}
+	for _, clock := range []uint32{48000, 8000} {
+		k := webrtc.RTPCodecCapability{MimeType: "audio/telephone-event", ClockRate: clock, SDPFmtpLine: "0-16"}
+		kind := webrtc.PayloadType(110 + 16*(48000-clock)/40000) // 110 and 126, as browsers have it
+		list = append(list, webrtc.RTPCodecParameters{RTPCodecCapability: k, PayloadType: kind})
+	}
+	for _, p := range list {
+		if err := media.RegisterCodec(p, webrtc.RTPCodecTypeAudio); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interceptors report on what was received and sent, and send again what got lost where the far end asks for it.
+func interceptors() (*interceptor.Registry, error) {
+	again, err := nack.NewResponderInterceptor(nack.ResponderSize(nackPackets))
+	if err != nil {
+		return nil, err
+	}
+	ask, err := nack.NewGeneratorInterceptor(nack.GeneratorInterval(nackEvery), nack.GeneratorSize(nackWindow),
+		nack.GeneratorMaxNacksPerPacket(2))
+	if err != nil {
+		return nil, err
+	}
+	received, err := report.NewReceiverInterceptor()
+	if err != nil {
+		return nil, err
+	}
+	told, err := report.NewSenderInterceptor()
+	if err != nil {
+		return nil, err
+	}
+	r := &interceptor.Registry{}
+	for _, f := range []interceptor.Factory{again, ask, received, told} {
+		r.Add(f)
+	}
+	return r, nil
+}
+
+// close closes the port.
+func (e *engine) close() error {
+	err := e.mux.Close()
+	_ = e.conn.Close() // the mux closes it too
+	return err
+}

@@ -1,0 +1,218 @@
+package rtc
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/transport"
+)
+
+const (
+	// queueMax is how many frames and marks may wait to be sent. A gateway keeps a budget far below: 5 s.
+	queueMax = 256
+	// flightMax is how many may be on their way to the ear.
+	flightMax = 64
+	// ackEvery is how many ticks pass between acknowledgements.
+	ackEvery = transport.AckMS / transport.FrameMS
+	// historyMax is of how many generations it is known what was sent.
+	historyMax = 8
+)
+
+// sent is how much of a generation was sent.
+type sent struct {
+	generation uint64
+	ms         int64
+}
+
+// queued is a frame, or the mark behind one.
+type queued struct {
+	generation uint64
+	mark       string  // "" for a frame
+	pcm        []int16 // memory of the slot
+}
+
+// flying is a frame or a mark that was sent and is not heard yet.
+type flying struct {
+	sent
+	mark string
+	due  int64 // the tick at which it is heard
+}
+
+// playout is the clock by which the reply is sent and acknowledged: at each tick of 20 ms one frame goes out, never
+// one ahead, and counts as heard a fixed delay later. Safe for concurrent use. An acknowledgement is emitted with the
+// lock held, so that they stay in order; emit must not wait.
+type playout struct {
+	frame int                        // samples of a frame
+	emit  func(ack *transport.Event) // takes acknowledgements; ack is valid until it returns
+
+	mu      sync.Mutex
+	delay   int64 // ticks from sent to heard
+	tick    int64
+	ring    [queueMax]queued
+	head, n int
+	flight  [flightMax]flying
+	first   int // of flight
+	flying  int
+	history [historyMax]sent // the newest first
+	acked   sent             // heard and not acknowledged, unless it is what was acknowledged last
+	told    sent             // acknowledged last
+	toldAt  int64            // in which tick
+	dropped uint64           // frames that were cleared
+}
+
+func newPlayout(rateHz int, delay time.Duration, emit func(*transport.Event)) *playout {
+	p := &playout{frame: audio.FrameSamples(rateHz), emit: emit}
+	p.setDelay(delay)
+	return p
+}
+
+// setDelay sets how much later than it is sent sound is heard; at most what may be on its way.
+func (p *playout) setDelay(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	frames := (d + audio.FrameDuration - 1) / audio.FrameDuration
+	p.delay = min(int64(frames), flightMax-8)
+}
+
+// push queues a frame. It copies pcm.
+func (p *playout) push(generation uint64, pcm []int16) error {
+	if len(pcm) > p.frame {
+		return fmt.Errorf("a frame of %d samples, at most %d", len(pcm), p.frame)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slot, err := p.slot(generation)
+	if err != nil {
+		return err
+	}
+	slot.mark, slot.pcm = "", append(slot.pcm[:0], pcm...)
+	return nil
+}
+
+// pushMark queues a mark behind the frames that wait.
+func (p *playout) pushMark(generation uint64, id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slot, err := p.slot(generation)
+	if err == nil {
+		slot.mark = id
+	}
+	return err
+}
+
+// slot is the next free one; mu is held.
+func (p *playout) slot(generation uint64) (*queued, error) {
+	if p.n == queueMax {
+		return nil, transport.ErrStalled
+	}
+	slot := &p.ring[(p.head+p.n)%queueMax]
+	p.n++
+	slot.generation = generation
+	return slot, nil
+}
+
+// step is one tick: it copies the next frame to pcm, which is as long as a frame, or silence when none waits, and
+// acknowledges what is heard now. It reports whether there was a frame.
+func (p *playout) step(pcm []int16) (speaks bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tick++
+	p.marks()
+	if p.n > 0 {
+		slot := p.pop()
+		clear(pcm[copy(pcm, slot.pcm):])
+		p.fly(p.count(slot.generation), "")
+		p.marks()
+		speaks = true
+	} else {
+		clear(pcm)
+	}
+	p.land()
+	return speaks
+}
+
+// pop takes the first of the queue, which is not empty; mu is held.
+func (p *playout) pop() *queued {
+	slot := &p.ring[p.head]
+	p.head, p.n = (p.head+1)%queueMax, p.n-1
+	return slot
+}
+
+// marks sends the marks at the head of the queue; mu is held.
+func (p *playout) marks() {
+	for p.n > 0 && p.ring[p.head].mark != "" {
+		slot := p.pop()
+		p.fly(sent{slot.generation, p.sentOf(slot.generation)}, slot.mark)
+	}
+}
+
+// count notes a frame of a generation as sent; mu is held.
+func (p *playout) count(generation uint64) sent {
+	if p.history[0].generation != generation {
+		ms := p.sentOf(generation)
+		copy(p.history[1:], p.history[:])
+		p.history[0] = sent{generation, ms}
+	}
+	p.history[0].ms += transport.FrameMS
+	return p.history[0]
+}
+
+// sentOf is how much of a generation was sent; mu is held.
+func (p *playout) sentOf(generation uint64) int64 {
+	for _, h := range p.history {
+		if h.generation == generation {
+			return h.ms
+		}
+	}
+	return 0
+}
+
+// fly notes what is on its way. When that is too much the first counts as heard; mu is held.
+func (p *playout) fly(s sent, mark string) {
+	if p.flying == flightMax {
+		p.arrive()
+	}
+	p.flight[(p.first+p.flying)%flightMax] = flying{sent: s, mark: mark, due: p.tick + p.delay}
+	p.flying++
+}
+
+// arrive lets the first be heard, and acknowledges it at once when it is a mark; mu is held.
+func (p *playout) arrive() {
+	f := p.flight[p.first]
+	p.first, p.flying = (p.first+1)%flightMax, p.flying-1
+	p.acked = f.sent
+	if f.mark != "" {
+		p.ack(transport.Event{Generation: f.generation, PlayedMS: f.ms, Mark: f.mark})
+	}
+}
+
+// land acknowledges what is heard by now: in every fifth tick, and when nothing follows; mu is held.
+func (p *playout) land() {
+	for p.flying > 0 && p.flight[p.first].due <= p.tick {
+		p.arrive()
+	}
+	dry := p.flying == 0 && p.n == 0
+	if p.acked != p.told && (dry || p.tick-p.toldAt >= ackEvery) {
+		p.ack(transport.Event{Generation: p.acked.generation, PlayedMS: p.acked.ms})
+	}
+}
+
+// ack hands an acknowledgement over; mu is held.
+func (p *playout) ack(ev transport.Event) {
+	ev.Kind = transport.EventAck
+	p.acked = sent{ev.Generation, ev.PlayedMS}
+	p.told, p.toldAt = p.acked, p.tick
+	p.emit(&ev)
+}
+
+// clear drops what was not sent and answers for a generation. What was sent cannot be called back and will be heard: it
+// counts, and the reply goes on behind it if it does.
+func (p *playout) clear(generation uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dropped += uint64(p.n)
+	p.n, p.flying = 0, 0
+	p.ack(transport.Event{Generation: generation, PlayedMS: p.sentOf(generation), Cleared: true})
+}

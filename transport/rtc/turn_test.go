@@ -1,0 +1,175 @@
+package rtc_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pion/logging"
+	"github.com/pion/turn/v5"
+	"github.com/pion/webrtc/v4"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/rtc"
+)
+
+// relay is a TURN server on the loopback, and knows the ports it has lent.
+type relay struct {
+	turn.RelayAddressGeneratorStatic
+	server rtc.ICEServer
+
+	mu   sync.Mutex
+	lent map[string]bool
+}
+
+const (
+	relayRealm  = "voicegw"
+	relayUser   = "caller"
+	relaySecret = "not a word"
+)
+
+// newRelay starts a server that ends with the test.
+func newRelay(t *testing.T) *relay {
+	t.Helper()
+	r := &relay{lent: map[string]bool{}}
+	r.RelayAddress, r.Address = net.IPv4(127, 0, 0, 1), "127.0.0.1"
+	conn := socket(t)
+	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}
+	server, err := turn.NewServer(turn.ServerConfig{Realm: relayRealm, LoggerFactory: quiet,
+		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: conn, RelayAddressGenerator: r}},
+		AuthHandler: func(a *turn.RequestAttributes) (string, []byte, bool) {
+			return a.Username, turn.GenerateAuthKey(relayUser, relayRealm, relaySecret), a.Username == relayUser
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	r.server = rtc.ICEServer{URLs: []string{"turn:" + conn.LocalAddr().String() + "?transport=udp"}, Username: relayUser,
+		Credential: relaySecret}
+	return r
+}
+
+// AllocatePacketConn notes the port that is lent.
+func (r *relay) AllocatePacketConn(c turn.AllocateListenerConfig) (net.PacketConn, net.Addr, error) {
+	conn, addr, err := r.RelayAddressGeneratorStatic.AllocatePacketConn(c)
+	if err == nil {
+		r.mu.Lock()
+		r.lent[addr.String()] = true
+		r.mu.Unlock()
+	}
+	return conn, addr, err
+}
+
+// lends tells whether an address is one of the server's.
+func (r *relay) lends(a *net.UDPAddr) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lent[a.String()]
+}
+
+// talks wants a caller to hear its own words.
+func (c *caller) talks() {
+	c.t.Helper()
+	c.say(speech("hello"))
+	start := c.turn(transport.StateStart)
+	c.turn(transport.StateEnd)
+	understood(c.t.(*testing.T), speech("hello"), c.sound(start.at), 0.7)
+}
+
+// TestTURN is a call from where the door cannot be reached but by a relay. Without the right credential there is none.
+func TestTURN(t *testing.T) {
+	t.Parallel()
+	r := newRelay(t)
+	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{ICEServers: []rtc.ICEServer{r.server}})
+	n := newProxy(t, w, r.lends)
+	by := func(secret string) manner {
+		return manner{through: n.through, ice: webrtc.Configuration{ICETransportPolicy: webrtc.ICETransportPolicyRelay,
+			ICEServers: []webrtc.ICEServer{{URLs: r.server.URLs, Username: relayUser, Credential: secret}}}}
+	}
+	if offer := w.prepare(by("guessed")).offer(nil); strings.Contains(offer, "a=candidate:") {
+		t.Errorf("without the credential a way was found:\n%s", offer)
+	}
+	w.call(by(relaySecret)).talks()
+}
+
+// TestFullICE is a door that looks for ways itself: it is not lite, has a relay of its own, and finds a caller that
+// tells its addresses later. The caller gets no way to the door but the relay.
+func TestFullICE(t *testing.T) {
+	t.Parallel()
+	r := newRelay(t)
+	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{FullICE: true, ICEServers: []rtc.ICEServer{r.server}})
+	c := w.prepare(manner{})
+	offer := c.offer(nil)
+	var bare, candidates []string
+	for line := range strings.Lines(offer) {
+		if strings.HasPrefix(line, "a=candidate:") {
+			candidates = append(candidates, line)
+		} else if !strings.HasPrefix(line, "a=end-of-candidates") {
+			bare = append(bare, line)
+		}
+	}
+	resp, answer := w.request(http.MethodPost, w.endpoint(), strings.Join(bare, ""), "Content-Type", offerType)
+	if resp.StatusCode != http.StatusCreated || strings.Contains(answer, "a=ice-lite") ||
+		!strings.Contains(answer, "typ host") || !strings.Contains(answer, "typ relay") {
+		t.Fatalf("%s\n%s", resp.Status, answer)
+	}
+	var relayed strings.Builder
+	for line := range strings.Lines(answer) {
+		if !strings.HasPrefix(line, "a=candidate:") || strings.Contains(line, "typ relay") {
+			relayed.WriteString(line)
+		}
+	}
+	ufrag, pwd := credentials(offer)
+	patch := "a=ice-ufrag:" + ufrag + "\r\na=ice-pwd:" + pwd + "\r\nm=audio 9 UDP/TLS/RTP/SAVPF 9\r\na=mid:0\r\n" +
+		strings.Join(candidates, "") + "a=end-of-candidates\r\n"
+	resp, _ = w.request(http.MethodPatch, w.url()+resp.Header.Get("Location"), patch, "Content-Type", fragmentType,
+		"If-Match", resp.Header.Get("ETag"))
+	if resp.StatusCode != http.StatusNoContent {
+		t.Fatalf("the caller's addresses: %s", resp.Status)
+	}
+	c.stands(relayed.String())
+	c.talks()
+}
+
+// TestPublicIPs is a door behind a router that hands on what comes in at a public address: callers are told of that
+// one, and of no other.
+func TestPublicIPs(t *testing.T) {
+	t.Parallel()
+	const public = "203.0.113.7"
+	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{PublicIPs: []string{public}})
+	c := w.call(manner{through: func(answer string) string {
+		for line := range strings.Lines(answer) {
+			if strings.HasPrefix(line, "a=candidate:") && !strings.Contains(line, " "+public+" ") {
+				t.Errorf("callers are told of %s", line)
+			}
+		}
+		if !strings.Contains(answer, public) {
+			t.Errorf("callers are not told of the public address:\n%s", answer)
+		}
+		return strings.ReplaceAll(answer, public, "127.0.0.1") // the router
+	}})
+	c.talks()
+	for _, bad := range [][]string{{"gateway.example"}, {public, "203.0.113.8"}, {""}} {
+		if err := (rtc.Config{PublicIPs: bad}).Check(); err == nil {
+			t.Errorf("the public addresses %q are taken", bad)
+		}
+	}
+}
+
+// TestChromiumOverTURN is a page that finds no way to the door, and then one by the relay that the door names.
+func TestChromiumOverTURN(t *testing.T) {
+	r := newRelay(t)
+	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{Codecs: []rtc.Codec{}, ConnectTimeout: patience,
+		ICEServers: []rtc.ICEServer{r.server}})
+	n := newProxy(t, w, r.lends)
+	tab := calling(t, webPageOf(t, rewriting(w.door, n.through)), 15*time.Second)
+	tab.WaitFor(`turns.some((turn) => turn.state === "end")`)
+	understood(t, speech("hello"), pageHeard(t, tab), 0.5)
+	tab.NoErrors()
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package rtvi_test
+
+import (
+	"testing"
+
+	"github.com/voicegw/voicegw/internal/doortest"
+)
+
+// BenchmarkCall is what a call takes in real time, with its caller and its model in the same process.
+func BenchmarkCall(b *testing.B) {
+	w := doortest.New(b, door())
+	doortest.Cost(b, func() (hangUp func()) { return talk().Place(w) }, w.Gateway.Calls)
+}

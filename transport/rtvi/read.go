@@ -1,0 +1,159 @@
+package rtvi
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsdoor"
+)
+
+// Read turns a frame of the client into events.
+func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+	f, err := decode(m)
+	if err != nil {
+		return err
+	}
+	switch f.kind {
+	case frameAudio:
+		return c.audio(f, in)
+	case frameText:
+		return c.say("", string(f.data), in, out)
+	case frameMessage:
+		msg, err := decodeMessage(f.data)
+		if err != nil {
+			return err
+		}
+		return c.message(msg, in, out)
+	}
+	in.Unknown()
+	return nil
+}
+
+// decode reads a frame; a text frame is the JSON of a message without its frame.
+func decode(m wsdoor.Inbound) (frame, error) {
+	if !m.Binary {
+		return frame{kind: frameMessage, data: m.Data}, nil
+	}
+	f, err := decodeFrame(m.Data)
+	if err != nil {
+		return frame{}, wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+err.Error()+".", err)
+	}
+	return f, nil
+}
+
+func decodeMessage(b []byte) (*message, error) {
+	msg := new(message)
+	if err := json.Unmarshal(b, msg); err != nil {
+		return nil, wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+err.Error()+".", err)
+	}
+	return msg, nil
+}
+
+// audio takes PCM of any rate that works, mono.
+func (c *codec) audio(f frame, in *wsdoor.Inbox) error {
+	switch {
+	case f.channels > 1:
+		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf("Audio has %d channels; send one.", f.channels), nil)
+	case len(f.data)%2 != 0:
+		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf(
+			"An audio frame has %d bytes; 16-bit samples come in pairs of bytes.", len(f.data)), nil)
+	case f.rateHz > 1<<20:
+		f.rateHz = 0 // no rate; the next line says so
+	}
+	if err := in.Audio(int(f.rateHz), f.data); err != nil {
+		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf("Audio has a sample_rate of %d; it must be 8000 to 48000.",
+			f.rateHz), err)
+	}
+	return nil
+}
+
+// message acts on an RTVI message. One with another label is not for us.
+func (c *codec) message(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+	if m.Label != label {
+		in.Unknown()
+		return nil
+	}
+	switch m.Type {
+	case "send-text", "append-to-context":
+		var text sendText
+		if err := c.data(m, &text); err != nil {
+			return err
+		}
+		if text.waits() || text.Role != "" && text.Role != "user" {
+			refuse(out, m.ID, "This gateway answers what the user writes, at once; it takes no other additions to the context.")
+			return nil
+		}
+		return c.say(m.ID, text.Content, in, out)
+	case "dtmf":
+		return c.dtmf(m, in, out)
+	case "llm-function-call-result":
+		return c.functionResult(m, in, out)
+	case "client-message":
+		put(out, "error-response", m.ID, object{"error": "This gateway answers no client messages."})
+	case "disconnect-bot":
+		in.Event(transport.Event{Kind: transport.EventBye, Text: "disconnect-bot"})
+	default:
+		in.Unknown()
+	}
+	return nil
+}
+
+func (c *codec) data(m *message, v any) error {
+	if len(m.Data) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(m.Data, v); err != nil {
+		return wsdoor.End(transport.ReasonBadJSON, fmt.Sprintf("The data of a %s is not valid: %v.", m.Type, err), err)
+	}
+	return nil
+}
+
+// refuse answers what cannot be done; the call goes on.
+func refuse(out *wsdoor.Outbox, id, why string) {
+	put(out, "error", id, object{"error": why, "message": why, "fatal": false})
+}
+
+// say takes typed words.
+func (c *codec) say(id, text string, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+	if n := utf8.RuneCountInString(text); n == 0 || n > transport.TextCharsMax {
+		refuse(out, id, fmt.Sprintf("A text must have 1 to %d characters; this one has %d.", transport.TextCharsMax, n))
+		return nil
+	}
+	in.Event(transport.Event{Kind: transport.EventText, Text: text})
+	return nil
+}
+
+func (c *codec) dtmf(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+	var keys dtmf
+	if err := c.data(m, &keys); err != nil {
+		return err
+	}
+	digits, ok := keys.digits()
+	if !ok {
+		refuse(out, m.ID, fmt.Sprintf("The buttons of a dtmf must be 1 to %d of 0-9, * and #.", transport.DigitsMax))
+		return nil
+	}
+	in.Event(transport.Event{Kind: transport.EventDTMF, Text: digits})
+	return nil
+}
+
+func (c *codec) functionResult(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+	var r functionResult
+	if err := c.data(m, &r); err != nil {
+		return err
+	}
+	if r.ToolCallID == "" || len(r.ToolCallID) > transport.IDLenMax {
+		refuse(out, m.ID, fmt.Sprintf("A function call's result needs a tool_call_id of at most %d bytes.",
+			transport.IDLenMax))
+		return nil
+	}
+	if len(r.Result) == 0 {
+		r.Result = json.RawMessage("null")
+	}
+	in.Event(transport.Event{Kind: transport.EventToolResult, ID: r.ToolCallID, Text: string(r.Result)})
+	put(out, "llm-function-call-stopped", "", object{"function_name": r.FunctionName, "tool_call_id": r.ToolCallID,
+		"cancelled": false, "result": r.Result})
+	return nil
+}

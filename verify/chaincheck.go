@@ -1,0 +1,63 @@
+package verify
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// rest lets what fires at once fire, in order, every way it can.
+func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
+	if depth == 0 && len(k.done) > 0 {
+		clear(k.done)
+	}
+	for _, t := range k.order {
+		if !k.on(t, o.marking) {
+			continue
+		}
+		for _, bad := range k.pass {
+			if bad(o.marking, int32(slices.Index(k.order, t))) {
+				return refusal("a frame that waits moves in passing: %s", k.m.Format(o.marking))
+			}
+		}
+		if k.interrupted(o.marking, t) {
+			return then(o)
+		}
+		if depth == petri.MaxChain {
+			return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
+		}
+		if k.ways(t, o.marking) && k.passed(o, depth) {
+			return nil
+		}
+		return k.fire(o, t, func(n outcome) error { return k.rest(n, depth+1, then) })
+	}
+	return then(o)
+}
+
+// ways reports whether a transition may fire in more than one way.
+func (k *checker) ways(t int32, marking []int32) bool {
+	n := 0
+	info := &k.p.Transitions()[t]
+	for i := range info.Modes {
+		switch md := &info.Modes[i]; {
+		case !md.Enabled(marking):
+		case md.Choice() >= 0:
+			n++
+		default:
+			n += len(md.Branches)
+		}
+	}
+	return n > 1
+}
+
+// passed reports whether a marking that a chain can leave in several ways was
+// passed before at the same depth.
+func (k *checker) passed(o outcome, depth int) bool {
+	key := binary.LittleEndian.AppendUint32(k.pack(o.marking, o.run), uint32(depth))
+	if k.done[string(key)] {
+		return true
+	}
+	k.done[string(key)] = true
+	return false
+}

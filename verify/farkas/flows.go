@@ -1,0 +1,151 @@
+package farkas
+
+import "slices"
+
+// Limits of a search. Where one is exceeded, flows are left out, so that the
+// list may not be complete; each that is returned is a flow.
+const (
+	rowsMax   = 1500
+	pairsMax  = 20_000
+	weightMax = 1 << 30
+)
+
+// row is a vector of weights, and what y*A is for it.
+type row struct{ weights, left []int64 }
+
+// Flows returns flows of a matrix, by rows, that have minimal support: no other
+// flow has weights above 0 only at some of the places where one of them has.
+// Their greatest common divisor is 1. All rows must be of one length. The order
+// depends on nothing but the matrix.
+//
+// This is Farkas' algorithm (Colom and Silva 1991): each column in turn is
+// cancelled by adding multiples of rows in which it has opposite signs. Weights
+// of more than 2^30, and columns that would need too many rows, lose flows.
+func Flows(matrix [][]int64) [][]int64 {
+	if len(matrix) == 0 {
+		return nil
+	}
+	var rows []row
+	for i, left := range matrix {
+		r := row{make([]int64, len(matrix)), slices.Clone(left)}
+		r.weights[i] = 1
+		rows = append(rows, r)
+	}
+	for {
+		c := cheapest(rows, len(matrix[0]))
+		if c < 0 {
+			break
+		}
+		rows = cancel(rows, c)
+	}
+	var out [][]int64
+	for _, r := range rows {
+		out = append(out, r.weights)
+	}
+	return out
+}
+
+// cheapest is the column whose cancelling makes the fewest rows, of those that
+// are not cancelled; -1 if all are.
+func cheapest(rows []row, columns int) int {
+	best, least := -1, 0
+	for c := range columns {
+		up, down := 0, 0
+		for _, r := range rows {
+			switch {
+			case r.left[c] > 0:
+				up++
+			case r.left[c] < 0:
+				down++
+			}
+		}
+		if up+down > 0 && (best < 0 || up*down < least) {
+			best, least = c, up*down
+		}
+	}
+	return best
+}
+
+// cancel combines the rows so that nothing remains of one column.
+func cancel(rows []row, c int) []row {
+	var out, up, down []row
+	for _, r := range rows {
+		switch {
+		case r.left[c] == 0:
+			out = append(out, r)
+		case r.left[c] > 0:
+			up = append(up, r)
+		default:
+			down = append(down, r)
+		}
+	}
+	if len(up)*len(down) > pairsMax {
+		return out
+	}
+	for _, a := range up {
+		for _, b := range down {
+			if len(out) > rowsMax {
+				return out
+			}
+			if r, ok := combine(a, b, c); ok {
+				out = addMinimal(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// combine adds multiples of two rows so that column c is cancelled. It fails
+// where a number grows beyond the limit.
+func combine(a, b row, c int) (row, bool) {
+	x, y := -b.left[c], a.left[c]
+	g := int64(0)
+	sum := func(p, q []int64) []int64 {
+		out := make([]int64, len(p))
+		for i := range p {
+			out[i] = x*p[i] + y*q[i]
+			g = gcd(g, out[i])
+		}
+		return out
+	}
+	r := row{sum(a.weights, b.weights), sum(a.left, b.left)}
+	for _, v := range [][]int64{r.weights, r.left} {
+		for i := range v {
+			if v[i] /= max(g, 1); v[i] >= weightMax || v[i] <= -weightMax {
+				return r, false
+			}
+		}
+	}
+	return r, true
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+// addMinimal adds a row unless another's support is part of its own, and drops
+// those whose support contains it.
+func addMinimal(rows []row, r row) []row {
+	for _, o := range rows {
+		if within(o.weights, r.weights) {
+			return rows
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(o row) bool { return within(r.weights, o.weights) })
+	return append(rows, r)
+}
+
+func within(small, large []int64) bool {
+	for i := range small {
+		if small[i] != 0 && large[i] == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,71 @@
+package verify
+
+import "errors"
+
+// In a slice a chain of firings at one instant may be interrupted by projected
+// moves. A certificate then lists the markings at which one is, beside those at
+// which the net rests.
+
+// errElsewhere says that a firing leads where the whole net never is.
+var errElsewhere = errors.New("verify: no firing of the whole net")
+
+// first is the position, in the order in which they are tried, of the first
+// transition that is enabled at once; -1 if the net rests.
+func (k *checker) first(marking []int32) int {
+	for i, t := range k.order {
+		if k.on(t, marking) {
+			return i
+		}
+	}
+	return -1
+}
+
+// rankMoves notes where each transition stands among those at once, and which
+// projected moves may interrupt a chain.
+func (k *checker) rankMoves() {
+	k.rank = make([]int, len(k.p.Transitions()))
+	for i, t := range k.order {
+		k.rank[t] = i
+	}
+	for u, info := range k.p.Transitions() {
+		if info.Projected && info.Yields < len(k.order) {
+			k.moves = append(k.moves, int32(u))
+		}
+	}
+}
+
+// interrupted reports whether a projected move may come before t, which is the
+// first that is enabled at once.
+func (k *checker) interrupted(marking []int32, t int32) bool {
+	for _, u := range k.moves {
+		if k.before(u, t) && k.on(u, marking) {
+			return true
+		}
+	}
+	return false
+}
+
+// before reports whether a projected move may fire while t, and none that is
+// tried before t, is enabled at once: it stands for one tried before t.
+func (k *checker) before(u, t int32) bool { return k.rank[t] >= k.p.Transitions()[u].Yields }
+
+// amidst checks a listed marking in which the net does not rest: where the next
+// firing of the chain leads, and each move that may come before it.
+func (k *checker) amidst(l *listing, first int) error {
+	next := k.order[first]
+	contained := func(o outcome) error {
+		return k.rest(o, 0, func(o outcome) error { return k.contained(o, nil) })
+	}
+	before := outcome{marking: l.marking}
+	if err := k.fire(before, next, contained); err != nil {
+		return err
+	}
+	for _, u := range k.moves {
+		if k.before(u, next) && k.on(u, l.marking) {
+			if err := k.fire(before, u, contained); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

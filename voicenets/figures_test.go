@@ -1,0 +1,77 @@
+package voicenets
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFigures computes the worst cases of every variant: each is attained, and
+// within what the configuration promises.
+func TestFigures(t *testing.T) {
+	for name, c := range variants() {
+		list, err := Figures(context.Background(), c)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		classes := 0
+		for _, f := range list {
+			if f.Most != f.Limit {
+				t.Errorf("%s: %s takes %v at most, and the promise is %v: say what it is", name, f.Name, f.Most, f.Limit)
+			}
+			if classes += f.Classes; f.Classes > 100 {
+				t.Errorf("%s: %d classes for %s", name, f.Classes, f.Name)
+			}
+			if name == "everything" {
+				t.Logf("%-12s %8v  %s", f.Name, f.Most, f.Doc)
+			}
+		}
+		if len(list) < 8 || classes == 0 {
+			t.Errorf("%s: %d figures of %d classes", name, len(list), classes)
+		}
+	}
+}
+
+// TestFigureExceeded: a deadline that is not kept is an error.
+func TestFigureExceeded(t *testing.T) {
+	n, err := Hostile(Config{})
+	closed := compile(t, n, err)
+	full, err := Config{}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range deadlines(full) {
+		d.limit -= time.Millisecond
+		m, err := d.part().Model(closed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err := d.measure(context.Background(), m); err == nil {
+			t.Errorf("%s within %v, which is too short: %v", d.name, d.limit, f.Most)
+		}
+	}
+}
+
+// TestTimingsRefused: timings that leave a stage of recovery no time are
+// refused with the story of what happens.
+func TestTimingsRefused(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		want   []string
+	}{
+		{Config{ReplyDeadline: 3 * time.Second}, []string{"asked again", "reach_deadline comes first", "type_when_quiet"}},
+		{Config{ReplyDeadline: 10 * time.Second}, []string{"nudge", "renew_link", "reach_deadline"}},
+		{Config{NudgeAfter: 40 * time.Second}, []string{"reach_deadline comes first"}},
+		{Config{ToolSlots: 1, Prompts: Prompts(0).With(Filler), FillerAfter: 20 * time.Second},
+			[]string{"filler", "time_out_call_0 comes first", "start_call_0"}},
+	} {
+		_, err := Prove(context.Background(), c.config, nil)
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v does not tell of %s", c.config, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package voicenets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// Structure are the properties that the structure of a closed session tells,
+// whatever marking it is in.
+func Structure(c Config) []*verify.Property {
+	waits := []string{string(ModelAudio), string(PromptAudio), string(CallerText),
+		string(CallerDigit)} // while there is no room
+	list := []*verify.Property{
+		called("V1-answered", "Whatever comes from outside is answered at once.", verify.Answered(append(waits,
+			string(PeerAck))...)),
+		called("V3-fresh", "Audio is handed over as a token of the current generation.",
+			verify.FreshCommits("send_frame", "play_again")),
+		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(AudioUp))),
+		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
+		unanswered(), unhurried(),
+	}
+	return append(list, considerate(c)...)
+}
+
+func called(name, doc string, p *verify.Property) *verify.Property {
+	p.Name, p.Doc = name, doc
+	return p
+}
+
+// considerate are that the stages of silence wait (V5).
+func considerate(c Config) []*verify.Property {
+	tools := names(runningSlots(c))
+	busy := append([]string{"replying", "speaking", "in_turn", "held"}, tools...)
+	list := []*verify.Property{
+		waitsFor("nudge", busy, "online"), waitsFor("renew_link", busy, "online"), waitsFor("speak_for_model", busy, ""),
+		waitsFor("speak_at_deadline", []string{"replying", "speaking", "in_turn", "held"}, ""),
+	}
+	if c.RepromptAfter > 0 {
+		busy = append([]string{"replying", "model_turn", "owing", "in_turn", "deaf"}, tools...)
+		for _, stage := range []string{"ask_whether_there", "give_up_on_caller"} {
+			list = append(list, waitsFor(stage, busy, "online"), waitsFor(stage, nil, "quiet"))
+		}
+		list = append(list, deafToNoise("miss_caller"), deafToNoise("miss_caller_again"))
+	}
+	return list
+}
+
+func names(arcs petri.Arcs) []string {
+	var out []string
+	for _, p := range places(arcs) {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// ofProgram makes a property that a list of problems decides.
+func ofProgram(name, doc string, problems func(*petri.Program) []string) *verify.Property {
+	return &verify.Property{Name: name, Doc: doc, OpenWorld: true,
+		Check: func(_ context.Context, pass *verify.Pass) (verify.Verdict, error) {
+			if list := problems(pass.Program); len(list) > 0 {
+				return verify.Deny("structure", 0, "%s", strings.Join(list, "; ")), nil
+			}
+			return verify.Prove("structure", 0, "nothing found"), nil
+		}}
+}
+
+// waitsFor says that a stage of silence fires while some places are empty and
+// another one is marked. A configuration that leaves a place out has nothing to
+// wait for.
+func waitsFor(stage string, empty []string, marked string) *verify.Property {
+	return ofProgram("V5-"+stage+" "+marked, "Recovery from silence waits for good reasons to be silent.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				if !strings.HasSuffix(t.Name, "/"+stage) {
+					continue
+				}
+				for _, place := range empty {
+					if p.Place(place) >= 0 && !hasArc(p, t, petri.InhibitArc, place) {
+						out = append(out, fmt.Sprintf("%s fires while %s is marked", stage, place))
+					}
+				}
+				if marked != "" && !hasArc(p, t, petri.ReadArc, marked) {
+					out = append(out, fmt.Sprintf("%s fires while %s is not marked", stage, marked))
+				}
+			}
+			return out
+		})
+}
+
+// hasArc reports whether a transition has an arc that looks at all tokens of a
+// place, and at one of them.
+func hasArc(p *petri.Program, t petri.TransitionInfo, kind petri.ArcKind, place string) bool {
+	return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+		return a.Kind == kind && p.Places()[a.Place].Name == place && a.Label == "" && a.Count == 1
+	})
+}
+
+// unanswered says that a turn of the caller's that waits for its reply ends with
+// one, with the notice that there is none, or with another turn (V6).
+func unanswered() *verify.Property {
+	return ofProgram("V6-answered",
+		"A turn that waits for its reply gets one, or notice that there is none, or gives way to the next.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				takes, ends := false, false
+				for _, a := range t.Arcs {
+					place := p.Places()[a.Place].Name
+					takes = takes || place == string(owing) && (a.Kind == petri.InArc || a.Kind == petri.ResetArc)
+					ends = ends || a.Kind == petri.OutArc && (slices.Contains(
+						[]string{string(owing), string(inTurn), string(overdue)}, place) ||
+						slices.Contains([]string{ReplyStarted.String(), ReplyLost.String(), ReplyCut.String(), NoReply.String()},
+							a.Label))
+				}
+				if takes && !ends {
+					out = append(out, t.Name+" forgets a turn that waits for its reply")
+				}
+			}
+			return out
+		})
+}
+
+// deafToNoise says that a clock of the caller's silence runs on through whatever
+// a noise can do: begin speech, open a turn, and make the model owe a reply (V5).
+func deafToNoise(clock string) *verify.Property {
+	return ofProgram("V5-"+clock+" noise", "A noise that may be speech does not begin the caller's silence anew.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				for _, a := range t.Arcs {
+					place := p.Places()[a.Place].Name
+					noisy := slices.Contains([]string{"quiet", "speaking", "unheard", "in_turn", "owing", "model_turn"}, place)
+					if strings.HasSuffix(t.Name, "/"+clock) && noisy {
+						out = append(out, fmt.Sprintf("%s looks at %s", clock, place))
+					}
+				}
+			}
+			return out
+		})
+}
+
+// unhurried says that the deadline of a turn looks at that turn alone, and that
+// speech takes its place only when it is certain (V6).
+func unhurried() *verify.Property {
+	return ofProgram("V6-certain",
+		"A noise that may be speech neither puts off the deadline of a turn nor takes its place.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				deadline := strings.HasSuffix(t.Name, "/reach_deadline")
+				takes, opens, sure := false, false, false
+				for _, a := range t.Arcs {
+					place := p.Places()[a.Place].Name
+					enables := a.Kind != petri.OutArc && a.Kind != petri.ResetArc
+					if deadline && enables && place != string(owing) {
+						out = append(out, "the deadline of a turn waits for "+place)
+					}
+					takes = takes || place == string(owing) && (a.Kind == petri.InArc || a.Kind == petri.ResetArc)
+					opens = opens || place == string(inTurn) && a.Kind == petri.OutArc
+					sure = sure || place == string(unheard) && a.Kind == petri.InArc && a.Label == "certain" ||
+						place == string(confirmed) && a.Kind == petri.InArc
+				}
+				if takes && opens && !sure {
+					out = append(out, t.Name+" gives up a turn that waits for its reply, for what may be a noise")
+				}
+			}
+			return out
+		})
+}

@@ -1,0 +1,56 @@
+package voicenets
+
+import "github.com/voicegw/voicegw/petri"
+
+// textNet makes a turn of what the caller typed. It interrupts a reply, which
+// nobody does by accident, but not one that must be heard. Text that comes
+// while the caller speaks belongs to that turn.
+func textNet(c Config) *petri.Net {
+	n := &petri.Net{
+		Name: "text",
+		Ports: []petri.AnyPlace{TextUp, typed, inTurn, owing, unheard, modelTurn, owedEnd, discarding, replying, replyAudio,
+			unacked, unplayed, endMarked, firm, parked, prompting, confirming, said,
+			overdue, untold, lastTurn, cutShort, TellReply, Clear},
+		Out:  []petri.Output{{Place: TextUp}, {Place: TellReply}, {Place: Clear}},
+		Caps: caps(1, typed, said),
+		Transitions: []petri.Transition{
+			{Name: "type_in_turn", In: petri.Arcs{typed}, Read: petri.Arcs{inTurn}, Reset: petri.Arcs{said},
+				Out: petri.And(TextUp, said)},
+			textTurn(petri.Transition{Name: "type_when_quiet", Inhibit: petri.Arcs{replying, modelTurn, inTurn},
+				Reset: petri.Arcs{owing, unheard, replyAudio}, Bump: true}),
+			textTurn(petri.Transition{Name: "type_before_reply", In: petri.Arcs{modelTurn},
+				Inhibit: petri.Arcs{replying, firm, inTurn}, Reset: petri.Arcs{owing, unheard, owedEnd, replyAudio}, Bump: true,
+				Out: petri.And(owedEnd)}),
+		},
+	}
+	over := func(name string, state, inhibit petri.Arcs, open, playing bool) {
+		t := cutReply(name, state, open, playing)
+		t.Inhibit = append(append(t.Inhibit, firm, parked), inhibit...)
+		t.Reset = append(t.Reset, unheard)
+		n.Transitions = append(n.Transitions, textTurn(t))
+	}
+	over("type_over_reply", nil, petri.Arcs{confirming}, true, true)
+	over("type_over_reply_at_end", nil, petri.Arcs{confirming}, false, true)
+	if c.pauses() {
+		over("type_in_pause", petri.Arcs{confirming}, nil, true, false)
+		over("type_in_pause_at_end", petri.Arcs{confirming}, nil, false, false)
+	}
+	return below(n, textLayer)
+}
+
+// textTurn adds to a transition that the text it takes is a whole turn.
+func textTurn(t petri.Transition) petri.Transition {
+	t.In = append(petri.Arcs{typed}, t.In...)
+	t.Reset = append(t.Reset, said, lastTurn, overdue, untold)
+	t.Out = petri.And(append(t.Out.Arcs(), modelTurn, owing, lastTurn, said, TextUp)...)
+	before := t.Action
+	t.Action = func(f *petri.Firing) {
+		if before != nil {
+			before(f)
+		}
+		text := typed.Get(f)
+		owe(f, &CallerTurn{Typed: text})
+		TextUp.Put(f, text)
+	}
+	return t
+}
