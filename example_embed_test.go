@@ -132,11 +132,12 @@ func Example_router() {
 	gw := gateway(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}})
 	defer gw.Close()
 
+	lines := make(chan string, 10) // here: the log
 	logged := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s := &status{ResponseWriter: w}
 			next.ServeHTTP(s, r)
-			fmt.Println(r.Method, r.URL.Path, s.code)
+			lines <- fmt.Sprint(r.Method, " ", r.URL.Path, " ", s.code)
 		})
 	}
 	api := http.NewServeMux()
@@ -144,9 +145,9 @@ func Example_router() {
 	root := http.NewServeMux()
 	root.Handle("/api/", logged(http.StripPrefix("/api", api)))
 	server := httptest.NewServer(root)
+	defer server.Close()
 	fmt.Println(visit(server.URL+"/api/calls", "", ws.DialConfig{}))
-	gw.Close()     // the call is over now,
-	server.Close() // and its request with it
+	fmt.Println(<-lines) // the call is over now, and its request with it
 	// Output:
 	// 1000 <nil>
 	// GET /api/calls 101
