@@ -74,36 +74,18 @@ func score(t *testing.T, pick func(mutate.Mutant) bool) *mutate.Score {
 	if err != nil {
 		t.Fatal(err)
 	}
-	picked := slices.DeleteFunc(mutate.Mutants(n), func(m mutate.Mutant) bool { return !pick(m) })
-	list = slices.DeleteFunc(list, func(cl mutate.Closure) bool {
-		return !slices.ContainsFunc(picked, func(m mutate.Mutant) bool { return cl.Has(m.Transition) })
-	})
 	last := time.Now()
 	s, err := mutate.Run(context.Background(), n, mutate.Config{Closures: list, Max: 20_000, Workers: 2, Pick: pick,
-		Basic: basic(list), Progress: func(done, of int) {
+		Basic: Basic(list), Progress: func(done, killed, of int) {
 			if time.Since(last) > 15*time.Second {
 				last = time.Now()
-				t.Logf("%d of %d mutants", done, of)
+				t.Logf("%d of %d mutants, %d killed", done, of, killed)
 			}
 		}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// basic are the properties of V1 and V2: nothing is too much, nothing is left
-// lying.
-func basic(list []mutate.Closure) []string {
-	names := []string{"capacity"}
-	for _, cl := range list {
-		for _, p := range cl.Properties {
-			if strings.HasPrefix(p.Name, "answered/") || strings.HasPrefix(p.Name, "V1-") {
-				names = append(names, p.Name)
-			}
-		}
-	}
-	return names
 }
 
 // explanations are why mutants survive, by name.

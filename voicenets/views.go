@@ -210,6 +210,27 @@ func (s *shape) close(session *petri.Net, c Config) (*petri.Net, error) {
 	return petri.Close("hostile", open, append(automata, watcher(c), auditor())...)
 }
 
+// Small is c with counts so small that whole views of its session can be explored, for each of many mutants.
+func (c Config) Small() Config {
+	c.BudgetFrames, c.ReplyFramesMax, c.PreRollFrames = 1, 2, 1
+	return c
+}
+
+// Basic names the properties of V1 and V2 in views, which every net should keep: nothing is too much, and nothing is
+// left lying.
+func Basic(views []mutate.Closure) []string {
+	names := []string{"capacity"}
+	for _, cl := range views {
+		for _, p := range cl.Properties {
+			basic := strings.HasPrefix(p.Name, "answered/") || strings.HasPrefix(p.Name, "V1-")
+			if basic && !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	return names
+}
+
 // Views are ways to look at a session, closed with hostile automata, that are
 // small enough to be explored in full and that the real machine runs. Together
 // they have every transition. Their properties are those of Proofs.

@@ -5,10 +5,7 @@ import (
 )
 
 // small is a session with small counts.
-func small(c Config) Config {
-	c.BudgetFrames, c.ReplyFramesMax, c.PreRollFrames = 1, 2, 1
-	return c
-}
+func small(c Config) Config { return c.Small() }
 
 func mutated() Config {
 	return small(Config{Greeting: true, Prompts: Prompts(0).With(Fallback).With(Goodbye), ToolSlots: 1})

@@ -154,10 +154,10 @@ func TestVerifyMutate(t *testing.T) {
 	of := func(shippedNet, context.Context) (*mutate.Score, error) { return score(t.Context()) }
 	for asJSON, want := range map[bool][]string{
 		true:  {`"mutants": 4`, `"killed": 3`, `"score": 0.75`, `"survivors": [`},
-		false: {"3 of 4 mutants killed (75 %)", "survives: end_call: without its input: nothing notices"},
+		false: {"3 of 4 mutants killed (75.0 %)", "survives: end_call: without its input: nothing notices"},
 	} {
 		var out strings.Builder
-		if err := (&fileCheck{json: asJSON}).mutants(t.Context(), shippedNets()[:1], &out, of); err != nil {
+		if err := (&fileCheck{json: asJSON}).score(t.Context(), shippedNets()[:1], &out, of); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {
@@ -167,6 +167,11 @@ func TestVerifyMutate(t *testing.T) {
 		}
 	}
 	command(t, nil, "verify", testNet("mutex.pnml"), "--mutate", "--property", "deadlock-free").want(t, 2, "--mutate")
+	command(t, nil, "verify", "session", "--mutants", "link/").want(t, 2, "--mutate")
+	command(t, nil, "verify", "session", "--mutate", "--mutants", "nowhere/").want(t, 2, `"nowhere/"`)
+	command(t, nil, "verify", "session", "--mutate", "--property", "V4-budget").want(t, 2, "--property")
+	command(t, nil, "verify", "session", "--mutate", "--mutants", "words/", "--json").
+		want(t, 0, `"mutants": `, `"killed": `, `"score": `, `"survivors": [`)
 }
 
 // TestNotProvedIsNoSuccess wants an error for everything but a proof.

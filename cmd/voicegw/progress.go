@@ -41,13 +41,16 @@ func (p *progress) every() time.Duration {
 }
 
 // step shows how many were found and how many of them are done, unless it did so a moment ago.
-func (p *progress) step(found, done int) {
+func (p *progress) step(found, done int) { p.say("%d %s found, %d of them done", found, p.what, done) }
+
+// say shows a line, unless it did so a moment ago.
+func (p *progress) say(format string, args ...any) {
 	now := time.Now()
 	if now.Before(p.next) {
 		return
 	}
 	p.next, p.shown = now.Add(p.every()), true
-	line := fmt.Sprintf("%d %s found, %d of them done", found, p.what, done)
+	line := fmt.Sprintf(format, args...)
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 		return

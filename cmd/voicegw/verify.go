@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -40,8 +38,8 @@ func verifyCommand() *cobra.Command {
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.kept.notes = cmd.ErrOrStderr()
-			if c.mutate && c.kept.wanted() {
-				return usagef("--script and --frames keep what refutes a property; --mutate checks changed nets")
+			if err := c.checkMutate(cmd.Flags().Changed("mutants")); err != nil {
+				return err
 			}
 			if len(args) == 1 && isNetFile(args[0]) {
 				if c.mutate {
@@ -49,7 +47,7 @@ func verifyCommand() *cobra.Command {
 				}
 				return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return c.runShipped(cmd.Context(), argument(args), cmd.OutOrStdout())
+			return c.runShipped(cmd.Context(), argument(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringArrayVar(&c.properties, "property", nil,
@@ -58,6 +56,7 @@ func verifyCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.certificates, "certificates", "", "a directory to write the certificates of proofs to")
 	cmd.Flags().BoolVar(&c.mutate, "mutate", false,
 		"change NET in one place at a time and print how many changes the properties notice")
+	cmd.Flags().StringVar(&c.mutants, "mutants", "", "with --mutate: only the changes whose names begin so, such as link/")
 	cmd.Flags().StringVar(&c.kept.script, "script", "",
 		"a file to write the run that refutes the first refuted property to, as a test for petritest")
 	cmd.Flags().StringVar(&c.kept.frames, "frames", "",
@@ -66,7 +65,7 @@ func verifyCommand() *cobra.Command {
 }
 
 // runShipped checks the nets we ship: one by name, or all.
-func (c *fileCheck) runShipped(ctx context.Context, name string, stdout io.Writer) error {
+func (c *fileCheck) runShipped(ctx context.Context, name string, stdout, stderr io.Writer) error {
 	nets := shippedNets()
 	if name != "" {
 		n, err := findNet(name)
@@ -76,7 +75,11 @@ func (c *fileCheck) runShipped(ctx context.Context, name string, stdout io.Write
 		nets = []shippedNet{n}
 	}
 	if c.mutate {
-		return c.mutants(ctx, nets, stdout, shippedNet.mutate)
+		p := newProgress(stderr, "mutants")
+		defer p.end()
+		return c.score(ctx, nets, stdout, func(n shippedNet, ctx context.Context) (*mutate.Score, error) {
+			return n.mutate(ctx, c.mutants, p)
+		})
 	}
 	return c.verifyNets(ctx, nets, stdout, shippedNet.verify)
 }
@@ -234,77 +237,4 @@ func (c *fileCheck) printFigures(ctx context.Context, w io.Writer, n shippedNet)
 		fmt.Fprintf(w, "    %8v  %-14s %s\n", f.Most, f.Name, f.Doc)
 	}
 	return nil
-}
-
-// mutantsJSON is what --mutate --json prints.
-type mutantsJSON struct {
-	Net       string   `json:"net"`
-	Mutants   int      `json:"mutants"`
-	Killed    int      `json:"killed"`
-	Score     float64  `json:"score"`
-	Basic     int      `json:"killed_by_others_than_capacity_and_deadlock"`
-	Refused   int      `json:"refused"`
-	Equal     int      `json:"equal"`
-	Idle      int      `json:"idle"` // survivors in which a transition fires no more
-	Survivors []string `json:"survivors"`
-}
-
-// basicProperties are those that every net should keep: a score is given without them too.
-func basicProperties() []string { return []string{"capacity", "deadlock-free"} }
-
-// mutants prints how much the properties of nets notice.
-func (c *fileCheck) mutants(ctx context.Context, nets []shippedNet, w io.Writer,
-	of func(shippedNet, context.Context) (*mutate.Score, error)) error {
-	for _, n := range nets {
-		s, err := of(n, ctx)
-		if err != nil {
-			return err
-		}
-		m := mutantsJSON{n.name, s.Mutants, s.Killed, s.Rate(), s.Strong, s.Refused, s.Equal, len(s.Idle),
-			append([]string{}, s.Survivors...)}
-		if c.json {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			if err := e.Encode(m); err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(w, "%s: %d of %d mutants killed (%.0f %%), %d without the properties capacity and deadlock-free; "+
-			"%d more were refused, %d are equal\n", n.name, m.Killed, m.Mutants, 100*m.Score, m.Basic, m.Refused, m.Equal)
-		for _, name := range m.Survivors {
-			note := ""
-			if slices.Contains(s.Idle, name) {
-				note = " (a transition fires no more)"
-			}
-			if why := s.Why[name]; why != "" {
-				note += ": " + why
-			}
-			fmt.Fprintf(w, "  survives: %s%s\n", name, note)
-		}
-	}
-	return nil
-}
-
-// viewMax is how many markings of a view are visited for each mutant.
-const viewMax = 20_000
-
-// mutate changes the net in one place at a time; with small counts, so that it ends.
-func (n shippedNet) mutate(ctx context.Context) (*mutate.Score, error) {
-	config := n.config
-	config.BudgetFrames, config.ReplyFramesMax = 2, 2
-	net, err := voicenets.Session(config)
-	if err != nil {
-		return nil, err
-	}
-	views, err := voicenets.Views(config)
-	if err != nil {
-		return nil, err
-	}
-	return mutate.Run(ctx, net, mutate.Config{
-		Closures: views,
-		Max:      viewMax,
-		Basic:    basicProperties(),
-		Workers:  runtime.GOMAXPROCS(0),
-	})
 }

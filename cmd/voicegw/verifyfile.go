@@ -25,6 +25,7 @@ type fileCheck struct {
 	json         bool
 	certificates string // a directory, or ""
 	mutate       bool
+	mutants      string // with mutate: those whose names begin so
 	kept         keeping
 }
 

@@ -1,6 +1,8 @@
 package mutate
 
 import (
+	"slices"
+
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 )
@@ -57,11 +59,13 @@ type Config struct {
 	// Workers is how many mutants are tried at a time, 1 if it is 0. The score
 	// depends on it only where Max cuts.
 	Workers int
-	// Pick, if not nil, chooses the mutants that are looked at.
+	// Pick, if not nil, chooses the mutants that are looked at. Closures that have
+	// none of the transitions they change are left out.
 	Pick func(Mutant) bool
 	// Progress, if not nil, is called for each mutant that was decided, by one
-	// goroutine at a time.
-	Progress func(done, of int)
+	// goroutine at a time: how many were, how many of them were killed, and how
+	// many there are.
+	Progress func(done, killed, of int)
 }
 
 // closures are the ways of proving, with what each leaves out filled in.
@@ -82,6 +86,16 @@ func (c *Config) closures() []Closure {
 		}
 	}
 	return list
+}
+
+// narrow leaves out closures that show none of the mutants, unless none would be left.
+func (c *Config) narrow(all []Mutant) {
+	left := slices.DeleteFunc(slices.Clone(c.Closures), func(cl Closure) bool {
+		return cl.Has != nil && !slices.ContainsFunc(all, func(m Mutant) bool { return cl.Has(m.Transition) })
+	})
+	if len(left) > 0 {
+		c.Closures = left
+	}
 }
 
 // compiled is a net in one closure.

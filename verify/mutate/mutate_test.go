@@ -2,6 +2,7 @@ package mutate_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,38 @@ func TestScore(t *testing.T) {
 		Properties: props[1:2]})
 	if err != nil || weak.Killed >= score.Killed {
 		t.Errorf("%v: a weaker property kills %d, all %d", err, weak.Killed, score.Killed)
+	}
+}
+
+// TestPick: closures that have none of the transitions that are changed are left
+// out, and whoever waits hears of each mutant.
+func TestPick(t *testing.T) {
+	closed := closure()
+	closed.Has = func(transition string) bool { return transition == "darken" }
+	other := mutate.Closure{Name: "broken", Has: func(transition string) bool { return transition == "ignore" },
+		Close: func(*petri.Net) (*petri.Net, error) { return nil, errors.New("it is asked") }}
+	var seen [][3]int
+	config := mutate.Config{Max: 2000, Closures: []mutate.Closure{closed, other},
+		Properties: []*verify.Property{verify.Never("on && off || !on && !off")},
+		Pick: func(m mutate.Mutant) bool {
+			return strings.HasPrefix(m.Name, "lamp/darken: without") || m.Name == "lamp/darken: half the wait"
+		},
+		Progress: func(done, killed, of int) { seen = append(seen, [3]int{done, killed, of}) }}
+	score, err := mutate.Run(context.Background(), lamp(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := [][3]int{{1, 1, 3}, {2, 2, 3}, {3, 2, 3}}; !slices.Equal(seen, want) || score.Killed != 2 {
+		t.Errorf("%v, want %v; %+v", seen, want, score)
+	}
+	config.Pick = func(mutate.Mutant) bool { return false }
+	if none, err := mutate.Run(context.Background(), lamp(), config); err != nil || none.Rate() != 1 {
+		t.Errorf("of nothing: %+v, %v", none, err)
+	}
+	config.Pick = nil
+	_, err = mutate.Run(context.Background(), lamp(), config)
+	if err == nil || !strings.Contains(err.Error(), "it is asked") {
+		t.Errorf("all closures are asked, but %v", err)
 	}
 }
 

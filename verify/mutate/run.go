@@ -15,23 +15,29 @@ import (
 // is refuted by a witness that the machine takes. Unknown is not killed. The
 // net itself must keep all of them, else the error says which it does not.
 func Run(ctx context.Context, n *petri.Net, c Config) (*Score, error) {
-	if err := c.check(ctx, n); err != nil {
-		return nil, err
-	}
 	all := Mutants(n)
 	if c.Pick != nil {
 		all = slices.DeleteFunc(all, func(m Mutant) bool { return !c.Pick(m) })
+		if c.narrow(all); len(all) == 0 {
+			return &Score{}, nil
+		}
+	}
+	if err := c.check(ctx, n); err != nil {
+		return nil, err
 	}
 	fates := make([]*fate, len(all))
 	errs := make([]error, max(c.Workers, 1))
 	var wait sync.WaitGroup
 	var mu sync.Mutex
-	done := 0
-	progress := func() {
+	done, killed := 0, 0
+	progress := func(f *fate) {
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; c.Progress != nil {
-			c.Progress(done, len(all))
+		if done++; len(f.by) > 0 && !f.refused && !f.equal {
+			killed++
+		}
+		if c.Progress != nil {
+			c.Progress(done, killed, len(all))
 		}
 	}
 	for i := range errs {
@@ -42,7 +48,7 @@ func Run(ctx context.Context, n *petri.Net, c Config) (*Score, error) {
 					if fates[k], err = w.mutant(ctx, all[k]); err != nil {
 						return err
 					}
-					progress()
+					progress(fates[k])
 				}
 				return nil
 			})
