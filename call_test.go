@@ -393,6 +393,44 @@ func TestPartsOfFrames(t *testing.T) {
 	}
 }
 
+// TestTypedOverReply: what is left of a reply that typed text interrupts is neither a reply of its own nor the
+// beginning of the next one.
+func TestTypedOverReply(t *testing.T) {
+	torn := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{1}, 480*10+100)}
+	next := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{2}, 480)}
+	for name, end := range map[string][]live.ServerMessage{
+		"complete":     {{Kind: live.ServerInterrupted}, {Kind: live.ServerTurnComplete}},
+		"not complete": {{Kind: live.ServerInterrupted}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, m := newFarEnd(), newMind()
+				var after [][]int16
+				p.onPlay = func(_ *farEnd, generation uint64, pcm []int16) error {
+					if generation > 1 {
+						after = append(after, slices.Clone(pcm))
+					}
+					return nil
+				}
+				wait := run(t, Config{}, p, m)
+				m.down <- torn
+				time.Sleep(100 * time.Millisecond)
+				p.events <- transport.Event{Kind: transport.EventText, Text: "and then?"}
+				time.Sleep(100 * time.Millisecond)
+				for _, message := range append(end, next) {
+					m.down <- message
+				}
+				time.Sleep(time.Second)
+				p.events <- bye()
+				_ = wait()
+				if len(after) != 1 || !slices.Equal(after[0], next.PCM) {
+					t.Errorf("after the text %d frames were heard, which begin with %v", len(after), after)
+				}
+			})
+		})
+	}
+}
+
 // TestPresumedOnce: what counts as played without an acknowledgement returns no
 // budget when the acknowledgement comes after all.
 func TestPresumedOnce(t *testing.T) {

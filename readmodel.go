@@ -50,12 +50,15 @@ func (c *call) modelMessage(ctx context.Context, s *speaker, m *live.ServerMessa
 		if c.detection() == voicenets.Server || c.up.cutting.Load() { // else nobody interrupted, and the reply goes on
 			s.reset()
 		}
+		c.up.cutting.Store(false)
 		c.inject(ctx, voicenets.ModelSignal.Token(voicenets.Interrupted))
 	case live.ServerGenerationComplete:
 		s.flush()
+		c.up.cutting.Store(false)
 		c.inject(ctx, voicenets.ModelSignal.Token(voicenets.GenerationComplete))
 	case live.ServerTurnComplete:
 		s.flush()
+		c.up.cutting.Store(false)
 		c.inject(ctx, voicenets.ModelSignal.Token(voicenets.TurnComplete))
 	case live.ServerCallerTranscript:
 		c.injectWords(ctx, voicenets.Caller, m)

@@ -26,7 +26,7 @@ type uplink struct {
 	queue chan upItem
 	link  *link // of write; nil: what is sent goes nowhere, and the net knows
 
-	cutting atomic.Bool // the caller's turn may be interrupting the model
+	cutting atomic.Bool // the caller's turn, or what was typed, may be interrupting the model
 }
 
 // upItem is one of its fields, or else a command.
@@ -87,6 +87,7 @@ func (u *uplink) send(ctx context.Context, conn live.Conn, it upItem) error {
 	case it.frame != nil:
 		return conn.SendAudio(ctx, it.frame.PCM)
 	case it.text != nil:
+		u.cutting.Store(true)
 		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: it.text.Text})
 	case it.turn != nil:
 		return u.again(ctx, conn, it.turn)
