@@ -1,0 +1,190 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw/live/sim"
+)
+
+// costly is a `serve` with every door open, and nobody else in its process: its model and its callers are in that of
+// the test.
+type costly struct {
+	*process
+	model *sim.Server
+	url   string // http://127.0.0.1:PORT/
+	admin string
+}
+
+// startCostly starts one that takes calls however busy the machine is.
+func startCostly(tb testing.TB) *costly {
+	tb.Helper()
+	model, err := sim.New(sim.Config{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := model.Start("127.0.0.1:0"); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = model.Close() })
+	p := start(tb, nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+		"--model-base-url", model.URL(), "--doors", "webrtc,twilio,asterisk,gemini,openai,rtvi",
+		"--access-cpu-max", "200", "--access-late-max", "1m")
+	s := &costly{process: p, model: model}
+	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(p.line())
+	const told = "the admin listener is at "
+	p.stderr.waitFor(tb, told)
+	s.admin, _, _ = strings.Cut(p.stderr.String()[strings.Index(p.stderr.String(), told)+len(told):], "\n")
+	return s
+}
+
+// metric is what the process says of itself.
+func (s *costly) metric(name string) float64 {
+	s.tb.Helper()
+	_, body := fetchText(s.tb, s.admin+"metrics")
+	m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(body)
+	if m == nil {
+		s.tb.Fatalf("there is no %s in\n%s", name, body)
+	}
+	v, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return v
+}
+
+// hold places n calls, and returns when the model of each was sent something after its setup.
+func (s *costly) hold(d *wayIn, n int) {
+	s.tb.Helper()
+	for range n {
+		d.call(s)
+	}
+	const setup, accepted = 1, 1 // events
+	running := func() (calls int) {
+		for _, c := range s.model.Connections() {
+			if len(c.Events) > setup+accepted {
+				calls++
+			}
+		}
+		return calls
+	}
+	if !waitFor(func() bool { return running() == n }, patience) {
+		s.tb.Fatalf("%d calls run; want %d\n%s", running(), n, s.stderr.String())
+	}
+}
+
+// goroutines ends the process, and counts the goroutines it had by what they run: the outermost function of each.
+func (s *costly) goroutines() map[string]int {
+	s.tb.Helper()
+	s.signal(syscall.SIGQUIT) // the runtime writes all their stacks
+	<-s.ended
+	counts := make(map[string]int)
+	for _, stack := range strings.Split(s.stderr.String(), "\n\n") {
+		if name := outermost(stack); name != "" {
+			counts[name]++
+		}
+	}
+	return counts
+}
+
+// outermost is the first function of a goroutine, beside sync's and the runtime's; "" when there is none.
+func outermost(stack string) (name string) {
+	if !regexp.MustCompile(`^\s*goroutine \d+`).MatchString(stack) {
+		return ""
+	}
+	for line := range strings.Lines(stack) {
+		call := regexp.MustCompile(`^([a-z][\w./]*\.[^\t]+?)\([^()]*\)\s*$`).FindStringSubmatch(line)
+		if call != nil && !strings.HasPrefix(call[1], "sync.") && !strings.HasPrefix(call[1], "runtime.") {
+			name = call[1]
+		}
+	}
+	return strings.TrimPrefix(name, "github.com/")
+}
+
+// costCalls is how many calls the goroutines are counted of. What not every call has is a passing thing.
+const costCalls = 4
+
+// TestGoroutinesPerCall counts the goroutines of a process by what they run: of our own a call has six behind any door,
+// and its door one for each direction at most, beside the one that carries the call: of net/http, or of WebRTC's door.
+func TestGoroutinesPerCall(t *testing.T) {
+	t.Parallel()
+	for _, d := range waysIn() {
+		t.Run(d.name, func(t *testing.T) {
+			s := startCostly(t)
+			s.hold(&d, costCalls)
+			got := map[string]int{}
+			for name, n := range s.goroutines() {
+				if n /= costCalls; n > 0 {
+					got[maker(name)] += n
+					t.Logf("%d a call: %s", n, name)
+				}
+			}
+			for of, want := range map[string]int{"the call": sessionGoroutines, "the door": d.ours, "net/http": d.requests,
+				"other": 0} {
+				if got[of] != want {
+					t.Errorf("%d goroutines a call of %s; want %d", got[of], of, want)
+				}
+			}
+			if got["WebRTC"] > d.library {
+				t.Errorf("%d goroutines a call of the WebRTC library; want at most %d", got["WebRTC"], d.library)
+			}
+		})
+	}
+}
+
+// maker says whose a goroutine is.
+func maker(name string) string {
+	switch {
+	case strings.HasPrefix(name, "pion/"), strings.HasPrefix(name, "context."): // its ICE is a context of its own kind
+		return "WebRTC"
+	case strings.HasPrefix(name, "net/http."):
+		return "net/http"
+	case strings.HasPrefix(name, "voicegw/voicegw/transport/"):
+		return "the door"
+	case strings.HasPrefix(name, "voicegw/voicegw"):
+		return "the call"
+	}
+	return "other"
+}
+
+// BenchmarkServe is what a call takes of a process that has neither its caller nor its model: processor time for a
+// second of a call, and memory. Twenty calls at a time ask a question every seven seconds, in real time; a run takes
+// twenty seconds.
+func BenchmarkServe(b *testing.B) {
+	const calls, length = 20, 20 * time.Second
+	for _, d := range waysIn() {
+		b.Run(d.name, func(b *testing.B) {
+			s := startCostly(b)
+			resident := s.metric("process_resident_memory_bytes")
+			s.hold(&d, calls)
+			time.Sleep(length / 2) // until memory has grown
+			cpu, began := s.metric("process_cpu_seconds_total"), time.Now()
+			for b.Loop() {
+				time.Sleep(length)
+			}
+			took := (s.metric("process_cpu_seconds_total") - cpu) * 1000
+			b.ReportMetric(took/calls/time.Since(began).Seconds(), "cpu-ms/call-s")
+			b.ReportMetric((s.metric("process_resident_memory_bytes")-resident)/calls/1024, "KiB/call")
+			b.ReportMetric(s.metric("voicegw_calls"), "calls")
+			all := 0
+			for _, n := range s.goroutines() {
+				all += n / calls
+			}
+			b.ReportMetric(float64(all), "goroutines/call")
+		})
+	}
+}
+
+// fetchText requests a URL without keeping the connection.
+func fetchText(tb testing.TB, url string) (status int, body string) {
+	tb.Helper()
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	return request(tb, client, http.MethodGet, url, "")
+}
