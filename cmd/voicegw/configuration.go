@@ -172,11 +172,19 @@ func (c *configuration) unknown(name string, v value, from, near string) {
 	advice := "docs/configuration.md and --help list the keys"
 	switch {
 	case secretName(name):
-		shown, advice = "a value not shown here", whereKeysBelong
+		shown, advice = "a value not shown here", whereSecretsBelong(name)
 	case near != "":
 		advice = "did you mean " + near + "?"
 	}
 	c.wrong = append(c.wrong, fmt.Errorf("%s, with %s (from %s), is no setting; %s", name, shown, from, advice))
+}
+
+// whereSecretsBelong is said to who put a secret where many can read it.
+func whereSecretsBelong(name string) string {
+	if words := strings.ToLower(name); strings.Contains(words, "key") {
+		return whereKeysBelong
+	}
+	return "a secret goes into a file, which a setting such as access.secret_file names"
 }
 
 // secretName tells names of what nobody should read.

@@ -91,8 +91,10 @@ func TestConfigurationErrors(t *testing.T) {
 		{"time out of range", "timing: {frame_gap: 10ms}", nil, nil, []string{`"10ms"`, "150ms to 2s, such as 300ms"}},
 		{"half a frame", "timing: {budget: 410ms}", nil, nil, []string{`"410ms"`, "20ms to 2s", "whole frames of 20ms"}},
 		{"score", "speech: {threshold: -1}", nil, nil, []string{"speech.threshold", `"-1"`, "over 0"}},
-		{"frames and window", "speech: {start_frames: 5}", nil, nil, []string{`start_frames is "5"`, "speech.start_window"}},
-		{"window and frames", "speech: {confirm_window: 14}", nil, nil, []string{"confirm_frames", "speech.confirm_window"}},
+		{"frames and window", "speech: {start_frames: 5}", nil, nil, []string{`start_frames is "5"`, "5 frames of 4 cannot be"}},
+		{"window and frames", "speech: {confirm_window: 14}", nil, nil, []string{"confirm_frames", "speech.confirm_window", "15 frames of 14"}},
+		{"a secret in the file", "access: {secret: abc}", nil, nil,
+			[]string{"access.secret", "not shown", "voicegw.yaml:1", "access.secret_file"}},
 		{"raised window", "speech: {raised_start_frames: 64}", nil, nil,
 			[]string{"raised_start_frames", `"64"`, "at most 64"}},
 		{"word", "log: {level: verbose}", nil, nil, []string{"log.level", `"verbose"`, "debug, info, warn or error"}},
@@ -168,12 +170,15 @@ func TestBadConfigurationEndsServe(t *testing.T) {
 	if r.stdout != "" {
 		t.Errorf("on stdout: %q", r.stdout)
 	}
+	tools := writeFile(t, "tools.json", []byte(`[{"name": "two words"}]`))
 	for _, c := range []struct {
 		args []string
 		word string
 	}{
 		{[]string{"serve", "--listn", ":0"}, "did you mean --listen?"},
 		{[]string{"serve", "now"}, `not "now"`},
+		{[]string{"serve", "--show-net", "false"}, "--show-net=false"},
+		{[]string{"serve", "--session-tools-file", tools}, "session.tools_file " + tools + ": "},
 		{[]string{"serve", "--doors", "twilio", "--twilio-secret-file", "nope"}, "the door twilio: twilio.secret_file"},
 		{[]string{"srve"}, "did you mean serve?"},
 		{[]string{"dance"}, "the commands are call"},
@@ -186,6 +191,21 @@ func TestBadConfigurationEndsServe(t *testing.T) {
 		{[]string{"verify", "x"}, "the nets are session,"},
 	} {
 		command(t, nil, c.args...).want(t, exitUsage, c.word, "--help` says more")
+	}
+}
+
+// TestDoorsThatAreNotOpen notes what was set for them, and is content.
+func TestDoorsThatAreNotOpen(t *testing.T) {
+	t.Parallel()
+	const file = "doors: [webrtc]\nwebrtc: {full_ice: true}\ntwilio:\n  public_url: https://voice.example.com\n"
+	o, err := configured(t, file, nil, "--asterisk-user", "pbx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := strings.Join(o.notes, "\n")
+	if len(o.notes) != 2 || !strings.Contains(notes, "voicegw.yaml:4) has no effect: doors does not name twilio") ||
+		!strings.Contains(notes, "asterisk.user (from --asterisk-user)") {
+		t.Errorf("noted: %q", o.notes)
 	}
 }
 

@@ -33,6 +33,7 @@ type options struct {
 	reusePort       bool
 	adminListen     string // "": no admin listener
 	access          accessOptions
+	notes           []string // for who starts it
 }
 
 type modelOptions struct {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/voicegw/voicegw"
@@ -33,6 +34,8 @@ func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes it quicker: %w",
 			proofTimeout, err)
+	case errors.Is(err, context.Canceled):
+		return errors.New("ended before the nets of calls were proved")
 	case err != nil:
 		return fmt.Errorf("the nets of calls are not proved, so no calls are taken (certificates of timings of your own are "+
 			"kept in %s): %w", kept, err)
@@ -44,6 +47,7 @@ func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stderr, "the nets of calls are proved: %d certificates checked in %.1f s\n", len(proofs),
 		time.Since(began).Seconds())
+	debug.FreeOSMemory() // some 200 MB of certificates, which no call needs
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -94,7 +95,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if admin != nil {
 		fmt.Fprintf(stderr, "the admin listener is at %s\n", admin.url())
 	}
-	for _, note := range s.door.notes {
+	for _, note := range slices.Concat(s.door.notes, o.notes) {
 		fmt.Fprintln(stderr, note)
 	}
 	return s.until(ctx)
@@ -113,6 +114,10 @@ func newServing(o *options, m *model, log *zap.Logger) (*serving, error) {
 		return nil, err
 	}
 	gw, err := voicegw.New(cfg)
+	var setup *live.SetupError
+	if errors.As(err, &setup) && strings.HasPrefix(setup.Field, "Setup.Tools") {
+		err = fmt.Errorf("session.tools_file %s: %w", o.session.toolsFile, err)
+	}
 	return &serving{o: o, log: log, gw: gw, guard: guard, load: load}, err
 }
 

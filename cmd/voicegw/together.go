@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/live/sim"
@@ -16,20 +19,39 @@ func (c *configuration) checkTogether(o *options) {
 	c.checkTLS(o)
 	c.checkModel(o)
 	c.checkDoor(o)
+	c.noteIdle(o)
+}
+
+// noteIdle notes what was set for doors that are not open. That is no mistake: another run may open them.
+func (c *configuration) noteIdle(o *options) {
+	for i := range c.table {
+		key := c.table[i].key
+		section, _, _ := strings.Cut(key, ".")
+		if v, ok := c.given[key]; ok && v.text != "" && slices.Contains(doorNames(), section) &&
+			!slices.Contains(o.doors.open, section) {
+			o.notes = append(o.notes, fmt.Sprintf("%s (from %s) has no effect: doors does not name %s", key, v.from.name,
+				section))
+		}
+	}
 }
 
 // checkSpeech wants no more frames of speech than the window that counts them has.
 func (c *configuration) checkSpeech(o *options) {
 	a := &o.speech
 	if a.StartFrames > a.StartWindow {
-		c.refuse("speech.start_frames", "at most speech.start_window")
+		c.refuse("speech.start_frames", atMost(a.StartFrames, "speech.start_window", a.StartWindow))
 	}
 	if a.RaisedStartFrames-a.StartFrames+a.StartWindow > 64 {
 		c.refuse("speech.raised_start_frames", "at most 64 frames less what speech.start_window exceeds start_frames by")
 	}
 	if a.ConfirmFrames > a.ConfirmWindow {
-		c.refuse("speech.confirm_frames", "at most speech.confirm_window")
+		c.refuse("speech.confirm_frames", atMost(a.ConfirmFrames, "speech.confirm_window", a.ConfirmWindow))
 	}
+}
+
+// atMost says what both are, because either may be a default.
+func atMost(frames int, window string, length int) string {
+	return fmt.Sprintf("at most %s: %d frames of %d cannot be", window, frames, length)
 }
 
 func (c *configuration) checkTLS(o *options) {

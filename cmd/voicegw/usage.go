@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if !cmd.HasSubCommands() {
-		return usagef("it takes flags only, not %q", args[0])
+		return usagef("it takes flags only, not %q%s", args[0], boolHint(args[0]))
 	}
 	var verbs []string
 	for _, c := range cmd.Commands() {
@@ -34,6 +35,14 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	all := "the commands are " + strings.Join(verbs, ", ")
 	return usagef("there is no command %q; %s", args[0], suggest(args[0], verbs, all))
+}
+
+// boolHint is for who put the value of a flag that is true or false behind a space.
+func boolHint(arg string) string {
+	if slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "0", "1"}, strings.ToLower(arg)) {
+		return `; a flag that is true or false has its value behind "=", as in --show-net=false`
+	}
+	return ""
 }
 
 // flagError names the flag that was meant.
