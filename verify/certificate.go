@@ -141,15 +141,18 @@ func deflate(b []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func inflate(b []byte) ([]byte, error) {
-	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), certificateMax+1))
+// inflate reads a list that has about a number of bytes.
+func inflate(b []byte, about int) ([]byte, error) {
+	var out bytes.Buffer
+	out.Grow(min(about, 64<<10*len(b), certificateMax) + bytes.MinRead)
+	_, err := out.ReadFrom(io.LimitReader(flate.NewReader(bytes.NewReader(b)), certificateMax+1))
 	if err != nil {
 		return nil, refusal("a list is damaged: %v", err)
 	}
-	if len(out) > certificateMax {
+	if out.Len() > certificateMax {
 		return nil, refusal("a list is longer than %d bytes", certificateMax)
 	}
-	return out, nil
+	return out.Bytes(), nil
 }
 
 // ReadCertificate reads a certificate from JSON and checks its digest.

@@ -153,3 +153,43 @@ func FuzzReadCertificate(f *testing.F) {
 		}
 	})
 }
+
+// TestCertificateForged: a list in which something that fires at once does not is
+// refused, whatever holds that back or not: a token, or only the tokens of
+// several kinds together.
+func TestCertificateForged(t *testing.T) {
+	ctx, prop := context.Background(), Never("false")
+	for _, c := range []struct {
+		name string
+		init []petri.Token
+		next petri.Transition
+	}{
+		{"needs a token", tokens("a", "x"), inhibit(atOnce("next", arcs("x"), arcs("c")), "a")},
+		{"needs some token", append(tokens("a"), hue.Token(1)),
+			inhibit(atOnce("next", petri.Arcs{hue.All()}, arcs("c")), "a")},
+	} {
+		cert, m := certify(t, imported(c.init, classic("go", arcs("a"), arcs("b")), c.next), prop)
+		if err := cert.Check(ctx, m, prop); err != nil || cert.Count != 2 {
+			t.Errorf("%s: %d markings: %v", c.name, cert.Count, err)
+		}
+		var list []byte
+		for _, held := range []string{"a", "b"} { // and what next takes still lies there
+			for s, n := range m.Initial() {
+				if name := m.slotName[s]; name == "a" || name == "b" {
+					n = 0
+					if name == held {
+						n = 1
+					}
+				}
+				list = append(list, byte(n))
+			}
+		}
+		forged := &Certificate{Method: "markings", Count: 2}
+		if err := forged.Seal(m, list, nil, []*Property{prop}); err != nil {
+			t.Fatal(err)
+		}
+		if err := forged.Check(ctx, m, prop); !errors.Is(err, ErrCertificate) {
+			t.Errorf("%s: a list in which it does not fire: %v", c.name, err)
+		}
+	}
+}

@@ -2,37 +2,38 @@ package verify
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/voicegw/voicegw/petri"
 )
 
 // rest lets what fires at once fire, in order, every way it can.
-func (k *checker) rest(o outcome, depth int, then func(outcome) error) error {
+func (k *checker) rest(o outcome, depth int, z *zoneCheck) error {
 	if depth == 0 && len(k.done) > 0 {
 		clear(k.done)
 	}
-	for _, t := range k.order {
-		if !k.on(t, o.marking) {
-			continue
+	r := k.first(o.marking)
+	if r < 0 {
+		if len(k.m.given) > 0 && !k.m.keepsGiven(o.marking) {
+			return nil // the whole net is never there
 		}
-		for _, bad := range k.pass {
-			if bad(o.marking, int32(slices.Index(k.order, t))) {
-				return refusal("a frame that waits moves in passing: %s", k.m.Format(o.marking))
-			}
-		}
-		if k.interrupted(o.marking, t) {
-			return then(o)
-		}
-		if depth == petri.MaxChain {
-			return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
-		}
-		if k.ways(t, o.marking) && k.passed(o, depth) {
-			return nil
-		}
-		return k.fire(o, t, func(n outcome) error { return k.rest(n, depth+1, then) })
+		return k.contained(o, z)
 	}
-	return then(o)
+	t := k.order[r]
+	for _, bad := range k.pass {
+		if bad(o.marking, int32(r)) {
+			return refusal("a frame that waits moves in passing: %s", k.m.Format(o.marking))
+		}
+	}
+	if k.interrupted(o.marking, t) {
+		return k.contained(o, z)
+	}
+	if depth == petri.MaxChain {
+		return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
+	}
+	if k.ways(t, o.marking) && k.passed(o, depth) {
+		return nil
+	}
+	return k.fire(o, t, depth+1, z)
 }
 
 // ways reports whether a transition may fire in more than one way.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,8 +65,12 @@ func (m *Model) effects() [][]int64 {
 	var columns [][]int64
 	seen := map[string]bool{}
 	add := func(c []int64) {
-		if key := fmt.Sprint(c); !seen[key] {
-			seen[key] = true
+		var key []byte
+		for _, n := range c {
+			key = binary.AppendVarint(key, n)
+		}
+		if !seen[string(key)] {
+			seen[string(key)] = true
 			columns = append(columns, c)
 		}
 	}

@@ -9,17 +9,6 @@ import "errors"
 // errElsewhere says that a firing leads where the whole net never is.
 var errElsewhere = errors.New("verify: no firing of the whole net")
 
-// first is the position, in the order in which they are tried, of the first
-// transition that is enabled at once; -1 if the net rests.
-func (k *checker) first(marking []int32) int {
-	for i, t := range k.order {
-		if k.on(t, marking) {
-			return i
-		}
-	}
-	return -1
-}
-
 // rankMoves notes where each transition stands among those at once, and which
 // projected moves may interrupt a chain.
 func (k *checker) rankMoves() {
@@ -51,18 +40,15 @@ func (k *checker) before(u, t int32) bool { return k.rank[t] >= k.p.Transitions(
 
 // amidst checks a listed marking in which the net does not rest: where the next
 // firing of the chain leads, and each move that may come before it.
-func (k *checker) amidst(l *listing, first int) error {
+func (k *checker) amidst(l *class, first int) error {
 	next := k.order[first]
-	contained := func(o outcome) error {
-		return k.rest(o, 0, func(o outcome) error { return k.contained(o, nil) })
-	}
 	before := outcome{marking: l.marking}
-	if err := k.fire(before, next, contained); err != nil {
+	if err := k.fire(before, next, 0, nil); err != nil {
 		return err
 	}
 	for _, u := range k.moves {
 		if k.before(u, next) && k.on(u, l.marking) {
-			if err := k.fire(before, u, contained); err != nil {
+			if err := k.fire(before, u, 0, nil); err != nil {
 				return err
 			}
 		}

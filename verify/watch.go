@@ -50,6 +50,7 @@ func (k *checker) watch(w *Watch) error {
 	}
 	k.eye = e
 	k.atOnce, k.waits = append(k.atOnce, false), append(k.waits, petri.After(w.Observer.Limit))
+	k.timed, k.gates = append(k.timed, e.timer), append(k.gates, nil)
 	return nil
 }
 

@@ -59,7 +59,7 @@ func setInterval(d [][]int64, row int, w petri.Interval) {
 
 // firstToFire is the zone of a listed class in which t fires first; nil if that
 // is empty.
-func (k *checker) firstToFire(l *listing, t int32) *zoneCheck {
+func (k *checker) firstToFire(l *class, t int32) *zoneCheck {
 	z := &zoneCheck{row: make([]int, len(k.waits))}
 	n := 1
 	for u := range z.row {

@@ -48,19 +48,21 @@ func Flows(matrix [][]int64) [][]int64 {
 // cheapest is the column whose cancelling makes the fewest rows, of those that
 // are not cancelled; -1 if all are.
 func cheapest(rows []row, columns int) int {
-	best, least := -1, 0
-	for c := range columns {
-		up, down := 0, 0
-		for _, r := range rows {
+	up, down := make([]int, columns), make([]int, columns)
+	for _, r := range rows {
+		for c, n := range r.left {
 			switch {
-			case r.left[c] > 0:
-				up++
-			case r.left[c] < 0:
-				down++
+			case n > 0:
+				up[c]++
+			case n < 0:
+				down[c]++
 			}
 		}
-		if up+down > 0 && (best < 0 || up*down < least) {
-			best, least = c, up*down
+	}
+	best, least := -1, 0
+	for c := range columns {
+		if n := up[c] * down[c]; up[c]+down[c] > 0 && (best < 0 || n < least) {
+			best, least = c, n
 		}
 	}
 	return best
