@@ -84,7 +84,8 @@ func TestHandshakeTakesALine(t *testing.T) {
 		if r := w.refused(hello()); r.Status != http.StatusServiceUnavailable || w.gw.Calls() != 0 {
 			t.Errorf("beside a handshake the caller heard %v, and %d calls run", r, w.gw.Calls())
 		}
-		time.Sleep(10 * time.Second) // no hello: the door closes
+		// no hello: the door closes, and waits for an answer to that, which does not come
+		time.Sleep(ws.HelloTimeoutDefault + ws.CloseTimeoutDefault)
 		if code := tap.closeCode(); code != transport.ReasonHelloTimeout.Code() {
 			t.Errorf("close code %d", code)
 		}

@@ -40,7 +40,8 @@ func TestInterrupt(t *testing.T) {
 	for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, plan{model: long()}, func(w *world) {
+			// The model is away: it does not notice in the same instant what the gateway does.
+			inBubble(t, plan{model: long(), away: 5 * time.Millisecond}, func(w *world) {
 				h := hello()
 				h.Detection = d
 				p := w.call(h, manner{})

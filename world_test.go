@@ -42,6 +42,8 @@ type plan struct {
 	// narrow joins caller and gateway by a line that holds next to nothing: who
 	// does not read blocks who writes.
 	narrow bool
+	// away is how long what the gateway writes takes to the model, in a bubble.
+	away time.Duration
 	// between, if any, stands between the gateway and its Dialer.
 	between func(live.Dialer) live.Dialer
 	before  func() // in the bubble, before anything else
@@ -86,7 +88,7 @@ func inBubble(t *testing.T, p plan, story func(w *world)) {
 		defer serve(back, model)()
 		defer func() { _ = model.Close() }()
 		p.gw.Dialer = p.dialer(live.Wire{BaseURL: "ws://model",
-			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}})
+			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: p.toModel(back), DisableKeepAlives: true}}})
 		gw, err := voicegw.New(p.gw)
 		if err != nil {
 			t.Fatal(err)
@@ -98,6 +100,28 @@ func inBubble(t *testing.T, p plan, story func(w *world)) {
 		_ = gw.Close()
 		w.settled()
 	})
+}
+
+// toModel dials the model.
+func (p *plan) toModel(n network) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	if p.away == 0 {
+		return n.Dial
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := n.Dial(ctx, network, addr)
+		return distant{c, p.away}, err
+	}
+}
+
+// distant is a connection on which each write takes a while.
+type distant struct {
+	net.Conn
+	takes time.Duration
+}
+
+func (d distant) Write(b []byte) (int, error) {
+	time.Sleep(d.takes)
+	return d.Conn.Write(b)
 }
 
 // network is a listener with its dialer.
