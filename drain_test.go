@@ -80,6 +80,10 @@ func TestDrainLetsCallsGoOn(t *testing.T) {
 		began := time.Now()
 		ended := w.drained(ctx)
 		time.Sleep(8 * time.Minute)
+		if status, _, h := w.get("/v1/voice", upgrade()...); status != http.StatusServiceUnavailable ||
+			h.Get("Retry-After") == "" {
+			t.Errorf("another call meanwhile: %d, Retry-After %q", status, h.Get("Retry-After"))
+		}
 		p.say(speech("hello", 16000))
 		p.turn(transport.StateStart)
 		p.ended(transport.TurnComplete)

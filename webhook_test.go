@@ -10,7 +10,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,38 +59,78 @@ func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 // what nobody takes.
 func TestWebhook(t *testing.T) {
 	tests := map[string]struct {
-		refuse, records, delivered, lost int
+		tries, refuse, records int
+		delivered              string
+		lost                   int
+		took                   time.Duration
 	}{
-		"at once":     {0, 3, 3, 0},
-		"after a try": {1, 2, 2, 0},
-		"at last":     {7, 1, 1, 0},
-		"never":       {100, 2, 0, 2},
-		"too many":    {0, 12, 10, 2},
+		"at once":        {0, 0, 3, "abc", 0, 0},
+		"after a try":    {0, 1, 2, "ab", 0, time.Second},
+		"at last":        {0, 7, 1, "a", 0, (1<<7 - 1) * time.Second},
+		"one try late":   {0, 8, 1, "", 1, (1<<7 - 1) * time.Second},
+		"never":          {0, 100, 2, "", 2, 2 * (1<<7 - 1) * time.Second},
+		"too many":       {0, 0, 12, "cdefghijkl", 2, 0},
+		"every 5 min":    {13, 12, 1, "a", 0, (1<<9-1)*time.Second + 3*5*time.Minute},
+		"a try, and out": {1, 1, 2, "b", 1, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &receiver{refuse: test.refuse}
 				w, err := voicegw.NewWebhook(voicegw.WebhookConfig{URL: "https://hooks.example.com/calls", Secret: []byte("s"),
-					Client: &http.Client{Transport: r}, Queue: 10})
+					Client: &http.Client{Transport: r}, Queue: 10, Tries: test.tries})
 				if err != nil {
 					t.Fatal(err)
 				}
+				began := time.Now()
 				for i := range test.records {
 					w.Ended(voicegw.Record{Call: string(rune('a' + i))})
 				}
 				err = w.Close(context.Background())
-				if lost := w.Lost(); len(r.calls) != test.delivered || lost != test.lost || (err != nil) != (lost > 0) {
-					t.Errorf("%v were delivered, %d lost, %v; want %d and %d", r.calls, lost, err, test.delivered, test.lost)
+				got, lost := strings.Join(r.calls, ""), w.Lost()
+				if got != test.delivered || lost != test.lost || (err != nil) != (lost > 0) {
+					t.Errorf("%q were delivered, %d lost, %v; want %q and %d", got, lost, err, test.delivered, test.lost)
 				}
-				mac := hmac.New(sha256.New, []byte("s"))
-				mac.Write(r.body)
-				if got := r.last.Header.Get("X-Voicegw-Signature"); got != hex.EncodeToString(mac.Sum(nil)) {
-					t.Errorf("the signature is %q", got)
+				if took := time.Since(began); took != test.took {
+					t.Errorf("it took %v, want %v", took, test.took)
 				}
+				r.judge(t)
 			})
 		})
 	}
+}
+
+// judge looks at the last request: it is signed, and says which call it is of, so that one that comes twice is known.
+func (r *receiver) judge(t *testing.T) {
+	t.Helper()
+	mac := hmac.New(sha256.New, []byte("s"))
+	mac.Write(r.body)
+	if got := r.last.Header.Get("X-Voicegw-Signature"); got != hex.EncodeToString(mac.Sum(nil)) {
+		t.Errorf("the signature is %q", got)
+	}
+	var rec voicegw.Record
+	if err := json.Unmarshal(r.body, &rec); err != nil || r.last.Header.Get("Idempotency-Key") != rec.Call {
+		t.Errorf("the record of %q has the key %q, %v", rec.Call, r.last.Header.Get("Idempotency-Key"), err)
+	}
+}
+
+// TestWebhookIsNotRedirected: a record goes where it was configured to go, and nowhere else.
+func TestWebhookIsNotRedirected(t *testing.T) {
+	var elsewhere atomic.Int32
+	mux := http.NewServeMux()
+	mux.Handle("/calls", http.RedirectHandler("/elsewhere", http.StatusTemporaryRedirect))
+	mux.HandleFunc("/elsewhere", func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	w, err := voicegw.NewWebhook(voicegw.WebhookConfig{URL: server.URL + "/calls", Tries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Ended(voicegw.Record{Call: "a"})
+	if err := w.Close(t.Context()); err == nil || elsewhere.Load() != 0 {
+		t.Errorf("%v, and %d records went elsewhere", err, elsewhere.Load())
+	}
+	http.DefaultClient.CloseIdleConnections()
 }
 
 // TestWebhookCannotWait ends when it is told to, and says what it left.

@@ -36,6 +36,15 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// TestNobodySignsWithoutAToken: everybody could compute a signature under an empty one.
+func TestNobodySignsWithoutAToken(t *testing.T) {
+	const here = "wss://voice.example.com/v1/twilio"
+	r := upgrade(outside, signatureHeader, string(signature("", here, nil)))
+	if signed(r, "", []string{here}, nil) {
+		t.Error("a signature under an empty token is taken")
+	}
+}
+
 // noLines are lines that nobody gets.
 type noLines struct{ transport.Lines }
 
@@ -107,6 +116,10 @@ func TestAdmit(t *testing.T) {
 		{"wrong secret", both, upgrade(outside, "Authorization", "Bearer "+secret+"x"), 403, false},
 		{"secret to come", both, upgrade(outside), 0, false},
 		{"secret to come, loopback", both, upgrade(inside), 0, false},
+		{"a secret alone, to come, loopback", Config{Secret: secret}, upgrade(inside), 0, false},
+		{"a secret alone, wrong, loopback", Config{Secret: secret}, upgrade(inside, "Authorization", "Bearer x"), 403, false},
+		{"a signature under no token", Config{}, upgrade(outside, signatureHeader, string(signature("", here, nil))), 403,
+			false},
 		{"no WebSocket", Config{}, upgrade(inside, "Upgrade", ""), 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
