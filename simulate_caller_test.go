@@ -57,6 +57,7 @@ func (s *simCaller) calls(gw *voicegw.Gateway, c chance) {
 	s.tasks.Go(func() { s.acts() })
 	s.err = gw.Call(context.Background(), s.line)
 	s.ended = s.line.now()
+	s.model.isClosed()
 	s.tasks.Wait()
 }
 
@@ -135,6 +136,7 @@ func (s *simCaller) acts() {
 			return
 		}
 	}
+	s.mic.shut(s.plan.steps[len(s.plan.steps)-1].do)
 	s.hungUp = s.line.now()
 	if !s.sleep(simEndMax + simWriteTimeout) {
 		return

@@ -82,11 +82,12 @@ func (w *simWorld) judge() {
 		} else {
 			w.judgeNet(s, seen)
 			w.judgeAnswers(s, seen)
+			w.judgeCarried(s, seen, record.Reason)
 		}
 	}
-	for _, e := range w.logs.FilterLevelExact(zapcore.ErrorLevel).All() {
-		if e.Message != "a tool panicked" {
-			w.wrong("the log has an error: %s %v", e.Message, e.ContextMap())
+	for _, e := range w.log.book.lines {
+		if e.level == zapcore.ErrorLevel && e.what != "a tool panicked" {
+			w.wrong("the log has an error: %s %v", e.what, e.fields)
 		}
 	}
 }
@@ -115,9 +116,13 @@ func (w *simWorld) judgeEnd(s *simCaller, r voicegw.Record) {
 	if told == transport.ReasonNone || told == transport.ReasonInternal || r.Reason != told.String() {
 		w.wrongOf(s, "the peer was told %s, the record says %s: %v", told, r.Reason, s.err)
 	}
+	if want := s.plan.reason(); s.hungUp > 0 && s.line.over >= s.hungUp && want != told && want != transport.ReasonNone &&
+		s.plan.manner.deaf == 0 && w.plan.closes == 0 {
+		w.wrongOf(s, "it ended by %s, and should by %s", told, want)
+	}
 	logged := 0
-	for _, e := range w.logs.FilterMessage("call ended").All() {
-		if m := e.ContextMap(); m["call"] == r.Call && m["reason"] == r.Reason {
+	for _, e := range w.log.book.lines {
+		if e.what == "call ended" && e.fields["call"] == r.Call && e.fields["reason"] == r.Reason {
 			logged++
 		}
 	}
@@ -140,6 +145,12 @@ const simTailMax = 50 * time.Millisecond
 
 // endsAtOnce reports whether a call is ended by somebody who does not want to hear the rest.
 func (p *simCallPlan) endsAtOnce() bool { return p.steps[len(p.steps)-1].do != simHandOff }
+
+// reason is why a call ends whose script comes to its end, if that is sure.
+func (p *simCallPlan) reason() transport.Reason {
+	return map[simVerb]transport.Reason{simBye: transport.ReasonCallerHungUp, simBreak: transport.ReasonPeerLost,
+		simBreach: transport.ReasonBadJSON, simHangUp: transport.ReasonDone}[p.steps[len(p.steps)-1].do]
+}
 
 // judgeNet wants the net to have done what it can, within what is proved, and the record of it to replay.
 func (w *simWorld) judgeNet(s *simCaller, seen *simSeen) {

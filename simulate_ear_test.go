@@ -23,10 +23,15 @@ type simEar struct {
 	modes   map[transport.MessageKind]transport.State
 	marks   []string // not acknowledged
 
+	samples int     // of a frame
 	budget  int     // frames that a clear may take back
 	tagged  bool    // audio of the model tells its place in the model's speech
 	next    int16   // the first sample that may come; 0: any
 	rewind  bool    // a clear came: it may be an earlier one
+	strict  bool    // the model is sound: a reply begins where a generation does, and is complete where one ends
+	begins  []int16 // the first samples of generations
+	ends    []int16 // what would come after their last ones
+	sounds  int     // frames of the reply that came
 	seams   []int16 // the first samples of connections: what waited for room when one ended is not said any more
 	seamed  bool    // a reply goes over one
 	dropped int     // samples of it that came and that a clear dropped, so that it must be
@@ -37,6 +42,7 @@ type simEar struct {
 	noticed time.Duration // when speech of the caller was, or its end
 	answers []time.Duration
 	wrongs  []string
+	carried simCarried
 	log     []simHeard
 	frames  int // in a row
 }
@@ -100,6 +106,7 @@ func (e *simEar) follow(at time.Duration, pcm []int16) {
 	for n < len(pcm) && pcm[n] > 0 {
 		n++
 	}
+	e.whole(at, pcm, n)
 	e.pads = append(e.pads, len(pcm)-n)
 	if !e.tagged || n == 0 {
 		return
@@ -107,7 +114,11 @@ func (e *simEar) follow(at time.Duration, pcm []int16) {
 	first := pcm[0]
 	if slices.Contains(e.seams, first) {
 		e.seamed = true
-	} else if e.next != 0 {
+	} else if e.next == 0 {
+		if e.strict && !slices.Contains(e.begins, first) {
+			e.wrong(at, "a reply begins in the middle of what the model said")
+		}
+	} else {
 		ahead := (int(first) - int(e.next) + simRamp) % simRamp
 		behind := (simRamp - ahead) % simRamp
 		again := e.rewind && (e.seamed || behind <= e.budget*480) && behind+480 >= e.dropped
@@ -118,6 +129,33 @@ func (e *simEar) follow(at time.Duration, pcm []int16) {
 	}
 	e.rewind, e.dropped = false, 0
 	e.next = simRampNext(pcm[n-1])
+}
+
+// whole wants a frame to be one, of which the first n samples are the model's speech, one after another.
+func (e *simEar) whole(at time.Duration, pcm []int16, n int) {
+	e.sounds++
+	e.carried.frames++
+	if len(pcm) != e.samples {
+		e.wrong(at, "a frame has %d samples", len(pcm))
+	}
+	for i := 1; e.tagged && i < n; i++ {
+		if pcm[i] != simRampNext(pcm[i-1]) {
+			e.wrong(at, "sample %d of a frame does not follow the one before it", i)
+			return
+		}
+	}
+}
+
+// closes wants a reply that is complete to have been heard to the end of what the model said.
+func (e *simEar) closes(at time.Duration) {
+	switch {
+	case e.sounds == 0:
+		e.wrong(at, "a reply is complete of which nothing was heard")
+	case e.strict && e.tagged && e.next != 0 && !slices.Contains(e.ends, e.next):
+		e.wrong(at, "a reply is complete, and the model said more")
+	case e.tagged && e.dropped > 480:
+		e.wrong(at, "a reply is complete of which %d samples were dropped", e.dropped)
+	}
 }
 
 // drops notes that a clear dropped the last samples of a reply.
@@ -141,6 +179,7 @@ func (e *simEar) message(at time.Duration, m *transport.Message) {
 	if !e.stands && m.Kind != transport.MessageTranscript {
 		e.wrong(at, "%s before ready", m.Kind)
 	}
+	e.carried.note(m)
 	switch m.Kind {
 	case transport.MessageTurn:
 		e.turn(at, m)
@@ -186,7 +225,7 @@ func (e *simEar) turn(at time.Duration, m *transport.Message) {
 	switch m.State {
 	case transport.StateStart:
 		ok = !e.playing && m.Generation > e.latest
-		e.playing, e.paused, e.dirty, e.latest = true, false, false, m.Generation
+		e.playing, e.paused, e.dirty, e.latest, e.sounds = true, false, false, m.Generation, 0
 		e.next, e.rewind, e.seamed, e.dropped, e.pads = 0, false, false, 0, e.pads[:0]
 		e.answers = append(e.answers, at)
 	case transport.StatePause:
@@ -198,7 +237,9 @@ func (e *simEar) turn(at time.Duration, m *transport.Message) {
 	case transport.StateEnd:
 		cut, complete := m.TurnEnd == transport.TurnInterrupted, m.TurnEnd == transport.TurnComplete
 		ok = mine && !(cut && e.dirty) && !(complete && e.paused)
-		e.playing = false
+		if e.playing = false; complete {
+			e.closes(at)
+		}
 	}
 	if !ok {
 		e.wrong(at, "turn %s %s of generation %d makes no sense after generation %d, playing %v, paused %v, not cleared %v",

@@ -20,6 +20,8 @@ type simLine struct {
 	broken chan struct{}         // closed when the far end is gone
 	closed chan struct{}         // closed when the gateway closed
 
+	taken int // frames that were read, of who reads
+
 	mu      sync.Mutex
 	ear     simEar
 	player  simPlayer
@@ -38,7 +40,7 @@ const simWriteTimeout = 5 * time.Second
 func newSimLine(p *simCallPlan) *simLine {
 	l := &simLine{plan: p, began: time.Now(), events: make(chan *transport.Event, simLineMax), broken: make(chan struct{}),
 		closed: make(chan struct{})}
-	l.ear.budget = p.budget
+	l.ear.budget, l.ear.strict, l.ear.samples = p.budget, p.good, p.hello.OutputRateHz/50
 	l.ear.tagged = p.hello.OutputRateHz == 24000
 	l.player = simPlayer{rate: p.manner.drift, received: map[uint64]time.Duration{},
 		heard: map[uint64]time.Duration{}}
@@ -66,6 +68,7 @@ func (l *simLine) Recv(ctx context.Context, ev *transport.Event) error {
 	case <-l.broken:
 		return l.gone
 	case got := <-l.events:
+		l.taken += len(got.PCM) * 50 / l.plan.hello.InputRateHz
 		pcm := append(ev.PCM, got.PCM...)
 		*ev = *got
 		ev.PCM = pcm
@@ -79,6 +82,13 @@ func (l *simLine) isClosed() error {
 		return nil
 	}
 	return &transport.Ended{Reason: l.reason, Message: "closed by the gateway"}
+}
+
+// late wants nothing to be said behind the close, unless the far end was too slow, or gone. l.mu is held.
+func (l *simLine) late(what string) {
+	if !l.stalled && l.reason != transport.ReasonPeerStalled && l.reason != transport.ReasonPeerLost {
+		l.ear.wrong(l.now(), "%s came after the close", what)
+	}
 }
 
 // takes waits as long as the far end takes nothing.
@@ -106,6 +116,7 @@ func (l *simLine) SendAudio(ctx context.Context, generation uint64, pcm []int16)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.isClosed(); err != nil {
+		l.late("audio")
 		return err
 	}
 	l.ear.audio(l.now(), generation, pcm)
@@ -119,6 +130,7 @@ func (l *simLine) Send(ctx context.Context, m *transport.Message) error {
 	}
 	l.mu.Lock()
 	if err := l.isClosed(); err != nil {
+		l.late(m.Kind.String())
 		l.mu.Unlock()
 		return err
 	}

@@ -28,11 +28,18 @@ type simModel struct {
 
 	mu     sync.Mutex
 	open   int
+	closed int // of those that were dialled, by us
 	dialed int
+	failed int
 	dials  []time.Duration // the last simDialsMax, oldest first
 	ramp   int16
+	speaks bool // a generation has begun and is not over
 
 	called, replied int // functions
+	carried         simCarried
+	broke, slow     bool          // a connection did
+	spoken, longest time.Duration // of the audio that came, and of the longest message
+	generations     int           // and interruptions of them
 }
 
 func (m *simModel) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
@@ -44,10 +51,11 @@ func (m *simModel) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
 	defer m.mu.Unlock()
 	m.dialed++
 	if err != nil {
+		m.failed++
 		m.line.wrongUnless(true, "-- dial %d: %v", m.dialed, err)
 		return nil, err
 	}
-	m.open++
+	m.open, m.speaks = m.open+1, false
 	m.line.mu.Lock()
 	m.line.ear.seams = append(m.line.ear.seams, simRampNext(m.ramp))
 	m.line.mu.Unlock()
@@ -93,9 +101,13 @@ type simConn struct {
 	live.Conn
 	model *simModel
 	once  sync.Once
-	tools map[string]*simTooled // by the call's id
-	whole bool                  // frames of the caller's must follow one another, as in a turn
-	next  int                   // the number of the next one; -1: any
+
+	closing sync.Once
+	closed  bool
+	turn    bool                  // the caller's is open
+	tools   map[string]*simTooled // by the call's id
+	whole   bool                  // frames of the caller's must follow one another, as in a turn
+	next    int                   // the number of the next one; -1: any
 }
 
 // ends counts the end of the connection, once: it broke, or is closed.
@@ -108,8 +120,21 @@ func (c *simConn) ends() {
 	})
 }
 
+// breaks notes that the connection ended by itself, unless it was closed before.
+func (c *simConn) breaks() {
+	c.model.mu.Lock()
+	defer c.model.mu.Unlock()
+	c.model.broke = c.model.broke || !c.closed
+}
+
 func (c *simConn) Close(code int, reason string) error {
 	c.ends()
+	c.closing.Do(func() {
+		c.model.mu.Lock()
+		defer c.model.mu.Unlock()
+		c.model.closed++
+		c.closed = true
+	})
 	return c.Conn.Close(code, reason)
 }
 
@@ -117,20 +142,31 @@ func (c *simConn) SendAudio(ctx context.Context, pcm []int16) error {
 	if n, ok := c.model.mic.goesUp(pcm); ok {
 		if missing := c.model.mic.missing(c.next, n); c.whole && c.next >= 0 && missing >= 0 {
 			c.model.line.wrong("the model heard frame %d after frame %d: frame %d is lost", n, c.next-1, missing)
+		} else if c.whole && n < c.next {
+			c.model.line.wrong("the model heard frame %d after frame %d", n, c.next-1)
 		}
 		c.next = n + 1
 	}
+	defer c.model.sends(&c.model.carried.frames)()
 	return c.Conn.SendAudio(ctx, pcm)
 }
 
 func (c *simConn) Send(ctx context.Context, m live.ClientMessage) error {
 	switch m.Kind {
 	case live.ClientActivityStart:
-		c.whole, c.next = true, -1
+		c.model.line.wrongUnless(!c.turn, "-> model: a turn begins")
+		c.turn, c.whole, c.next = true, true, -1
 	case live.ClientActivityEnd:
-		c.whole = false
+		c.model.line.wrongUnless(c.turn, "-> model: a turn ends")
+		c.turn, c.whole = false, false
 	}
+	count := &c.model.carried.notices
+	if m.Kind == live.ClientToolReply {
+		count = &c.model.carried.replies
+	}
+	went := c.model.sends(count)
 	err := c.Conn.Send(ctx, m)
+	went()
 	if m.Kind == live.ClientToolReply {
 		c.replied(m.Replies)
 	}
@@ -149,10 +185,14 @@ func (c *simConn) Recv(ctx context.Context, m *live.ServerMessage) error {
 	err := c.Conn.Recv(ctx, m)
 	switch {
 	case err != nil:
+		c.breaks()
 		c.ends()
 		c.model.line.wrongUnless(true, "<- model: %v", err)
 	case m.Kind == live.ServerAudio:
 		c.model.mark(m)
+	case m.Kind == live.ServerInterrupted || m.Kind == live.ServerGenerationComplete || m.Kind == live.ServerTurnComplete:
+		c.model.pauses()
+		c.model.line.wrongUnless(true, "<- model: %v", m.Kind)
 	case m.Kind == live.ServerToolCall || m.Kind == live.ServerToolCancel:
 		c.called(m)
 		c.model.line.wrongUnless(true, "<- model: %v %s %s %v", m.Kind, m.Call.ID, m.Call.Name, m.IDs)
@@ -172,10 +212,46 @@ func (m *simModel) mark(msg *live.ServerMessage) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !m.speaks {
+		m.speaks = true
+		m.line.begins(simRampNext(m.ramp))
+	}
+	if msg.RateHz > 0 {
+		length := time.Duration(len(msg.PCM)) * time.Second / time.Duration(msg.RateHz)
+		m.spoken, m.longest = m.spoken+length, max(m.longest, length)
+	}
 	for i := range msg.PCM {
 		m.ramp = simRampNext(m.ramp)
 		msg.PCM[i] = m.ramp
 	}
+}
+
+// isClosed wants every connection to have been closed, however it ended.
+func (m *simModel) isClosed() {
+	m.mu.Lock()
+	open := m.dialed - m.failed - m.closed
+	m.mu.Unlock()
+	if open != 0 {
+		m.line.wrong("%d of %d connections to the model were never closed", open, m.dialed)
+	}
+}
+
+// pauses notes that a generation is over.
+func (m *simModel) pauses() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.speaks = false
+	m.generations++
+	m.line.mu.Lock()
+	defer m.line.mu.Unlock()
+	m.line.ear.ends = append(m.line.ear.ends, simRampNext(m.ramp))
+}
+
+// begins notes that a generation begins with a sample.
+func (l *simLine) begins(first int16) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ear.begins = append(l.ear.begins, first)
 }
 
 // simMic is the microphone of a caller. In every frame it notes the frame's number, in the lowest bits of its

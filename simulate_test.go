@@ -24,8 +24,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
-	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/audio/audiotest"
@@ -59,8 +57,10 @@ func TestSimulate(t *testing.T) {
 			for ; sums.planned < calls && yield(seed); seed++ {
 			}
 		})
-		if left := simHeap() - before; left > simLeftMax {
-			t.Errorf("%d MiB are left of the calls", left>>20)
+		left := simHeap() - before
+		t.Logf("%d KiB are left of the calls", left>>10)
+		if left > simLeftMax {
+			t.Errorf("that is more than %d KiB", simLeftMax>>10)
 		}
 	} else {
 		sums.simulate(t, snd, func(yield func(uint64) bool) {
@@ -80,7 +80,7 @@ func TestSimulate(t *testing.T) {
 }
 
 // simLeftMax is the most memory that may be left of all calls together.
-const simLeftMax = 32 << 20
+const simLeftMax = 4 << 20
 
 // simHeap is the memory in use, in bytes.
 func simHeap() int64 {
@@ -96,6 +96,7 @@ var simKnown = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 	1000174, 2000029, 2000562, // storms of dials; a late answer to a clear
 	2000514, 2000543, // frames that waited when a connection ended
 	2000126, 2000733, // what the simulation itself had wrong
+	5013, // what typed text left of a reply
 }
 
 // simSums counts what was simulated.
@@ -177,11 +178,17 @@ func (s *simSums) world(t *testing.T, p *simPlan, snd *simSounds) {
 		})
 		synctest.Test(t, func(t *testing.T) { w.run() })
 		stuck.Stop()
+		if p.seed%simMemoryEvery == 0 {
+			w.judgeMemory()
+		}
 		s.worlds.Add(1)
 		s.slow(p.seed, time.Since(began))
 		w.tell()
 	})
 }
+
+// simMemoryEvery is after how many worlds one is asked what it keeps.
+const simMemoryEvery = 4
 
 // simWorld is a gateway and those who call it.
 type simWorld struct {
@@ -190,13 +197,15 @@ type simWorld struct {
 	snd     *simSounds
 	sums    *simSums
 	callers []*simCaller
-	logs    *observer.ObservedLogs
+	log     *simLog
+	gw      *voicegw.Gateway
 
-	mu      sync.Mutex
-	seen    map[string]*simSeen // by the call's id
-	records []voicegw.Record
-	watched map[*petri.Program][]*verify.Property
-	wrongs  []string
+	mu       sync.Mutex
+	sessions []simSession
+	seen     map[string]*simSeen // by the call's id
+	records  []voicegw.Record
+	watched  map[*petri.Program][]*verify.Property
+	wrongs   []string
 }
 
 // simSeen is what was seen of the net of a call.
@@ -204,7 +213,8 @@ type simSeen struct {
 	prog    *petri.Program
 	monitor *monitor.Monitor
 	tape    bytes.Buffer // the archive
-	turns   []time.Time  // when a turn of the caller's began
+	ledger  simLedger
+	turns   []time.Time // when a turn of the caller's began
 
 	taped  bool
 	opens  []bool // by transition: it begins a turn of the caller's
@@ -221,8 +231,11 @@ func (s *simSeen) Append(events []petri.Event) {
 		}
 	}
 	for _, e := range events {
-		if e.Kind == petri.Fired && s.opens[e.Index] {
-			s.turns = append(s.turns, time.Now())
+		if s.broken == nil {
+			s.ledger.note(e)
+			if e.Kind == petri.Fired && s.opens[e.Index] {
+				s.turns = append(s.turns, time.Now())
+			}
 		}
 		atomic.StoreUint64(&s.stored, e.Seq)
 	}
@@ -259,10 +272,9 @@ func newSimSounds() *simSounds {
 
 // run runs the world, in a bubble.
 func (w *simWorld) run() {
-	core, logs := observer.New(zapcore.InfoLevel)
-	w.logs = logs
+	w.log = newSimLog()
 	cfg := w.plan.gw
-	cfg.Log = zap.New(core)
+	cfg.Log = zap.New(w.log)
 	cfg.Dialer = live.Wire{BaseURL: "ws://nobody"} // each call has its own
 	cfg.Watch, cfg.Record = w.watch, w.tape
 	cfg.Hooks = voicegw.Hooks{Begin: w.begin, Running: w.running, Ended: w.ended}
@@ -274,6 +286,7 @@ func (w *simWorld) run() {
 		w.wrong("no gateway: %v", err)
 		return
 	}
+	w.gw = gw
 	var going sync.WaitGroup
 	for i, s := range w.callers {
 		going.Go(func() {
@@ -290,6 +303,8 @@ func (w *simWorld) run() {
 		}
 	}
 	going.Wait()
+	w.judgeGoroutines()
+	w.forgets()
 	_ = gw.Close()
 	if n := gw.Calls(); n != 0 {
 		w.wrong("%d calls are left", n)
@@ -341,6 +356,7 @@ func (w *simWorld) begin(_ context.Context, h *transport.Hello) (*voicegw.Plan, 
 
 func (w *simWorld) running(s *voicegw.Session) {
 	n, _ := strconv.Atoi(s.Hello().Params["n"])
+	w.keeps(n, s)
 	w.callers[n].session <- s
 }
 
@@ -352,7 +368,7 @@ func (w *simWorld) ended(r voicegw.Record) {
 
 // watch follows the net of a call.
 func (w *simWorld) watch(call string, prog *petri.Program) event.Store {
-	s := &simSeen{prog: prog, opens: make([]bool, len(prog.Transitions()))}
+	s := &simSeen{prog: prog, ledger: newSimLedger(prog), opens: make([]bool, len(prog.Transitions()))}
 	for i, t := range prog.Transitions() {
 		s.opens[i] = strings.HasPrefix(t.Name, "turns/") && slices.ContainsFunc(
 			[]string{"start_turn", "cut_in_before_reply", "cut_in_for_reply", "barge_in"},

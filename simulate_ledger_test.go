@@ -1,0 +1,153 @@
+//go:build !race
+
+package voicegw_test
+
+import (
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// simLedger is when tokens left a net, by place. What carries them loses none and adds none.
+type simLedger struct {
+	prog *petri.Program
+	left [][]time.Time
+	came []int // tokens that entered, or were not let in
+}
+
+func newSimLedger(prog *petri.Program) simLedger {
+	return simLedger{prog: prog, left: make([][]time.Time, len(prog.Places())), came: make([]int, len(prog.Places()))}
+}
+
+// note notes what an event lets in or puts out.
+func (l *simLedger) note(e petri.Event) {
+	switch e.Kind {
+	case petri.Injected, petri.Refused:
+		l.came[e.Index]++
+	case petri.Fired:
+		l.fired(e)
+	}
+}
+
+func (l *simLedger) fired(e petri.Event) {
+	for _, out := range l.prog.Transitions()[e.Index].Modes[e.Mode].Branches[e.Branch].Emit {
+		for range out.N {
+			l.left[out.Place] = append(l.left[out.Place], time.Now())
+		}
+	}
+}
+
+// until is how many tokens had left at some places by a time.
+func (l *simLedger) until(at time.Time, places ...string) (n int) {
+	for _, p := range places {
+		i := l.prog.Place(p)
+		if i < 0 {
+			continue
+		}
+		for _, left := range l.left[i] {
+			if !left.After(at) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// simCarried is what got to its end.
+type simCarried struct{ frames, words, notices, replies int }
+
+// note counts a message to the peer, unless it is no notice of the net's.
+func (c *simCarried) note(m *transport.Message) {
+	switch {
+	case m.Kind == transport.MessageTranscript:
+		c.words++
+	case m.Kind == transport.MessageToolCall || m.Kind == transport.MessageToolCancel:
+	case m.Kind == transport.MessageError && m.Code == "no_tool_call":
+	case m.Kind == transport.MessageTurn && m.TurnEnd == transport.TurnCallOver:
+	default:
+		c.notices++
+	}
+}
+
+// simOnItsWay is how long before its end what was said may have got lost on its way to the model.
+const simOnItsWay = 200 * time.Millisecond
+
+// judgeCarried wants what the net put out to be what the peer and the model got.
+func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, reason string) {
+	s.line.mu.Lock()
+	got, over, deaf := s.line.ear.carried, s.line.began.Add(s.line.over), s.line.stalled
+	gone := s.line.gone != nil
+	s.line.mu.Unlock()
+	ends := 0
+	if reason == transport.ReasonModelLost.String() { // the word that a reply ends by that may be the net's, and may not
+		ends = 1
+	}
+	wants := func(what string, got, most, least int) {
+		if got > most || got < least {
+			w.wrongOf(s, "the net put out %s %d times, or %d before its last moment; %d arrived", what, most, least, got)
+		}
+	}
+	l := &seen.ledger
+	down := func(what string, got, more int, places ...string) {
+		most := l.until(time.Now(), places...)
+		if deaf || gone {
+			wants(what, got, most+more, 0)
+		} else {
+			wants(what, got, most+more, most)
+		}
+	}
+	down("audio for the peer", got.frames, 0, string(voicenets.AudioDown))
+	down("a transcript", got.words, 0, string(voicenets.Show))
+	down("a notice", got.notices, ends, string(voicenets.TellSpeech), string(voicenets.TellReply), string(voicenets.TellMode), string(voicenets.Clear),
+		string(voicenets.Mark), string(voicenets.Transfer))
+	entered := func(what string, place string, least int) {
+		if n := l.came[l.prog.Place(place)]; n < least && !deaf { // one that takes nothing holds up the end
+			w.wrongOf(s, "of at least %d frames of the %s %d entered the net", least, what, n)
+		}
+	}
+	entered("caller's", string(voicenets.CallerAudio), s.line.taken-simInHand)
+	if carried := s.model.carried; s.model.steady() && l.until(time.Now(), string(voicenets.CloseLink)) == 0 {
+		entered("model's", string(voicenets.ModelAudio), s.model.said())
+		upward := func(what string, got int, places ...string) {
+			wants(what, got, l.until(time.Now(), places...), l.until(over.Add(-simOnItsWay), places...))
+		}
+		upward("audio for the model", carried.frames, string(voicenets.AudioUp))
+		upward("a command or text", carried.notices, string(voicenets.ToModel), string(voicenets.TextUp))
+		upward("a reply of a function", carried.replies, string(voicenets.ToolReply))
+	}
+}
+
+// simInHand is how many frames of the caller's may be between the line and the net: a packet, and what fills no frame.
+const simInHand = 6
+
+// said is how many frames of what came from the model should have entered the net: not the last message, nor what filled
+// no frame at the end of a generation.
+func (m *simModel) said() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return int((m.spoken-m.longest)/(20*time.Millisecond)) - m.generations - 1
+}
+
+// steady reports whether the call had one connection to its model, which never kept anybody waiting and did not break.
+func (m *simModel) steady() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dialed == 1 && m.failed == 0 && !m.broke && !m.slow
+}
+
+// sends notes that something goes to the model, and returns what to call when it went.
+func (m *simModel) sends(count *int) (went func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	*count++
+	began := time.Now()
+	return func() {
+		if time.Since(began) > 0 {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.slow = true
+		}
+	}
+}
