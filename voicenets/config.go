@@ -93,8 +93,8 @@ type Config struct {
 	// last for that row to begin anew: 10 s.
 	Backoff [3]time.Duration
 	Stable  time.Duration
-	// RotateAfter is the longest a connection is used: 9 min. One that shall be
-	// replaced, or that the model will end, is replaced at a quiet moment, or when
+	// RotateAfter is how old a connection becomes before it shall be replaced:
+	// 9 min. One that shall, or that the model will end, is at a quiet moment, or when
 	// the model has not begun its reply after RotateSoon (2 s); at the latest, and
 	// even if the model speaks, after RotateWithin (45 s), or after RotateSoon if
 	// its end is at hand.

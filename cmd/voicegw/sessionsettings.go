@@ -106,7 +106,8 @@ func silenceSettings() []setting {
 			func(c *voicenets.Config) *time.Duration { return &c.ToolTimeout }),
 		at("filler_after", 3*s/2, s/10, 60*s, "when the filler is said while a tool works",
 			func(c *voicenets.Config) *time.Duration { return &c.FillerAfter }),
-		at("rotate_after", 540*s, 60*s, 24*time.Hour, "the longest a connection to the model is used before it is replaced",
+		at("rotate_after", 540*s, 60*s, 24*time.Hour, "how old a connection to the model becomes before it is "+
+			"replaced at a quiet moment; 47s later at the latest",
 			func(c *voicenets.Config) *time.Duration { return &c.RotateAfter }),
 		at("digit_gap", 3*s, s/5, 60*s, "a pause that ends an entry of digits",
 			func(c *voicenets.Config) *time.Duration { return &c.DigitGap }),
