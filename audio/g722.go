@@ -5,6 +5,14 @@ import "math"
 // G722RateHz is the rate of the sound in G.722. Its clock in RTP is 8000 Hz nevertheless (RFC 3551 section 4.5.2).
 const G722RateHz = 16000
 
+const (
+	// g722Recovery is how many samples of a band a decoder is wary behind a loss: 160 ms, in which what was lost is
+	// forgotten, with a predictor whose coefficients shrink by 1/256 in each sample.
+	g722Recovery = 160 * 8
+	// g722Wary is how much further than usual a wary predictor's poles stay from where it rings: a quarter, at first.
+	g722Wary = 4096
+)
+
 // g722Band is one of the two bands: adaptive differential PCM with a predictor of two poles and six zeros (ITU-T G.722
 // clauses 3 and 4; the names are those of its block diagrams).
 type g722Band struct {
@@ -13,6 +21,7 @@ type g722Band struct {
 	a         [3]int // of the poles
 	b, d      [7]int // of the zeros, and the differences they see
 	nb, det   int    // logarithm of the scale, and the scale
+	wary      int    // samples, at most g722Recovery; always 0 in an encoder
 }
 
 func saturate16(v int) int { return max(math.MinInt16, min(math.MaxInt16, v)) }
@@ -54,6 +63,10 @@ func (b *g722Band) poles() (a1, a2 int) {
 	a2 = max(-12288, min(12288, a2+lean>>7+b.a[2]*32512>>15))
 	a1 = saturate16(a1 + b.a[1]*32640>>15)
 	most := saturate16(15360 - a2)
+	if b.wary > 0 {
+		most = max(0, most-g722Wary*b.wary/g722Recovery)
+		b.wary--
+	}
 	return max(-most, min(most, a1)), a2
 }
 
@@ -201,6 +214,12 @@ func (d *G722Decoder) Append(dst []int16, codes []byte) []int16 {
 	}
 	return dst
 }
+
+// Lost says that codes were lost before the next ones. The predictors then differ from the encoder's until they have
+// forgotten what was lost, and those of a silence, which ring at the slightest, would make of what the encoder corrects
+// in it a thump of -45 dBFS. So for 160 ms their poles are kept further from ringing; speech comes back no worse. What
+// stands for the lost sound is the caller's affair. A decoder that is told of no loss is exact.
+func (d *G722Decoder) Lost() { d.low.wary, d.high.wary = g722Recovery, g722Recovery }
 
 // limit15 bounds a band's signal (LIMIT).
 func limit15(v int) int { return max(-16384, min(16383, v)) }

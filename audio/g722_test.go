@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/voicegw/voicegw/audio"
@@ -89,6 +91,76 @@ func TestG722Extremes(t *testing.T) {
 	}
 	if got := snr(in[800:7000], roundTrip(in)[800:7000]); got < 15 {
 		t.Errorf("a square wave comes back %.1f dB above its noise", got)
+	}
+}
+
+// lossy decodes the packets of codes, of 20 ms each, but for one in twenty. tell is called for each that is lost. It
+// returns what came, and what would have without a loss, with the numbers of the packets.
+func lossy(codes []byte, seed uint64, tell func(*audio.G722Decoder)) (came, whole [][]int16, at []int) {
+	rnd := rand.New(rand.NewPCG(seed, 722))
+	d, exact := audio.NewG722Decoder(), audio.NewG722Decoder()
+	n := 0
+	for packet := range slices.Chunk(codes, 160) {
+		pcm := exact.Append(nil, packet)
+		if rnd.IntN(20) == 0 {
+			tell(d)
+		} else {
+			came, whole, at = append(came, d.Append(nil, packet)), append(whole, pcm), append(at, n)
+		}
+		n++
+	}
+	return came, whole, at
+}
+
+func notTold(*audio.G722Decoder) {}
+
+// TestG722LostInSilence loses packets of digital silence behind speech: what is left of it stays quiet. A decoder that
+// is not told of the losses thumps.
+func TestG722LostInSilence(t *testing.T) {
+	worst := func(tell func(*audio.G722Decoder)) (loudest float64) {
+		for seed, name := range audiotest.SpeechNames() {
+			pcm := audiotest.Speech(name).Samples
+			from := len(pcm)/320 + 25
+			came, _, at := lossy(audio.NewG722Encoder().Append(nil, append(pcm, make([]int16, 10*16000)...)), uint64(seed), tell)
+			for i, frame := range came {
+				if at[i] >= from {
+					loudest = max(loudest, audio.RMS(frame))
+				}
+			}
+		}
+		return audio.DBFS(loudest)
+	}
+	told, not := worst((*audio.G722Decoder).Lost), worst(notTold)
+	t.Logf("the loudest 20 ms: %.1f dBFS; not told: %.1f", told, not)
+	if told > -55 || not < -55 {
+		t.Errorf("the loudest 20 ms are %.1f dBFS, want at most -55; of a decoder that is not told %.1f", told, not)
+	}
+}
+
+// TestG722LostInSpeech loses packets of speech: what comes behind a loss is no worse for having been told.
+func TestG722LostInSpeech(t *testing.T) {
+	mean := func(tell func(*audio.G722Decoder)) float64 {
+		sum, n := 0.0, 0
+		for seed := range uint64(40) {
+			names := audiotest.SpeechNames()
+			pcm := audiotest.Speech(names[seed%uint64(len(names))]).Samples
+			came, whole, at := lossy(audio.NewG722Encoder().Append(nil, pcm), seed, tell)
+			lost := -100
+			for i, frame := range came {
+				if i > 0 && at[i] > at[i-1]+1 {
+					lost = at[i]
+				}
+				if at[i] < lost+5 && audio.RMS(whole[i]) >= audiotest.Loud {
+					sum, n = sum+min(snr(whole[i], frame), 60), n+1
+				}
+			}
+		}
+		return sum / float64(n)
+	}
+	told, not := mean((*audio.G722Decoder).Lost), mean(notTold)
+	t.Logf("within 100 ms of a loss speech is %.2f dB above what it differs by; not told: %.2f", told, not)
+	if told < not-0.5 {
+		t.Errorf("within 100 ms of a loss speech is %.2f dB above what it differs by, and %.2f when not told", told, not)
 	}
 }
 

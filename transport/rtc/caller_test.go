@@ -319,6 +319,24 @@ func (c *caller) sound(from int) []int16 {
 	return out[min(from, len(out)):]
 }
 
+// concealed is what a client plays that papers over what was lost, as browsers and phones do: it is sound, but each
+// packet that is missing repeats the one before at three quarters of its loudness.
+func (c *caller) concealed(from int) []int16 {
+	out := c.sound(0)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	came := map[int]bool{}
+	for _, p := range c.heard {
+		came[int(p.SequenceNumber-c.first)] = true
+	}
+	for n := 1; n < len(out)/320; n++ {
+		for i := 0; !came[n] && i < 320; i++ {
+			out[320*n+i] = out[320*(n-1)+i] / 4 * 3
+		}
+	}
+	return out[min(from, len(out)):]
+}
+
 // speak sends a packet every 20 ms.
 func (c *caller) speak() {
 	ticker := time.NewTicker(audio.FrameDuration)
@@ -398,6 +416,18 @@ func (c *caller) turn(s transport.State) said {
 func (c *caller) kind(k transport.MessageKind) said {
 	c.t.Helper()
 	return c.wait(k.String(), func(m said) bool { return m.Kind == k })
+}
+
+// count counts the messages of a kind so far.
+func (c *caller) count(k transport.MessageKind) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.log {
+		if m.Kind == k {
+			n++
+		}
+	}
+	return n
 }
 
 // send sends an event.

@@ -15,9 +15,11 @@ const (
 	packetSamplesMax = inputRateHz * 120 / 1000
 )
 
-// A decoder turns the payload of one RTP packet into PCM at [inputRateHz], appended to dst.
+// A decoder turns the payload of one RTP packet into PCM at [inputRateHz], appended to dst. It is told of packets that
+// were lost before the next one, for which it makes nothing up.
 type decoder interface {
 	decode(dst []int16, payload []byte) ([]int16, error)
+	lost()
 }
 
 // newDecoder makes the decoder for a codec.
@@ -55,6 +57,8 @@ func (d *opusDecoder) decode(dst []int16, payload []byte) ([]int16, error) {
 	return append(dst, d.pcm[:n]...), nil
 }
 
+func (d *opusDecoder) lost() {} // the library knows of no loss
+
 type g722Decoder struct{ decoder *audio.G722Decoder }
 
 func (d *g722Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
@@ -63,6 +67,8 @@ func (d *g722Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
 	}
 	return d.decoder.Append(dst, payload), nil
 }
+
+func (d *g722Decoder) lost() { d.decoder.Lost() }
 
 // g711Decoder is for both laws; its sound is brought to the rate of the others.
 type g711Decoder struct {
@@ -83,3 +89,5 @@ func (d *g711Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
 	}
 	return d.resampler.Resample(dst, pcm), nil
 }
+
+func (d *g711Decoder) lost() {} // its sound does not depend on what was before

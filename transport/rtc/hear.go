@@ -145,7 +145,15 @@ func (e *ear) packet(kind uint8, payload []byte) {
 	e.say(e.pcm)
 }
 
-func (e *ear) lost(n int) { e.conceal.fill(n, e.say) }
+// lost papers over packets that will not come.
+func (e *ear) lost(n int) {
+	for _, d := range e.decoder {
+		if d != nil {
+			d.lost()
+		}
+	}
+	e.conceal.fill(n, e.say)
+}
 
 // say hands sound over, once the call stands.
 func (e *ear) say(pcm []int16) {
