@@ -396,6 +396,16 @@ func Loosely(expr string) *Property {
 func Waits(transition string, wait time.Duration) *Property {
 	p := &Property{Name: transition + " after " + wait.String(), Waits: []string{transition},
 		Doc: transition + " fires when it was possible for " + wait.String()}
+	p.Moves = func(m *Model) (*MoveClaim, error) {
+		ts, err := m.named([]string{transition})
+		if err != nil {
+			return nil, err
+		}
+		if m.transitions[ts[0]].When == petri.After(wait) {
+			return &MoveClaim{m: m, on: make([]bool, m.StepCount())}, nil // of no move
+		}
+		return Move{On: []string{transition}, Says: []string{"!" + transition}, Final: true}.bind(m)
+	}
 	p.Check = func(ctx context.Context, pass *Pass) (Verdict, error) {
 		m := pass.Model()
 		ts, err := m.named([]string{transition})

@@ -75,7 +75,7 @@ func callRules(c Config) rules {
 		{name: "hangup", doc: "The line is closed only with the call.", final: true, on: "+hangup", then: "ended"},
 		{name: "transfer", doc: "The caller is transferred only by wish.", final: true, on: "+transfer", says: "+hand_off"},
 		{name: "part-said", doc: "The call parts when nothing is left to say.", final: true, on: "part",
-			then: "!prompt_due && !replying", from: "parting || leaving || call/draining || online || dialling"},
+			then: "!prompt_due && !replying && (!reply_owed || speaking || in_turn || held)", from: "parting || leaving || call/draining || online || dialling"},
 		{name: "drain-busy", doc: "A drain waits for a quiet moment.", on: "+drain",
 			when: "!call/draining && !parting && " + busy, then: "call/draining == 1", says: "!+leaving", keeps: "parting"},
 		{name: "drain-quiet", doc: "A drain in quiet leaves.", on: "+drain",
@@ -86,7 +86,8 @@ func callRules(c Config) rules {
 		{name: "draining", doc: "A drain is asked for, and ends in leaving.", changed: "call/draining",
 			says: "+drain|+leaving[going_away]"},
 		{name: "leave-drain", doc: "The call goes away because it was told to.", on: "+leaving[going_away]",
-			from: "!parting", then: "!call/draining && parting && !(in_turn || owing || speaking)", says: "leave_in_quiet"},
+			from: "!parting", then: "!call/draining && parting && !(in_turn || owing || speaking || replying && prompt_due)",
+			says: "leave_in_quiet"},
 		{name: "farewell", doc: "Who leaves says goodbye.",
 			on:   "+leaving[going_away] +leaving[caller_silent] +leaving[no_consent]",
 			when: "!parting", says: "+prompt_due[goodbye]", then: "parting && !parting[model_lost]"},
@@ -95,6 +96,10 @@ func callRules(c Config) rules {
 		{name: "leave-once", doc: "Who has taken leave does not do so again.", on: "+leaving", when: "parting",
 			keeps: "parting", says: "!+prompt_due"},
 		{name: "parting", doc: "A farewell is that of a call that leaves.", changed: "parting", says: "+leaving"},
+	}
+	if c.Prompts.Has(Fallback) {
+		r.moves = append(r.moves, rule{name: "sorry-said", doc: "It is said before the call ends, unless the caller speaks.",
+			final: true, on: "+leaving[model_lost]", when: "!parting && !in_turn", then: "!ended"})
 	}
 	if c.Greeting {
 		r.add(greetingRules())
@@ -189,6 +194,8 @@ func toolRules(c Config) rules {
 				when: drain, then: free + " && !" + drain, says: "!+tool_reply"},
 			rule{name: "return-unasked" + slot, doc: "A result nobody asked for is ignored.", on: "+tool_done" + slot,
 				when: free, keeps: free + " " + run + " " + drain, says: "!+tool_reply !+stop_tool"},
+			rule{name: "runs" + slot, doc: "A call that was started runs on.", on: "start_call_" + itoa(i), when: "online",
+				then: run},
 			rule{name: "fresh" + slot, doc: "A result of the turn that goes on may be spoken.", on: "+tool_done" + slot,
 				when: fmt.Sprintf("running_%d[fresh]", i), says: fmt.Sprintf("answer_call_%d", i)},
 			rule{name: "stale" + slot, doc: "A result of an earlier turn may not.", on: "+tool_done" + slot,

@@ -127,8 +127,11 @@ func lossRules(tries int) []rule {
 // restoreRules are about what a new connection is told of the caller's turn.
 func restoreRules() rules {
 	up := "+dialled[fresh] +dialled[resumed]"
-	return rules{part: "restore", states: []claim{{"cut-told", "untold && online && owing && !ended",
-		"A new connection is told of a turn whose answer was cut short as soon as there is one."}}, moves: []rule{
+	return rules{part: "restore", states: []claim{
+		{"cut-told", "untold && online && owing && !ended",
+			"A new connection is told of a turn whose answer was cut short as soon as there is one."},
+		{"cut-known", "cut_short && !untold && !ended", "Nobody was told yet of a turn whose answer is cut short."},
+	}, moves: []rule{
 		{name: "open", doc: "A new connection gets the caller's open turn from its start.", on: up,
 			when: "dialling && in_turn",
 			says: "+turn_again restore_open_turn !restore_closed_turn", keeps: "in_turn owing model_turn"},
@@ -139,6 +142,12 @@ func restoreRules() rules {
 			says: "!+turn_again"},
 		{name: "again", doc: "A turn is told again only to a new connection, or when its reply was cut short.",
 			on: "+turn_again", says: "+use_link|+tell_reply[reply_lost]"},
+		{name: "again-once", doc: "A new connection is told of a turn once.", on: "restore_closed_turn",
+			says: "!tell_cut_turn", then: "!untold"},
+		{name: "again-there", doc: "It is told on a connection alone.", on: "+turn_again", then: "online || closing"},
+		{name: "again-turn", doc: "Who is told of a turn has its own.", on: "tell_cut_turn", then: "model_turn"},
+		{name: "cut-kept", doc: "Without a connection the turn of a reply that was cut short is kept for the next.",
+			on: "+tell_reply[reply_lost]", when: "!online", then: "untold && owing"},
 		{name: "cut", doc: "A reply is cut short by a connection that is lost or replaced while the model gives it.",
 			on: "+cut_short", says: "+link_down|+close_link|+tell_reply[reply_started]"},
 		{name: "cut-end", doc: "The end of such a reply is told as one, and its turn waits for an answer again.",
@@ -246,6 +255,8 @@ func modelSilenceRules(c Config) rules {
 			says: "reach_deadline|+tell_mode[no_reply]|+tell_reply|+to_model|+text_up"},
 		{name: "no-reply", doc: "Notice that there is no reply is given of a turn that waits.", on: "+tell_mode[no_reply]",
 			from: "owing || reply_owed", then: "!nudged && !renewed"},
+		{name: "reply-comes", doc: "Nor of one whose reply begins at that moment.", on: "+tell_mode[no_reply]",
+			says: "!begin_reply !begin_unasked_reply"},
 		{name: "fallback", doc: "The model is spoken for only then, or when it is lost.", on: "+prompt_due[fallback]",
 			says: "+tell_mode[no_reply]|+leaving[model_lost]"},
 		{name: "spoken-for", doc: "Whoever is spoken for at a deadline does not speak.",

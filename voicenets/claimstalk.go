@@ -36,6 +36,8 @@ func playoutRules(c Config) rules {
 			then: "model_turn || !online"},
 		{name: "frame-down", doc: "What is handed over is not yet acknowledged.", on: "+unacked", says: "+audio_down"},
 		{name: "frame-down-counted", doc: "What is handed over is counted.", on: "+audio_down", says: "+unacked"},
+		{name: "frame-down-weighed", doc: "Nothing is handed over while speech before it is weighed.", on: "+audio_down",
+			then: "!weighing"},
 		{name: "again", doc: "What a pause took back is handed over first.", on: "play_again", says: "+audio_down",
 			from: "unplayed"},
 		{name: "acknowledged", doc: "An acknowledged frame returns its budget.", on: "+peer_ack[fresh]",
@@ -54,6 +56,8 @@ func playoutRules(c Config) rules {
 		{name: "presumed-only", doc: "Nothing else is presumed.", on: "+presumed", says: "presume_played"},
 		{name: "complete", doc: "A model that falls silent has ended its turn, and the reply ends.",
 			on: "presume_turn_complete", then: "!model_turn || in_turn || owing", says: "+tell_reply[reply_complete]"},
+		{name: "complete-whole", doc: "A reply is complete when the model's turn is.", on: "+tell_reply[reply_complete]",
+			then: "!model_turn || owing"},
 		{name: "pause", doc: "A pause takes back what was not played.", on: "+tell_reply[reply_paused]",
 			when: "unacked == 1 && !unplayed", then: "unplayed == 1 && !unacked && !end_marked"},
 		{name: "unplayed", doc: "What was taken back is acknowledged, handed over again, or dropped.", changed: "unplayed",
@@ -73,8 +77,8 @@ func playoutRules(c Config) rules {
 // generationRules are about what makes all before it old.
 func generationRules() []rule {
 	var out []rule
-	for _, on := range []string{"+tell_reply[reply_complete]", "+tell_reply[reply_cut]", "+play_prompt", "+text_up",
-		"+to_model[activity_start]"} {
+	for _, on := range []string{"+tell_reply[reply_complete]", "+tell_reply[reply_cut]", "+tell_reply[reply_lost]",
+		"+play_prompt", "+text_up", "+to_model[activity_start]"} {
 		when := ""
 		if on == "+text_up" {
 			when = "!in_turn"
@@ -166,6 +170,13 @@ func textRules(c Config) rules {
 			when: free + " && replying && !model_turn && !parked && !firm && !model_audio", keeps: "discarding owed_end"},
 		{name: "only", doc: "Text goes up that was typed or pressed.", on: "+text_up",
 			says: "+caller_text|+caller_digit|time_out_entry|+hold|+protect|+consent|+typed|+tell_reply|+tell_mode"},
+		{name: "deadline", doc: "What is typed has a deadline of its own.", on: "+text_up", when: "!in_turn",
+			then: "!reply_owed"},
+		{name: "untold", doc: "What comes after a reply that was cut short takes its place.", on: "+text_up",
+			when: "!in_turn",
+			then: "!untold || cut_short"},
+		{name: "said", doc: "What is typed is said for certain.", on: "+text_up",
+			then: "said || replying"},
 		{name: "speech", doc: "Who typed has not yet been heard to speak.", on: "+text_up", when: "unheard && !in_turn",
 			then: "!unheard"},
 	}}
@@ -286,7 +297,8 @@ func promptRules(c Config) rules {
 		{"late", "prompt_due[fallback] && (replying || in_turn) && !ended", "A prompt whose time is over is dropped."},
 		{"one", "prompt_due > 1 || prompting > 1", "There is one prompt."},
 	}, moves: []rule{
-		{name: "begin", doc: "A prompt is a reply.", on: "+play_prompt", then: "replying && prompting",
+		{name: "begin", doc: "A prompt is a reply, and not one over the caller, or on hold.", on: "+play_prompt",
+			then: "replying && prompting && !speaking && !in_turn && !held",
 			says: "+tell_reply[reply_started] +replying"},
 		{name: "prompting", doc: "Nothing else is a prompt.", on: "+prompting", says: "+play_prompt"},
 		{name: "begin-goodbye", doc: "A farewell is one that was due.", on: "begin_prompt_goodbye",

@@ -22,7 +22,7 @@ func Structure(c Config) []*verify.Property {
 			verify.FreshCommits("send_frame", "play_again")),
 		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(AudioUp))),
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
-		unanswered(), unhurried(),
+		unanswered(), unhurried(), settled(), shown(), sentUp(c),
 	}
 	return append(list, considerate(c)...)
 }
@@ -120,6 +120,68 @@ func unanswered() *verify.Property {
 				}
 				if takes && !ends {
 					out = append(out, t.Name+" forgets a turn that waits for its reply")
+				}
+			}
+			return out
+		})
+}
+
+// settled says that a transition which takes the connection away forgets what that
+// one owed, and that it should be replaced (V9).
+func settled() *verify.Property {
+	return ofProgram("V9-settled", "What a connection owed, and the wish to replace it, end with it.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				if !hasTake(p, t, string(online)) || hasPut(p, t, string(online), "") {
+					continue
+				}
+				for _, place := range []string{string(owedEnd), string(discarding)} {
+					if p.Place(place) >= 0 && !hasArc(p, t, petri.ResetArc, place) {
+						out = append(out, fmt.Sprintf("%s keeps %s", t.Name, place))
+					}
+				}
+			}
+			return out
+		})
+}
+
+// shown says that transcripts are shown: payload that decides nothing is in no
+// marking, so the structure tells.
+func shown() *verify.Property {
+	return ofProgram("words-shown", "What the caller says is shown, and what the model says unless nobody hears it.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				unheard := hasArc(p, t, petri.ReadArc, string(discarding))
+				if hasTake(p, t, string(Transcript)) && !unheard && !hasPut(p, t, string(Show), "") {
+					out = append(out, t.Name+" keeps words from the page")
+				}
+			}
+			return out
+		})
+}
+
+// sentUp says what becomes of the caller's frames: with a connection those of an
+// open turn go up, and in quiet as many are kept as a turn begins with.
+func sentUp(c Config) *verify.Property {
+	c, _ = c.withDefaults()
+	return ofProgram("V8-sent", "The caller's turn goes up, from a little before it was noticed.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				if !hasTake(p, t, string(CallerAudio)) {
+					continue
+				}
+				goes := hasArc(p, t, petri.ReadArc, string(online))
+				if goes && !hasPut(p, t, string(AudioUp), "") {
+					out = append(out, t.Name+" does not send a frame up")
+				}
+				waits := slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+					return a.Kind == petri.ReadArc && p.Places()[a.Place].Name == string(CallerAudio) && a.Count > c.PreRollFrames
+				})
+				if hasArc(p, t, petri.ReadArc, string(quiet)) && !waits {
+					out = append(out, t.Name+" drops what comes before speech")
 				}
 			}
 			return out

@@ -28,13 +28,17 @@ func views() []view {
 		{"ears", []petri.AnyPlace{PeerMute, Hold, Protect, Consent, SpeechEdge, CallerAudio, Dialled}},
 		{"hold", []petri.AnyPlace{Hold, SpeechEdge, ModelAudio, PeerAck}},
 		{"digits", []petri.AnyPlace{CallerDigit, Protect, Hold, ModelSignal}},
-		{"tools", []petri.AnyPlace{ToolCalled, ToolDone, ToolCancelled, Dialled, LinkDown}},
+		{"tools", []petri.AnyPlace{ToolCalled, ToolDone, ToolCancelled, Dialled, LinkDown, GoAway}},
 		{"link", []petri.AnyPlace{Dialled, LinkDown, GoAway, Handle, CallerText}},
 		{"text online", []petri.AnyPlace{CallerText, ModelAudio, Dialled}},
 		{"call", []petri.AnyPlace{Over, Drain, HandOff, Dialled, LinkDown, PromptEnd}},
 		{"leaving", []petri.AnyPlace{Drain, Dialled, SpeechEdge}},
 		{"silence", []petri.AnyPlace{Dialled, CallerText, ModelSignal, PromptEnd, Hold}},
 		{"words", []petri.AnyPlace{Transcript, CallerText, ModelAudio}},
+		{"going away in speech", []petri.AnyPlace{Dialled, GoAway, SpeechEdge, ModelAudio}},
+		{"going away after a loss", []petri.AnyPlace{Dialled, GoAway, LinkDown, ModelAudio}},
+		{"going away on hold", []petri.AnyPlace{Dialled, GoAway, Hold, ModelAudio, ModelSignal}},
+		{"going away from text", []petri.AnyPlace{Dialled, GoAway, SpeechEdge, CallerText}},
 		{"talk with prompts", []petri.AnyPlace{SpeechEdge, ModelAudio, Dialled, PromptAudio, PromptEnd}},
 		{"link and speech", []petri.AnyPlace{Dialled, LinkDown, SpeechEdge, CallerAudio, ModelAudio}},
 	}
@@ -296,10 +300,7 @@ func (v view) closure(session *petri.Net, closed *petri.Program, c Config) (muta
 			return cl, err
 		}
 	}
-	timed := Waits(c)
-	if v.name == "hold" {
-		timed = append(timed, windows(c)...)
-	}
+	timed := append(Waits(c), windows(c)[v.name]...)
 	for _, p := range timed {
 		if _, err := m.Named(p.Waits...); err == nil {
 			cl.Timed = append(cl.Timed, p)

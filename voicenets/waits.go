@@ -49,19 +49,29 @@ func Waits(c Config) []*verify.Property {
 	return list
 }
 
-// windows are how long speech is weighed. Meanwhile signs of frames must come, so
-// that state classes alone tell.
-func windows(c Config) []*verify.Property {
+// windows are claims about time whose runs want signs of frames, or text, to go on
+// coming meanwhile, so that state classes alone tell: by the view that they are
+// asked in.
+func windows(c Config) map[string][]*verify.Property {
 	c, _ = c.withDefaults()
-	var list []*verify.Property
+	keep := func(transitions ...string) stateclass.Options {
+		return stateclass.Options{Relax: true, Keep: transitions}
+	}
+	var speech []*verify.Property
 	for _, w := range []struct{ transition, place string }{
 		{"resume_unconfirmed", string(confirming)}, {"weigh_no_longer", "weighing"},
 	} {
-		o := stateclass.Options{Relax: true, Keep: []string{w.transition}}
+		o := keep(w.transition)
 		early := stateclass.NotBefore("+"+w.place, w.transition, c.ConfirmWindow, o)
 		late := stateclass.Within("+"+w.place, "-"+w.place+" +call_ended", c.ConfirmWindow, o)
 		early.Waits, late.Waits = o.Keep, o.Keep
-		list = append(list, early, late)
+		speech = append(speech, early, late)
 	}
-	return list
+	o := keep("resume_unconfirmed", "end_speech_without_frames")
+	heard := stateclass.Within("+confirming", "+unheard +in_turn +quiet +call_ended", c.ConfirmWindow, o)
+	heard.Waits = o.Keep
+	o = keep("renew_link", "nudge")
+	whole := stateclass.NotBefore("-typed", "renew_link", c.RenewAfter, o)
+	whole.Waits = o.Keep
+	return map[string][]*verify.Property{"hold": append(speech, heard), "text online": {whole}}
 }

@@ -208,14 +208,11 @@ func (h *hunter) expand(i int) {
 	if h.model.Ended(h.here) {
 		return
 	}
-	for _, t := range h.model.Timed() {
-		h.steps = h.model.Steps(t, h.here, h.steps[:0])
-		for _, s := range h.steps {
-			h.first = s
-			h.leave(h.here)
-			h.w.Fire(h.here, s)
-		}
-	}
+	h.eachTimed(h.here, func(s verify.Step) {
+		h.first = s
+		h.leave(h.here)
+		h.w.Fire(h.here, s)
+	})
 	h.model.EachFrame(h.here, func(s verify.Step) {
 		h.fired[s.Transition] = true
 		h.trace.numbers(h.sig[h.model.StepIndex(s)])

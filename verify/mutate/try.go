@@ -22,6 +22,7 @@ type try struct {
 	strong bool // a property that is not basic killed it
 	fires  map[string]bool
 	pass   *verify.Pass
+	moves  *hunter // that explored all moves; nil until a claim about them is asked
 }
 
 // run looks for a property that the mutant breaks: in every marking without
@@ -136,6 +137,9 @@ func (t *try) passes(p *verify.Property) bool {
 
 // ask checks one property.
 func (t *try) ask(ctx context.Context, p *verify.Property) error {
+	if p.Moves != nil {
+		return t.seek(ctx, p)
+	}
 	v, err := p.Check(ctx, t.pass)
 	switch {
 	case ctx.Err() != nil:

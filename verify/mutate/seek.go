@@ -1,0 +1,83 @@
+package mutate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+// waysMax is how many ways to bad ends of one claim about moves are given to the
+// machine in the end.
+const waysMax = 1000
+
+// seek looks for a move that breaks a claim and that the machine takes, among all
+// that a net makes without time.
+func (t *try) seek(ctx context.Context, p *verify.Property) error {
+	claim, err := p.Moves(t.model)
+	if err != nil {
+		t.because("%s: %v", p.Name, err)
+		return nil
+	}
+	if t.moves == nil {
+		t.moves = newHunter(t.compiled, t.Max, nil, &trace{compare: true, differs: true}, t.sig.of(t.compiled))
+		if err := t.moves.explore(ctx); err != nil {
+			return err
+		}
+	}
+	tries, killed := 0, false
+	err = t.moves.eachMove(ctx, func(state int, from []int32, chain []verify.Step, to []int32) bool {
+		if !claim.Bad(from, chain, to) {
+			return true
+		}
+		tries++
+		killed = t.takes(t.model.Refute("explicit", append(t.moves.way(state), chain...), t.moves.set.Len(), "%s", p.Name))
+		return !killed && tries < waysMax
+	})
+	switch {
+	case killed:
+		t.killed(p.Name)
+	case tries > 0:
+		t.because("%s: no machine takes the ways to moves that break it, as far as they were tried", p.Name)
+	case !t.moves.complete:
+		t.because("%s: more than %d markings in closure %s", p.Name, t.Max, t.Name)
+	}
+	return err
+}
+
+// eachMove calls fn for every move of what was explored, until it returns false;
+// state is -1 for the start of the net. fn must not keep what it is given.
+func (h *hunter) eachMove(ctx context.Context, fn func(state int, from []int32, chain []verify.Step, to []int32) bool,
+) error {
+	state, from, going := -1, h.model.Initial(), true
+	var w *verify.Walker
+	w = h.model.NewWalker(func() { going = going && fn(state, from, w.Chain, w.Marking) }, nil)
+	w.Record = true
+	w.Start()
+	for state = 0; state < h.set.Len() && going; state++ {
+		if state%1024 == 0 && ctx.Err() != nil {
+			return fmt.Errorf("verify/mutate: %w", ctx.Err())
+		}
+		if h.set.Get(state, from); h.model.Ended(from) {
+			continue
+		}
+		h.eachTimed(from, func(s verify.Step) { w.Fire(from, s) })
+	}
+	return nil
+}
+
+// eachTimed calls fn for what may fire where a net rests: what its environment
+// does first, since ways on which nobody waits are those that time allows.
+func (h *hunter) eachTimed(marking []int32, fn func(verify.Step)) {
+	for _, outside := range []bool{true, false} {
+		for _, t := range h.model.Timed() {
+			if h.model.Outside(t) != outside {
+				continue
+			}
+			h.steps = h.model.Steps(t, marking, h.steps[:0])
+			for _, s := range h.steps {
+				fn(s)
+			}
+		}
+	}
+}
