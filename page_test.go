@@ -15,6 +15,7 @@ import (
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
 	"github.com/voicegw/voicegw/web"
 )
 
@@ -30,7 +31,8 @@ func served(t *testing.T) (url string, model *sim.Server) {
 		t.Fatal(err)
 	}
 	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, ShowNet: true,
-		Model: transport.Model{Name: sim.ModelName, Embedded: true}})
+		Model: transport.Model{Name: sim.ModelName, Embedded: true},
+		Net:   voicenets.Config{FrameGap: 2 * time.Second}}) // a browser that stalls on a busy machine says one thing
 	if err != nil {
 		t.Fatal(err)
 	}

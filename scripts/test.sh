@@ -39,10 +39,12 @@ tests() {
     "$go" test -timeout 20m "$@" $packages
 }
 
-# race MODE PATTERN ARGS... is tests with the race detector. The proofs, which have no goroutine and would take fifteen
-# times as long, are compiled as for use.
+# race MODE PATTERN ARGS... is tests with the race detector. What has no goroutine and would take fifteen times as long is
+# compiled as for use: the proofs, and what judges what was heard by Fourier transforms of it.
 race() {
-    CGO_ENABLED=1 tests "$@" -race '-gcflags=github.com/voicegw/voicegw/verify/...=-race=false'
+    local module=github.com/voicegw/voicegw
+    CGO_ENABLED=1 tests "$@" -race "-gcflags=$module/verify/...=-race=false" \
+        "-gcflags=$module/audio/audiotest=-race=false"
 }
 
 with_race() { race -vE "$pure|$alone" -p 2; }

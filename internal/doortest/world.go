@@ -1,6 +1,7 @@
 package doortest
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,6 +46,10 @@ type World struct {
 	client  *http.Client // of a bubble
 }
 
+// frameGap is how long a world in real time waits for a client's next frame before it takes what was said for finished:
+// as long as may be, because on a busy machine a client stalls, and one question would be two turns.
+const frameGap = 2 * time.Second
+
 // New makes a world.
 func New(tb testing.TB, p Plan) *World {
 	tb.Helper()
@@ -57,6 +62,7 @@ func New(tb testing.TB, p Plan) *World {
 		tb.Fatal(err)
 	}
 	p.Gateway.Dialer = live.Wire{BaseURL: w.Model.URL()}
+	p.Gateway.Net.FrameGap = cmp.Or(p.Gateway.Net.FrameGap, frameGap)
 	if w.Gateway, err = voicegw.New(p.Gateway); err != nil {
 		tb.Fatal(err)
 	}

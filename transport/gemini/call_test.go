@@ -54,6 +54,7 @@ func heard(events []npmtest.Event) audio.PCM {
 
 // TestJavaScriptClientHearsItsEcho talks with @google/genai as it comes from npm, told nothing but a base URL.
 func TestJavaScriptClientHearsItsEcho(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{})
 	c := client(t, w, plain)
 	c.Do(npmtest.Say(doortest.SpeechFile(t, "question")))
@@ -79,6 +80,7 @@ func TestJavaScriptClientHearsItsEcho(t *testing.T) {
 // TestJavaScriptClientInterrupts speaks over a reply of eight seconds: the client is told. What it hears of it is
 // judged where no machine is busy: see TestBargeIn.
 func TestJavaScriptClientInterrupts(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{Model: doortest.LongReplies()})
 	c := client(t, w, plain)
 	c.Do(npmtest.Say(doortest.SpeechFile(t, "hello")))

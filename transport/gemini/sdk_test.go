@@ -27,6 +27,7 @@ func sdk(t *testing.T, w *doortest.World, cfg *genai.LiveConnectConfig) (*genai.
 
 // TestGoSDKHearsItsEcho talks with Google's Go SDK, told nothing but a base URL.
 func TestGoSDKHearsItsEcho(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{})
 	s, err := sdk(t, w, &genai.LiveConnectConfig{ResponseModalities: []genai.Modality{genai.ModalityAudio}})
 	if err != nil {
@@ -91,6 +92,7 @@ func speak(s *genai.Session, stop chan struct{}) {
 
 // TestRefusedInTheClientsWords: what cannot be had is said where the client looks.
 func TestRefusedInTheClientsWords(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{})
 	_, err := sdk(t, w, &genai.LiveConnectConfig{ResponseModalities: []genai.Modality{genai.ModalityText}})
 	if err == nil || !strings.Contains(err.Error(), "1007") || !strings.Contains(err.Error(), "speaks AUDIO") {
@@ -106,6 +108,7 @@ func TestRefusedInTheClientsWords(t *testing.T) {
 
 // TestBusyAndGoingAway are said before the upgrade, and in the call.
 func TestBusyAndGoingAway(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{Gateway: voicegw.Config{CallsMax: 1}})
 	c := client(t, w, plain)
 	if _, err := sdk(t, w, nil); err == nil || !strings.Contains(err.Error(), "bad handshake") {

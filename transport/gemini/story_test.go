@@ -47,6 +47,7 @@ func spoken(c *npmtest.Program, words string) {
 // TestClientCallsFunctions writes with both methods of @google/genai; the model calls functions of the client, which
 // returns a value, then an error, then an object of its own making. What the model says of them is heard.
 func TestClientCallsFunctions(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on text 2: call weather {"city":"Bergen"}`,
 		`on text 3: call weather {"city":"Hamar"}`))
 	c := client(t, w, plain)
@@ -79,6 +80,7 @@ func TestClientCallsFunctions(t *testing.T) {
 // TestFunctionIsCancelled: the client is told that nobody waits for its result any more, and what it sends all the same
 // goes nowhere.
 func TestFunctionIsCancelled(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on call 1 +300ms: cancel`))
 	c := client(t, w, plain)
 	c.Do(npmtest.Command{"do": "realtimeText", "text": "What is the weather in Oslo?"})
@@ -100,6 +102,7 @@ func TestFunctionIsCancelled(t *testing.T) {
 
 // TestHandedOff: a call that somebody else takes ends for the client, in words.
 func TestHandedOff(t *testing.T) {
+	t.Parallel()
 	p := doortest.Plan{}
 	sessions := p.Sessions()
 	w := open(t, p)

@@ -45,6 +45,7 @@ func heard(events []npmtest.Event) audio.PCM {
 
 // TestClientHearsItsEcho talks with OpenAI's client as it comes from npm.
 func TestClientHearsItsEcho(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{})
 	c := client(t, w, plain)
 	c.AwaitType("session.updated")
@@ -78,6 +79,7 @@ func TestClientHearsItsEcho(t *testing.T) {
 // TestClientInterrupts speaks over a reply of eight seconds: the client is told, and says what it played. What is heard
 // of it is judged where no machine is busy: see TestBargeIn.
 func TestClientInterrupts(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{Model: doortest.LongReplies()})
 	c := client(t, w, plain)
 	c.AwaitType("session.updated")

@@ -57,6 +57,7 @@ func answered(c *npmtest.Program, id, output, words string) {
 // TestClientCallsFunctions writes with OpenAI's client; the model calls functions of the client, which returns JSON and
 // then words. What the model says of them is heard. Results of calls that nobody made are answered by an error.
 func TestClientCallsFunctions(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`,
 		`on text 2: call weather {"city":"Bergen"}`))
 	c := client(t, w, plain)
@@ -80,6 +81,7 @@ func TestClientCallsFunctions(t *testing.T) {
 
 // TestSpokenFunctionCall is asked for by voice: the call is a response of its own between what was said and the answer.
 func TestSpokenFunctionCall(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Asking(t, `on turn 1: call weather {"city":"Oslo"}`))
 	c := client(t, w, plain)
 	c.AwaitType("session.updated")
@@ -93,6 +95,7 @@ func TestSpokenFunctionCall(t *testing.T) {
 
 // TestHandedOff: a call that somebody else takes ends for the client, in words.
 func TestHandedOff(t *testing.T) {
+	t.Parallel()
 	p := doortest.Plan{}
 	sessions := p.Sessions()
 	w := open(t, p)

@@ -44,6 +44,7 @@ func heard(events []npmtest.Event) audio.PCM {
 
 // TestClientHearsItsEcho talks with Pipecat's client as it comes from npm.
 func TestClientHearsItsEcho(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{})
 	c := client(t, w)
 	c.Do(npmtest.Say(doortest.SpeechFile(t, "question")))
@@ -69,6 +70,7 @@ func TestClientHearsItsEcho(t *testing.T) {
 // TestClientInterrupts speaks over a reply of eight seconds: the client is told. What it hears of it is judged where no
 // machine is busy: see TestBargeIn.
 func TestClientInterrupts(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{Model: doortest.LongReplies()})
 	c := client(t, w)
 	c.Do(npmtest.Say(doortest.SpeechFile(t, "hello")))
@@ -83,6 +85,7 @@ func TestClientInterrupts(t *testing.T) {
 
 // TestHangsUp in the two ways of the client, and in the gateway's.
 func TestHangsUp(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Plan{})
 	c := client(t, w)
 	c.Do(npmtest.Command{"do": "request", "text": "x"})

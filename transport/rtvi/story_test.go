@@ -16,6 +16,7 @@ func written(c *npmtest.Program, text string) { c.Do(npmtest.Command{"do": "text
 // TestClientCallsFunctions writes with Pipecat's client; the model calls a function that the client has a handler for,
 // and what it says of the result is heard.
 func TestClientCallsFunctions(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`))
 	c := client(t, w)
 	written(c, "What is the weather in Oslo?")
@@ -47,6 +48,7 @@ func TestClientCallsFunctions(t *testing.T) {
 // TestFunctionIsCancelled: the client is told that nobody waits for its result, which then is answered by an error and
 // goes nowhere.
 func TestFunctionIsCancelled(t *testing.T) {
+	t.Parallel()
 	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on call 1 +300ms: cancel`))
 	c := client(t, w, "WEATHER_MS=3000")
 	written(c, "What is the weather in Oslo?")
@@ -71,6 +73,7 @@ func TestFunctionIsCancelled(t *testing.T) {
 // TestFunctionTakesTooLong: the model is told so, and the client that nobody waits any more. Pipecat's client answers
 // nothing at all for a function that fails.
 func TestFunctionTakesTooLong(t *testing.T) {
+	t.Parallel()
 	p := doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`)
 	p.Gateway.Net.ToolTimeout = 500 * time.Millisecond
 	w := open(t, p)
@@ -92,6 +95,7 @@ func TestFunctionTakesTooLong(t *testing.T) {
 // TestKeysOfClient reach the model as a text, and during protected input the integrator's code alone. The client is
 // told that nobody listens then, and on hold.
 func TestKeysOfClient(t *testing.T) {
+	t.Parallel()
 	entered := make(chan string, 1)
 	p := doortest.Plan{Gateway: voicegw.Config{Hooks: voicegw.Hooks{
 		Digits: func(_ *voicegw.Session, digits string) { entered <- digits }}}}
