@@ -22,6 +22,20 @@ func philosophers(n int) *petri.Net {
 	return net
 }
 
+// diners are philosophers that wash up before they think again: 5 places and 4
+// firings each.
+func diners(n int) *petri.Net {
+	net := philosophers(n)
+	for i := range net.Transitions {
+		if t := &net.Transitions[i]; i%3 == 2 { // leave
+			p := func(s string, i int) string { return fmt.Sprintf("%s_%d", s, i%n) }
+			*t = classic(t.Name, arcs(p("eats", i/3)), arcs(p("washes", i/3), p("fork", i/3), p("fork", i/3+1)))
+			net.Transitions = append(net.Transitions, classic(p("dry", i/3), arcs(p("washes", i/3)), arcs(p("thinks", i/3))))
+		}
+	}
+	return net
+}
+
 // TestPhilosophers: the ring has as many markings as the Pell-Lucas numbers
 // say, and exactly one deadlock.
 func TestPhilosophers(t *testing.T) {
@@ -45,8 +59,10 @@ func benchmarkExplore(b *testing.B, n *petri.Net) {
 	}
 	b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "markings/s")
 	b.ReportMetric(float64(m.Slots()), "places")
+	b.ReportMetric(float64(states)/float64(b.N), "markings")
 }
 
 func BenchmarkExplore20Places(b *testing.B) { benchmarkExplore(b, philosophers(5)) }
 func BenchmarkExplore40Places(b *testing.B) { benchmarkExplore(b, philosophers(10)) }
+func BenchmarkExplore50Places(b *testing.B) { benchmarkExplore(b, diners(10)) }
 func BenchmarkExploreVoice(b *testing.B)    { benchmarkExplore(b, calibration(1000, true)) }

@@ -100,8 +100,9 @@ type RefusalAt struct {
 
 // Explore visits every marking that a net can reach without regard to time. It
 // stops early, with an error, only when ctx ends; at the cap the graph is
-// returned with Complete false. Memory is about slots+28 bytes a marking and
-// 16 bytes an edge.
+// returned with Complete false. Memory is slots, to the next multiple of 8, + 24
+// + 11 to 21 bytes a marking and 16 bytes an edge, and up to twice that because
+// arrays double.
 func Explore(ctx context.Context, prog *petri.Program, o Options) (*Graph, error) {
 	return ExploreModel(ctx, NewModel(prog, o.Semantics), o)
 }
@@ -118,6 +119,7 @@ func ExploreModel(ctx context.Context, m *Model, o Options) (*Graph, error) {
 		}
 	}
 	e.start()
+	e.packed = packedFor(e)
 	for i := 0; i < e.g.set.Len(); i++ {
 		if i%progressEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -145,6 +147,7 @@ type explorer struct {
 	steps []Step
 
 	stubborn *stubborn // nil: nothing is left out
+	packed   *packed   // nil: the walker fires everything
 
 	lead int // first edge of the step being fired
 
@@ -176,8 +179,8 @@ func (e *explorer) start() { e.g.Chain = e.w.Start() }
 func (e *explorer) visit() {
 	i, isNew := e.g.set.Add(e.w.Marking)
 	if isNew {
-		e.g.parent = append(e.g.parent, uint32(max(e.from, 0)))
-		e.g.by = append(e.g.by, e.first)
+		e.g.parent = append(room(e.g.parent, 1), uint32(max(e.from, 0)))
+		e.g.by = append(room(e.g.by, 1), e.first)
 		if len(e.g.Model.amidst) > 0 {
 			e.g.amidst = append(e.g.amidst, e.w.Amidst)
 		}
@@ -197,7 +200,7 @@ func (e *explorer) visit() {
 			return
 		}
 	}
-	e.g.edges = append(e.g.edges, Edge{To: i, Step: e.first})
+	e.g.edges = append(room(e.g.edges, 1), Edge{To: i, Step: e.first})
 }
 
 func (e *explorer) mark(s Step) {
@@ -227,7 +230,14 @@ func (e *explorer) fault(f Fault) {
 func (e *explorer) expand(i int) {
 	g, m := e.g, e.g.Model
 	e.from = i
-	g.firstE = append(g.firstE, len(g.edges))
+	g.firstE = append(room(g.firstE, 1), len(g.edges))
+	if e.packed != nil && e.packed.each != g.set.each {
+		e.packed = packedFor(e)
+	}
+	if e.packed != nil {
+		e.expandPacked(i)
+		return
+	}
 	g.set.Get(i, e.here)
 	if m.Ended(e.here) {
 		return
@@ -254,7 +264,12 @@ func (e *explorer) expand(i int) {
 func (e *explorer) fire(t int32) {
 	e.steps = e.g.Model.Steps(t, e.here, e.steps[:0])
 	for _, s := range e.steps {
-		e.first, e.lead = s, len(e.g.edges)
-		e.g.Chain = max(e.g.Chain, e.w.Fire(e.here, s))
+		e.walk(s)
 	}
+}
+
+// walk lets the walker fire a step.
+func (e *explorer) walk(s Step) {
+	e.first, e.lead = s, len(e.g.edges)
+	e.g.Chain = max(e.g.Chain, e.w.Fire(e.here, s))
 }

@@ -1,160 +1,213 @@
 package verify
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
-// MarkingSet is a set of markings with indices: a packed array and an open hash
-// table of indices into it. A count takes one byte until one needs more. It is
-// safe for concurrent reads.
+// MarkingSet is a set of markings with indices: packed arrays of words, one after
+// the other, and an open hash table of indices into them. A count takes one byte
+// until one needs more, then four. It is safe for concurrent reads.
 type MarkingSet struct {
-	slots int
-	width int // bytes a count
-	data  []byte
-	tags  []uint32 // by marking: upper half of its hash
-	table []uint32 // index + 1; 0 is free
-	mix   []uint64
+	slots  int
+	each   int      // counts in a word: 8 or 2
+	stride int      // words of a marking
+	words  []uint64 // of all markings
+	count  int
+	table  []uint64 // the upper half of a hash, and below it index + 1; 0 is free
+	shift  int      // from a hash to its place in the table
+	mix    []uint64
+	row    []uint64 // the marking that is added
 }
 
 // NewMarkingSet makes an empty set of markings of a length.
 func NewMarkingSet(slots int) *MarkingSet {
-	s := &MarkingSet{slots: slots, width: 1, table: make([]uint32, 1<<12), mix: make([]uint64, slots)}
+	s := &MarkingSet{slots: slots, table: make([]uint64, 1<<10), shift: 64 - 10}
 	x := uint64(0x9e3779b97f4a7c15)
-	for i := range s.mix {
+	for range (slots + 1) / 2 {
 		x += 0x9e3779b97f4a7c15
 		z := x
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
-		s.mix[i] = z ^ z>>31 | 1
+		s.mix = append(s.mix, z^z>>31|1)
 	}
+	s.layOut(8)
 	return s
+}
+
+// layOut sets how many counts are in a word.
+func (s *MarkingSet) layOut(each int) {
+	s.each, s.stride = each, (s.slots+each-1)/each
+	s.row = make([]uint64, s.stride)
 }
 
 // MaxMarkings is the most markings one set can hold.
 const MaxMarkings = math.MaxUint32 - 1
 
 // Len is the number of markings.
-func (s *MarkingSet) Len() int { return len(s.tags) }
+func (s *MarkingSet) Len() int { return s.count }
 
-// hash is linear in the counts, then mixed.
-func (s *MarkingSet) hash(m []int32) uint64 {
+// hash folds the product of each word with a number of its own. Its lower half
+// is 0.
+func (s *MarkingSet) hash(row []uint64) uint64 {
 	var h uint64
-	for i, n := range m {
-		h += uint64(n) * s.mix[i]
+	mix := s.mix[:len(row)]
+	for i, w := range row {
+		hi, lo := bits.Mul64(w^mix[i], mix[i]<<32|mix[i]>>32)
+		h += hi ^ lo
 	}
 	h = (h ^ h>>32) * 0xd6e8feb86659fd93
-	return h ^ h>>32
+	return (h ^ h>>32) &^ math.MaxUint32
 }
 
 // Add returns the index of a marking, and whether it is new.
 func (s *MarkingSet) Add(m []int32) (uint32, bool) {
-	h := s.hash(m)
-	mask := uint64(len(s.table) - 1)
-	tag := uint32(h >> 32)
-	at := h & mask
-	for ; s.table[at] != 0; at = (at + 1) & mask {
-		i := s.table[at] - 1
-		if s.tags[i] == tag && s.equal(i, m) {
-			return i, false
-		}
+	if !s.pack(m, s.row) {
+		s.widen()
+		s.pack(m, s.row)
 	}
-	i := uint32(len(s.tags))
-	s.table[at] = i + 1
-	s.tags = append(s.tags, tag)
-	s.push(m)
-	if 2*len(s.tags) > len(s.table) {
+	return s.add(s.row, s.hash(s.row))
+}
+
+// add is Add for a packed marking and its hash.
+func (s *MarkingSet) add(row []uint64, h uint64) (uint32, bool) {
+	at, found := s.seek(row, h)
+	if found {
+		return uint32(s.table[at]) - 1, false
+	}
+	s.count++
+	s.table[at] = h | uint64(s.count)
+	s.words = append(room(s.words, s.stride), row...)
+	if 4*s.count > 3*len(s.table) {
 		s.grow()
 	}
-	return i, true
+	return uint32(s.count - 1), true
 }
+
+// seek is where a marking is in the table, or would be.
+func (s *MarkingSet) seek(row []uint64, h uint64) (at uint64, found bool) {
+	mask := uint64(len(s.table) - 1)
+	for at = h >> s.shift; ; at = (at + 1) & mask {
+		e := s.table[at]
+		if e == 0 {
+			return at, false
+		}
+		if e&^math.MaxUint32 == h && slices.Equal(s.at(uint32(e)-1), row) {
+			return at, true
+		}
+	}
+}
+
+// at is marking i, packed.
+func (s *MarkingSet) at(i uint32) []uint64 { return s.words[int(i)*s.stride:][:s.stride] }
 
 // Find returns the index of a marking, or false.
 func (s *MarkingSet) Find(m []int32) (uint32, bool) {
-	h := s.hash(m)
-	mask := uint64(len(s.table) - 1)
-	for at := h & mask; s.table[at] != 0; at = (at + 1) & mask {
-		i := s.table[at] - 1
-		if s.tags[i] == uint32(h>>32) && s.equal(i, m) {
-			return i, true
-		}
+	var short [32]uint64
+	row := short[:]
+	if s.stride > len(short) {
+		row = make([]uint64, s.stride)
 	}
-	return 0, false
+	row = row[:s.stride]
+	if !s.pack(m, row) {
+		return 0, false
+	}
+	at, found := s.seek(row, s.hash(row))
+	if !found {
+		return 0, false
+	}
+	return uint32(s.table[at]) - 1, true
 }
 
-func (s *MarkingSet) equal(i uint32, m []int32) bool {
-	if s.width == 1 {
-		row := s.data[int(i)*s.slots:][:len(m)]
-		for j, n := range m {
-			if int32(row[j]) != n {
-				return false
+// pack writes a marking to a row. It reports whether each count fits.
+func (s *MarkingSet) pack(m []int32, row []uint64) bool {
+	if s.each == 2 {
+		for i := range row {
+			row[i] = uint64(uint32(m[2*i]))
+			if 2*i+1 < len(m) {
+				row[i] |= uint64(uint32(m[2*i+1])) << 32
 			}
 		}
 		return true
 	}
-	row := s.data[int(i)*s.slots*4:]
-	for j, n := range m {
-		if wide(row[4*j:]) != n {
-			return false
-		}
-	}
-	return true
-}
-
-func wide(b []byte) int32 { return int32(b[0]) | int32(b[1])<<8 | int32(b[2])<<16 | int32(b[3])<<24 }
-
-func (s *MarkingSet) push(m []int32) {
-	if s.width == 1 {
-		var all int32
-		for _, n := range m {
+	var all int32
+	for i := range row {
+		var w uint64
+		part := m[8*i : min(8*i+8, len(m))]
+		for j, n := range part {
 			all |= n
+			w |= uint64(uint8(n)) << (8 * j)
 		}
-		if all <= math.MaxUint8 {
-			for _, n := range m {
-				s.data = append(s.data, byte(n))
-			}
-			return
-		}
-		s.widen()
+		row[i] = w
 	}
-	for _, n := range m {
-		s.data = append(s.data, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
-	}
-}
-
-func (s *MarkingSet) widen() {
-	old := s.data
-	s.data = make([]byte, 0, 4*len(old)+4*s.slots)
-	for _, n := range old {
-		s.data = append(s.data, n, 0, 0, 0)
-	}
-	s.width = 4
+	return uint32(all) <= math.MaxUint8
 }
 
 // Get writes marking i to m.
 func (s *MarkingSet) Get(i int, m []int32) {
-	row := s.data[i*s.slots*s.width:]
-	if s.width == 1 {
-		row = row[:len(m)]
-		for j := range m {
-			m[j] = int32(row[j])
+	m = m[:s.slots]
+	for k, w := range s.at(uint32(i)) {
+		part := m[s.each*k : min(s.each*(k+1), len(m))]
+		if s.each == 8 {
+			for j := range part {
+				part[j] = int32(uint8(w))
+				w >>= 8
+			}
+			continue
 		}
-		return
-	}
-	for j := range m {
-		m[j] = wide(row[4*j:])
+		for j := range part {
+			part[j] = int32(uint32(w))
+			w >>= 32
+		}
 	}
 }
 
-// grow doubles the table. The markings are hashed again: the table keeps only
-// half of a hash.
-func (s *MarkingSet) grow() {
-	s.table = make([]uint32, 2*len(s.table))
-	mask := uint64(len(s.table) - 1)
+// widen packs all markings anew, with more room for each count.
+func (s *MarkingSet) widen() {
+	old := *s
+	s.layOut(2)
+	s.words = make([]uint64, 0, (s.count+1)*s.stride)
 	m := make([]int32, s.slots)
-	for i := range s.tags {
-		s.Get(i, m)
-		at := s.hash(m) & mask
-		for s.table[at] != 0 {
-			at = (at + 1) & mask
-		}
-		s.table[at] = uint32(i) + 1
+	for i := range s.count {
+		old.Get(i, m)
+		s.pack(m, s.row)
+		s.words = append(s.words, s.row...)
 	}
+	clear(s.table)
+	for i := range s.count {
+		s.enter(s.hash(s.at(uint32(i))), uint64(i+1))
+	}
+}
+
+// enter puts a marking into the table that is not in it.
+func (s *MarkingSet) enter(h, number uint64) {
+	mask := uint64(len(s.table) - 1)
+	at := h >> s.shift
+	for s.table[at] != 0 {
+		at = (at + 1) & mask
+	}
+	s.table[at] = h | number
+}
+
+// grow doubles the table. Where a marking is in it depends on the upper half of
+// its hash alone, which the table keeps.
+func (s *MarkingSet) grow() {
+	old := s.table
+	s.table = make([]uint64, 2*len(old))
+	s.shift--
+	for _, e := range old {
+		if e != 0 {
+			s.enter(e&^math.MaxUint32, e&math.MaxUint32)
+		}
+	}
+}
+
+// room returns a slice with the capacity for n elements more, twice as long if it
+// has to be made.
+func room[T any](s []T, n int) []T {
+	if len(s)+n <= cap(s) {
+		return s
+	}
+	return slices.Grow(s, len(s)+n)
 }
