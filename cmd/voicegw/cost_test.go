@@ -169,12 +169,15 @@ func BenchmarkServe(b *testing.B) {
 			resident, live := s.memory()
 			s.hold(&d, calls)
 			time.Sleep(length / 2)
+			turns := s.turns()
 			cpu, began := s.metric("process_cpu_seconds_total"), time.Now()
 			for b.Loop() {
 				time.Sleep(length)
 			}
 			took := (s.metric("process_cpu_seconds_total") - cpu) * 1000
-			b.ReportMetric(took/(warm+calls)/time.Since(began).Seconds(), "cpu-ms/call-s")
+			seconds := time.Since(began).Seconds() * (warm + calls)
+			b.ReportMetric(took/seconds, "cpu-ms/call-s")
+			b.ReportMetric(float64(s.turns()-turns)*60/seconds, "turns/call-min") // 8 when callers and model keep their time
 			moreResident, moreLive := s.memory()
 			b.ReportMetric((moreResident-resident)/calls/1024, "resident-KiB/call")
 			b.ReportMetric((moreLive-live)/calls/1024, "live-KiB/call")
@@ -185,6 +188,14 @@ func BenchmarkServe(b *testing.B) {
 			b.ReportMetric(float64(all), "goroutines/call")
 		})
 	}
+}
+
+// turns is how many turns the model has heard.
+func (s *costly) turns() (n int) {
+	for _, c := range s.model.Connections() {
+		n += len(c.Turns)
+	}
+	return n
 }
 
 // memory is what of the process is in memory, and what its last collection of garbage found in use, in bytes.

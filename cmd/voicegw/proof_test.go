@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/live"
@@ -42,5 +46,33 @@ func TestProveBeforeServing(t *testing.T) {
 	}
 	if err := prove(t.Context(), gw, new(strings.Builder)); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a damaged certificate: %v", err)
+	}
+}
+
+// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or be told that the gateway is ready.
+func TestNothingListensBeforeTheProof(t *testing.T) {
+	t.Parallel()
+	o, err := configured(t, "", nil, "--listen", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := openModel(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.close() }()
+	s, err := newServing(o, m, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.gw.Close() }()
+	never, cancel := context.WithCancel(t.Context())
+	cancel()
+	const want = "before the nets of calls were proved"
+	if err := s.start(never, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("without a proof: %v", err)
+	}
+	if s.door != nil {
+		t.Errorf("it listens on %s", s.door.listener.Addr())
 	}
 }
