@@ -29,6 +29,8 @@ type simEar struct {
 	next    int16   // the first sample that may come; 0: any
 	rewind  bool    // a clear came: it may be an earlier one
 	strict  bool    // the model is sound: a reply begins where a generation does, and is complete where one ends
+	amid    bool    // audio came while the caller spoke
+	torn    []int16 // what would come after the last samples of generations that were interrupted
 	begins  []int16 // the first samples of generations
 	ends    []int16 // what would come after their last ones
 	sounds  int     // frames of the reply that came
@@ -115,9 +117,10 @@ func (e *simEar) follow(at time.Duration, pcm []int16) {
 	if slices.Contains(e.seams, first) {
 		e.seamed = true
 	} else if e.next == 0 {
-		if e.strict && !slices.Contains(e.begins, first) {
+		if e.strict && !e.amid && !slices.Contains(e.begins, first) {
 			e.wrong(at, "a reply begins in the middle of what the model said")
 		}
+		e.amid = false
 	} else {
 		ahead := (int(first) - int(e.next) + simRamp) % simRamp
 		behind := (simRamp - ahead) % simRamp
@@ -151,11 +154,18 @@ func (e *simEar) closes(at time.Duration) {
 	switch {
 	case e.sounds == 0:
 		e.wrong(at, "a reply is complete of which nothing was heard")
-	case e.strict && e.tagged && e.next != 0 && !slices.Contains(e.ends, e.next):
+	case e.strict && e.tagged && e.next != 0 && !slices.Contains(e.ends, e.next) && !e.tears():
 		e.wrong(at, "a reply is complete, and the model said more")
 	case e.tagged && e.dropped > 480:
 		e.wrong(at, "a reply is complete of which %d samples were dropped", e.dropped)
 	}
+}
+
+// tears reports whether the reply ends less than a frame before the end of a generation that was interrupted.
+func (e *simEar) tears() bool {
+	return slices.ContainsFunc(e.torn, func(end int16) bool {
+		return (int(end)-int(e.next)+simRamp)%simRamp <= simGap
+	})
 }
 
 // drops notes that a clear dropped the last samples of a reply.

@@ -109,7 +109,7 @@ func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, reason string) {
 	}
 	entered("caller's", string(voicenets.CallerAudio), s.line.taken-simInHand)
 	if carried := s.model.carried; s.model.steady() && l.until(time.Now(), string(voicenets.CloseLink)) == 0 {
-		entered("model's", string(voicenets.ModelAudio), s.model.said())
+		entered("model's", string(voicenets.ModelAudio), s.model.said(over.Add(-simOnItsWay)))
 		upward := func(what string, got int, places ...string) {
 			wants(what, got, l.until(time.Now(), places...), l.until(over.Add(-simOnItsWay), places...))
 		}
@@ -122,12 +122,24 @@ func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, reason string) {
 // simInHand is how many frames of the caller's may be between the line and the net: a packet, and what fills no frame.
 const simInHand = 6
 
-// said is how many frames of what came from the model should have entered the net: not the last message, nor what filled
-// no frame at the end of a generation.
-func (m *simModel) said() int {
+// simSpoken is audio of the model: when it came, and how long it is.
+type simSpoken struct {
+	at     time.Time
+	length time.Duration
+}
+
+// said is how many frames of what came from the model until then should have entered the net: not the last message, nor
+// what filled no frame at the end of a generation.
+func (m *simModel) said(until time.Time) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return int((m.spoken-m.longest)/(20*time.Millisecond)) - m.generations - 1
+	whole, longest := time.Duration(0), time.Duration(0)
+	for _, s := range m.spoken {
+		if s.at.Before(until) {
+			whole, longest = whole+s.length, max(longest, s.length)
+		}
+	}
+	return int((whole-longest)/(20*time.Millisecond)) - m.generations - 1
 }
 
 // steady reports whether the call had one connection to its model, which never kept anybody waiting and did not break.

@@ -40,7 +40,7 @@ const simWriteTimeout = 5 * time.Second
 func newSimLine(p *simCallPlan) *simLine {
 	l := &simLine{plan: p, began: time.Now(), events: make(chan *transport.Event, simLineMax), broken: make(chan struct{}),
 		closed: make(chan struct{})}
-	l.ear.budget, l.ear.strict, l.ear.samples = p.budget, p.good, p.hello.OutputRateHz/50
+	l.ear.budget, l.ear.strict, l.ear.samples = p.budget, p.sound, p.hello.OutputRateHz/50
 	l.ear.tagged = p.hello.OutputRateHz == 24000
 	l.player = simPlayer{rate: p.manner.drift, received: map[uint64]time.Duration{},
 		heard: map[uint64]time.Duration{}}

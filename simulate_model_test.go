@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/voicegw/voicegw/live"
@@ -37,9 +38,9 @@ type simModel struct {
 
 	called, replied int // functions
 	carried         simCarried
-	broke, slow     bool          // a connection did
-	spoken, longest time.Duration // of the audio that came, and of the longest message
-	generations     int           // and interruptions of them
+	broke, slow     bool // a connection did
+	spoken          []simSpoken
+	generations     int // and interruptions of them
 }
 
 func (m *simModel) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
@@ -104,7 +105,7 @@ type simConn struct {
 
 	closing sync.Once
 	closed  bool
-	turn    bool                  // the caller's is open
+	turn    atomic.Bool           // the caller's is open
 	tools   map[string]*simTooled // by the call's id
 	whole   bool                  // frames of the caller's must follow one another, as in a turn
 	next    int                   // the number of the next one; -1: any
@@ -154,11 +155,11 @@ func (c *simConn) SendAudio(ctx context.Context, pcm []int16) error {
 func (c *simConn) Send(ctx context.Context, m live.ClientMessage) error {
 	switch m.Kind {
 	case live.ClientActivityStart:
-		c.model.line.wrongUnless(!c.turn, "-> model: a turn begins")
-		c.turn, c.whole, c.next = true, true, -1
+		c.model.line.wrongUnless(!c.turn.Swap(true), "-> model: a turn begins")
+		c.whole, c.next = true, -1
 	case live.ClientActivityEnd:
-		c.model.line.wrongUnless(c.turn, "-> model: a turn ends")
-		c.turn, c.whole = false, false
+		c.model.line.wrongUnless(c.turn.Swap(false), "-> model: a turn ends")
+		c.whole = false
 	}
 	count := &c.model.carried.notices
 	if m.Kind == live.ClientToolReply {
@@ -190,8 +191,9 @@ func (c *simConn) Recv(ctx context.Context, m *live.ServerMessage) error {
 		c.model.line.wrongUnless(true, "<- model: %v", err)
 	case m.Kind == live.ServerAudio:
 		c.model.mark(m)
+		c.model.over(c.turn.Load())
 	case m.Kind == live.ServerInterrupted || m.Kind == live.ServerGenerationComplete || m.Kind == live.ServerTurnComplete:
-		c.model.pauses()
+		c.model.pauses(m.Kind == live.ServerInterrupted)
 		c.model.line.wrongUnless(true, "<- model: %v", m.Kind)
 	case m.Kind == live.ServerToolCall || m.Kind == live.ServerToolCancel:
 		c.called(m)
@@ -218,7 +220,7 @@ func (m *simModel) mark(msg *live.ServerMessage) {
 	}
 	if msg.RateHz > 0 {
 		length := time.Duration(len(msg.PCM)) * time.Second / time.Duration(msg.RateHz)
-		m.spoken, m.longest = m.spoken+length, max(m.longest, length)
+		m.spoken = append(m.spoken, simSpoken{time.Now(), length})
 	}
 	for i := range msg.PCM {
 		m.ramp = simRampNext(m.ramp)
@@ -236,15 +238,26 @@ func (m *simModel) isClosed() {
 	}
 }
 
-// pauses notes that a generation is over.
-func (m *simModel) pauses() {
+// pauses notes that a generation is over. What was said last of one that was interrupted may fill no frame.
+func (m *simModel) pauses(torn bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.speaks = false
 	m.generations++
 	m.line.mu.Lock()
 	defer m.line.mu.Unlock()
-	m.line.ear.ends = append(m.line.ear.ends, simRampNext(m.ramp))
+	if end := simRampNext(m.ramp); torn {
+		m.line.ear.torn = append(m.line.ear.torn, end)
+	} else {
+		m.line.ear.ends = append(m.line.ear.ends, end)
+	}
+}
+
+// over notes audio that came while the caller spoke, and is not heard: the next reply may begin anywhere.
+func (m *simModel) over(caller bool) {
+	m.line.mu.Lock()
+	defer m.line.mu.Unlock()
+	m.line.ear.amid = m.line.ear.amid || caller
 }
 
 // begins notes that a generation begins with a sample.

@@ -34,6 +34,7 @@ type simCallPlan struct {
 	model   sim.Config
 	faults  string // the model's scenario, in words
 	good    bool   // model and peer keep their protocol: everything asked is answered
+	sound   bool   // and nothing keeps the model's speech waiting: see Net.ReplyFramesMax
 	manner  simManner
 	steps   []simStep
 	consent bool // the gateway asks for it
@@ -185,7 +186,7 @@ const toolDeaf = 17 * time.Second
 // newSimCall plans a call.
 func newSimCall(c chance, n int, cfg *voicegw.Config) *simCallPlan {
 	p := &simCallPlan{n: n, after: c.between(0, 4*time.Second), consent: cfg.Net.Consent,
-		budget: cfg.Net.Budget(), good: n == 0}
+		budget: cfg.Net.Budget(), good: n == 0, sound: n == 0 && cfg.Net.ReplyFramesMax == 0}
 	p.hello = transport.Hello{
 		InputRateHz: pick(c, 16000, 16000, 16000, 8000), OutputRateHz: pick(c, 24000, 24000, 24000, 8000),
 		Detection:  pick(c, "", transport.DetectionManual, transport.DetectionServer, transport.DetectionPush),
