@@ -96,18 +96,9 @@ func TestMachineWithColours(t *testing.T) {
 		if err != nil || open.Runnable() != nil {
 			continue
 		}
-		p, err := closeWith(core, hand())
-		if err != nil {
+		g, u := closedGraphs(t, core)
+		if g == nil {
 			continue
-		}
-		m := verify.NewModel(p, verify.RunToCompletion)
-		g, err := Explore(context.Background(), m, Options{Max: 1500})
-		if err != nil || !g.Complete || len(g.Faults) > 0 {
-			continue
-		}
-		u, err := verify.ExploreModel(context.Background(), m, verify.Options{Max: 5000})
-		if err != nil {
-			t.Fatal(err)
 		}
 		runs++
 		for try := range 4 {
@@ -122,6 +113,26 @@ func TestMachineWithColours(t *testing.T) {
 	if runs < 150 || stops < 1000 {
 		t.Errorf("only %d nets, %d stops", runs, stops)
 	}
+}
+
+// closedGraphs are the graphs with and without time of a net closed with a hand;
+// nil if it has too many classes or faults.
+func closedGraphs(t testing.TB, core *petri.Net) (*Graph, *verify.Graph) {
+	t.Helper()
+	p, err := closeWith(core, hand())
+	if err != nil {
+		return nil, nil
+	}
+	m := verify.NewModel(p, verify.RunToCompletion)
+	g, err := Explore(context.Background(), m, Options{Max: 1500})
+	if err != nil || !g.Complete || len(g.Faults) > 0 {
+		return nil, nil
+	}
+	u, err := verify.ExploreModel(context.Background(), m, verify.Options{Max: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, u
 }
 
 func closeWith(core, automaton *petri.Net) (*petri.Program, error) {
