@@ -100,8 +100,8 @@ func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, reason string) {
 	}
 	down("audio for the peer", got.frames, 0, string(voicenets.AudioDown))
 	down("a transcript", got.words, 0, string(voicenets.Show))
-	down("a notice", got.notices, ends, string(voicenets.TellSpeech), string(voicenets.TellReply), string(voicenets.TellMode), string(voicenets.Clear),
-		string(voicenets.Mark), string(voicenets.Transfer))
+	down("a notice", got.notices, ends, string(voicenets.TellSpeech), string(voicenets.TellReply),
+		string(voicenets.TellMode), string(voicenets.Clear), string(voicenets.Mark), string(voicenets.Transfer))
 	entered := func(what string, place string, least int) {
 		if n := l.came[l.prog.Place(place)]; n < least && !deaf { // one that takes nothing holds up the end
 			w.wrongOf(s, "of at least %d frames of the %s %d entered the net", least, what, n)

@@ -76,8 +76,8 @@ func (w *simWorld) keeps(n int, s *voicegw.Session) {
 	w.sessions = append(w.sessions, simSession{n, weak.Make(s)})
 }
 
-// judgeGoroutines wants nothing to run any more for calls that are over, although their gateway goes on. It is called by
-// the bubble's first goroutine.
+// judgeGoroutines wants nothing to run any more for calls that are over, although their gateway goes on. It is called
+// by the bubble's first goroutine.
 func (w *simWorld) judgeGoroutines() {
 	synctest.Wait()
 	stacks := make([]byte, 1<<20)
