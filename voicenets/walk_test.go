@@ -2,6 +2,7 @@ package voicenets
 
 import (
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,14 +18,43 @@ func TestEveryTransitionFires(t *testing.T) {
 	for name, c := range variants() {
 		c.BudgetFrames, c.ReplyFramesMax, c.PreRollFrames = 2, 4, 2
 		c.MaxDuration = 2 * time.Hour
-		n, err := Session(c)
-		w := &walk{t: t, prog: compile(t, n, err), seen: map[int32]bool{}}
-		for seed := uint64(0); seed < 100_000 && len(w.seen) < len(w.prog.Transitions()); seed++ {
-			w.call(rand.New(rand.NewPCG(seed, 7)))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, err := Session(c)
+			w := &walk{t: t, prog: compile(t, n, err), seen: map[int32]bool{}}
+			w.inputs = w.comes()
+			calls := 0
+			for seed := range seeds() {
+				if len(w.seen) == len(w.prog.Transitions()) {
+					break
+				}
+				w.call(rand.New(rand.NewPCG(seed, 7)))
+				calls++
+			}
+			t.Logf("%d calls", calls)
+			for i, tr := range w.prog.Transitions() {
+				if !w.seen[int32(i)] {
+					t.Errorf("%s never fires", tr.Name)
+				}
+			}
+		})
+	}
+}
+
+// seeds are those that fired what is rare, while the nets are what they were
+// when these were found, and then all others.
+func seeds() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, seed := range []uint64{1040, 1066, 1069, 1146, 1323, 1396, 1658, 1841, 1981, 2028, 2057, 2229, 2309, 2417,
+			2805, 3223, 3349, 3416, 3459, 3760, 4712, 4784, 5427, 5464, 6592, 6715, 8782, 10886, 12153, 13805, 15078, 15714,
+			17592, 18930, 25525, 36697, 42404, 45129, 45647, 63975} {
+			if !yield(seed) {
+				return
+			}
 		}
-		for i, tr := range w.prog.Transitions() {
-			if !w.seen[int32(i)] {
-				t.Errorf("%s: %s never fires", name, tr.Name)
+		for seed := range uint64(100_000) {
+			if !yield(seed) {
+				return
 			}
 		}
 	}
@@ -36,6 +66,8 @@ type walk struct {
 	prog *petri.Program
 	seen map[int32]bool
 	gen  petri.Gen
+
+	inputs []input // all that may come in
 }
 
 // call is one call. Each has a taste of its own for what comes, and how fast.
@@ -43,8 +75,7 @@ func (w *walk) call(rnd *rand.Rand) {
 	m := w.prog.Start()
 	w.gen = 0
 	w.take(m.Advance(0))
-	inputs := w.inputs()
-	weight := make([]int, len(inputs))
+	weight := make([]int, len(w.inputs))
 	for i := range weight {
 		weight[i] = 1 << rnd.IntN(7)
 		if rnd.IntN(3) > 0 {
@@ -85,7 +116,7 @@ func (w *walk) call(rnd *rand.Rand) {
 		k := rnd.IntN(total + 1)
 		for i, n := range weight {
 			if k -= n; k < 0 {
-				if err := m.Inject(now, inputs[i](w, rnd)); err != nil && !errors.Is(err, petri.ErrFull) {
+				if err := m.Inject(now, w.inputs[i](w, rnd)); err != nil && !errors.Is(err, petri.ErrFull) {
 					w.t.Fatal(err)
 				}
 				break
@@ -186,8 +217,8 @@ func (w *walk) take(r petri.Ready) {
 // input makes a token of a kind.
 type input func(*walk, *rand.Rand) petri.Token
 
-// inputs are all that may come in.
-func (w *walk) inputs() []input {
+// comes lists all that may come in.
+func (w *walk) comes() []input {
 	ack := func(w *walk, rnd *rand.Rand) Ack { return Ack{Gen: w.gen - petri.Gen(min(rnd.IntN(4)/3, int(w.gen)))} }
 	one := func(t petri.Token) input { return func(*walk, *rand.Rand) petri.Token { return t } }
 	all := map[string][]input{
