@@ -179,6 +179,24 @@ func slowloris(ctx context.Context, v *victim) error {
 	}
 }
 
+// TestHeadersHaveAnEnd: who never comes to the end of the headers is hung up on, however few connections there are.
+func TestHeadersHaveAnEnd(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, nil)
+	c, err := net.Dial("tcp", (&victim{served: s}).address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	began := time.Now()
+	_, _ = io.WriteString(c, "GET /v1/voice HTTP/1.1\r\nX: ")
+	_ = c.SetReadDeadline(began.Add(patience))
+	if _, err := c.Read(make([]byte, 1)); err == nil || timedOut(err) {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	s.end()
+}
+
 func timedOut(err error) bool {
 	var n net.Error
 	return errors.As(err, &n) && n.Timeout()
@@ -188,8 +206,14 @@ func timedOut(err error) bool {
 // when it comes too often.
 func floodOfHeaders(ctx context.Context, v *victim) error {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 3)}}
+	const again = 10 // when the call beside it is over and nobody has told it yet
 	told := false
-	for ctx.Err() == nil || !told {
+	for late := 0; ctx.Err() == nil || !told; {
+		if ctx.Err() != nil {
+			if late++; late > again {
+				return errors.New("nobody says that headers without end are too many")
+			}
+		}
 		c, err := dialer.Dial("tcp", v.address())
 		if err != nil {
 			continue
