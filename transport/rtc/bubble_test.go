@@ -132,39 +132,65 @@ func (p *port) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 // inBubble runs a story where time is free: a gateway, its model and its callers without a socket.
 func inBubble(t *testing.T, story func(t *testing.T, w *world)) {
 	t.Helper()
+	synctest.Test(t, func(t *testing.T) { bubble(t, sim.Config{}, voicegw.Config{}, story) })
+}
+
+// bubble is the inside of inBubble, with settings.
+func bubble(t *testing.T, m sim.Config, cfg voicegw.Config, story func(t *testing.T, w *world)) {
+	t.Helper()
+	model, err := sim.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := wstest.New()
+	server := &http.Server{Handler: model}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(back) })
+	cfg.Dialer = live.Wire{BaseURL: "ws://model",
+		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}}
+	gw, err := voicegw.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := doorInBubble(t, rtc.Config{Lines: gw})
+	w.model, w.gw = model, gw
+	t.Cleanup(func() {
+		if err := w.door.Close(); err != nil {
+			t.Error(err)
+		}
+		_ = gw.Close()
+		_ = model.Close()
+		_ = server.Close()
+		serving.Wait()
+	})
+	// The library waits, in its own good time, with a lock held when both ends close at once; in a bubble that would be
+	// for ever. So neither hears of the other's end.
+	defer w.ether.worsen(1, 0)
+	story(t, w)
+}
+
+// doorInBubble is a door on an ether, and who calls it.
+func doorInBubble(t *testing.T, l rtc.Config) *world {
+	t.Helper()
+	e := newEther()
+	conn, _ := e.listen()
+	l.Codecs = spoken(l.Codecs)
+	door, err := rtc.NewOn(l, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, door: door, listen: e.listen, ether: e}
+}
+
+// stageInBubble is newStage where time is free.
+func stageInBubble(t *testing.T, story func(t *testing.T, w *world, l *lines)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		model, err := sim.New(sim.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		back := wstest.New()
-		server := &http.Server{Handler: model}
-		var serving sync.WaitGroup
-		serving.Go(func() { _ = server.Serve(back) })
-		gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: "ws://model",
-			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := newEther()
-		conn, _ := e.listen()
-		door, err := rtc.NewOn(rtc.Config{Lines: gw, Codecs: spoken(nil)}, conn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := door.Close(); err != nil {
-				t.Error(err)
-			}
-			_ = gw.Close()
-			_ = model.Close()
-			_ = server.Close()
-			serving.Wait()
-		})
-		// The library waits, in its own good time, with a lock held when both ends close at once; in a bubble that would be
-		// for ever. So neither hears of the other's end.
-		defer e.worsen(1, 0)
-		story(t, &world{t: t, model: model, gw: gw, door: door, listen: e.listen, ether: e})
+		l := newLines()
+		w := doorInBubble(t, rtc.Config{Lines: l})
+		t.Cleanup(func() { _ = w.door.Close() })
+		defer w.ether.worsen(1, 0)
+		story(t, w, l)
 	})
 }
 

@@ -226,21 +226,20 @@ func TestStalled(t *testing.T) {
 func TestOpusUp(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"silk", "hybrid", "celt"} {
-		l := newLines()
-		w := newStage(t, l, rtc.Config{})
-		opus := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}
-		c, p := w.stand(l, manner{codec: opus})
-		var packets []rtp.Packet
-		for _, b := range rtc.OpusPackets(t, name) {
-			packets = append(packets, rtp.Packet{Header: rtp.Header{PayloadType: 111}, Payload: b})
-		}
-		c.change(func() { c.packets = packets })
-		var pcm []int16
-		for range len(packets) {
-			pcm = append(pcm, next(t, p, transport.EventAudio).PCM...)
-		}
-		alike(t, speech("hello"), audio.PCM{RateHz: 16000, Samples: pcm}, 0.9)
-		_ = p.Close(transport.ReasonDone, "")
+		stageInBubble(t, func(t *testing.T, w *world, l *lines) {
+			opus := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}
+			c, p := w.stand(l, manner{codec: opus})
+			var packets []rtp.Packet
+			for _, b := range rtc.OpusPackets(t, name) {
+				packets = append(packets, rtp.Packet{Header: rtp.Header{PayloadType: 111}, Payload: b})
+			}
+			c.change(func() { c.packets = packets })
+			var pcm []int16
+			for range len(packets) {
+				pcm = append(pcm, next(t, p, transport.EventAudio).PCM...)
+			}
+			alike(t, speech("hello"), audio.PCM{RateHz: 16000, Samples: pcm}, 0.9)
+		})
 	}
 }
 

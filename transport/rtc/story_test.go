@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pion/rtp"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/rtc"
 )
 
 // read waits until the model was sent a text that holds these words, and returns all texts.
@@ -51,9 +51,17 @@ func (c *caller) press(moment uint32, keys string) {
 // integrator's code alone, and the page is told of it.
 func TestKeysReachTheModel(t *testing.T) {
 	t.Parallel()
-	sessions, entered := make(chan *voicegw.Session, 1), make(chan string, 1)
-	w := newWorld(t, sim.Config{}, voicegw.Config{Hooks: voicegw.Hooks{Running: func(s *voicegw.Session) { sessions <- s },
-		Digits: func(_ *voicegw.Session, digits string) { entered <- digits }}}, rtc.Config{})
+	synctest.Test(t, func(t *testing.T) {
+		sessions, entered := make(chan *voicegw.Session, 1), make(chan string, 1)
+		cfg := voicegw.Config{Hooks: voicegw.Hooks{Running: func(s *voicegw.Session) { sessions <- s },
+			Digits: func(_ *voicegw.Session, digits string) { entered <- digits }}}
+		bubble(t, sim.Config{}, cfg, func(t *testing.T, w *world) { pressKeys(t, w, sessions, entered) })
+	})
+}
+
+// pressKeys is the story of TestKeysReachTheModel.
+func pressKeys(t *testing.T, w *world, sessions chan *voicegw.Session, entered chan string) {
+	t.Helper()
 	c := w.call(manner{})
 	session := <-sessions
 	c.listenFor(1)
@@ -93,7 +101,14 @@ func TestFunctionsAndWords(t *testing.T) {
 				s, _ := voicegw.SessionOf(ctx)
 				return nil, s.HandOff("+4930123")
 			}}}
-	w := newWorld(t, sim.Config{Scenario: script}, voicegw.Config{Tools: tools}, rtc.Config{})
+	synctest.Test(t, func(t *testing.T) {
+		bubble(t, sim.Config{Scenario: script}, voicegw.Config{Tools: tools}, functionsAndWords)
+	})
+}
+
+// functionsAndWords is the story of TestFunctionsAndWords.
+func functionsAndWords(t *testing.T, w *world) {
+	t.Helper()
 	c := w.call(manner{})
 	c.send(transport.Event{Kind: transport.EventText, Text: "What is the weather in Oslo?"})
 	call := c.kind(transport.MessageToolCall)
