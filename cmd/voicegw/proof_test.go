@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,5 +76,40 @@ func TestNothingListensBeforeTheProof(t *testing.T) {
 	}
 	if s.door != nil {
 		t.Errorf("it listens on %s", s.door.listener.Addr())
+	}
+}
+
+// TestServeLooksAtItsLoad: what is late is looked at while calls are taken, and asked before one is.
+func TestServeLooksAtItsLoad(t *testing.T) {
+	t.Parallel()
+	o, err := configured(t, "", nil, "--listen", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := openModel(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.close() }()
+	s, err := newServing(o, m, zap.NewNop())
+	if err == nil {
+		err = errors.Join(s.open(), s.listen())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.until(ctx) }()
+	late := func() bool {
+		s.load.Late(time.Minute)
+		return status(s.door.url+"v1/voice") == http.StatusServiceUnavailable
+	}
+	if !waitFor(late, patience) {
+		t.Error("calls are taken however late everything is")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
