@@ -3,7 +3,6 @@
 package voicegw_test
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -109,10 +108,10 @@ func (w *simWorld) forgets() {
 // judgeMemory wants nothing to be left of calls that are over, although their gateway is still known. It is called when
 // the bubble is over, and takes a while: not after every world.
 func (w *simWorld) judgeMemory() {
-	left := func() (calls []string) {
+	left := func() (calls []int) {
 		for _, s := range w.sessions {
 			if s.weak.Value() != nil {
-				calls = append(calls, fmt.Sprint(s.n))
+				calls = append(calls, s.n)
 			}
 		}
 		return calls
@@ -122,8 +121,8 @@ func (w *simWorld) judgeMemory() {
 			break
 		}
 	}
-	if calls := left(); len(calls) > 0 {
-		w.wrong("the gateway keeps calls that are over: %s", strings.Join(calls, ", "))
+	for _, n := range left() {
+		w.wrong("call %d: it is over, and kept by somebody", n)
 	}
 	runtime.KeepAlive(w.gw)
 }

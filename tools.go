@@ -206,14 +206,15 @@ func (b *toolBook) ask(ctx context.Context, tc *live.ToolCall) toolAnswer {
 	}()
 	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCall, ID: tc.ID, Name: tc.Name,
 		Text: string(tc.Args)}})
-	ctx, cancel := context.WithTimeout(ctx, toolResultWait)
-	defer cancel()
+	wait := time.NewTimer(toolResultWait) // the timer of a context keeps the call for so long, even when it was stopped
+	defer wait.Stop()
 	select {
 	case a := <-ch:
 		return a
 	case <-ctx.Done():
-		return toolAnswer{err: timedOutMessage}
+	case <-wait.C:
 	}
+	return toolAnswer{err: timedOutMessage}
 }
 
 // answered takes a result of the peer. It reports false for one that nobody
