@@ -31,12 +31,16 @@ func Flows(matrix [][]int64) [][]int64 {
 		r.weights[i] = 1
 		rows = append(rows, r)
 	}
+	signs := &tally{up: make([]int, len(matrix[0])), down: make([]int, len(matrix[0]))}
+	for _, r := range rows {
+		signs.count(r, 1)
+	}
 	for {
-		c := cheapest(rows, len(matrix[0]))
+		c := signs.cheapest()
 		if c < 0 {
 			break
 		}
-		rows = cancel(rows, c)
+		rows = cancel(rows, c, signs)
 	}
 	var out [][]int64
 	for _, r := range rows {
@@ -45,23 +49,27 @@ func Flows(matrix [][]int64) [][]int64 {
 	return out
 }
 
-// cheapest is the column whose cancelling makes the fewest rows, of those that
-// are not cancelled; -1 if all are.
-func cheapest(rows []row, columns int) int {
-	up, down := make([]int, columns), make([]int, columns)
-	for _, r := range rows {
-		for c, n := range r.left {
-			switch {
-			case n > 0:
-				up[c]++
-			case n < 0:
-				down[c]++
-			}
+// tally is how many rows are above and below 0, by column.
+type tally struct{ up, down []int }
+
+// count counts a row n times.
+func (t *tally) count(r row, n int) {
+	for c, v := range r.left {
+		switch {
+		case v > 0:
+			t.up[c] += n
+		case v < 0:
+			t.down[c] += n
 		}
 	}
+}
+
+// cheapest is the column whose cancelling makes the fewest rows, of those that
+// are not cancelled; -1 if all are.
+func (t *tally) cheapest() int {
 	best, least := -1, 0
-	for c := range columns {
-		if n := up[c] * down[c]; up[c]+down[c] > 0 && (best < 0 || n < least) {
+	for c := range t.up {
+		if n := t.up[c] * t.down[c]; t.up[c]+t.down[c] > 0 && (best < 0 || n < least) {
 			best, least = c, n
 		}
 	}
@@ -69,7 +77,7 @@ func cheapest(rows []row, columns int) int {
 }
 
 // cancel combines the rows so that nothing remains of one column.
-func cancel(rows []row, c int) []row {
+func cancel(rows []row, c int, signs *tally) []row {
 	var out, up, down []row
 	for _, r := range rows {
 		switch {
@@ -79,6 +87,9 @@ func cancel(rows []row, c int) []row {
 			up = append(up, r)
 		default:
 			down = append(down, r)
+		}
+		if r.left[c] != 0 {
+			signs.count(r, -1)
 		}
 	}
 	if len(up)*len(down) > pairsMax {
@@ -90,7 +101,7 @@ func cancel(rows []row, c int) []row {
 				return out
 			}
 			if r, ok := combine(a, b, c); ok {
-				out = addMinimal(out, r)
+				out = addMinimal(out, r, signs)
 			}
 		}
 	}
@@ -133,13 +144,20 @@ func gcd(a, b int64) int64 {
 
 // addMinimal adds a row unless another's support is part of its own, and drops
 // those whose support contains it.
-func addMinimal(rows []row, r row) []row {
+func addMinimal(rows []row, r row, signs *tally) []row {
 	for _, o := range rows {
 		if within(o.weights, r.weights) {
 			return rows
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(o row) bool { return within(r.weights, o.weights) })
+	rows = slices.DeleteFunc(rows, func(o row) bool {
+		covered := within(r.weights, o.weights)
+		if covered {
+			signs.count(o, -1)
+		}
+		return covered
+	})
+	signs.count(r, 1)
 	return append(rows, r)
 }
 

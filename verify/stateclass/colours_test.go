@@ -96,7 +96,7 @@ func TestMachineWithColours(t *testing.T) {
 		if err != nil || open.Runnable() != nil {
 			continue
 		}
-		g, u := closedGraphs(t, core)
+		g, u := closedGraphs(t, core, 1500)
 		if g == nil {
 			continue
 		}
@@ -116,19 +116,19 @@ func TestMachineWithColours(t *testing.T) {
 }
 
 // closedGraphs are the graphs with and without time of a net closed with a hand;
-// nil if it has too many classes or faults.
-func closedGraphs(t testing.TB, core *petri.Net) (*Graph, *verify.Graph) {
+// nil if it has more than max classes, or faults.
+func closedGraphs(t testing.TB, core *petri.Net, max int) (*Graph, *verify.Graph) {
 	t.Helper()
 	p, err := closeWith(core, hand())
 	if err != nil {
 		return nil, nil
 	}
 	m := verify.NewModel(p, verify.RunToCompletion)
-	g, err := Explore(context.Background(), m, Options{Max: 1500})
+	g, err := Explore(context.Background(), m, Options{Max: max})
 	if err != nil || !g.Complete || len(g.Faults) > 0 {
 		return nil, nil
 	}
-	u, err := verify.ExploreModel(context.Background(), m, verify.Options{Max: 5000})
+	u, err := verify.ExploreModel(context.Background(), m, verify.Options{Max: 4 * max})
 	if err != nil {
 		t.Fatal(err)
 	}
