@@ -99,23 +99,9 @@ func microphone(t *testing.T, parts ...[]int16) string {
 	return browsertest.WriteWAV(t, 48000, pcm.Samples)
 }
 
-// TestChromium are calls of real browsers that wait for sound most of the time and take a quarter of a processor each:
-// as many as there are processors run at one time, and beside them nothing else.
-func TestChromium(t *testing.T) {
-	for _, call := range []struct {
-		name string
-		test func(*testing.T)
-	}{{"over TURN", chromiumOverTURN}, {"barge-in", chromiumBargeIn}, {"talk", chromiumTalks}} {
-		t.Run(call.name, func(t *testing.T) {
-			t.Parallel()
-			call.test(t)
-		})
-	}
-}
-
-// chromiumTalks talks to the gateway from a real browser and hears its words again: Opus goes up, and what this program
+// TestChromium talks to the gateway from a real browser and hears its words again: Opus goes up, and what this program
 // was built with comes down.
-func chromiumTalks(t *testing.T) {
+func TestChromium(t *testing.T) {
 	said := speech("question")
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(2000), said, quiet(60000))})
 	w, url := webPage(t)
@@ -149,8 +135,8 @@ func chromiumTalks(t *testing.T) {
 	tab.NoErrors()
 }
 
-// chromiumBargeIn speaks over a long reply.
-func chromiumBargeIn(t *testing.T) {
+// TestChromiumBargeIn speaks over a long reply.
+func TestChromiumBargeIn(t *testing.T) {
 	over := speech("over")
 	wav := microphone(t, quiet(2000), speech("long"), quiet(3500), over, quiet(60000))
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: wav})

@@ -162,8 +162,8 @@ func TestPublicIPs(t *testing.T) {
 	}
 }
 
-// chromiumOverTURN is a page that finds no way to the door, and then one by the relay that the door names.
-func chromiumOverTURN(t *testing.T) {
+// TestChromiumOverTURN is a page that finds no way to the door, and then one by the relay that the door names.
+func TestChromiumOverTURN(t *testing.T) {
 	r := newRelay(t)
 	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{Codecs: []rtc.Codec{}, ConnectTimeout: patience,
 		ICEServers: []rtc.ICEServer{r.server}})
