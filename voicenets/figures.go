@@ -60,7 +60,11 @@ func deadlines(c Config) []deadline {
 	if c.pauses() {
 		list = append(list, deadline{name: "pause", doc: "a pause, until it is confirmed or the reply resumes",
 			keep: "resume_unconfirmed", places: "confirming", start: "+confirming", stop: "-confirming +call_ended",
-			limit: c.ConfirmWindow, given: []claim{pauseClaim(c)}})
+			limit: c.ConfirmWindow, given: []claim{pauseClaim(c)}},
+			// At once, as V3-clear says of a reply that is cut without a pause.
+			deadline{name: "barge-in to clear", doc: "from speech over a reply, which pauses it, to the command that " +
+				"clears it at the peer", keep: "watcher/clear", places: "confirming clear", start: "+confirming",
+				stop: "-clear"})
 	}
 	for i := range Slot(c.ToolSlots) {
 		r := string(running(i))
@@ -91,6 +95,9 @@ func (d deadline) measure(ctx context.Context, m *verify.Model) (Figure, error) 
 		return f, fmt.Errorf("voicenets: figure %s: %w", d.name, err)
 	}
 	f.Most, f.Classes = e.Most, g.Classes()
+	if !e.Stopped {
+		return f, fmt.Errorf("voicenets: figure %s (%s): it is never seen", d.name, d.doc)
+	}
 	if !g.Complete || e.Overdue {
 		return f, fmt.Errorf("voicenets: figure %s (%s): more than %v, complete %v", d.name, d.doc, d.limit, g.Complete)
 	}

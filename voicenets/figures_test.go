@@ -2,9 +2,12 @@ package voicenets
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/voicegw/voicegw/petri"
 )
 
 // TestFigures computes the worst cases of every variant: each is attained, and
@@ -25,7 +28,7 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s: %d classes for %s", name, f.Classes, f.Name)
 			}
 			if name == "everything" {
-				t.Logf("%-12s %8v  %s", f.Name, f.Most, f.Doc)
+				t.Logf("%-17s %8v  %s", f.Name, f.Most, f.Doc)
 			}
 		}
 		if len(list) < 8 || classes == 0 {
@@ -43,13 +46,47 @@ func TestFigureExceeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range deadlines(full) {
-		d.limit -= time.Millisecond
+		if d.limit -= time.Millisecond; d.limit < 0 {
+			continue // TestFigureOfSlowClear
+		}
 		m, err := d.part().Model(closed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f, err := d.measure(context.Background(), m); err == nil {
 			t.Errorf("%s within %v, which is too short: %v", d.name, d.limit, f.Most)
+		}
+	}
+}
+
+// TestFigureOfSlowClear: a pause that clears the peer a moment later, or never, is
+// no figure of 0.
+func TestFigureOfSlowClear(t *testing.T) {
+	const soon petri.Place[petri.Unit] = "clear_soon"
+	for name, c := range map[string]struct {
+		change func(*petri.Net, *petri.Transition)
+		want   string
+	}{
+		"late": {func(n *petri.Net, pause *petri.Transition) {
+			pause.Out, pause.Action = petri.And(confirming, TellReply.Is(ReplyPaused), soon), tell(TellReply, ReplyPaused)
+			n.Caps = append(n.Caps, caps(1, soon)...)
+			n.Transitions = append(n.Transitions, petri.Transition{Name: "clear_late", In: petri.Arcs{soon},
+				When: petri.After(50 * time.Millisecond), Out: petri.And(Clear.Is(ClearPlayout)),
+				Action: tell(Clear, ClearPlayout)})
+		}, "more than 0s"},
+		"never": {func(_ *petri.Net, pause *petri.Transition) {
+			pause.Out, pause.Action = petri.And(confirming, TellReply.Is(ReplyPaused)), tell(TellReply, ReplyPaused)
+		}, "more than 0s"},
+	} {
+		turns := func(config Config) *petri.Net {
+			n := manualTurns(config)
+			i := slices.IndexFunc(n.Transitions, func(t petri.Transition) bool { return t.Name == "pause_reply" })
+			c.change(n, &n.Transitions[i])
+			return n
+		}
+		_, err := Figures(context.Background(), Config{Parts: map[Part]func(Config) *petri.Net{PartTurns: turns}})
+		if err == nil || !strings.Contains(err.Error(), "barge-in to clear") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -21,7 +21,6 @@ func TestRestarts(t *testing.T) {
 		"text/type_before_reply: playout/presume_turn_complete", // a turn of its own
 		"text/type_over_reply: playout/presume_turn_complete",
 		"text/type_in_pause: playout/presume_turn_complete",
-		"hints/confirm_on_hint: turns/resume_unconfirmed", // and it is an interruption at once
 	}
 	for name, c := range variants() {
 		n, err := Hostile(c)

@@ -16,13 +16,16 @@ import (
 
 var (
 	allMutants = flag.Bool("mutation", false, "look at every mutant of the session, in all views: minutes")
-	mutantsOf  = flag.String("mutants", "", "with -mutation: those whose names begin so")
+	mutantsOf  = flag.String("mutants", "", "with -mutation: those whose names begin so, or so: link/,call/")
 )
 
 // TestMutants changes the session in one place at a time and counts what its
 // properties notice. Without -mutation it looks at one part of it.
 func TestMutants(t *testing.T) {
-	pick := func(m mutate.Mutant) bool { return strings.HasPrefix(m.Name, *mutantsOf) }
+	pick := func(m mutate.Mutant) bool {
+		begins := func(p string) bool { return strings.HasPrefix(m.Name, p) }
+		return slices.ContainsFunc(strings.Split(*mutantsOf, ","), begins)
+	}
 	if !*allMutants {
 		pick = func(m mutate.Mutant) bool { return strings.HasPrefix(m.Name, "digits/") }
 	}

@@ -24,6 +24,9 @@ func Structure(c Config) []*verify.Property {
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
 		unanswered(), unhurried(), settled(), shown(), sentUp(c),
 	}
+	for s := range Slot(c.ToolSlots) {
+		list = append(list, ends(s))
+	}
 	return append(list, considerate(c)...)
 }
 
@@ -186,6 +189,33 @@ func sentUp(c Config) *verify.Property {
 			}
 			return out
 		})
+}
+
+// ends says that each call of a tool has exactly one end (V7). A call that was
+// started and has no end is the token in its slot's running place, of which there
+// is one at most (V7-running): it is there from its start until some firing takes
+// it, nothing drops it, and each that takes it is one end: a reply, or that it is
+// stopped, or both when it takes too long. Nothing else replies but to a call for
+// which there is no room.
+func ends(s Slot) *verify.Property {
+	name := string(running(s))
+	return ofProgram("V7-ends-"+name, "A call of a tool has exactly one end.", func(p *petri.Program) []string {
+		var out []string
+		for _, t := range p.Transitions() {
+			takes, reply := hasTake(p, t, name), hasPut(p, t, string(ToolReply), s.KeyNames()[s])
+			switch {
+			case slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+				return a.Kind == petri.ResetArc && p.Places()[a.Place].Name == name
+			}):
+				out = append(out, t.Name+" drops a call")
+			case takes && !reply && !hasPut(p, t, string(StopTool), ""):
+				out = append(out, t.Name+" ends a call and tells nobody")
+			case reply && !takes && !hasTake(p, t, string(ToolCalled)):
+				out = append(out, t.Name+" answers a call that has ended, or none")
+			}
+		}
+		return out
+	})
 }
 
 // deafToNoise says that a clock of the caller's silence runs on through whatever

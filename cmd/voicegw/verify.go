@@ -234,7 +234,7 @@ func (c *fileCheck) printFigures(ctx context.Context, w io.Writer, n shippedNet)
 	}
 	fmt.Fprintln(w, "  the worst cases, whatever its environment does and whenever; some run attains each:")
 	for _, f := range list {
-		fmt.Fprintf(w, "    %8v  %-14s %s\n", f.Most, f.Name, f.Doc)
+		fmt.Fprintf(w, "    %8v  %-17s %s\n", f.Most, f.Name, f.Doc)
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ type hunter struct {
 	found   []badEnd   // by the step being fired
 	passed  [][]uint64 // frames that might move, from the last rest on
 	prey    *prey      // the last bad end that a machine reached
+	eager   bool       // timers come before what the environment does
 	// complete reports that all markings were seen.
 	complete bool
 }

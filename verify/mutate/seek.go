@@ -8,7 +8,7 @@ import (
 )
 
 // waysMax is how many ways to bad ends of one claim about moves are given to the
-// machine in the end.
+// machine in the end, of those found in each of two orders.
 const waysMax = 1000
 
 // seek looks for a move that breaks a claim and that the machine takes, among all
@@ -19,19 +19,31 @@ func (t *try) seek(ctx context.Context, p *verify.Property) error {
 		t.because("%s: %v", p.Name, err)
 		return nil
 	}
-	if t.moves == nil {
-		t.moves = newHunter(t.compiled, t.Max, nil, &trace{compare: true, differs: true}, t.sig.of(t.compiled))
-		if err := t.moves.explore(ctx); err != nil {
+	for i, eager := range []bool{false, true} {
+		if t.moves[i] == nil {
+			t.moves[i] = newHunter(t.compiled, t.Max, nil, &trace{compare: true, differs: true}, t.sig.of(t.compiled))
+			t.moves[i].eager = eager
+			if err := t.moves[i].explore(ctx); err != nil {
+				return err
+			}
+		}
+		if done, err := t.seekIn(ctx, t.moves[i], claim, p); done || err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// seekIn looks for such a move by the ways that one exploration found. It reports
+// whether that settles it.
+func (t *try) seekIn(ctx context.Context, h *hunter, claim *verify.MoveClaim, p *verify.Property) (bool, error) {
 	tries, killed := 0, false
-	err = t.moves.eachMove(ctx, func(state int, from []int32, chain []verify.Step, to []int32) bool {
+	err := h.eachMove(ctx, func(state int, from []int32, chain []verify.Step, to []int32) bool {
 		if !claim.Bad(from, chain, to) {
 			return true
 		}
 		tries++
-		killed = t.takes(t.model.Refute("explicit", append(t.moves.way(state), chain...), t.moves.set.Len(), "%s", p.Name))
+		killed = t.takes(t.model.Refute("explicit", append(h.way(state), chain...), h.set.Len(), "%s", p.Name))
 		return !killed && tries < waysMax
 	})
 	switch {
@@ -39,10 +51,10 @@ func (t *try) seek(ctx context.Context, p *verify.Property) error {
 		t.killed(p.Name)
 	case tries > 0:
 		t.because("%s: no machine takes the ways to moves that break it, as far as they were tried", p.Name)
-	case !t.moves.complete:
+	case !h.complete:
 		t.because("%s: more than %d markings in closure %s", p.Name, t.Max, t.Name)
 	}
-	return err
+	return killed || tries == 0, err
 }
 
 // eachMove calls fn for every move of what was explored, until it returns false;
@@ -67,9 +79,10 @@ func (h *hunter) eachMove(ctx context.Context, fn func(state int, from []int32, 
 }
 
 // eachTimed calls fn for what may fire where a net rests: what its environment
-// does first, since ways on which nobody waits are those that time allows.
+// does first, since ways on which nobody waits are mostly those that time allows,
+// or last.
 func (h *hunter) eachTimed(marking []int32, fn func(verify.Step)) {
-	for _, outside := range []bool{true, false} {
+	for _, outside := range []bool{!h.eager, h.eager} {
 		for _, t := range h.model.Timed() {
 			if h.model.Outside(t) != outside {
 				continue

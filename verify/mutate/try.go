@@ -22,7 +22,7 @@ type try struct {
 	strong bool // a property that is not basic killed it
 	fires  map[string]bool
 	pass   *verify.Pass
-	moves  *hunter // that explored all moves; nil until a claim about them is asked
+	moves  [2]*hunter // that explored all moves, in two orders; nil until a claim about them is asked
 }
 
 // run looks for a property that the mutant breaks: in every marking without

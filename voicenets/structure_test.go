@@ -1,0 +1,72 @@
+package voicenets
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// structureOf asks a structural property of a session of which one transition was
+// changed.
+func structureOf(t *testing.T, p *verify.Property, c Config, transition string,
+	change func(*petri.Transition)) verify.Verdict {
+	t.Helper()
+	n, err := Session(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, name, _ := strings.Cut(transition, "/")
+	for i, sub := range n.Nets {
+		if k := slices.IndexFunc(sub.Transitions, func(t petri.Transition) bool { return t.Name == name }); sub.Name == part {
+			own := *sub
+			own.Transitions = slices.Clone(sub.Transitions)
+			own.Transitions[k].Action = func(*petri.Firing) {} // it never runs
+			change(&own.Transitions[k])
+			n.Nets[i] = &own
+		}
+	}
+	prog := compile(t, n, nil)
+	pass, err := verify.NewPass(prog, verify.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.Check(context.Background(), pass)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestStructureNotices: what the structure of a session tells is refuted where
+// one of its arcs is another.
+func TestStructureNotices(t *testing.T) {
+	c := Config{ToolSlots: 2}
+	reply := func(t *petri.Transition) { t.Out = petri.And(ToolReply.Is(Slot(0))) }
+	for _, test := range []struct {
+		prop             *verify.Property
+		transition, want string // "" is proved
+		change           func(*petri.Transition)
+	}{
+		{ends(0), "tools/answer_call_0", "", func(*petri.Transition) {}},
+		{ends(1), "tools/answer_call_0", "", func(*petri.Transition) {}},
+		{ends(0), "tools/answer_call_0", "tells nobody", func(t *petri.Transition) { t.Out = petri.And(free(0)) }},
+		{ends(0), "tools/end_drain_0", "drops a call", func(t *petri.Transition) { t.Reset = petri.Arcs{running(0)} }},
+		{ends(0), "tools/ignore_result_0", "that has ended", reply},
+		{ends(1), "tools/ignore_result_0", "", reply},
+		{settled(), "link/lose_link", "", func(*petri.Transition) {}},
+		{settled(), "link/lose_link", "keeps discarding", func(t *petri.Transition) { t.Reset = petri.Arcs{owedEnd} }},
+		{shown(), "words/show_caller", "", func(*petri.Transition) {}},
+		{shown(), "words/show_caller", "keeps words", func(t *petri.Transition) { t.Out = petri.And() }},
+		{sentUp(c), "uplink/send_frame_up", "", func(*petri.Transition) {}},
+		{sentUp(c), "uplink/trim_pre_roll", "drops what comes before", func(t *petri.Transition) { t.Read = t.Read[:1] }},
+	} {
+		v := structureOf(t, test.prop, c, test.transition, test.change)
+		if proved := v.Outcome == verify.Proved; proved != (test.want == "") || !strings.Contains(v.Reason, test.want) {
+			t.Errorf("%s of %s: %s: %s, want %q", test.prop.Name, test.transition, v.Outcome, v.Reason, test.want)
+		}
+	}
+}
