@@ -82,7 +82,7 @@ func (w *simWorld) judge() {
 		} else {
 			w.judgeNet(s, seen)
 			w.judgeAnswers(s, seen)
-			w.judgeCarried(s, seen, record.Reason)
+			w.judgeCarried(s, seen, record)
 		}
 	}
 	for _, e := range w.log.book.lines {

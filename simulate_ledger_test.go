@@ -5,6 +5,7 @@ package voicegw_test
 import (
 	"time"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
@@ -75,13 +76,13 @@ func (c *simCarried) note(m *transport.Message) {
 const simOnItsWay = 200 * time.Millisecond
 
 // judgeCarried wants what the net put out to be what the peer and the model got.
-func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, reason string) {
+func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, r voicegw.Record) {
 	s.line.mu.Lock()
 	got, over, deaf := s.line.ear.carried, s.line.began.Add(s.line.over), s.line.stalled
 	gone := s.line.gone != nil
 	s.line.mu.Unlock()
 	ends := 0
-	if reason == transport.ReasonModelLost.String() { // the word that a reply ends by that may be the net's, and may not
+	if r.Reason == transport.ReasonModelLost.String() { // the word that a reply ends by that may be the net's, and may not
 		ends = 1
 	}
 	wants := func(what string, got, most, least int) {
@@ -108,7 +109,8 @@ func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, reason string) {
 		}
 	}
 	entered("caller's", string(voicenets.CallerAudio), s.line.taken-simInHand)
-	if carried := s.model.carried; s.model.steady() && l.until(time.Now(), string(voicenets.CloseLink)) == 0 {
+	if carried := s.model.carried; r.LinksLost == 0 && s.model.steady() &&
+		l.until(time.Now(), string(voicenets.CloseLink)) == 0 {
 		entered("model's", string(voicenets.ModelAudio), s.model.said(over.Add(-simOnItsWay)))
 		upward := func(what string, got int, places ...string) {
 			wants(what, got, l.until(time.Now(), places...), l.until(over.Add(-simOnItsWay), places...))

@@ -197,6 +197,7 @@ func (c *simConn) Recv(ctx context.Context, m *live.ServerMessage) error {
 		c.model.line.wrongUnless(true, "<- model: %v", m.Kind)
 	case m.Kind == live.ServerToolCall || m.Kind == live.ServerToolCancel:
 		c.called(m)
+		c.model.pauses(false) // until there is a result, perhaps
 		c.model.line.wrongUnless(true, "<- model: %v %s %s %v", m.Kind, m.Call.ID, m.Call.Name, m.IDs)
 	case m.Kind != live.ServerUsage && m.Kind != live.ServerResumption && m.Kind != live.ServerModelTranscript &&
 		m.Kind != live.ServerCallerTranscript:
