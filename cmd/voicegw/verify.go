@@ -28,6 +28,9 @@ func verifyCommand() *cobra.Command {
 			"come at any time, and whatever its timers do, and prints a verdict for each property: proved, by a list of\n" +
 			"markings that a second program goes through again, refuted, with a run of the net that shows it, or unknown.\n" +
 			"`voicegw net --list` names the nets; without a name it checks all.\n\n" +
+			"With --mutate NET is changed in one place at a time instead, with small counts, and verify prints how many\n" +
+			"changes a property refutes. That takes minutes a part, up to half an hour for all of a net;\n" +
+			"--mutants digits/ looks at one part.\n\n" +
 			"Instead of a name it takes a file, PNML or TINA's .net, and at least one --property to check:\n" +
 			"  deadlock-free       some transition is enabled in every marking\n" +
 			"  bound PLACE <= N    the place never holds more than N tokens\n" +
