@@ -46,12 +46,13 @@ func TestProveBeforeServing(t *testing.T) {
 	if err := os.WriteFile(files[0], data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := prove(t.Context(), gw, new(strings.Builder)); err == nil || !strings.Contains(err.Error(), "certificate") {
+	err = prove(t.Context(), gw, new(strings.Builder))
+	if err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a damaged certificate: %v", err)
 	}
 }
 
-// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or be told that the gateway is ready.
+// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or hear that the gateway is ready.
 func TestNothingListensBeforeTheProof(t *testing.T) {
 	t.Parallel()
 	o, err := configured(t, "", nil, "--listen", "127.0.0.1:0")
