@@ -52,7 +52,7 @@ func TestMutants(t *testing.T) {
 
 // byStructure is how many mutants were killed without a run.
 func byStructure(s *mutate.Score) (n int) {
-	structure := append(Structure(mutated()), dropped(mutated()))
+	structure := append(Structure(mutated()), unseen(mutated())...)
 	for _, by := range s.KilledBy {
 		if !slices.ContainsFunc(by, func(name string) bool {
 			return !slices.ContainsFunc(structure, func(p *verify.Property) bool { return p.Name == name })

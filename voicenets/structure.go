@@ -22,7 +22,7 @@ func Structure(c Config) []*verify.Property {
 			verify.FreshCommits("send_frame", "play_again")),
 		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(AudioUp))),
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
-		unanswered(), unhurried(), settled(), shown(), sentUp(c),
+		unanswered(), unhurried(), settled(),
 	}
 	for s := range Slot(c.ToolSlots) {
 		list = append(list, ends(s))
@@ -148,6 +148,11 @@ func settled() *verify.Property {
 			return out
 		})
 }
+
+// unseen are what only the structure of our own subnets tells: frames and words
+// that wait decide nothing, and are in no marking. A part in the place of ours may
+// do otherwise.
+func unseen(c Config) []*verify.Property { return []*verify.Property{dropped(c), shown(), sentUp(c)} }
 
 // shown says that transcripts are shown: payload that decides nothing is in no
 // marking, so the structure tells.

@@ -306,7 +306,7 @@ func (v view) closure(session *petri.Net, closed *petri.Program, c Config) (muta
 			cl.Timed = append(cl.Timed, p)
 		}
 	}
-	for _, p := range append(Structure(c), dropped(c)) {
+	for _, p := range append(Structure(c), unseen(c)...) {
 		if holds, err := structural(prog, p); err != nil {
 			return cl, err
 		} else if holds {
