@@ -65,6 +65,14 @@ func (e *ether) worsen(loss float64, jitter time.Duration) {
 	e.loss, e.jitter = loss, jitter
 }
 
+// part lets what is under way arrive, and nothing after that. When both ends of a call close at once the library waits a
+// while with a lock held that others want; where time is free that would be for ever. So each closes alone: callers do
+// not when they hear that the gateway did, and at the end of a story neither hears of the other's end.
+func (e *ether) part() {
+	e.worsen(1, 0)
+	synctest.Wait()
+}
+
 // move lets others see a port at another address, and nothing reach it at the ones before.
 func (e *ether) move(a net.Addr) {
 	e.mu.Lock()
@@ -163,9 +171,7 @@ func bubble(t *testing.T, m sim.Config, cfg voicegw.Config, story func(t *testin
 		_ = server.Close()
 		serving.Wait()
 	})
-	// The library waits, in its own good time, with a lock held when both ends close at once; in a bubble that would be
-	// for ever. So neither hears of the other's end.
-	defer w.ether.worsen(1, 0)
+	defer w.ether.part()
 	story(t, w)
 }
 
@@ -189,7 +195,7 @@ func stageInBubble(t *testing.T, story func(t *testing.T, w *world, l *lines)) {
 		l := newLines()
 		w := doorInBubble(t, rtc.Config{Lines: l})
 		t.Cleanup(func() { _ = w.door.Close() })
-		defer w.ether.worsen(1, 0)
+		defer w.ether.part()
 		story(t, w, l)
 	})
 }

@@ -209,7 +209,7 @@ func (w *world) prepare(m manner) *caller {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = c.socket.Close() })
-	if c.pc, err = m.api(w.t, c.socket).NewPeerConnection(m.ice); err != nil {
+	if c.pc, err = m.api(w.t, c.socket, w.ether != nil).NewPeerConnection(m.ice); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(c.hangUp)

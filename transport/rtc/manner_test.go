@@ -55,8 +55,8 @@ func (r *rawTrack) write(p *rtp.Packet) {
 	_, _ = r.stream.WriteRTP(&p.Header, p.Payload)
 }
 
-// api is the WebRTC library as a client has it.
-func (m manner) api(t testing.TB, socket net.PacketConn) *webrtc.API {
+// api is the WebRTC library as a client has it. One that stays keeps its end open when the far end closed its own.
+func (m manner) api(t testing.TB, socket net.PacketConn, stays bool) *webrtc.API {
 	t.Helper()
 	media := &webrtc.MediaEngine{}
 	for pt, c := range map[webrtc.PayloadType]webrtc.RTPCodecCapability{9: g722(),
@@ -70,6 +70,7 @@ func (m manner) api(t testing.TB, socket net.PacketConn) *webrtc.API {
 	}
 	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}
 	s := webrtc.SettingEngine{LoggerFactory: quiet}
+	s.DisableCloseByDTLS(stays)
 	s.SetIncludeLoopbackCandidate(true)
 	s.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
