@@ -65,9 +65,9 @@ func (e *ether) worsen(loss float64, jitter time.Duration) {
 	e.loss, e.jitter = loss, jitter
 }
 
-// part lets what is under way arrive, and nothing after that. When both ends of a call close at once the library waits a
-// while with a lock held that others want; where time is free that would be for ever. So each closes alone: callers do
-// not when they hear that the gateway did, and at the end of a story neither hears of the other's end.
+// part lets what is under way arrive, and nothing after that. When both ends of a call close at once, the library waits
+// a while with a lock held that others want; where time is free, that would be for ever. So each closes alone: callers
+// stay when they hear that the gateway left, and at the end of a story neither hears of the other's end.
 func (e *ether) part() {
 	e.worsen(1, 0)
 	synctest.Wait()
