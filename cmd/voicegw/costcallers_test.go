@@ -48,7 +48,7 @@ func waysIn() []wayIn {
 			callPhone(s, "v1/asterisk?channel=1", carrier.Asterisk)
 		}},
 		{name: "gemini", ours: 1, requests: 1, call: func(s *costly) {
-			callSocket(s, "ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
+			callSocket(s, geminiPath,
 				websocket.MessageText, `{"setup":{"model":"models/x"}}`, geminiFrame)
 		}},
 		{name: "openai", ours: 1, requests: 1, call: func(s *costly) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/transport/gemini"
 )
 
 // gate stands before everything that is served. When the process is asked to end it first says on /readyz that it is
@@ -30,7 +32,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/readyz" && g.unready.Load():
 		plain(http.HandlerFunc(notReady)).ServeHTTP(w, r)
-	case !strings.HasPrefix(r.URL.Path, "/v1/"):
+	case !isCallPath(r.URL.Path):
 		g.next.ServeHTTP(w, r)
 	default:
 		g.requests.Add(1)
@@ -44,6 +46,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(w, r)
 	}
 }
+
+// isCallPath tells the paths of the doors from the page and what else is served.
+func isCallPath(path string) bool { return strings.HasPrefix(path, "/v1/") || gemini.Serves(path) }
 
 // isNew tells requests that may begin a call from those that belong to one: changes and ends of a call come as PATCH
 // and DELETE.

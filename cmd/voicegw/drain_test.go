@@ -31,6 +31,9 @@ func status(url string) int {
 	return resp.StatusCode
 }
 
+// geminiPath is where Gemini's own clients ask for a call.
+const geminiPath = "ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
+
 // TestDrain asks a process to end while a call runs: first it is not ready, then it takes no more calls, the one that
 // runs goes on, and when that is over the process ends.
 func TestDrain(t *testing.T) {
@@ -51,6 +54,9 @@ func TestDrain(t *testing.T) {
 	}
 	if !waitFor(func() bool { return status(s.url+"v1/voice") == 503 }, patience) {
 		t.Error("calls are taken while it drains")
+	}
+	if code := status(s.url + geminiPath); code != 503 {
+		t.Errorf("a client of Gemini is answered %d while it drains", code)
 	}
 	if _, err := ws.Dial(t.Context(), s.door, hello(), ws.DialConfig{}); err == nil {
 		t.Error("a call was taken while it drains")
