@@ -81,9 +81,13 @@ func (w *simWorld) judge() {
 			w.wrongOf(s, "its net was not watched")
 		} else {
 			w.judgeNet(s, seen)
+			w.judgeReason(s, seen, record)
 			w.judgeAnswers(s, seen)
 			w.judgeCarried(s, seen, record)
 		}
+	}
+	for _, wrong := range w.plan.box.wrongs {
+		w.wrong("%s", wrong)
 	}
 	for _, e := range w.log.book.lines {
 		if e.level == zapcore.ErrorLevel && e.what != "a tool panicked" {
@@ -137,6 +141,15 @@ func (w *simWorld) judgeEnd(s *simCaller, r voicegw.Record) {
 	}
 	if late := s.ended - s.line.over; late > toolDeaf+time.Second {
 		w.wrongOf(s, "its line was free %v after its end", late)
+	}
+}
+
+// judgeReason wants a call that its net ended to be over for the net's reason, unless somebody else ended it at that
+// moment.
+func (w *simWorld) judgeReason(s *simCaller, seen *simSeen, r voicegw.Record) {
+	gone := s.line.reason == transport.ReasonPeerLost || s.line.reason == transport.ReasonPeerStalled
+	if why := seen.ends.ended; why != "" && why != r.Reason && s.hungUp == 0 && w.plan.closes == 0 && !gone {
+		w.wrongOf(s, "its net ended it by %s, and the record says %s", why, r.Reason)
 	}
 }
 

@@ -3,6 +3,7 @@
 package voicegw_test
 
 import (
+	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw"
@@ -163,5 +164,47 @@ func (m *simModel) sends(count *int) (went func()) {
 			defer m.mu.Unlock()
 			m.slow = true
 		}
+	}
+}
+
+// simEnds follows how a net comes to its end, by itself.
+type simEnds struct {
+	names   []string // of the transitions, the part left out
+	leaving string   // why it wants to take leave
+	parting string   // why it takes leave
+	ended   string   // why it ended; empty: it did not, or was told to
+}
+
+func newSimEnds(prog *petri.Program) (e simEnds) {
+	for _, t := range prog.Transitions() {
+		e.names = append(e.names, t.Name[strings.LastIndexByte(t.Name, '/')+1:])
+	}
+	return e
+}
+
+// note follows an event.
+func (s *simEnds) note(e petri.Event) {
+	if e.Kind != petri.Fired {
+		return
+	}
+	switch s.names[e.Index] {
+	case "give_up_on_caller":
+		s.leaving = transport.ReasonCallerSilent.String()
+	case "give_up_on_consent":
+		s.leaving = transport.ReasonNoConsent.String()
+	case "leave_in_quiet":
+		s.leaving = transport.ReasonGoingAway.String()
+	case "say_goodbye":
+		s.parting = s.leaving
+	case "say_sorry": // whoever ended the connection says why
+		s.parting = ""
+	case "part", "part_at_last":
+		s.ended = s.parting
+	case "leave_now":
+		s.ended = transport.ReasonGoingAway.String()
+	case "hand_off":
+		s.ended = transport.ReasonTransferred.String()
+	case "end_longest_call":
+		s.ended = transport.ReasonMaxDuration.String()
 	}
 }

@@ -24,6 +24,7 @@ type simModel struct {
 	live.Dialer
 	line *simLine
 	mic  *simMic
+	box  *simToolbox
 
 	patience time.Duration // with a function; 0: there are none
 

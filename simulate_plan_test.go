@@ -3,11 +3,7 @@
 package voicegw_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw"
@@ -21,6 +17,7 @@ import (
 type simPlan struct {
 	seed  uint64
 	gw    voicegw.Config
+	box   *simToolbox
 	calls []*simCallPlan
 	// closes ends the world's gateway in the middle of its calls; 0: when all are over.
 	closes time.Duration
@@ -65,7 +62,7 @@ const (
 func newSimPlan(seed uint64, snd *simSounds) *simPlan {
 	c := newChance(seed, 0)
 	p := &simPlan{seed: seed}
-	p.gw = simGateway(c, snd)
+	p.gw, p.box = simGateway(c, snd)
 	if c.oneIn(8) {
 		p.closes = c.between(2*time.Second, 25*time.Second)
 	}
@@ -75,8 +72,8 @@ func newSimPlan(seed uint64, snd *simSounds) *simPlan {
 	return p
 }
 
-// simGateway is a configuration.
-func simGateway(c chance, snd *simSounds) voicegw.Config {
+// simGateway is a configuration, and the functions of it.
+func simGateway(c chance, snd *simSounds) (voicegw.Config, *simToolbox) {
 	const ms = time.Millisecond
 	cfg := voicegw.Config{Setup: live.Setup{Model: sim.ModelName}, CallsMax: 20}
 	if c.oneIn(2) {
@@ -108,9 +105,10 @@ func simGateway(c chance, snd *simSounds) voicegw.Config {
 	if c.oneIn(2) {
 		cfg.DialTimeout = c.between(500*ms, 8*time.Second)
 	}
-	cfg.Tools = simTools(c)
+	box, tools := newSimToolbox(c, cfg.Net.ToolTimeout)
+	cfg.Tools = tools
 	cfg.Prompts = simPrompts(c, &cfg, snd)
-	return cfg
+	return cfg, box
 }
 
 // simPrompts are some of the prompts that a configuration asks for.
@@ -126,62 +124,6 @@ func simPrompts(c chance, cfg *voicegw.Config, snd *simSounds) map[voicenets.Pro
 	}
 	return list
 }
-
-// simTools are functions of every kind.
-func simTools(c chance) []voicegw.Tool {
-	var tools []voicegw.Tool
-	for _, name := range []string{"weather", "get_time", "book", "search"} {
-		if c.oneIn(4) {
-			continue
-		}
-		t := voicegw.Tool{Name: name, Description: "does something", NonBlocking: c.oneIn(3), Call: simTool(c)}
-		if t.NonBlocking {
-			t.Scheduling = pick(c, live.ScheduleUnset, live.ScheduleInterrupt, live.ScheduleWhenIdle, live.ScheduleSilent)
-		}
-		tools = append(tools, t)
-	}
-	return tools
-}
-
-// simTool is a function that is good, slow, deaf to its context, loud or broken; nil lets the peer answer.
-func simTool(c chance) func(context.Context, json.RawMessage) (json.RawMessage, error) {
-	takes, good := c.between(0, 3*time.Second), json.RawMessage(`{"ok":true}`)
-	switch c.IntN(9) {
-	case 0:
-		return nil
-	case 1:
-		return func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("a tool that panics") }
-	case 2: // until nobody waits any more
-		return func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-	case 3: // and much longer
-		return func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-			time.Sleep(toolDeaf)
-			return good, nil
-		}
-	case 4:
-		return func(context.Context, json.RawMessage) (json.RawMessage, error) {
-			return json.RawMessage(`"` + strings.Repeat("x", 10<<20) + `"`), nil
-		}
-	case 5:
-		return func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{"), nil }
-	case 6:
-		return func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no") }
-	}
-	return func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-		select {
-		case <-time.After(takes):
-			return good, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// toolDeaf is how long a function works that does not look at its context.
-const toolDeaf = 17 * time.Second
 
 // newSimCall plans a call.
 func newSimCall(c chance, n int, cfg *voicegw.Config) *simCallPlan {

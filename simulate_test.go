@@ -215,6 +215,7 @@ type simSeen struct {
 	monitor *monitor.Monitor
 	tape    bytes.Buffer // the archive
 	ledger  simLedger
+	ends    simEnds
 	turns   []time.Time // when a turn of the caller's began
 
 	taped  bool
@@ -234,6 +235,7 @@ func (s *simSeen) Append(events []petri.Event) {
 	for _, e := range events {
 		if s.broken == nil {
 			s.ledger.note(e)
+			s.ends.note(e)
 			if e.Kind == petri.Fired && s.opens[e.Index] {
 				s.turns = append(s.turns, time.Now())
 			}
@@ -328,7 +330,7 @@ func (w *simWorld) call(gw *voicegw.Gateway, s *simCaller, c chance) {
 	stop := serve(back, model)
 	s.model.Dialer = live.Wire{BaseURL: "ws://model",
 		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}}
-	s.line.began = time.Now()
+	s.line.began, s.model.box = time.Now(), w.plan.box
 	if len(w.plan.gw.Tools) > 0 || w.plan.gw.Net.ToolSlots > 0 {
 		s.model.patience = w.plan.gw.Net.ToolTimeout + time.Second
 		if s.plan.manner.deaf > 0 { // it takes a while to leave
@@ -369,7 +371,7 @@ func (w *simWorld) ended(r voicegw.Record) {
 
 // watch follows the net of a call.
 func (w *simWorld) watch(call string, prog *petri.Program) event.Store {
-	s := &simSeen{prog: prog, ledger: newSimLedger(prog), opens: make([]bool, len(prog.Transitions()))}
+	s := &simSeen{prog: prog, ledger: newSimLedger(prog), ends: newSimEnds(prog), opens: make([]bool, len(prog.Transitions()))}
 	for i, t := range prog.Transitions() {
 		s.opens[i] = strings.HasPrefix(t.Name, "turns/") && slices.ContainsFunc(
 			[]string{"start_turn", "cut_in_before_reply", "cut_in_for_reply", "barge_in"},
