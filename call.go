@@ -201,6 +201,7 @@ func (c *call) carryOn(ctx context.Context) {
 		c.log.Error("the net of the call broke", zap.Error(err), zap.Strings("last events", c.lastEvents()))
 		c.broke(err)
 	}
+	c.tools.over()
 	c.down.close()
 	c.up.close()
 }

@@ -2,6 +2,7 @@ package voicegw
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -165,13 +166,22 @@ func TestLastWords(t *testing.T) {
 	})
 }
 
-// TestLastWordsAreBounded closes a peer that takes nothing, in two seconds.
+// TestLastWordsAreBounded closes a peer that takes nothing, in two seconds; a function of the call is told at once that
+// nobody waits for it.
 func TestLastWordsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := newFarEnd(), newMind()
 		p.onSend = func(p *farEnd, _ *transport.Message) error { <-p.ended; return p.err() }
-		wait := run(t, Config{}, p, m)
+		var told time.Time
+		waits := func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			<-ctx.Done()
+			told = time.Now()
+			return nil, ctx.Err()
+		}
+		tool := Tool{Name: "wait", Description: "waits", Call: waits}
+		wait := run(t, Config{Tools: []Tool{tool}}, p, m)
 		m.down <- live.ServerMessage{Kind: live.ServerModelTranscript, Text: "a"}
+		m.down <- live.ServerMessage{Kind: live.ServerToolCall, Call: live.ToolCall{ID: "1", Name: tool.Name}}
 		synctest.Wait()
 		began := time.Now()
 		p.events <- bye()
@@ -180,6 +190,9 @@ func TestLastWordsAreBounded(t *testing.T) {
 		}
 		if took := time.Since(began); took != lastWords {
 			t.Errorf("after %v", took)
+		}
+		if !told.Equal(began) {
+			t.Errorf("the function heard of the end after %v", told.Sub(began))
 		}
 	})
 }

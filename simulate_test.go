@@ -371,7 +371,8 @@ func (w *simWorld) ended(r voicegw.Record) {
 
 // watch follows the net of a call.
 func (w *simWorld) watch(call string, prog *petri.Program) event.Store {
-	s := &simSeen{prog: prog, ledger: newSimLedger(prog), ends: newSimEnds(prog), opens: make([]bool, len(prog.Transitions()))}
+	s := &simSeen{prog: prog, ledger: newSimLedger(prog), ends: newSimEnds(prog),
+		opens: make([]bool, len(prog.Transitions()))}
 	for i, t := range prog.Transitions() {
 		s.opens[i] = strings.HasPrefix(t.Name, "turns/") && slices.ContainsFunc(
 			[]string{"start_turn", "cut_in_before_reply", "cut_in_for_reply", "barge_in"},

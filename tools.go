@@ -122,6 +122,17 @@ func (b *toolBook) stop(r *voicenets.ToolRun) {
 	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCancel, ID: run.call.ID}})
 }
 
+// over cancels the functions that run: the net has ended, and the peer may take a while to hear the last of it.
+func (b *toolBook) over() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, run := range b.runs {
+		if run.begun {
+			run.cancel()
+		}
+	}
+}
+
 func (b *toolBook) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
