@@ -25,7 +25,7 @@ type costly struct {
 }
 
 // startCostly starts one that takes calls however busy the machine is.
-func startCostly(tb testing.TB) *costly {
+func startCostly(tb testing.TB, env ...string) *costly {
 	tb.Helper()
 	model, err := sim.New(sim.Config{})
 	if err != nil {
@@ -35,7 +35,7 @@ func startCostly(tb testing.TB) *costly {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = model.Close() })
-	p := start(tb, nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+	p := start(tb, env, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
 		"--model-base-url", model.URL(), "--doors", "webrtc,twilio,asterisk,gemini,openai,rtvi",
 		"--access-cpu-max", "200", "--access-late-max", "1m")
 	s := &costly{process: p, model: model}
@@ -201,7 +201,20 @@ func (s *costly) turns() (n int) {
 // memory is what of the process is in memory, and what its last collection of garbage found in use, in bytes.
 func (s *costly) memory() (resident, live float64) {
 	s.tb.Helper()
-	return s.metric("process_resident_memory_bytes"), s.metric("go_memstats_next_gc_bytes") / 2 // GOGC is 100
+	grows := 1 + s.metric("go_gc_gogc_percent")/100
+	return s.metric("process_resident_memory_bytes"), s.metric("go_memstats_next_gc_bytes") / grows
+}
+
+// TestCollectsEarly has serve collect its garbage sooner than Go would, unless it is told how.
+func TestCollectsEarly(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[float64][]string{35: nil, 120: {"GOGC=120"}} {
+		s := startCostly(t, env...)
+		if got := s.metric("go_gc_gogc_percent"); got != want {
+			t.Errorf("with %q it collects at %v %%, want %v", env, got, want)
+		}
+		s.signal(syscall.SIGINT)
+	}
 }
 
 // fetchText requests a URL without keeping the connection.
