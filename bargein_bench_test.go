@@ -37,6 +37,8 @@ func BenchmarkBargeIn(b *testing.B) {
 			k.peer.hello.Language = fmt.Sprintf("en-%04d", i)
 			k.peer.onSend, k.peer.onPlay = k.told, k.played
 			minds[k.peer.hello.Language], list[i] = k.model, k
+		}
+		for _, k := range list {
 			all.Go(func() { _ = g.Call(context.Background(), k.peer) })
 			all.Go(k.reply)
 			all.Go(k.speak)
