@@ -8,8 +8,7 @@ const (
 	AckMS   = 100 // how often the far end acknowledges while audio plays
 )
 
-// Ready accepts a call. Zero rates, detection and message limit are filled in by the door: the rates and the detection
-// of the hello ("manual" when it left it open), and the door's own limit.
+// Ready accepts a call. The gateway may leave rates, detection and message limit to the door, which completes them.
 type Ready struct {
 	Call            string // id of the call, for logs and people
 	InputRateHz     int
@@ -20,6 +19,26 @@ type Ready struct {
 	Greeting        bool // the model speaks first
 	MessageBytesMax int
 	CallMax         time.Duration // longest duration of the call
+}
+
+// Complete sets what is zero: the rates and the detection of the hello ("manual" when that left it open), and the door's
+// own limit of messages.
+func (r *Ready) Complete(h *Hello, messageBytesMax int) {
+	if r.InputRateHz == 0 {
+		r.InputRateHz = h.InputRateHz
+	}
+	if r.OutputRateHz == 0 {
+		r.OutputRateHz = h.OutputRateHz
+	}
+	if r.Detection == DetectionDefault {
+		r.Detection = h.Detection
+	}
+	if r.Detection == DetectionDefault {
+		r.Detection = DetectionManual
+	}
+	if r.MessageBytesMax == 0 {
+		r.MessageBytesMax = messageBytesMax
+	}
 }
 
 // Model is what the far end is told of the model.

@@ -366,28 +366,7 @@ func Loosely(expr string) *Property {
 		return h, err
 	}
 	p.BadPassing = nil
-	p.Check = func(ctx context.Context, pass *Pass) (Verdict, error) {
-		bad, err := p.Bad(pass.Model())
-		if err != nil {
-			return Verdict{}, err
-		}
-		g, err := pass.Graph(ctx)
-		if err != nil {
-			return Verdict{}, err
-		}
-		found := -1
-		g.Each(func(i int, m []int32) bool {
-			if bad(m) {
-				found = i
-			}
-			return found < 0
-		})
-		if found >= 0 {
-			return g.counterexample(g.PathTo(found), "reached: %s", g.Model.Format(g.Marking(found, nil))), nil
-		}
-		return g.whole("none of %d markings satisfies it", g.States()), nil
-	}
-	return p
+	return p.explicitly()
 }
 
 // Waits says that a transition fires once it was enabled for some time without

@@ -234,7 +234,7 @@ func (p *Property) explicitly() *Property {
 		if found >= 0 {
 			return g.counterexample(g.PathTo(found), "reached: %s", g.Model.Format(g.Marking(found, nil))), nil
 		}
-		return g.whole("none of %d markings", g.States()), nil
+		return g.whole("none of %d markings satisfies it", g.States()), nil
 	}
 	return p
 }

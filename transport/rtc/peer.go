@@ -80,7 +80,7 @@ func (p *peer) Ready(ctx context.Context, r transport.Ready) error {
 	if p.ready.Load() {
 		return errors.New("transport/rtc: ready: the call was accepted already")
 	}
-	p.fill(&r)
+	r.Complete(&p.hello, EventBytesMax)
 	p.mu.Lock()
 	p.out = ws.AppendReady(p.out[:0], r)
 	err := p.channel.send(ctx, p.out, p.cfg.WriteTimeout)
@@ -96,25 +96,6 @@ func (p *peer) Ready(ctx context.Context, r transport.Ready) error {
 		return fmt.Errorf("transport/rtc: ready: %w", p.inbox.why())
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// fill sets what the gateway left to the door.
-func (p *peer) fill(r *transport.Ready) {
-	if r.InputRateHz == 0 {
-		r.InputRateHz = p.hello.InputRateHz
-	}
-	if r.OutputRateHz == 0 {
-		r.OutputRateHz = p.hello.OutputRateHz
-	}
-	if r.Detection == transport.DetectionDefault {
-		r.Detection = p.hello.Detection
-	}
-	if r.Detection == transport.DetectionDefault {
-		r.Detection = transport.DetectionManual
-	}
-	if r.MessageBytesMax == 0 {
-		r.MessageBytesMax = EventBytesMax
 	}
 }
 

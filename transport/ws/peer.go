@@ -40,30 +40,11 @@ func (p *Peer) Ready(ctx context.Context, r transport.Ready) error {
 	if p.ready.Swap(true) { // before the write: the answer may be faster than its return
 		return errors.New("transport/ws: ready: the call was accepted already")
 	}
-	p.fill(&r)
+	r.Complete(&p.hello, p.cfg.MessageBytesMax)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.out = appendReady(p.out[:0], r)
 	return p.sendText(ctx, "ready")
-}
-
-// fill sets what the gateway left to the door.
-func (p *Peer) fill(r *transport.Ready) {
-	if r.InputRateHz == 0 {
-		r.InputRateHz = p.hello.InputRateHz
-	}
-	if r.OutputRateHz == 0 {
-		r.OutputRateHz = p.hello.OutputRateHz
-	}
-	if r.Detection == transport.DetectionDefault {
-		r.Detection = p.hello.Detection
-	}
-	if r.Detection == transport.DetectionDefault {
-		r.Detection = transport.DetectionManual
-	}
-	if r.MessageBytesMax == 0 {
-		r.MessageBytesMax = p.cfg.MessageBytesMax
-	}
 }
 
 // SendAudio hands over one frame of the reply. It returns [transport.ErrStalled] when the far end did not take it

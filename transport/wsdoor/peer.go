@@ -106,7 +106,7 @@ func (p *Peer) Ready(ctx context.Context, r transport.Ready) error {
 	if p.ready.Load() {
 		return fmt.Errorf("%s: ready: the call was accepted already", p.proto.Name)
 	}
-	p.fill(&r)
+	r.Complete(&p.hello, p.cfg.MessageBytesMax)
 	var out Outbox
 	p.wire.Lock()
 	defer p.wire.Unlock()
@@ -119,25 +119,6 @@ func (p *Peer) Ready(ctx context.Context, r transport.Ready) error {
 		return fmt.Errorf("%s: ready: %w", p.proto.Name, err)
 	}
 	return nil
-}
-
-// fill sets what the gateway left to the door.
-func (p *Peer) fill(r *transport.Ready) {
-	if r.InputRateHz == 0 {
-		r.InputRateHz = p.hello.InputRateHz
-	}
-	if r.OutputRateHz == 0 {
-		r.OutputRateHz = p.hello.OutputRateHz
-	}
-	if r.Detection == transport.DetectionDefault {
-		r.Detection = p.hello.Detection
-	}
-	if r.Detection == transport.DetectionDefault {
-		r.Detection = transport.DetectionManual
-	}
-	if r.MessageBytesMax == 0 {
-		r.MessageBytesMax = p.cfg.MessageBytesMax
-	}
 }
 
 // SendAudio hands over one frame of the reply. It returns [transport.ErrStalled] when the far end did not take it
