@@ -50,7 +50,7 @@ func (v *victim) address() string {
 // the call is lost or cut.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, []string{secretVariable + "=" + testSecret}, "--limits-hello-timeout", "1s", "--log-level", "error",
+	s := startServe(t, []string{secretVariable + "=" + testSecret}, "--limits-hello-timeout", "3s", "--log-level", "error",
 		"--limits-connections-per-address", "60", "--access-cpu-max", "200", "--access-late-max", "1m")
 	late, err := access.Mint([]byte(testSecret), access.Claims{ID: "late", Expiry: time.Now().Add(-time.Minute)})
 	if err != nil {
