@@ -21,8 +21,8 @@ type Ready struct {
 	CallMax         time.Duration // longest duration of the call
 }
 
-// Complete sets what is zero: the rates and the detection of the hello ("manual" when that left it open), and the door's
-// own limit of messages.
+// Complete sets what is zero: the rates and the detection of the hello ("manual" when that left it open), and the limit
+// of the door's own messages.
 func (r *Ready) Complete(h *Hello, messageBytesMax int) {
 	if r.InputRateHz == 0 {
 		r.InputRateHz = h.InputRateHz
