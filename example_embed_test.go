@@ -159,6 +159,7 @@ func Example_ownAuth() {
 	model := greeter("")
 	defer model.Close()
 	users := map[string]string{"session-of-anna": "anna"}
+	over := make(chan voicegw.Record, 1)
 	gw := gateway(voicegw.Config{
 		Dialer: live.Wire{BaseURL: model.URL()},
 		Hooks: voicegw.Hooks{
@@ -169,9 +170,10 @@ func Example_ownAuth() {
 				}
 				return &voicegw.Plan{Labels: map[string]string{"user": user}}, nil
 			},
-			Ended: func(r voicegw.Record) { fmt.Println(r.Labels["user"], "heard", r.HeardMS, "ms:", r.Reason) },
+			Ended: func(r voicegw.Record) { over <- r },
 		},
 	})
+	defer gw.Close()
 	server := httptest.NewTLSServer(gw.Voice()) // or http.ListenAndServeTLS
 	defer server.Close()
 
@@ -185,7 +187,8 @@ func Example_ownAuth() {
 	}
 	_, err = visit(server.URL, "session-of-anna", trust)
 	fmt.Println(err)
-	gw.Close()
+	r := <-over
+	fmt.Println(r.Labels["user"], "heard", r.HeardMS, "ms:", r.Reason)
 	// Output:
 	// unauthorized Log in first.
 	// <nil>

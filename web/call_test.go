@@ -226,7 +226,7 @@ func latencies(t *testing.T, s stage) {
 	c.send(event{"type": "speech", "state": "start"})
 	c.listen(quiet)
 	c.send(event{"type": "speech", "state": "stop"}, event{"type": "turn", "state": "start", "generation": 1})
-	c.play(syllables(c.rate(), 6000, 5))
+	c.play(syllables(c.rate(), 20_000, 5)) // longer than a busy machine takes to hear the caller
 	s.WaitFor(`/^[0-9]+ ms$/.test(document.querySelector("#first-audio").textContent)`)
 	c.listen(loud) // the caller speaks over the reply
 	c.send(event{"type": "speech", "state": "start"}, event{"type": "clear", "generation": 1})

@@ -1,6 +1,7 @@
 package rtc_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/audio/audiotest"
 	"github.com/voicegw/voicegw/internal/browsertest"
 	"github.com/voicegw/voicegw/live/sim"
@@ -46,8 +48,10 @@ func calling(t *testing.T, url string, after time.Duration) *browsertest.Tab {
 
 // TestChromiumOnBadNetworks hears the gateway over networks that lose, delay and shuffle packets. What it says is
 // understood: its loudness over time is that of what was said, from beginning to end, and most of its pieces sound as
-// they should. Where packets come late the browser stretches time, so that not all pieces can be laid over it.
+// they should. Where packets come late the browser stretches time, so that not all pieces can be laid over it. A busy
+// machine may keep the browser from playing; then it calls again.
 func TestChromiumOnBadNetworks(t *testing.T) {
+	const calls = 3
 	for name, network := range map[string]struct {
 		down   weather
 		pieces float64
@@ -56,28 +60,49 @@ func TestChromiumOnBadNetworks(t *testing.T) {
 		"lost and shuffled":     {weather{loss: 0.05, jitter: 40 * time.Millisecond}, 0.5},
 		"far away and shuffled": {weather{delay: 150 * time.Millisecond, jitter: 60 * time.Millisecond}, 0.5},
 	} {
-		down := network.down
 		t.Run(name, func(t *testing.T) {
-			said := speech("long")
-			w := newWorld(t, sim.Config{FixedReply: resampled(said, 24000)}, voicegw.Config{},
-				rtc.Config{Codecs: []rtc.Codec{}})
-			n := newProxy(t, w, nil)
-			tab := calling(t, webPageOf(t, rewriting(w.door, n.through)), 4*time.Second)
-			n.worsen(weather{}, down)
-			tab.WaitFor(`turns.some((turn) => turn.state === "end")`)
-			tab.Eval(`new Promise((done) => setTimeout(() => done(0), 1000))`, nil)
-			heard := pageHeard(t, tab)
-			understood(t, said, heard, network.pieces)
-			loudness(t, said, heard[max(0, audiotest.FirstLoud(heard, 16000)-1600):], 0.75)
-			n.mu.Lock()
-			t.Logf("%d packets were lost", n.lost)
-			if (down.loss > 0) != (n.lost > 10) {
-				t.Errorf("%d packets were lost", n.lost)
+			for n := 1; ; n++ {
+				err := heardThrough(t, network.down, network.pieces)
+				if err == nil {
+					break
+				}
+				if n == calls {
+					t.Fatal(err)
+				}
+				t.Logf("once more, because %v", err)
 			}
-			n.mu.Unlock()
-			tab.NoErrors()
 		})
 	}
+}
+
+// heardThrough is a call on a network that is bad on the way down.
+func heardThrough(t *testing.T, down weather, want float64) error {
+	t.Helper()
+	said := speech("long")
+	w := newWorld(t, sim.Config{FixedReply: resampled(said, 24000)}, voicegw.Config{}, rtc.Config{Codecs: []rtc.Codec{}})
+	n := newProxy(t, w, nil)
+	tab := calling(t, webPageOf(t, rewriting(w.door, n.through)), 4*time.Second)
+	n.worsen(weather{}, down)
+	tab.WaitFor(`turns.some((turn) => turn.state === "end")`)
+	tab.Eval(`new Promise((done) => setTimeout(() => done(0), 1000))`, nil)
+	heard := pageHeard(t, tab)
+	tab.NoErrors()
+	n.mu.Lock()
+	lost := n.lost
+	n.mu.Unlock()
+	if (down.loss > 0) != (lost > 10) {
+		t.Errorf("%d packets were lost", lost)
+	}
+	loud, alike := pieces(said, heard)
+	whole := audio.PCM{RateHz: 16000, Samples: heard[max(0, audiotest.FirstLoud(heard, 16000)-1600):]}
+	corr, lag := audiotest.EnvelopeCorrelation(audio.PCM{RateHz: 16000, Samples: said}, whole)
+	t.Logf("%d pieces of %d were heard, loudness %.3f alike, %v later; %d packets were lost", alike, loud, corr, lag,
+		lost)
+	if float64(alike) < want*float64(loud) || corr < 0.75 {
+		return fmt.Errorf("of %d pieces %d were heard, want %.0f %%, and the loudness is %.3f alike, want 0.75", loud, alike,
+			100*want, corr)
+	}
+	return nil
 }
 
 // clickMax is what a test allows from the click to the first sound on a machine that does other things too.

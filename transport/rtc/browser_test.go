@@ -159,8 +159,16 @@ func TestChromiumBargeIn(t *testing.T) {
 // jitter buffer stretches and shortens time, so the whole cannot be laid over what was heard.
 func understood(t *testing.T, said, heard []int16, want float64) {
 	t.Helper()
+	loud, alike := pieces(said, heard)
+	t.Logf("%d of %d pieces were heard", alike, loud)
+	if loud == 0 || float64(alike) < want*float64(loud) {
+		t.Errorf("%d of %d pieces were heard", alike, loud)
+	}
+}
+
+// pieces counts the loud pieces of what was said, and those of them that were heard.
+func pieces(said, heard []int16) (loud, alike int) {
 	const piece = 8000
-	loud, alike := 0, 0
 	for at := 0; at+piece <= len(said); at += piece {
 		if audio.RMS(said[at:at+piece]) < audiotest.Loud {
 			continue
@@ -170,10 +178,7 @@ func understood(t *testing.T, said, heard []int16, want float64) {
 			alike++
 		}
 	}
-	t.Logf("%d of %d pieces were heard", alike, loud)
-	if loud == 0 || float64(alike) < want*float64(loud) {
-		t.Errorf("%d of %d pieces were heard", alike, loud)
-	}
+	return loud, alike
 }
 
 // TestChromiumRefused tells the page why it may not call.
