@@ -52,9 +52,9 @@ func TestProveBeforeServing(t *testing.T) {
 	}
 }
 
-// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or hear that the gateway is ready.
-func TestNothingListensBeforeTheProof(t *testing.T) {
-	t.Parallel()
+// unstarted is a gateway with the embedded model that has not begun to serve.
+func unstarted(t *testing.T) *serving {
+	t.Helper()
 	o, err := configured(t, "", nil, "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -63,12 +63,19 @@ func TestNothingListensBeforeTheProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = m.close() }()
+	t.Cleanup(func() { _ = m.close() })
 	s, err := newServing(o, m, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.gw.Close() }()
+	t.Cleanup(func() { _ = s.gw.Close() })
+	return s
+}
+
+// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or hear that the gateway is ready.
+func TestNothingListensBeforeTheProof(t *testing.T) {
+	t.Parallel()
+	s := unstarted(t)
 	never, cancel := context.WithCancel(t.Context())
 	cancel()
 	const want = "before the nets of calls were proved"
@@ -83,20 +90,8 @@ func TestNothingListensBeforeTheProof(t *testing.T) {
 // TestServeLooksAtItsLoad: what is late is looked at while calls are taken, and asked before one is.
 func TestServeLooksAtItsLoad(t *testing.T) {
 	t.Parallel()
-	o, err := configured(t, "", nil, "--listen", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := openModel(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = m.close() }()
-	s, err := newServing(o, m, zap.NewNop())
-	if err == nil {
-		err = errors.Join(s.open(), s.listen())
-	}
-	if err != nil {
+	s := unstarted(t)
+	if err := errors.Join(s.open(), s.listen()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
