@@ -7,6 +7,7 @@ GO       ?= go
 ARGS     ?=
 BENCH    ?= .
 CALLS    ?= 1000
+CONFIG   ?=
 COUNT    ?= 1
 FUZZTIME ?= 10s
 MUTANTS  ?=
@@ -46,7 +47,7 @@ fmt: ## rewrite the Go files as gofmt writes them
 
 vet: ## go vet and staticcheck (PKG=./audio/...)
 	$(GO) vet $(PKG)
-	$(GO) tool staticcheck $(PKG)
+	$(GO) tool -modfile internal/tools/go.mod staticcheck $(PKG)
 
 race: ## every test under the race detector (PKG=./live/...)
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(PKG)
@@ -59,8 +60,9 @@ sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: 
 		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' . \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 
-mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/)
-	$(GO) test ./voicenets -run '^TestMutants$$' -count 1 -timeout 0 -v -mutation -mutants '$(MUTANTS)' \
+mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/ CONFIG=consent)
+	$(GO) test ./voicenets -run '^TestMutants$(if $(CONFIG),Refused)$$' -count 1 -timeout 0 -v -mutation \
+		-mutants '$(MUTANTS)' -config '$(CONFIG)' \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 
 bench: ## benchmarks with allocations (PKG=./audio BENCH=Resample COUNT=5)

@@ -1,12 +1,14 @@
 package voicegw
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,19 +49,22 @@ type call struct {
 	mic    *microphone
 	feed   *netFeed // nil: nobody watches
 
+	recorder *recorder // nil: the call is not recorded
+	writers  *atomic.Int64
+
 	// Of the net's loop:
 	reply    uint64 // the generation of the reply that is being played, as on the wire; 0: none
+	forgot   uint64 // the event that withdrew consent last
 	answered bool   // the peer was told that the call stands
-	turns    int    // of the caller, so far
-
-	dials []time.Time // when the last dialsMax of dial began, oldest first
 
 	carriers sync.WaitGroup // besides run
 
 	mu     sync.Mutex
-	why    *ending            // nil while the call goes on
+	wish   *ending            // the end that the net was asked for first, nil if it was not
 	last   *ending            // how the model was lost last, nil if it was not
+	why    *ending            // what the net said, or what broke; nil while the call goes on
 	giveUp context.CancelFunc // of the dial; nil when none is under way
+	dialed dialed             // what the dial under way tells the model
 	link   *link              // the newest; nil before
 
 	draining bool // the net is to be asked to end the call, guarded by mu
@@ -78,7 +83,7 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	id := newID()
 	c := &call{cfg: &g.cfg, id: id, peer: peer, hello: hello, plan: plan, events: event.NewRing(ringEvents),
 		log: g.cfg.Log.With(zap.String("call", id), zap.String("client", hello.Client))}
-	c.session, c.metrics = &Session{c}, g.metrics
+	c.session, c.metrics, c.writers = &Session{c}, g.metrics, &g.writers
 	c.prog = g.programs[variant{c.detection(), hello.HalfDuplex}]
 	c.down, c.up, c.tools = newDownlink(c), newUplink(c), newToolBook(c, plan.Tools)
 	return c
@@ -108,7 +113,7 @@ func (c *call) run(ctx context.Context) error {
 	c.began = time.Now()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.start(work); err != nil {
-		c.endWith(&ending{reason: transport.ReasonInternal, err: err})
+		c.broke(err)
 	} else {
 		c.carryOn(ctx)
 	}
@@ -167,8 +172,8 @@ func (c *call) carry(what string, fn func()) {
 func (c *call) dialling(cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.giveUp = cancel
-	return c.why == nil
+	c.giveUp, c.dialed = cancel, dialed{}
+	return c.goesOn()
 }
 
 // setup is what the model is asked to be in this call.
@@ -194,7 +199,7 @@ func (c *call) carryOn(ctx context.Context) {
 	select {
 	case <-c.net.Done():
 	case <-ctx.Done():
-		c.end(voicenets.GoingAway, "")
+		c.end(voicenets.GoingAway)
 		<-c.net.Done()
 	}
 	if err := c.net.Err(); err != nil {
@@ -227,14 +232,14 @@ func (c *call) start(work context.Context) error {
 			store = event.Tee(store, watcher)
 		}
 	}
-	if r := c.recording(); r != nil {
-		store = event.Tee(store, r.queue)
-		c.carry("recording", func() { r.run(work) })
+	if c.recorder = c.recording(); c.recorder != nil {
+		store = event.Tee(store, c.recorder.store())
+		c.carry("recording", func() { c.recorder.run(work) })
 	}
 	ready := make(chan struct{}) // the net's first outputs wait for c.net
 	net, err := runner.Start(c.prog.Program, runner.Config{Name: c.id, Store: store, Logger: c.log,
-		Measure: c.cfg.Lateness,
-		Out:     func(t petri.Token) { <-ready; c.out(work, t) }})
+		Measure: c.cfg.Lateness, Destinations: destinations(c.prog.Program), StoreFailed: c.storeFailed,
+		Out: func(t petri.Token) { <-ready; c.out(work, t) }})
 	if err != nil {
 		return err
 	}
@@ -254,15 +259,18 @@ func (c *call) stands(net *runner.Runner) {
 	if c.draining {
 		_ = net.Inject(voicenets.Drain.Token(struct{}{})) // the first of all: there is room
 	}
-	if c.why != nil {
-		c.over(c.why.end)
+	if w := cmp.Or(c.why, c.wish); w != nil {
+		c.over(w.end)
 	}
 }
 
 func (c *call) readiness() transport.Ready {
-	det := transport.DetectionManual
-	if c.detection() == voicenets.Server {
-		det = transport.DetectionServer
+	det := c.hello.Detection
+	if det == transport.DetectionDefault {
+		det = transport.DetectionManual
+		if c.cfg.Detection == voicenets.Server {
+			det = transport.DetectionServer
+		}
 	}
 	model := c.cfg.Model
 	if own := c.plan.Setup.Model; own != c.cfg.Setup.Model && own != "" {
@@ -283,18 +291,21 @@ func (c *call) out(work context.Context, t petri.Token) {
 		c.up.put(upItem{frame: v})
 	case voicenets.Command:
 		if v == voicenets.ActivityStart {
-			c.turns++
 			c.talk.turn("")
 		}
 		c.up.put(upItem{cmd: v})
 	case *voicenets.Typed:
-		c.turns++
+		if t.Place() == string(voicenets.TextLost) {
+			if !v.FromHost {
+				c.down.put(downItem{msg: textLost(v.Lost)})
+			}
+			return
+		}
 		c.talk.turn(v.Text)
 		c.up.put(upItem{text: v})
 	case *voicenets.CallerTurn:
-		c.up.put(upItem{turn: v})
+		c.up.again(v)
 	case *voicenets.ToolEnd:
-		c.tools.ended(v, c.turns)
 		c.up.put(upItem{tool: v})
 	case *voicenets.ReplyFrame:
 		c.acks.sent(v.Gen)
@@ -304,6 +315,9 @@ func (c *call) out(work context.Context, t petri.Token) {
 		c.noticed(v)
 		c.down.put(downItem{notice: v})
 	case *voicenets.Words:
+		if t.Seq() > c.forgot {
+			c.talk.add(v.Who, v.Text)
+		}
 		c.down.put(downItem{words: v})
 	default:
 		c.asked(work, t)
@@ -323,16 +337,34 @@ func (c *call) asked(work context.Context, t petri.Token) {
 		c.carry("giving a prompt", func() { c.play(work, p) })
 	case string(voicenets.StartTool):
 		run, _ := voicenets.StartTool.From(t)
-		c.tools.start(work, run, c.turns)
+		c.tools.start(work, run)
 	case string(voicenets.StopTool):
 		run, _ := voicenets.StopTool.From(t)
 		c.tools.stop(run)
 	case string(voicenets.Dial):
 		from, _ := voicenets.Dial.From(t)
-		c.carry("dialling the model", func() { c.dial(work, from) })
+		ctx, cancel := context.WithCancel(work)
+		if !c.dialling(cancel) {
+			cancel()
+			return // nobody waits for it
+		}
+		c.carry("dialling the model", func() {
+			defer cancel()
+			c.dial(work, ctx, from)
+		})
 	case string(voicenets.UseLink):
 		d, _ := voicenets.UseLink.From(t)
 		c.use(work, d.Link.(*link))
+	case string(voicenets.HoldUplink):
+		c.up.hold()
+		c.withhold(false)
+	case string(voicenets.ReleaseUplink):
+		c.up.release()
+	case string(voicenets.DropUplink):
+		c.up.drop()
+		c.talk.forget()
+		c.forgot = t.Seq()
+		c.withhold(true)
 	case string(voicenets.CloseLink):
 		c.newest().down(work, nil)
 	case string(voicenets.Collected):
@@ -343,15 +375,15 @@ func (c *call) asked(work context.Context, t petri.Token) {
 		c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageTransfer, Text: to.Address}})
 	case string(voicenets.Hangup):
 		e, _ := voicenets.Hangup.From(t)
-		c.end(e, "")
+		c.hungUp(e)
 		c.endReply(e)
 	}
 }
 
 // use makes a connection the model; the first one makes the call stand.
 func (c *call) use(work context.Context, l *link) {
-	c.up.put(upItem{link: l})
-	c.carry("reading the model", func() { l.read(work) })
+	l.carry("reading the model", func() { l.read(work) })
+	c.up.use(l) // from here on writing may find that it is down
 	if c.answered {
 		return
 	}
@@ -384,7 +416,7 @@ func (c *call) noticed(n voicenets.Notice) {
 		c.acks.cleared(n.Gen)
 		c.mic.cleared()
 	case voicenets.HoldEnded, voicenets.ProtectEnded, voicenets.ConsentGiven:
-		c.mic.abort.Store(true) // who speaks already begins to be heard now
+		c.mic.reopen.Store(true) // a caller in mid-speech is heard from now on
 	}
 }
 
@@ -401,11 +433,11 @@ func (c *call) endReply(e voicenets.End) {
 		Generation: c.reply}})
 }
 
-// inject puts a token into the net. While the net cannot follow it waits, so
-// that a connection fills up instead of our memory. It must not be called by
-// the net's loop.
+// inject puts a token into the net, unless ctx is done. While the net cannot
+// follow it waits, so that a connection fills up instead of our memory. It must
+// not be called by the net's loop.
 func (c *call) inject(ctx context.Context, t petri.Token) {
-	for {
+	for ctx.Err() == nil {
 		err := c.net.Inject(t)
 		if err == nil || isClosed(err) || errors.Is(err, petri.ErrPlace) {
 			return // what this call's net does not know of changes nothing

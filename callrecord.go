@@ -27,6 +27,9 @@ type Record struct {
 	Unanswered         int `json:"unanswered"`          // turns of the caller's without a reply
 	LinksLost          int `json:"links_lost"`          // connections to the model that were replaced
 	HeardMS            int `json:"heard_ms"`            // of the replies, as the peer acknowledged
+
+	// RecordLost says that events are missing from what Config.Record wrote.
+	RecordLost bool `json:"record_lost,omitempty"`
 }
 
 // tally counts what a Record tells. The zero value is ready.
@@ -66,6 +69,7 @@ func (c *call) record() Record {
 	r := c.tally.counts
 	c.tally.mu.Unlock()
 	w := c.ended()
+	r.RecordLost = c.recorder != nil && c.recorder.isLost()
 	r.Call, r.Door, r.Client, r.Labels = c.id, c.hello.Door, c.hello.Client, c.plan.Labels
 	r.From, r.To = c.hello.From, c.hello.To
 	r.Began, r.Duration, r.Reason = c.began, time.Since(c.began), w.reason.String()

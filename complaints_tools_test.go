@@ -151,6 +151,43 @@ func TestComplaintCancelOvertakes(t *testing.T) {
 	}
 }
 
+// slowReplies is a dialer on whose connections the result of a tool takes three
+// seconds to leave.
+type slowReplies struct{ live.Dialer }
+
+func (d slowReplies) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
+	c, err := d.Dialer.Dial(ctx, s)
+	return slowReplyConn{c}, err
+}
+
+type slowReplyConn struct{ live.Conn }
+
+func (c slowReplyConn) Send(ctx context.Context, m live.ClientMessage) error {
+	if m.Kind == live.ClientToolReply {
+		time.Sleep(3 * time.Second)
+	}
+	return c.Conn.Send(ctx, m)
+}
+
+// TestCancelOfACallThatEnded cancels a call whose result waits behind another,
+// when the only slot runs the next call: that one is answered.
+func TestCancelOfACallThatEnded(t *testing.T) {
+	pl := tooled(t, lookUp(time.Second, nil),
+		"on turn 1: call look_up {}\non turn 1 +1100ms: call look_up {}\non turn 1 +2300ms: call look_up {}\n"+
+			`on turn 1 +2500ms: send {"toolCallCancellation":{"ids":["call-1-2"]}}`)
+	pl.gw.Net.ToolSlots = 1
+	pl.between = func(d live.Dialer) live.Dialer { return slowReplies{d} }
+	inBubble(t, pl, func(w *world) {
+		p := w.call(hello(), manner{})
+		p.utters("hello")
+		time.Sleep(20 * time.Second)
+		c := w.connection(1)
+		if len(c.Calls) != 3 || c.Calls[2].Ended != "replied" {
+			t.Errorf("the calls %+v got the results %+v", c.Calls, c.ToolReplies)
+		}
+	})
+}
+
 // TestComplaintCannotHangUp ends a call whose model calls tools without end, and
 // whose tools take their time, at once.
 func TestComplaintCannotHangUp(t *testing.T) {

@@ -55,9 +55,23 @@ type Config struct {
 	// Activity holds the thresholds of the speech detector.
 	Activity audio.ActivityConfig
 
-	// CallsMax is the most calls at one time, handshakes included: 100, at most
-	// 100,000.
+	// CallsMax is the most calls at one time, from the hello that is accepted to
+	// the end of the call: 100, at most 100,000.
 	CallsMax int
+	// HandshakesMax is the most callers at one time whose hello is still to come,
+	// or to be accepted: 256, at most 100,000. They hold no line. One more is let
+	// in and pushes out the one that has waited longest, of the address that has
+	// the most of them.
+	HandshakesMax int
+	// HandshakesPerAddress is how many of them one network address has at most
+	// (of IPv6 one /64): 64. One more pushes out its own oldest. Where all callers
+	// come from the address of a proxy, make it HandshakesMax.
+	HandshakesPerAddress int
+	// TypedPerMinute is how many turns a caller may type in a call, by texts and by
+	// entries of digits that end with #: as many at once, then one each
+	// minute/TypedPerMinute. Others are not taken, and the caller is told by an
+	// error too_fast. 20, at most 6,000.
+	TypedPerMinute int
 	// DialTimeout limits the model's dial and setup: 15 s.
 	DialTimeout time.Duration
 	// ShowNet lets a peer that asks see the net of its own call move.
@@ -71,12 +85,19 @@ type Config struct {
 	// Record, if not nil, is asked for each call where its events shall be
 	// written, as an archive that event.Replay, or `voicegw replay`, plays
 	// again. An archive holds no audio and no words. It is closed when the call
-	// is over. Record is called by several goroutines.
+	// is over. Record is called by several goroutines. It may block, and so may the
+	// writer: 2 s later the record counts as lost, and so does one whose writer
+	// fails. RecordLoss says what then becomes of the call.
 	Record func(call string) (io.WriteCloser, error)
+	// RecordLoss is what a call does that loses its record: by default it ends if
+	// Net.Consent is set and goes on otherwise.
+	RecordLoss RecordLoss
 	// Watch, if not nil, is asked for each call for one more store of its events,
 	// such as a verify/monitor.Store or an event.OTel; nil is none. prog is the
-	// net of the call, which does not go on before Append returns. Watch is
-	// called by several goroutines.
+	// net of the call, which does not go on before Append returns. If the store
+	// can fail (event.Failer), or takes 5 s to store what an output waits for, that
+	// ends the call with transport.ReasonRecordLost; event.Optional prevents the
+	// first. Watch is called by several goroutines.
 	Watch func(call string, prog *petri.Program) event.Store
 	// Lateness, if not nil, is told again and again how late outputs of the nets of
 	// calls were handed over. The Late of an access.Load is one: then calls are
@@ -91,14 +112,31 @@ const (
 	callsMaxDefault    = 100
 	callsMax           = 100_000
 	dialTimeoutDefault = 15 * time.Second
-	greetingLenMax     = 4000 // bytes
-	toolSlotsDefault   = 2
-	nudgeDefault       = "(The caller is waiting for your answer. Please answer now.)"
+
+	handshakesMaxDefault        = 256
+	handshakesPerAddressDefault = 64
+	handshakesMax               = 100_000
+
+	typedPerMinuteDefault = 20
+	typedPerMinuteMax     = 6000
+
+	greetingLenMax   = 4000 // bytes
+	toolSlotsDefault = 2
+	nudgeDefault     = "(The caller is waiting for your answer. Please answer now.)"
 )
 
 func (c Config) withDefaults() (Config, error) {
 	if c.CallsMax == 0 {
 		c.CallsMax = callsMaxDefault
+	}
+	if c.HandshakesMax == 0 {
+		c.HandshakesMax = handshakesMaxDefault
+	}
+	if c.HandshakesPerAddress == 0 {
+		c.HandshakesPerAddress = min(handshakesPerAddressDefault, c.HandshakesMax)
+	}
+	if c.TypedPerMinute == 0 {
+		c.TypedPerMinute = typedPerMinuteDefault
 	}
 	if c.DialTimeout == 0 {
 		c.DialTimeout = dialTimeoutDefault
@@ -127,8 +165,17 @@ func (c *Config) check() error {
 		return fmt.Errorf("voicegw: Config.Dialer is nil; use live.Wire with an API key, or with the URL of live/sim")
 	case c.CallsMax < 1 || c.CallsMax > callsMax:
 		return fmt.Errorf("voicegw: Config.CallsMax is %d; 1 to %d is possible", c.CallsMax, callsMax)
+	case c.HandshakesMax < 1 || c.HandshakesMax > handshakesMax:
+		return fmt.Errorf("voicegw: Config.HandshakesMax is %d; 1 to %d is possible", c.HandshakesMax, handshakesMax)
+	case c.HandshakesPerAddress < 1 || c.HandshakesPerAddress > c.HandshakesMax:
+		return fmt.Errorf("voicegw: Config.HandshakesPerAddress is %d; 1 to HandshakesMax (%d) is possible",
+			c.HandshakesPerAddress, c.HandshakesMax)
+	case c.TypedPerMinute < 1 || c.TypedPerMinute > typedPerMinuteMax:
+		return fmt.Errorf("voicegw: Config.TypedPerMinute is %d; 1 to %d is possible", c.TypedPerMinute, typedPerMinuteMax)
 	case c.DialTimeout < 0:
 		return fmt.Errorf("voicegw: Config.DialTimeout is %v; it must be positive", c.DialTimeout)
+	case c.RecordLoss > RecordLossEnds:
+		return fmt.Errorf("voicegw: Config.RecordLoss is %d; 0 to %d is possible", c.RecordLoss, RecordLossEnds)
 	case c.Detection > voicenets.Server:
 		return fmt.Errorf("voicegw: Config.Detection is %d; voicenets.Manual or voicenets.Server is possible", c.Detection)
 	case len(c.Greeting) > greetingLenMax || !utf8.ValidString(c.Greeting):

@@ -30,6 +30,13 @@ func (t *conversation) turn(typed string) {
 	t.asked, t.answered = typed, ""
 }
 
+// forget drops all that was said.
+func (t *conversation) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines, t.bytes, t.asked, t.answered = nil, 0, "", ""
+}
+
 // newest is what the caller said in the newest turn, and what was said to that,
 // as far as either was written down.
 func (t *conversation) newest() (asked, answered string) {

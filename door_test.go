@@ -59,38 +59,106 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestHandshakeTakesALine counts those who connect and say nothing.
-func TestHandshakeTakesALine(t *testing.T) {
-	t.Parallel()
-	inBubble(t, plan{gw: voicegw.Config{CallsMax: 1}}, func(w *world) {
-		tap := &tap{dial: w.dial}
-		mute := make(chan error, 1)
-		go func() {
-			c, err := tap.connect(context.Background(), "", "")
-			if err == nil {
-				r, _ := http.NewRequest(http.MethodGet, "http://127.0.0.1/v1/voice", nil)
-				for i, h := 0, upgrade(); i < len(h); i += 2 {
-					r.Header.Set(h[i], h[i+1])
-				}
-				err = r.Write(c)
+// mute connects and says nothing. It returns when the upgrade was requested.
+func (w *world) mute() *tap {
+	w.t.Helper()
+	tap := &tap{dial: w.dial}
+	asked := make(chan error, 1)
+	go func() {
+		c, err := tap.connect(context.Background(), "", "")
+		if err == nil {
+			r, _ := http.NewRequest(http.MethodGet, "http://127.0.0.1/v1/voice", nil)
+			for i, h := 0, upgrade(); i < len(h); i += 2 {
+				r.Header.Set(h[i], h[i+1])
 			}
-			mute <- err
-			_, _ = io.Copy(io.Discard, c)
-		}()
-		if err := <-mute; err != nil {
-			w.t.Fatal(err)
+			err = r.Write(c)
 		}
-		time.Sleep(time.Second)
-		if r := w.refused(hello()); r.Status != http.StatusServiceUnavailable || w.gw.Calls() != 0 {
-			t.Errorf("beside a handshake the caller heard %v, and %d calls run", r, w.gw.Calls())
+		asked <- err
+		_, _ = io.Copy(io.Discard, c)
+	}()
+	if err := <-asked; err != nil {
+		w.t.Fatal(err)
+	}
+	return tap
+}
+
+// TestHandshakesTakeNoLine: those who connect and say nothing leave the lines
+// to those who do, and are hung up on in the end.
+func TestHandshakesTakeNoLine(t *testing.T) {
+	t.Parallel()
+	inBubble(t, plan{gw: voicegw.Config{CallsMax: 1, HandshakesMax: 5}}, func(w *world) {
+		var taps []*tap
+		for range 5 {
+			taps = append(taps, w.mute())
+			time.Sleep(time.Millisecond)
 		}
-		// no hello: the door closes, and waits for an answer to that, which does not come
+		if status, _, _ := w.get("/readyz"); status != http.StatusOK || w.gw.Calls() != 0 {
+			t.Errorf("beside silent handshakes /readyz answers %d, and %d calls run", status, w.gw.Calls())
+		}
+		p := w.call(hello(), manner{})
+		time.Sleep(ws.CloseTimeoutDefault) // it is hung up on, and does not answer
+		if code := taps[0].closeCode(); code != transport.ReasonBusy.Code() {
+			t.Errorf("the oldest is closed by %d", code)
+		}
+		if r := w.refused(hello()); r.Status != http.StatusServiceUnavailable {
+			t.Errorf("beside the only call the caller heard %v", r)
+		}
 		time.Sleep(ws.HelloTimeoutDefault + ws.CloseTimeoutDefault)
-		if code := tap.closeCode(); code != transport.ReasonHelloTimeout.Code() {
-			t.Errorf("close code %d", code)
+		for i, tap := range taps[1:] {
+			if code := tap.closeCode(); code != transport.ReasonHelloTimeout.Code() {
+				t.Errorf("silent handshake %d is closed by %d", i+1, code)
+			}
 		}
-		w.call(hello(), manner{})
+		p.hangUp()
 	})
+}
+
+// TestGatewayIsNoLines: a door cannot be given the gateway in place of what is
+// behind its guard.
+func TestGatewayIsNoLines(t *testing.T) {
+	if _, ok := any(new(voicegw.Gateway)).(transport.Lines); ok {
+		t.Error("a gateway is a transport.Lines: a door that gets it asks no guard")
+	}
+}
+
+// TestWhenALineIsTaken: before Hooks.Begin where a guard has let the caller
+// pass, behind it where it may be the one who looks at the token. A handshake
+// that is refused holds none.
+func TestWhenALineIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, guard := range map[string]func(transport.Lines) transport.Lines{
+		"guard": func(l transport.Lines) transport.Lines { return l }, "none": nil} {
+		var in *world
+		ready := func() bool { status, _, _ := in.get("/readyz"); return status == http.StatusOK }
+		agree := false
+		cfg := voicegw.Config{CallsMax: 1, Guard: guard}
+		cfg.Hooks.Begin = func(context.Context, *transport.Hello) (*voicegw.Plan, error) {
+			if ready() == (guard != nil) {
+				t.Errorf("guard %s: in Begin a line is free: %v", name, ready())
+			}
+			if !agree {
+				return nil, errors.New("no")
+			}
+			return nil, nil
+		}
+		inBubble(t, plan{gw: cfg}, func(w *world) {
+			in = w
+			h := hello()
+			h.Version = transport.Version
+			line, err := w.gw.Lines().Take(transport.Handshake{Remote: "192.0.2.1"})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			defer line.Release()
+			if line.Check(context.Background(), &h) == nil || !ready() {
+				t.Errorf("guard %s: a handshake that is refused is let in, or holds the line", name)
+			}
+			agree = true
+			if err := line.Check(context.Background(), &h); err != nil || ready() {
+				t.Errorf("guard %s: a handshake that is accepted holds no line: %v", name, err)
+			}
+		})
+	}
 }
 
 // TestHealth serves the paths of a gateway.
@@ -227,6 +295,7 @@ func TestConfig(t *testing.T) {
 		"Dialer":            {},
 		"CallsMax is -1":    {Dialer: d, CallsMax: -1},
 		"DialTimeout is -1": {Dialer: d, DialTimeout: -1},
+		"RecordLoss is 3":   {Dialer: d, RecordLoss: 3},
 		"Detection is 2":    {Dialer: d, Detection: 2},
 		"Greeting has 4001": {Dialer: d, Greeting: strings.Repeat("x", 4001)},
 		"Greeting has 1":    {Dialer: d, Greeting: "\xff"},

@@ -224,6 +224,17 @@ func modeMessage(kind voicenets.NoticeKind) transport.Message {
 	}
 }
 
+// textLost tells the peer of a text that does not go to the model. It does not
+// quote the text.
+func textLost(why voicenets.Loss) *transport.Message {
+	return &transport.Message{Kind: transport.MessageError, Code: codeTextLost,
+		Text: "The text was not sent: " + whyLost(why) + "."}
+}
+
+// codeTextLost is the code of the error that tells of a text which does not go
+// to the model.
+const codeTextLost = "text_lost"
+
 // codeNoReply is the code of the error that says that a turn of the caller's
 // gets no reply.
 const codeNoReply = "no_reply"

@@ -35,7 +35,7 @@ func TestDrain(t *testing.T) {
 	inBubble(t, plan{gw: withGoodbye(), model: long()}, func(w *world) {
 		p := w.call(hello(), manner{})
 		p.played(p.turn(transport.StateStart).Generation, time.Second)
-		line, err := w.gw.Lines().Take(nil) // of a handshake
+		line, err := w.gw.Lines().Take(transport.Handshake{}) // of a handshake
 		if err != nil {
 			w.t.Fatal(err)
 		}

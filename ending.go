@@ -1,6 +1,7 @@
 package voicegw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,42 +15,65 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// ending is why a call is over.
+// ending is why a call is over, or is to be.
 type ending struct {
-	end     voicenets.End // what the net is told
+	end     voicenets.End // the net's word for it
 	reason  transport.Reason
 	message string // for people; empty: the reason's own
 	err     error  // nil: an ordinary end
 }
 
-// end ends the call. The first one decides; message, a sentence for people,
-// may be empty. It never blocks and may be called by anyone, also by the net's
-// loop.
-func (c *call) end(e voicenets.End, message string) {
-	w := &ending{end: e, reason: reasonOf(e), message: message}
-	if e == voicenets.ModelLost {
-		c.mu.Lock()
-		if c.last != nil {
-			w = c.last
-		}
-		c.mu.Unlock()
-	}
-	c.endWith(w)
-}
+// end asks the net to end the call. It never blocks and may be called by anyone,
+// also by the net's loop.
+func (c *call) end(e voicenets.End) { c.endWith(&ending{end: e, reason: reasonOf(e)}) }
 
-// endWith ends the call, unless it has ended.
+// endWith asks the net to end the call, unless that was asked for before. From
+// then on nothing new begins. What the call ends by is what the net says.
 func (c *call) endWith(w *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.why != nil {
+	if !c.goesOn() {
 		return
 	}
-	c.why = w
-	if c.giveUp != nil {
-		c.giveUp()
-	}
+	c.wish = w
+	c.stopDialling()
 	if c.net != nil {
 		c.over(w.end)
+	}
+}
+
+// hungUp takes the net's word that the call is over, with the details of the
+// first who asked for that end or of how the model was lost. It is called by the
+// net's loop.
+func (c *call) hungUp(e voicenets.End) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := &ending{end: e, reason: reasonOf(e)}
+	switch {
+	case c.wish != nil && c.wish.end == e:
+		w = c.wish
+	case e == voicenets.ModelLost && c.last != nil:
+		w = c.last
+	}
+	c.decide(w)
+}
+
+// decide says why the call is over, unless that is decided; mu is held.
+func (c *call) decide(w *ending) {
+	if c.why == nil {
+		c.why = w
+	}
+	c.stopDialling()
+}
+
+// goesOn reports that nobody has ended the call or asked for its end; mu is
+// held.
+func (c *call) goesOn() bool { return c.wish == nil && c.why == nil }
+
+// stopDialling gives up the dial under way, if any; mu is held.
+func (c *call) stopDialling() {
+	if c.giveUp != nil {
+		c.giveUp()
 	}
 }
 
@@ -61,11 +85,11 @@ func (c *call) over(e voicenets.End) {
 	}
 }
 
-// broke ends the call by a fault of ours.
+// broke ends the call by a fault of ours, whatever the net would say.
 func (c *call) broke(err error) {
-	c.endWith(&ending{end: voicenets.GoingAway, reason: transport.ReasonInternal, err: err})
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.decide(&ending{end: voicenets.GoingAway, reason: transport.ReasonInternal, err: err})
 	if c.net != nil {
 		c.net.Stop()
 	}
@@ -76,18 +100,18 @@ func (c *call) broke(err error) {
 func (c *call) failed(w *ending) (goesOn bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last = w
-	return c.why == nil
+	if c.goesOn() {
+		c.last = w
+	}
+	return c.goesOn()
 }
 
-// ended returns why the call is over. Only a run that was stopped from outside
-// has no reason.
+// ended returns why the call is over. A net that was stopped says nothing: then
+// the end that was asked for counts, if there is one.
 func (c *call) ended() *ending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.why == nil {
-		c.why = &ending{end: voicenets.GoingAway, reason: transport.ReasonGoingAway}
-	}
+	c.decide(cmp.Or(c.wish, &ending{end: voicenets.GoingAway, reason: transport.ReasonGoingAway}))
 	return c.why
 }
 
@@ -111,7 +135,7 @@ func (c *call) part() error {
 	return nil
 }
 
-// peerGone ends the call for the reason its connection ended.
+// peerGone asks for the end of the call for the reason its connection ended.
 func (c *call) peerGone(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return

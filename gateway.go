@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/dot"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/voicenets"
 )
@@ -26,23 +27,17 @@ type Gateway struct {
 
 	metrics    *metrics
 	collectors collectors
+	writers    atomic.Int64 // of records: goroutines that may be blocked
+
+	handshakes *httpdoor.Backlog
 
 	mu       sync.Mutex
-	lines    map[*line]struct{}
-	calls    int           // of lines
-	stage    stage         // of its end
-	freed    chan struct{} // closed when a line is given back; nil: nobody waits for that
+	lines    map[*line]struct{} // from the first byte of a handshake to the end of its call
+	taken    int                // of lines: not more than CallsMax
+	calls    int                // of taken
+	stage    stage              // of its end
+	freed    chan struct{}      // closed when a line is given back; nil: nobody waits for that
 	released sync.WaitGroup
-}
-
-// line is one of the gateway's CallsMax lines. It is taken from the first byte
-// of a handshake to the end of the call.
-type line struct {
-	g        *Gateway
-	drop     func() // gives up the handshake; nil behind it
-	call     *call  // nil before it
-	plan     *Plan  // of a call that is to begin
-	released sync.Once
 }
 
 // variant is what makes the nets of two calls different.
@@ -67,25 +62,23 @@ var (
 	ErrBusy = errors.New("voicegw: all lines are in use")
 )
 
-// retryAfter is when a caller who found all lines in use may try again.
-const retryAfter = 5 * time.Second
-
 // New checks cfg and compiles the nets that calls will run.
 func New(cfg Config) (*Gateway, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, lines: map[*line]struct{}{}}
+	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, lines: map[*line]struct{}{},
+		handshakes: httpdoor.NewBacklog(cfg.HandshakesMax, cfg.HandshakesPerAddress)}
 	g.metrics, g.collectors = newMetrics(g)
 	for _, v := range variants() {
 		if g.programs[v], err = compile(cfg, v); err != nil {
 			return nil, err
 		}
 	}
-	g.guarded = g
+	g.guarded = lines{g}
 	if cfg.Guard != nil {
-		g.guarded = cfg.Guard(g)
+		g.guarded = cfg.Guard(g.guarded)
 	}
 	wsc := cfg.WS
 	wsc.Lines, wsc.Log = g.guarded, cfg.Log
@@ -164,7 +157,7 @@ func (g *Gateway) Calls() int {
 func (g *Gateway) Voice() http.Handler { return g.door }
 
 // Lines are the gateway's lines behind Config.Guard, for doors of other
-// protocols.
+// protocols. There is no way to them around the guard.
 func (g *Gateway) Lines() transport.Lines { return g.guarded }
 
 // Call runs a call with a peer, until it ends; the peer is closed then. It is
@@ -174,7 +167,7 @@ func (g *Gateway) Lines() transport.Lines { return g.guarded }
 // *live.CloseError, a *transport.Ended, or why the hello cannot be taken. When
 // ctx is done the call ends as going away.
 func (g *Gateway) Call(ctx context.Context, peer transport.Peer) error {
-	l, err := g.guarded.Take(nil)
+	l, err := g.guarded.Take(transport.Handshake{Remote: peer.Hello().Remote, Proven: true})
 	if err != nil {
 		reason, text := transport.ReasonBusy, ""
 		var refused *transport.Refused
@@ -186,116 +179,6 @@ func (g *Gateway) Call(ctx context.Context, peer transport.Peer) error {
 	}
 	defer l.Release()
 	return l.Call(ctx, peer)
-}
-
-// room is nil while a line is free; mu is held.
-func (g *Gateway) room() error {
-	switch {
-	case g.stage > stageOpen:
-		return ErrClosed
-	case len(g.lines) >= g.cfg.CallsMax:
-		return ErrBusy
-	}
-	return nil
-}
-
-// Take takes a line, for a door: see transport.Lines. The error is a *transport.Refused around ErrClosed or ErrBusy.
-func (g *Gateway) Take(hangUp func()) (transport.Line, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err := g.room(); err != nil {
-		refused := asNoLine(err)
-		g.metrics.refused.WithLabelValues(refused.Reason.String()).Inc()
-		return nil, refused
-	}
-	l := &line{g: g, drop: hangUp}
-	g.lines[l] = struct{}{}
-	g.released.Add(1)
-	return l, nil
-}
-
-// asNoLine is ErrClosed or ErrBusy as a refusal.
-func asNoLine(err error) *transport.Refused {
-	refused := &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: retryAfter, Err: err}
-	if errors.Is(err, ErrClosed) {
-		refused.Reason = transport.ReasonGoingAway
-	}
-	return refused
-}
-
-// Release gives the line back.
-func (l *line) Release() {
-	l.released.Do(func() {
-		g := l.g
-		if l.plan != nil {
-			l.plan.release()
-		}
-		g.mu.Lock()
-		delete(g.lines, l)
-		if l.call != nil {
-			g.calls--
-		}
-		if g.freed != nil {
-			close(g.freed)
-			g.freed = nil
-		}
-		g.mu.Unlock()
-		g.released.Done()
-	})
-}
-
-// Check says whether a call with this hello is taken, and plans it.
-func (l *line) Check(ctx context.Context, hello *transport.Hello) error {
-	if l.plan != nil {
-		return nil
-	}
-	if l.g.closing() { // since the line was taken
-		return asNoLine(ErrClosed)
-	}
-	if hello.Version == 0 { // of a peer that has no wire
-		hello.Version = transport.Version
-	}
-	if err := hello.Check(l.g.cfg.WS.Offer); err != nil {
-		return err
-	}
-	plan, err := l.g.plan(ctx, hello)
-	l.plan = plan
-	return err
-}
-
-// Call runs a call on the line.
-func (l *line) Call(ctx context.Context, peer transport.Peer) error {
-	g, hello := l.g, peer.Hello()
-	if err := l.Check(ctx, &hello); err != nil {
-		reason, text := transport.ReasonBadHello, err.Error()
-		var refused *transport.Refused
-		if errors.As(err, &refused) {
-			reason, text = refused.Reason, refused.Text()
-		}
-		_ = peer.Close(reason, text)
-		return fmt.Errorf("voicegw: call: %w", err)
-	}
-	hello.Version = transport.Version
-	plan := l.plan
-	l.plan = nil // the call's now
-	c := newCall(g, peer, hello, plan)
-	switch g.connected(l, c) {
-	case stageLeaving:
-		c.drain()
-	case stageClosed:
-		c.end(voicenets.GoingAway, "")
-	}
-	return c.run(ctx)
-}
-
-// connected notes the call of a line, and reports whether Drain or Close found
-// it in its handshake.
-func (g *Gateway) connected(l *line, c *call) stage {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l.drop, l.call = nil, c
-	g.calls++
-	return g.stage
 }
 
 // closing reports that no more calls are taken.
@@ -311,15 +194,13 @@ func (g *Gateway) closing() bool {
 func (g *Gateway) Close() error {
 	g.mu.Lock()
 	g.stage = stageClosed
-	running := g.running()
-	for l := range g.lines {
-		if l.call == nil && l.drop != nil {
-			l.drop()
-		}
-	}
+	running, handshakes := g.running(), g.handshaking()
 	g.mu.Unlock()
+	for _, l := range handshakes {
+		l.giveUp(asNoLine(ErrClosed))
+	}
 	for _, c := range running {
-		c.end(voicenets.GoingAway, "")
+		c.end(voicenets.GoingAway)
 	}
 	err := g.door.Close()
 	g.released.Wait()

@@ -17,6 +17,8 @@ type link struct {
 	c    *call
 	conn live.Conn
 
+	injectors sync.WaitGroup // the carriers that inject on its behalf
+
 	mu   sync.Mutex
 	gone bool
 	stop context.CancelFunc // of inUse; nil before
@@ -41,13 +43,18 @@ func (l *link) inUse(ctx context.Context) context.Context {
 	return use
 }
 
+// carry runs a carrier that injects on behalf of the connection: LinkDown waits
+// for it. It is called before the connection can end, or by such a carrier.
+func (l *link) carry(what string, fn func()) {
+	l.injectors.Add(1)
+	l.c.carry(what, func() {
+		defer l.injectors.Done()
+		fn()
+	})
+}
+
 // dial opens a connection, as the net asked, and tells it what became of that.
-func (c *call) dial(work context.Context, from *voicenets.Resumption) {
-	ctx, cancel := context.WithCancel(work)
-	defer cancel()
-	if !c.dialling(cancel) || !c.paced(ctx) {
-		return // nobody waits for it
-	}
+func (c *call) dial(work, ctx context.Context, from *voicenets.Resumption) {
 	ctx, expire := context.WithTimeout(ctx, c.cfg.DialTimeout)
 	defer expire()
 	setup := c.setup()
@@ -55,11 +62,17 @@ func (c *call) dial(work context.Context, from *voicenets.Resumption) {
 	if from != nil { // the model remembers the conversation itself
 		setup.Handle, how = from.Handle, voicenets.Resumed
 	} else {
-		setup.History = c.talk.turns()
+		setup.History = c.recalled()
 	}
 	conn, err := c.plan.Dialer.Dial(ctx, setup)
+	withheld := c.isWithheld()
 	on := c.dialling(nil)
 	switch {
+	case withheld && on:
+		if err == nil {
+			_ = conn.Close(1000, "")
+		}
+		c.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Withheld}))
 	case err != nil:
 		c.failed(c.dialFailure(ctx, err))
 		c.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: dialResult(err)}))
@@ -72,25 +85,45 @@ func (c *call) dial(work context.Context, from *voicenets.Resumption) {
 	}
 }
 
-// A model that announces the end of each connection as it begins would be
-// dialled without a pause: no more than dialsMax dials begin within dialsWithin,
-// and the next one waits.
-const (
-	dialsMax    = 4
-	dialsWithin = 4 * time.Second
-)
+// dialed is what a dial tells the model, and whether it may.
+type dialed struct {
+	recalls  bool // the conversation so far
+	held     bool // a hold has begun since the net asked for it
+	withheld bool // it was given up, because that must not leave now
+}
 
-// paced waits until another dial may begin, and reports false when ctx ended
-// before. Only one dial is under way at a time.
-func (c *call) paced(ctx context.Context) bool {
-	if len(c.dials) == dialsMax {
-		if wait := dialsWithin - time.Since(c.dials[0]); wait > 0 && !pause(ctx, wait) {
-			return false
-		}
-		c.dials = append(c.dials[:0], c.dials[1:]...)
+// recalled is the conversation that the dial under way tells.
+func (c *call) recalled() []live.Turn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	turns := c.talk.turns()
+	c.dialed.recalls = len(turns) > 0
+	if c.dialed.recalls && c.dialed.held && c.giveUp != nil {
+		c.dialed.withheld = true
+		c.giveUp()
 	}
-	c.dials = append(c.dials, time.Now())
-	return true
+	if c.dialed.withheld {
+		return nil
+	}
+	return turns
+}
+
+// withhold gives up the dial under way if it tells the conversation, or any: the
+// net's loop calls it where that must not leave.
+func (c *call) withhold(anyDial bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dialed.held = true
+	if c.giveUp != nil && (anyDial || c.dialed.recalls) {
+		c.dialed.withheld = true
+		c.giveUp()
+	}
+}
+
+func (c *call) isWithheld() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dialed.withheld
 }
 
 // dialResult is the net's word for a dial that failed.
@@ -131,7 +164,9 @@ func (l *link) isDown() bool {
 }
 
 // down notes, once, that the connection is over for the reason given, closes it
-// and then tells the net. It does not block.
+// and then tells the net. LinkDown is the last token injected on its behalf: the
+// net dials and uses the next connection only after it, so nothing the old one
+// said is taken for words of the new one. It does not block.
 func (l *link) down(ctx context.Context, err error) {
 	l.mu.Lock()
 	first := !l.gone
@@ -152,6 +187,7 @@ func (l *link) down(ctx context.Context, err error) {
 	}
 	l.c.carry("closing the model's connection", func() {
 		_ = l.conn.Close(1000, "")
+		l.injectors.Wait() // Close has unblocked the reader, and inUse is over
 		l.c.inject(ctx, voicenets.LinkDown.Token(struct{}{}))
 	})
 }
@@ -168,7 +204,7 @@ func (l *link) announced(use context.Context, left time.Duration) {
 	due := time.Now().Add(left)
 	if l.ending == nil {
 		l.ending, l.endsAt = time.NewTimer(left), due
-		l.c.carry("awaiting the end of a connection", func() { l.hurry(use, l.ending) })
+		l.carry("awaiting the end of a connection", func() { l.hurry(use, l.ending) })
 	} else if due.Before(l.endsAt) { // a repetition does not put it off
 		l.ending.Reset(left)
 		l.endsAt = due

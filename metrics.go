@@ -16,6 +16,7 @@ type metrics struct {
 	resumed     prometheus.Counter
 	unanswered  prometheus.Counter
 	linksLost   prometheus.Counter
+	recordsLost prometheus.Counter
 	heard       prometheus.Counter // seconds
 	duration    prometheus.Histogram
 	lateness    prometheus.Gauge
@@ -39,6 +40,7 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 		resumed:     counter("false_interruptions_total", "Replies that were paused and went on."),
 		unanswered:  counter("turns_unanswered_total", "Turns of callers for which the model had no reply."),
 		linksLost:   counter("model_links_lost_total", "Connections to the model that were replaced in a call."),
+		recordsLost: counter("records_lost_total", "Calls whose record is incomplete, because it could not be written."),
 		heard:       counter("reply_heard_seconds_total", "Length of replies that peers acknowledged as played."),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "voicegw", Name: "call_duration_seconds",
 			Help: "Length of calls.", Buckets: []float64{5, 15, 30, 60, 120, 300, 600, 1800, 3600}}),
@@ -49,7 +51,7 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "voicegw", Name: "calls",
 		Help: "Calls that run now."}, func() float64 { return float64(g.Calls()) })
 	return m, []prometheus.Collector{m.ended, m.refused, m.replies, m.interrupted, m.resumed, m.unanswered, m.linksLost,
-		m.heard, m.duration, m.lateness, running}
+		m.recordsLost, m.heard, m.duration, m.lateness, running}
 }
 
 // record counts a call that is over.

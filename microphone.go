@@ -27,6 +27,7 @@ type microphone struct {
 
 	raised atomic.Bool // the model speaks: be harder to convince
 	abort  atomic.Bool // the frames had stopped: begin anew
+	reopen atomic.Bool // what does not fill a frame yet was captured with a closed ear: drop it
 
 	mu    sync.Mutex // of guard: the net's loop says what is being played
 	guard *audio.EchoGuard
@@ -62,8 +63,19 @@ func newMicrophone(rateHz int, cfg audio.ActivityConfig, frame func(*voicenets.C
 	return m, nil
 }
 
+// restart drops what does not fill a frame yet and lets the detector begin anew:
+// what is captured from now on shares no frame with what was captured before.
+func (m *microphone) restart() {
+	m.resampler.Reset()
+	m.framer.Reset()
+	m.abort.Store(true)
+}
+
 // push takes PCM at the peer's rate.
 func (m *microphone) push(pcm []int16) {
+	if m.reopen.CompareAndSwap(true, false) {
+		m.restart()
+	}
 	m.pcm = m.resampler.Resample(m.pcm[:0], pcm)
 	m.framer.Push(m.pcm, m.cut)
 }

@@ -321,6 +321,9 @@ func TestPushToTalk(t *testing.T) {
 		h := hello()
 		h.Detection = transport.DetectionPush
 		p := w.call(h, manner{})
+		if got := p.client.Ready().Detection; got != h.Detection {
+			t.Errorf("ready says %q", got)
+		}
 		p.say(speech("question", 16000))
 		time.Sleep(6 * time.Second)
 		if n := w.heardOf(); n != 0 {
@@ -334,6 +337,31 @@ func TestPushToTalk(t *testing.T) {
 		p.turn(transport.StateEnd)
 		p.hears(reply.Generation, speech("hello", 24000))
 	})
+}
+
+// TestReadyNamesTheDetection wants ready to name the detection that the call
+// has: what the hello asks for, or else what the gateway is set to.
+func TestReadyNamesTheDetection(t *testing.T) {
+	t.Parallel()
+	const none, manual, server, push = transport.DetectionDefault, transport.DetectionManual, transport.DetectionServer,
+		transport.DetectionPush
+	for _, c := range []struct {
+		set         voicenets.Detection
+		hello, want transport.Detection
+	}{
+		{voicenets.Manual, none, manual}, {voicenets.Manual, manual, manual}, {voicenets.Manual, server, server},
+		{voicenets.Manual, push, push},
+		{voicenets.Server, none, server}, {voicenets.Server, manual, manual}, {voicenets.Server, server, server},
+		{voicenets.Server, push, push},
+	} {
+		inBubble(t, plan{gw: voicegw.Config{Detection: c.set}}, func(w *world) {
+			h := hello()
+			h.Detection = c.hello
+			if got := w.call(h, manner{}).client.Ready().Detection; got != c.want {
+				t.Errorf("set to %v and asked for %q, ready says %q; want %q", c.set, c.hello, got, c.want)
+			}
+		})
+	}
 }
 
 // TestRecordOfCall tells what became of a call, to whoever asked.

@@ -75,6 +75,11 @@ func (w *world) call(h transport.Hello, m manner) *phone {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return w.phone(c, tap, h, m)
+}
+
+// phone is the end of a call that stands.
+func (w *world) phone(c *ws.Client, tap *tap, h transport.Hello, m manner) *phone {
 	p := &phone{t: w.t, manner: m, client: c, tap: tap, began: time.Now(), news: make(chan struct{}),
 		done: make(chan struct{}), late: make(chan lateEvent, 1000), player: audio.NewPlayer(h.OutputRateHz)}
 	if !m.noRead {

@@ -2,13 +2,10 @@ package voicegw
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/voicegw/voicegw/audio"
-	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -48,7 +45,7 @@ func (c *call) play(ctx context.Context, p voicenets.Playing) {
 	giving := true
 	s, err := newSpeaker(c.hello.OutputRateHz, func(f *voicenets.ReplyFrame) {
 		f.Gen = p.Gen
-		giving = giving && c.injectFrame(ctx, voicenets.PromptAudio, f)
+		giving = giving && c.injectFrame(ctx, voicenets.PromptAudio.Token(f))
 	})
 	if err == nil {
 		const most = 2 // seconds that wait here
@@ -62,15 +59,5 @@ func (c *call) play(ctx context.Context, p voicenets.Playing) {
 	if err != nil {
 		c.broke(err)
 	}
-	c.injectPatiently(ctx, voicenets.PromptEnd.Token(voicenets.Ack{Gen: p.Gen}))
-}
-
-// injectPatiently waits for room in a place that holds few.
-func (c *call) injectPatiently(ctx context.Context, t petri.Token) {
-	for {
-		err := c.net.InjectWait(ctx, t)
-		if !errors.Is(err, petri.ErrFull) && !errors.Is(err, runner.ErrInboxFull) || !pause(ctx, fullPause) {
-			return
-		}
-	}
+	c.inject(ctx, voicenets.PromptEnd.Token(voicenets.Ack{Gen: p.Gen}))
 }

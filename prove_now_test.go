@@ -4,15 +4,14 @@ package voicegw_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// TestProveNow: with timings for which no certificates ship the nets are proved
+// TestProveNow: with a budget for which no certificates ship the nets are proved
 // now. It takes what many calls take, most of it in the machine of petri, which
 // the race detector slows down; TestProve has the same goroutines under it.
 func TestProveNow(t *testing.T) {
-	proved(t, voicenets.FromNow, voicegw.Config{Net: voicenets.Config{FrameGap: 400 * time.Millisecond}})
+	proved(t, voicenets.FromNow, voicegw.Config{Net: voicenets.Config{BudgetFrames: 4}})
 }

@@ -13,12 +13,13 @@ import (
 )
 
 // read carries what the model says into the net until the connection is gone.
-// What waits for room there then is dropped: it must not be taken for the words
-// of the next connection.
+// It then drops what still waits for room there.
 func (l *link) read(ctx context.Context) {
 	use := l.inUse(ctx)
 	s, err := newSpeaker(l.c.hello.OutputRateHz,
-		func(f *voicenets.ReplyFrame) { l.c.injectFrame(use, voicenets.ModelAudio, f) })
+		func(f *voicenets.ReplyFrame) {
+			l.c.injectFrame(use, voicenets.ModelAudio.Token((*voicenets.ModelFrame)(f)))
+		})
 	if err != nil {
 		l.c.broke(err)
 		return
@@ -86,15 +87,13 @@ func (c *call) modelControl(ctx context.Context, m *live.ServerMessage) {
 }
 
 func (c *call) injectWords(ctx context.Context, who voicenets.Speaker, m *live.ServerMessage) {
-	c.talk.add(who, m.Text)
 	c.inject(ctx, voicenets.Transcript.Token(&voicenets.Words{Who: who, Text: m.Text, Final: m.Final}))
 }
 
 // injectFrame puts one frame into the net; while the net is full it waits, so
 // that the model's connection fills up instead of our memory. It reports
 // whether there is any use in going on.
-func (c *call) injectFrame(ctx context.Context, at petri.Place[*voicenets.ReplyFrame], f *voicenets.ReplyFrame) bool {
-	t := at.Token(f)
+func (c *call) injectFrame(ctx context.Context, t petri.Token) bool {
 	for ctx.Err() == nil { // or a later frame would enter after one that did not
 		err := c.net.InjectWait(ctx, t)
 		if !errors.Is(err, petri.ErrFull) && !errors.Is(err, runner.ErrInboxFull) {

@@ -2,6 +2,8 @@ package voicegw
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw/audio"
@@ -14,6 +16,7 @@ import (
 func (c *call) readPeer(ctx context.Context) {
 	var ev transport.Event
 	p := newPace(time.Now())
+	typed := turnPermits{gap: time.Minute / time.Duration(c.cfg.TypedPerMinute), most: c.cfg.TypedPerMinute}
 	for {
 		if err := c.peer.Recv(ctx, &ev); err != nil {
 			c.peerGone(ctx, err)
@@ -22,8 +25,57 @@ func (c *call) readPeer(ctx context.Context) {
 		if wait := p.spend(time.Now(), c.cost(&ev)); wait > 0 && !pause(ctx, wait) {
 			return
 		}
+		if n := typedTurns(&ev); n > 0 {
+			if wait := typed.take(time.Now(), n); wait > 0 {
+				c.answer(ctx, tooFast(wait))
+				continue
+			}
+		}
 		c.peerEvent(ctx, &ev)
 	}
+}
+
+// typedTurns is how many turns of the model an event asks for that nobody had
+// to speak: a text is one, and so is each entry of digits.
+func typedTurns(ev *transport.Event) int {
+	switch ev.Kind {
+	case transport.EventText:
+		return 1
+	case transport.EventDTMF:
+		return strings.Count(ev.Text, "#")
+	}
+	return 0
+}
+
+// codeTooFast is the code of the error that answers a text, or keys, which were
+// not taken because the caller typed too much in too short a time.
+const codeTooFast = "too_fast"
+
+func tooFast(wait time.Duration) *transport.Message {
+	return &transport.Message{Kind: transport.MessageError, Code: codeTooFast, Text: fmt.Sprintf(
+		"This was not taken: you type too fast. Send it again in %d s.", int((wait+time.Second-1)/time.Second))}
+}
+
+// turnPermits limit turns that cost the caller nothing and the model much: most
+// at once, then one each gap. The zero time is long ago, so all are there at
+// the beginning.
+type turnPermits struct {
+	gap  time.Duration
+	most int
+	full time.Time // when all permits will be there again
+}
+
+// take takes n permits and returns 0, or how long to wait for them.
+func (p *turnPermits) take(now time.Time, n int) (wait time.Duration) {
+	if p.full.Before(now) {
+		p.full = now
+	}
+	full := p.full.Add(time.Duration(min(n, p.most)) * p.gap)
+	if wait := full.Sub(now) - time.Duration(p.most)*p.gap; wait > 0 {
+		return wait
+	}
+	p.full = full
+	return 0
 }
 
 // peerEvent acts on one event.
@@ -34,20 +86,22 @@ func (c *call) peerEvent(ctx context.Context, ev *transport.Event) {
 	case transport.EventAck:
 		c.acknowledged(ctx, ev)
 	case transport.EventMute:
-		c.mic.abort.Store(true) // the detector begins anew
+		c.mic.restart()
 		c.inject(ctx, voicenets.PeerMute.Token(position(ev.On)))
 	case transport.EventTalk:
 		if c.mic.button != nil {
 			c.mic.button.press(ev.On, c.mic.edge)
 		}
 	case transport.EventHold:
+		c.mic.restart()
 		c.inject(ctx, voicenets.Hold.Token(position(ev.On)))
 	case transport.EventConsent:
+		c.mic.restart()
 		c.inject(ctx, voicenets.Consent.Token(position(ev.On)))
 	case transport.EventBye:
-		c.end(voicenets.HungUp, "")
+		c.end(voicenets.HungUp)
 	case transport.EventText:
-		c.injectPatiently(ctx, voicenets.CallerText.Token(&voicenets.Typed{Text: ev.Text}))
+		c.inject(ctx, voicenets.CallerText.Token(&voicenets.Typed{Text: ev.Text}))
 	case transport.EventDTMF:
 		c.pressed(ctx, ev.Text)
 	case transport.EventToolResult:
@@ -65,7 +119,7 @@ const codeNoTool = "no_tool_call"
 // pressed takes keys of a phone; # ends an entry.
 func (c *call) pressed(ctx context.Context, digits string) {
 	for i := range len(digits) {
-		c.injectPatiently(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Text: digits[i : i+1], Last: digits[i] == '#'}))
+		c.inject(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Text: digits[i : i+1], Last: digits[i] == '#'}))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/petri"
@@ -13,8 +14,8 @@ import (
 )
 
 // Session is a call that runs, for the integrator's code. All methods are safe
-// for concurrent use and do not block; what they ask for, the net of the call
-// decides. They return ErrOver once the call is over.
+// for concurrent use and do not block, but for Text, which waits for the net's
+// answer; what they ask for, the net of the call decides. They return ErrOver once the call is over.
 type Session struct{ c *call }
 
 // ErrOver says that a call is over.
@@ -32,7 +33,7 @@ func (s *Session) Hello() transport.Hello { return s.c.hello }
 // Done is closed when the call is over.
 func (s *Session) Done() <-chan struct{} { return s.c.net.Done() }
 
-// Hold puts the call on hold or takes it back. On hold nothing the caller says
+// Hold puts the call on hold or resumes it. On hold nothing the caller says
 // goes up, and nothing is played.
 func (s *Session) Hold(on bool) error { return s.inject(voicenets.Hold.Token(position(on))) }
 
@@ -44,13 +45,47 @@ func (s *Session) Consent(on bool) error { return s.inject(voicenets.Consent.Tok
 // goes to the model or into any record; digits go to Hooks.Digits.
 func (s *Session) Protect(on bool) error { return s.inject(voicenets.Protect.Token(position(on))) }
 
+// ErrTextLost says that a text will not go to the model; the error says why.
+var ErrTextLost = errors.New("voicegw: the text does not go to the model")
+
+// textWait is how long Text waits for the net's answer, which takes it
+// microseconds.
+const textWait = time.Second
+
 // Text is said to the model in the caller's place, 1 to 4,000 characters; it
-// answers as to a turn of the caller's.
+// answers as to a turn of the caller's. A text that waits for its turn when the
+// call is put on hold, or protected input begins, goes when that is over. The
+// error wraps ErrTextLost for one that the net dropped at once: on hold, during
+// protected input, without consent, or behind voicenets.TypedMax that wait. Text
+// must not be called by a store of Config.Watch.
 func (s *Session) Text(text string) error {
 	if n := utf8.RuneCountInString(text); n == 0 || n > transport.TextCharsMax || !utf8.ValidString(text) {
 		return fmt.Errorf("voicegw: the text has %d characters; 1 to %d are possible", n, transport.TextCharsMax)
 	}
-	return s.inject(voicenets.CallerText.Token(&voicenets.Typed{Text: text}))
+	typed := &voicenets.Typed{Text: text, FromHost: true}
+	ctx, cancel := context.WithTimeout(context.Background(), textWait)
+	defer cancel()
+	if err := s.failed(s.c.net.InjectWait(ctx, voicenets.CallerText.Token(typed))); err != nil {
+		return err
+	}
+	if typed.Lost != voicenets.NotLost {
+		return fmt.Errorf("%w: %s", ErrTextLost, whyLost(typed.Lost))
+	}
+	return nil
+}
+
+// whyLost is why a text does not go to the model, in words.
+func whyLost(l voicenets.Loss) string {
+	switch l {
+	case voicenets.LostHeld:
+		return "the call is on hold"
+	case voicenets.LostProtected:
+		return "input is protected"
+	case voicenets.LostUnconsented:
+		return "the caller has not agreed to be listened to"
+	default:
+		return fmt.Sprintf("%d texts wait already", voicenets.TypedMax)
+	}
 }
 
 // Hint says what a recogniser thinks of the caller's speech over a reply. It
@@ -70,8 +105,10 @@ func (s *Session) HandOff(address string) error {
 // HangUp ends the call.
 func (s *Session) HangUp() error { return s.inject(voicenets.Over.Token(voicenets.Done)) }
 
-func (s *Session) inject(t petri.Token) error {
-	err := s.c.net.Inject(t)
+func (s *Session) inject(t petri.Token) error { return s.failed(s.c.net.Inject(t)) }
+
+// failed is the error of an injection in the words of a Session.
+func (s *Session) failed(err error) error {
 	switch {
 	case err == nil:
 		return nil

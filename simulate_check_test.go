@@ -33,7 +33,7 @@ func (w *simWorld) properties(prog *petri.Program) []*verify.Property {
 	c.Greeting, c.HalfDuplex, c.Detection = w.plan.gw.Greeting != "", false, voicenets.Server
 	for _, t := range prog.Transitions() {
 		switch t.Name[strings.LastIndexByte(t.Name, '/')+1:] {
-		case "keep_frame":
+		case "start_turn":
 			c.Detection = voicenets.Manual
 		case "drop_frame_over_reply":
 			c.HalfDuplex = true
@@ -45,6 +45,7 @@ func (w *simWorld) properties(prog *petri.Program) []*verify.Property {
 	if len(w.plan.gw.Tools) > 0 && c.ToolSlots == 0 {
 		c.ToolSlots = 4
 	}
+	w.admitted[prog] = admitted(c)
 	var seen []*verify.Property
 	model := verify.NewModel(prog, verify.RunToCompletion)
 	for _, part := range voicenets.Proofs(c, prog) {
@@ -84,6 +85,7 @@ func (w *simWorld) judge() {
 			w.judgeReason(s, seen, record)
 			w.judgeAnswers(s, seen)
 			w.judgeCarried(s, seen, record)
+			w.judgePrivate(s, seen)
 		}
 	}
 	for _, wrong := range w.plan.box.wrongs {
@@ -171,6 +173,9 @@ func (w *simWorld) judgeNet(s *simCaller, seen *simSeen) {
 		return
 	}
 	w.sums.events.Add(int64(seen.monitor.Events()))
+	if seen.foreign != "" {
+		w.wrongOf(s, "%s was injected, and the environment of the proofs has no such token", seen.foreign)
+	}
 	err := seen.monitor.End()
 	if seen.broken != nil {
 		w.wrongOf(s, "%v\n%s", seen.broken, seen.broken.Story)

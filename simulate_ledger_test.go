@@ -3,6 +3,7 @@
 package voicegw_test
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (c *simCarried) note(m *transport.Message) {
 	case m.Kind == transport.MessageTranscript:
 		c.words++
 	case m.Kind == transport.MessageToolCall || m.Kind == transport.MessageToolCancel:
-	case m.Kind == transport.MessageError && m.Code == "no_tool_call":
+	case m.Kind == transport.MessageError && slices.Contains([]string{"no_tool_call", "text_lost", "too_fast"}, m.Code):
 	case m.Kind == transport.MessageTurn && m.TurnEnd == transport.TurnCallOver:
 	default:
 		c.notices++

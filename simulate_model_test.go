@@ -28,17 +28,20 @@ type simModel struct {
 
 	patience time.Duration // with a function; 0: there are none
 
-	mu     sync.Mutex
-	open   int
-	closed int // of those that were dialled, by us
-	dialed int
-	failed int
-	dials  []time.Duration // the last simDialsMax, oldest first
-	ramp   int16
-	speaks bool // a generation has begun and is not over
+	mu       sync.Mutex
+	open     int
+	closed   int // of those that were dialled, by us
+	dialed   int
+	failed   int
+	credit   time.Duration // for dials, at lastDial
+	lastDial time.Duration
+	ramp     int16
+	speaks   bool // a generation has begun and is not over
 
 	called, replied int // functions
 	carried         simCarried
+	callers         []simSent // what of the caller's was sent
+	greeting        string
 	broke, slow     bool // a connection did
 	spoken          []simSpoken
 	generations     int // and interruptions of them
@@ -48,6 +51,9 @@ func (m *simModel) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
 	m.mu.Lock()
 	m.paced()
 	m.mu.Unlock()
+	if len(s.History) > 0 {
+		m.sent("the conversation so far")
+	}
 	conn, err := m.Dialer.Dial(ctx, s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,24 +73,24 @@ func (m *simModel) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
 		whole: hello.Detection == transport.DetectionServer && !hello.HalfDuplex}, nil
 }
 
-// simDialsMax is the most connections that a call may try to have within simDialsIn.
+// A call may try to have simDialsMax connections at once, and one more after each simDialEvery.
 const (
-	simDialsMax = 4
-	simDialsIn  = 4 * time.Second
+	simDialsMax  = 4
+	simDialEvery = time.Second
+	simDialSlack = 50 * time.Millisecond // a dial may be late, and the next one is not
 )
 
 // paced wants some time between connections, and ends a call that gives them none. m.mu is held.
 func (m *simModel) paced() {
 	now := m.line.now()
-	if len(m.dials) < simDialsMax {
-		m.dials = append(m.dials, now)
-		return
+	if m.dialed == 0 {
+		m.credit = simDialsMax * simDialEvery
 	}
-	if since := now - m.dials[0]; since < simDialsIn {
-		m.line.wrong("%d connections to the model were tried in %v", simDialsMax+1, since)
+	m.credit = min(simDialsMax*simDialEvery, m.credit+now-m.lastDial) - simDialEvery
+	if m.lastDial = now; m.credit < -simDialSlack {
+		m.line.wrong("connection %d to the model was tried %v too early", m.dialed+1, -m.credit)
 		m.line.breaks(transport.ReasonPeerLost)
 	}
-	m.dials = append(m.dials[1:], now)
 }
 
 // wrongUnless notes something that happened, which is wrong unless ok.
@@ -141,6 +147,7 @@ func (c *simConn) Close(code int, reason string) error {
 }
 
 func (c *simConn) SendAudio(ctx context.Context, pcm []int16) error {
+	c.model.sent("a frame")
 	if n, ok := c.model.mic.goesUp(pcm); ok {
 		if missing := c.model.mic.missing(c.next, n); c.whole && c.next >= 0 && missing >= 0 {
 			c.model.line.wrong("the model heard frame %d after frame %d: frame %d is lost", n, c.next-1, missing)
@@ -154,6 +161,7 @@ func (c *simConn) SendAudio(ctx context.Context, pcm []int16) error {
 }
 
 func (c *simConn) Send(ctx context.Context, m live.ClientMessage) error {
+	c.model.sentText(&m)
 	switch m.Kind {
 	case live.ClientActivityStart:
 		c.model.line.wrongUnless(!c.turn.Swap(true), "-> model: a turn begins")

@@ -107,7 +107,7 @@ type simSums struct {
 	first   uint64 // seed that is not one of simKnown
 	planned int
 
-	calls, events, asked, voided, heard, worlds, failed, called, replied atomic.Int64
+	calls, events, asked, voided, heard, worlds, failed, called, replied, sent atomic.Int64
 
 	talked atomic.Int64 // ns of calls
 
@@ -172,7 +172,7 @@ const simStuckMax = 5 * time.Minute
 func (s *simSums) world(t *testing.T, p *simPlan, snd *simSounds) {
 	t.Run(fmt.Sprintf("seed=%d", p.seed), func(t *testing.T) {
 		w := &simWorld{t: t, plan: p, snd: snd, sums: s, seen: map[string]*simSeen{},
-			watched: map[*petri.Program][]*verify.Property{}}
+			watched: map[*petri.Program][]*verify.Property{}, admitted: map[*petri.Program]map[string]bool{}}
 		began := time.Now()
 		stuck := time.AfterFunc(simStuckMax, func() {
 			debug.SetTraceback("all")
@@ -207,6 +207,7 @@ type simWorld struct {
 	seen     map[string]*simSeen // by the call's id
 	records  []voicegw.Record
 	watched  map[*petri.Program][]*verify.Property
+	admitted map[*petri.Program]map[string]bool
 	wrongs   []string
 }
 
@@ -217,7 +218,11 @@ type simSeen struct {
 	tape    bytes.Buffer // the archive
 	ledger  simLedger
 	ends    simEnds
-	turns   []time.Time // when a turn of the caller's began
+	private simPrivate
+
+	admitted map[string]bool // what may be injected
+	foreign  string          // what was, and may not
+	turns    []time.Time     // when a turn of the caller's began
 
 	taped  bool
 	opens  []bool // by transition: it begins a turn of the caller's
@@ -237,6 +242,12 @@ func (s *simSeen) Append(events []petri.Event) {
 		if s.broken == nil {
 			s.ledger.note(e)
 			s.ends.note(e)
+			s.private.note(e)
+			if e.Kind == petri.Injected {
+				if what := s.prog.Places()[e.Index].SlotName(int(e.Slot)); !s.admitted[what] {
+					s.foreign = what
+				}
+			}
 			if e.Kind == petri.Fired && s.opens[e.Index] {
 				s.turns = append(s.turns, time.Now())
 			}
@@ -283,7 +294,9 @@ func (w *simWorld) run() {
 	cfg.Watch, cfg.Record = w.watch, w.tape
 	cfg.Hooks = voicegw.Hooks{Begin: w.begin, Running: w.running, Ended: w.ended}
 	for _, p := range w.plan.calls {
-		w.callers = append(w.callers, newSimCaller(p, w.snd))
+		s := newSimCaller(p, w.snd)
+		s.model.greeting = w.plan.gw.Greeting
+		w.callers = append(w.callers, s)
 	}
 	gw, err := voicegw.New(cfg)
 	if err != nil {
@@ -372,7 +385,7 @@ func (w *simWorld) ended(r voicegw.Record) {
 
 // watch follows the net of a call.
 func (w *simWorld) watch(call string, prog *petri.Program) event.Store {
-	s := &simSeen{prog: prog, ledger: newSimLedger(prog), ends: newSimEnds(prog),
+	s := &simSeen{prog: prog, ledger: newSimLedger(prog), ends: newSimEnds(prog), private: newSimPrivate(prog),
 		opens: make([]bool, len(prog.Transitions()))}
 	for i, t := range prog.Transitions() {
 		s.opens[i] = strings.HasPrefix(t.Name, "turns/") && slices.ContainsFunc(
@@ -387,6 +400,7 @@ func (w *simWorld) watch(call string, prog *petri.Program) event.Store {
 	} else if n := len(s.monitor.Watched()); n < simWatched {
 		w.wrongs = append(w.wrongs, fmt.Sprintf("a monitor sees too little: %d properties", n))
 	}
+	s.admitted = w.admitted[prog]
 	w.seen[call] = s
 	return s
 }

@@ -2,6 +2,8 @@ package voicegw
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -9,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
@@ -18,14 +21,14 @@ import (
 const (
 	ToolsMax        = 128
 	ToolResultMax   = 64 << 10 // bytes of JSON
-	toolIDsMax      = 64       // calls that are remembered until they begin
+	toolIDsMax      = 64       // calls that can be cancelled
 	toolResultWait  = 10 * time.Minute
 	tooManyMessage  = "too many calls at once; try again later"
 	timedOutMessage = "the function took too long"
 )
 
 // toolBook is the tools of one call. The net decides which run; the book calls
-// them, and finds the slot of a call by its id.
+// them, and finds a call by the model's id.
 type toolBook struct {
 	c     *call
 	tools map[string]*Tool
@@ -38,12 +41,7 @@ type toolBook struct {
 // toolRun is a call of the model that has not ended.
 type toolRun struct {
 	call   live.ToolCall
-	slot   voicenets.Slot
-	begun  bool
-	cancel context.CancelFunc // of a function that runs
-	unsaid bool               // cancelled before it began
-	turn   int                // of the caller, in which it began
-	late   bool               // the caller has begun another since
+	cancel context.CancelFunc // of a function that runs; nil before
 }
 
 // toolAnswer is a result of the peer.
@@ -62,6 +60,10 @@ func newToolBook(c *call, tools []Tool) *toolBook {
 
 // called takes a call of the model to the net.
 func (b *toolBook) called(ctx context.Context, tc live.ToolCall) {
+	if !b.c.prog.hasTools {
+		b.c.log.Warn("the model called a tool, and there is none", zap.String("tool", tc.Name))
+		return
+	}
 	run := &toolRun{call: tc}
 	b.mu.Lock()
 	_, again := b.runs[tc.ID]
@@ -73,40 +75,32 @@ func (b *toolBook) called(ctx context.Context, tc live.ToolCall) {
 		b.c.log.Warn("the model called a tool twice under one id", zap.String("tool", tc.Name))
 		return
 	}
-	if b.c.prog.hasTools {
-		b.c.inject(ctx, voicenets.ToolCalled.Token(&voicenets.ToolCall{Payload: run}))
-		return
+	b.c.inject(ctx, voicenets.ToolCalled.Token(&voicenets.ToolCall{Payload: run}))
+	if ctx.Err() != nil { // it may not have entered, and its connection is gone
+		b.forget(tc.ID)
 	}
-	b.c.log.Warn("the model called a tool, and there is none", zap.String("tool", tc.Name))
 }
 
-// cancelled tells the net that the model wants some results no more.
+// cancelled tells the net that the model wants some results no more. The net
+// knows whether the calls still run: they entered it before.
 func (b *toolBook) cancelled(ctx context.Context, ids []string) {
 	for _, id := range ids {
 		b.mu.Lock()
 		run := b.runs[id]
-		begun := run != nil && run.begun
-		if run != nil && !begun {
-			run.unsaid = true
-		}
 		b.mu.Unlock()
-		if begun {
-			b.c.inject(ctx, voicenets.ToolCancelled.Token(run.slot))
+		if run != nil {
+			b.c.inject(ctx, voicenets.ToolCancelled.Token(&voicenets.ToolCall{Payload: run}))
 		}
 	}
 }
 
 // start runs a function, as the net said. It is called by the net's loop.
-func (b *toolBook) start(work context.Context, r *voicenets.ToolRun, turn int) {
+func (b *toolBook) start(work context.Context, r *voicenets.ToolRun) {
 	run, _ := r.Call.Payload.(*toolRun)
 	ctx, cancel := context.WithCancel(context.WithValue(work, sessionKey{}, b.c.session))
 	b.mu.Lock()
-	run.slot, run.begun, run.cancel, run.turn = r.Slot, true, cancel, turn
-	unsaid := run.unsaid
+	run.cancel = cancel
 	b.mu.Unlock()
-	if unsaid {
-		_ = b.c.net.Inject(voicenets.ToolCancelled.Token(r.Slot))
-	}
 	b.c.carry("calling "+run.call.Name, func() {
 		defer cancel()
 		answer := b.call(ctx, &run.call)
@@ -119,7 +113,7 @@ func (b *toolBook) stop(r *voicenets.ToolRun) {
 	run, _ := r.Call.Payload.(*toolRun)
 	run.cancel()
 	b.forget(run.call.ID)
-	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCancel, ID: run.call.ID}})
+	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCancel, ID: peerID(run.call.ID)}})
 }
 
 // over cancels the functions that run: the net has ended, and the peer may take a while to hear the last of it.
@@ -127,7 +121,7 @@ func (b *toolBook) over() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, run := range b.runs {
-		if run.begun {
+		if run.cancel != nil {
 			run.cancel()
 		}
 	}
@@ -137,13 +131,6 @@ func (b *toolBook) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.runs, id)
-}
-
-// ended notes whether the caller has spoken since a call began. It is called by
-// the net's loop.
-func (b *toolBook) ended(end *voicenets.ToolEnd, turn int) {
-	run, _ := end.Call.Payload.(*toolRun)
-	run.late = end.How == voicenets.AnsweredLate && turn != run.turn
 }
 
 // reply is how a call ends, in the words of the model.
@@ -162,7 +149,7 @@ func (b *toolBook) reply(end *voicenets.ToolEnd) live.ToolReply {
 	}
 	if tool := b.tools[r.Name]; tool != nil && tool.NonBlocking {
 		r.Scheduling = tool.Scheduling
-		if run.late {
+		if end.How == voicenets.AnsweredLate {
 			r.Scheduling = live.ScheduleSilent
 		}
 	}
@@ -186,7 +173,7 @@ func (b *toolBook) call(ctx context.Context, tc *live.ToolCall) (answer toolAnsw
 	}
 	out, err := tool.Call(ctx, tc.Args)
 	if err != nil {
-		return toolAnswer{err: err.Error()}
+		return toolAnswer{err: foreign.Cut(err.Error(), ToolResultMax)}
 	}
 	return checkedAnswer(out)
 }
@@ -204,18 +191,29 @@ func checkedAnswer(out json.RawMessage) toolAnswer {
 	return toolAnswer{output: out}
 }
 
+// peerID is the id of a call as the peer knows it. The model chooses ids of any
+// length; one that has no room in the peers' protocols is replaced by its hash.
+func peerID(id string) string {
+	if len(id) <= transport.IDLenMax {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "call-" + hex.EncodeToString(sum[:16])
+}
+
 // ask lets the peer answer.
 func (b *toolBook) ask(ctx context.Context, tc *live.ToolCall) toolAnswer {
 	ch := make(chan toolAnswer, 1)
+	id := peerID(tc.ID)
 	b.mu.Lock()
-	b.answers[tc.ID] = ch
+	b.answers[id] = ch
 	b.mu.Unlock()
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		delete(b.answers, tc.ID)
+		delete(b.answers, id)
 	}()
-	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCall, ID: tc.ID, Name: tc.Name,
+	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCall, ID: id, Name: tc.Name,
 		Text: string(tc.Args)}})
 	wait := time.NewTimer(toolResultWait) // the timer of a context keeps the call for so long, even when it was stopped
 	defer wait.Stop()

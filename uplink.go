@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"go.uber.org/zap"
@@ -13,18 +15,26 @@ import (
 )
 
 // uplinkMax is the most that may wait to be sent to the model: about 10 s of
-// frames. A connection that takes nothing for so long is lost.
-const uplinkMax = 512
+// frames, and a turn that is told again. A connection that takes nothing for so
+// long is lost.
+const uplinkMax = 512 + voicenets.TurnFramesMax
 
 // errModelStalled says that the model's side takes nothing any more.
 var errModelStalled = errors.New("the model stopped taking what was sent to it")
 
-// uplink carries the net's audio and commands to the model, in order: to the
-// connection the net chose last.
+// uplink is the queue from the net to the model: audio and commands, in order,
+// for the connection that the net chose last. While the net holds it, what is
+// the caller's waits and the rest passes (voicenets.HoldUplink); a write that
+// has begun ends. The net's loop fills the queue, write empties it.
 type uplink struct {
-	c     *call
-	queue chan upItem
-	link  *link // of write; nil: what is sent goes nowhere, and the net knows
+	c    *call
+	wake chan struct{} // a signal, 1 deep
+
+	mu     sync.Mutex
+	queue  []upItem // oldest first, at most uplinkMax
+	held   bool     // what is the caller's waits
+	closed bool     // nothing is put any more
+	link   *link    // nil: what is sent goes nowhere, and the net knows
 
 	cutting atomic.Bool // the caller's turn, or what was typed, may be interrupting the model
 }
@@ -33,53 +43,156 @@ type uplink struct {
 type upItem struct {
 	frame *voicenets.CallerFrame
 	text  *voicenets.Typed
-	turn  *voicenets.CallerTurn
+	recap string // of a reply that was cut short
 	tool  *voicenets.ToolEnd
-	link  *link
 	cmd   voicenets.Command
 }
 
-func newUplink(c *call) *uplink { return &uplink{c: c, queue: make(chan upItem, uplinkMax)} }
+// callers says that an item is what the caller said or typed, or belongs between
+// such items.
+func (it *upItem) callers() bool {
+	return it.tool == nil && it.cmd != voicenets.Greet && it.cmd != voicenets.Nudge
+}
 
-// put never blocks; it is called by the net's loop alone.
+// newUplink makes the queue of a call. It is held at first if the caller must
+// agree before anybody listens.
+func newUplink(c *call) *uplink {
+	return &uplink{c: c, wake: make(chan struct{}, 1), held: c.cfg.Net.Consent}
+}
+
+// put queues an item. It never blocks; the net's loop alone calls it.
 func (u *uplink) put(it upItem) {
-	select {
-	case u.queue <- it:
-	default:
+	u.mu.Lock()
+	full := len(u.queue) >= uplinkMax
+	if !full {
+		u.queue = append(u.queue, it)
+	}
+	u.mu.Unlock()
+	if full {
 		u.c.endWith(u.c.modelLost(errModelStalled))
+		return
+	}
+	u.signal()
+}
+
+func (u *uplink) signal() {
+	select {
+	case u.wake <- struct{}{}:
+	default:
 	}
 }
 
-// close ends write once everything queued is sent. The loop has ended, so
-// nothing is put any more.
-func (u *uplink) close() { close(u.queue) }
+// use makes a connection the one to send to. What still waits was for the one
+// before; the net tells the new one what that may not have heard. Text that is
+// held, and frames in server mode, belong to no turn that the net tells again:
+// they go to the new one.
+func (u *uplink) use(l *link) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var kept []upItem
+	if u.held {
+		server := u.c.detection() == voicenets.Server
+		kept = slices.DeleteFunc(slices.Clone(u.queue), func(it upItem) bool {
+			return it.text == nil && (it.frame == nil || !server)
+		})
+	}
+	u.forget()
+	u.queue, u.link = append(u.queue, kept...), l
+}
+
+// hold makes what is the caller's wait, and release lets it go on.
+func (u *uplink) hold() {
+	u.mu.Lock()
+	u.held = true
+	u.mu.Unlock()
+}
+
+func (u *uplink) release() {
+	u.mu.Lock()
+	u.held = false
+	u.mu.Unlock()
+	u.signal()
+}
+
+// drop empties the queue and holds it. Nothing more goes to this connection.
+func (u *uplink) drop() {
+	u.mu.Lock()
+	u.forget()
+	u.link, u.held = nil, true
+	u.mu.Unlock()
+}
+
+// forget empties the queue; mu is held. The reply to a tool's call that nobody
+// gets ends that call all the same.
+func (u *uplink) forget() {
+	for i := range u.queue {
+		if end := u.queue[i].tool; end != nil {
+			u.c.tools.reply(end)
+		}
+	}
+	clear(u.queue)
+	u.queue = u.queue[:0]
+}
+
+// close ends write once everything that may still be sent is.
+func (u *uplink) close() {
+	u.mu.Lock()
+	u.closed = true
+	u.mu.Unlock()
+	u.signal()
+}
 
 // write sends until the queue is closed. What cannot be sent is forgotten: the
 // connection is gone, and the net tells the next one.
 func (u *uplink) write(ctx context.Context) {
-	for it := range u.queue {
-		if it.link != nil {
-			u.link = it.link
-			continue
-		}
-		if u.link == nil || u.link.isDown() {
-			continue
-		}
-		if err := u.send(ctx, u.link.conn, it); err != nil {
-			u.failed(ctx, err)
+	for {
+		it, l, ok := u.next()
+		switch {
+		case !ok && u.over():
+			return
+		case !ok:
+			<-u.wake
+		case l == nil || l.isDown():
+			if it.tool != nil {
+				u.c.tools.reply(it.tool)
+			}
+		default:
+			if err := u.send(ctx, l.conn, it); err != nil {
+				u.failed(ctx, l, err)
+			}
 		}
 	}
 }
 
+// next takes the oldest item that may be sent now.
+func (u *uplink) next() (it upItem, l *link, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	i := slices.IndexFunc(u.queue, func(it upItem) bool { return !u.held || !it.callers() })
+	if i < 0 {
+		return upItem{}, nil, false
+	}
+	it = u.queue[i]
+	u.queue = slices.Delete(u.queue, i, i+1)
+	return it, u.link, true
+}
+
+// over says that nothing more will be sent.
+func (u *uplink) over() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.closed && (u.held || len(u.queue) == 0)
+}
+
 // failed takes an error of a connection for its end; a message that it refused
 // is the fault of what was to be said, and forgotten.
-func (u *uplink) failed(ctx context.Context, err error) {
+func (u *uplink) failed(ctx context.Context, l *link, err error) {
 	var ce *live.CloseError
 	if errors.As(err, &ce) {
-		u.link.down(ctx, err)
+		l.down(ctx, err)
 		return
 	}
-	u.c.log.Warn("the model was not told", zap.Error(err))
+	u.c.log.Warn("the model refused a message", zap.Error(err))
 }
 
 func (u *uplink) send(ctx context.Context, conn live.Conn, it upItem) error {
@@ -89,8 +202,8 @@ func (u *uplink) send(ctx context.Context, conn live.Conn, it upItem) error {
 	case it.text != nil:
 		u.cutting.Store(true)
 		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: it.text.Text})
-	case it.turn != nil:
-		return u.again(ctx, conn, it.turn)
+	case it.recap != "":
+		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: it.recap})
 	case it.tool != nil:
 		reply := u.c.tools.reply(it.tool)
 		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientToolReply, Replies: []live.ToolReply{reply}})
@@ -113,10 +226,11 @@ func (u *uplink) command(ctx context.Context, conn live.Conn, cmd voicenets.Comm
 	}
 }
 
-// again tells a new connection of a turn the old one may not have heard, or has
-// not answered to the end: that is said in words, unless nobody wrote down what
-// the caller said.
-func (u *uplink) again(ctx context.Context, conn live.Conn, t *voicenets.CallerTurn) error {
+// again queues what tells a new connection of a turn that the old one may not
+// have heard, or has not answered to the end. A turn that was answered in part
+// is told in words, unless nobody wrote down what the caller said. Frames in
+// server mode, whose turns are the model's own, come without an activity.
+func (u *uplink) again(t *voicenets.CallerTurn) {
 	words := ""
 	if t.Cut {
 		asked, answered := u.c.talk.newest()
@@ -124,30 +238,39 @@ func (u *uplink) again(ctx context.Context, conn live.Conn, t *voicenets.CallerT
 			asked = u.c.cfg.Greeting
 		}
 		if words = recap(asked, answered); asked != "" || len(t.Frames) == 0 {
-			return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: words})
+			u.put(upItem{recap: words})
+			return
 		}
 	}
 	switch {
 	case t.Greet:
-		return u.command(ctx, conn, voicenets.Greet)
+		u.put(upItem{cmd: voicenets.Greet})
 	case t.Typed != nil:
-		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: t.Typed.Text})
-	case u.c.detection() == voicenets.Server:
-		return nil // its turns are the model's own
-	}
-	err := conn.Send(ctx, live.ClientMessage{Kind: live.ClientActivityStart})
-	for _, f := range t.Frames {
-		if err == nil {
-			err = conn.SendAudio(ctx, f.PCM)
+		if !u.waits(t.Typed) {
+			u.put(upItem{text: t.Typed})
+		}
+	default:
+		manual := u.c.detection() == voicenets.Manual
+		if manual {
+			u.put(upItem{cmd: voicenets.ActivityStart})
+		}
+		for _, f := range t.Frames {
+			u.put(upItem{frame: f})
+		}
+		if words != "" {
+			u.put(upItem{recap: words})
+		}
+		if manual && !t.Open {
+			u.put(upItem{cmd: voicenets.ActivityEnd})
 		}
 	}
-	if err == nil && words != "" {
-		err = conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: words})
-	}
-	if err == nil && !t.Open {
-		err = conn.Send(ctx, live.ClientMessage{Kind: live.ClientActivityEnd})
-	}
-	return err
+}
+
+// waits reports whether a text is in the queue.
+func (u *uplink) waits(text *voicenets.Typed) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.ContainsFunc(u.queue, func(it upItem) bool { return it.text == text })
 }
 
 // recap tells the model where its answer was cut off.

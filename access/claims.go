@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	josejson "github.com/go-jose/go-jose/v4/json"
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/voicegw/voicegw/transport"
@@ -73,6 +74,9 @@ func (c *Claims) take(std *jwt.Claims, wire *onTheWire) error {
 		if err := d.Decode(&p); err != nil {
 			return fmt.Errorf("claim voicegw: %w", err)
 		}
+		if !exactNames(wire.Private) {
+			return errors.New("claim voicegw: a name is written in another case, or stands twice")
+		}
 	}
 	c.Tenant, c.Model, c.Instructions, c.Language = p.Tenant, p.Model, p.Instructions, p.Language
 	c.Limits = Limits(p.Limits)
@@ -84,6 +88,33 @@ func (c *Claims) take(std *jwt.Claims, wire *onTheWire) error {
 		c.Tools = append([]string{}, *p.Tools...)
 	}
 	return c.check()
+}
+
+// exactNames reports whether the names in the claim are written as they should be, each once. encoding/json takes names
+// in any case, and the last of two: which tenant pays must not depend on that.
+func exactNames(raw []byte) bool {
+	var members, limits map[string]josejson.RawMessage
+	if josejson.Unmarshal(raw, &members) != nil {
+		return false
+	}
+	if l, ok := members["limits"]; ok && josejson.Unmarshal(l, &limits) != nil {
+		return false
+	}
+	for name := range members {
+		switch name {
+		case "tenant", "model", "instructions", "language", "call_s", "tools", "limits":
+		default:
+			return false
+		}
+	}
+	for name := range limits {
+		switch name {
+		case "calls", "calls_per_minute", "bytes_per_minute":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // check returns an error for a claim that no token may have.

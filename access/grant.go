@@ -48,6 +48,16 @@ func (g *Grant) Allows(tool string) bool {
 	return false
 }
 
+// unuse lets the token be used again: the call it was shown for was not taken after all.
+func (g *Grant) unuse() {
+	v := g.visit
+	v.g.mu.Lock()
+	defer v.g.mu.Unlock()
+	if v.used != nil {
+		v.g.seen.giveBack(*v.used)
+	}
+}
+
 // Spend counts bytes of the call against the limits of its address, tenant and subject, and reports whether there were
 // so many left; when not, the call should end with transport.ReasonLimit. It allocates nothing and asks a quota only
 // when a sixtieth of its bytes per minute is used up. It is meant for each message of audio in either direction.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -60,11 +59,11 @@ type Guard struct {
 
 // Stats counts what a guard decided since it was made.
 type Stats struct {
-	Admitted uint64 // calls
-	Running  int    // grants that were not released
-	Denied   map[string]uint64
-	Quotas   int // that are counted now
-	Seen     int // used tokens that are remembered now
+	Admitted uint64            // calls
+	Running  int               // grants that were not released
+	Denied   map[string]uint64 // by why: "overload", "token", "no token", "tenant calls", ...
+	Quotas   int               // that are counted now
+	Seen     int               // used tokens that are remembered now
 }
 
 const (
@@ -86,7 +85,7 @@ func New(cfg Config) (*Guard, error) {
 		return nil, fmt.Errorf("access: new guard: %w", err)
 	}
 	g := &Guard{cfg: cfg, attempt: attempt, programs: map[programKey]*petri.Program{}, meters: map[string]*meter{},
-		seen: seen{max: cfg.SeenMax, ids: map[tokenID]struct{}{}}, stats: Stats{Denied: map[string]uint64{}},
+		seen: seen{max: cfg.SeenMax, ids: map[tokenID]bool{}}, stats: Stats{Denied: map[string]uint64{}},
 		verifier: verifier{secrets: cfg.Secrets, set: cfg.JWKS, audience: cfg.Audience, issuers: cfg.Issuers,
 			skew: cfg.Skew, lifeMax: cfg.LifeMax}}
 	return g, nil
@@ -134,6 +133,9 @@ func (c *Config) check() error {
 	case c.SeenMax < 0 || c.QuotasMax < 3:
 		return errors.New("access: new guard: SeenMax and QuotasMax must be positive")
 	}
+	if slices.Contains(c.Issuers, "") {
+		return errors.New("access: new guard: Issuers has an empty name, which a token without iss would have")
+	}
 	for _, s := range c.Secrets {
 		if len(s) < SecretLenMin {
 			return fmt.Errorf("access: new guard: a secret has %d bytes; at least %d are needed", len(s), SecretLenMin)
@@ -157,8 +159,9 @@ func (g *Guard) Ready() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.stats.Denied["load"]++
-	return &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: g.cfg.Load.RetryAfter(), Err: errLoad}
+	g.stats.Denied["overload"]++
+	return &transport.Refused{Reason: transport.ReasonBusy,
+		Message: "The server has too much to do. Try again in a moment.", RetryAfter: g.cfg.Load.RetryAfter(), Err: errLoad}
 }
 
 var errLoad = errors.New("access: the machine has too much to do for another call")
@@ -171,7 +174,7 @@ func (g *Guard) Check(ctx context.Context, h *transport.Hello) (*Grant, error) {
 	h.Token = ""
 	a := &visit{g: g, m: g.attempt.Start(), born: g.cfg.Now()}
 	a.m.Silent(true)
-	if refused := a.enter(addressKey(h.Remote)); refused != nil {
+	if refused := a.enter(transport.Network(h.Remote)); refused != nil {
 		return nil, refused
 	}
 	claims, err := (*Claims)(nil), errUnread
@@ -213,21 +216,6 @@ var (
 	errUsed    = errors.New("it was used before")
 	errCrowded = errors.New("access: too many tokens or quotas to remember another one")
 )
-
-// addressKey is what counts as one address: an IPv4 address, or the /64 an IPv6 address lies in, because one machine
-// has a whole one.
-func addressKey(remote string) string {
-	ip, err := netip.ParseAddr(remote)
-	if err != nil {
-		return remote
-	}
-	ip = ip.Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	p, _ := ip.Prefix(64)
-	return p.String()
-}
 
 // Stats returns the counters.
 func (g *Guard) Stats() Stats {

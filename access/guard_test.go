@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -153,6 +154,7 @@ func TestBadTokens(t *testing.T) {
 	c := newClock()
 	good := func(change func(*jwt.Claims), private ...any) string {
 		s := standard(c)
+		s.Issuer = "shop"
 		if change != nil {
 			change(&s)
 		}
@@ -192,8 +194,13 @@ func TestBadTokens(t *testing.T) {
 		{"long jti", good(func(s *jwt.Claims) { s.ID = strings.Repeat("x", 129) }), ""},
 		{"no aud", good(func(s *jwt.Claims) { s.Audience = nil }), ""},
 		{"another aud", good(func(s *jwt.Claims) { s.Audience = jwt.Audience{"shop"} }), ""},
+		{"no iss", good(func(s *jwt.Claims) { s.Issuer = "" }), ""},
 		{"another iss", good(func(s *jwt.Claims) { s.Issuer = "evil" }), ""},
 		{"a misspelt limit", good(nil, object(map[string]any{"limit": map[string]int{"calls": 1}})), ""},
+		{"a tenant in capitals", good(nil, object(map[string]any{"Tenant": "acme"})), ""},
+		{"a limit in capitals", good(nil, object(map[string]any{"limits": map[string]int{"Calls": 1}})), ""},
+		{"two tenants", good(nil, object(map[string]any{"tenant": "acme", "tenAnt": "umbrella"})), ""},
+		{"a tenant twice", good(nil, object(json.RawMessage(`{"tenant":"a","tenant":"b"}`))), ""},
 		{"a limit of another type", good(nil, object(map[string]any{"limits": map[string]string{"calls": "1"}})), ""},
 		{"a negative limit", good(nil, object(map[string]any{"limits": map[string]int{"calls": -1}})), ""},
 		{"a text", good(nil, object("acme")), ""},
@@ -201,7 +208,7 @@ func TestBadTokens(t *testing.T) {
 		{"a call for ever", good(nil, object(map[string]any{"call_s": 1 << 40})), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := guard(t, c, Config{Secrets: [][]byte{secret}, Issuers: []string{"", "shop"}, Address: Limits{Calls: 1}})
+			g := guard(t, c, Config{Secrets: [][]byte{secret}, Issuers: []string{"shop"}, Address: Limits{Calls: 1}})
 			for range 2 { // the address gets its permit back
 				_, err := g.Check(t.Context(), from("192.0.2.1", tt.token))
 				r := refused(t, err, transport.ReasonUnauthorized)
@@ -350,6 +357,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"Skew":        {Skew: time.Hour},
 		"LifeMax":     {LifeMax: 25 * time.Hour},
 		"QuotasMax":   {QuotasMax: 1},
+		"Issuers":     {Issuers: []string{"shop", ""}},
 		"an address":  {Address: Limits{Calls: -1}},
 		"a tenant":    {Tenant: Limits{CallsPerMinute: 6001}},
 		"tenant acme": {Tenants: map[string]Limits{"acme": {BytesPerMinute: 59}}},

@@ -21,12 +21,12 @@ type Lines struct {
 // NewLines puts a guard before lines.
 func NewLines(inner transport.Lines, g *Guard) *Lines { return &Lines{inner: inner, guard: g} }
 
-// Take takes a line unless the machine has too much to do.
-func (l *Lines) Take(hangUp func()) (transport.Line, error) {
+// Take begins a handshake unless the machine has too much to do.
+func (l *Lines) Take(h transport.Handshake) (transport.Line, error) {
 	if err := l.guard.Ready(); err != nil {
 		return nil, err
 	}
-	inner, err := l.inner.Take(hangUp)
+	inner, err := l.inner.Take(h)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ type line struct {
 	hello transport.Hello // what was granted
 }
 
-// Check asks the guard, then the gateway.
+// Check asks the guard, then the gateway. A token whose call the gateway does not take can be used again.
 func (l *line) Check(ctx context.Context, h *transport.Hello) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,6 +55,7 @@ func (l *line) Check(ctx context.Context, h *transport.Hello) error {
 		return err
 	}
 	if err := l.inner.Check(context.WithValue(ctx, grantKey{}, grant), h); err != nil {
+		grant.unuse()
 		grant.Release()
 		return err
 	}

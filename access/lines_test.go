@@ -47,7 +47,7 @@ func open(t *testing.T, cfg access.Config) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := ws.New(ws.Config{Lines: access.NewLines(gw, guard),
+	door, err := ws.New(ws.Config{Lines: access.NewLines(gw.Lines(), guard),
 		Offer: transport.Offer{Instructions: []string{"sales", "support"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestGatewaySeesTheGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner := &gateway{}
-	l, err := access.NewLines(inner, g).Take(nil)
+	l, err := access.NewLines(inner, g).Take(transport.Handshake{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,16 +213,56 @@ func TestGatewaySeesTheGrant(t *testing.T) {
 	}
 }
 
+// TestTokenOfACallThatWasNotTaken can be shown again, until a call is let in by it.
+func TestTokenOfACallThatWasNotTaken(t *testing.T) {
+	t.Parallel()
+	g, err := access.New(access.Config{Secrets: [][]byte{secret}, Tenant: access.Limits{Calls: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := &gateway{refuse: &transport.Refused{Reason: transport.ReasonBusy}}
+	token := mint(t, access.Claims{ID: "x"})
+	check := func() transport.Reason {
+		l, err := access.NewLines(inner, g).Take(transport.Handshake{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Release()
+		h := hello(token)
+		var refused *transport.Refused
+		if err := l.Check(t.Context(), &h); errors.As(err, &refused) {
+			return refused.Reason
+		}
+		return transport.ReasonNone
+	}
+	for range 3 {
+		if got := check(); got != transport.ReasonBusy {
+			t.Errorf("while the gateway is full: %s", got)
+		}
+	}
+	inner.refuse = nil
+	if got := check(); got != transport.ReasonNone {
+		t.Errorf("when a line is free: %s", got)
+	}
+	if got := check(); got != transport.ReasonUnauthorized {
+		t.Errorf("when it was used: %s", got)
+	}
+	if s := g.Stats(); s.Running != 0 || s.Seen != 1 {
+		t.Errorf("left behind: %+v", s)
+	}
+}
+
 // gateway takes every call and looks at it.
 type gateway struct {
+	refuse         error         // of Check
 	checked, grant *access.Grant // in Check and in Call
 	hello          transport.Hello
 }
 
-func (g *gateway) Take(func()) (transport.Line, error) { return g, nil }
+func (g *gateway) Take(transport.Handshake) (transport.Line, error) { return g, nil }
 func (g *gateway) Check(ctx context.Context, _ *transport.Hello) error {
 	g.checked = access.GrantOf(ctx)
-	return nil
+	return g.refuse
 }
 func (g *gateway) Release() {}
 func (g *gateway) Call(ctx context.Context, p transport.Peer) error {

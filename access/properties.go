@@ -27,24 +27,20 @@ func (w World) Net() (*petri.Net, error) { return w.net(Attempt) }
 
 // net is Net with attempts that may be others.
 func (w World) net(attempt func(name string) *petri.Net) (*petri.Net, error) {
-	var open, around []*petri.Net
+	// Counters and attempts ask and answer one another, so each is the environment of the others.
+	var around []*petri.Net
 	for i, c := range counters() {
 		l := w.limits()[i]
-		open = append(open, quota(c, l, worldByteParts))
+		around = append(around, quota(c, l, worldByteParts))
 		if l.BytesPerMinute > 0 {
 			around = append(around, spender(c))
 		}
 	}
 	for i := range w.Callers {
 		name := fmt.Sprintf("attempt%d", i+1)
-		open = append(open, attempt(name))
-		around = append(around, caller(fmt.Sprintf("caller%d", i+1), visitorOf(name)))
+		around = append(around, attempt(name), caller(fmt.Sprintf("caller%d", i+1), visitorOf(name)))
 	}
-	core, err := petri.Compose("admission", open...)
-	if err != nil {
-		return nil, err
-	}
-	return petri.Close("world", core, around...)
+	return petri.Close("world", &petri.Net{Name: "admission"}, around...)
 }
 
 // caller comes, shows a token, talks and hangs up.

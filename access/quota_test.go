@@ -74,13 +74,13 @@ func TestAddresses(t *testing.T) {
 		{"2001:db8:1:2::1", "2001:db8:1:2:ffff::", "2001:db8:1:2::1%eth0"},
 	} {
 		for _, a := range same {
-			if addressKey(a) != addressKey(same[0]) {
-				t.Errorf("%s counts as %s, %s as %s", a, addressKey(a), same[0], addressKey(same[0]))
+			if transport.Network(a) != transport.Network(same[0]) {
+				t.Errorf("%s counts as %s, %s as %s", a, transport.Network(a), same[0], transport.Network(same[0]))
 			}
 		}
 	}
-	if addressKey("2001:db8:1:2::1") == addressKey("2001:db8:1:3::1") ||
-		addressKey("192.0.2.1") == addressKey("192.0.2.2") {
+	if transport.Network("2001:db8:1:2::1") == transport.Network("2001:db8:1:3::1") ||
+		transport.Network("192.0.2.1") == transport.Network("192.0.2.2") {
 		t.Error("two networks count as one")
 	}
 	c := newClock()

@@ -9,7 +9,7 @@ import (
 // seen are the tokens that were used, until they expire. The guard's mutex owns it.
 type seen struct {
 	max   int
-	ids   map[tokenID]struct{}
+	ids   map[tokenID]bool // false: given back, and to be forgotten when it expires
 	queue expiries
 }
 
@@ -53,8 +53,7 @@ func (s *seen) has(id tokenID, now time.Time) bool {
 	for len(s.queue) > 0 && !now.Before(s.queue[0].at) {
 		delete(s.ids, heap.Pop(&s.queue).(expiry).id)
 	}
-	_, used := s.ids[id]
-	return used
+	return s.ids[id]
 }
 
 // full reports whether no more tokens can be remembered. Then none is taken: to forget one would allow it again.
@@ -62,6 +61,15 @@ func (s *seen) full() bool { return len(s.ids) >= s.max }
 
 // add remembers a token until it can be used no more.
 func (s *seen) add(id tokenID, until time.Time) {
-	s.ids[id] = struct{}{}
-	heap.Push(&s.queue, expiry{until, id})
+	if _, known := s.ids[id]; !known {
+		heap.Push(&s.queue, expiry{until, id})
+	}
+	s.ids[id] = true
+}
+
+// giveBack lets a token be used again.
+func (s *seen) giveBack(id tokenID) {
+	if s.ids[id] {
+		s.ids[id] = false
+	}
 }

@@ -36,7 +36,7 @@ func (v *verifier) verify(ctx context.Context, token string, now time.Time) (*Cl
 	}
 	t, err := jwt.ParseSigned(token, v.algorithms()) // compact form, one signature, no "none"
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be read: %w", err)
+		return nil, errors.New("it cannot be read, or no key of ours is for its algorithm")
 	}
 	h := t.Headers[0]
 	keys, err := v.keys(ctx, h.Algorithm, h.KeyID, now)

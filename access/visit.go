@@ -16,6 +16,7 @@ type visit struct {
 	born   time.Time
 	meters [3]*meter // address, tenant, subject
 	out    outcome
+	used   *tokenID // what was used up; nil: nothing
 }
 
 // outcome is what the net decided.
@@ -70,7 +71,9 @@ func (v *visit) show(c *Claims, problem error) error {
 		return v.refused(problem)
 	}
 	if c != nil && !g.cfg.Reuse {
-		g.seen.add(idOf(c), c.Expiry.Add(g.cfg.Skew))
+		id := idOf(c)
+		g.seen.add(id, c.Expiry.Add(g.cfg.Skew))
+		v.used = &id
 	}
 	g.stats.Admitted++
 	g.stats.Running++
@@ -197,5 +200,6 @@ func (g *Guard) unauthorized(problem error) error {
 // crowded is how a full memory is told.
 func (g *Guard) crowded() error {
 	g.stats.Denied["crowded"]++
-	return &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: crowdedRetry, Err: errCrowded}
+	return &transport.Refused{Reason: transport.ReasonBusy, Message: "The server cannot count another caller now.",
+		RetryAfter: crowdedRetry, Err: errCrowded}
 }

@@ -47,8 +47,10 @@ type wireConn struct {
 }
 
 func newWireConn(w Wire, s *Setup, host, secret string) *wireConn {
-	return &wireConn{outcome: newOutcome(host, secret, s), cfg: w, terms: s.terms(), began: time.Now(),
+	c := &wireConn{outcome: newOutcome(host, secret, s), cfg: w, terms: s.terms(), began: time.Now(),
 		closed: make(chan struct{})}
+	c.dec.cleaner = c.cleaner
+	return c
 }
 
 // start begins what runs beside the calls. Close ends it and waits.
@@ -77,7 +79,7 @@ func (c *wireConn) explain(ctx context.Context, err error) *CloseError {
 	switch {
 	case errors.As(err, &ce):
 		code := int(ce.Code)
-		return &CloseError{Code: code, Reason: c.clean(ce.Reason), Class: classify(code, ce.Reason, c.phase)}
+		return &CloseError{Code: code, Reason: ce.Reason, Class: classify(code, ce.Reason, c.phase)}
 	case errors.Is(err, websocket.ErrMessageTooBig):
 		return &CloseError{Code: 1009, Class: ClassBackend,
 			Err: fmt.Errorf("a message over the limit of %d bytes", c.cfg.ReadLimit)}

@@ -1,9 +1,7 @@
 package live
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/internal/foreign"
 )
 
 // unknownNamesMax bounds how many field names a ServerUnknown reports.
@@ -18,6 +17,8 @@ const unknownNamesMax = 8
 
 // decoder turns wire messages into ServerMessages, one or several each. It is used by one goroutine.
 type decoder struct {
+	cleaner foreign.Cleaner
+
 	le    []byte // samples of a fast message
 	queue []item // of a slow message, from next on
 	next  int
@@ -39,8 +40,24 @@ func (d *decoder) pop(m *ServerMessage) bool {
 	pcm := m.PCM[:0]
 	*m = it.msg
 	m.PCM = audio.AppendSamples(pcm, it.le)
+	d.clean(m)
 	*it = item{}
 	return true
+}
+
+// clean takes the key out of what may be logged or shown, and cuts what is no part of the conversation. Every message
+// but plain audio passes here.
+func (d *decoder) clean(m *ServerMessage) {
+	switch m.Kind {
+	case ServerMalformed, ServerUnknown:
+		m.Text = d.cleaner.Text(m.Text, reasonBytesMax)
+	case ServerTurnComplete:
+		m.Reason = d.cleaner.Text(m.Reason, reasonBytesMax)
+	case ServerToolCall:
+		m.Call.Name = d.cleaner.Replace(m.Call.Name)
+	default:
+		m.Text = d.cleaner.Replace(m.Text)
+	}
 }
 
 // decode reads one wire message, delivers its first part and queues the rest. The queue must be empty.
@@ -56,7 +73,7 @@ func (d *decoder) decode(data []byte, m *ServerMessage) {
 func appendSlow(q []item, data []byte) []item {
 	var lm genai.LiveServerMessage
 	if err := json.Unmarshal(data, &lm); err != nil {
-		return append(q, malformed("%s (%d bytes)", jsonFault(err), len(data)))
+		return append(q, malformed("%s (%d bytes)", foreign.Fault(err), len(data)))
 	}
 	amend(&lm, data)
 	before := len(q)
@@ -105,22 +122,6 @@ func appendMessage(q []item, lm *genai.LiveServerMessage) []item {
 
 func malformed(format string, args ...any) item {
 	return item{msg: ServerMessage{Kind: ServerMalformed, Text: fmt.Sprintf(format, args...)}}
-}
-
-// jsonFault says what is wrong without quoting the message, which may hold what a caller said.
-func jsonFault(err error) string {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	var corrupt base64.CorruptInputError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("broken JSON at byte %d", syntax.Offset)
-	case errors.As(err, &kind):
-		return fmt.Sprintf("field %.60q has the wrong type", kind.Field)
-	case errors.As(err, &corrupt):
-		return "data is not standard base64"
-	}
-	return "a field has an unreadable value"
 }
 
 // appendContent appends what comes before tool calls.
@@ -239,7 +240,7 @@ func nothingKnown(data []byte) item {
 	_ = json.Unmarshal(data, &fields) // it is an object or null: it was read before
 	names := make([]string, 0, len(fields))
 	for name := range fields {
-		names = append(names, fmt.Sprintf("%.40s", name))
+		names = append(names, name)
 	}
 	slices.Sort(names)
 	names = names[:min(len(names), unknownNamesMax)]
@@ -258,7 +259,7 @@ func errorText(data []byte) (string, bool) {
 	if json.Unmarshal(data, &v) != nil || v.Error == nil {
 		return "", false
 	}
-	return fmt.Sprintf("error %d %.40s: %.200s", v.Error.Code, v.Error.Status, v.Error.Message), true
+	return fmt.Sprintf("error %d %s: %s", v.Error.Code, v.Error.Status, v.Error.Message), true
 }
 
 // setupAnswer reads a message that came before the conversation stands. It reports whether the setup was accepted;

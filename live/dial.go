@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -19,6 +18,8 @@ const (
 	earlyMessagesMax = 16
 	// reasonBytesMax bounds what is kept of the other side's text.
 	reasonBytesMax = 400
+	// bodyBytesMax bounds what is read of a refusal's body.
+	bodyBytesMax = 8 << 10
 )
 
 // Dial implements Dialer. Its error is a *SetupError when w or s is wrong, otherwise a *CloseError.
@@ -109,25 +110,27 @@ func (w Wire) httpClient() *http.Client {
 
 // noToken explains that there is no access token to dial with.
 func (o *outcome) noToken(ctx context.Context, err error) *CloseError {
-	e := &CloseError{Class: ClassKey, Err: err, phase: phaseDial, host: o.host, model: o.model}
+	o.phase = phaseDial
+	e := &CloseError{Class: ClassKey, Err: err}
 	if ctx.Err() != nil {
 		e.Class, e.Err = ctxClass(ctx.Err()), ctx.Err()
 	}
-	return e
+	return o.fail(e)
 }
 
 // dialError explains an upgrade that failed. net/http's own text is not used where it would repeat the URL.
 func (c *wireConn) dialError(ctx context.Context, resp *http.Response, err error) *CloseError {
-	e := &CloseError{Class: ClassNetwork, phase: phaseDial, host: c.host, model: c.model}
+	c.phase = phaseDial
+	e := &CloseError{Class: ClassNetwork}
 	var opErr *net.OpError
 	switch {
 	case ctx.Err() != nil:
 		e.Class, e.Err, e.limit = ctxClass(ctx.Err()), ctx.Err(), c.age()
 	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
 		e.Code, e.Class = resp.StatusCode, classifyHTTP(resp.StatusCode)
-		e.Reason = c.clean(bodyText(resp))
+		e.Reason = bodyText(resp)
 		if location := resp.Header.Get("Location"); location != "" {
-			e.Reason = c.clean("redirected to " + location)
+			e.Reason = "redirected to " + location
 		}
 	case resp != nil:
 		e.Class, e.Err = ClassPayload, errors.New("the answer is no WebSocket upgrade")
@@ -136,7 +139,7 @@ func (c *wireConn) dialError(ctx context.Context, resp *http.Response, err error
 	default:
 		e.Err = innermost(err)
 	}
-	return e
+	return c.fail(e)
 }
 
 func ctxClass(err error) Class {
@@ -161,8 +164,8 @@ func bodyText(resp *http.Response) string {
 	if resp.Body == nil {
 		return ""
 	}
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, reasonBytesMax))
-	return strings.Join(strings.Fields(string(body)), " ")
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, bodyBytesMax))
+	return string(body)
 }
 
 // setup sends the setup and waits for the answer. After an error the connection is gone.
@@ -182,7 +185,7 @@ func (c *wireConn) setup(ctx context.Context, setup []byte) error {
 		}
 		if refusal != "" {
 			c.drop()
-			return c.fail(&CloseError{Code: 1007, Reason: c.clean(refusal), Class: classify(1007, refusal, phaseSetup)})
+			return c.fail(&CloseError{Code: 1007, Reason: refusal, Class: classify(1007, refusal, phaseSetup)})
 		}
 	}
 	c.drop()

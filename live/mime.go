@@ -22,7 +22,7 @@ func audioRate(mime string) (rateHz int, err error) {
 	}
 	kind, params, _ := strings.Cut(mime, ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), mimeAudio) {
-		return 0, fmt.Errorf("MIME type %.40q; want %s", mime, mimeAudio)
+		return 0, fmt.Errorf("MIME type %q; want %s", mime, mimeAudio)
 	}
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
@@ -30,7 +30,7 @@ func audioRate(mime string) (rateHz int, err error) {
 			continue
 		}
 		if rateHz != 0 {
-			return 0, fmt.Errorf("MIME type %.40q names two rates", mime)
+			return 0, fmt.Errorf("MIME type %q names two rates", mime)
 		}
 		if rateHz, err = parseRate(strings.TrimSpace(value)); err != nil {
 			return 0, err
@@ -50,12 +50,12 @@ func parseRate(s string) (int, error) {
 	n := 0
 	for i := 0; i < len(s) && n <= rateHzMax; i++ {
 		if s[i] < '0' || s[i] > '9' {
-			return 0, fmt.Errorf("rate %.20q is not a number", s)
+			return 0, fmt.Errorf("rate %q is not a number", s)
 		}
 		n = n*10 + int(s[i]-'0')
 	}
 	if n < rateHzMin || n > rateHzMax {
-		return 0, fmt.Errorf("rate %.20q; want %d to %d", s, rateHzMin, rateHzMax)
+		return 0, fmt.Errorf("rate %q; want %d to %d", s, rateHzMin, rateHzMax)
 	}
 	return n, nil
 }

@@ -1,17 +1,18 @@
 package live
 
 import (
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/voicegw/voicegw/internal/foreign"
 )
 
 // outcome is how a connection ended, once it has. All methods may be called by anyone.
 type outcome struct {
 	host, model string
-	phase       phase  // changes before the connection is handed out alone
-	secret      string // key or token, which no text may show
-	resuming    bool   // the setup named a handle
+	phase       phase // changes before the connection is handed out alone
+	cleaner     foreign.Cleaner
+	resuming    bool // the setup named a handle
 
 	mu     sync.Mutex
 	failed chan struct{} // closed once err is set
@@ -19,16 +20,19 @@ type outcome struct {
 }
 
 func newOutcome(host, secret string, s *Setup) outcome {
-	return outcome{host: host, model: s.Model, secret: secret, resuming: s.Handle != "", phase: phaseSetup,
-		failed: make(chan struct{})}
+	return outcome{host: host, model: s.Model, cleaner: foreign.NewCleaner(secret), resuming: s.Handle != "",
+		phase: phaseSetup, failed: make(chan struct{})}
 }
 
-// fail makes e the error of the connection, unless there is one, and returns the one there is.
+// fail makes e the error of the connection, unless there is one, and returns the one there is. Every error passes here,
+// and loses the key and whatever is too long for a message.
 func (o *outcome) fail(e *CloseError) *CloseError {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err == nil {
 		e.phase, e.host, e.model = o.phase, o.host, o.model
+		e.Reason = o.cleaner.Text(e.Reason, reasonBytesMax)
+		e.Err = o.cleaner.Error(e.Err, reasonBytesMax)
 		if o.resuming && o.phase == phaseSetup && e.Class == ClassModel && containsAny(e.Reason, "entity was not found") {
 			e.Class = ClassHandle
 		}
@@ -56,12 +60,4 @@ func (o *outcome) awaitReason() {
 	case <-o.failed:
 	case <-t.C:
 	}
-}
-
-// clean shortens the other side's text and blots out the key, should it be repeated there.
-func (o *outcome) clean(text string) string {
-	if o.secret != "" {
-		text = strings.ReplaceAll(text, o.secret, "[key]")
-	}
-	return strings.ToValidUTF8(text[:min(len(text), reasonBytesMax)], "")
 }

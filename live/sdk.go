@@ -120,7 +120,7 @@ func (d *SDK) connect(ctx context.Context, w *Wire, s *Setup) (*sdkConn, error) 
 	}
 	client, err := w.client(ctx, token)
 	if err != nil {
-		return nil, c.fail(&CloseError{Class: ClassPayload, Err: errors.New(c.clean(err.Error()))})
+		return nil, c.fail(&CloseError{Class: ClassPayload, Err: err})
 	}
 	if c.session, err = d.open(ctx, client, w.fullModel(s.Model), s.config()); err != nil {
 		return nil, c.dialError(ctx, err)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/internal/foreign"
 )
 
 // sdkConn is a Conn of SDK. Send, SendAudio and Close may be called by anyone, Recv by one goroutine.
@@ -32,7 +33,9 @@ type sdkConn struct {
 }
 
 func newSDKConn(w *Wire, s *Setup, host, secret string) *sdkConn {
-	return &sdkConn{outcome: newOutcome(host, secret, s), cfg: *w, terms: s.terms(), began: time.Now()}
+	c := &sdkConn{outcome: newOutcome(host, secret, s), cfg: *w, terms: s.terms(), began: time.Now()}
+	c.dec.cleaner = c.cleaner
+	return c
 }
 
 func (c *sdkConn) start() {
@@ -58,13 +61,13 @@ func (c *sdkConn) explain(ctx context.Context, err error) *CloseError {
 	var ce *websocket.CloseError
 	switch {
 	case errors.As(err, &ce) && ce.Code != websocket.CloseAbnormalClosure:
-		return &CloseError{Code: ce.Code, Reason: c.clean(ce.Text), Class: classify(ce.Code, ce.Text, c.phase)}
+		return &CloseError{Code: ce.Code, Reason: ce.Text, Class: classify(ce.Code, ce.Text, c.phase)}
 	case ctx.Err() != nil:
 		return &CloseError{Class: ctxClass(ctx.Err()), Err: ctx.Err(), limit: c.age()}
 	}
 	if text, ok := strings.CutPrefix(err.Error(), setupFailed); ok {
 		if refusal, ok := errorText([]byte(strings.TrimPrefix(text, errorReceived))); ok {
-			return &CloseError{Code: 1007, Reason: c.clean(refusal), Class: classify(1007, refusal, c.phase)}
+			return &CloseError{Code: 1007, Reason: refusal, Class: classify(1007, refusal, c.phase)}
 		}
 	}
 	return &CloseError{Code: 1006, Class: ClassNetwork, Err: innermost(err)}
@@ -103,7 +106,7 @@ func mistake(err error) (item, bool) {
 		}
 		return malformed("an error of an unknown shape"), true
 	case strings.HasPrefix(text, brokenJSON), strings.HasPrefix(text, wrongShape):
-		return malformed("%s", jsonFault(err)), true
+		return malformed("%s", foreign.Fault(err)), true
 	}
 	return item{}, false
 }

@@ -125,6 +125,10 @@ main() {
         say 'go mod download failed: the Go modules of go.mod are not all here'
         failed=1
     }
+    "${GO:-go}" mod download -modfile=internal/tools/go.mod || {
+        say 'go mod download failed: the tools of internal/tools/go.mod are not all here'
+        failed=1
+    }
     if command -v npm >/dev/null && ! scripts/npm.sh >/dev/null; then
         say 'npm ci failed: the npm packages of internal/npmtest are not all here'
         failed=1

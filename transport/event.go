@@ -26,7 +26,7 @@ const (
 	EventToolResult           // ID and Text: the output as JSON, or Failed and Text: the error
 	EventBye                  // Text: its reason, may be empty
 	EventTalk                 // On: the caller presses, or lets go of, the button to talk (push to talk alone)
-	EventHold                 // On: the far end puts the call on hold, or takes it back
+	EventHold                 // On: the far end puts the call on hold, or resumes it
 	EventConsent              // On: the caller agrees to be listened to, or no longer does
 )
 

@@ -22,5 +22,5 @@ func ExampleHello_Check() {
 	h := transport.Hello{Version: 1, InputRateHz: 48000, OutputRateHz: 24000, Instructions: "sales"}
 	fmt.Println(h.Check(transport.Offer{Instructions: []string{"support"}}))
 	// Output:
-	// hello: instructions is "sales"; it must be absent or one of "support"
+	// hello: instructions is a string of 5 bytes; it must be absent or one of "support"
 }

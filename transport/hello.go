@@ -69,7 +69,7 @@ type Offer struct {
 type FieldError struct {
 	Event string // type of the event on the wire
 	Field string
-	Value string // as it came, shortened
+	Value string // what it is and how long, not what it says
 	Want  string
 }
 
@@ -90,16 +90,16 @@ func (h Hello) Check(o Offer) error {
 		return helloError("output_rate", h.OutputRateHz, rateWant)
 	}
 	if !languageTag(h.Language) {
-		return helloError("language", quote(h.Language), "a BCP 47 tag such as \"en-US\"")
+		return helloError("language", size(h.Language), "a BCP 47 tag such as \"en-US\"")
 	}
 	if h.Instructions != "" && !slices.Contains(o.Instructions, h.Instructions) {
-		return helloError("instructions", quote(h.Instructions), nameList(o.Instructions))
+		return helloError("instructions", size(h.Instructions), nameList(o.Instructions))
 	}
 	if err := checkDetection(h.Detection, o.Detections); err != nil {
 		return err
 	}
 	if len(h.Client) > ClientLenMax || strings.ContainsFunc(h.Client, unicode.IsControl) {
-		return helloError("client", quote(h.Client), "a label of at most 64 bytes without control characters")
+		return helloError("client", size(h.Client), "a label of at most 64 bytes without control characters")
 	}
 	if len(h.Token) > TokenLenMax { // its value is a secret
 		return helloError("token", fmt.Sprintf("%d bytes long", len(h.Token)), "at most 8192 bytes long")
@@ -113,10 +113,10 @@ func checkParams(params map[string]string) error {
 	}
 	for name, value := range params {
 		if name == "" || len(name) > ParamNameLenMax {
-			return helloError("params", "with the name "+quote(name), "with names of 1 to 64 bytes")
+			return helloError("params", fmt.Sprintf("with a name of %d bytes", len(name)), "with names of 1 to 64 bytes")
 		}
-		if len(value) > ParamValueLenMax { // it may be private
-			return helloError("params", fmt.Sprintf("with %d bytes at %s", len(value), quote(name)),
+		if len(value) > ParamValueLenMax {
+			return helloError("params", fmt.Sprintf("with a value of %d bytes", len(value)),
 				"with values of at most 512 bytes")
 		}
 	}
@@ -136,7 +136,7 @@ func checkDetection(d Detection, offered []Detection) error {
 	for i, o := range offered {
 		names[i] = string(o)
 	}
-	return helloError("detection", quote(string(d)), nameList(names))
+	return helloError("detection", size(string(d)), nameList(names))
 }
 
 func helloError(field string, value any, want string) *FieldError {
@@ -163,7 +163,10 @@ func notAlphanumeric(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// quote quotes a value for a message and cuts it: a hello may be long, the reason of a close may not.
+// size describes a value that callers chose. A refusal is logged, so it quotes none.
+func size(s string) string { return fmt.Sprintf("a string of %d bytes", len(s)) }
+
+// quote quotes a name of the gateway's own for a message and cuts it: the reason of a close may not be long.
 func quote(s string) string {
 	const most = 40
 	if len(s) > most {

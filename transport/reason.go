@@ -32,6 +32,7 @@ const (
 	ReasonNoConsent
 	ReasonUnauthorized
 	ReasonLimit
+	ReasonRecordLost
 	reasonCount
 )
 
@@ -59,6 +60,8 @@ func (r Reason) info() reasonInfo {
 		return reasonInfo{"message_too_big", 1009, "A message sent is longer than the server takes."}
 	case ReasonInternal:
 		return reasonInfo{"internal", 1011, "The server made a mistake. It is not your fault; call again."}
+	case ReasonRecordLost:
+		return reasonInfo{"record_lost", 1011, "The call had to end because it can no longer be recorded."}
 	case ReasonBusy:
 		return reasonInfo{"busy", 1013, "All lines are in use. Try again in a moment."}
 	case ReasonTransferred:

@@ -32,7 +32,8 @@ type Certificate struct {
 	Assumptions []string `json:"assumptions"`
 	Count       int      `json:"count"`
 	// Markings are the counts of all markings, and Zones the bounds of all
-	// zones of those, as variable-length integers, deflated.
+	// zones of those, as variable-length integers, deflated. Markings alone are
+	// sorted and written place by place; those with zones one after the other.
 	Markings []byte `json:"markings"`
 	Zones    []byte `json:"zones,omitempty"`
 	Digest   string `json:"digest"`
@@ -62,14 +63,17 @@ func (g *Graph) Certify(props ...*Property) (*Certificate, error) {
 		return nil, fmt.Errorf("verify: certify %s: a reduced graph leaves markings out", g.Model.prog.Name())
 	}
 	c := &Certificate{Method: "markings", Count: g.States()}
-	var list []byte
+	var rows []string
+	var row []byte
 	g.all(func(_ int, m []int32) bool {
+		row = row[:0]
 		for _, n := range m {
-			list = binary.AppendUvarint(list, uint64(n))
+			row = binary.AppendUvarint(row, uint64(n))
 		}
+		rows = append(rows, string(row))
 		return true
 	})
-	return c, c.Seal(g.Model, list, nil, props)
+	return c, c.Seal(g.Model, columns(rows, g.Model.Slots()), nil, props)
 }
 
 // Seal fills in what all certificates have: the net, the claims, the lists and

@@ -110,7 +110,7 @@ func (k *checker) conditions(props []*Property) error {
 			k.bad = append(k.bad, func([]int32) bool { return false })
 			continue
 		}
-		bad, err := p.Bad(k.m)
+		bad, err := k.broken(p)
 		if err != nil {
 			return err
 		}

@@ -168,7 +168,7 @@ func newExplorer(m *Model, o Options) *explorer {
 	}
 	e.g.fired = make([]origin, m.StepCount())
 	e.w = m.NewWalker(e.visit, e.fault)
-	e.w.Record, e.w.Seen = len(m.order) > 0, e.mark
+	e.w.Record, e.w.Seen, e.w.Turned = len(m.order) > 0, e.mark, e.refuse
 	e.watchPassing()
 	return e
 }
@@ -184,9 +184,6 @@ func (e *explorer) visit() {
 		if len(e.g.Model.amidst) > 0 {
 			e.g.amidst = append(e.g.amidst, e.w.Amidst)
 		}
-	}
-	for _, r := range e.w.Refused {
-		e.refuse(r)
 	}
 	if e.from < 0 {
 		if isNew {

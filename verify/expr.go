@@ -1,15 +1,20 @@
 package verify
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/voicegw/voicegw/petri"
 )
 
 // Expr is a condition on markings, such as `on_1 >= 1 && closed == 0`. See
 // ParseExpr for the language.
 type Expr struct {
-	text string
-	root node
+	text  string
+	root  node
+	words []string // bare words and numbers that could be meant as names of places
 }
 
 // String returns the text the expression was parsed from.
@@ -80,11 +85,39 @@ type binder struct {
 // name is an error that lists the nearest ones.
 func (e *Expr) Bind(m *Model) (*Cond, error) {
 	b := &binder{m: m}
-	h := e.root.bind(b)
+	h := b.expr(e)
 	if b.err != nil {
 		return nil, b.err
 	}
 	return &Cond{text: e.text, m: m, look: &b.look, holds: h}, nil
+}
+
+// expr binds an expression that does not leave open what it means.
+func (b *binder) expr(e *Expr) holds {
+	if err := e.Unambiguous(b.m); err != nil && b.err == nil {
+		b.err = err
+	}
+	return e.root.bind(b)
+}
+
+// Unambiguous returns an error if a bare word or number of the expression is also
+// the full name of a place: then it tells how to write either. Where a net has a
+// final place, ended is always the word. A word or number is never read as the
+// last part of a name.
+func (e *Expr) Unambiguous(m *Model) error {
+	for _, w := range e.words {
+		i := slices.IndexFunc(m.places, func(p petri.PlaceInfo) bool { return p.Name == w })
+		if i < 0 || w == "ended" && m.final >= 0 {
+			continue
+		}
+		other := "0" + w + " for the number"
+		if _, ok := number(w); !ok {
+			other = w + "() for the word"
+		}
+		return &NameError{Net: m.prog.Name(), What: "place", Name: w,
+			Problem: fmt.Sprintf("is also a word of expressions: write %q for the place, %s", w, other)}
+	}
+	return nil
 }
 
 func (n constant) bind(*binder) holds { return func([]int32) bool { return n.value } }
@@ -130,9 +163,15 @@ func (b *binder) sum(s sum) func([]int32) int64 {
 		slot   int
 	}
 	var parts []part
+	most := s.add
 	for _, t := range s.terms {
 		for _, slot := range b.slots(t.name) {
 			parts = append(parts, part{t.factor, slot})
+			if t.factor > (sumLimit-most)/petri.MaxTokens {
+				b.tooLarge(t)
+				return nil
+			}
+			most += t.factor * petri.MaxTokens
 		}
 	}
 	return func(m []int32) int64 {
@@ -141,6 +180,17 @@ func (b *binder) sum(s sum) func([]int32) int64 {
 			n += p.factor * int64(m[p.slot])
 		}
 		return n
+	}
+}
+
+// sumLimit is the most that a sum may come to when each place holds as many
+// tokens as it can.
+const sumLimit = int64(1) << 62
+
+func (b *binder) tooLarge(t term) {
+	if b.err == nil {
+		b.err = fmt.Errorf("verify: net %s: a sum with %d*%s may exceed %d, as a place holds up to %d tokens; "+
+			"use smaller factors", b.m.prog.Name(), t.factor, t.name, sumLimit, petri.MaxTokens)
 	}
 }
 
@@ -188,7 +238,10 @@ func (n state) bind(b *binder) holds {
 // transition T is enabled or, if it moves frames, would fire when one arrived.
 // dead: nothing is enabled and the run has not ended; ended: the final place is
 // marked. Names that hold other characters than letters, digits and _ . / - :
-// # @ ' [ ] , stand in double quotes. Errors name the column.
+// # @ ' [ ] , stand in double quotes, and so do names that look like a number or
+// are a word of the language: "3" and "dead" are places, 03 is the number and
+// dead() the word, whatever places there are. Numbers have no sign and at most 18
+// digits. Errors name the column.
 func ParseExpr(text string) (*Expr, error) {
 	p := &parser{text: text}
 	p.next()
@@ -199,7 +252,7 @@ func ParseExpr(text string) (*Expr, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return &Expr{text: strings.TrimSpace(text), root: root}, nil
+	return &Expr{text: strings.TrimSpace(text), root: root, words: p.words}, nil
 }
 
 // number reads an integer of at most 18 digits.

@@ -13,7 +13,7 @@ import (
 func TestGivenAgrees(t *testing.T) {
 	ctx := context.Background()
 	looked, proved, helped := 0, 0, 0
-	for seed := range uint64(1500) {
+	for seed := range uint64(1700) {
 		k := weaver{Rand: rand.New(rand.NewPCG(seed, 8))}
 		p := k.program()
 		whole, err := Explore(ctx, p, Options{Max: woven})

@@ -212,10 +212,11 @@ func NeverFires(graphs ...*Graph) []string {
 	return out
 }
 
-// Format renders a marking: places with their counts, by declaration.
+// Format renders a marking: places with their counts, by declaration, without
+// those of an observer.
 func (m *Model) Format(marking []int32) string {
 	var b strings.Builder
-	for s, n := range marking {
+	for s, n := range marking[:min(len(marking), m.prog.Slots())] {
 		if n == 0 {
 			continue
 		}

@@ -2,8 +2,9 @@ package verify
 
 import (
 	"encoding/binary"
-	"math"
 	"sync"
+
+	"github.com/voicegw/voicegw/petri"
 )
 
 // listing is a class of the list: its marking, as the list writes it, and the
@@ -28,9 +29,14 @@ func (k *checker) read() error {
 	}
 	var zones []byte
 	if k.cert.Method == "classes" {
+		if err := k.countable(); err != nil {
+			return err
+		}
 		if zones, err = inflate(k.cert.Zones, k.cert.Count); err != nil {
 			return err
 		}
+	} else if markings = rowsOf(markings, k.slots, min(k.cert.Count, len(markings))); markings == nil {
+		return refusal("the list of markings is damaged")
 	}
 	return k.readList(string(markings), zones)
 }
@@ -43,7 +49,7 @@ func (k *checker) readList(markings string, zones []byte) error {
 	for i := range k.cert.Count {
 		n := unpack(markings, marking)
 		if n < 0 {
-			return refusal("the list of markings is damaged")
+			return refusal("the list of markings is damaged, or counts more than %d tokens", petri.MaxTokens)
 		}
 		l := listing{key: markings[:n], more: -1}
 		markings = markings[n:]
@@ -55,6 +61,9 @@ func (k *checker) readList(markings string, zones []byte) error {
 					return refusal("the list of zones is damaged")
 				}
 				zones, l.zone = zones[n:], append(l.zone, v)
+			}
+			if err := inRange(l.zone, d); err != nil {
+				return err
 			}
 		}
 		if other, ok := k.listed[l.key]; ok {
@@ -70,8 +79,8 @@ func (k *checker) readList(markings string, zones []byte) error {
 	return nil
 }
 
-// unpack reads a marking as Certify writes it: variable-length integers. It
-// returns how many bytes they are, -1 if there is none.
+// unpack reads a marking as Certify writes it: variable-length integers, none
+// above petri.MaxTokens. It returns how many bytes they are, -1 if there is none.
 func unpack(list string, marking []int32) int {
 	at := 0
 	for s := range marking {
@@ -84,7 +93,7 @@ func unpack(list string, marking []int32) int {
 			more = list[at] >= 0x80
 			at++
 		}
-		if n >= math.MaxInt32 {
+		if n > petri.MaxTokens {
 			return -1
 		}
 		marking[s] = int32(n)

@@ -66,6 +66,7 @@ type mode struct {
 
 type branch struct {
 	clears []int32 // slots that an observer empties
+	stop   bool    // the observer stops
 	put    []put
 	limits []int32 // limits that producing may break
 	wakes  []int32 // ranks that this firing may enable

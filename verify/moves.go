@@ -140,7 +140,7 @@ func (m *Model) bindLoosely(text string, to *holds) error {
 		return err
 	}
 	b := &binder{m: m, loose: true}
-	*to = e.root.bind(b)
+	*to = b.expr(e)
 	return b.err
 }
 

@@ -11,8 +11,8 @@ import (
 
 // Observer watches how long a net takes from one event to another. It is a
 // place that the first Start event marks and each Stop event empties, and a
-// transition that moves the token to a second place after Limit. It changes
-// nothing in the net.
+// transition that moves the token to a second place after Limit. With Latest each
+// Start event begins the wait anew. It changes nothing in the net.
 //
 // An event is the name of a transition; +P for any firing that produces at
 // place P, -P for any that takes from it; or "start" for the start of the net.
@@ -20,6 +20,7 @@ type Observer struct {
 	Name        string // of the first place; the second is Name + "_overdue"
 	Start, Stop []string
 	Limit       time.Duration // above 0
+	Latest      bool          // time counts from the latest Start event, not the first
 }
 
 // Observe returns a copy of the model with an observer.
@@ -36,12 +37,17 @@ func (m *Model) Observe(o Observer) (*Model, error) {
 			c.initial[waits] = 1
 			continue
 		}
-		if err := c.onEvent(e, func(b *branch) { b.mark(c, waits) }); err != nil {
+		if err := c.onEvent(e, func(b *branch) {
+			b.mark(c, waits)
+			if o.Latest {
+				b.clears = append(b.clears, waits)
+			}
+		}); err != nil {
 			return nil, err
 		}
 	}
 	for _, e := range o.Stop {
-		if err := c.onEvent(e, func(b *branch) { b.clears = append(b.clears, waits) }); err != nil {
+		if err := c.onEvent(e, func(b *branch) { b.clears, b.stop = append(b.clears, waits), true }); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +64,7 @@ func (m *Model) Starts(s Step) bool {
 }
 
 // Stops reports whether a step is a stop event of the observer.
-func (m *Model) Stops(s Step) bool { return len(m.branchOf(s).clears) > 0 }
+func (m *Model) Stops(s Step) bool { return m.branchOf(s).stop }
 
 func (m *Model) branchOf(s Step) *branch {
 	return &m.modes[m.first[s.Transition]+s.Mode].branches[s.Branch]

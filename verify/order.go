@@ -11,6 +11,7 @@ func AfterNever(first, then string) *Property {
 	return &Property{
 		Name: fmt.Sprintf("after %s never %s", first, then), Doc: "the second is never true once the first was",
 		Safety: true, Expr: "(" + first + ") && (" + then + ")",
+		Breaks: func(r *Trace) (int, bool) { return r.after(first, then) },
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, a, b, err := pass.two(ctx, first, then)
 			if err != nil {
@@ -28,6 +29,33 @@ func AfterNever(first, then string) *Property {
 	}
 }
 
+// after finds where the second expression is true once the first was.
+func (r *Trace) after(first, then string) (int, bool) {
+	a, err := r.Model.bind(first)
+	if err != nil {
+		return 0, false
+	}
+	b, err := r.Model.bind(then)
+	if err != nil {
+		return 0, false
+	}
+	began := false
+	return r.First(func(m []int32) bool {
+		began = began || a.Holds(m)
+		return began && b.Holds(m)
+	})
+}
+
+// lacks reports whether the first expression is true on a run and the second never
+// is from there on; the end is where that shows.
+func (r *Trace) lacks(first, then string) (int, bool) {
+	if _, comes := r.after(first, then); comes {
+		return 0, false
+	}
+	_, began := r.after(first, "true()")
+	return len(r.Steps) - 1, began
+}
+
 // LeadsTo says that whenever the first expression is true, the second becomes
 // true later or at once, under strong fairness: a way of firing that is open
 // infinitely often is taken infinitely often. It is proved only for nets whose
@@ -35,6 +63,7 @@ func AfterNever(first, then string) *Property {
 func LeadsTo(first, then string) *Property {
 	return &Property{
 		Name: fmt.Sprintf("%s leads to %s", first, then), Doc: "after the first, the second always comes (strong fairness)",
+		Breaks: func(r *Trace) (int, bool) { return r.lacks(first, then) },
 		Check: func(ctx context.Context, pass *Pass) (Verdict, error) {
 			g, a, b, err := pass.two(ctx, first, then)
 			if err != nil {

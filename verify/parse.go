@@ -30,6 +30,10 @@ type parser struct {
 	kind  tokenKind
 	token string
 	err   error
+	words []string // see Expr
+
+	numbers      []string // of the comparison that is read, factors left out
+	bare, quoted int      // how many places it names
 }
 
 func (p *parser) fail(format string, args ...any) {
@@ -65,7 +69,7 @@ func (p *parser) next() {
 	}
 	switch r, _ := utf8.DecodeRuneInString(p.text[p.at:]); {
 	case r == '"':
-		p.quoted()
+		p.quote()
 	case nameRune(r):
 		p.word()
 	default:
@@ -73,7 +77,7 @@ func (p *parser) next() {
 	}
 }
 
-func (p *parser) quoted() {
+func (p *parser) quote() {
 	end := strings.IndexByte(p.text[p.at+1:], '"')
 	if end < 0 {
 		p.fail("the quote is not closed")
@@ -92,10 +96,19 @@ func (p *parser) word() {
 		p.at += n
 	}
 	p.kind, p.token = nameToken, p.text[p.start:p.at]
-	if _, ok := number(p.token); ok {
-		p.kind = numberToken
+	digits := strings.TrimPrefix(p.token, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return
+	}
+	p.kind = numberToken
+	if _, ok := number(p.token); !ok || digits != p.token {
+		p.fail("the number %s: numbers have no sign and at most 18 digits; a place of that name stands in quotes",
+			shorten(p.token))
 	}
 }
+
+// isQuoted reports whether the token is a quoted name.
+func (p *parser) isQuoted() bool { return p.start < len(p.text) && p.text[p.start] == '"' }
 
 func nameRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-:#@'[],", r))
@@ -161,20 +174,30 @@ func (p *parser) unary(depth int) node {
 }
 
 func (p *parser) atom() node {
-	quoted := p.start < len(p.text) && p.text[p.start] == '"'
-	if p.kind == nameToken && !quoted {
+	if p.kind == nameToken && !p.isQuoted() {
 		switch word := p.token; word {
 		case "true", "false":
-			p.next()
+			p.wordAlone(word)
 			return constant{word == "true"}
 		case "dead", "ended":
-			p.next()
+			p.wordAlone(word)
 			return state{word}
 		case "can":
 			return p.can()
 		}
 	}
 	return p.compare()
+}
+
+// wordAlone reads a word without arguments: without () it may be meant as a place.
+func (p *parser) wordAlone(word string) {
+	p.next()
+	if !p.sees("(") {
+		p.words = append(p.words, word)
+		return
+	}
+	p.next()
+	p.expect(")")
 }
 
 func (p *parser) can() node {
@@ -190,12 +213,18 @@ func (p *parser) can() node {
 }
 
 func (p *parser) compare() node {
+	p.numbers, p.bare, p.quoted = nil, 0, 0
 	c := compare{left: p.sum(), op: p.token}
-	switch p.token {
-	case "<", "<=", ">", ">=", "==", "!=", "=":
-		p.next()
-		c.right = p.sum()
-		return c
+	if p.kind == signToken {
+		switch p.token {
+		case "<", "<=", ">", ">=", "==", "!=", "=":
+			p.next()
+			c.right = p.sum()
+			if p.bare > 0 || p.quoted == 0 { // who quotes places means numbers by numbers
+				p.words = append(p.words, p.numbers...)
+			}
+			return c
+		}
 	}
 	if len(c.left.terms) == 0 {
 		p.fail("a comparison expected after the number")
@@ -217,22 +246,37 @@ func (p *parser) sum() sum {
 func (p *parser) term(s *sum) {
 	switch p.kind {
 	case nameToken:
-		s.terms = append(s.terms, term{1, p.token})
-		p.next()
+		p.place(s, 1)
 	case numberToken:
-		n, _ := number(p.token)
+		text := p.token
+		n, _ := number(text)
 		p.next()
-		if !p.sees("*") {
-			s.add += n
+		if p.sees("*") {
+			p.next()
+			p.place(s, n)
 			return
 		}
-		p.next()
-		if p.kind != nameToken {
-			p.fail("the name of a place expected after *, not %q", p.token)
+		if n > sumLimit-s.add {
+			p.fail("the numbers of a sum exceed %d", sumLimit)
+			return
 		}
-		s.terms = append(s.terms, term{n, p.token})
-		p.next()
+		s.add += n
+		p.numbers = append(p.numbers, text)
 	default:
 		p.fail("a place or a number expected, not %q", p.token)
 	}
+}
+
+// place reads the name of a place, which counts a number of times.
+func (p *parser) place(s *sum, factor int64) {
+	if p.kind != nameToken {
+		p.fail("the name of a place expected after *, not %q", p.token)
+	}
+	if p.isQuoted() {
+		p.quoted++
+	} else {
+		p.bare++
+	}
+	s.terms = append(s.terms, term{factor, p.token})
+	p.next()
 }

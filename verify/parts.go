@@ -58,6 +58,9 @@ type PartsReport struct {
 	Uncovered []string
 	// Crowded is what of that may exceed a capacity; see the function.
 	Crowded []string
+	// Unending is what may fire for ever at one instant, as far as the structure
+	// tells, without what Config.Ends names; see the function.
+	Unending []string
 }
 
 // States is how many states all parts have together.
@@ -74,7 +77,7 @@ func (r *PartsReport) States() int {
 // RunParts proves properties of a net slice by slice, in order. Those in each
 // are asked of every part; a Local one among them is proved of the net if it is
 // of every part and the parts leave nothing uncovered, for WithinCapacity nothing
-// crowded. A Local property that is
+// crowded and nothing unending. A Local property that is
 // asked of one part alone is Unknown, and so is one that rests on a given
 // property which no part before proves. Config.Given and Config.Open are not
 // used: no machine replays what a slice does.
@@ -96,6 +99,10 @@ func RunParts(ctx context.Context, prog *petri.Program, c Config, each []*Proper
 		r.Parts = append(r.Parts, report)
 	}
 	r.Uncovered, r.Crowded = Uncovered(prog, programs...), Crowded(prog, programs...)
+	r.Unending = slices.DeleteFunc(Unending(prog), func(name string) bool {
+		within := func(subnet string) bool { return strings.HasPrefix(name, subnet+"/") }
+		return kept(c.Ends, name) || slices.ContainsFunc(c.Ends, within)
+	})
 	for _, p := range each {
 		r.Results = append(r.Results, r.joint(p))
 	}
@@ -167,6 +174,10 @@ func (r *PartsReport) joint(prop *Property) Result {
 	if out.Outcome == Proved && (len(r.Parts) == 0 || len(left) > 0) {
 		out.Outcome, out.Cause = Unknown, Unsupported
 		out.Reason = "no part looks at " + strings.Join(left, ", ")
+	}
+	if out.Outcome == Proved && prop.Bad == nil && len(r.Unending) > 0 {
+		out.Outcome, out.Cause = Unknown, Unsupported
+		out.Reason = "a chain of firings at one instant may be endless across slices: " + strings.Join(r.Unending, ", ")
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/voicegw/voicegw/petri"
 )
@@ -112,6 +113,26 @@ func (m *Model) Unroll(steps []Step) []Step {
 	return steps
 }
 
+// Settled appends firings to a sequence from the start until the net rests: what
+// fires at once, each the first way it can.
+func (m *Model) Settled(steps []Step) []Step {
+	w := m.NewWalker(func() {}, nil)
+	copy(w.Marking, m.initial)
+	alive := true
+	for _, s := range steps {
+		alive = w.apply(s)
+	}
+	for n := 0; alive && n < petri.MaxChain && !m.Ended(w.Marking); n++ {
+		i := slices.IndexFunc(m.order, func(t int32) bool { return m.enabled(t, w.Marking) })
+		if i < 0 {
+			break
+		}
+		s := m.Steps(m.order[i], w.Marking, nil)[0]
+		steps, alive = append(steps, s), w.apply(s)
+	}
+	return steps
+}
+
 // PathToEdge returns a way to a state and by an edge on to the next.
 func (g *Graph) PathToEdge(from int, e Edge) Path {
 	p := g.PathTo(from)
@@ -140,7 +161,22 @@ const storyMax = 200
 
 // Story renders firings from the start of the net, one a line, each with the
 // marking it leaves.
-func (m *Model) Story(steps []Step) string {
+func (m *Model) Story(steps []Step) string { return m.story(steps, nil) }
+
+// tell makes the story of the first firings of a witness. The times of a slice,
+// which may move at any time, say nothing.
+func (w *Witness) tell(firings int) {
+	var at []time.Duration
+	for _, f := range w.Firings {
+		if w.Timed && !w.model.timeless() && w.model.prog.Whole() == nil {
+			at = append(at, f.At)
+		}
+	}
+	w.Story = w.model.story(w.Steps()[:firings], at)
+}
+
+// story is Story with a column of times, if there are any.
+func (m *Model) story(steps []Step, at []time.Duration) string {
 	var b strings.Builder
 	w := m.NewWalker(func() {}, func(Fault) {})
 	copy(w.Marking, m.initial)
@@ -151,7 +187,14 @@ func (m *Model) Story(steps []Step) string {
 			break
 		}
 		ok := w.apply(s)
-		fmt.Fprintf(&b, "%3d %s: %s", i+1, m.Name(s), m.Format(w.Marking))
+		name, clock := m.Name(s), ""
+		if int(s.Transition) >= len(m.prog.Transitions()) {
+			name = "the limit has passed" // an observer's
+		}
+		if at != nil {
+			clock = fmt.Sprintf("%10v ", at[i])
+		}
+		fmt.Fprintf(&b, "%3d %s%s: %s", i+1, clock, name, m.Format(w.Marking))
 		if !ok {
 			b.WriteString(" (beyond capacity)")
 		}

@@ -44,6 +44,10 @@ type Property struct {
 	// proof of any other property over a net whose environment was left out
 	// becomes Unknown.
 	OpenWorld bool
+	// Breaks, if not nil, judges the runs that Check finds: it returns the first
+	// firing after which a run breaks the property (shows it, for Reach), -1 for the
+	// start, or false. Without it Bad, Watch and the capacities judge.
+	Breaks func(*Trace) (firing int, ok bool)
 	// Check decides. An error means that the question is wrong (an unknown
 	// place, text that does not parse) or that ctx has ended; not knowing is
 	// a verdict.

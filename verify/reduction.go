@@ -35,7 +35,7 @@ func (m *Model) lookedAt(expr string) ([]int32, error) {
 		return nil, err
 	}
 	b := &binder{m: m}
-	if e.root.bind(b); b.err != nil {
+	if b.expr(e); b.err != nil {
 		return nil, b.err
 	}
 	var out []int32

@@ -16,6 +16,7 @@ func (m *Model) Refute(method string, steps []Step, states int, format string, a
 		w.Firings[i].At = at[i]
 	}
 	w.Timed = true
+	w.tell(len(steps))
 	v := refuted(method, "%s", w.Ends)
 	v.Witness, v.States = w, states
 	return v

@@ -28,6 +28,9 @@ type Config struct {
 	Reduce bool
 	// Given are properties that are proved already: see Model.Given.
 	Given []*Property
+	// Ends names transitions and subnets whose firings at one instant are taken to
+	// end although Unending does not show it; for RunParts.
+	Ends []string
 	// Open is the net that runs, compiled alone, if the program is that net
 	// closed with automata. Witnesses are replayed on it.
 	Open *petri.Program
@@ -138,29 +141,6 @@ func (p *Pass) Once(key any, make func() (any, error)) (any, error) {
 	return v, err
 }
 
-// OpenPlaces lists the environment places that decide something and that
-// nothing fills: their environment was left out.
-func (m *Model) OpenPlaces() []string {
-	if whole := m.prog.Whole(); whole != nil {
-		return NewModel(whole, m.semantics).OpenPlaces()
-	}
-	filled := make([]bool, len(m.places))
-	for _, t := range m.transitions {
-		for _, a := range t.Arcs {
-			if a.Kind == petri.OutArc {
-				filled[a.Place] = true
-			}
-		}
-	}
-	var out []string
-	for i, p := range m.places {
-		if p.Env && !p.Payload && !filled[i] {
-			out = append(out, p.Name)
-		}
-	}
-	return out
-}
-
 // Run checks properties of a program, each once, required ones first. It
 // returns an error if a property is wrong (it names an unknown place, say) or
 // ctx ends.
@@ -241,7 +221,12 @@ func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*
 	}
 	v = p.model.carried(prop, v)
 	if v.Witness != nil && v.Outcome != Unknown {
-		v = p.replayed(v)
+		if v, err = p.judged(prop, p.replayed(v)); err != nil {
+			return nil, err
+		}
+	}
+	if open := p.model.OpenPlaces(); len(open) > 0 && v.Outcome == Refuted && !prop.Safety && !prop.OpenWorld {
+		v = p.model.opened(v.Method, open) // what comes from outside may go on with it
 	}
 	if v.Outcome == Proved {
 		if v, err = p.weigh(ctx, prop, v, above); err != nil {
@@ -277,8 +262,7 @@ func (p *Pass) Takes(w *Witness) bool {
 // weigh turns a proof that rests on nothing into Unknown.
 func (p *Pass) weigh(ctx context.Context, prop *Property, v Verdict, above []*Property) (Verdict, error) {
 	if open := p.Model().OpenPlaces(); len(open) > 0 && !prop.OpenWorld {
-		return unknown(v.Method, OpenEnv, "nothing fills %s: close the net with automata of its environment",
-			strings.Join(open, ", ")), nil
+		return p.model.opened(v.Method, open), nil
 	}
 	for _, need := range prop.Requires {
 		res, err := p.result(ctx, need, append(above, prop))

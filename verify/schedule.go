@@ -9,6 +9,9 @@ import (
 // scheduleMax is the longest firing sequence that Schedule gives times to.
 const scheduleMax = 4096
 
+// scheduleEnd is the latest time of a schedule; no run takes longer.
+const scheduleEnd = petri.Forever / 2
+
 // Schedule gives the earliest times at which a net can take a firing sequence
 // from its start, or false if no timing allows it. Steps that fire at once
 // have the time of the timed step before them. The constraints are differences
@@ -132,6 +135,9 @@ func (s *schedule) solve() ([]time.Duration, bool) {
 	for range s.n + 1 {
 		changed := false
 		for _, b := range s.bounds {
+			if b.wait > scheduleEnd-at[b.from] {
+				return nil, false
+			}
 			if t := at[b.from] + b.wait; t > at[b.to] {
 				at[b.to], changed = t, true
 			}

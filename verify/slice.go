@@ -131,7 +131,7 @@ func (c *cut) expr(text string) {
 		return
 	}
 	b := &binder{m: c.m}
-	e.root.bind(b)
+	b.expr(e)
 	c.take(b)
 	for _, s := range b.read {
 		c.also[c.m.places[c.m.slotPlace[s]].Name] = true

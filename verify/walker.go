@@ -32,6 +32,10 @@ type Walker struct {
 	// Refused counts the tokens that full environment places turned away on
 	// the way.
 	Refused []Refusal
+	// Turned, if not nil, is called for each of them when it is turned away: a
+	// visit tells only those on the first of several ways to a marking in the
+	// midst of a chain.
+	Turned func(Refusal)
 	// Cut reports that some firing led through more than vanishingMax markings
 	// in which something fires at once, so that not all of them were followed.
 	Cut bool
@@ -253,11 +257,10 @@ func (w *Walker) branch(depth, at int) int {
 		w.memo = map[string]int{}
 	}
 	if h, ok := w.memo[string(w.key)]; ok {
-		if h < 0 {
+		if h < 0 || depth+h > petri.MaxChain { // the longest way on may be too long from here
 			w.fault(Endless, -1, w.steps[at])
-			return 0
 		}
-		return h
+		return max(h, 0)
 	}
 	if len(w.memo) >= vanishingMax {
 		w.Cut = true
@@ -423,6 +426,9 @@ func (w *Walker) refuse(p *put, over int32, s Step) {
 	}
 	for range over {
 		w.Refused = append(w.Refused, Refusal{Place: int(p.place), Step: s})
+	}
+	if w.Turned != nil && over > 0 {
+		w.Turned(Refusal{Place: int(p.place), Step: s})
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 // Watch is a claim about time: what an observer never sees.
 type Watch struct {
 	Observer Observer
-	// Soonest claims that no stop comes sooner than Limit after a start.
-	// Otherwise the claim is that each start is followed by a stop sooner than
+	// Soonest claims that no stop comes sooner than Limit after any start: the
+	// observer counts from the latest. Otherwise the claim is that each start is followed by a stop sooner than
 	// Limit, and before the end of the run.
 	Soonest bool
 }
@@ -121,6 +121,7 @@ func (e *eye) stops(o *outcome, t int32, md *petri.Mode, b *petri.Branch) error 
 func (e *eye) starts(o *outcome, t int32, md *petri.Mode, b *petri.Branch) {
 	if e != nil && e.start.happen(t, md, b) {
 		o.marking[e.waits] = 1
+		o.run[e.timer] = o.run[e.timer] && !e.Soonest // the latest start counts
 	}
 }
 

@@ -17,7 +17,8 @@ type Witness struct {
 	Ends string `json:"ends"`
 	// Replayed reports that a petri.Machine took this very run.
 	Replayed bool `json:"replayed"`
-	// Story is the run in words, one line a firing.
+	// Story is the run in words, one line a firing, until it shows what it should:
+	// with a column of times where time counts, and without an observer's places.
 	Story string `json:"-"`
 
 	model *Model // it is a run of: with an observer, if there was one

@@ -1,6 +1,10 @@
 package verify
 
-import "github.com/voicegw/voicegw/petri"
+import (
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
 
 // zoneCheck is a zone of all clocks that run in a class, open ones included,
 // as bounds[i][j] of x_i - x_j; row 0 is the constant 0.
@@ -10,12 +14,48 @@ type zoneCheck struct {
 	bounds [][]int64
 }
 
-// plus adds bounds.
+// Limits of the numbers of a zone.
+const (
+	waitMax  = time.Duration(1) << 56 // the longest finite wait, as stateclass.MaxWait
+	boundMax = int64(waitMax)         // the largest bound, either way
+	sumMax   = int64(1) << 61         // the largest sum of bounds: no two of them overflow
+)
+
+// plus adds bounds. A sum beyond sumMax becomes a weaker bound, which never makes
+// a zone smaller.
 func plus(a, b int64) int64 {
-	if a == noBound || b == noBound {
+	if a == noBound || b == noBound || a+b > sumMax {
 		return noBound
 	}
-	return a + b
+	return max(a+b, -sumMax)
+}
+
+// inRange refuses a zone with a bound that no zone has.
+func inRange(zone []int64, dim int) error {
+	for i, v := range zone {
+		switch diagonal := i/dim == i%dim; {
+		case diagonal && v != 0:
+			return refusal("bound %d of a clock against itself is not 0", v)
+		case v != noBound && (v > boundMax || v < -boundMax):
+			return refusal("bound %d of a zone is out of range; %d to %d is possible", v, -boundMax, boundMax)
+		}
+	}
+	return nil
+}
+
+// countable refuses waits that zones cannot count.
+func (k *checker) countable() error {
+	for t, w := range k.waits {
+		if w.Earliest <= waitMax && (w.Latest == petri.Forever || w.Latest <= waitMax) {
+			continue
+		}
+		name := "the observer"
+		if t < len(k.p.Transitions()) {
+			name = k.p.Transitions()[t].Name
+		}
+		return refusal("%s waits %s; zones count waits of at most %v", name, w, waitMax)
+	}
+	return nil
 }
 
 // closeBounds is Floyd and Warshall; it reports whether the zone has a state.

@@ -10,6 +10,7 @@ const (
 	seenNoProtect petri.Place[petri.Unit] = "seen_no_protect" //
 	seenDown      petri.Place[petri.Unit] = "seen_down"       // the same of the connection that is being replaced
 	seenUp        petri.Place[petri.Unit] = "seen_up"         //
+	seenWait      petri.Place[petri.Unit] = "seen_wait"       // the queue to the model holds what is the caller's
 	seenDial      petri.Place[petri.Unit] = "seen_dial"       // a connection was asked for, and none was there since
 	seenLink      petri.Place[petri.Unit] = "seen_link"       // a connection is in use
 	mislinked     petri.Place[petri.Unit] = "mislinked"       // what was put out about the connection makes no sense
@@ -21,15 +22,17 @@ const (
 func auditor() *petri.Net {
 	a := &watch{level: 100, broken: unsound, n: &petri.Net{
 		Name:  "auditor",
-		Ports: []petri.AnyPlace{TellMode, Dial, UseLink, CloseLink},
+		Ports: []petri.AnyPlace{TellMode, Dial, UseLink, CloseLink, HoldUplink, ReleaseUplink},
 		Init: []petri.Token{seenNoHold.Token(petri.Unit{}), seenNoProtect.Token(petri.Unit{}),
 			seenUp.Token(petri.Unit{})},
-		Caps: caps(1, seenDial, seenLink, unsound, mislinked),
+		Caps: caps(1, seenDial, seenLink, seenWait, unsound, mislinked),
 	}}
 	a.turn("hold", TellMode.Is(HoldStarted), seenNoHold, seenHold)
 	a.turn("unhold", TellMode.Is(HoldEnded), seenHold, seenNoHold)
 	a.turn("protect", TellMode.Is(ProtectStarted), seenNoProtect, seenProtect)
 	a.turn("unprotect", TellMode.Is(ProtectEnded), seenProtect, seenNoProtect)
+	a.see("wait", petri.Arcs{HoldUplink}, petri.Arcs{seenWait}, seenWait)
+	a.see("release", petri.Arcs{ReleaseUplink}, petri.Arcs{seenWait})
 	a.broken = mislinked
 	a.turn("lost", TellMode.Is(LinkLost), seenUp, seenDown, seenLink)
 	a.turn("back", TellMode.Is(LinkBack), seenDown, seenUp)

@@ -25,7 +25,7 @@ func claimed(c Config) []rules {
 	c, _ = c.withDefaults()
 	return []rules{answeredRules(c), speechRules(c), turnRules(c), textRules(c), modelRules(c),
 		playoutRules(c), promptRules(c), earsRules(c), digitRules(c), toolRules(c), modelSilenceRules(c), linkRules(c),
-		restoreRules(), rotationRules(c), callRules(c), frameRules(c)}
+		creditRules(c), restoreRules(), rotationRules(c), callRules(c), frameRules(c)}
 }
 
 // rules are claims about one part.

@@ -15,7 +15,7 @@ import (
 // say something there. It returns the graph.
 func hold(t *testing.T, cl mutate.Closure, p *petri.Program, said map[string]bool) *verify.Graph {
 	t.Helper()
-	pass, err := verify.NewPass(p, verify.Config{Max: 20_000})
+	pass, err := verify.NewPass(p, verify.Config{Max: 40_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,11 @@ func earsRules(c Config) rules {
 			"The ear is closed or open."},
 		{"parks", "(held && !parked && !confirming || parked && !held || parked > 1) && !ended",
 			"Playout is parked on hold."},
-		{"text", "typed && (held || protected || unconsented) && !ended", "Nothing waits to be said to the model unheard."},
+		{"text", "typed && unconsented && !ended", "Without consent no text is kept."},
+		{"text-max", "typed > 4 && !ended", "Four texts wait at most."},
+		{"queue", "(withheld && !(held || protected || unconsented) || (held || protected) && !withheld || withheld " +
+			"> 1) && !ended",
+			"The queue to the model is held on hold and during protected input, and goes on after."},
 	}}
 	for _, s := range []struct{ sw, state, on, off string }{
 		{"hold", "held", "hold_started", "hold_ended"}, {"protect", "protected", "protect_started", "protect_ended"},
@@ -160,14 +164,18 @@ func earsRules(c Config) rules {
 		rule{name: "unmute", doc: "It is not muted any more.", on: "+peer_mute[off]", then: "!muted"},
 		rule{name: "mute-only", doc: "Nothing but its switch mutes the microphone.", changed: "muted", says: "+peer_mute"},
 		rule{name: "hold-only", doc: "Muting and protecting are no holds.", on: "+peer_mute +protect +consent",
-			keeps: "held parked", says: "!+clear"},
+			keeps: "held parked"},
 		rule{name: "mute-text", doc: "A mute is one of the microphone: text stays.", on: "+peer_mute",
 			keeps: "typed caller_text"},
 		rule{name: "text-dropped", doc: "Text is dropped on hold, during protected input and without consent.",
-			on: "+caller_text", when: "(held || protected || unconsented) && !typed", says: "!+typed !+text_up",
-			then: "!typed && !caller_text", keeps: "in_turn owing model_turn replying"},
+			on: "+caller_text", when: "held || protected || unconsented", says: "!+typed !+text_up +text_lost",
+			keeps: "typed in_turn owing model_turn replying"},
 		rule{name: "text-taken", doc: "Text is taken where it may be.", on: "+caller_text",
-			when: "!(held || protected || unconsented) && !typed", says: "+typed"},
+			when: "!(held || protected || unconsented) && typed < 4", says: "+typed !+text_lost"},
+		rule{name: "text-lost", doc: "Text is called lost that is.", on: "+text_lost",
+			says: "+caller_text|+caller_digit|time_out_entry"},
+		rule{name: "release", doc: "The queue goes on with the end of what held it.", on: "+release_uplink",
+			then: "!(held || protected || unconsented)", says: "+hold[off]|+protect[off]|+consent[on]"},
 		rule{name: "park", doc: "A hold takes back what is played, and tells the peer.", on: "+hold[on]",
 			when: "replying && !held && !confirming", says: "+tell_reply[reply_paused] +clear", then: "parked && !end_marked"},
 		rule{name: "park-paused", doc: "A reply that is paused already is not paused again.", on: "+hold[on]",
@@ -185,9 +193,15 @@ func toolRules(c Config) rules {
 	r := rules{part: "tools"}
 	for i := range c.ToolSlots {
 		run, free, drain := fmt.Sprintf("running_%d", i), fmt.Sprintf("free_%d", i), fmt.Sprintf("draining_%d", i)
+		now := fmt.Sprintf("current_%d", i)
 		slot := fmt.Sprintf("[%d]", i)
 		timeOut := fmt.Sprintf("time_out_call_%d", i)
 		r.states = append(r.states, exactly(timeOut, run, "A call that takes too long is timed out.")...)
+		r.states = append(r.states,
+			claim{"current" + slot, "(" + now + " && !" + run + " || " + now + " > 1) && !ended",
+				"Only a call that runs is of the caller's turn."},
+			claim{"cancelled" + slot, fmt.Sprintf("(unwanted_%d || sought_%d) && !ended", i, i),
+				"What is cancelled is found at once."})
 		r.moves = append(r.moves,
 			rule{name: "return" + slot, doc: "A function that returns is answered.", on: "+tool_done" + slot, when: run,
 				then: free + " && !" + run, says: "+tool_reply !+stop_tool"},
@@ -196,15 +210,23 @@ func toolRules(c Config) rules {
 			rule{name: "return-unasked" + slot, doc: "A result nobody asked for is ignored.", on: "+tool_done" + slot,
 				when: free, keeps: free + " " + run + " " + drain, says: "!+tool_reply !+stop_tool"},
 			rule{name: "runs" + slot, doc: "A call that was started runs on.", on: "start_call_" + itoa(i), when: "online",
-				then: run},
-			rule{name: "fresh" + slot, doc: "A result of the turn that goes on may be spoken.", on: "+tool_done" + slot,
-				when: fmt.Sprintf("running_%d[fresh]", i), says: fmt.Sprintf("answer_call_%d", i)},
-			rule{name: "stale" + slot, doc: "A result of an earlier turn may not.", on: "+tool_done" + slot,
-				when: fmt.Sprintf("running_%d[stale]", i), says: fmt.Sprintf("answer_call_late_%d", i)},
-			rule{name: "cancel" + slot, doc: "A call that is cancelled is stopped and not answered.",
-				on: "+tool_cancelled" + slot, when: run, then: drain + " && !" + run, says: "+stop_tool !+tool_reply"},
-			rule{name: "cancel-nothing" + slot, doc: "What does not run is not cancelled.", on: "+tool_cancelled" + slot,
-				when: "!" + run, keeps: free + " " + run + " " + drain, says: "!+tool_reply !+stop_tool"},
+				then: run + " && " + now},
+			rule{name: "timely" + slot, doc: "A result may be spoken while the caller has begun no other turn.",
+				on: "+tool_done" + slot, when: run + " && " + now, then: "!" + now, says: fmt.Sprintf("answer_call_%d", i)},
+			rule{name: "late" + slot, doc: "Behind another turn it may not.", on: "+tool_done" + slot,
+				when: run + " && !" + now, says: fmt.Sprintf("answer_call_late_%d", i)},
+			rule{name: "outdated" + slot, doc: "A turn of the caller makes results late.",
+				on: "+in_turn type_when_quiet type_before_reply type_over_reply type_over_reply_at_end type_in_pause " +
+					"type_in_pause_at_end", then: "!" + now},
+			rule{name: "current" + slot, doc: "Nothing else does.", changed: now,
+				says: "+start_tool|+tool_reply|+stop_tool|+in_turn|+text_up"},
+			rule{name: "cancel" + slot, doc: "The call that is cancelled is stopped and not answered.",
+				on: "cancel_call_" + itoa(i), from: run, then: drain + " && !" + run + " && !" + now,
+				says: "+tool_cancelled +stop_tool !+tool_reply"},
+			rule{name: "cancel-only" + slot, doc: "A call that is not the cancelled one goes on.", on: "+tool_cancelled",
+				changed: run, says: "cancel_call_" + itoa(i)},
+			rule{name: "cancel-nothing" + slot, doc: "What does not run is not cancelled.", on: "+tool_cancelled",
+				when: "!" + run, keeps: free + " " + run + " " + drain, says: "!+tool_reply"},
 			rule{name: "time-out" + slot, doc: "A call that takes too long is stopped, and the model told.", on: timeOut,
 				then: drain + " && !" + run, says: "+stop_tool +tool_reply"},
 			rule{name: "lost" + slot, doc: "A call is stopped with its connection, and not answered.",
@@ -221,8 +243,8 @@ func toolRules(c Config) rules {
 		rule{name: "start", doc: "A call starts its function.", on: "+start_tool", says: "+tool_called"},
 		rule{name: "stop", doc: "A function is stopped when nobody wants its result.", on: "+stop_tool",
 			says: "+tool_cancelled|+tool_reply|+link_down|+close_link|+tool_called|+dialled"},
-		rule{name: "others", doc: "Results and cancellations of what never ran are ignored.",
-			on: "ignore_unknown_result ignore_unknown_cancel", says: "!+tool_reply !+stop_tool"})
+		rule{name: "others", doc: "Results of what never ran are ignored.",
+			on: "ignore_unknown_result", says: "!+tool_reply !+stop_tool"})
 	if c.ToolSlots == 1 {
 		r.moves = append(r.moves,
 			rule{name: "call", doc: "The model's call runs where there is room.", on: "+tool_called", when: "free_0",

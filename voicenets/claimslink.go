@@ -6,7 +6,8 @@ import (
 )
 
 // linkState are the places of the connection that tell where it stands.
-const linkState = "dial_now dialling link/waiting closing online spent last_handle served lost going_away"
+const linkState = "dial_now dial_barred dial_credit dialling link/waiting closing online spent last_handle " +
+	"served lost going_away"
 
 // linkRules are about dialling and losing the connection to the model.
 func linkRules(c Config) rules {
@@ -15,8 +16,12 @@ func linkRules(c Config) rules {
 	for _, l := range [][]claim{
 		exactly("count_stable", "online && spent", "A connection that lasts makes the tries begin anew."),
 		{
-			{"one", "dial_now + dialling + link/waiting + closing + online + lost != 1 && !ended", "There is one connection."},
-			{"dials", "(dial_now || restoring || renewal && online) && !ended", "What is due is done at once."},
+			{"one", "dial_now + dial_barred + dialling + link/waiting + closing + online + lost != 1 && !ended",
+				"There is one connection."},
+			{"dials", "(dial_now && dial_credit || dial_barred && !(held || protected) || " +
+				"restoring && online && !(held || protected) || renewal && online) && !ended",
+				"What is due is done at once, but for a dial behind too many others, and for what would tell what the caller " +
+					"said on hold or during protected input."},
 			{"waits", fmt.Sprintf("(link/waiting && !spent || spent > %d || (closing || link/waiting) && !served || "+
 				"online && !served) && !ended", tries), "Who waits to dial again was connected before, and lost that."},
 			{"cut-short", "model_turn && replying && !online && !ended", "A reply whose connection is gone has all it gets."},
@@ -32,8 +37,9 @@ func linkRules(c Config) rules {
 		}
 		name := fmt.Sprintf("retry_%d", i+1)
 		r.states = append(r.states, exactly(name, where, "Each try waits longer than the one before.")...)
-		r.moves = append(r.moves, rule{name: name, doc: "After the wait the model is dialled.", on: name, then: "dialling",
-			says: "+dial", keeps: "spent last_handle served"})
+		r.moves = append(r.moves, rule{name: name, doc: "After the wait the model is dialled.", on: name,
+			when: "dial_credit && !(served && !last_handle && (held || protected))", then: "dialling", says: "+dial",
+			keeps: "spent last_handle served"})
 		r.moves = append(r.moves,
 			rule{name: fmt.Sprintf("lose-%d", i), doc: "A lost connection is dialled again after a wait, and the peer told.",
 				on: "+link_down", when: fmt.Sprintf("online && spent == %d", i), says: "+tell_mode[link_lost] !+dial !+leaving",
@@ -71,23 +77,53 @@ func dialRules(tries int) []rule {
 			says:  "+leaving[model_lost]",
 			keeps: "last_handle spent"},
 		{name: "refused-handle", doc: "A handle that is refused is dropped, and the model dialled without.",
-			on: "+dialled[turned_away]", when: "dialling && served && last_handle", then: "dialling && !last_handle",
-			says: "+dial !+leaving", keeps: "spent"},
+			on: "+dialled[turned_away]", when: "dialling && served && last_handle && dial_credit && !(held || protected)",
+			then: "dialling && !last_handle", says: "+dial !+leaving", keeps: "spent"},
 		{name: "turned-away", doc: "Who is turned away without a handle gives the model up.", on: "+dialled[turned_away]",
 			when: "dialling && served && !last_handle", then: "lost && parting", says: "+leaving[model_lost] !+dial",
 			keeps: "spent"},
 		{name: "resumes", doc: "A dial resumes with the newest handle.", on: "dial_resuming",
 			then: "last_handle && dialling",
 			says: "+dial"},
-		{name: "afresh", doc: "A dial without a handle begins anew.", on: "dial_afresh", then: "!last_handle && dialling",
-			says: "+dial"},
+		{name: "afresh", doc: "A dial without a handle begins anew.", on: "dial_afresh dial_first",
+			then: "!last_handle && dialling", says: "+dial"},
 		{name: "dial", doc: "The model is dialled at the start, after a wait, to replace a connection, without a handle.",
 			on: "+dial", then: "dialling && !dial_now && !online"},
-		{name: "handle", doc: "The newest handle is kept.", on: "+handle", then: "last_handle == 1",
-			keeps: "dial_now dialling link/waiting closing online spent served lost going_away"},
-		{name: "handle-only", doc: "A handle is kept until it is refused.", changed: "last_handle",
-			says: "+handle|+dialled[turned_away]"},
+		{name: "dial-renews", doc: "A dial meets the wish for a new connection.", on: "+dial", then: "!renewal || ended"},
+		{name: "withheld", doc: "A dial that may not tell the conversation now is made again when it may.",
+			on: "+dialled[withheld]", when: "dialling", keeps: "online spent served last_handle lost closing",
+			says: "!+use_link !+tell_mode", then: "dialling || dial_now || dial_barred"},
+		{name: "handle", doc: "The newest handle is kept.", on: "+handle", when: "online", then: "last_handle == 1",
+			keeps: "dial_now dial_barred dialling link/waiting closing online spent served lost going_away"},
+		{name: "handle-old", doc: "One of a connection that is gone is not.", on: "+handle", when: "!online",
+			keeps: "last_handle"},
+		{name: "handle-only", doc: "A handle is kept until it is refused, or consent is withdrawn.", changed: "last_handle",
+			says: "+handle|+dialled[turned_away]|+drop_uplink"},
 	}
+}
+
+// creditRules are about how often the model is dialled.
+func creditRules(c Config) rules {
+	r := rules{part: "dials", strict: true}
+	r.states = exactly("regain_dial", fmt.Sprintf("dial_credit < %d", c.DialsMax),
+		"Another dial may begin after a while.")
+	r.moves = []rule{
+		{name: "credit", doc: "Credits of dials are spent by dials, and come back with time.", changed: "dial_credit",
+			says: "+dial|regain_dial"},
+		{name: "regain", doc: "A dial that is due begins with the credit that comes back.", on: "regain_dial",
+			when: "dial_now", then: "dialling && !dial_credit", says: "+dial", keeps: "spent served"},
+		{name: "dial-late", doc: "Without a credit a dial waits for one.", on: "+dial", when: "!dial_credit",
+			says: "regain_dial"},
+	}
+	for n := range c.DialsMax {
+		r.moves = append(r.moves,
+			rule{name: fmt.Sprintf("dial-spends-%d", n+1), doc: "A dial spends a credit.", on: "+dial",
+				when: fmt.Sprintf("dial_credit == %d", n+1), then: fmt.Sprintf("dial_credit == %d", n)},
+			rule{name: fmt.Sprintf("regain-%d", n), doc: "They come back one by one.", on: "regain_dial",
+				when: fmt.Sprintf("dial_credit == %d && !dial_now", n), then: fmt.Sprintf("dial_credit == %d", n+1),
+				says: "!+dial"})
+	}
+	return r
 }
 
 // lossRules are about connections that break.
@@ -100,9 +136,13 @@ func lossRules(tries int) []rule {
 		{name: "lose-for-good", doc: "One that breaks once too often is given up.", on: "+link_down",
 			when: fmt.Sprintf("online && spent >= %d", tries), then: "lost && parting",
 			says: "+leaving[model_lost] +tell_mode[link_lost]", keeps: "spent last_handle"},
-		{name: "replaced", doc: "One that was closed is replaced at once.", on: "+link_down", when: "closing",
+		{name: "replaced", doc: "One that was closed is replaced at once.", on: "+link_down", when: "closing && " +
+			"dial_credit && !(!last_handle && (held || protected))",
 			then: "dialling",
 			says: "+dial !+tell_mode", keeps: "spent last_handle served going_away"},
+		{name: "replaced-late", doc: "It is replaced when another dial may begin.", on: "+link_down",
+			when: "closing && !dial_credit", then: "dial_now", says: "!+dial !+tell_mode",
+			keeps: "spent last_handle served going_away"},
 		{name: "not-there", doc: "What is not there is not lost.", on: "+link_down", when: "!online && !closing",
 			keeps: linkState, says: "!+tell_mode !+dial !+leaving"},
 		{name: "spent", doc: "Tries are counted when a connection breaks or a dial fails, and forgotten when one lasts.",
@@ -128,20 +168,23 @@ func lossRules(tries int) []rule {
 func restoreRules() rules {
 	up := "+dialled[fresh] +dialled[resumed]"
 	return rules{part: "restore", states: []claim{
-		{"cut-told", "untold && online && owing && !ended",
+		{"cut-told", "untold && online && owing && !(held || protected || unconsented) && !ended",
 			"A new connection is told of a turn whose answer was cut short as soon as there is one."},
 		{"cut-known", "cut_short && !untold && !ended", "Nobody was told yet of a turn whose answer is cut short."},
 	}, moves: []rule{
 		{name: "open", doc: "A new connection gets the caller's open turn from its start.", on: up,
-			when: "dialling && in_turn",
+			when: "dialling && in_turn && !(held || protected || unconsented)",
 			says: "+turn_again restore_open_turn !restore_closed_turn", keeps: "in_turn owing model_turn"},
 		{name: "closed", doc: "A new connection gets the turn that waits for its reply.", on: up,
-			when: "dialling && !in_turn && owing && !replying", says: "+turn_again restore_closed_turn !restore_open_turn",
+			when: "dialling && !in_turn && owing && !replying && !(held || protected || unconsented)",
+			says: "+turn_again restore_closed_turn !restore_open_turn",
 			then: "owing && model_turn"},
 		{name: "nothing", doc: "It is told nothing else.", on: up, when: "dialling && !in_turn && (!owing || replying)",
 			says: "!+turn_again"},
-		{name: "again", doc: "A turn is told again only to a new connection, or when its reply was cut short.",
-			on: "+turn_again", says: "+use_link|+tell_reply[reply_lost]"},
+		{name: "closed-states", doc: "On hold, during protected input and without consent nothing is told again.",
+			on: "+turn_again", then: "!(held || protected || unconsented)"},
+		{name: "again", doc: "A turn is told again only to a new connection, when its reply was cut short, or when a hold " +
+			"or protected input is over.", on: "+turn_again", says: "+use_link|+tell_reply[reply_lost]|+release_uplink"},
 		{name: "again-once", doc: "A new connection is told of a turn once.", on: "restore_closed_turn",
 			says: "!tell_cut_turn", then: "!untold"},
 		{name: "again-there", doc: "It is told on a connection alone.", on: "+turn_again", then: "online || closing"},
@@ -208,7 +251,7 @@ func rotationRules(c Config) rules {
 
 // modelSilenceRules are about a model that gives no reply.
 func modelSilenceRules(c Config) rules {
-	quiet := "!" + anyOf("replying", "speaking", "in_turn", "held", "prompt_due", c.running())
+	quiet := "!" + anyOf("replying", "speaking", "in_turn", "held", "protected", "prompt_due", c.running())
 	r := rules{part: "model_silence"}
 	for _, l := range [][]claim{
 		exactly("nudge", "owing && online && !nudged && "+quiet,

@@ -84,7 +84,7 @@ func generationRules() []rule {
 			when = "!in_turn"
 		}
 		out = append(out, rule{name: "generation" + on, doc: "What begins anew makes all before it old.", on: on,
-			when: when, then: "!old_ack[fresh] && !running_0[fresh]"})
+			when: when, then: "!old_peer_ack[fresh]"})
 	}
 	return out
 }
@@ -147,9 +147,11 @@ func textRules(c Config) rules {
 	forbidden := "(held || protected || unconsented)"
 	free := "!" + forbidden + " && !typed && !in_turn"
 	r := rules{part: "text", states: []claim{
-		{"waits", "typed && !(replying && (firm || parked)) && !(model_turn && firm) && !ended",
-			"What is typed waits only for what must be heard."},
+		{"waits", "typed && !(replying && (firm || parked)) && !(model_turn && firm) && !" + forbidden + " && !ended",
+			"What is typed waits only for what must be heard, and while it may not leave."},
 	}, moves: []rule{
+		{name: "closed-states", doc: "On hold, during protected input and without consent no text goes up.", on: "+text_up",
+			then: "!" + forbidden},
 		{name: "in-turn", doc: "What is typed while the caller speaks belongs to that turn.", on: "+caller_text",
 			when: "in_turn && !typed && !" + forbidden, says: "+text_up !+to_model", keeps: "in_turn owing model_turn"},
 		{name: "quiet", doc: "In quiet it is a turn.", on: "+caller_text", when: free + " && !replying && !model_turn",
@@ -329,31 +331,38 @@ func promptRules(c Config) rules {
 func digitRules(c Config) rules {
 	r := rules{part: "digits"}
 	for _, l := range [][]claim{
-		exactly("time_out_entry", "digits && !entered", "An entry ends when no key follows."),
+		exactly("time_out_entry", "digits", "An entry ends when no key follows."),
 		{
 			{"one", "digits + entered > 1 && !ended", "There is one entry."},
-			{"goes", "entered && (protected || !typed || held || unconsented) && !ended",
-				"An entry that is complete goes at once."},
+			{"goes", "entered && !ended", "An entry that is complete goes at once."},
+			{"unconsented", "digits && unconsented && !protected && !ended", "Without consent no entry is kept."},
 			{"protected", "(entry_protected && !protected || protected && !entry_protected || entry_protected > 1) && !ended",
 				"An entry that began before protected input, or during it, is dropped."},
 		},
 	} {
 		r.states = append(r.states, l...)
 	}
-	first, more := "!digits && !entered", "digits && !entered"
+	open := "!(protected || held || unconsented)"
 	r.moves = []rule{
-		{name: "first", doc: "The first key begins an entry.", on: "+caller_digit[more]", when: first + " && !caller_digit",
-			then: "digits[more] == 1", says: "!+collected !+text_up"},
-		{name: "more", doc: "Others add to it.", on: "+caller_digit[more]", when: more + " && !caller_digit",
+		{name: "first", doc: "The first key begins an entry.", on: "+caller_digit[more]", when: "!digits && " + open,
+			then: "digits[more] == 1", says: "!+collected !+text_up begin_entry"},
+		{name: "first-protected", doc: "So it does during protected input.", on: "+caller_digit[more]",
+			when: "!digits && protected", then: "digits[more] == 1", says: "!+collected !+text_up begin_entry_protected"},
+		{name: "more", doc: "Others add to it.", on: "+caller_digit[more]", when: "digits && " + open,
 			then: "digits[more] == 1", says: "!+collected !+text_up add_digit"},
+		{name: "more-protected", doc: "During protected input, too.", on: "+caller_digit[more]", when: "digits && protected",
+			then: "digits[more] == 1", says: "!+collected !+text_up add_digit_protected"},
 		{name: "last", doc: "The last key completes it: a turn of text.", on: "+caller_digit[last]",
-			when: "!entered && !caller_digit && !typed && !(protected || held || unconsented)", then: "!digits && !entered",
-			says: "+text_up !+collected"},
+			when: "!typed && " + open, then: "!digits && !entered", says: "+text_up !+collected"},
 		{name: "last-protected", doc: "During protected input it goes to the host alone.", on: "+caller_digit[last]",
-			when: "!entered && !caller_digit && protected", then: "!digits && !entered", says: "+collected !+text_up"},
-		{name: "last-held", doc: "On hold, or without consent, it is dropped.", on: "+caller_digit[last]",
-			when: "!entered && !caller_digit && !protected && (held || unconsented)", then: "!digits && !entered",
-			says: "!+collected !+text_up"},
+			when: "protected", then: "!digits && !entered", says: "+collected !+text_up"},
+		{name: "held", doc: "On hold, or without consent, a key is dropped.", on: "+caller_digit",
+			when: "!protected && (held || unconsented)", keeps: "digits entered typed", says: "!+collected !+text_up"},
+		{name: "whole", doc: "An entry is all of its keys.", on: "+entered",
+			says: "complete_entry|complete_entry_protected|" +
+				"complete_with_one|complete_with_one_protected|time_out_entry"},
+		{name: "time-out-waits", doc: "An entry that is complete on hold waits with other text.", on: "time_out_entry",
+			when: "!typed && held && !(protected || unconsented)", then: "!digits && typed == 1", says: "!+text_up !+collected"},
 		{name: "time-out", doc: "An entry without an end is complete after a pause.", on: "time_out_entry",
 			when: "!typed && !(protected || held || unconsented)", then: "!digits && !entered", says: "+text_up"},
 		{name: "time-out-protected", doc: "During protected input the host gets it.", on: "time_out_entry",
@@ -364,8 +373,8 @@ func digitRules(c Config) rules {
 		{name: "switch", doc: "When protected input begins or ends an entry is dropped.",
 			on: "+tell_mode[protect_started] +tell_mode[protect_ended]", then: "!digits && !entered && !caller_digit",
 			says: "!+collected"},
-		{name: "changed", doc: "An entry changes by keys, in time, or with protected input.", changed: "digits",
-			says: "+caller_digit|time_out_entry|+protect"},
+		{name: "changed", doc: "An entry changes by keys, in time, with protected input, or with consent.", changed: "digits",
+			says: "+caller_digit|time_out_entry|+protect|+drop_uplink"},
 	}
 	return r
 }
@@ -375,8 +384,10 @@ func digitRules(c Config) rules {
 func frameRules(c Config) rules {
 	r := rules{part: "frames", strict: true}
 	for _, l := range [][]claim{
-		exactly("show_caller", "!ended", "What the caller said is shown."),
-		exactly("show_model", "!discarding", "So is what the model says."),
+		exactly("show_caller", "!unconsented && !ended", "What the caller said is shown."),
+		exactly("drop_unconsented_words", "unconsented", "Without consent it is not."),
+		exactly("show_model", "!discarding && !in_turn && !prompting", "So is what the model says."),
+		exactly("drop_words_over_caller", "in_turn && !discarding", "What it says over the caller is not."),
 		exactly("drop_unheard_words", "discarding", "What nobody hears is not."),
 		exactly("drop_unheard_frame", "deaf", "Nothing that is heard with a closed ear is kept."),
 		exactly("send_frame_up", "in_turn && online && !deaf", "The caller's turn goes up."),

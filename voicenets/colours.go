@@ -17,9 +17,22 @@ func (f *CallerFrame) Size() int {
 	return len(f.PCM)
 }
 
-// ReplyFrame is 20 ms of the model's reply, or of a prompt. The net stamps Gen
-// when it accepts a frame of the model; whoever injects one leaves Gen zero and
-// must not touch it after. A frame of a prompt has the Gen of its Playing.
+// ModelFrame is 20 ms of the model's voice as it arrives. Audio carries no turn
+// on the wire, so the colour has no generation: the net stamps Gen when it
+// accepts the frame. The sender must not touch the frame after injecting it.
+type ModelFrame ReplyFrame
+
+// Size is the number of samples.
+func (f *ModelFrame) Size() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.PCM)
+}
+
+// ReplyFrame is 20 ms of the reply that is played: of the model, with the
+// generation in which the net accepted it, or of a prompt, with the Gen of its
+// Playing.
 type ReplyFrame struct {
 	Gen petri.Gen
 	PCM []int16
@@ -69,9 +82,28 @@ func (t *CallerTurn) add(f *CallerFrame) {
 	t.Frames = append(t.Frames, f)
 }
 
-// Typed is text of the caller, or of the host in the caller's place. Whoever
-// injects it must not touch it after.
-type Typed struct{ Text string }
+// Typed is text of the caller, or of the host in the caller's place. The sender
+// must not touch it after injecting it.
+type Typed struct {
+	Text string
+	// FromHost says that the host said it: the peer is not told when it is lost.
+	FromHost bool
+	// Lost is the reason why the text never goes to the model, set by the net in
+	// the firing that drops it.
+	Lost Loss
+}
+
+// Loss is why a text does not go to the model.
+type Loss uint8
+
+// The losses of text.
+const (
+	NotLost         Loss = iota
+	LostHeld             // the call was on hold
+	LostProtected        // during protected input
+	LostUnconsented      // the caller had not agreed to be listened to
+	LostFull             // TypedMax texts waited already
+)
 
 // Size is the length of the text in bytes.
 func (t *Typed) Size() int {
@@ -124,6 +156,10 @@ func (*Digits) KeyNames() []string { return []string{"more", "last"} }
 // Secret says that digits are not recorded.
 func (*Digits) Secret() {}
 
+// TypedMax is how many texts may wait for their turn. The net drops what comes
+// on top of them, and says so.
+const TypedMax = 4
+
 // DigitsMax is the most digits that are collected for one entry.
 const DigitsMax = 32
 
@@ -154,23 +190,15 @@ type Playing struct {
 // Generation is the turn the prompt is.
 func (p Playing) Generation() petri.Gen { return p.Gen }
 
-// ToolCall is a call of the model. Payload is the caller's own.
+// ToolCall is a call of the model, or its cancellation. Payload is the sender's
+// own and names the call: a cancellation has that of its call. It must be
+// comparable.
 type ToolCall struct{ Payload any }
 
-// ToolRun is a call that runs in a slot. Its generation is that of the turn in
-// which it was called.
+// ToolRun is a call that runs in a slot.
 type ToolRun struct {
 	Slot Slot
 	Call *ToolCall
-	Gen  petri.Gen
-}
-
-// Generation is the turn of the call.
-func (r *ToolRun) Generation() petri.Gen {
-	if r == nil {
-		return 0
-	}
-	return r.Gen
 }
 
 // ToolEnd is how a call ended: the Payload of a function that returned, or why

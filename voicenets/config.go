@@ -37,7 +37,9 @@ type Config struct {
 	Hints bool
 	// Consent does not listen to a caller who has not agreed to it.
 	Consent bool
-	// Prompts are those there is audio for; the others are passed over.
+	// Prompts are those there is audio for; the others are passed over. One that
+	// nothing asks for (Filler without tools, AskConsent without Consent, Reprompt
+	// without RepromptAfter) changes nothing.
 	Prompts Prompts
 	// ToolSlots is how many tools may run at one time: 0 (the model has none) to
 	// SlotsMax.
@@ -61,8 +63,9 @@ type Config struct {
 	// Linger is how long, after the end of speech, a turn of an Adaptive session
 	// may go on: at first, for a caller who was cut off once, and for one who was
 	// cut off again: 0, 400 ms, 1 s. It grows with every turn that was given up
-	// because the caller went on, and shrinks again after a minute.
-	Linger [3]time.Duration
+	// because the caller went on, and shrinks again after LingerLasts: 1 min.
+	Linger      [3]time.Duration
+	LingerLasts time.Duration
 	// LateAudio is how long after the caller's turn audio of an interrupted
 	// reply may still come: 300 ms.
 	LateAudio time.Duration
@@ -93,6 +96,10 @@ type Config struct {
 	// last for that row to begin anew: 10 s.
 	Backoff [3]time.Duration
 	Stable  time.Duration
+	// DialsMax is how many dials may begin at once: 4, at most 16. After so many one
+	// more may begin each DialEvery: 1 s.
+	DialsMax  int
+	DialEvery time.Duration
 	// RotateAfter is how old a connection becomes before it shall be replaced:
 	// 9 min. One that shall, or that the model will end, is at a quiet moment, or when
 	// the model has not begun its reply after RotateSoon (2 s); at the latest, and
@@ -124,6 +131,19 @@ func (s Prompts) Has(p Prompt) bool { return s>>p&1 == 1 }
 // HeldFramesMax is the most caller audio that waits for a decision: 1.2 s.
 const HeldFramesMax = 60
 
+// Kind is what kind of session c makes, in words: "manual", or "server,
+// half-duplex".
+func (c Config) Kind() string {
+	kind := "manual"
+	if !c.manual() {
+		kind = "server"
+	}
+	if c.HalfDuplex {
+		kind += ", half-duplex"
+	}
+	return kind
+}
+
 // Filled is c with the defaults of what is zero, or what is wrong.
 func (c Config) Filled() (Config, error) { return c.withDefaults() }
 
@@ -132,6 +152,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.BudgetFrames = c.Budget()
 	c.ReplyFramesMax = orInt(c.ReplyFramesMax, 15_000)
 	c.PreRollFrames = orInt(c.PreRollFrames, 15)
+	c.DialsMax = orInt(c.DialsMax, 4)
 	for _, t := range c.times() {
 		*t.v = orTime(*t.v, t.otherwise)
 	}
@@ -141,7 +162,20 @@ func (c Config) withDefaults() (Config, error) {
 	for i, d := range [3]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
 		c.Backoff[i] = orTime(c.Backoff[i], d)
 	}
+	if c.lacks(PartTools) {
+		c.ToolSlots = 0
+	}
+	if c.lacks(PartCallerSilence) {
+		c.RepromptAfter = 0
+	}
+	c.Prompts = c.asked()
 	return c, c.check()
+}
+
+// lacks reports whether Parts leaves out a part.
+func (c Config) lacks(p Part) bool {
+	own, ok := c.Parts[p]
+	return ok && own == nil
 }
 
 // timing is a setting with its default and its limits.
@@ -156,6 +190,7 @@ func (c *Config) times() []timing {
 	return []timing{
 		{"ConfirmWindow", &c.ConfirmWindow, 600 * ms, 100 * ms, 900 * ms},
 		{"FrameGap", &c.FrameGap, 300 * ms, 150 * ms, 2 * time.Second},
+		{"LingerLasts", &c.LingerLasts, time.Minute, time.Second, time.Hour},
 		{"LateAudio", &c.LateAudio, 300 * ms, 50 * ms, 5 * time.Second},
 		{"AckTimeout", &c.AckTimeout, 2 * time.Second, 500 * ms, 30 * time.Second},
 		{"OwedTimeout", &c.OwedTimeout, 3 * time.Second, 500 * ms, time.Minute},
@@ -170,6 +205,7 @@ func (c *Config) times() []timing {
 		{"ToolTimeout", &c.ToolTimeout, 15 * time.Second, 100 * ms, 10 * time.Minute},
 		{"FillerAfter", &c.FillerAfter, 1500 * ms, 100 * ms, time.Minute},
 		{"Stable", &c.Stable, 10 * time.Second, time.Second, 10 * time.Minute},
+		{"DialEvery", &c.DialEvery, time.Second, 100 * ms, time.Minute},
 		{"RotateAfter", &c.RotateAfter, 9 * time.Minute, time.Minute, 24 * time.Hour},
 		{"RotateWithin", &c.RotateWithin, 45 * time.Second, time.Second, 5 * time.Minute},
 		{"RotateSoon", &c.RotateSoon, 2 * time.Second, 50 * ms, time.Minute},
@@ -189,6 +225,7 @@ func (c *Config) check() error {
 		{"ReplyFramesMax", c.ReplyFramesMax, 1, 60_000},
 		{"PreRollFrames", c.PreRollFrames, 1, 25},
 		{"ToolSlots", c.ToolSlots, 0, SlotsMax},
+		{"DialsMax", c.DialsMax, 1, 16},
 	} {
 		if f.v < f.lo || f.v > f.hi {
 			return fmt.Errorf("voicenets: %s is %d; %d to %d is possible", f.name, f.v, f.lo, f.hi)

@@ -12,6 +12,6 @@
 //	net, err := voicenets.Session(voicenets.Config{})
 //	prog, err := petri.Compile(net)
 //
-// Contract and Hostile close the session with automata of its environment, for
-// proofs.
+// Hostile closes the session with automata of its environment, for proofs; Prover
+// proves what a gateway claims of its sessions.
 package voicenets

@@ -40,7 +40,7 @@ func Example_ownPart() {
 	}
 	parts, err := voicenets.PartsOf(c)
 	fmt.Println(parts, err)
-	fmt.Println(proof.Source, len(proof.Properties) > 30)
+	fmt.Println(proof.Source, len(proof.Claims) > 30)
 	// Output:
 	// [speech turns text uplink model playout words ears prompts model_silence link call] <nil>
 	// proved now true

@@ -2,11 +2,11 @@ package voicenets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
@@ -54,6 +54,8 @@ func deadlines(c Config) []deadline {
 		{name: "retry", doc: "the wait before a lost connection is dialled again", keep: "retry_1 retry_2 retry_3",
 			places: "link/waiting spent online dialling", start: "+link/waiting", stop: "-link/waiting +call_ended",
 			limit: c.Backoff[2]},
+		{name: "dial", doc: "from one dial too many until the next may begin", keep: "regain_dial",
+			places: "dial_credit", start: "-dial_credit", stop: "+dial_credit +call_ended", limit: c.DialEvery},
 		{name: "digits", doc: "an entry of digits after its last key", keep: "time_out_entry", places: "digits entered",
 			start: "+digits", stop: "-digits +call_ended", limit: c.DigitGap},
 	}
@@ -107,30 +109,25 @@ func (d deadline) measure(ctx context.Context, m *verify.Model) (Figure, error) 
 // Figures computes the worst cases of a session. One that exceeds its limit is
 // an error.
 func Figures(ctx context.Context, c Config) ([]Figure, error) {
-	n, err := Hostile(c)
+	n, err := Session(c)
 	if err != nil {
 		return nil, err
 	}
-	closed, err := petri.Compile(n)
+	o, err := obligationsOf(n, c)
 	if err != nil {
-		return nil, fmt.Errorf("voicenets: figures: %w", err)
+		return nil, err
 	}
-	c, _ = c.withDefaults()
-	var parts []verify.Part
-	for _, d := range deadlines(c) {
-		parts = append(parts, d.part())
-	}
-	models, err := verify.Models(closed, nil, parts...)
+	claims, err := o.timed(ctx, Prover{})
 	if err != nil {
-		return nil, fmt.Errorf("voicenets: figures: %w", err)
+		return nil, err
 	}
 	var list []Figure
-	for i, d := range deadlines(c) {
-		f, err := d.measure(ctx, models[i])
-		if err != nil {
-			return nil, err
+	for i, claim := range claims {
+		if claim.Outcome != verify.Proved {
+			return nil, errors.New(claim.Reason)
 		}
-		list = append(list, f)
+		d := o.deadlines[i]
+		list = append(list, Figure{Name: d.name, Doc: d.doc, Most: claim.Most, Limit: d.limit, Classes: claim.States})
 	}
 	return list, nil
 }

@@ -112,3 +112,55 @@ func TestTimingsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryTimerWaitsAsConfigured: no timer of a session is left out of what is
+// proved of waits, but those of a turn that lingers, which has three waits.
+func TestEveryTimerWaitsAsConfigured(t *testing.T) {
+	for name, c := range variants() {
+		full, err := c.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stated := map[string]bool{}
+		for _, w := range waits(full) {
+			stated[w.transition] = true
+		}
+		n, err := Session(c)
+		for _, tr := range compile(t, n, err).Transitions() {
+			if last := lastPart(tr.Name); !tr.When.AtOnce() && !stated[last] {
+				t.Errorf("%s: nothing says how long %s waits, %v", name, tr.Name, tr.When)
+			}
+		}
+	}
+}
+
+// TestTimingsShareCertificates: slices do not depend on how long timers wait, and
+// do on how many frames may be under way.
+func TestTimingsShareCertificates(t *testing.T) {
+	slicesOf := func(c Config) (ids []string) {
+		n, err := Session(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := obligationsOf(n, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &proving{obligations: o}
+		if err := k.layOut(); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range k.slices {
+			ids = append(ids, s.name())
+		}
+		return ids
+	}
+	usual := slicesOf(Config{RepromptAfter: 5 * time.Second})
+	if other := slicesOf(Config{RepromptAfter: 9 * time.Second, ConfirmWindow: 700 * time.Millisecond,
+		ReplyDeadline: 40 * time.Second}); !slices.Equal(usual, other) {
+		t.Errorf("other timings have slices of their own:\n%q\n%q", usual, other)
+	}
+	if other := slicesOf(Config{RepromptAfter: 5 * time.Second, BudgetFrames: 3}); slices.Equal(usual, other) {
+		t.Error("another budget has the same slices")
+	}
+}

@@ -1,8 +1,6 @@
 package voicenets
 
 import (
-	"time"
-
 	"github.com/voicegw/voicegw/petri"
 )
 
@@ -95,6 +93,7 @@ const (
 	Resumed                       // a connection with the conversation that was
 	Unreachable                   // none; worth another try
 	Turned                        // turned away: with this handle, or for good
+	Withheld                      // given up: what it had to tell must not leave now
 )
 
 // Key returns r as a key.
@@ -102,7 +101,7 @@ func (r DialResult) Key() petri.Key { return petri.Key(r) }
 
 // KeyNames names the results.
 func (DialResult) KeyNames() []string {
-	return []string{"fresh", "resumed", "unreachable", "turned_away"}
+	return []string{"fresh", "resumed", "unreachable", "turned_away", "withheld"}
 }
 
 // Urgency is how soon the model will end the connection.
@@ -192,7 +191,7 @@ type ToolHow uint8
 // The ends of a tool call that the model is told of.
 const (
 	Answered     ToolHow = iota // with the function's result
-	AnsweredLate                // the same, but the caller has spoken since: it must not be spoken
+	AnsweredLate                // the same, but the caller has begun another turn: it must not be spoken
 	TimedOut                    // the function took too long
 	TooMany                     // all slots were taken
 )
@@ -303,6 +302,3 @@ func (l patienceLevel) Key() petri.Key { return petri.Key(l) }
 
 // KeyNames names the levels.
 func (patienceLevel) KeyNames() []string { return []string{"brisk", "patient", "very_patient"} }
-
-// patienceLasts is how long a level lasts without a caller being cut off.
-const patienceLasts = time.Minute

@@ -15,7 +15,7 @@ import (
 // give it the places and transitions that claims speak of, or the session is
 // refused.
 func proofsOf(c Config, closed *petri.Program) []verify.Part {
-	if own, ok := c.Parts[PartPrompts]; ok && own == nil {
+	if c.lacks(PartPrompts) {
 		c.Prompts = 0
 	}
 	list, gone := Proofs(c, closed), c.gone(closed)
@@ -38,7 +38,7 @@ func (c Config) gone(closed *petri.Program) map[string]bool {
 	}
 	gone := map[string]bool{}
 	for _, p := range parts(c) {
-		if own, ok := c.Parts[p.name]; !ok || own != nil {
+		if !c.lacks(p.name) {
 			continue
 		}
 		for _, t := range p.net(c).Transitions {
@@ -70,17 +70,9 @@ func heard(automata []*petri.Net, session *petri.Net) []*petri.Net {
 		}
 	}
 	for i, a := range automata {
-		own := map[string]bool{}
-		for _, t := range a.Transitions {
-			for _, p := range placesOf(t.Out.Arcs()) {
-				own[p.String()] = !slices.ContainsFunc(a.Ports, func(q petri.AnyPlace) bool { return q.String() == p.String() })
-			}
-		}
 		small := *a
 		small.Transitions = keep(a.Transitions, func(t petri.Transition) bool {
-			return !slices.ContainsFunc(placesOf(t.Out.Arcs()), func(p petri.AnyPlace) bool {
-				return !own[p.String()] && !has[p.String()]
-			})
+			return !slices.ContainsFunc(placesOf(t.Out.Arcs()), func(p petri.AnyPlace) bool { return !has[p.String()] })
 		})
 		used := mentions(&small)
 		small.Ports = keep(a.Ports, func(p petri.AnyPlace) bool { return used[p.String()] })

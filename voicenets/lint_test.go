@@ -17,7 +17,8 @@ func TestRestarts(t *testing.T) {
 		"speech/keep_speech: speech/end_speech_without_frames",
 		"speech/confirm_speech: speech/end_speech_without_frames",
 		"playout/return_budget: playout/presume_played",
-		"digits/add_digit: digits/time_out_entry",               // each key has its own gap
+		"digits/add_digit: digits/time_out_entry", // each key has its own gap
+		"digits/add_digit_protected: digits/time_out_entry",
 		"text/type_before_reply: playout/presume_turn_complete", // a turn of its own
 		"text/type_over_reply: playout/presume_turn_complete",
 		"text/type_in_pause: playout/presume_turn_complete",

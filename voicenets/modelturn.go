@@ -48,7 +48,7 @@ func modelTurnNet(c Config) *petri.Net {
 
 // stamp makes a frame one of the current generation.
 func stamp(f *petri.Firing) {
-	frame := ModelAudio.Get(f)
+	frame := (*ReplyFrame)(ModelAudio.Get(f))
 	frame.Gen = f.Gen()
 	replyAudio.Put(f, frame)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"flag"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,20 +17,14 @@ import (
 
 var (
 	allMutants = flag.Bool("mutation", false, "look at every mutant of the session, in all views: minutes")
+	mutantsIn  = flag.String("config", "", "of which session TestMutantsRefused changes: manual, server, ...; manual")
 	mutantsOf  = flag.String("mutants", "", "with -mutation: those whose names begin so, or so: link/,call/")
 )
 
 // TestMutants changes the session in one place at a time and counts what its
 // properties notice. Without -mutation it looks at one part of it.
 func TestMutants(t *testing.T) {
-	pick := func(m mutate.Mutant) bool {
-		begins := func(p string) bool { return strings.HasPrefix(m.Name, p) }
-		return slices.ContainsFunc(strings.Split(*mutantsOf, ","), begins)
-	}
-	if !*allMutants {
-		pick = func(m mutate.Mutant) bool { return strings.HasPrefix(m.Name, "digits/") }
-	}
-	s := score(t, pick)
+	s := score(t, picked)
 	t.Logf("%d mutants: %d killed (%.1f %%), %d (%.1f %%) by others than V1 and V2; %d more refused, %d equal", s.Mutants,
 		s.Killed, 100*s.Rate(), s.Strong, 100*s.StrongRate(), s.Refused, s.Equal)
 	t.Logf("%d of them by what their structure tells alone, without a run", byStructure(s))
@@ -44,10 +39,82 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	for name := range explained {
-		if m := (mutate.Mutant{Name: name}); pick(m) && !slices.Contains(s.Survivors, name) {
+		if m := (mutate.Mutant{Name: name}); picked(m) && !slices.Contains(s.Survivors, name) {
 			t.Errorf("testdata/survivors.txt explains why %s survives; it does not", name)
 		}
 	}
+}
+
+// mutationConfigs are the sessions of which the score of what is proved at a start
+// is stated: see docs/verification.md.
+func mutationConfigs() map[string]Config {
+	usual := func(c Config) Config {
+		c.Greeting, c.ToolSlots, c.Prompts = true, 1, c.usualPrompts()
+		return c.Small()
+	}
+	return map[string]Config{
+		"manual":      usual(Config{}),
+		"server":      usual(Config{Detection: Server}),
+		"half-duplex": usual(Config{HalfDuplex: true}),
+		"consent":     usual(Config{Consent: true}),
+		"adaptive":    usual(Config{Adaptive: true}),
+		"reprompt":    usual(Config{RepromptAfter: 10 * time.Second}),
+	}
+}
+
+// TestMutantsRefused counts which mutants of a session a gateway would refuse to
+// start with: the score of exactly what it proves then.
+func TestMutantsRefused(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(mutationConfigs())) {
+		if *mutantsIn != "" && *mutantsIn != name || *mutantsIn == "" && name != "manual" {
+			continue
+		}
+		s := refused(t, mutationConfigs()[name])
+		t.Logf("%s: %d of %d mutants refused at the start (%.1f %%); %d more by Compile, %d equal", name, s.Killed, s.Mutants,
+			100*s.Rate(), s.Refused, s.Equal)
+		for _, m := range s.Survivors {
+			t.Log("survives:", m, s.Alive[m], s.Why[m])
+		}
+		if s.Mutants == 0 {
+			t.Errorf("%s: no mutant counts", name)
+		}
+	}
+}
+
+// refused tries mutants of a session as a gateway would, in the views that show
+// whether they differ at all.
+func refused(t *testing.T, c Config) *mutate.Score {
+	t.Helper()
+	n, err := Session(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	views, err := Views(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range views {
+		views[i].Properties, views[i].Timed, views[i].Structure = nil, nil, nil
+	}
+	judge, err := Refusal(t.Context(), c, 50_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mutate.Run(t.Context(), n, mutate.Config{Closures: views, Max: 20_000, Workers: 2, Refuses: judge,
+		Pick: picked})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// picked reports whether a mutant is among those that flags choose: a small part
+// without -mutation.
+func picked(m mutate.Mutant) bool {
+	if !*allMutants {
+		return strings.HasPrefix(m.Name, "digits/")
+	}
+	return slices.ContainsFunc(strings.Split(*mutantsOf, ","), func(p string) bool { return strings.HasPrefix(m.Name, p) })
 }
 
 // byStructure is how many mutants were killed without a run.
@@ -78,7 +145,7 @@ func score(t *testing.T, pick func(mutate.Mutant) bool) *mutate.Score {
 		t.Fatal(err)
 	}
 	last := time.Now()
-	s, err := mutate.Run(context.Background(), n, mutate.Config{Closures: list, Max: 20_000, Workers: 2, Pick: pick,
+	s, err := mutate.Run(context.Background(), n, mutate.Config{Closures: list, Max: 40_000, Workers: 2, Pick: pick,
 		Basic: Basic(list), Progress: func(done, killed, of int) {
 			if time.Since(last) > 15*time.Second {
 				last = time.Now()

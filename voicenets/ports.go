@@ -15,7 +15,7 @@ const (
 	Consent     petri.Place[Switch]       = "consent"      // the caller agrees to be listened to, or no longer does
 	Protect     petri.Place[Switch]       = "protect"      // protected input begins or ends
 
-	ModelAudio  petri.Place[*ReplyFrame] = "model_audio"  // the model's voice, in frames
+	ModelAudio  petri.Place[*ModelFrame] = "model_audio"  // the model's voice, in frames
 	ModelSignal petri.Place[Signal]      = "model_signal" // what the model says of its turn
 	Transcript  petri.Place[*Words]      = "transcript"   // what either side said
 	Handle      petri.Place[*Resumption] = "handle"       // how to resume the conversation on another connection
@@ -25,7 +25,7 @@ const (
 
 	ToolCalled    petri.Place[*ToolCall] = "tool_called"    // the model calls a function
 	ToolDone      petri.Place[*ToolEnd]  = "tool_done"      // a function returned, in whatever way
-	ToolCancelled petri.Place[Slot]      = "tool_cancelled" // the model wants its result no more
+	ToolCancelled petri.Place[*ToolCall] = "tool_cancelled" // the model wants no result of this call
 
 	PromptAudio petri.Place[*ReplyFrame] = "prompt_audio" // a configured prompt, in frames
 	PromptEnd   petri.Place[Ack]         = "prompt_end"   // all of it is given
@@ -45,6 +45,10 @@ const (
 	ToolReply petri.Place[*ToolEnd]     = "tool_reply" // to the model
 	UseLink   petri.Place[*Dialling]    = "use_link"   // from here on, this is the model
 
+	HoldUplink    petri.Place[petri.Unit] = "hold_uplink"    // to the model's queue: what is the caller's waits
+	ReleaseUplink petri.Place[petri.Unit] = "release_uplink" // to the model's queue: it goes on
+	DropUplink    petri.Place[petri.Unit] = "drop_uplink"    // to the model's queue: drop it, and forget the conversation
+
 	Dial      petri.Place[*Resumption] = "dial"       // open a connection, resuming if there is a handle
 	CloseLink petri.Place[petri.Unit]  = "close_link" // close it; LinkDown follows
 
@@ -56,6 +60,7 @@ const (
 	Mark       petri.Place[Notice]      = "mark"        // to the peer: tell when this is reached
 	Show       petri.Place[*Words]      = "show"        // transcripts to the peer
 	Transfer   petri.Place[*Target]     = "transfer"    // to the peer: who takes the call over
+	TextLost   petri.Place[*Typed]      = "text_lost"   // to the peer: this text does not go to the model
 
 	FramesEnded petri.Place[petri.Unit] = "frames_ended" // to the detector: its frames stopped coming
 	Presumed    petri.Place[petri.Unit] = "presumed"     // acknowledgements never came

@@ -64,15 +64,28 @@ func promptsNet(c Config) *petri.Net {
 	return below(n, promptsLayer)
 }
 
-// wants reports whether a session asks for a prompt that it does not have.
-func (c Config) wants(p Prompt) bool {
+// wants reports whether a session asks even for a prompt that it does not have.
+func (c Config) wants(p Prompt) bool { return c.asks(p) && p != Notify && p != Filler }
+
+// asks reports whether anything in the session asks for a prompt.
+func (c Config) asks(p Prompt) bool {
 	switch p {
 	case AskConsent:
 		return c.Consent
+	case Filler:
+		return c.ToolSlots > 0
 	case Reprompt:
 		return c.RepromptAfter > 0
-	case Notify, Filler:
-		return false
 	}
 	return true
+}
+
+// asked are the prompts of a session that something asks for.
+func (c Config) asked() (set Prompts) {
+	for i := range Prompt(0).KeyNames() {
+		if p := Prompt(i); c.Prompts.Has(p) && c.asks(p) {
+			set = set.With(p)
+		}
+	}
+	return set
 }

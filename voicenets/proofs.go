@@ -1,6 +1,7 @@
 package voicenets
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,10 +31,9 @@ func Proofs(c Config, closed *petri.Program) []verify.Part {
 }
 
 // Capacity is asked of every slice: no place exceeds its capacity. The model's
-// audio and what the caller types may be turned away, and whoever sends them
-// learns it.
+// audio and a prompt's may be turned away, and whoever sends them learns that.
 func Capacity() *verify.Property {
-	return verify.WithinCapacity(string(ModelAudio), string(CallerText), string(CallerDigit))
+	return verify.WithinCapacity(string(ModelAudio), string(PromptAudio))
 }
 
 // slicer lists the slices of a session.
@@ -78,9 +78,9 @@ func (s *slicer) conversation(c Config) {
 		append(stateClaims(c), toldClaims(c)...)...)
 	ack := verify.Never("peer_ack && !ended")
 	s.list[0].Props = append(s.list[0].Props, ack)
-	late := s.add("acknowledgements", []string{"peer/acknowledge_late"}, "peer_ack")
+	late := s.add("acknowledgements", []string{"peer/peer_ack_late"}, "peer_ack")
 	late.Given = []*verify.Property{ack}
-	if c.Adaptive {
+	if c.Adaptive && c.manual() {
 		one := verify.Never("in_turn && model_turn")
 		s.list[0].Props = append(s.list[0].Props, one)
 		s.add("endpointing", nil, "lingering in_turn patience hurried model_turn ended began").Given = []*verify.Property{one}
@@ -89,10 +89,11 @@ func (s *slicer) conversation(c Config) {
 
 // ears is who may listen, and what may go up.
 func (s *slicer) ears(c Config) {
-	closed := "deaf || muted || held || protected"
+	unagreed := ""
 	if c.Consent {
-		closed += " || unconsented"
+		unagreed = " || unconsented"
 	}
+	closed := "deaf || muted || held || protected" + unagreed
 	claims := []claim{
 		{"V8-deaf", "(" + closed + ") && !deaf && !ended",
 			"The ear is closed on hold, while muted, during protected input and without consent."},
@@ -111,8 +112,13 @@ func (s *slicer) ears(c Config) {
 	}
 	s.add("ears", nil,
 		"peer_mute hold protect consent deaf muted held protected unconsented in_turn online caller_audio", claims...)
-	s.add("modes", []string{"auditor/hold", "auditor/unhold", "auditor/protect", "auditor/unprotect"},
-		"hold protect held protected",
+	s.add("modes", []string{"auditor/hold", "auditor/unhold", "auditor/protect", "auditor/unprotect", "auditor/wait",
+		"auditor/release"},
+		"hold protect held protected unconsented withheld hold_uplink release_uplink",
+		claim{"V8-queue", "(held || protected) && !seen_wait && !ended",
+			"The queue to the model holds what is the caller's while the call is on hold or input is protected."},
+		claim{"V8-released", "(seen_wait || withheld) && !(held || protected" + unagreed + ") && !ended",
+			"It goes on when that is over."},
 		claim{"told-of-hold", "(held && !seen_hold || !held && seen_hold || unsound) && !ended",
 			"The peer knows whether the call is on hold."},
 		claim{"told-of-protection", "(protected && !seen_protect || !protected && seen_protect) && !ended",
@@ -121,7 +127,7 @@ func (s *slicer) ears(c Config) {
 		claim{"hold-parks", "held && " + c.paused() + " == 0 && !ended", "Nothing is played on hold."},
 		claim{"unhold-plays", "parked && !held && !ended", "A reply goes on after a hold."})
 	if c.Consent {
-		s.add("consent", nil, "consent unconsented unasked considering online prompt_due replying",
+		s.add("consent", nil, "consent in_turn unconsented unasked considering online prompt_due replying",
 			claim{"consent-asked", "(unasked || considering) && !unconsented && !ended",
 				"Consent is asked for until it is given."})
 	}
@@ -131,6 +137,8 @@ func (s *slicer) ears(c Config) {
 func (s *slicer) text() {
 	s.add("text", nil, "caller_text typed held protected unconsented in_turn replying model_turn firm parked confirming")
 	s.add("digits", nil, "caller_digit digits entered entry_protected protected typed held unconsented",
+		claim{"V8-entered", "entered && !ended", "An entry that is complete goes at once, to the host or to wait " +
+			"with other text."},
 		claim{"V8-digits", "entry_protected && !protected && !ended || protected && !entry_protected && !ended",
 			"An entry that began before protected input, or during it, is dropped."})
 }
@@ -140,6 +148,9 @@ func (s *slicer) prompts(c Config) {
 	online := ""
 	if c.Prompts.Has(Notify) {
 		online = " online"
+	}
+	if s.has["prompt_audio"] {
+		s.add("late prompts", []string{"peer/prompt_audio_late"}, "prompt_audio")
 	}
 	if s.has["prompting"] {
 		s.add("prompts", nil, "prompt_due prompting replying parked in_turn speaking prompt_end"+online)
@@ -166,7 +177,7 @@ func (s *slicer) tools(c Config) {
 	var claims []claim
 	for i := range Slot(c.ToolSlots) {
 		f, r, d := string(free(i)), string(running(i)), string(draining(i))
-		places += " " + f + " " + r + " " + d
+		places += fmt.Sprintf(" %s %s %s current_%d unwanted_%d sought_%d", f, r, d, i, i, i)
 		claims = append(claims,
 			claim{"V7-" + r, f + " + " + r + " + " + d + " != 1", "A slot is free, running or draining."},
 			claim{"V7-lost-" + r, r + " && !online && !ended", "A call ends with the connection that made it."})
@@ -178,9 +189,10 @@ func (s *slicer) tools(c Config) {
 func (s *slicer) link(c Config) {
 	s.add("link", []string{"auditor/lost", "auditor/back", "auditor/dial", "auditor/use", "auditor/close",
 		"auditor/wrong_dial_in_use"},
-		"dialled link_down handle go_away dial_now dialling waiting closing online spent last_handle served lost "+
+		"dialled link_down handle go_away dial_now dial_barred dialling waiting closing online spent last_handle "+
+			"served lost "+
 			"leaving parting",
-		claim{"V9-one", "dial_now + dialling + waiting + closing + online + lost != 1",
+		claim{"V9-one", "dial_now + dial_barred + dialling + waiting + closing + online + lost != 1",
 			"There is one connection, or attempt at one, until the model is given up."},
 		claim{"told-of-link",
 			"(online && !seen_link || !online && seen_link || link/dialling && !seen_dial || mislinked) && !ended",

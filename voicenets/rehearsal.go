@@ -41,29 +41,25 @@ func rehearsals(c Config) []rehearsal {
 	return list
 }
 
-// rehearse plays the rehearsals of a session. The error of one that goes wrong
-// is its story.
-func rehearse(c Config) error {
-	full, err := c.withDefaults()
+// alone is the configuration of a session that begins with nothing else, so that
+// a rehearsal begins at once.
+func (c Config) alone() Config {
+	c.Greeting, c.Consent, c.Parts = false, false, nil
+	c.Prompts &^= Prompts(0).With(Notify).With(AskConsent)
+	return c
+}
+
+// stageOf is the session that rehearsals of a configuration are played with.
+func stageOf(c Config) (*petri.Program, error) {
+	n, err := Session(c.alone())
 	if err != nil {
-		return err
-	}
-	full.Greeting, full.Consent, full.Parts = false, false, nil // nothing that comes before
-	full.Prompts &^= Prompts(0).With(Notify).With(AskConsent)
-	n, err := Session(full)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	prog, err := petri.Compile(n)
 	if err != nil {
-		return fmt.Errorf("voicenets: rehearse: %w", err)
+		return nil, fmt.Errorf("voicenets: rehearse: %w", err)
 	}
-	for _, r := range rehearsals(full) {
-		if err := r.play(prog); err != nil {
-			return err
-		}
-	}
-	return nil
+	return prog, nil
 }
 
 // play plays one rehearsal.

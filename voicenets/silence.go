@@ -13,7 +13,7 @@ func modelSilence(c Config) *petri.Net {
 		nudged  petri.Place[petri.Unit] = "nudged"
 		renewed petri.Place[petri.Unit] = "renewed"
 	)
-	busy := append(petri.Arcs{replying, speaking, inTurn, held, promptDue}, runningSlots(c)...)
+	busy := append(petri.Arcs{replying, speaking, inTurn, held, protected, promptDue}, runningSlots(c)...)
 	forbidden := petri.Arcs{replying, speaking, inTurn, held}
 	speak := petri.Arcs{modelTurn, nudged, renewed, promptDue}
 	sorry := petri.And(promptDue.Is(Fallback), TellMode.Is(NoReply))
@@ -24,7 +24,7 @@ func modelSilence(c Config) *petri.Net {
 	n := &petri.Net{
 		Name: "model_silence",
 		Ports: append([]petri.AnyPlace{owing, said, overdue, confirmed, cutShort, replying, speaking, inTurn, held,
-			modelTurn, online, renewal, promptDue, ToModel, TellMode}, places(runningSlots(c))...),
+			protected, modelTurn, online, renewal, promptDue, ToModel, TellMode}, places(runningSlots(c))...),
 		Out:  []petri.Output{{Place: ToModel}, {Place: TellMode, Durable: true}},
 		Caps: caps(1, nudged, renewed, overdue, renewal, owing, said),
 		Transitions: []petri.Transition{

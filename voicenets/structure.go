@@ -13,8 +13,7 @@ import (
 // Structure are the properties that the structure of a closed session tells,
 // whatever marking it is in.
 func Structure(c Config) []*verify.Property {
-	waits := []string{string(ModelAudio), string(PromptAudio), string(CallerText),
-		string(CallerDigit)} // while there is no room
+	waits := []string{string(ModelAudio), string(PromptAudio)} // while there is no room
 	list := []*verify.Property{
 		called("V1-answered", "Whatever comes from outside is answered at once.", verify.Answered(append(waits,
 			string(PeerAck))...)),
@@ -22,10 +21,11 @@ func Structure(c Config) []*verify.Property {
 			verify.FreshCommits("send_frame", "play_again")),
 		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(AudioUp))),
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
-		unanswered(), unhurried(), settled(),
+		unanswered(), unhurried(), settled(), accepted(), spoken(), chainsEnd(),
 	}
+	list = append(list, private()...)
 	for s := range Slot(c.ToolSlots) {
-		list = append(list, ends(s))
+		list = append(list, ends(s), outdated(s))
 	}
 	return append(list, considerate(c)...)
 }
@@ -38,7 +38,7 @@ func called(name, doc string, p *verify.Property) *verify.Property {
 // considerate are that the stages of silence wait (V5).
 func considerate(c Config) []*verify.Property {
 	tools := names(runningSlots(c))
-	busy := append([]string{"replying", "speaking", "in_turn", "held"}, tools...)
+	busy := append([]string{"replying", "speaking", "in_turn", "held", "protected"}, tools...)
 	list := []*verify.Property{
 		waitsFor("nudge", busy, "online"), waitsFor("renew_link", busy, "online"), waitsFor("speak_for_model", busy, ""),
 		waitsFor("speak_at_deadline", []string{"replying", "speaking", "in_turn", "held"}, ""),
@@ -108,7 +108,9 @@ func hasArc(p *petri.Program, t petri.TransitionInfo, kind petri.ArcKind, place 
 // one, with the notice that there is none, or with another turn (V6).
 func unanswered() *verify.Property {
 	return ofProgram("V6-answered",
-		"A turn that waits for its reply gets one, or notice that there is none, or gives way to the next.",
+		"A turn that waits for its reply gets one, or notice that there is none, gives way to the next, or is "+
+			"forgotten with "+
+			"the caller's consent.",
 		func(p *petri.Program) []string {
 			var out []string
 			for _, t := range p.Transitions() {
@@ -117,7 +119,7 @@ func unanswered() *verify.Property {
 					place := p.Places()[a.Place].Name
 					takes = takes || place == string(owing) && (a.Kind == petri.InArc || a.Kind == petri.ResetArc)
 					ends = ends || a.Kind == petri.OutArc && (slices.Contains(
-						[]string{string(owing), string(inTurn), string(overdue)}, place) ||
+						[]string{string(owing), string(inTurn), string(overdue), string(DropUplink)}, place) ||
 						slices.Contains([]string{ReplyStarted.String(), ReplyLost.String(), ReplyCut.String(), NoReply.String()},
 							a.Label))
 				}
@@ -136,6 +138,12 @@ func settled() *verify.Property {
 		func(p *petri.Program) []string {
 			var out []string
 			for _, t := range p.Transitions() {
+				awaits := slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+					return a.Kind == petri.OutArc && lastPart(p.Places()[a.Place].Name) == "closing"
+				})
+				if awaits != hasPut(p, t, string(CloseLink), "") {
+					out = append(out, t.Name+" closes a connection and does not await its end, or awaits that without closing it")
+				}
 				if !hasTake(p, t, string(online)) || hasPut(p, t, string(online), "") {
 					continue
 				}
@@ -157,12 +165,20 @@ func unseen(c Config) []*verify.Property { return []*verify.Property{dropped(c),
 // shown says that transcripts are shown: payload that decides nothing is in no
 // marking, so the structure tells.
 func shown() *verify.Property {
-	return ofProgram("words-shown", "What the caller says is shown, and what the model says unless nobody hears it.",
+	return ofProgram("words-shown", "What the caller says is shown with consent, and what the model says unless "+
+		"nobody hears it.",
 		func(p *petri.Program) []string {
 			var out []string
 			for _, t := range p.Transitions() {
-				unheard := hasArc(p, t, petri.ReadArc, string(discarding))
-				if hasTake(p, t, string(Transcript)) && !unheard && !hasPut(p, t, string(Show), "") {
+				unheard := looks(string(discarding), string(inTurn), string(unconsented))
+				callers := slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+					return a.Kind == petri.InArc && p.Places()[a.Place].Name == string(Transcript) && a.Label != "model"
+				})
+				if callers && hasPut(p, t, string(Show), "") && p.Place(string(unconsented)) >= 0 &&
+					!hasArc(p, t, petri.InhibitArc, string(unconsented)) {
+					out = append(out, t.Name+" shows what the caller said without consent")
+				}
+				if hasTake(p, t, string(Transcript)) && !unheard(p, t) && !hasPut(p, t, string(Show), "") {
 					out = append(out, t.Name+" keeps words from the page")
 				}
 			}
@@ -201,7 +217,7 @@ func sentUp(c Config) *verify.Property {
 // is one at most (V7-running): it is there from its start until some firing takes
 // it, nothing drops it, and each that takes it is one end: a reply, or that it is
 // stopped, or both when it takes too long. Nothing else replies but to a call for
-// which there is no room.
+// which there is no room. A cancellation that looks at it may find it.
 func ends(s Slot) *verify.Property {
 	name := string(running(s))
 	return ofProgram("V7-ends-"+name, "A call of a tool has exactly one end.", func(p *petri.Program) []string {
@@ -215,12 +231,38 @@ func ends(s Slot) *verify.Property {
 				out = append(out, t.Name+" drops a call")
 			case takes && !reply && !hasPut(p, t, string(StopTool), ""):
 				out = append(out, t.Name+" ends a call and tells nobody")
+			case hasArc(p, t, petri.ReadArc, name) && strings.HasSuffix(t.Name, "/compare_call_"+itoa(int(s))) &&
+				!slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+					return a.Kind == petri.OutArc && lastPart(p.Places()[a.Place].Name) == string(unwanted(s))
+				}):
+				out = append(out, t.Name+" never finds the call that is cancelled")
 			case reply && !takes && !hasTake(p, t, string(ToolCalled)):
 				out = append(out, t.Name+" answers a call that has ended, or none")
 			}
 		}
 		return out
 	})
+}
+
+// outdated says that a turn of the caller, by speech or by text, makes the result
+// of each call that began before late, so that it is not spoken (V7).
+func outdated(s Slot) *verify.Property {
+	mark := string(current(s))
+	return ofProgram("V7-late-"+string(running(s)), "A turn of the caller makes results of earlier calls late.",
+		func(p *petri.Program) []string {
+			var out []string
+			for _, t := range p.Transitions() {
+				turn := hasPut(p, t, string(inTurn), "") && !hasTake(p, t, string(inTurn)) ||
+					hasPut(p, t, string(TextUp), "") && hasPut(p, t, string(owing), "")
+				resets := slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+					return a.Kind == petri.ResetArc && p.Places()[a.Place].Name == mark
+				})
+				if turn && !resets && p.Place(mark) >= 0 {
+					out = append(out, t.Name+" leaves calls of an earlier turn current")
+				}
+			}
+			return out
+		})
 }
 
 // deafToNoise says that a clock of the caller's silence runs on through whatever
@@ -269,4 +311,24 @@ func unhurried() *verify.Property {
 			}
 			return out
 		})
+}
+
+// chainsEnd says that what fires at one instant ends. Each slice shows it of its
+// own chains; one that led through several slices for ever is excluded by the
+// structure, but for the subnets of Ends.
+func chainsEnd() *verify.Property {
+	return ofProgram("V1-chains", "What fires at one instant ends.", func(p *petri.Program) []string {
+		return slices.DeleteFunc(verify.Unending(p), func(name string) bool {
+			return slices.ContainsFunc(Ends(), func(subnet string) bool { return strings.HasPrefix(name, subnet+"/") })
+		})
+	})
+}
+
+// Ends are the subnets of which the structure does not tell that what they fire
+// at one instant ends (verify.Config.Ends). Slices see no chain that leads
+// through several of them; the machine ends one after a thousand firings, and
+// runs are tested for it.
+func Ends() []string {
+	return []string{"session/playout", "session/model_silence", "session/caller_silence", "session/link", "watcher",
+		"auditor"}
 }

@@ -57,6 +57,12 @@ func TestStructureNotices(t *testing.T) {
 		{ends(0), "tools/end_drain_0", "drops a call", func(t *petri.Transition) { t.Reset = petri.Arcs{running(0)} }},
 		{ends(0), "tools/ignore_result_0", "that has ended", reply},
 		{ends(1), "tools/ignore_result_0", "", reply},
+		{outdated(0), "turns/start_turn", "", func(*petri.Transition) {}},
+		{outdated(0), "turns/start_turn", "leaves calls", func(t *petri.Transition) { t.Reset = t.Reset[:1] }},
+		{outdated(1), "text/type_when_quiet", "leaves calls", func(t *petri.Transition) {
+			t.Reset = petri.Arcs{current(0)}
+		}},
+		{outdated(1), "text/type_in_turn", "", func(t *petri.Transition) { t.Reset = nil }},
 		{settled(), "link/lose_link", "", func(*petri.Transition) {}},
 		{settled(), "link/lose_link", "keeps discarding", func(t *petri.Transition) { t.Reset = petri.Arcs{owedEnd} }},
 		{shown(), "words/show_caller", "", func(*petri.Transition) {}},

@@ -4,18 +4,19 @@ import "github.com/voicegw/voicegw/petri"
 
 // textNet makes a turn of what the caller typed. It interrupts a reply, which
 // nobody does by accident, but not one that must be heard. Text that comes
-// while the caller speaks belongs to that turn.
+// while the caller speaks belongs to that turn. On hold and during protected
+// input text waits in typed.
 func textNet(c Config) *petri.Net {
 	n := &petri.Net{
 		Name: "text",
 		Ports: []petri.AnyPlace{TextUp, typed, inTurn, owing, unheard, modelTurn, owedEnd, discarding, replying, replyAudio,
-			unacked, unplayed, endMarked, firm, parked, prompting, confirming, said,
+			unacked, unplayed, endMarked, firm, parked, prompting, confirming, said, held, protected, unconsented,
 			overdue, untold, lastTurn, cutShort, TellReply, Clear},
 		Out:  []petri.Output{{Place: TextUp}, {Place: TellReply}, {Place: Clear}},
-		Caps: caps(1, typed, said),
+		Caps: append(caps(1, said), petri.Cap{Place: typed, Max: TypedMax}),
 		Transitions: []petri.Transition{
 			{Name: "type_in_turn", In: petri.Arcs{typed}, Read: petri.Arcs{inTurn}, Reset: petri.Arcs{said},
-				Out: petri.And(TextUp, said)},
+				Inhibit: petri.Arcs{held, protected, unconsented}, Out: petri.And(TextUp, said)},
 			textTurn(petri.Transition{Name: "type_when_quiet", Inhibit: petri.Arcs{replying, modelTurn, inTurn},
 				Reset: petri.Arcs{owing, unheard, replyAudio}, Bump: true}),
 			textTurn(petri.Transition{Name: "type_before_reply", In: petri.Arcs{modelTurn},
@@ -35,12 +36,13 @@ func textNet(c Config) *petri.Net {
 		over("type_in_pause", petri.Arcs{confirming}, nil, true, false)
 		over("type_in_pause_at_end", petri.Arcs{confirming}, nil, false, false)
 	}
-	return below(n, textLayer)
+	return below(outdate(c, n), textLayer)
 }
 
 // textTurn adds to a transition that the text it takes is a whole turn.
 func textTurn(t petri.Transition) petri.Transition {
 	t.In = append(petri.Arcs{typed}, t.In...)
+	t.Inhibit = append(t.Inhibit, held, protected, unconsented)
 	t.Reset = append(t.Reset, said, lastTurn, overdue, untold)
 	t.Out = petri.And(append(t.Out.Arcs(), modelTurn, owing, lastTurn, said, TextUp)...)
 	before := t.Action

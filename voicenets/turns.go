@@ -50,7 +50,7 @@ func manualTurns(c Config) *petri.Net {
 		addWeighing(n, c)
 		n.Transitions = append(n.Transitions, bargeIns()...)
 	}
-	return n
+	return outdate(c, n)
 }
 
 // openTurn begins a turn of the caller's.
@@ -111,7 +111,7 @@ func addEndpointing(n *petri.Net, c Config) {
 				petri.Transition{Name: "learn_" + names[level+1], In: petri.Arcs{hurried, patience.Is(k)},
 					Out: petri.And(patience.Is(up))},
 				petri.Transition{Name: "unlearn_" + names[level+1], In: petri.Arcs{patience.Is(up)},
-					Out: petri.And(patience.Is(k)), When: petri.After(patienceLasts)})
+					Out: petri.And(patience.Is(k)), When: petri.After(c.LingerLasts)})
 		} else {
 			n.Transitions = append(n.Transitions,
 				petri.Transition{Name: "stay_" + name, In: petri.Arcs{hurried}, Read: petri.Arcs{patience.Is(k)}})

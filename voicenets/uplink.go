@@ -6,8 +6,9 @@ import "github.com/voicegw/voicegw/petri"
 // frames wait at CallerAudio, the oldest falling out: a short pre-roll while
 // the caller is quiet, and up to HeldFramesMax while speech waits for a
 // decision. When the turn is open they go up, and the turn keeps them. While
-// the connection is being replaced it keeps them alone. In server mode every
-// frame goes up as it comes, and what comes meanwhile waits.
+// the connection is being replaced the turn alone keeps them. In server mode
+// every frame goes up as it comes; frames without a connection are kept in
+// backlog, the oldest falling out, for the next one.
 func uplinkNet(c Config) *petri.Net {
 	n := &petri.Net{
 		Name:  "uplink",
@@ -36,7 +37,16 @@ func uplinkNet(c Config) *petri.Net {
 			petri.Transition{Name: "trim_pre_roll", In: petri.Arcs{CallerAudio}, Inhibit: petri.Arcs{deaf, inTurn},
 				Read: petri.Arcs{quiet, CallerAudio.AtLeast(c.PreRollFrames + 1)}})
 	} else {
-		n.Env[0].Capacity = TurnFramesMax
+		n.Ports = append(n.Ports, backlog)
+		n.Init = append(n.Init, backlog.Token(&CallerTurn{}))
+		n.Caps = append(n.Caps, caps(1, backlog)...)
+		keep := petri.Transition{Name: "keep_frame", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{backlog},
+			Inhibit: petri.Arcs{deaf, online},
+			Action:  func(f *petri.Firing) { backlog.Get(f).add(CallerAudio.Get(f)) }}
+		if c.HalfDuplex {
+			keep.Inhibit = append(keep.Inhibit, replying)
+		}
+		n.Transitions = append(n.Transitions, keep)
 	}
 	if c.HalfDuplex {
 		send.Inhibit = append(send.Inhibit, replying)
@@ -46,3 +56,7 @@ func uplinkNet(c Config) *petri.Net {
 	n.Transitions = append(n.Transitions, send)
 	return n
 }
+
+// backlog are frames of the caller's in server mode that came while there was no
+// connection.
+const backlog petri.Place[*CallerTurn] = "backlog"

@@ -29,12 +29,14 @@ func views() []view {
 		{"hold", []petri.AnyPlace{Hold, SpeechEdge, ModelAudio, PeerAck}},
 		{"digits", []petri.AnyPlace{CallerDigit, Protect, Hold, ModelSignal}},
 		{"tools", []petri.AnyPlace{ToolCalled, ToolDone, ToolCancelled, Dialled, LinkDown, GoAway}},
+		{"tools in talk", []petri.AnyPlace{Dialled, ToolCalled, ToolDone, SpeechEdge, ModelAudio}},
+		{"tools and text", []petri.AnyPlace{Dialled, ToolCalled, ToolDone, CallerText, SpeechEdge, ModelAudio}},
 		{"link", []petri.AnyPlace{Dialled, LinkDown, GoAway, Handle, CallerText}},
 		{"text online", []petri.AnyPlace{CallerText, ModelAudio, Dialled}},
 		{"call", []petri.AnyPlace{Over, Drain, HandOff, Dialled, LinkDown, PromptEnd}},
 		{"leaving", []petri.AnyPlace{Drain, Dialled, SpeechEdge}},
 		{"silence", []petri.AnyPlace{Dialled, CallerText, ModelSignal, PromptEnd, Hold}},
-		{"words", []petri.AnyPlace{Transcript, CallerText, ModelAudio}},
+		{"words", []petri.AnyPlace{Transcript, CallerText, ModelAudio, SpeechEdge}},
 		{"going away in speech", []petri.AnyPlace{Dialled, GoAway, SpeechEdge, ModelAudio}},
 		{"going away after a loss", []petri.AnyPlace{Dialled, GoAway, LinkDown, ModelAudio}},
 		{"going away on hold", []petri.AnyPlace{Dialled, GoAway, Hold, ModelAudio, ModelSignal}},
@@ -56,6 +58,9 @@ type shape struct {
 // shapeOf finds out what of a session a view has.
 func shapeOf(session *petri.Net, v view) (*shape, error) {
 	s := &shape{view: v, dead: map[string]bool{}}
+	if !s.uses(LinkDown) { // one dial is all there is, and no other waits for its credit
+		s.dead["link/regain_dial"] = true
+	}
 	for {
 		s.look(session)
 		open, err := s.open(session)
@@ -130,7 +135,7 @@ func (s *shape) open(session *petri.Net) (*petri.Net, error) {
 	looked := map[string]bool{}
 	for _, n := range nets {
 		for _, t := range n.Transitions {
-			for _, a := range slices.Concat(t.In, t.Inhibit, t.Read, t.Reset) {
+			for _, a := range slices.Concat(t.In, t.Inhibit, t.Read) {
 				looked[placeName(n, petri.ArcPlace(a))] = true
 			}
 		}
@@ -196,27 +201,24 @@ func (s *shape) close(session *petri.Net, c Config) (*petri.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	automata := []*petri.Net{hostileCaller(c), hostilePeer(c), hostileModel(c), hostileLink(), hostileHost(c)}
-	for i, a := range automata {
+	list := automata(c)
+	for i, a := range list {
 		small := *a
 		small.Transitions = keep(a.Transitions, func(t petri.Transition) bool {
-			return !slices.ContainsFunc(t.Out.Arcs(), func(a petri.AnyArc) bool {
-				p := petri.ArcPlace(a)
-				return p.String() != string(aged) && p.String() != "old_ack" && !s.uses(p)
-			})
+			return !slices.ContainsFunc(t.Out.Arcs(), func(a petri.AnyArc) bool { return !s.uses(petri.ArcPlace(a)) })
 		})
 		used := mentions(&small)
 		small.Ports = keep(a.Ports, func(p petri.AnyPlace) bool { return used[p.String()] })
 		small.Init = keep(a.Init, func(t petri.Token) bool { return used[t.Place()] })
-		automata[i] = &small
+		list[i] = &small
 	}
-	automata = keep(automata, func(a *petri.Net) bool { return len(a.Transitions) > 0 })
-	return petri.Close("hostile", open, append(automata, watcher(c), auditor())...)
+	list = keep(list, func(a *petri.Net) bool { return len(a.Transitions) > 0 })
+	return petri.Close("hostile", open, append(list, watcher(c), auditor())...)
 }
 
 // Small is c with counts so small that whole views of its session can be explored, for each of many mutants.
 func (c Config) Small() Config {
-	c.BudgetFrames, c.ReplyFramesMax, c.PreRollFrames = 1, 2, 1
+	c.BudgetFrames, c.ReplyFramesMax, c.PreRollFrames, c.DialsMax = 1, 2, 1, 1
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
@@ -13,9 +14,46 @@ import (
 func Waits(c Config) []*verify.Property {
 	c, _ = c.withDefaults()
 	var list []*verify.Property
-	add := func(transition string, wait time.Duration) {
-		list = append(list, verify.Waits(transition, wait))
+	for _, w := range waits(c) {
+		list = append(list, verify.Waits(w.transition, w.after))
 	}
+	return list
+}
+
+// wait is how long a timer waits.
+type wait struct {
+	transition string
+	after      time.Duration
+}
+
+// property is the wait as a claim about the text of a net, which is decided
+// without a run.
+func (w wait) property() *verify.Property {
+	p := ofProgram("", "", func(p *petri.Program) []string {
+		var out []string
+		found := false
+		for _, t := range p.Transitions() {
+			if lastPart(t.Name) != w.transition {
+				continue
+			}
+			if found = true; t.When != petri.After(w.after) {
+				out = append(out, t.Name+" fires "+t.When.String())
+			}
+		}
+		if !found {
+			out = append(out, "there is no "+w.transition)
+		}
+		return out
+	})
+	known := verify.Waits(w.transition, w.after)
+	p.Name, p.Doc = known.Name, known.Doc
+	return p
+}
+
+// waits lists them, those of stages that a configuration does not have too.
+func waits(c Config) []wait {
+	var list []wait
+	add := func(transition string, after time.Duration) { list = append(list, wait{transition, after}) }
 	add("end_speech_without_frames", c.FrameGap)
 	add("resume_unconfirmed", c.ConfirmWindow)
 	add("weigh_no_longer", c.ConfirmWindow)
@@ -27,10 +65,12 @@ func Waits(c Config) []*verify.Property {
 	add("renew_link", c.RenewAfter)
 	add("speak_for_model", c.FallbackAfter)
 	add("reach_deadline", c.ReplyDeadline)
-	add("ask_whether_there", c.RepromptAfter)
-	add("give_up_on_caller", c.GoodbyeAfter)
+	add("miss_caller", c.RepromptAfter)
+	add("miss_caller_again", c.GoodbyeAfter)
+	add("await_no_longer", c.NudgeAfter)
 	add("give_up_on_consent", c.ConsentWait)
 	add("count_stable", c.Stable)
+	add("regain_dial", c.DialEvery)
 	add("age_link", c.RotateAfter)
 	add("rotate_later", c.RotateWithin)
 	add("rotate_soon", c.RotateSoon)
@@ -41,6 +81,10 @@ func Waits(c Config) []*verify.Property {
 	add("end_longest_call", c.MaxDuration)
 	for i, d := range c.Backoff {
 		add(fmt.Sprintf("retry_%d", i+1), d)
+	}
+	for level, name := range patienceLevel(0).KeyNames() {
+		add("end_turn_"+name, c.Linger[level])
+		add("unlearn_"+name, c.LingerLasts)
 	}
 	for i := range c.ToolSlots {
 		add(fmt.Sprintf("time_out_call_%d", i), c.ToolTimeout)

@@ -12,7 +12,10 @@ import (
 	"github.com/voicegw/voicegw/internal/browsertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// genai's dependency starts this one when the program does.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
+}
 
 // micRate is the rate of the WAV that is the microphone.
 const micRate = 48000
@@ -42,7 +45,12 @@ func open(t *testing.T, browser *browsertest.Browser, query string) stage {
 
 func openWith(t *testing.T, browser *browsertest.Browser, query string, extra map[string]http.Handler) stage {
 	t.Helper()
-	d := newDouble(t, extra)
+	return openBefore(t, browser, query, newDouble(t, extra))
+}
+
+// openBefore loads the page of a double.
+func openBefore(t *testing.T, browser *browsertest.Browser, query string, d *double) stage {
+	t.Helper()
 	tab := browser.Open(t, d.URL+"/"+query)
 	tab.WaitFor(`window.voicegw`)
 	return stage{Tab: tab, double: d}

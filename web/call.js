@@ -141,6 +141,7 @@ export class Call {
   /** @param {boolean} on */
   mute(on) {
     this.#muted = on;
+    if (on) this.#latency.muted();
     this.#sound.mute(on);
     this.#saySilence();
     if (on) this.#emit("level", { who: "caller", rms: 0, atMs: this.#sound.nowMs });
@@ -149,6 +150,7 @@ export class Call {
   /** Says an event of the protocol; false when there is nobody to hear it. */
   say(event) {
     if (!this.#stands || this.#ended || this.#hungUp || !this.#link.open) return false;
+    if (event.type === "text" || event.type === "dtmf") this.#latency.typed();
     this.#send(event);
     return true;
   }
@@ -299,8 +301,7 @@ export class Call {
   #onTurnEnd(generation, reason) {
     const interrupted = reason === "interrupted";
     if (interrupted) this.#stats.interruptions++;
-    const ms = this.#latency.ended(generation, reason);
-    if (ms !== null) this.#measured("barge_in", this.#stats.bargeInSilenceMs, ms, generation);
+    this.#bargedIn(this.#latency.ended(generation, reason), generation);
     if (this.#selfHearing.replyEnded(this.#sound.nowMs, interrupted)) this.#warn();
   }
 
@@ -309,7 +310,7 @@ export class Call {
   }
 
   #onClear({ generation }) {
-    this.#sound.play({ clear: generation });
+    this.#sound.clear(generation);
     this.#emit("clear", { generation });
   }
 
@@ -356,7 +357,7 @@ export class Call {
   }
 
   #onAudible({ generation, at }) {
-    const ms = this.#latency.audible(this.#sound.ms(at));
+    const ms = this.#latency.audible(generation, this.#sound.ms(at));
     if (ms !== null) this.#measured("first_audio", this.#stats.firstAudioMs, ms, generation);
   }
 
@@ -365,7 +366,7 @@ export class Call {
     if (cause === "clear") {
       this.#stats.clears++;
       this.#stats.framesCleared += Math.ceil(this.#sound.ms(dropped) / BLOCK_MS);
-      this.#latency.cleared(generation, this.#sound.ms(lastAudible));
+      this.#bargedIn(this.#latency.cleared(generation, this.#sound.ms(lastAudible)), generation);
     }
     this.#setPlaying(false, generation);
   }
@@ -380,6 +381,10 @@ export class Call {
     if (this.#playing === playing) return;
     this.#playing = playing;
     this.#emit("playout", { playing, generation });
+  }
+
+  #bargedIn(ms, generation) {
+    if (ms !== null) this.#measured("barge_in", this.#stats.bargeInSilenceMs, ms, generation);
   }
 
   #measured(kind, list, ms, generation) {

@@ -199,7 +199,7 @@ func anotherOutputRate(t *testing.T, s stage) {
 	s.Click("#talk")
 	c := s.accept()
 	c.hello["output_rate"], c.hello["input_rate"] = 24000.0, 16000.0
-	c.ready(nil)
+	c.ready()
 	reply := syllables(24000, 1500, 4)
 	c.send(event{"type": "turn", "state": "start", "generation": 1})
 	c.play(reply)

@@ -1,41 +1,41 @@
-/** What a call is made with. Everything is optional. */
+/** What a call is made with. Everything is optional; undefined is as if it were not there. */
 export interface VoiceOptions {
   /** The gateway's socket. Default: /v1/voice of the origin this module came from. http(s) URLs are understood. */
-  url?: string;
+  url?: string | undefined;
   /** BCP 47 tag of the caller's language. */
-  language?: string;
+  language?: string | undefined;
   /** The name of instructions configured at the gateway. */
-  instructions?: string;
+  instructions?: string | undefined;
   /** Who detects speech: the gateway ("manual", its default), the model ("server"), or a button ("push"): see `talk`. */
-  detection?: "manual" | "server" | "push";
+  detection?: "manual" | "server" | "push" | undefined;
   /** The caller cannot interrupt: for loudspeakers without echo cancellation. */
-  halfDuplex?: boolean;
+  halfDuplex?: boolean | undefined;
   /** Ask for the live marking of the call's net. */
-  showNet?: boolean;
+  showNet?: boolean | undefined;
   /**
    * Who may make this call, where the gateway asks for it: a token your server minted, or a function that gets one.
    * It is asked anew for each call.
    */
-  token?: string | (() => string | Promise<string>);
+  token?: string | (() => string | Promise<string>) | undefined;
   /** What the gateway's hooks are told of the call: at most 32 entries, values of at most 512 bytes. */
-  params?: Record<string, string>;
+  params?: Record<string, string> | undefined;
   /**
    * Tools of this page by name, offered to the model by the gateway's configuration. What one returns is sent as JSON,
    * what it throws as an error.
    */
-  tools?: Record<string, Tool>;
+  tools?: Record<string, Tool> | undefined;
   /** Answers calls of tools that `tools` does not have. */
-  onToolCall?: (call: ToolCall) => unknown;
+  onToolCall?: ((call: ToolCall) => unknown) | undefined;
   /** The microphone to use. */
-  deviceId?: string;
+  deviceId?: string | undefined;
   /** Turn the browser's echo cancellation, noise suppression and gain control off. For tests. */
-  raw?: boolean;
+  raw?: boolean | undefined;
   /** Emit everything that is played as `tap` events. For tests. */
-  tap?: boolean;
+  tap?: boolean | undefined;
   /** Where the worklets of this package are, when they are not beside this module: a URL that ends in a slash. */
-  worklets?: string;
+  worklets?: string | undefined;
   /** Another protocol than voicegw.v1 over a WebSocket: `connectWebRTC`, with the `url` of /v1/whip. */
-  connect?: Connect;
+  connect?: Connect | undefined;
 }
 
 /** A call of a tool by the model. `signal` is aborted when the result is not wanted any more. */
@@ -54,7 +54,7 @@ export type Tool = (args: any, call: ToolCall) => unknown;
  * told from then on: text frames and PCM of the gateway, and once why the link is closed, which `close` does not tell.
  */
 export type Connect = (
-  options: { url: string; token?: string; signal: AbortSignal; stream: MediaStream },
+  options: { url: string; token?: string | undefined; signal: AbortSignal; stream: MediaStream },
   events: { text(text: string): void; audio(pcm: ArrayBuffer): void; closed(reason: string): void },
 ) => Promise<Link>;
 
@@ -193,6 +193,16 @@ export class VoiceClient extends EventTarget {
     type: K,
     listener: (detail: VoiceEvents[K], event: CustomEvent<VoiceEvents[K]>) => void,
   ): () => void;
+  addEventListener<K extends keyof VoiceEvents>(
+    type: K,
+    listener: ((event: CustomEvent<VoiceEvents[K]>) => void) | { handleEvent(event: CustomEvent<VoiceEvents[K]>): void } | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  removeEventListener<K extends keyof VoiceEvents>(
+    type: K,
+    listener: ((event: CustomEvent<VoiceEvents[K]>) => void) | { handleEvent(event: CustomEvent<VoiceEvents[K]>): void } | null,
+    options?: boolean | EventListenerOptions,
+  ): void;
   start(): Promise<Ready>;
   end(): Promise<void>;
   mute(on?: boolean): void;

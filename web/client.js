@@ -120,7 +120,7 @@ export class VoiceClient extends EventTarget {
     return this.#say({ type: "talk", on: Boolean(on) });
   }
 
-  /** Puts the call on hold, or takes it back; the event `hold` says when it is. False when no call stands. */
+  /** Puts the call on hold, or resumes it; the event `hold` says when it is. False when no call stands. */
   hold(on = true) {
     return this.#say({ type: "hold", on: Boolean(on) });
   }

@@ -7,12 +7,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/web"
 )
 
@@ -22,10 +28,12 @@ const (
 )
 
 // double stands in for a gateway: it serves the page, and hands every call to the test, which then plays the gateway.
+// What it answers to a hello is what a real gateway answers.
 type double struct {
 	*httptest.Server
 	t     *testing.T
 	calls chan *call
+	real  *doortest.World
 
 	mu     sync.Mutex
 	refuse int // HTTP status for the next sockets, 0 to accept; guarded by mu
@@ -38,6 +46,7 @@ type event map[string]any
 // call is one accepted socket. Its methods run on the goroutine of the test.
 type call struct {
 	t      *testing.T
+	real   *doortest.World
 	conn   *websocket.Conn
 	hello  event
 	events chan event    // text frames after hello; closed with the socket
@@ -48,9 +57,25 @@ type call struct {
 	got chan struct{} // one slot: the microphone grew
 }
 
+// parrot is the model that a gateway without a key names.
+var parrot = transport.Model{Name: "parrot", Embedded: true}
+
+// realGateway is a gateway that names a model.
+func realGateway(t *testing.T, model transport.Model) *doortest.World {
+	t.Helper()
+	return doortest.New(t, doortest.Plan{Gateway: voicegw.Config{Model: model},
+		Door: func(lines transport.Lines) (doortest.Door, error) { return ws.New(ws.Config{Lines: lines}) }})
+}
+
 func newDouble(t *testing.T, extra map[string]http.Handler) *double {
 	t.Helper()
-	d := &double{t: t, calls: make(chan *call, 16)}
+	return newDoubleOf(t, parrot, extra)
+}
+
+// newDoubleOf is a double of a gateway that names a model.
+func newDoubleOf(t *testing.T, model transport.Model, extra map[string]http.Handler) *double {
+	t.Helper()
+	d := &double{t: t, real: realGateway(t, model), calls: make(chan *call, 16)}
 	mux := http.NewServeMux()
 	mux.Handle("/", web.Handler(web.Config{}))
 	mux.HandleFunc("/v1/voice", d.serve)
@@ -97,7 +122,7 @@ func (d *double) serve(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	d.open = append(d.open, conn)
 	d.mu.Unlock()
-	c := &call{t: d.t, conn: conn}
+	c := &call{t: d.t, real: d.real, conn: conn}
 	c.events, c.closed, c.got = make(chan event, eventsMax), make(chan struct{}), make(chan struct{}, 1)
 	c.read(d.calls)
 }
@@ -154,27 +179,38 @@ func (d *double) accept() *call {
 	}
 }
 
-// answer accepts the next call and says ready, at the rates the page asked for.
+// answer accepts the next call and says ready.
 func (d *double) answer() *call {
 	d.t.Helper()
 	c := d.accept()
-	c.ready(nil)
+	c.ready()
 	return c
 }
 
-// ready says ready with fields changed by the test.
-func (c *call) ready(change event) {
+// ready says what a real gateway says to the hello of the page.
+func (c *call) ready() {
 	c.t.Helper()
-	e := event{
-		"type": "ready", "call": "c-test", "version": 1,
-		"input_rate": c.hello["input_rate"], "output_rate": c.hello["output_rate"],
-		"frame_ms": 20, "ack_ms": 100, "budget_ms": 400, "detection": "manual", "greeting": false,
-		"model": event{"name": "parrot", "embedded": true}, "limits": event{"message_bytes": 131072, "call_s": 3600},
+	c.write(websocket.MessageText, readyTo(c.t, c.real, c.hello))
+}
+
+// readyTo is what a real gateway answers to a hello.
+func readyTo(t *testing.T, real *doortest.World, hello event) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), waitMax)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, real.URL, &websocket.DialOptions{Subprotocols: []string{ws.Subprotocol}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for k, v := range change {
-		e[k] = v
+	defer func() { _ = conn.CloseNow() }()
+	if err := wsjson.Write(ctx, conn, hello); err != nil {
+		t.Fatal(err)
 	}
-	c.send(e)
+	_, data, err := conn.Read(ctx)
+	if err != nil || !strings.HasPrefix(string(data), `{"type":"ready"`) {
+		t.Fatalf("a gateway answers %v with %s: %v", hello, data, err)
+	}
+	return data
 }
 
 func (c *call) send(events ...event) {

@@ -94,6 +94,7 @@ func ends() []end {
 		{"done", "Goodbye.", false, false, "ended", []string{"Goodbye."}},
 		{"caller_silent", "", false, false, "ended", []string{"not heard for a long time"}},
 		{"no_consent", "", false, false, "ended", []string{"did not agree"}},
+		{"record_lost", "", true, false, "failed", []string{"could not be recorded", "Press Talk"}},
 		{"limit", "", true, true, "failed", []string{"as many calls as you may", "try again later"}},
 		{"a_reason_of_tomorrow", "Something new.", false, false, "failed", []string{"Something new."}},
 	}
@@ -103,7 +104,7 @@ func (e end) test(s stage) {
 	s.Click("#talk")
 	c := s.accept()
 	if !e.beforeReady {
-		c.ready(nil)
+		c.ready()
 		s.WaitFor(`document.body.dataset.state === "live"`)
 	}
 	if e.fatal {

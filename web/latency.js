@@ -4,11 +4,13 @@ const LOUD_RMS_MIN = 0.004; // -48 dBFS: never louder than that in a quiet room
 const LOUD_OVER_FLOOR = 4; // 12 dB above the noise of the room
 const FLOOR_RISE = 1.005; // per block: the floor follows a rising noise within seconds, and speech hardly lifts it
 const RUN_GAP_MS = 400; // a pause that does not end a run of speech
+const SILENCE_MIN_MS = 200; // from the end of words to the quickest answer
 
 /**
  * Measures, from the loudness of microphone blocks and the reports of the playout queue,
  * - first audio: from the caller's last loud block to the first audible sample of the reply;
  * - barge-in: from the first loud block spoken over a reply to the last audible sample of that reply.
+ * A reply to typed words has no first audio, and a caller who is muted no barge-in: there is no word to count from.
  */
 export class Latency {
   #floor = 1;
@@ -16,8 +18,11 @@ export class Latency {
   #lastLoud = null;
   #speechEnd = null; // of a caller's turn that waits for its reply
   #speaking = false;
+  #typed = false; // the next reply answers typed words
+  #heard = null; // the generation that was audible last
   #replyStart = null; // of the reply being played
   #cut = null; // {generation, ms} of a reply stopped and neither resumed nor ended
+  #interrupted = null; // the generation of a reply that has ended before its sound
 
   /** A microphone block that ended at endMs. */
   block(endMs, rms, blockMs) {
@@ -29,17 +34,42 @@ export class Latency {
 
   /** The server heard the caller start or stop. */
   speech(state) {
+    this.#speechEnd = state === "stop" && this.#speaking ? this.#lastLoud : null;
     this.#speaking = state === "start";
-    this.#speechEnd = state === "stop" ? this.#lastLoud : null;
   }
 
-  /** The reply became audible. Returns the milliseconds since the caller's last loud block, or null for a greeting. */
-  audible(atMs) {
-    this.#replyStart = atMs;
-    const end = this.#speaking ? this.#lastLoud : this.#speechEnd;
-    this.#speechEnd = null;
+  /** The caller typed words, or pressed keys: what is heard next answers those. */
+  typed() {
+    this.#typed = true;
+    this.muted();
+  }
+
+  /** The microphone was muted: what was said before is no longer measured. */
+  muted() {
     this.#speaking = false;
+    this.#speechEnd = null;
+  }
+
+  /**
+   * A reply became audible, perhaps again. Returns the milliseconds since the caller's last loud block; null when no words
+   * of the caller's came before it.
+   */
+  audible(generation, atMs) {
+    if (generation === this.#heard) return null;
+    this.#heard = generation;
+    this.#replyStart = atMs;
+    const end = this.#answered(atMs);
+    this.#speechEnd = null;
+    this.#typed = false;
     return end === null || atMs < end ? null : atMs - end;
+  }
+
+  // When the caller's words ended that a reply at atMs answers, or null. The server may answer before it says that speech
+  // has stopped; but one who is heard even now has not ended.
+  #answered(atMs) {
+    if (this.#typed) return null;
+    if (!this.#speaking) return this.#speechEnd;
+    return this.#lastLoud !== null && atMs - this.#lastLoud >= SILENCE_MIN_MS ? this.#lastLoud : null;
   }
 
   /** Playout went on: what was cut is being played again. */
@@ -47,18 +77,28 @@ export class Latency {
     if (this.#cut?.generation === generation) this.#cut = null;
   }
 
-  /** The queue was cleared in the middle of generation; its last audible sample was at lastAudibleMs. */
+  /**
+   * The queue was cleared in the middle of generation; its last audible sample was at lastAudibleMs. Returns the barge-in
+   * wait when the caller is known to have interrupted that reply, else null.
+   */
   cleared(generation, lastAudibleMs) {
-    if (this.#replyStart === null || this.#runStart === null || this.#lastLoud < this.#replyStart) return;
+    if (!this.#speaking || this.#replyStart === null || this.#runStart === null) return null;
+    if (this.#lastLoud < this.#replyStart) return null;
     const from = Math.max(this.#runStart, this.#replyStart);
     this.#cut = { generation, ms: Math.max(0, lastAudibleMs - from) };
+    return this.#interrupted === generation ? this.ended(generation, "interrupted") : null;
   }
 
-  /** The reply is over. Returns the barge-in wait when the caller interrupted it, else null. */
+  /** The reply is over. Returns the barge-in wait when the caller interrupted it and its sound has ended, else null. */
   ended(generation, reason) {
-    this.#replyStart = null;
     const cut = this.#cut;
     this.#cut = null;
-    return reason === "interrupted" && cut?.generation === generation ? cut.ms : null;
+    this.#interrupted = null;
+    if (reason === "interrupted" && cut?.generation !== generation) {
+      this.#interrupted = generation;
+      return null;
+    }
+    this.#replyStart = null;
+    return reason === "interrupted" ? cut.ms : null;
   }
 }

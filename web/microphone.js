@@ -47,7 +47,7 @@ export async function listMicrophones() {
 }
 
 function mediaDevices() {
-  if (!globalThis.isSecureContext) throw new VoiceError("insecure_context");
-  if (!navigator.mediaDevices?.getUserMedia || !globalThis.AudioWorkletNode) throw new VoiceError("unsupported");
+  if (globalThis.isSecureContext === false) throw new VoiceError("insecure_context");
+  if (!globalThis.navigator?.mediaDevices?.getUserMedia || !globalThis.AudioWorkletNode) throw new VoiceError("unsupported");
   return navigator.mediaDevices;
 }

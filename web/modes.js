@@ -6,6 +6,12 @@ const WORDS = {
   lost: "Reconnecting to the model. The call goes on.",
 };
 
+// Why nobody listens to the caller.
+const DEAF = {
+  protected: "The model does not listen now.",
+  hold: "The call is on hold.",
+};
+
 /** Keeps the line that says in which mode a call is, the hold button and the question for consent. */
 export class Modes {
   #client;
@@ -40,7 +46,13 @@ export class Modes {
     return this.#on.protected;
   }
 
-  /** Puts the call on hold, or takes it back. */
+  /** Why nobody listens to the caller; empty when somebody does. */
+  get deaf() {
+    if (!this.#question.hidden) return "The model does not listen before you agree.";
+    return DEAF[Object.keys(DEAF).find((mode) => this.#on[mode])] ?? "";
+  }
+
+  /** Puts the call on hold, or resumes it. */
   toggleHold() {
     this.#client.hold(!this.#on.hold);
   }
@@ -69,6 +81,6 @@ export class Modes {
     this.#line.dataset.mode = mode;
     this.#line.textContent = WORDS[mode] ?? "";
     this.#holdButton.setAttribute("aria-pressed", String(this.#on.hold));
-    this.#holdButton.querySelector("span").textContent = this.#on.hold ? "Take back" : "Hold";
+    this.#holdButton.querySelector("span").textContent = this.#on.hold ? "Resume" : "Hold";
   }
 }

@@ -54,6 +54,15 @@ func (s stage) hides(selector string) {
 	s.WaitFor(fmt.Sprintf(`document.querySelector(%q).hidden`, selector))
 }
 
+// stays wants an element to say words even after the page had time to change them.
+func (s stage) stays(selector, words string) {
+	s.t.Helper()
+	s.Eval(`new Promise((done) => setTimeout(done, 100))`, nil)
+	if got := s.text(selector); got != words {
+		s.t.Errorf("%s says %q, want %q", selector, got, words)
+	}
+}
+
 func (s stage) disabled(selector string, want bool) {
 	s.t.Helper()
 	s.WaitFor(fmt.Sprintf(`document.querySelector(%q).disabled === %v`, selector, want))
@@ -108,6 +117,7 @@ func keypad(t *testing.T, s stage) {
 	s.shows("#pressed", "10*#")
 	c.send(event{"type": "protected", "state": "start"})
 	s.shows("#mode", "Private")
+	s.shows("#speaking", "The model does not listen now.")
 	s.Click(`[data-key="7"]`)
 	if e := c.next("dtmf"); e["digits"] != "7" {
 		t.Errorf("in private input the page said %v", e)
@@ -161,9 +171,13 @@ func (s stage) talkPushing() *call {
 	if c.hello["detection"] != "push" {
 		s.t.Errorf("hello %v", c.hello)
 	}
-	c.ready(event{"detection": "push"})
+	c.ready()
 	s.WaitFor(`document.body.dataset.state === "live"`)
 	s.shows("#push", "Press and talk")
+	s.shows("#speaking", "Hold the button")
+	c.send(event{"type": "turn", "state": "start", "generation": 1})
+	c.play(syllables(c.rate(), 500, 3))
+	s.shows("#speaking", "The model is speaking. Press the button to stop it.")
 	s.shows("#speaking", "Hold the button")
 	return c
 }
@@ -196,7 +210,8 @@ func pushToTalk(t *testing.T, s stage) {
 	}
 	c.bye("done", "", 1000)
 	s.hides("#push")
-	c = s.talk() // the gateway says manual now
+	s.Eval(`(document.querySelector("#detection").value = "", 0)`, nil)
+	c = s.talk()
 	s.hides("#push")
 	s.Press(browsertest.Space) // on the button that has the focus: hangs up
 	c.next("bye")
@@ -234,14 +249,18 @@ func hold(t *testing.T, s stage) {
 	s.hides("#mode") // the gateway has not said so
 	c.send(event{"type": "hold", "state": "start"})
 	s.shows("#mode", "On hold.")
-	s.shows("#hold", "Take back")
+	s.shows("#hold", "Resume")
+	s.shows("#speaking", "The call is on hold.")
+	c.send(event{"type": "speech", "state": "start"}) // on its way when the hold began
+	s.stays("#speaking", "The call is on hold.")
 	s.Press("h")
 	if e := c.next("hold"); e["on"] != false {
 		t.Errorf("the page said %v", e)
 	}
-	c.send(event{"type": "hold", "state": "stop"})
+	c.send(event{"type": "speech", "state": "stop"}, event{"type": "hold", "state": "stop"})
 	s.hides("#mode")
 	s.shows("#hold", "Hold")
+	s.shows("#speaking", "Listening.")
 	c.send(event{"type": "hold", "state": "start"})
 	s.shows("#mode", "On hold.")
 	c.bye("done", "", 1000)
@@ -254,6 +273,7 @@ func consentGiven(t *testing.T, s stage) {
 	c := s.talk()
 	c.send(event{"type": "consent", "state": "start"})
 	s.shows("#consent", "May the model listen to you?")
+	s.shows("#speaking", "The model does not listen before you agree.")
 	s.Click("#agree")
 	if e := c.next("consent"); e["on"] != true {
 		t.Errorf("the page said %v", e)
@@ -261,6 +281,7 @@ func consentGiven(t *testing.T, s stage) {
 	s.shows("#consent", "May the model listen to you?") // until the gateway took it
 	c.send(event{"type": "consent", "state": "stop"})
 	s.hides("#consent")
+	s.shows("#speaking", "Listening.")
 }
 
 func consentRefused(t *testing.T, s stage) {
@@ -405,9 +426,8 @@ func anotherLink(t *testing.T, s stage) {
 	if s.Eval(`window.world.sent[0]`, &hello); hello["output_rate"] != 48000.0 || hello["token"] != "a.b.c" {
 		t.Errorf("hello %v", hello)
 	}
-	s.Eval(`(window.world.events.text(JSON.stringify({type: "ready", call: "c", version: 1, input_rate: 48000,
-		output_rate: 48000, detection: "manual"})), 0)`, nil)
-	s.WaitFor(`voicegw.client.state === "live" && window.world.ready.call === "c"`)
+	s.Eval("(window.world.events.text(String.raw`"+string(readyTo(t, s.real, hello))+"`), 0)", nil)
+	s.WaitFor(`voicegw.client.state === "live" && window.world.ready.model.embedded`)
 	s.WaitFor(`window.world.told.caller && window.world.told.model`)
 	s.Eval(`(window.world.events.text('{"type":"turn","state":"start","generation":4}'),
 		window.world.tone.gain.value = 0.5)`, nil)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/internal/browsertest"
+	"github.com/voicegw/voicegw/internal/doortest"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/web"
@@ -176,13 +177,14 @@ func TestTypes(t *testing.T) {
 type gate struct {
 	*httptest.Server
 	t     *testing.T
+	real  *doortest.World
 	peers chan transport.Peer
 }
 
 // newGate serves the client and a door that takes calls of the pages of some other origins.
 func newGate(t *testing.T, origins ...string) *gate {
 	t.Helper()
-	g := &gate{t: t, peers: make(chan transport.Peer, 4)}
+	g := &gate{t: t, real: realGateway(t, parrot), peers: make(chan transport.Peer, 4)}
 	door, err := ws.New(ws.Config{Lines: g, Origins: origins})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +198,7 @@ func newGate(t *testing.T, origins ...string) *gate {
 	return g
 }
 
-func (g *gate) Take(func()) (transport.Line, error) { return gateLine{g}, nil }
+func (g *gate) Take(transport.Handshake) (transport.Line, error) { return gateLine{g}, nil }
 
 type gateLine struct{ *gate }
 
@@ -211,12 +213,17 @@ func (l gateLine) Call(ctx context.Context, p transport.Peer) error {
 	return p.Close(transport.ReasonGoingAway, "")
 }
 
-// answer takes the next call.
+// answer takes the next call, with what a real gateway says to its hello.
 func (g *gate) answer(ctx context.Context) transport.Peer {
 	g.t.Helper()
 	select {
 	case p := <-g.peers:
-		if err := p.Ready(ctx, transport.Ready{Call: "c-1", Budget: time.Second}); err != nil {
+		far, err := ws.Dial(ctx, g.real.URL, p.Hello(), ws.DialConfig{})
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		defer func() { _ = far.Close() }()
+		if err := p.Ready(ctx, far.Ready()); err != nil {
 			g.t.Fatal(err)
 		}
 		return p

@@ -44,26 +44,33 @@ const heard = { rate: 0, parts: [] }; // with ?tap=1: everything that was played
 const log = []; // the last events, for tests and the curious
 let warningTimer = 0;
 let playing = false; // a reply has begun and not ended
+let halfDuplex = false; // of this call
 
 // --- who is speaking ---
 
-const LISTENING = {
-  nobody: "Listening. Speak whenever you like.",
-  caller: "You are speaking.",
-  model: "The model is speaking. Talk over it to stop it.",
-  both: "You are speaking over the model.",
-};
-
-const PUSH = "Hold the button, or the space bar, while you speak.";
+const LISTENING = "Listening. Speak whenever you like.";
 
 function showSpeaking() {
-  const { caller, model } = speaking;
-  const who = caller && model ? "both" : caller ? "caller" : model ? "model" : "nobody";
-  body.dataset.speaking = who;
-  if (client.state !== "live") return;
-  const silent = client.muted ? "You are muted." : push.wanted ? PUSH : LISTENING.nobody;
-  $("speaking").textContent = who === "nobody" ? silent : LISTENING[who];
+  const deaf = modes.deaf || (client.muted ? "You are muted." : "");
+  const caller = speaking.caller && deaf === "";
+  body.dataset.speaking = caller && speaking.model ? "both" : caller ? "caller" : speaking.model ? "model" : "nobody";
+  if (client.state === "live") $("speaking").textContent = whoSpeaks(body.dataset.speaking, deaf);
 }
+
+// What a person is told; deaf says why nobody listens to them, if nobody does.
+function whoSpeaks(who, deaf) {
+  if (who === "caller") return "You are speaking.";
+  if (who === "both") return "You are speaking over the model.";
+  if (who === "model") return `The model is speaking. ${deaf || howToInterrupt()}`;
+  return deaf || (push.wanted ? "Hold the button, or the space bar, while you speak." : LISTENING);
+}
+
+function howToInterrupt() {
+  if (halfDuplex) return "It cannot be interrupted.";
+  return push.wanted ? "Press the button to stop it." : "Talk over it to stop it.";
+}
+
+for (const type of ["hold", "protected", "consent"]) client.on(type, showSpeaking);
 
 // --- the state of the call ---
 
@@ -74,7 +81,7 @@ const STATES = {
     speaking: "Connecting. Allow the microphone if you are asked.",
     talk: "Cancel",
   },
-  live: { connection: "Connected", speaking: LISTENING.nobody, talk: "Hang up" },
+  live: { connection: "Connected", speaking: LISTENING, talk: "Hang up" },
   ending: { connection: "Hanging up", speaking: "Hanging up.", talk: "Hang up" },
   ended: { connection: "Not connected", speaking: "Press Talk and speak.", talk: "Talk" },
   failed: { connection: "Call failed", speaking: "Press Talk to try again.", talk: "Talk" },
@@ -100,10 +107,11 @@ function toggleCall() {
 
 function call() {
   forgetLastCall();
+  halfDuplex = $("half-duplex").checked;
   client.configure({
     language: $("language").value.trim() || undefined,
     detection: $("detection").value || undefined,
-    halfDuplex: $("half-duplex").checked,
+    halfDuplex,
     deviceId: $("microphone").value || undefined,
     token: $("token").value.trim() || undefined,
     ...way.options(),
@@ -130,8 +138,9 @@ client.on("state", ({ state }) => {
 client.on("ready", ({ model }) => {
   const badge = $("badge");
   badge.hidden = false;
-  badge.dataset.kind = !model ? "unknown" : model.embedded ? "embedded" : "google";
-  if (!model) badge.textContent = "the gateway does not say where audio goes";
+  const named = Boolean(model?.name);
+  badge.dataset.kind = !named ? "unknown" : model.embedded ? "embedded" : "google";
+  if (!named) badge.textContent = "the gateway does not say where audio goes";
   else if (model.embedded) badge.textContent = "embedded model \u2013 nothing leaves this machine";
   else badge.textContent = `audio goes to Google (${model.name})`;
 });

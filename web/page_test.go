@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/voicegw/voicegw/internal/browsertest"
+	"github.com/voicegw/voicegw/transport"
 )
 
 // TestPage holds what the page shows and how it is used, in a browser whose microphone speaks.
@@ -22,9 +23,9 @@ func TestPage(t *testing.T) {
 	browser := launch(t)
 	stories := map[string]func(*testing.T, stage){
 		"keyboard":              keyboard,
-		"badge":                 badge,
 		"net":                   netMoves,
 		"speaking and reasons":  speakingAndReasons,
+		"loudspeaker mode":      loudspeakerMode,
 		"transcript":            transcriptOfBoth,
 		"hears itself":          hearsItself,
 		"microphones":           microphones,
@@ -39,6 +40,10 @@ func TestPage(t *testing.T) {
 			s.NoErrors()
 		})
 	}
+	t.Run("badge", func(t *testing.T) {
+		t.Parallel()
+		badges(t, browser)
+	})
 	for name, before := range map[string]string{"embedded elsewhere": "", "embedded with blobs": onlyBlobs} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,24 +114,22 @@ func heldDown(s stage, key, text string) {
 	}
 }
 
-func badge(t *testing.T, s stage) {
+// badges wants the page to say where audio goes, as far as the gateway says it.
+func badges(t *testing.T, browser *browsertest.Browser) {
 	for _, c := range []struct {
-		model any
+		model transport.Model
 		want  string
 	}{
-		{event{"name": "parrot", "embedded": true}, "embedded model – nothing leaves this machine"},
-		{event{"name": "gemini-live-2.5", "embedded": false}, "audio goes to Google (gemini-live-2.5)"},
-		{nil, "the gateway does not say where audio goes"},
+		{parrot, "embedded model – nothing leaves this machine"},
+		{transport.Model{Name: "gemini-live-2.5"}, "audio goes to Google (gemini-live-2.5)"},
+		{transport.Model{}, "the gateway does not say where audio goes"},
 	} {
-		s.Click("#talk")
-		call := s.accept()
-		call.ready(event{"model": c.model})
-		s.WaitFor(`document.body.dataset.state === "live"`)
+		s := openBefore(t, browser, "", newDoubleOf(t, c.model, nil))
+		s.talk()
 		if got := s.text("#badge"); got != c.want {
 			t.Errorf("the badge says %q, want %q", got, c.want)
 		}
-		call.bye("done", "", 1000)
-		s.WaitFor(`document.body.dataset.state === "ended"`)
+		s.NoErrors()
 	}
 }
 
@@ -176,8 +179,12 @@ func speakingAndReasons(t *testing.T, s stage) {
 	shows("caller", "You are speaking.")
 	c.send(event{"type": "speech", "state": "stop"}, event{"type": "turn", "state": "start", "generation": 1})
 	c.play(syllables(c.rate(), 8000, 3))
-	shows("model", "The model is speaking")
+	shows("model", "The model is speaking. Talk over it to stop it.")
 	reason("Playing now")
+	s.Press("m")
+	shows("model", "The model is speaking. You are muted.")
+	s.Press("m")
+	shows("model", "The model is speaking. Talk over it to stop it.")
 	c.send(event{"type": "speech", "state": "start"})
 	shows("both", "You are speaking over the model")
 	c.send(event{"type": "clear", "generation": 1}, event{"type": "turn", "state": "pause", "generation": 1})
@@ -190,6 +197,14 @@ func speakingAndReasons(t *testing.T, s stage) {
 		c.send(event{"type": "turn", "state": "end", "generation": 1, "reason": why})
 		reason(words)
 	}
+}
+
+func loudspeakerMode(t *testing.T, s stage) {
+	s.Eval(`(document.querySelector("#half-duplex").checked = true, 0)`, nil)
+	c := s.talk()
+	c.send(event{"type": "turn", "state": "start", "generation": 1})
+	c.play(syllables(c.rate(), 2000, 3))
+	s.shows("#speaking", "The model is speaking. It cannot be interrupted.")
 }
 
 func transcriptOfBoth(t *testing.T, s stage) {

@@ -4,6 +4,7 @@ const LOOK_MS = 20;
 const LOUD = 0.01; // -40 dBFS: what counts as audible, as in playout.js
 const TAP_MS = 100; // of output in one tap message
 const QUIET_MS = 400; // silence that ends a run of sound
+const CLEARED_MS = 150; // silence that ends one the far end has cleared
 
 /** Plays a MediaStream and tells reports as playout.js does: start, audible, stop and level, and what the tap hears. */
 export class Remote {
@@ -17,6 +18,7 @@ export class Remote {
   #timer;
   #generation = 0;
   #playing = false;
+  #clearing = false; // the far end stopped what is playing
   #lastAudible = 0;
 
   /**
@@ -41,7 +43,14 @@ export class Remote {
 
   /** What is heard from now on is of this generation. */
   expect(generation) {
+    this.#clearing = false;
+    if (this.#playing && generation !== this.#generation) this.#tell([this.#stopped("dry")]);
     this.#generation = generation;
+  }
+
+  /** What is heard ends soon: the far end has stopped it. */
+  clear() {
+    this.#clearing = this.#playing;
   }
 
   close() {
@@ -64,15 +73,22 @@ export class Remote {
     const rms = Math.sqrt(this.#samples.reduce((sum, v) => sum + v * v, 0) / this.#samples.length);
     const reports = [{ kind: "level", rms, at }];
     const generation = this.#generation;
+    const patience = ((this.#clearing ? CLEARED_MS : QUIET_MS) * this.#context.sampleRate) / 1000;
     if (rms > LOUD) {
       if (!this.#playing) reports.push({ kind: "start", generation, at }, { kind: "audible", generation, at });
       this.#playing = true;
       this.#lastAudible = at;
-    } else if (this.#playing && (at - this.#lastAudible) * 1000 > QUIET_MS * this.#context.sampleRate) {
-      this.#playing = false;
-      const lastAudible = this.#lastAudible;
-      reports.push({ kind: "stop", generation, cause: "dry", at, lastAudible, dropped: 0, underruns: 0 });
+    } else if (this.#playing && at - this.#lastAudible > patience) {
+      reports.push(this.#stopped(this.#clearing ? "clear" : "dry"));
     }
     this.#tell(reports);
+  }
+
+  // The report that a run of sound has ended.
+  #stopped(cause) {
+    this.#playing = this.#clearing = false;
+    const generation = this.#generation;
+    const at = Math.round(this.#context.currentTime * this.#context.sampleRate);
+    return { kind: "stop", generation, cause, at, lastAudible: this.#lastAudible, dropped: 0, underruns: 0 };
   }
 }

@@ -107,6 +107,12 @@ export class Sound {
     this.#playout?.port.postMessage(message, transfer);
   }
 
+  /** Drops what is queued of a generation; the far end of a remote stream has done so. */
+  clear(generation) {
+    this.#remote?.clear();
+    this.play({ clear: generation });
+  }
+
   /** The generation that a remote stream carries from now on. */
   expect(generation) {
     this.#remote?.expect(generation);

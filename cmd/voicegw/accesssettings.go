@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +39,10 @@ func accessSettings() []setting {
 			func(o *options) *string { return &o.access.jwks }, isKeySet),
 		textSetting("access.audience", access.AudienceDefault, "a text", "what must be among the aud of a call token",
 			func(o *options) *string { return &o.access.audience }, nil),
-		listSetting("access.issuers", "texts", "the iss that a call token may have; none allows all that a key fits",
-			func(o *options) *[]string { return &o.access.issuers }, func([]string) bool { return true }),
+		listSetting("access.issuers", "texts, none of them empty",
+			"the iss that a call token may have; none allows all that a key fits",
+			func(o *options) *[]string { return &o.access.issuers },
+			func(list []string) bool { return !slices.Contains(list, "") }),
 		boolSetting("access.optional", "false", "let callers in who show no token",
 			func(o *options, b bool) { o.access.optional = b }),
 		boolSetting("access.reuse", "false", "let a call token be used for more than one call",
@@ -98,6 +101,7 @@ func (c *configuration) readSecrets(env map[string]string, o *options) {
 			return
 		}
 		from = "access.secret_file"
+		o.warnReadable(from, a.secretFile)
 	}
 	if text == "" && a.secretFile == "" {
 		return

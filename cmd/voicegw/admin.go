@@ -31,20 +31,22 @@ func openAdmin(o *options, h, metrics http.Handler, log *zap.Logger) (*admin, er
 	mux.Handle("GET /healthz", h)
 	mux.Handle("GET /readyz", h)
 	mux.Handle("GET /metrics", metrics)
-	a := &admin{listener: limitConnections(l, adminConnections, adminConnections), server: &http.Server{
+	limits := connectionLimits{most: adminConnections + 1, each: adminConnections, requests: adminConnections,
+		requestsEach: adminConnections}
+	a := &admin{listener: limitConnections(l, limits), server: &http.Server{
 		Handler:           ofThisMachine(plain(mux)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      requestTimeout,
 		IdleTimeout:       keepAlive,
 		MaxHeaderBytes:    headerBytesMax,
-		ErrorLog:          zap.NewStdLog(log),
+		ErrorLog:          zap.NewStdLog(log.Named(httpLogger)),
 	}}
 	a.serving.Go(func() { _ = a.server.Serve(a.listener) })
 	return a, nil
 }
 
-// adminConnections is how many connections the admin listener has at one time.
+// adminConnections is how many connections the admin listener has at one time; one more closes the oldest.
 const adminConnections = 32
 
 // ofThisMachine refuses what a browser sends for a page of elsewhere: a request by another name than this machine's own

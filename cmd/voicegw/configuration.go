@@ -98,7 +98,8 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// readEnvironment takes every variable with our prefix; those that nothing reads are mistakes.
+// readEnvironment takes every variable with our prefix. Those that nothing reads are mistakes, unless Kubernetes set
+// them.
 func (c *configuration) readEnvironment(env map[string]string, o *options) {
 	var names []string
 	for name := range env {
@@ -110,7 +111,10 @@ func (c *configuration) readEnvironment(env map[string]string, o *options) {
 	for _, name := range names {
 		from := source{fromEnvironment, name}
 		i := slices.IndexFunc(c.table, func(s setting) bool { return s.env() == name })
-		if i < 0 {
+		switch {
+		case serviceLink(name, env[name]):
+			continue
+		case i < 0:
 			c.unknown(name, value{text: env[name]}, "the environment", nearest(name, c.names((*setting).env)))
 			continue
 		}
@@ -223,6 +227,15 @@ func (c *configuration) readKey(env map[string]string, o *options) {
 		c.refuse("model.key_file", fmt.Sprintf("a file that can be read: %v", err))
 	} else if o.model.key == "" {
 		c.refuse("model.key_file", "a file that is not empty")
+	}
+	o.warnReadable("model.key_file", o.model.keyFile)
+}
+
+// warnReadable notes a file with a secret that other users of the machine can read.
+func (o *options) warnReadable(key, path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		o.notes = append(o.notes, fmt.Sprintf("warning: %s: others on this machine may read %s (%v): chmod 600 %s", key,
+			path, info.Mode().Perm(), path))
 	}
 }
 

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/voicenets"
 )
@@ -71,6 +73,7 @@ func TestConfigurationErrors(t *testing.T) {
 		{"wrong variable", "", []string{"VOICEGW_CALLS_MAX=many"}, nil,
 			[]string{"calls_max", `"many"`, "VOICEGW_CALLS_MAX", "1 to 100000"}},
 		{"wrong flag", "", nil, []string{"--calls-max=0"}, []string{"calls_max", `"0"`, "--calls-max", "1 to 100000"}},
+		{"a loss that is no choice", "record_loss: ignore", nil, nil, []string{"record_loss", `"ignore"`, "allow or end"}},
 		{"key in the file", "model:\n  key: AIzaSecret", nil, nil,
 			[]string{"model.key", "not shown", "GEMINI_API_KEY", "model.key_file"}},
 		{"key in the environment", "", []string{"VOICEGW_MODEL_API_KEY=AIzaSecret"}, nil,
@@ -95,6 +98,7 @@ func TestConfigurationErrors(t *testing.T) {
 			[]string{`start_frames is "5"`, "5 frames of 4 cannot be"}},
 		{"window and frames", "speech: {confirm_window: 14}", nil, nil,
 			[]string{"confirm_frames", "speech.confirm_window", "15 frames of 14"}},
+		{"an empty issuer", "", nil, []string{"--access-issuers", "shop,"}, []string{"access.issuers", "none of them empty"}},
 		{"a secret in the file", "access: {secret: abc}", nil, nil,
 			[]string{"access.secret", "not shown", "voicegw.yaml:1", "access.secret_file"}},
 		{"raised window", "speech: {raised_start_frames: 64}", nil, nil,
@@ -252,6 +256,12 @@ func TestConfigurationTakes(t *testing.T) {
 			func(o *options) bool {
 				return maps.Equal(o.instructions, map[string]string{"default": "Three.", "support": "Two."})
 			}},
+		{"a record that may be lost", "record_loss: allow", nil, nil,
+			func(o *options) bool {
+				return o.gateway(&model{}, zap.NewNop()).RecordLoss == voicegw.RecordLossAllowed
+			}},
+		{"a record that may not", "", nil, []string{"--record-loss=end"},
+			func(o *options) bool { return o.gateway(&model{}, zap.NewNop()).RecordLoss == voicegw.RecordLossEnds }},
 		{"server detection", "detection: server", nil, nil, func(o *options) bool { return o.detection == voicenets.Server }},
 		{"a key", "", env("GEMINI_API_KEY=k"), nil,
 			func(o *options) bool { return !o.embedded() && o.wire().APIKey == "k" }},
@@ -322,7 +332,7 @@ func TestEverySetting(t *testing.T) {
 func TestLimitsAreThoseOfTheNet(t *testing.T) {
 	t.Parallel()
 	between := regexp.MustCompile(`from (\S+) to ([^\s,]+)`)
-	for _, s := range timingSettings() {
+	for _, s := range slices.Concat(timingSettings(), silenceSettings()) {
 		m := between.FindStringSubmatch(s.want)
 		for i, step := range []time.Duration{-audio.FrameDuration, audio.FrameDuration} {
 			limit, err := time.ParseDuration(m[i+1])

@@ -20,8 +20,8 @@ const (
 	headerBytesMax = 32 << 10
 	requestTimeout = 30 * time.Second // to read a request, and to write its answer
 	keepAlive      = 60 * time.Second
-	// connectionsSpare is how many connections there may be besides one for each call: pages being loaded.
-	connectionsSpare = 256
+	// requestsMax is how many connections there may be that are no WebSockets: pages being loaded, and idle ones.
+	requestsMax = 256
 )
 
 // door is a listener with its server.
@@ -52,11 +52,7 @@ func openDoor(o *options, handler http.Handler, log *zap.Logger) (*door, error) 
 		return nil, usagef("the socket that was handed over is open to strangers (%s), and there is a real API key and no "+
 			"authentication: set access.secret_file or access.jwks, or --insecure", address)
 	}
-	each := o.limits.connectionsPerAddress
-	if each == 0 {
-		each = o.callsMax + connectionsSpare/2
-	}
-	d := &door{listener: limitConnections(listener, o.callsMax+connectionsSpare, each), notes: notes, shared: shared}
+	d := &door{listener: limitConnections(listener, o.connections()), notes: notes, shared: shared}
 	d.address(o, listener.Addr())
 	d.server = &http.Server{
 		Handler:           handler,
@@ -67,10 +63,22 @@ func openDoor(o *options, handler http.Handler, log *zap.Logger) (*door, error) 
 		WriteTimeout:      requestTimeout,
 		IdleTimeout:       keepAlive,
 		MaxHeaderBytes:    headerBytesMax,
-		ErrorLog:          zap.NewStdLog(log),
+		ConnState:         leaveRequests,
+		ErrorLog:          zap.NewStdLog(log.Named(httpLogger)),
 	}
 	d.server.Protocols.SetHTTP1(true) // a WebSocket begins with a request of HTTP/1.1
 	return d, nil
+}
+
+// connections are how many connections there may be.
+func (o *options) connections() connectionLimits {
+	c := connectionLimits{most: o.callsMax + o.limits.handshakesMax + requestsMax, each: o.limits.connectionsPerAddress,
+		requests: requestsMax}
+	if c.each == 0 {
+		c.each = o.callsMax + requestsMax/2
+	}
+	c.requestsEach = min(c.each, requestsMax/2)
+	return c
 }
 
 // routes are what is served where: the page, calls, and whether the gateway is well.

@@ -49,7 +49,7 @@ func limitedToTwo(t *testing.T) {
 		a, _ := net.Pipe()
 		inner.calls <- a
 	}
-	l := limitConnections(inner, 2, 2)
+	l := limitConnections(inner, connectionLimits{most: 2, each: 2, requests: 2, requestsEach: 2})
 	var open []net.Conn
 	for range 2 {
 		c, err := l.Accept()
@@ -141,9 +141,11 @@ func TestLogger(t *testing.T) {
 		}},
 	} {
 		var out bytes.Buffer
-		log := newLogger(logOptions{level: zapcore.WarnLevel, format: c.format}, &out)
+		w := newLogWriter(&out)
+		log := newLogger(logOptions{level: zapcore.WarnLevel, format: c.format}, w)
 		log.Info("the gap")
 		log.Warn("mind", zap.Int("step", 3))
+		w.close()
 		if strings.Count(out.String(), "\n") != 1 || !c.ok(out.String()) {
 			t.Errorf("%s: %q", c.format, out.String())
 		}

@@ -109,7 +109,7 @@ func (p *protocols) before(next http.Handler) http.Handler {
 func (o *options) webRTC(lines transport.Lines, log *zap.Logger) rtc.Config {
 	d := o.doors.webrtc
 	cfg := rtc.Config{Lines: lines, Log: log, Hosts: o.hosts, Origins: o.origins, Listen: d.listen,
-		PublicIPs: d.publicIPs, FullICE: d.fullICE}
+		PublicIPs: d.publicIPs, FullICE: d.fullICE, PrivateCandidates: d.private}
 	if cfg.Listen == "" {
 		host, _, _ := net.SplitHostPort(o.listen)
 		cfg.Listen = net.JoinHostPort(host, "0")
@@ -122,35 +122,35 @@ func (o *options) webRTC(lines transport.Lines, log *zap.Logger) rtc.Config {
 
 func (o *options) openTwilio(lines transport.Lines, log *zap.Logger) (*twilio.Door, error) {
 	d := o.doors.twilio
-	token, err := secretIn("twilio.auth_token_file", d.authTokenFile)
+	token, err := o.secretIn("twilio.auth_token_file", d.authTokenFile)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := secretIn("twilio.secret_file", d.secretFile)
+	secret, err := o.secretIn("twilio.secret_file", d.secretFile)
 	if err != nil {
 		return nil, err
 	}
-	return twilio.New(twilio.Config{Lines: lines, Log: log, AuthToken: token, Secret: secret, PublicURL: d.publicURL,
-		AfterURL: d.afterURL, Targets: targets(d.targets)})
+	return twilio.New(twilio.Config{Lines: lines, Log: log, Hosts: o.hosts, AuthToken: token, Secret: secret,
+		PublicURL: d.publicURL, AfterURL: d.afterURL, Targets: targets(d.targets)})
 }
 
 func (o *options) openAsterisk(lines transport.Lines, log *zap.Logger) (*asterisk.Door, error) {
 	d := o.doors.asterisk
-	password, err := secretIn("asterisk.password_file", d.passwordFile)
+	password, err := o.secretIn("asterisk.password_file", d.passwordFile)
 	if err != nil {
 		return nil, err
 	}
-	ari, err := secretIn("asterisk.ari_password_file", d.ariFile)
+	ari, err := o.secretIn("asterisk.ari_password_file", d.ariFile)
 	if err != nil {
 		return nil, err
 	}
-	return asterisk.New(asterisk.Config{Lines: lines, Log: log, User: d.user, Password: password,
+	return asterisk.New(asterisk.Config{Lines: lines, Log: log, Hosts: o.hosts, User: d.user, Password: password,
 		ARI:     asterisk.ARI{URL: d.ariURL, User: d.ariUser, Password: ari, Context: d.ariContext},
 		Targets: targets(d.targets)})
 }
 
 // secretIn reads a secret from a file, "" without one.
-func secretIn(key, path string) (string, error) {
+func (o *options) secretIn(key, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
@@ -161,6 +161,7 @@ func secretIn(key, path string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return "", fmt.Errorf("%s: %s is empty", key, path)
 	}
+	o.warnReadable(key, path)
 	return text, nil
 }
 

@@ -20,6 +20,7 @@ type webrtcOptions struct {
 	publicIPs  []string
 	iceServers []string
 	fullICE    bool
+	private    bool // FullICE may try private addresses
 }
 
 type twilioOptions struct {
@@ -52,6 +53,8 @@ func doorsSettings() []setting {
 			func(o *options) *[]string { return &d(o).webrtc.iceServers }, areSTUN),
 		boolSetting("webrtc.full_ice", "false", "look for ways to the caller, in place of waiting to be found",
 			func(o *options, b bool) { d(o).webrtc.fullICE = b }),
+		boolSetting("webrtc.private_candidates", "false", "with full_ice, try private addresses that a caller names; those "+
+			"are tried anyway when webrtc.listen is one", func(o *options, b bool) { d(o).webrtc.private = b }),
 		textSetting("twilio.auth_token_file", "none", "the path of a file with the account's auth token",
 			"what Twilio signs its requests with", func(o *options) *string { return &d(o).twilio.authTokenFile }, nil),
 		textSetting("twilio.secret_file", "none", "the path of a file with at least 16 bytes",

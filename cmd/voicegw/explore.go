@@ -35,7 +35,8 @@ func exploreCommand() *cobra.Command {
 			"--reduce leaves out markings that differ only in the order of independent firings. Every dead marking is\n" +
 			"still found; states and edges are fewer than those of the net, and bounds are not told. It needs a net\n" +
 			"without priorities and, if it has intervals, --untimed.\n\n" +
-			"The exit code is 0 if every state was visited, 3 if the cap was hit, 2 if the file cannot be read.",
+			"The exit code is 0 if every state was visited, 3 if the cap was hit, 2 if the file cannot be read, 4 if\n" +
+			"something else failed.",
 		Args: func(_ *cobra.Command, args []string) error {
 			return oneFile("a PNML file, or a .net file of TINA")(args)
 		},
@@ -95,6 +96,7 @@ func explore(ctx context.Context, name string, o exploreOptions, stdout, stderr 
 		return stopped(err)
 	}
 	e.Seconds = time.Since(start).Seconds()
+	warn(stderr, name, "place", "is in no arc", "are in no arc", n.unused())
 	if err := e.print(stdout, o.json); err != nil {
 		return err
 	}

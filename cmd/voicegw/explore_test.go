@@ -182,6 +182,32 @@ func TestExploreStops(t *testing.T) {
 	}
 }
 
+// full takes nothing, like a disk that is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestFailureIsNoAnswer: the exit code of a command that fails is not that of an answer.
+func TestFailureIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"explore", testNet("tie.net"), "--json"}, exitBroken},
+		{[]string{"verify", testNet("tie.net"), "--property", "reach r", "--json"}, exitBroken},
+		{[]string{"net"}, exitFailed},
+	} {
+		var stderr bytes.Buffer
+		if code := run(test.args, full{}, &stderr); code != test.code {
+			t.Errorf("%s: exit code %d; want %d: %s", test.args, code, test.code, stderr.String())
+		}
+	}
+	if c := failure([]string{"replay", "x"}); c != exitBroken {
+		t.Errorf("replay: %d", c)
+	}
+}
+
 // TestProgress: a log gets a line now and then, not more.
 func TestProgress(t *testing.T) {
 	t.Parallel()

@@ -9,22 +9,34 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
 
 // exit codes: a person can do something about each.
 const (
-	exitFailed = 1
+	exitFailed = 1 // the answer is no; of a command that answers no question: it failed
 	exitUsage  = 2 // what was asked for is wrong: a flag, a key of the configuration, an argument
 	exitOpen   = 3 // the question stays open: a cap was hit, a record is incomplete
+	exitBroken = 4 // the command failed before it had an answer
 )
+
+// failure is the exit code of a command that fails. verify, explore and replay answer questions: for them 1 is an
+// answer.
+func failure(args []string) int {
+	if len(args) > 0 && slices.Contains([]string{"verify", "explore", "replay"}, args[0]) {
+		return exitBroken
+	}
+	return exitFailed
+}
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run runs the command line and returns the exit code.
+// run runs the command line and returns the exit code. Nothing is written that a terminal would obey, whoever wrote it.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := untilSignalled(context.Background(), stderr)
+	stdout, stderr = &visible{w: stdout}, &visible{w: stderr}
+	ctx, stop := untilSignalled(context.Background(), stderr, failure(args))
 	defer stop()
 	root := rootCommand()
 	root.SetArgs(args)
@@ -34,7 +46,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
+	say(stderr, fmt.Sprintf("%s: %v\n", cmd.CommandPath(), err))
 	var a *answer
 	if errors.As(err, &a) {
 		return a.code
@@ -43,7 +55,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "`%s --help` says more.\n", cmd.CommandPath())
 		return exitUsage
 	}
-	return exitFailed
+	return failure(args)
 }
 
 // rootCommand is the command line with every verb.

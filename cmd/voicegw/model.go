@@ -78,9 +78,13 @@ func openModel(o *options) (*model, error) {
 	return m, nil
 }
 
+// modelsSpare is how many connections the embedded model takes beyond one for each call: those that end while the next
+// call begins.
+const modelsSpare = 256
+
 // startEmbedded starts the embedded model on a port of this machine that nobody else is told of.
 func startEmbedded(o *options) (*model, error) {
-	server, err := sim.New(sim.Config{Seed: rand.Uint64(), ConnectionsMax: o.callsMax + connectionsSpare})
+	server, err := sim.New(sim.Config{Seed: rand.Uint64(), ConnectionsMax: o.callsMax + modelsSpare})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/mutate"
+	"github.com/voicegw/voicegw/voicenets"
 )
 
 func TestNet(t *testing.T) {
@@ -186,12 +187,13 @@ func TestNotProvedIsNoSuccess(t *testing.T) {
 		{[]verify.Outcome{verify.Refuted, verify.Proved}, false},
 		{nil, false},
 	} {
-		report := &verify.Report{}
+		proof := &voicenets.Proof{}
 		for _, o := range c.outcomes {
 			v := verify.Verdict{Outcome: o, Reason: "because"}
-			report.Results = append(report.Results, verify.Result{Property: &verify.Property{Name: "p"}, Verdict: v})
+			proof.Claims = append(proof.Claims, voicenets.Claim{
+				Result: verify.Result{Property: &verify.Property{Name: "p"}, Verdict: v}})
 		}
-		check := func(shippedNet, context.Context, []*verify.Property) (*verify.Report, error) { return report, nil }
+		check := func(shippedNet, context.Context) (*voicenets.Proof, error) { return proof, nil }
 		var out strings.Builder
 		err := new(fileCheck).verifyNets(t.Context(), shippedNets()[:1], &out, check)
 		if (err == nil) != c.ok || strings.Contains(out.String(), "because") == c.ok && c.outcomes != nil {

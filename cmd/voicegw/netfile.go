@@ -73,7 +73,7 @@ func (n *fieldNet) model() (*verify.Model, error) {
 }
 
 // netEndings are those of files with nets.
-func netEndings() []string { return []string{".net", ".pnml", ".xml"} }
+func netEndings() []string { return []string{".net", ".pnml", ".xml", ".tapn"} }
 
 // isNetFile tells the name of a file from that of a net we ship.
 func isNetFile(name string) bool {

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/zap/zapcore"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/voicenets"
@@ -27,6 +28,7 @@ type options struct {
 	limits          limitOptions
 	showNet         *bool  // nil: on loopback
 	record          string // a directory; "": no call is recorded
+	recordLoss      voicegw.RecordLoss
 	log             logOptions
 	tls             tlsOptions
 	insecure        bool
@@ -47,6 +49,7 @@ type limitOptions struct {
 	dialTimeout, helloTimeout, writeTimeout, pingInterval, idleTimeout, shutdownTimeout time.Duration
 	drainDelay, drainLimit                                                              time.Duration
 	messageBytesMax                                                                     int
+	handshakesMax, handshakesPerAddress, typedPerMinute                                 int
 	connectionsPerAddress                                                               int // 0: most of them
 }
 

@@ -112,9 +112,21 @@ func TestPageOverWebRTC(t *testing.T) {
 	if loud < 3 || 10*alike < 6*loud || 10*other > 3*others {
 		t.Error("that is not what was said")
 	}
+	var wait struct {
+		Measured []int
+		Shown    string
+	}
+	tab.Eval(`({measured: voicegw.stats().firstAudioMs, shown: document.querySelector("#first-audio").textContent})`,
+		&wait)
+	if len(wait.Measured) != 1 || wait.Measured[0] < 200 || wait.Shown != fmt.Sprintf("%d ms", wait.Measured[0]) {
+		t.Errorf("the wait for the answer is %+v", wait)
+	}
 	types(tab, "Are you there?")
 	tab.WaitFor(`voicegw.log.filter((e) => e.type === "turn" && e.state === "start").length === 2`)
 	tab.WaitFor(`document.body.dataset.speaking === "model"`)
+	if tab.Eval(`voicegw.stats().firstAudioMs`, &wait.Measured); len(wait.Measured) != 1 {
+		t.Errorf("after typed words the waits are %v", wait.Measured)
+	}
 	tab.Click("#talk")
 	tab.WaitFor(`document.body.dataset.state === "ended"`)
 	var stats struct{ BadEvents, UnknownEvents, FramesReceived int }
@@ -175,6 +187,8 @@ func TestPageModes(t *testing.T) {
 	tab.Click("#hold")
 	tab.WaitFor(`document.querySelector("#mode").textContent.startsWith("On hold.")`)
 	tab.WaitFor(`document.querySelector("#hold").getAttribute("aria-pressed") === "true"`)
+	tab.WaitFor(`document.querySelector("#hold").textContent.includes("Resume")`)
+	tab.WaitFor(`document.querySelector("#speaking").textContent === "The call is on hold."`)
 	tab.Click("#hold")
 	tab.WaitFor(`document.querySelector("#mode").hidden`)
 	tab.WaitFor(`document.querySelector("#hold").getAttribute("aria-pressed") === "false"`)
@@ -184,8 +198,47 @@ func TestPageModes(t *testing.T) {
 	tab.WaitFor(`voicegw.log.filter((e) => e.type === "model").map((e) => e.state).join() === "lost,back"`)
 	tab.WaitFor(`shown.includes("Reconnecting to the model. The call goes on.") && shown.at(-1) === ""`)
 	tab.WaitFor(`document.body.dataset.state === "live"`)
+	var waits []int
+	if tab.Eval(`voicegw.stats().firstAudioMs`, &waits); len(waits) > 0 {
+		t.Errorf("replies to typed words have waits: %v", waits)
+	}
 	tab.Click("#talk")
 	tab.WaitFor(`document.body.dataset.state === "ended"`)
+	tab.NoErrors()
+	s.end()
+}
+
+// TestPagePushToTalk talks to `serve` with the button: the page shows it, nothing is heard before it is pressed, and
+// what is said while it is held is answered.
+func TestPagePushToTalk(t *testing.T) {
+	const rateHz = 48000
+	voice := audiotest.Resample(audiotest.Speech("question"), rateHz).Samples
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, voice),
+		LoopMicrophone: true})
+	s := startServe(t, []string{"VOICEGW_GREETING="})
+	tab := browser.Open(t, s.url+"?raw=1")
+	tab.WaitFor(`window.voicegw`)
+	tab.Eval(`(document.querySelector("#detection").value = "push", 0)`, nil)
+	tab.Click("#talk")
+	tab.WaitFor(`document.body.dataset.state === "live"`)
+	tab.WaitFor(`!document.querySelector("#push").hidden`)
+	tab.WaitFor(`document.querySelector("#speaking").textContent.startsWith("Hold the button")`)
+	const saidSome = `voicegw.stats().framesSent > window.before + 150` // more than the whole question
+	tab.Eval(`(window.before = voicegw.stats().framesSent, 0)`, nil)
+	tab.WaitFor(saidSome)
+	var early int
+	tab.Eval(`voicegw.log.filter((e) => e.type === "speech" || e.type === "turn").length`, &early)
+	if early != 0 {
+		t.Errorf("%d events of speech came before the button was pressed", early)
+	}
+	tab.Eval(`(document.activeElement.blur(), window.before = voicegw.stats().framesSent,
+		document.body.dispatchEvent(new KeyboardEvent("keydown", {key: " ", bubbles: true})), 0)`, nil)
+	tab.WaitFor(`voicegw.log.some((e) => e.type === "speech" && e.state === "start")`)
+	tab.WaitFor(saidSome)
+	tab.Eval(`(document.body.dispatchEvent(new KeyboardEvent("keyup", {key: " ", bubbles: true})), 0)`, nil)
+	tab.WaitFor(`voicegw.log.some((e) => e.type === "speech" && e.state === "stop")`)
+	tab.WaitFor(`voicegw.log.some((e) => e.type === "turn" && e.state === "start")`)
+	tab.WaitFor(`voicegw.log.some((e) => e.type === "playout" && e.playing)`)
 	tab.NoErrors()
 	s.end()
 }

@@ -169,7 +169,9 @@ func deals(p *petri.Program, place int) []string {
 // constants, by the places' names.
 func portWords(t *testing.T) map[string]string {
 	words := map[string]string{
-		"digits": "those of an entry that goes on", "running_0": "the tool that runs in a slot",
+		"digits": "those of an entry that goes on", "entered": "an entry that is complete",
+		"running_0": "the tool that runs in a slot",
+		"current_0": "the caller has begun no turn since the tool in the slot began",
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "voicenets", "ports.go"), nil,
 		parser.ParseComments)

@@ -51,10 +51,18 @@ type process struct {
 // start runs the binary with arguments, in an environment that has nothing of the person who tests.
 func start(tb testing.TB, env []string, args ...string) *process {
 	tb.Helper()
+	return startWith(tb, env, nil, args...)
+}
+
+// startWith is start with a file as its stderr; nil: it is watched.
+func startWith(tb testing.TB, env []string, stderr *os.File, args ...string) *process {
+	tb.Helper()
 	p := &process{tb: tb, lines: make(chan string, 1000), ended: make(chan struct{}), stderr: newWatched()}
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + tb.TempDir()}, env...)
-	p.cmd.Stderr = p.stderr
+	if p.cmd.Stderr = p.stderr; stderr != nil {
+		p.cmd.Stderr = stderr
+	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		tb.Fatal(err)

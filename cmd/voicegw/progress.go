@@ -24,6 +24,9 @@ type progress struct {
 
 // newProgress makes progress on w in units of what; the first line comes after a while.
 func newProgress(w io.Writer, what string) *progress {
+	if v, ok := w.(*visible); ok {
+		w = v.w // what is written here is ours, and clears a line of the terminal
+	}
 	p := &progress{w: w, what: what}
 	if f, ok := w.(*os.File); ok {
 		info, err := f.Stat()
@@ -52,7 +55,7 @@ func (p *progress) say(format string, args ...any) {
 	p.next, p.shown = now.Add(p.every()), true
 	line := fmt.Sprintf(format, args...)
 	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		fmt.Fprintf(p.w, "\r\x1b[K%s", shown([]byte(line)))
 		return
 	}
 	fmt.Fprintln(p.w, line)

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -24,12 +27,19 @@ func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
 	defer cancel()
 	var cache voicenets.Cache
 	kept := "nowhere"
+	tolerant := &tolerantCache{stderr: stderr}
 	if dir, err := os.UserCacheDir(); err == nil {
 		kept = filepath.Join(dir, "voicegw", "proofs")
-		cache = proofCache(kept)
+		tolerant.kept = newProofCache(kept, stderr)
+		cache = tolerant
 	}
 	began := time.Now()
 	proofs, err := gw.Prove(ctx, cache)
+	if errors.Is(err, verify.ErrCertificate) && tolerant.used() {
+		fmt.Fprintf(stderr, "a certificate in %s is damaged, so everything is proved anew: %v\n", kept, err)
+		tolerant.distrust()
+		proofs, err = gw.Prove(ctx, cache)
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes it quicker: %w",
@@ -40,13 +50,21 @@ func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
 		return fmt.Errorf("the nets of calls are not proved, so no calls are taken (certificates of timings of your own are "+
 			"kept in %s): %w", kept, err)
 	}
+	claims, source := 0, voicenets.FromShipped
 	for _, p := range proofs {
+		claims += len(p.Claims)
 		if p.Source == voicenets.FromNow {
-			fmt.Fprintf(stderr, "proved a net with these timings: %d properties, %d markings\n", len(p.Properties), p.Markings)
+			source = p.Source
+			fmt.Fprintf(stderr, "proved a net with these settings (%s): %d claims, %d markings\n", p.Name, len(p.Claims),
+				p.Markings)
 		}
 	}
-	fmt.Fprintf(stderr, "the nets of calls are proved: %d certificates checked in %.1f s\n", len(proofs),
-		time.Since(began).Seconds())
+	verb := "checked"
+	if source == voicenets.FromNow {
+		verb = "made and checked"
+	}
+	fmt.Fprintf(stderr, "the nets of calls are proved: %d claims about %d kinds of session, certificates %s in %.1f s\n",
+		claims, len(proofs), verb, time.Since(began).Seconds())
 	spareMemory()
 	return nil
 }
@@ -63,29 +81,62 @@ func spareMemory() {
 	debug.FreeOSMemory()
 }
 
-// proofCache is a directory of certificates.
-type proofCache string
+// tolerantCache is a cache that may fail: the nets are proved without it then, and a warning says so, once. Safe for
+// concurrent use.
+type tolerantCache struct {
+	kept   voicenets.Cache
+	stderr io.Writer
 
-func (c proofCache) Load(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(string(c), name))
+	mu                         sync.Mutex
+	loaded, distrusted, warned bool
 }
 
-// Store writes a file whole or not at all.
-func (c proofCache) Store(name string, certificate []byte) error {
-	if err := os.MkdirAll(string(c), 0o700); err != nil {
-		return err
+// Load returns fs.ErrNotExist for what cannot be read.
+func (c *tolerantCache) Load(name string) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.distrusted {
+		return nil, fs.ErrNotExist
 	}
-	f, err := os.CreateTemp(string(c), name)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(certificate)
-	err = errors.Join(err, f.Close())
+	data, err := c.kept.Load(name)
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(string(c), name))
+		c.loaded = true
+		return data, nil
 	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if !errors.Is(err, fs.ErrNotExist) {
+		c.warn(err)
 	}
-	return err
+	return nil, fs.ErrNotExist
+}
+
+// Store keeps a certificate, if that is possible.
+func (c *tolerantCache) Store(name string, certificate []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.kept.Store(name, certificate); err != nil {
+		c.warn(err)
+	}
+	return nil
+}
+
+// warn says what is wrong with the cache; mu is held.
+func (c *tolerantCache) warn(err error) {
+	if !c.warned {
+		fmt.Fprintf(c.stderr, "warning: certificates cannot be kept, so every start proves the nets again: %v\n", err)
+	}
+	c.warned = true
+}
+
+// used reports whether a certificate came from the cache.
+func (c *tolerantCache) used() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.loaded
+}
+
+// distrust makes the cache forget what it has; what is proved now replaces it.
+func (c *tolerantCache) distrust() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.distrusted = true
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -18,23 +19,23 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// TestProveBeforeServing proves timings of their own once, keeps the
-// certificates, and refuses to serve with one that was tampered with.
+// TestProveBeforeServing proves a budget of its own once, keeps the
+// certificates, and proves anew where the cache is damaged, cannot be read, or cannot be written.
 func TestProveBeforeServing(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: "ws://127.0.0.1:1"},
-		Net: voicenets.Config{FrameGap: 400 * time.Millisecond}})
+		Net: voicenets.Config{BudgetFrames: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = gw.Close() }()
-	for _, want := range []string{"proved a net", "4 certificates checked"} {
+	for _, want := range []string{"proved a net", "4 kinds of session, certificates checked"} {
 		var out strings.Builder
 		if err := prove(t.Context(), gw, &out); err != nil || !strings.Contains(out.String(), want) {
 			t.Fatalf("%v: %s", err, out.String())
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "voicegw", "proofs", "*.json"))
+	files, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "voicegw", "proofs", "*", "*.json"))
 	if err != nil || len(files) < 4 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
@@ -42,14 +43,38 @@ func TestProveBeforeServing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[len(data)/2] ^= 1
-	if err := os.WriteFile(files[0], data, 0o600); err != nil {
+	prove := func(want ...string) {
+		t.Helper()
+		var out strings.Builder
+		if err := prove(t.Context(), gw, &out); err != nil {
+			t.Errorf("refused to serve: %v", err)
+		}
+		for _, words := range want {
+			if strings.Count(out.String(), words) != 1 {
+				t.Errorf("it does not say %q once:\n%s", words, out.String())
+			}
+		}
+	}
+	damaged := bytes.Clone(data)
+	damaged[len(data)/2] ^= 1
+	if err := os.WriteFile(files[0], damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err = prove(t.Context(), gw, new(strings.Builder))
-	if err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a damaged certificate: %v", err)
+	prove("is damaged, so everything is proved anew", "the nets of calls are proved")
+	if mended, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(mended, data) {
+		t.Errorf("the damaged certificate was not replaced: %v", err)
 	}
+	const warning = "warning: certificates cannot be kept"
+	if err := errors.Join(os.Remove(files[0]), os.Mkdir(files[0], 0o700)); err != nil { // neither read nor written
+		t.Fatal(err)
+	}
+	prove(warning, "the nets of calls are proved")
+	blocked := filepath.Join(t.TempDir(), "a file")
+	if err := os.WriteFile(blocked, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", blocked)
+	prove(warning, "the nets of calls are proved")
 }
 
 // unstarted is a gateway with the embedded model that has not begun to serve.

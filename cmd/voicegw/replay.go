@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/verify"
@@ -22,9 +24,10 @@ func replayCommand() *cobra.Command {
 		Short: "play a recorded call again, and compare every event",
 		Long: "replay takes what came in during a call that `serve --record DIR` recorded, lets the net decide anew, and\n" +
 			"compares everything it does with the record, event for event.\n\n" +
-			"The net is one of those that calls run on, with the timings that serve had: give the same --config, environment\n" +
-			"or flags. The exit code is 0 if everything is the same, 1 if something differs (the first difference is told),\n" +
-			"2 if the file is damaged or of another net, 3 if the record is incomplete.",
+			"The net is one of those that calls run on, with the settings that serve had: give the same --config,\n" +
+			"environment or flags, of which those below make a net. The exit code is 0 if everything is the same, 1 if\n" +
+			"something differs (the first difference is told), 2 if the file is damaged or of another net, 3 if the record\n" +
+			"is incomplete, 4 if something else failed.",
 		Args: func(_ *cobra.Command, args []string) error {
 			return oneFile("the record of a call, a " + recordEnding + " file")(args)
 		},
@@ -33,29 +36,48 @@ func replayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return replay(args[0], o.timing, cmd.OutOrStdout())
+			c, err := o.net()
+			if err != nil {
+				return &usageError{err}
+			}
+			return replay(args[0], c, cmd.OutOrStdout())
 		},
 	}
-	addFlags(cmd, timingSettings())
+	addFlags(cmd, slices.Concat(timingSettings(), sessionSettings()))
 	return cmd
 }
 
-// replay plays the record in a file again.
-func replay(name string, timing voicenets.Config, stdout io.Writer) error {
+// net is what the settings make of a session's net. The hello of a call says the rest.
+func (o *options) net() (voicenets.Config, error) {
+	c := voicegw.Config{Net: o.timing}
+	if err := o.readSession(&c); err != nil {
+		return c.Net, err
+	}
+	for p := range c.Prompts {
+		c.Net.Prompts = c.Net.Prompts.With(p)
+	}
+	return c.Net, nil
+}
+
+// replay plays the record of a call in a file again. The net of the call was made with these settings.
+func replay(name string, settings voicenets.Config, stdout io.Writer) error {
 	r, err := readRecord(name)
+	if errors.Is(err, event.ErrIncomplete) {
+		return answerf(exitOpen, "%v", err)
+	}
 	if err != nil {
 		return &usageError{err}
 	}
 	if !r.header.Complete {
 		return answerf(exitOpen, "%s is incomplete: its header says that events are missing", name)
 	}
-	n, prog, err := sessionOf(r.header.Hash, timing)
+	n, prog, err := sessionOf(r.header.Hash, settings)
 	if err != nil {
 		return err
 	}
 	if prog == nil {
-		return usagef("%s was made by net %q with other timings, or by another version of it (%s): "+
-			"give the --config that serve had", name, r.header.Net, r.header.Hash)
+		return usagef("%s was made by net %q with other settings, or by another version of it (%s): "+
+			"give the --config, environment or flags that serve had", name, r.header.Net, r.header.Hash)
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -75,11 +97,7 @@ func replay(name string, timing voicenets.Config, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
 	fmt.Fprintf(stdout, "%d events in %v of net time\nthe same, event for event\n", done, r.last.At)
-	props, err := n.keeps()
-	if err != nil {
-		return err
-	}
-	watched, err := holdToProof(name, prog, watchable(prog, props))
+	watched, err := holdToProof(name, prog, watchable(prog, n.keeps()))
 	if err != nil {
 		return err
 	}
@@ -88,6 +106,11 @@ func replay(name string, timing voicenets.Config, stdout io.Writer) error {
 		return answerf(exitOpen, "%s is incomplete: %s", name, why)
 	}
 	return nil
+}
+
+// keeps are the properties of markings that are proved of a net, but for those that speak of automata alone.
+func (n shippedNet) keeps() []*verify.Property {
+	return append(voicenets.Properties(n.config), voicenets.Capacity())
 }
 
 // watchable are those properties that speak of the net alone, not of automata of its environment.
@@ -176,12 +199,12 @@ func (r *record) open() string {
 	return ""
 }
 
-// sessionOf finds the net that calls with these timings run on and whose hash is that of a record; the program is nil
+// sessionOf finds the net that calls with these settings run on and whose hash is that of a record; the program is nil
 // if there is none.
-func sessionOf(hash string, timing voicenets.Config) (shippedNet, *petri.Program, error) {
+func sessionOf(hash string, settings voicenets.Config) (shippedNet, *petri.Program, error) {
 	for _, n := range shippedNets() {
 		for _, greeting := range []bool{true, false} {
-			c := timing
+			c := settings
 			c.Detection, c.HalfDuplex, c.Greeting = n.config.Detection, n.config.HalfDuplex, greeting
 			for _, made := range made(c) {
 				n.config = made
@@ -198,10 +221,11 @@ func sessionOf(hash string, timing voicenets.Config) (shippedNet, *petri.Program
 	return shippedNet{}, nil, nil
 }
 
-// made are what sessions of these timings may be made of besides: the default prompts or none, tools or none.
+// made are what sessions with these settings may be made of besides: their prompts, the default ones or none, tools or
+// none.
 func made(c voicenets.Config) []voicenets.Config {
-	list := []voicenets.Config{c}
-	for _, prompts := range []voicenets.Prompts{defaultPrompts(), 0} {
+	var list []voicenets.Config
+	for _, prompts := range []voicenets.Prompts{c.Prompts, defaultPrompts(), 0} {
 		for _, slots := range []int{0, 2} {
 			other := c
 			other.Prompts, other.ToolSlots = prompts, slots

@@ -33,7 +33,8 @@ func recordedCall(t *testing.T, dir string, args ...string) string {
 func TestRecordAndReplay(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "records")
-	file := recordedCall(t, dir, "--timing-frame-gap", "450ms")
+	flags := []string{"--timing-frame-gap=450ms", "--timing-goodbye-after=20s", "--prompts-goodbye=none"}
+	file := recordedCall(t, dir, flags...)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v: %v", info, err)
 	}
@@ -41,13 +42,16 @@ func TestRecordAndReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := writeFile(t, "voicegw.yaml", []byte("timing: {frame_gap: 450ms}"))
+	config := writeFile(t, "voicegw.yaml", []byte("timing: {frame_gap: 450ms, goodbye_after: 20s}\n"+
+		"prompts: {goodbye: none}\n"))
 	same := command(t, nil, "replay", file, "--config", config)
 	same.want(t, 0, "session (a call whose speech the gateway detects)", " events in ", "the same, event for event",
 		"properties hold that are proved of the net")
 	t.Logf("%d bytes: %s", len(data), same.stdout)
-	command(t, []string{"VOICEGW_TIMING_FRAME_GAP=450ms"}, "replay", file).want(t, 0, "the same")
-	command(t, nil, "replay", file, "--timing-frame-gap=450ms").want(t, 0, "the same")
+	command(t, []string{"VOICEGW_TIMING_FRAME_GAP=450ms", "VOICEGW_TIMING_GOODBYE_AFTER=20s",
+		"VOICEGW_PROMPTS_GOODBYE=none"}, "replay", file).want(t, 0, "the same")
+	command(t, nil, append([]string{"replay", file}, flags...)...).want(t, 0, "the same")
+	command(t, nil, append([]string{"replay", file}, flags[:2]...)...).want(t, 2, "with other settings")
 
 	lines := strings.SplitAfter(string(data), "\n")
 	fired := regexp.MustCompile(`("kind":"fired","index":)\d+`)
@@ -57,10 +61,14 @@ func TestRecordAndReplay(t *testing.T) {
 		words      []string
 	}{
 		{"forged", changed(string(data), len(data)/2, fired, "${1}0"), 1, []string{"differs", "recorded: ", "replayed: "}},
+		{"renamed", changed(string(data), len(data)/2, regexp.MustCompile(`("kind":"fired".*"name":")`), "${1}x"), 1,
+			[]string{"differs", "recorded: ", " fired x"}},
 		{"cut", string(data[:len(data)-20]), 3, []string{"the same", "its last line is cut off"}},
 		{"early", strings.Join(lines[:9], ""), 3, []string{"the same", "before the call does"}},
 		{"sampled", strings.Replace(string(data), `"complete":true`, `"complete":false`, 1), 3,
 			[]string{"events are missing"}},
+		{"lost", strings.Join(lines[:9], "") + lines[9][:7] + "\n" + `{"note":"incomplete","after":8}` + "\n", 3,
+			[]string{"line 11", "incomplete", "events after 8 are missing"}},
 		{"gap", strings.Join(append(lines[:5:5], lines[6:]...), ""), 2, []string{"line 6", "event 6 where 5 is due"}},
 		{"damaged", strings.Replace(string(data), `"kind":"fired"`, `"kind":"fierd"`, 1), 2, []string{"line ", `"fierd"`}},
 		{"other", "hello\n", 2, []string{"no archive of events"}},
@@ -69,7 +77,7 @@ func TestRecordAndReplay(t *testing.T) {
 		path := writeFile(t, test.name+recordEnding, []byte(test.text))
 		command(t, nil, "replay", path, "--config", config).want(t, test.code, test.words...)
 	}
-	command(t, nil, "replay", file).want(t, 2, `made by net "session" with other timings`, "--config")
+	command(t, nil, "replay", file).want(t, 2, `made by net "session" with other settings`, "--config")
 	command(t, nil, "replay", file, "--timing-frame-gap=1h").want(t, 2, "timing.frame_gap", "150ms to 2s")
 	command(t, nil, "replay", filepath.Join(dir, "none")).want(t, 2, "no such file")
 }
@@ -123,11 +131,7 @@ func TestHoldToProof(t *testing.T) {
 	}
 	event.NewArchive(&data, p, event.ArchiveConfig{}).Append(m.Advance(time.Second).Events)
 	file := writeFile(t, "muted"+recordEnding, data.Bytes())
-	props, err := n.keeps()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if watched, err := holdToProof(file, p, watchable(p, props)); err != nil || watched < 5 {
+	if watched, err := holdToProof(file, p, watchable(p, n.keeps())); err != nil || watched < 5 {
 		t.Errorf("%d properties: %v", watched, err)
 	}
 	var a *answer

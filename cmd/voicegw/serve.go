@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,13 +58,16 @@ type serving struct {
 	load      *access.Load
 	gate      *gate
 	door      *door
-	ws        *ws.Door // of /v1/voice
 	protocols *protocols
 }
 
 // serve takes calls until ctx is done, and then ends them.
 func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error) {
-	log := newLogger(o.log, stderr)
+	signal.Ignore(syscall.SIGPIPE) // whoever reads the log may die
+	written := newLogWriter(stderr)
+	defer written.close()
+	stderr = written
+	log := newLogger(o.log, written)
 	if err := makeRecords(o.record); err != nil {
 		return err
 	}
@@ -82,8 +86,9 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(gw.Metrics(), collectors.NewGoCollector(),
+	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(logMetrics(written)...)
 	admin, err := openAdmin(o, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), log)
 	if err != nil {
 		_ = s.door.listener.Close()
@@ -101,7 +106,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	return s.until(ctx)
 }
 
-// newServing makes the gateway and who stands before it: the one tells the other how late its nets are. Its error is a
+// newServing builds the gateway and its admission guard; the gateway reports net lateness to the guard. An error is a
 // mistake in the settings.
 func newServing(o *options, m *model, log *zap.Logger) (*serving, error) {
 	guard, load, err := o.guard()
@@ -110,6 +115,7 @@ func newServing(o *options, m *model, log *zap.Logger) (*serving, error) {
 	}
 	cfg := o.gateway(m, log)
 	cfg.Lateness = load.Late
+	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
 	if err := o.readSession(&cfg); err != nil {
 		return nil, err
 	}
@@ -140,16 +146,10 @@ func (s *serving) listen() (err error) {
 
 // open opens the doors: every one of them takes its calls through the guard.
 func (s *serving) open() (err error) {
-	cfg := s.o.webSocket()
-	cfg.Lines, cfg.Log = access.NewLines(s.gw, s.guard), s.log
-	cfg.Offer.Instructions = slices.Sorted(maps.Keys(s.o.instructions))
-	if s.ws, err = ws.New(cfg); err != nil {
+	if s.protocols, err = s.o.openProtocols(s.gw.Lines(), s.log); err != nil {
 		return &usageError{err}
 	}
-	if s.protocols, err = s.o.openProtocols(cfg.Lines, s.log); err != nil {
-		return &usageError{err}
-	}
-	s.gate = &gate{next: s.protocols.before(routes(web.Handler(web.Config{}), s.ws, s.gw))}
+	s.gate = &gate{next: s.protocols.before(routes(web.Handler(web.Config{}), s.gw.Voice(), s.gw))}
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (s *serving) until(ctx context.Context) (err error) {
 	look()
 	ended := shutDown(s.o, s.door, s.gw, s.log)
 	if ended == nil {
-		ended = errors.Join(s.ws.Close(), s.protocols.Close()) // nothing is left to wait for
+		ended = s.protocols.Close() // nothing is left to wait for
 	}
 	err = errors.Join(err, ended)
 	running.Wait()
@@ -222,12 +222,18 @@ func (o *options) gateway(m *model, log *zap.Logger) voicegw.Config {
 		Net:          o.timing,
 		Activity:     o.speech,
 		CallsMax:     o.callsMax,
-		DialTimeout:  o.limits.dialTimeout + dialGrace,
-		ShowNet:      show,
-		Record:       recordIn(o.record),
-		Log:          log,
-		WS:           o.webSocket(),
-		Hooks:        voicegw.Hooks{Begin: asGranted(o.setup())},
+
+		TypedPerMinute:       o.limits.typedPerMinute,
+		HandshakesMax:        o.limits.handshakesMax,
+		HandshakesPerAddress: min(o.limits.handshakesPerAddress, o.limits.handshakesMax),
+
+		DialTimeout: o.limits.dialTimeout + dialGrace,
+		ShowNet:     show,
+		Record:      recordIn(o.record),
+		RecordLoss:  o.recordLoss,
+		Log:         log,
+		WS:          o.webSocket(),
+		Hooks:       voicegw.Hooks{Begin: asGranted(o.setup())},
 	}
 }
 

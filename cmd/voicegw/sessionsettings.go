@@ -49,12 +49,26 @@ func sessionSettings() []setting {
 			func(o *options) *string { return &o.session.toolsFile }, nil),
 	}
 	for i, name := range voicenets.Prompt(0).KeyNames() {
-		list = append(list, textSetting("prompts."+name, promptOtherwise(voicenets.Prompt(i)),
-			`the path of a WAV file, "default" (English) or "none"`, promptDoc(voicenets.Prompt(i)),
-			func(o *options) *string { return &o.session.prompts[i] }, nil))
+		list = append(list, promptSetting(voicenets.Prompt(i), name))
 	}
 	return append(list, silenceSettings()...)
 }
+
+// promptSetting is what is said as a prompt. Not every prompt has a recording of ours.
+func promptSetting(p voicenets.Prompt, name string) setting {
+	want := `the path of a WAV file, or "none"`
+	_, err := spoken.Open(spokenFile(name))
+	ours := err == nil
+	if ours {
+		want = `the path of a WAV file, "default" (English) or "none"`
+	}
+	return textSetting("prompts."+name, promptOtherwise(p), want, promptDoc(p),
+		func(o *options) *string { return &o.session.prompts[p] },
+		func(text string) bool { return ours || text != promptDefault })
+}
+
+// spokenFile is the name of a prompt's recording in spoken.
+func spokenFile(prompt string) string { return "prompts/" + prompt + ".wav" }
 
 // promptOtherwise is what a prompt is by default.
 func promptOtherwise(p voicenets.Prompt) string {
@@ -87,7 +101,7 @@ func silenceSettings() []setting {
 		return timeSetting("timing."+key, def, lo, hi, doc, func(o *options) *time.Duration { return field(&o.timing) })
 	}
 	const s = time.Second
-	return []setting{
+	list := []setting{
 		at("nudge_after", 4*s, s/2, 60*s, "a model that gives no reply is asked again",
 			func(c *voicenets.Config) *time.Duration { return &c.NudgeAfter }),
 		at("renew_after", 4*s, s/2, 60*s, "... then it gets a new connection, with the turn once more",
@@ -96,8 +110,8 @@ func silenceSettings() []setting {
 			func(c *voicenets.Config) *time.Duration { return &c.FallbackAfter }),
 		at("reply_deadline", 30*s, 2*s, 300*s, "the longest a turn of the caller's waits for any of that",
 			func(c *voicenets.Config) *time.Duration { return &c.ReplyDeadline }),
-		at("reprompt_after", 0, 0, time.Hour, "a caller who is silent for so long is asked who is there; 0 is never",
-			func(c *voicenets.Config) *time.Duration { return &c.RepromptAfter }),
+		orNever(at("reprompt_after", 0, s, time.Hour, "a caller who is silent for so long is asked who is there; 0s is never",
+			func(c *voicenets.Config) *time.Duration { return &c.RepromptAfter })),
 		at("goodbye_after", 15*s, s, time.Hour, "... and after so much more the call ends",
 			func(c *voicenets.Config) *time.Duration { return &c.GoodbyeAfter }),
 		at("consent_wait", 60*s, s, time.Hour, "how long a caller may think about consent",
@@ -107,13 +121,54 @@ func silenceSettings() []setting {
 		at("filler_after", 3*s/2, s/10, 60*s, "when the filler is said while a tool works",
 			func(c *voicenets.Config) *time.Duration { return &c.FillerAfter }),
 		at("rotate_after", 540*s, 60*s, 24*time.Hour, "how old a connection to the model becomes before it is "+
-			"replaced at a quiet moment; 47s later at the latest",
+			"replaced at a quiet moment",
 			func(c *voicenets.Config) *time.Duration { return &c.RotateAfter }),
+		at("rotate_soon", 2*s, s/20, 60*s, "... and how long it then waits for a reply that the model has not begun, or for "+
+			"the end that the model has announced",
+			func(c *voicenets.Config) *time.Duration { return &c.RotateSoon }),
+		at("rotate_within", 45*s, s, 300*s, "... and the longest it waits for a quiet moment",
+			func(c *voicenets.Config) *time.Duration { return &c.RotateWithin }),
+		at("stable", 10*s, s, 600*s, "how long a connection to the model must last for timing.backoff_* to begin anew",
+			func(c *voicenets.Config) *time.Duration { return &c.Stable }),
+		at("dial_every", s, s/10, 60*s, "how long until another dial of the model may begin, after four at once",
+			func(c *voicenets.Config) *time.Duration { return &c.DialEvery }),
+		at("drain_within", 60*s, s, 24*time.Hour, "how long a call may go on, until a quiet moment, when it is asked to end",
+			func(c *voicenets.Config) *time.Duration { return &c.DrainWithin }),
+		at("linger_lasts", 60*s, s, time.Hour, "how long a caller who was cut off is given more time (session.adaptive)",
+			func(c *voicenets.Config) *time.Duration { return &c.LingerLasts }),
 		at("digit_gap", 3*s, s/5, 60*s, "a pause that ends an entry of digits",
 			func(c *voicenets.Config) *time.Duration { return &c.DigitGap }),
 		at("farewell", 10*s, s, 60*s, "the longest the last words of a call may take",
 			func(c *voicenets.Config) *time.Duration { return &c.Farewell }),
 	}
+	defaults, err := voicenets.Config{}.Filled()
+	if err != nil {
+		panic(err) // the zero value works
+	}
+	for i, name := range []string{"first", "second", "third"} {
+		list = append(list,
+			at("backoff_"+name, defaults.Backoff[i], s/100, 60*s, "the wait before the "+name+" dial in a row that follows a "+
+				"broken connection", func(c *voicenets.Config) *time.Duration { return &c.Backoff[i] }))
+	}
+	for i, name := range []string{"linger", "linger_once", "linger_again"} {
+		who := []string{"", " of a caller who was cut off once", " of a caller who was cut off again"}[i]
+		least := min(defaults.Linger[i], s/50) // none is the default of the first alone
+		list = append(list, at(name, defaults.Linger[i], least, 5*s, "how long a turn"+who+" may go on after the end of "+
+			"speech (session.adaptive)", func(c *voicenets.Config) *time.Duration { return &c.Linger[i] }))
+	}
+	return list
+}
+
+// orNever lets a setting be 0s too, and nothing between that and its least.
+func orNever(s setting) setting {
+	store := s.store
+	s.want = "0s, or " + s.want
+	s.store = func(o *options, v value) bool {
+		ok := store(o, v)
+		d, err := time.ParseDuration(v.text)
+		return ok || err == nil && d == 0
+	}
+	return s
 }
 
 // readSession reads the files that the session's settings name.
@@ -127,9 +182,6 @@ func (o *options) readSession(c *voicegw.Config) error {
 	c.Prompts = map[voicenets.Prompt]voicegw.Prompt{}
 	for i, name := range voicenets.Prompt(0).KeyNames() {
 		p := voicenets.Prompt(i)
-		if p == voicenets.AskConsent && !c.Net.Consent || p == voicenets.Reprompt && c.Net.RepromptAfter == 0 {
-			continue // nobody would ask for it
-		}
 		from := o.session.prompts[i]
 		if from == "" {
 			from = promptOtherwise(p)
@@ -153,8 +205,8 @@ func readPrompt(name, from string) (*voicegw.Prompt, error) {
 	case promptNone:
 		return nil, nil
 	case promptDefault:
-		if data, err = spoken.ReadFile("prompts/" + name + ".wav"); err != nil {
-			return nil, fmt.Errorf("prompts.%s is %q, and there is no such default; name a WAV file", name, from)
+		if data, err = spoken.ReadFile(spokenFile(name)); err != nil {
+			return nil, fmt.Errorf("prompts.%s: %w", name, err)
 		}
 	default:
 		if data, err = readBounded(from, promptFileMax); err != nil {

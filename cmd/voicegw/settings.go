@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap/zapcore"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
@@ -48,6 +49,11 @@ func doorSettings() []setting {
 		textSetting("record", "none", "the path of a directory, which is made if it is not there",
 			"where to write the events of each call, for voicegw replay; neither audio nor words are among them",
 			func(o *options) *string { return &o.record }, canBeDirectory),
+		choiceSetting("record_loss", "end with session.consent, allow without", "what becomes of a call whose record cannot "+
+			"be written: it goes on (allow) or ends as record_lost (end)", []string{"allow", "end"},
+			func(o *options, i int) {
+				o.recordLoss = []voicegw.RecordLoss{voicegw.RecordLossAllowed, voicegw.RecordLossEnds}[i]
+			}),
 		boolSetting("insecure", "false", "allow a real key behind an address that others can reach: anybody may talk at "+
 			"your expense", func(o *options, b bool) { o.insecure = b }),
 		textSetting("tls.cert_file", "none", "the path of a certificate in PEM", "certificate for https",
@@ -197,8 +203,15 @@ func limitSettings() []setting {
 		timeSetting("limits.drain_limit", 15*second, 0, 24*time.Hour, "after that, for running calls to come to their "+
 			"end; in the last 70s of it they take leave at a quiet moment",
 			func(o *options) *time.Duration { return &o.limits.drainLimit }),
-		numberSetting("limits.connections_per_address", 0, 0, 200_000, "connections of one network address at one time; 0: "+
-			"as many as calls_max and half of the rest", func(o *options) *int { return &o.limits.connectionsPerAddress }),
+		numberSetting("limits.typed_per_minute", 20, 1, 6_000, "texts and entries of digits that a caller types in a call: "+
+			"as many at once, then evenly", func(o *options) *int { return &o.limits.typedPerMinute }),
+		numberSetting("limits.handshakes_max", 256, 1, 100_000, "callers at one time whose hello is still to come; they "+
+			"hold no line, and one more pushes out the oldest of the address that has the most",
+			func(o *options) *int { return &o.limits.handshakesMax }),
+		numberSetting("limits.handshakes_per_address", 64, 1, 100_000, "of them, of one network address; behind a proxy: "+
+			"as many as handshakes_max", func(o *options) *int { return &o.limits.handshakesPerAddress }),
+		numberSetting("limits.connections_per_address", 0, 0, 200_000, "connections of one network address at one time, "+
+			"calls among them; 0: calls_max and 128", func(o *options) *int { return &o.limits.connectionsPerAddress }),
 	}
 }
 

@@ -27,8 +27,8 @@ func signalOf(ctx context.Context) os.Signal {
 }
 
 // untilSignalled is a context that is done at the first SIGINT or SIGTERM, which is its cause. The second one ends the
-// process at once, whatever it does. stop takes the signals back and waits for the goroutine.
-func untilSignalled(ctx context.Context, stderr io.Writer) (_ context.Context, stop func()) {
+// process at once with an exit code, whatever it does. stop takes the signals back and waits for the goroutine.
+func untilSignalled(ctx context.Context, stderr io.Writer, code int) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -40,11 +40,11 @@ func untilSignalled(ctx context.Context, stderr io.Writer) (_ context.Context, s
 			select {
 			case s := <-signals:
 				if n > 0 {
-					fmt.Fprintln(stderr, "voicegw: ended at once by a second signal")
-					os.Exit(exitFailed)
+					say(stderr, "voicegw: ended at once by a second signal\n")
+					os.Exit(code)
 				}
-				fmt.Fprintf(stderr, "voicegw: %v: ending; a second signal ends at once\n", s)
 				cancel(signalled{s})
+				say(stderr, fmt.Sprintf("voicegw: %v: ending; a second signal ends at once\n", s))
 			case <-over:
 				return
 			}

@@ -22,17 +22,42 @@ func (c *configuration) checkTogether(o *options) {
 	c.noteIdle(o)
 }
 
-// noteIdle notes what was set for doors that are not open. That is no mistake: another run may open them.
+// noteIdle notes settings that have no effect because of others. That is no mistake: another run may use them.
 func (c *configuration) noteIdle(o *options) {
 	for i := range c.table {
 		key := c.table[i].key
-		section, _, _ := strings.Cut(key, ".")
-		if v, ok := c.given[key]; ok && v.text != "" && slices.Contains(doorNames(), section) &&
-			!slices.Contains(o.doors.open, section) {
-			o.notes = append(o.notes, fmt.Sprintf("%s (from %s) has no effect: doors does not name %s", key, v.from.name,
-				section))
+		v, ok := c.given[key]
+		if why := o.idle(key); ok && v.text != "" && v.text != c.table[i].def && why != "" {
+			o.notes = append(o.notes, fmt.Sprintf("%s (from %s) has no effect: %s", key, v.from.name, why))
 		}
 	}
+}
+
+// idle says why a setting has no effect, "" for one that has.
+func (o *options) idle(key string) string {
+	section, _, _ := strings.Cut(key, ".")
+	if slices.Contains(doorNames(), section) && !slices.Contains(o.doors.open, section) {
+		return "doors does not name " + section
+	}
+	switch key {
+	case "prompts.filler", "timing.filler_after", "timing.tool_timeout":
+		if o.session.toolsFile == "" {
+			return "session.tools_file names no tools"
+		}
+	case "timing.linger", "timing.linger_once", "timing.linger_again", "timing.linger_lasts":
+		if !o.timing.Adaptive {
+			return "session.adaptive is false"
+		}
+	case "prompts.ask_consent", "timing.consent_wait":
+		if !o.timing.Consent {
+			return "session.consent is false"
+		}
+	case "prompts.reprompt", "timing.goodbye_after":
+		if o.timing.RepromptAfter == 0 {
+			return "timing.reprompt_after is 0"
+		}
+	}
+	return ""
 }
 
 // checkSpeech wants no more frames of speech than the window that counts them has.

@@ -182,7 +182,7 @@ func unproved(t *testing.T, env []string, args ...string) string {
 	}
 	server := httptest.NewServer(s.gate)
 	t.Cleanup(func() {
-		err := errors.Join(s.gw.Close(), s.ws.Close(), s.protocols.Close(), s.door.listener.Close(), m.close())
+		err := errors.Join(s.gw.Close(), s.protocols.Close(), s.door.listener.Close(), m.close())
 		server.Close()
 		if err != nil {
 			t.Error(err)

@@ -2,32 +2,29 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/mutate"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// markingsMax bounds each exploration.
-const markingsMax = 1_000_000
-
 func verifyCommand() *cobra.Command {
 	var c fileCheck
 	cmd := &cobra.Command{
-		Use:   "verify [NET | FILE --property P ...]",
+		Use:   "verify [NET | --config FILE | FILE --property P ...]",
 		Short: "prove what nets must keep: those that calls run on, or one from a file",
-		Long: "verify visits every marking of a net that calls run on, closed with an environment in which anything may\n" +
-			"come at any time, and whatever its timers do, and prints a verdict for each property: proved, by a list of\n" +
-			"markings that a second program goes through again, refuted, with a run of the net that shows it, or unknown.\n" +
-			"`voicegw net --list` names the nets; without a name it checks all.\n\n" +
+		Long: "verify proves what `voicegw serve` proves before it takes calls, anew and without certificates of others,\n" +
+			"and prints a verdict for each claim: proved, refuted, with a run of the net that shows it, or unknown. It\n" +
+			"explores the net in an environment in which anything may come at any time, and has a second program go\n" +
+			"through the list of markings again. Beside that come what the structure of the net tells, and the worst case\n" +
+			"of everything that has a time limit.\n\n" +
+			"With --config, or any other flag or environment variable that serve takes, it proves the nets of a serve with\n" +
+			"these settings: one for each kind of session a caller can ask for. `voicegw net --list` names the nets of a\n" +
+			"serve without settings; NET is one of them. Without either it proves all of those.\n\n" +
 			"With --mutate NET is changed in one place at a time instead, with small counts, and verify prints how many\n" +
 			"changes a property refutes. That takes minutes a part, up to half an hour for all of a net;\n" +
 			"--mutants digits/ looks at one part.\n\n" +
@@ -37,12 +34,18 @@ func verifyCommand() *cobra.Command {
 			"  never EXPR          no marking satisfies EXPR, such as on_1 >= 1 && closed == 0 (also ||, ! and parentheses)\n" +
 			"  reach EXPR          some marking does\n" +
 			"Intervals count if the file has some. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
-			"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong.",
+			"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong, 4 if something else failed.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.kept.notes = cmd.ErrOrStderr()
 			if err := c.checkMutate(cmd.Flags().Changed("mutants")); err != nil {
 				return err
+			}
+			switch yes, err := c.configured(cmd.Flags(), args); {
+			case err != nil:
+				return err
+			case yes:
+				return c.runConfigured(cmd)
 			}
 			if len(args) == 1 && isNetFile(args[0]) {
 				if c.mutate {
@@ -53,6 +56,7 @@ func verifyCommand() *cobra.Command {
 			return c.runShipped(cmd.Context(), argument(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	addServeFlags(cmd)
 	cmd.Flags().StringArrayVar(&c.properties, "property", nil,
 		"what to check of the net in FILE, or the name of a property of NET; more than once for more")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print a JSON list of verdicts")
@@ -67,7 +71,7 @@ func verifyCommand() *cobra.Command {
 	return cmd
 }
 
-// runShipped checks the nets we ship: one by name, or all.
+// runShipped checks the nets of a gateway without settings: one by name, or all.
 func (c *fileCheck) runShipped(ctx context.Context, name string, stdout, stderr io.Writer) error {
 	nets := shippedNets()
 	if name != "" {
@@ -89,155 +93,31 @@ func (c *fileCheck) runShipped(ctx context.Context, name string, stdout, stderr 
 
 // verifyNets prints what check finds out about each net. It returns an error unless everything is proved.
 func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writer,
-	check func(shippedNet, context.Context, []*verify.Property) (*verify.Report, error)) error {
-	var open []string
-	outcome, found := verify.Proved, []finding{}
+	check func(shippedNet, context.Context) (*voicenets.Proof, error)) error {
+	v := newVerdicts(c, w)
 	for _, n := range nets {
-		props, err := c.pick(n)
+		proof, err := check(n, ctx)
 		if err != nil {
 			return err
 		}
-		report, err := check(n, ctx, props)
-		if err != nil {
-			return err
-		}
-		report.Net = n.name
-		these := findings(report)
-		if err := c.write(report, these, nil); err != nil {
-			return err
-		}
-		found = append(found, these...)
-		if !c.json {
-			printVerdicts(w, n, report)
-			if err := c.printFigures(ctx, w, n); err != nil {
-				return err
-			}
-		}
-		if err := c.kept.keepShipped(report, n); err != nil {
-			return err
-		}
-		if o := report.Outcome(); o != verify.Proved {
-			open = append(open, n.name)
-			if outcome != verify.Refuted {
-				outcome = o
-			}
-		}
-	}
-	if c.json {
-		if err := printFindings(w, found); err != nil {
+		if err := v.add(n, proof); err != nil {
 			return err
 		}
 	}
-	if err := c.kept.finish(); err != nil {
-		return err
-	}
-	switch names := strings.Join(open, ", "); {
-	case outcome == verify.Refuted:
-		return answerf(exitFailed, "not everything holds of %s", names)
-	case len(open) > 0:
-		return answerf(exitOpen, "not everything is proved of %s", names)
-	}
-	return nil
+	return v.finish()
 }
 
-// keeps are the properties of a net we ship.
-func (n shippedNet) keeps() ([]*verify.Property, error) {
-	closed, err := n.closed()
+// verify proves the net that runs as serve does, but anew.
+func (n shippedNet) verify(ctx context.Context) (*voicenets.Proof, error) {
+	list, err := voicenets.Prover{Anew: true, Now: stopwatch()}.Prove(ctx, n.config)
 	if err != nil {
 		return nil, err
 	}
-	list := []*verify.Property{voicenets.Capacity()}
-	for _, part := range voicenets.Proofs(n.config, closed) {
-		list = append(list, part.Props...)
-	}
-	return list, nil
+	return list[0], nil
 }
 
-// closed is the net that runs in a hostile environment.
-func (n shippedNet) closed() (*petri.Program, error) {
-	net, err := voicenets.Hostile(n.config)
-	if err != nil {
-		return nil, err
-	}
-	return petri.Compile(net)
-}
-
-// pick is the properties that --property names, or all.
-func (c *fileCheck) pick(n shippedNet) ([]*verify.Property, error) {
-	all, err := n.keeps()
-	if err != nil {
-		return nil, err
-	}
-	if len(c.properties) == 0 {
-		return all, nil
-	}
-	var names []string
-	for _, p := range all {
-		names = append(names, p.Name)
-	}
-	var picked []*verify.Property
-	for _, name := range c.properties {
-		i := slices.Index(names, name)
-		if i < 0 {
-			return nil, usagef("%s has no property %q; %s", n.name, name,
-				suggest(name, names, "its properties are "+strings.Join(names, ", ")))
-		}
-		picked = append(picked, all[i])
-	}
-	return picked, nil
-}
-
-// verify proves the net that runs, in a hostile environment, slice by slice.
-func (n shippedNet) verify(ctx context.Context, props []*verify.Property) (*verify.Report, error) {
-	closed, err := n.closed()
-	if err != nil {
-		return nil, err
-	}
-	asked := map[string]bool{}
-	for _, p := range props {
-		asked[p.Name] = true
-	}
+// stopwatch is a clock that begins now.
+func stopwatch() verify.Clock {
 	start := time.Now()
-	clock := func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) }
-	report, err := verify.RunParts(ctx, closed, verify.Config{Max: markingsMax, Now: clock, Certify: true},
-		[]*verify.Property{voicenets.Capacity()}, voicenets.Proofs(n.config, closed)...)
-	if err != nil {
-		return nil, err
-	}
-	report.Results = slices.DeleteFunc(report.Results, func(r verify.Result) bool { return !asked[r.Property.Name] })
-	return &report.Report, nil
-}
-
-func printVerdicts(w io.Writer, n shippedNet, r *verify.Report) {
-	fmt.Fprintf(w, "%s: %s\n", n.name, n.doc)
-	var total verify.Seconds
-	for _, res := range r.Results {
-		fmt.Fprintf(w, "  %-8s %-16s %s\n", res.Outcome, res.Property.Name, res.Property.Doc)
-		if res.Outcome != verify.Proved {
-			fmt.Fprintf(w, "           %s\n", res.Reason)
-		}
-		for _, line := range storyLines(res.Witness) {
-			fmt.Fprintf(w, "             %s\n", line)
-		}
-		total += res.Seconds
-	}
-	if len(r.Results) > 0 {
-		fmt.Fprintf(w, "  %s, %.2f s\n", r.Outcome(), float64(total))
-	}
-}
-
-// printFigures prints how long things take at most, unless single properties were asked for.
-func (c *fileCheck) printFigures(ctx context.Context, w io.Writer, n shippedNet) error {
-	if len(c.properties) > 0 {
-		return nil
-	}
-	list, err := voicenets.Figures(ctx, n.config)
-	if err != nil {
-		return answerf(exitFailed, "%v", err)
-	}
-	fmt.Fprintln(w, "  the worst cases, whatever its environment does and whenever; some run attains each:")
-	for _, f := range list {
-		fmt.Fprintf(w, "    %8v  %-17s %s\n", f.Most, f.Name, f.Doc)
-	}
-	return nil
+	return func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) }
 }

@@ -40,6 +40,11 @@ type finding struct {
 	Seconds     float64        `json:"seconds"`
 	Certificate *certified     `json:"certificate"` // null: there is none
 	Witness     *witnessJSON   `json:"witness"`     // null: there is none
+
+	// Only of a net that calls run on.
+	Slice  string   `json:"slice,omitempty"`   // that decides it
+	Source string   `json:"source,omitempty"`  // of the certificate
+	MostMS *float64 `json:"most_ms,omitempty"` // the worst case of a claim about time
 }
 
 // certified says what proof was checked again, by code that did not make it.
@@ -80,9 +85,15 @@ func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	report, err := n.check(ctx, props, stderr)
+	idle := idleTransitions{timed: n.file.Timed}
+	report, err := n.check(ctx, props, &idle, stderr)
 	if err != nil {
 		return err
+	}
+	warn(stderr, name, "place", "is in no arc", "are in no arc", n.unused())
+	warn(stderr, name, "transition", "never fires", "never fire", idle.names)
+	if c.certificates != "" && len(n.file.Higher) > 0 {
+		fmt.Fprintf(stderr, "warning: %s has priorities, and no certificate is made of a net with priorities\n", name)
 	}
 	found := findings(report)
 	for i, p := range props {
@@ -150,7 +161,7 @@ func (n *fieldNet) property(text string, m *verify.Model, u *unbounded) (*verify
 		if n.file.Timed {
 			p = stateclass.DeadlockFree(stateclass.Options{})
 		}
-		return u.never(p, "dead"), nil // a net of a file has no sinks
+		return u.never(p, "dead()"), nil // a net of a file has no sinks
 	case verb == "bound":
 		return n.bound(rest, m, u)
 	case verb != "never" && verb != "reach":
@@ -203,8 +214,9 @@ func (n *fieldNet) bound(text string, m *verify.Model, u *unbounded) (*verify.Pr
 	return u.never(p, exceeds(place, int(limit))), nil
 }
 
-// check runs the checks.
-func (n *fieldNet) check(ctx context.Context, props []*verify.Property, stderr io.Writer) (*verify.Report, error) {
+// check runs the checks and finds the transitions that never fire. Nets with priorities are not certified.
+func (n *fieldNet) check(ctx context.Context, props []*verify.Property, idle *idleTransitions,
+	stderr io.Writer) (*verify.Report, error) {
 	p := newProgress(stderr, "states")
 	defer p.end()
 	start := time.Now()
@@ -216,9 +228,9 @@ func (n *fieldNet) check(ctx context.Context, props []*verify.Property, stderr i
 		Semantics: verify.Interleave,
 		Prefer:    n.file.Higher,
 		Progress:  p.step,
-		Certify:   true,
+		Certify:   len(n.file.Higher) == 0,
 		Now:       func() verify.Seconds { return verify.Seconds(time.Since(start).Seconds()) },
-	}, append(slices.Clip(props), counted)...)
+	}, append(slices.Clip(props), counted, idle.property())...)
 	if err != nil {
 		return nil, stopped(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,74 @@ func TestVerifyFile(t *testing.T) {
 		command(t, nil, args...).want(t, test.code, test.words...)
 	}
 	command(t, nil, "verify", filepath.Join(t.TempDir(), "none.net"), "--property", "deadlock-free").want(t, 2, "none.net")
+}
+
+// TestVerifyPriorities: a file with priorities gets verdicts, with and without intervals, that agree with the markings
+// that explore finds.
+func TestVerifyPriorities(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text     string
+		verdicts map[string]int // exit codes
+	}{
+		"untimed": {"pl p (1)\ntr a p -> q\ntr b p -> r\npr a > b\n",
+			map[string]int{"never r": 0, "reach r": 1, "bound r <= 0": 0, "never q": 1, "reach q": 0, "deadlock-free": 1}},
+		"timed": {"pl p (1)\npl x (1)\ntr a [0,w[ x -> y\ntr b [1,1] p -> r\npr a > b\n",
+			map[string]int{"never r && x": 0, "reach r": 0, "reach r && x": 1, "bound r <= 0": 1, "never r": 1}},
+		"without end": {"pl p (1)\npl x (1)\ntr a p x -> p*2 x\ntr b p -> q\npr a > b\n",
+			map[string]int{"never q": 3, "reach q": 3, "never x > 1": 0, "reach x == 0": 1, "reach p == 9": 0}},
+	} {
+		file := writeFile(t, name+".net", []byte(test.text))
+		for property, code := range test.verdicts {
+			if code != 3 && name == "without end" && !solvers() && !strings.Contains(property, "9") {
+				code = 3
+			}
+			r := command(t, nil, "verify", file, "--property", property, "--json")
+			r.want(t, code, `"certificate"`)
+		}
+	}
+	file := writeFile(t, "urgent.net", []byte("pl p (1)\ntr a p -> q\ntr b p -> r\npr a > b\n"))
+	command(t, nil, "verify", file, "--property", "never r", "--certificates", t.TempDir()).want(t, 0,
+		"has priorities, and no certificate is made of a net with priorities")
+	waits := writeFile(t, "waits.net", []byte("pl p (1)\ntr a [1,2] p -> q\ntr b p -> r\npr a > b\n"))
+	command(t, nil, "verify", waits, "--property", "never r").want(t, 2, waits+":4: priority of transition a, which waits")
+}
+
+func solvers() bool {
+	_, err := exec.LookPath("z3")
+	return err == nil
+}
+
+// TestVerifyWarns: verify warns about places and transitions that a file leaves unused. The verdict stays.
+func TestVerifyWarns(t *testing.T) {
+	t.Parallel()
+	const text = "pl p (1)\npl q\npl lonely (2)\ntr t p -> p\ntr u q qq -> p\n"
+	for _, timed := range []string{"", "tr v [1,2] p -> p\n"} {
+		file := writeFile(t, "slips.net", []byte(text+timed))
+		r := command(t, nil, "verify", file, "--property", "deadlock-free", "--json")
+		r.want(t, 0, "warning: "+file+": place lonely is in no arc", "warning: "+file+": transition u never fires")
+		if strings.Contains(r.stdout, "warning") || strings.Contains(r.stderr, "transition t ") {
+			t.Errorf("%+v", r)
+		}
+		r = command(t, nil, "explore", file)
+		r.want(t, 0, "warning: "+file+": place lonely is in no arc", "never fires")
+	}
+	var many strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&many, "pl p%d\ntr t%d p%d ->\npl q%d\n", i, i, i, i)
+	}
+	file := writeFile(t, "many.net", []byte(many.String()))
+	r := command(t, nil, "verify", file, "--property", "never p1")
+	r.want(t, 0, "place q9 is in no arc", "and 90 places more are in no arc", "transition t9 never fires",
+		"and 90 transitions more never fire")
+	if strings.Contains(r.stderr, "q10 ") {
+		t.Error(r.stderr)
+	}
+	growing := command(t, nil, "verify", testNet("growing.net"), "--property", "reach p == 5")
+	growing.want(t, 0)
+	if strings.Contains(growing.stderr, "warning") {
+		t.Errorf("not everything was visited: %s", growing.stderr)
+	}
 }
 
 // TestVerifyUnbounded: what no exploration exhausts is decided by solvers if they are there, either way, and by none

@@ -20,7 +20,8 @@ func newUnbounded() *unbounded {
 }
 
 // never lets solvers look for an invariant that excludes an expression, where an exploration that p is decided by did
-// not visit everything. The solvers' model has no capacities and no time, so what it never reaches is never reached.
+// not visit everything. The solvers' model has no capacities, no time and no priorities, so what it never reaches is
+// never reached.
 func (u *unbounded) never(p *verify.Property, expr string) *verify.Property {
 	return u.ask(p, expr, func(v verify.Verdict) verify.Verdict { return v })
 }
@@ -40,8 +41,12 @@ func (u *unbounded) reach(p *verify.Property, expr string) *verify.Property {
 
 func (u *unbounded) ask(p *verify.Property, expr string, read func(verify.Verdict) verify.Verdict) *verify.Property {
 	q := *p
+	q.Requires = nil // of a proof by exploration, below; one for all sizes ignores time
 	q.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 		v, err := p.Check(ctx, pass)
+		if err == nil && v.Outcome == verify.Proved {
+			return rest(ctx, pass, v, p.Requires)
+		}
 		if err != nil || v.Outcome != verify.Unknown || v.Cause != verify.Capped && v.Cause != verify.Faulty {
 			return v, err
 		}
@@ -59,6 +64,21 @@ func (u *unbounded) ask(p *verify.Property, expr string, read func(verify.Verdic
 		return read(again), nil
 	}
 	return &q
+}
+
+// rest holds a proof to what it needs.
+func rest(ctx context.Context, pass *verify.Pass, v verify.Verdict, needs []*verify.Property) (verify.Verdict, error) {
+	for _, need := range needs {
+		got, err := need.Check(ctx, pass)
+		if err != nil {
+			return v, err
+		}
+		if got.Outcome != verify.Proved {
+			return verify.Doubt(v.Method, verify.Unproved, v.States, "it needs %s, which is %s: %s", need.Name, got.Outcome,
+				got.Reason), nil
+		}
+	}
+	return v, nil
 }
 
 // certified says what proof was checked again, or nil. The certificate of an invariant counts no states.

@@ -34,7 +34,7 @@ func InBubble(t *testing.T, p Plan, story func(w *World)) {
 			t.Fatal(err)
 		}
 		defer func() { _ = w.Gateway.Close() }()
-		if w.Door, err = p.Door(w.Gateway); err != nil {
+		if w.Door, err = p.Door(w.Gateway.Lines()); err != nil {
 			t.Fatal(err)
 		}
 		defer serve(front, w.Door)()

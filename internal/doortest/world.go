@@ -66,7 +66,7 @@ func New(tb testing.TB, p Plan) *World {
 	if w.Gateway, err = voicegw.New(p.Gateway); err != nil {
 		tb.Fatal(err)
 	}
-	if w.Door, err = p.Door(w.Gateway); err != nil {
+	if w.Door, err = p.Door(w.Gateway.Lines()); err != nil {
 		tb.Fatal(err)
 	}
 	var handler http.Handler = w.Door

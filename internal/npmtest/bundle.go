@@ -23,3 +23,15 @@ func Bundle(tb testing.TB, module string) []byte {
 	}
 	return out
 }
+
+// CheckTypes has TypeScript read files, as strictly as it can, among the modules of a folder named node_modules beside
+// them. It fails with what TypeScript says.
+func CheckTypes(tb testing.TB, files ...string) {
+	tb.Helper()
+	program := filepath.Join(packages(tb), "node_modules", "typescript", "bin", "tsc")
+	args := append([]string{program, "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit",
+		"--target", "es2022", "--lib", "es2022,dom", "--module", "nodenext"}, files...)
+	if out, err := exec.Command("node", args...).CombinedOutput(); err != nil {
+		tb.Errorf("npmtest: check types: %v\n%s", err, out)
+	}
+}

@@ -217,30 +217,49 @@ func checkTargets(t *tree) []string {
 const layoutDocument = "docs/development.md"
 
 // checkLayout wants a line about each folder of Go code in the layout table of layoutDocument: a row that begins with
-// the folder between backquotes.
+// the folder between backquotes and ends with what layers grants it.
 func checkLayout(t *tree) []string {
 	f := t.find(layoutDocument)
 	if f == nil {
 		return []string{layoutDocument + ":1: there is none"}
 	}
-	row := regexp.MustCompile("^\\| `([^`]+)`")
-	rows := map[string]bool{}
+	row := regexp.MustCompile("^\\| `([^`]+)` \\|.*\\| ([^|]+) \\|$")
+	rows := map[string]string{}
 	for _, line := range f.lines() {
 		if m := row.FindStringSubmatch(line); m != nil {
-			rows[m[1]] = true
+			rows[m[1]] = m[2]
 		}
 	}
 	dirs := map[string]bool{}
 	for _, g := range t.files {
-		if g.isGo() && !rows[g.dir()] {
+		if g.isGo() {
 			dirs[g.dir()] = true
 		}
 	}
 	var out []string
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-		out = append(out, fmt.Sprintf("%s: the layout table has no row for `%s`", layoutDocument, dir))
+		shown, ok := rows[dir]
+		own, _ := layerOf(dir)
+		switch want := own.String(); {
+		case !ok:
+			out = append(out, fmt.Sprintf("%s: the layout table has no row for `%s`", layoutDocument, dir))
+		case shown != want:
+			out = append(out, fmt.Sprintf("%s: the row for `%s` grants %s; layers() grants %s", layoutDocument, dir, shown,
+				want))
+		}
 	}
 	return out
+}
+
+// String is the third column of the layout table.
+func (l layer) String() string {
+	switch {
+	case len(l.imports) == 0:
+		return "none"
+	case slices.Equal(l.imports, []string{"..."}):
+		return "everything"
+	}
+	return "`" + strings.Join(l.imports, "`, `") + "`"
 }
 
 // checkScripts wants shell scripts that can be started and that stop at the first error.
@@ -287,8 +306,10 @@ func docsBreaches() []breach {
 		{"unexplained", "targets", one("Makefile", ".PHONY: a\na: b\nX ?= 1\n"), []string{"no `## what"}},
 		{"not phony", "targets", one("Makefile", "a: b ## does\n"), []string{".PHONY"}},
 		{"explained", "targets", one("Makefile", ".PHONY: a\nX := y\na: b ## does\n\techo a: b\n"), nil},
-		{"no row", "layout", layout("| `audio/x` | y |\n"), []string{"`audio`"}},
-		{"row", "layout", layout("| `audio` | y |\n"), nil},
+		{"no row", "layout", layout("| `audio/x` | y | none |\n"), []string{"`audio`"}},
+		{"row", "layout", layout("| `audio` | y | none |\n"), nil},
+		{"row that grants more", "layout", layout("| `audio` | y | `petri` |\n"),
+			[]string{"grants `petri`; layers() grants none"}},
 		{"no table", "layout", one("a.go", "package p\n"), []string{"there is none"}},
 		{"not executable", "scripts", script("scripts/a.sh"), []string{"chmod"}},
 		{"careless", "scripts", one("x.sh", "#!/bin/sh\n"), []string{"pipefail", "chmod"}},

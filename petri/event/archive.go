@@ -27,8 +27,8 @@ type Header struct {
 	Run string `json:"run,omitempty"`
 	// Start is the wall clock of net time 0, for people.
 	Start time.Time `json:"start,omitzero"`
-	// Complete says that the archive gets every event; one that does not cannot
-	// be replayed.
+	// Complete says that the archive holds every event up to its last. An archive
+	// that does not cannot be replayed.
 	Complete bool `json:"complete"`
 }
 
@@ -37,8 +37,10 @@ type Header struct {
 //	{"seq":2,"at":10000000,"kind":"injected","index":3,"name":"edge[start]","slot":0,"size":640}
 //
 // at is net time in nanoseconds; index is that of a transition (fired) or a
-// place; name is for people. Lines that begin {"note" are Notes. An archive
-// holds keys and lengths of payloads, never payloads.
+// place; name is the same in words, which Replay compares too. Lines that begin
+// {"note" are Notes. The note "incomplete" says that events after it are
+// missing: no event follows it, and Replay refuses the archive. An archive holds
+// keys and lengths of payloads, never payloads.
 type Archive struct {
 	w    io.Writer
 	sync func() error
@@ -47,8 +49,9 @@ type Archive struct {
 	mu     sync.Mutex
 	header Header
 	begun  bool
+	marked bool // the note "incomplete" is written
 	buf    []byte
-	names  map[name]string
+	names  names
 	seq    uint64
 	err    error
 }
@@ -61,6 +64,9 @@ type name struct {
 	branch      uint8
 }
 
+// names are those made so far.
+type names map[name]string
+
 // ArchiveConfig says what an archive is called and when it is safe.
 type ArchiveConfig struct {
 	Run   string    // of the run
@@ -71,13 +77,14 @@ type ArchiveConfig struct {
 }
 
 // NewArchive makes an archive of one run of prog in w. Append writes to w once;
-// if w may block, put the archive behind a Queue. After an error of w nothing
-// more is written: see Err.
+// if w may block, put the archive behind a Queue. After an error of w the archive
+// has failed (see Err) and writes no more events, also if w works again: an
+// archive has no gaps. Incomplete then adds the note that says so.
 func NewArchive(w io.Writer, prog *petri.Program, cfg ArchiveConfig) *Archive {
 	if cfg.Sync == nil {
 		cfg.Sync = func() error { return nil }
 	}
-	return &Archive{w: w, sync: cfg.Sync, prog: prog, names: map[name]string{}, header: Header{
+	return &Archive{w: w, sync: cfg.Sync, prog: prog, names: names{}, header: Header{
 		Format: Format, Version: Version, Net: prog.Name(), Hash: Hash(prog), Run: cfg.Run, Start: cfg.Start, Complete: true,
 	}}
 }
@@ -86,7 +93,7 @@ func NewArchive(w io.Writer, prog *petri.Program, cfg ArchiveConfig) *Archive {
 func (a *Archive) Append(events []petri.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err != nil || len(events) == 0 {
+	if a.err != nil || a.marked || len(events) == 0 {
 		return
 	}
 	a.begin()
@@ -102,7 +109,7 @@ func (a *Archive) Append(events []petri.Event) {
 func (a *Archive) Note(n Note) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err != nil {
+	if a.err != nil || a.marked {
 		return
 	}
 	a.begin()
@@ -117,12 +124,30 @@ func (a *Archive) Stored() uint64 {
 	return a.seq
 }
 
-// Incomplete says, before the first event, that events will be missing.
+// Incomplete marks the archive as one that cannot be replayed. Before the first
+// event it says so in the header. Later it writes the note "incomplete" and the
+// archive ends there; Incomplete may be called again if w did not take the note.
 func (a *Archive) Incomplete() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.header.Complete = false
+	if !a.begun {
+		a.header.Complete = false
+		return
+	}
+	if a.marked {
+		return
+	}
+	// The line before may be torn: begin a new one. The reader skips empty lines.
+	mark := fmt.Appendf(nil, "\n"+`{"note":%q,"after":%d}`+"\n", incompleteNote, a.seq)
+	if err := a.write(mark); err == nil {
+		a.marked = true
+	} else if a.err == nil {
+		a.err = err
+	}
 }
+
+// incompleteNote is the note after which events are missing.
+const incompleteNote = "incomplete"
 
 // Err is why the archive stopped, or nil.
 func (a *Archive) Err() error {
@@ -148,15 +173,24 @@ func (a *Archive) flush() bool {
 	if a.err != nil {
 		return false
 	}
-	_, err := a.w.Write(a.buf)
+	a.err = a.write(a.buf)
+	a.buf = a.buf[:0]
+	return a.err == nil
+}
+
+// write writes and syncs.
+func (a *Archive) write(b []byte) error {
+	n, err := a.w.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
 	if err == nil {
 		err = a.sync()
 	}
 	if err != nil {
-		a.err = fmt.Errorf("event: archive %s: %w", a.header.Run, err)
+		return fmt.Errorf("event: archive %s: %w", a.header.Run, err)
 	}
-	a.buf = a.buf[:0]
-	return err == nil
+	return nil
 }
 
 // line appends an event, leaving out what its kind does not use.
@@ -170,7 +204,7 @@ func (a *Archive) line(e *petri.Event) {
 	b = append(b, e.Kind.String()...)
 	b = append(b, '"')
 	b = appendField(b, "index", int64(e.Index))
-	if s := a.name(e); s != "" {
+	if s := a.names.of(a.prog, e); s != "" {
 		b = append(b, `,"name":`...)
 		b = strconv.AppendQuote(b, s)
 	}
@@ -189,21 +223,21 @@ func appendField(b []byte, name string, v int64) []byte {
 	return strconv.AppendInt(b, v, 10)
 }
 
-// name is the event's transition or place in words, made once.
-func (a *Archive) name(e *petri.Event) string {
+// of is an event's transition or place in words, "" if it has none.
+func (n names) of(p *petri.Program, e *petri.Event) string {
 	switch e.Kind {
 	case petri.Started, petri.Ended, petri.Faulted:
 		return ""
 	}
 	k := name{e.Kind, e.Index, e.Slot, e.Mode, e.Branch}
-	s, ok := a.names[k]
+	s, ok := n[k]
 	if !ok {
 		if e.Kind == petri.Fired {
-			s = a.prog.FiringName(*e)
+			s = p.FiringName(*e)
 		} else {
-			s = a.prog.Places()[e.Index].SlotName(int(e.Slot))
+			s = p.Places()[e.Index].SlotName(int(e.Slot))
 		}
-		a.names[k] = s
+		n[k] = s
 	}
 	return s
 }

@@ -21,6 +21,7 @@ type Reader struct {
 	s      *bufio.Scanner
 	line   int
 	next   uint64
+	name   string // of the last event
 	cut    bool
 }
 
@@ -67,6 +68,7 @@ type record struct {
 	Seq    uint64        `json:"seq"`
 	At     time.Duration `json:"at"`
 	Kind   string        `json:"kind"`
+	Name   string        `json:"name"`
 	Index  int32         `json:"index"`
 	Slot   int32         `json:"slot"`
 	Size   int32         `json:"size"`
@@ -75,30 +77,47 @@ type record struct {
 	Note   string        `json:"note"`
 }
 
-// Next returns the next event, or io.EOF at the end. Any other error says in
-// which line the archive is damaged: not JSON, an unknown kind, a number or
-// time out of order, or a number missing in an archive that calls itself
-// complete.
+// Next returns the next event, or io.EOF at the end. The error is ErrIncomplete,
+// wrapped, where the archive says that events are missing from there on; a torn
+// line right before that is part of the gap. Any other error says in which line
+// the archive is damaged: not JSON, an unknown kind, a number or time out of
+// order, or a number missing in an archive that calls itself complete.
 func (r *Reader) Next() (petri.Event, error) {
+	rec, err := r.record()
+	if err != nil && !errors.Is(err, io.EOF) {
+		if next, nerr := r.record(); nerr == nil && next.Note == incompleteNote {
+			rec, err = next, nil
+		}
+	}
+	switch {
+	case err != nil:
+		return petri.Event{}, err
+	case rec.Note == incompleteNote:
+		return petri.Event{}, r.fail(fmt.Errorf("%w: events after %d are missing", ErrIncomplete, r.next-1))
+	}
+	return r.event(rec)
+}
+
+// record reads the next line that is an event or says that events are missing.
+func (r *Reader) record() (*record, error) {
 	for r.s.Scan() {
 		r.line++
 		if len(r.s.Bytes()) == 0 {
 			continue
 		}
-		var rec record
-		if err := json.Unmarshal(r.s.Bytes(), &rec); err != nil {
-			return petri.Event{}, r.fail(err)
+		rec := &record{}
+		if err := json.Unmarshal(r.s.Bytes(), rec); err != nil {
+			return nil, r.fail(err)
 		}
-		if rec.Note != "" {
-			continue
+		if rec.Note == "" || rec.Note == incompleteNote {
+			return rec, nil
 		}
-		return r.event(&rec)
 	}
 	if err := r.s.Err(); err != nil {
 		r.line++
-		return petri.Event{}, r.fail(err)
+		return nil, r.fail(err)
 	}
-	return petri.Event{}, io.EOF
+	return nil, io.EOF
 }
 
 func (r *Reader) event(rec *record) (petri.Event, error) {
@@ -109,7 +128,7 @@ func (r *Reader) event(rec *record) (petri.Event, error) {
 	if rec.Seq < r.next || rec.Seq > r.next && r.Header.Complete {
 		return petri.Event{}, r.fail(fmt.Errorf("event %d where %d is due", rec.Seq, r.next))
 	}
-	r.next = rec.Seq + 1
+	r.next, r.name = rec.Seq+1, rec.Name
 	return petri.Event{
 		Seq: rec.Seq, At: rec.At, Kind: kind, Branch: rec.Branch, Mode: rec.Mode,
 		Index: rec.Index, Slot: rec.Slot, Size: rec.Size,

@@ -31,10 +31,10 @@ func (d *Difference) Error() string {
 
 // Replay injects again what an archive says was injected, at the same net
 // times, into a new machine of the program, and holds every event to the
-// archive. Payloads are not needed: they decide nothing, and where a payload
-// chose a branch the archive says which. The error is a *Difference,
-// ErrOtherNet, ErrIncomplete, or says where the archive is damaged. It returns
-// how many events were replayed.
+// archive, with its name. Payloads are not needed: they decide nothing, and
+// where a payload chose a branch the archive says which. The error is a
+// *Difference, ErrOtherNet, ErrIncomplete, or says where the archive is damaged.
+// It returns how many events were replayed.
 func Replay(prog *petri.Program, archive io.Reader) (events uint64, err error) {
 	r, err := NewReader(archive)
 	if err != nil {
@@ -47,7 +47,7 @@ func Replay(prog *petri.Program, archive io.Reader) (events uint64, err error) {
 	if !r.Header.Complete {
 		return 0, fmt.Errorf("%w: its header says so", ErrIncomplete)
 	}
-	p := &replayer{prog: prog, log: &window{r: r, first: 1}}
+	p := &replayer{prog: prog, names: names{}, log: &window{r: r, first: 1}}
 	err = p.run()
 	return p.matched, err
 }
@@ -55,6 +55,7 @@ func Replay(prog *petri.Program, archive io.Reader) (events uint64, err error) {
 // replayer plays an archive.
 type replayer struct {
 	prog    *petri.Program
+	names   names
 	log     *window
 	m       *petri.Machine
 	matched uint64 // events that agree
@@ -156,13 +157,26 @@ func (p *replayer) match(events []petri.Event) (over bool, err error) {
 		if err := p.check(want); err != nil {
 			return false, err
 		}
-		if want != have {
-			return false, p.differ(want, p.prog.Describe(have))
+		if err := p.same(want, have, ""); err != nil {
+			return false, err
 		}
 		p.matched = have.Seq
 		p.log.forget(have.Seq)
 	}
 	return false, nil
+}
+
+// same compares an archived event and its name with what happened, of which
+// more is to be told.
+func (p *replayer) same(want, have petri.Event, more string) error {
+	if want != have {
+		return p.differ(want, p.prog.Describe(have)+more)
+	}
+	if name := p.log.name(have.Seq); name != p.names.of(p.prog, &have) {
+		return &Difference{Seq: have.Seq, Archived: fmt.Sprintf("%v %s %s", want.At, want.Kind, name),
+			Replayed: p.prog.Describe(have) + more}
+	}
+	return nil
 }
 
 // guarded reports a fault of the net where the archive has none.
@@ -188,8 +202,8 @@ func (p *replayer) afterFault(fault string) error {
 		if err != nil {
 			return &Difference{Seq: have.Seq, Archived: "nothing", Replayed: fault}
 		}
-		if want != have {
-			return p.differ(want, p.prog.Describe(have)+": "+fault)
+		if err := p.same(want, have, ": "+fault); err != nil {
+			return err
 		}
 		p.matched = have.Seq
 	}
@@ -239,8 +253,14 @@ func (p *replayer) choice(seq uint64) int {
 type window struct {
 	r     *Reader
 	first uint64 // number of buf[0]
-	buf   []petri.Event
+	buf   []archived
 	err   error
+}
+
+// archived is an event with the name that the archive has for it.
+type archived struct {
+	petri.Event
+	name string
 }
 
 // at returns the event with a number, reading on as far as needed.
@@ -249,14 +269,17 @@ func (w *window) at(seq uint64) (petri.Event, error) {
 		if w.err == nil {
 			var e petri.Event
 			if e, w.err = w.r.Next(); w.err == nil {
-				w.buf = append(w.buf, e)
+				w.buf = append(w.buf, archived{e, w.r.name})
 				continue
 			}
 		}
 		return petri.Event{}, w.err
 	}
-	return w.buf[seq-w.first], nil
+	return w.buf[seq-w.first].Event, nil
 }
+
+// name is the archive's name of an event that at has returned.
+func (w *window) name(seq uint64) string { return w.buf[seq-w.first].name }
 
 // forget drops events up to a number.
 func (w *window) forget(seq uint64) {

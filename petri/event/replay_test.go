@@ -54,7 +54,8 @@ func TestReplayFindsTheDifference(t *testing.T) {
 	changed := 0
 	for i := 1; i < len(lines)-1; i++ {
 		for _, c := range [][2]string{{`,"mode":1`, ""}, {`"at":1`, `"at":3`}, {`"kind":"fired"`, `"kind":"injected"`},
-			{`"slot":1`, `"slot":0`}, {`"index":2`, `"index":1`}, {`"kind":"dropped"`, `"kind":"refused"`}} {
+			{`"slot":1`, `"slot":0`}, {`"index":2`, `"index":1`}, {`"kind":"dropped"`, `"kind":"refused"`},
+			{`"name":"`, `"name":"x`}, {`"name":`, `"was":`}, {`"kind":"ended"`, `"kind":"ended","name":"x"`}} {
 			bad := strings.Replace(lines[i], c[0], c[1], 1)
 			if bad == lines[i] {
 				continue
@@ -143,7 +144,8 @@ func TestReplayRefuses(t *testing.T) {
 			"is damaged"},
 		{"before the start", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":1,"at":-5}` + "\n", p, nil,
 			"is damaged"},
-		{"after the end", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":0,"at":9000000000000000000}` + "\n" +
+		{"after the end", lines[0] + lines[1] +
+			`{"seq":2,"kind":"injected","index":0,"name":"edges[start]","at":9000000000000000000}` + "\n" +
 			`{"seq":3,"kind":"ended","index":-1,"at":9000000000000000000}` + "\n", p, nil, "event 3: the archive says"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -79,6 +79,9 @@ func (s *Sample) Stored() uint64 {
 	return s.seen
 }
 
+// Err is why the store behind failed, or nil.
+func (s *Sample) Err() error { return Failure(s.next) }
+
 // Notify passes fn on.
 func (s *Sample) Notify(fn func()) {
 	if n, ok := s.next.(Notifier); ok {

@@ -19,9 +19,26 @@ type Store interface {
 
 // A Notifier is a Store that becomes safe later than Append returns.
 type Notifier interface {
-	// Notify sets what is called, by any goroutine, when Stored has grown. fn
-	// must not block.
+	// Notify sets what is called, by any goroutine, when Stored has grown or the
+	// store has failed (see Failer). fn must not block.
 	Notify(fn func())
+}
+
+// A Failer is a Store that can fail for good: a full disk, a lost database.
+type Failer interface {
+	// Err says why no event after Stored will ever be stored, or returns nil. Once
+	// it returns an error, it keeps doing so and Stored stays where it is. A store
+	// that is also a Notifier calls fn when it fails. Any goroutine may call Err.
+	Err() error
+}
+
+// Failure returns the error of a store that has failed. It returns nil for a
+// store that has not failed or cannot.
+func Failure(s Store) error {
+	if f, ok := s.(Failer); ok {
+		return f.Err()
+	}
+	return nil
 }
 
 // A Noter is a Store that also wants to know what is no event of the net.
@@ -54,7 +71,8 @@ const (
 // String is the kind in a word.
 func (k NoteKind) String() string { return [...]string{"late", "on_time"}[k] }
 
-// incompleter is a Store that must be told that it does not get every event.
+// incompleter is a Store that must be told that it does not get every event, or
+// none any more.
 type incompleter interface{ Incomplete() }
 
 // markIncomplete tells a store, and what it wraps, that events are missing.

@@ -298,7 +298,7 @@ func TestTail(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	var m memory
-	q := NewQueue(&m, 10)
+	q := NewQueue(&m, QueueConfig{Events: 10})
 	grown := make(chan struct{}, 1)
 	q.Notify(func() { grown <- struct{}{} })
 	q.Incomplete()
@@ -329,7 +329,7 @@ func TestQueue(t *testing.T) {
 
 func TestQueueOverflow(t *testing.T) {
 	var m memory
-	q := NewQueue(&m, 4)
+	q := NewQueue(&m, QueueConfig{Events: 4})
 	q.Append(seqs(1, 3))
 	q.Append(seqs(4, 5))
 	q.Append(seqs(6, 6))

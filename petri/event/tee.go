@@ -3,7 +3,8 @@ package event
 import "github.com/voicegw/voicegw/petri"
 
 // Tee gives every event to each store, in the order of the arguments. Events
-// are stored when all of them have them. nil stores are left out; Tee of one is
+// are stored when all stores have them, so Tee fails as soon as one store fails;
+// wrap a store that may fail without consequence in Optional. nil stores are left out; Tee of one is
 // that store, and of none nil, which costs nothing.
 func Tee(stores ...Store) Store {
 	var t tee
@@ -35,6 +36,15 @@ func (t tee) Stored() uint64 {
 		least = min(least, s.Stored())
 	}
 	return least
+}
+
+func (t tee) Err() error {
+	for _, s := range t {
+		if err := Failure(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t tee) Notify(fn func()) {

@@ -33,12 +33,21 @@ type Config struct {
 	// Inbox is the most injections that may be queued, 1 to MaxInbox. Default
 	// 1024. Memory grows with use only.
 	Inbox int
+	// StoreWait is how long a durable output waits to be stored before the Store
+	// counts as failed. Default 5 s.
+	StoreWait time.Duration
+	// StoreFailed is called once, by the loop, when the Store has failed: by its
+	// own word (see event.Failer), or because an output waited for StoreWait. err
+	// says why. From then on a durable output whose events are not stored is never
+	// handed over. Like Out, StoreFailed must not block or wait for the run; it may
+	// inject. If it is nil, a net with durable outputs ends with ErrStore.
+	StoreFailed func(err error)
 	// Pending is the most outputs that may wait for a durable one to be stored,
 	// 1 to MaxPending; more is a fault. Default 4096.
 	Pending int
 	// Destinations names where an output place leads, by qualified place name.
-	// Outputs to one destination keep their order. Default: one destination for
-	// all.
+	// Outputs to one destination keep their order. Outputs to different
+	// destinations do not wait for each other. Default: one destination for all.
 	Destinations map[string]string
 	// Lateness is the declared bound: how much later than its logical time an
 	// output may be handed over before timed claims are void for that stretch,
@@ -68,6 +77,7 @@ func (c Config) filled(prog *petri.Program) (Config, error) {
 	}
 	c.Inbox = fallback(c.Inbox, 1024)
 	c.Pending = fallback(c.Pending, 4096)
+	c.StoreWait = fallback(c.StoreWait, 5*time.Second)
 	c.Lateness = fallback(c.Lateness, 50*time.Millisecond)
 	c.Grace = fallback(c.Grace, 5*time.Second)
 	switch {
@@ -75,6 +85,8 @@ func (c Config) filled(prog *petri.Program) (Config, error) {
 		return c, fmt.Errorf("runner: start %s: Inbox is %d; 1 to %d is possible", c.Name, c.Inbox, MaxInbox)
 	case c.Pending < 1 || c.Pending > MaxPending:
 		return c, fmt.Errorf("runner: start %s: Pending is %d; 1 to %d is possible", c.Name, c.Pending, MaxPending)
+	case c.StoreWait < 0:
+		return c, fmt.Errorf("runner: start %s: StoreWait is %v; it cannot be negative", c.Name, c.StoreWait)
 	case c.Lateness < 0:
 		return c, fmt.Errorf("runner: start %s: Lateness is %v; it cannot be negative", c.Name, c.Lateness)
 	case c.Grace < 0:

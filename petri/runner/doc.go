@@ -18,7 +18,9 @@
 //
 // Events are appended to the Store before what they put out is handed over. A
 // durable output waits until its events are stored; outputs to one destination
-// keep their order.
+// keep their order. A store that fails, or takes too long, fails that wait: the
+// output is never handed over, and Config.StoreFailed decides what becomes of
+// the run.
 //
 // A panic in an action, in Out or in the Store ends its own run and no other:
 // Err says why.

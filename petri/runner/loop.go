@@ -31,6 +31,7 @@ type loop struct {
 	timer    *time.Timer
 	armed    time.Duration // what timer is set to; petri.Forever: stopped
 	running  int           // tasks whose result has not come
+	broken   error         // why the store failed; nil: it works
 }
 
 // unanswered is what the loop took from the inbox and did not finish.
@@ -56,7 +57,7 @@ func (r *Runner) work() error {
 		if b.draining && ready.Wake == petri.Forever && l.running == 0 && l.sinks.pending == 0 && r.idle() {
 			return nil
 		}
-		r.wait(ready.Wake, b.now)
+		r.wait(min(ready.Wake, l.sinks.deadline(r.cfg.StoreWait)), b.now)
 	}
 }
 
@@ -71,7 +72,7 @@ func (r *Runner) idle() bool {
 
 // turn works off what was taken from the inbox, and what is due.
 func (r *Runner) turn(b batch) (petri.Ready, error) {
-	if err := r.release(); err != nil {
+	if err := r.release(b.now); err != nil {
 		return petri.Ready{}, err
 	}
 	for {
@@ -98,6 +99,9 @@ func (r *Runner) step(items []entry, now time.Duration) (petri.Ready, error) {
 	}
 	if r.cfg.Store != nil && len(ready.Events) > 0 {
 		r.cfg.Store.Append(ready.Events)
+		if err := r.judgeStore(); err != nil {
+			return ready, err
+		}
 	}
 	r.stat.count(ready.Events)
 	if len(ready.Out) > 0 {
@@ -173,7 +177,7 @@ func (r *Runner) flush() error {
 	}
 	l.timer.Reset(r.cfg.Grace)
 	for {
-		if err := r.release(); err != nil || l.sinks.pending == 0 {
+		if err := r.release(r.in.elapsed()); err != nil || l.sinks.pending == 0 {
 			return err
 		}
 		if !r.in.park() {

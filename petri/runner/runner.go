@@ -152,8 +152,8 @@ func (r *Runner) Drain(ctx context.Context) error {
 // tasks have returned.
 func (r *Runner) Done() <-chan struct{} { return r.done }
 
-// Err is why the run broke: a *PanicError, ErrPending, ErrResult or ErrStuck,
-// wrapped. It is nil while the run goes on and after a proper end.
+// Err is why the run broke: a *PanicError, ErrPending, ErrResult, ErrStore or
+// ErrStuck, wrapped. It is nil while the run goes on and after a proper end.
 func (r *Runner) Err() error {
 	select {
 	case <-r.done:

@@ -364,6 +364,7 @@ func TestStartRefuses(t *testing.T) {
 		{"pending", relay(false), Config{Pending: 1 << 17}, "runner: start relay: Pending is 131072; 1 to 65536 is possible"},
 		{"lateness", relay(false), Config{Lateness: -1}, "runner: start relay: Lateness is -1ns; it cannot be negative"},
 		{"grace", relay(false), Config{Name: "a", Grace: -1}, "runner: start a: Grace is -1ns; it cannot be negative"},
+		{"store wait", relay(false), Config{StoreWait: -1}, "runner: start relay: StoreWait is -1ns; it cannot be negative"},
 		{"destination", relay(false), Config{Destinations: map[string]string{"in": "peer"}},
 			`runner: start relay: Destinations names "in", which is not an output place of net "relay"`},
 		{"intervals", intervals, Config{}, `transition "fire" waits for [1ns,2ns]`},

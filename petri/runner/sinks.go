@@ -31,7 +31,11 @@ type held struct {
 	token petri.Token
 	sink  *sink
 	at    time.Duration
+	since time.Duration // it waits
 }
+
+// unstored reports whether h waits for the store, not only for what is before it.
+func (h *held) unstored(stored uint64) bool { return h.sink.durable && h.token.Seq() > stored }
 
 func newSinks(prog *petri.Program, cfg *Config) (sinks, error) {
 	s := sinks{of: make([]sink, len(prog.Places()))}
@@ -98,6 +102,9 @@ func (r *Runner) hand(ready petri.Ready) error {
 		n++
 	}
 	r.late(oldest, n, ready.Events[len(ready.Events)-1].Seq)
+	if l.broken != nil && l.sinks.pending > 0 {
+		r.pour()
+	}
 	return nil
 }
 
@@ -109,38 +116,69 @@ func (r *Runner) stored() uint64 {
 	return r.cfg.Store.Stored()
 }
 
+// hold lets an output wait in its destination.
 func (r *Runner) hold(h held) error {
 	s := &r.loop.sinks
 	if s.pending >= r.cfg.Pending {
 		return fmt.Errorf("%w: %d, the last at %q", ErrPending, s.pending, h.token.Place())
 	}
+	h.since = r.in.elapsed()
 	s.pending++
 	h.sink.dest.pending = append(h.sink.dest.pending, h)
 	return nil
 }
 
-// release hands over what no longer has to wait.
-func (r *Runner) release() error {
+// release hands over what no longer has to wait. A store that has failed, or
+// fails now because something waited for too long, discards the rest.
+func (r *Runner) release(now time.Duration) error {
 	s := &r.loop.sinks
-	if s.pending == 0 {
+	if err := r.judgeStore(); err != nil || s.pending == 0 {
+		return err
+	}
+	r.pour()
+	if now < s.deadline(r.cfg.StoreWait) {
 		return nil
 	}
-	stored, oldest, last, waited := r.stored(), petri.Forever, uint64(0), s.pending
+	err := r.storeBroke(fmt.Errorf("an output was not stored within %v", r.cfg.StoreWait))
+	r.pour()
+	return err
+}
+
+// pour hands over what is stored and what waits only behind that; of a store that
+// has failed it discards the rest.
+func (r *Runner) pour() {
+	s := &r.loop.sinks
+	stored, oldest, last, handed := r.stored(), petri.Forever, uint64(0), 0
 	for _, d := range s.dests {
 		n := 0
-		for n < len(d.pending) && (!d.pending[n].sink.durable || d.pending[n].token.Seq() <= stored) {
+		for n < len(d.pending) && (r.loop.broken != nil || !d.pending[n].unstored(stored)) {
 			h := &d.pending[n]
 			s.pending--
 			n++
+			if h.unstored(stored) {
+				r.stat.discard()
+				continue
+			}
 			r.deliver(h.sink, h.token)
 			oldest, last = min(oldest, h.at), max(last, h.token.Seq())
+			handed++
 		}
 		rest := copy(d.pending, d.pending[n:])
 		clear(d.pending[rest:])
 		d.pending = d.pending[:rest]
 	}
-	r.late(oldest, waited-s.pending, last)
-	return nil
+	r.late(oldest, handed, last)
+}
+
+// deadline is when the oldest output that waits will have waited for most.
+func (s *sinks) deadline(most time.Duration) time.Duration {
+	at := petri.Forever
+	for _, d := range s.dests {
+		if len(d.pending) > 0 {
+			at = min(at, d.pending[0].since+most)
+		}
+	}
+	return at
 }
 
 // deliver acts on one output.

@@ -26,6 +26,7 @@ type Stats struct {
 	// Outputs were handed over to Config.Out or a task. Their lateness runs from
 	// their logical time until Out has returned for all of their step.
 	Outputs     uint64
+	Discarded   uint64 // outputs never handed over, because the Store had failed
 	LatenessMax time.Duration
 	// Lateness counts steps: bucket 0 below 1 us, bucket i below 2^i us, the
 	// last all above.
@@ -65,6 +66,13 @@ func (s *stats) count(events []petri.Event) {
 	s.Refused += n[petri.Refused]
 	s.Dropped += n[petri.Dropped]
 	s.Fired += n[petri.Fired]
+}
+
+// discard counts an output that is never handed over.
+func (s *stats) discard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Discarded++
 }
 
 // late measures how late outputs were handed over, the oldest of which had the

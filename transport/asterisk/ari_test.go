@@ -20,7 +20,7 @@ type scripted struct {
 }
 
 // Take takes a line.
-func (s scripted) Take(func()) (transport.Line, error) { return s, nil }
+func (s scripted) Take(transport.Handshake) (transport.Line, error) { return s, nil }
 
 // Check takes every hello.
 func (s scripted) Check(context.Context, *transport.Hello) error { return nil }

@@ -37,17 +37,22 @@ type channel struct {
 
 var _ phone.Protocol = (*channel)(nil)
 
+var (
+	errFormat    = errors.New("the format is not taken; ulaw, alaw and slin to slin48 are")
+	errFrameSize = errors.New("optimal_frame_size is not taken; 20 to 100 ms in steps of 20 ms are")
+)
+
 // newChannel makes a channel of MEDIA_START.
 func newChannel(start *control, json bool) (*channel, error) {
 	ch := &channel{writer: writer{json: json}}
 	ch.codec, ch.rateHz = formatOf(start.Format)
 	if ch.codec == phone.CodecNone || audio.CheckRate(ch.rateHz) != nil {
-		return nil, fmt.Errorf("the format %.20q is not taken; ulaw, alaw and slin to slin48 are", start.Format)
+		return nil, errFormat
 	}
 	frame := ch.rateHz / 50 * ch.codec.SampleBytes()
 	ch.chunkFrames = max(1, start.FrameSize/frame)
 	if start.FrameSize != 0 && start.FrameSize != ch.chunkFrames*frame || ch.chunkFrames > chunkFramesMax {
-		return nil, fmt.Errorf("messages of %d bytes are not taken; 20 to 100 ms in steps of 20 ms are", start.FrameSize)
+		return nil, errFrameSize
 	}
 	return ch, nil
 }
@@ -104,7 +109,7 @@ func (ch *channel) takeControl(b []byte, in *phone.Inlet) error {
 	case "MEDIA_START":
 		in.Count(phone.FaultRestart, 1)
 	case "ERROR":
-		return fmt.Errorf("the far end reports an error: %s", phone.Cut(c.Error, 200))
+		return fmt.Errorf("the far end reports an error of %d bytes", len(c.Error))
 	case "QUEUE_DRAINED", "STATUS", "MEDIA_BUFFERING_COMPLETED":
 	default:
 		in.Count(phone.FaultUnknown, 1)

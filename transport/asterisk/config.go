@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 	"github.com/voicegw/voicegw/transport/twilio/phone"
 )
 
@@ -21,6 +22,10 @@ type Config struct {
 	// User and Password are what Asterisk shows: username and password of websocket_client.conf. Without a Password
 	// only a listener on the loopback takes calls.
 	User, Password string
+
+	// Hosts are names, without port, by which this server is called, besides localhost and the address that a connection
+	// came in on. "*" means any. A request by another name is refused with 421.
+	Hosts []string
 
 	// ARI is how calls are transferred; without its URL they cannot be.
 	ARI ARI
@@ -62,6 +67,9 @@ func (c Config) withDefaults() (Config, error) {
 		if !extension(target) {
 			return c, fmt.Errorf("asterisk: check config: the target %q is no extension", name)
 		}
+	}
+	if err := (httpdoor.Names{Hosts: c.Hosts}).Check(); err != nil {
+		return c, fmt.Errorf("asterisk: check config: %w", err)
 	}
 	c.ARI.URL = strings.TrimRight(c.ARI.URL, "/")
 	if c.ARI.Timeout <= 0 {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/voicegw/voicegw/internal/foreign"
 )
 
 // errControl says that a text message is no control message.
@@ -38,7 +40,7 @@ func readControl(b []byte) (control, error) {
 
 func readJSON(b []byte) (c control, err error) {
 	if err := json.Unmarshal(b, &c); err != nil {
-		return c, fmt.Errorf("%w: %w", errControl, err)
+		return c, fmt.Errorf("%w: %s", errControl, foreign.Fault(err))
 	}
 	if c.Event == "" {
 		return c, errControl

@@ -42,7 +42,7 @@ func (d *Door) Close() error {
 
 // ServeHTTP serves the WebSocket.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status, why := phone.NoStream(r)
+	status, why := phone.NoStream(r, d.cfg.Hosts)
 	if status == 0 && !d.proven(r) {
 		status, why = http.StatusUnauthorized, "the user or the password is missing or wrong"
 		w.Header().Set("WWW-Authenticate", `Basic realm="voicegw"`)
@@ -52,7 +52,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		httpdoor.Refuse(w, status, why)
 		return
 	}
-	peer, err := d.calls.Serve(w, r, d.cfg.Lines, func(ctx context.Context) (*phone.Peer, error) {
+	peer, err := d.calls.Serve(w, r, d.cfg.Lines, d.cfg.Password != "", func(ctx context.Context) (*phone.Peer, error) {
 		return d.accept(ctx, w, r)
 	})
 	if peer == nil {

@@ -45,8 +45,8 @@ type tap struct {
 }
 
 // Take takes a line whose peer is listened to.
-func (t *tap) Take(hangUp func()) (transport.Line, error) {
-	l, err := t.Lines.Take(hangUp)
+func (t *tap) Take(h transport.Handshake) (transport.Line, error) {
+	l, err := t.Lines.Take(h)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func inBubble(t *testing.T, model sim.Config, cfg asterisk.Config, story func(w 
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{t: t, gw: gw, net: front, tap: &tap{Lines: gw}}
+		w := &world{t: t, gw: gw, net: front, tap: &tap{Lines: gw.Lines()}}
 		cfg.Lines = w.tap
 		if w.door, err = asterisk.New(cfg); err != nil {
 			t.Fatal(err)
@@ -403,7 +403,7 @@ func TestPassword(t *testing.T) {
 			}
 		}
 	})
-	open, _ := asterisk.New(asterisk.Config{Lines: &tap{}})
+	open, _ := asterisk.New(asterisk.Config{Lines: &tap{}, Hosts: []string{"example.com"}})
 	r := httptest.NewRequest("GET", "/v1/asterisk", nil)
 	r.Header.Set("Upgrade", "websocket")
 	outside := net.Addr(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)})
@@ -411,5 +411,10 @@ func TestPassword(t *testing.T) {
 	w := httptest.NewRecorder()
 	if open.ServeHTTP(w, r); w.Code != 401 {
 		t.Errorf("no password, not on the loopback: %d", w.Code)
+	}
+	r.Host = "rebound.example"
+	w = httptest.NewRecorder()
+	if open.ServeHTTP(w, r); w.Code != http.StatusMisdirectedRequest {
+		t.Errorf("by the name of another server: %d", w.Code)
 	}
 }

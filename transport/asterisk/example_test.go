@@ -17,7 +17,7 @@ func Example() {
 		return
 	}
 	defer gateway.Close()
-	door, err := asterisk.New(asterisk.Config{Lines: gateway, Targets: map[string]string{"sales": "200"},
+	door, err := asterisk.New(asterisk.Config{Lines: gateway.Lines(), Targets: map[string]string{"sales": "200"},
 		ARI: asterisk.ARI{URL: "http://127.0.0.1:8088/ari", User: "voicegw", Password: "secret"}})
 	if err != nil {
 		fmt.Println(err)

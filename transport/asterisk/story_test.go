@@ -52,7 +52,7 @@ func newExchange(t *testing.T) *exchange {
 		e.asked <- r.Method + " " + r.URL.Path + " " + r.URL.RawQuery
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	door, err := asterisk.New(asterisk.Config{Lines: gw, Targets: map[string]string{"sales": "200"},
+	door, err := asterisk.New(asterisk.Config{Lines: gw.Lines(), Targets: map[string]string{"sales": "200"},
 		ARI: asterisk.ARI{URL: rest.URL + "/ari", User: "u", Password: "p"}})
 	if err != nil {
 		t.Fatal(err)

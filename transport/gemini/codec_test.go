@@ -64,7 +64,7 @@ func TestSetupRefused(t *testing.T) {
 	}{
 		"no setup":  {`{"realtimeInput":{"text":"x"}}`, 1007, "first message must be a setup"},
 		"no JSON":   {`{"setup":`, 1007, "not valid"},
-		"text":      {setupWith(`,"generationConfig":{"responseModalities":["TEXT"]}`), 1007, "TEXT"},
+		"text":      {setupWith(`,"generationConfig":{"responseModalities":["TEXT"]}`), 1007, "speaks AUDIO alone"},
 		"a handle":  {setupWith(`,"sessionResumption":{"handle":"h1"}`), 1008, "handle"},
 		"a picture": {setupWith(`,"systemInstruction":{"parts":[{"inlineData":{}}]}`), 1007, "more than text"},
 		"an epic": {setupWith(`,"systemInstruction":{"parts":[{"text":"` + strings.Repeat("x", 20000) + `"}]}`), 1007,

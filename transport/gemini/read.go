@@ -3,11 +3,13 @@ package gemini
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/wsdoor"
 )
@@ -56,7 +58,7 @@ func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, _ *wsdoor.Outbox) error
 	if data, mime, ok := scanAudio(m.Data); ok {
 		n, err := base64.StdEncoding.Decode(c.room(len(data)), data)
 		if err != nil {
-			return refused("realtimeInput.audio.data is not base64: %v.", err)
+			return refused("realtimeInput.audio.data is not base64.")
 		}
 		return c.audio(c.pcm[:n], mime, in)
 	}
@@ -83,7 +85,7 @@ func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, _ *wsdoor.Outbox) error
 
 // badJSON says where JSON is wrong, and nothing of what it holds.
 func badJSON(err error) error {
-	return wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+err.Error()+".", err)
+	return wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+foreign.Fault(err)+".", nil)
 }
 
 // room is memory for what n bytes of base64 hold.
@@ -151,8 +153,7 @@ func (c *codec) rateOf(b []byte) (int, error) {
 	mime := string(b)
 	kind, params, _ := strings.Cut(mime, ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "audio/pcm") {
-		return 0, fmt.Errorf("media of type %q came; this gateway takes audio/pcm, no video and no other sound",
-			wsdoor.Cut(mime, 40))
+		return 0, errors.New("media of another type came; this gateway takes audio/pcm, no video and no other sound")
 	}
 	rate := wsdoor.InputRateHz
 	for p := range strings.SplitSeq(params, ";") {
@@ -161,7 +162,7 @@ func (c *codec) rateOf(b []byte) (int, error) {
 			continue
 		}
 		if _, err := fmt.Sscanf(strings.TrimSpace(value), "%d", &rate); err != nil || audio.CheckRate(rate) != nil {
-			return 0, fmt.Errorf("the rate in %q must be 8000 to 48000 (Hz)", wsdoor.Cut(mime, 40))
+			return 0, errors.New("the rate in a MIME type must be 8000 to 48000 (Hz)")
 		}
 	}
 	c.mime, c.rateHz = mime, rate

@@ -76,8 +76,7 @@ func refused(format string, args ...any) error {
 func (s *setup) fill(h *transport.Hello) error {
 	for _, m := range s.GenerationConfig.ResponseModalities {
 		if !strings.EqualFold(m, "AUDIO") {
-			return refused("setup.generationConfig.responseModalities has %q: this gateway speaks AUDIO alone.",
-				wsdoor.Cut(m, 20))
+			return refused("setup.generationConfig.responseModalities must be AUDIO: this gateway speaks AUDIO alone.")
 		}
 	}
 	if s.SessionResumption.Handle != "" {

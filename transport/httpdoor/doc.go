@@ -2,6 +2,6 @@
 // refused, and the connection under a WebSocket.
 //
 // [Names] says under which names a server may be addressed and which pages may call it, [Refuse] and [RefuseLine]
-// answer those that may not, [Visits] closes a door, and a [Hijacker] puts a bounded [Link] under a WebSocket, which a
-// [Pinger] keeps awake.
+// answer those that may not, a [Backlog] bounds those that have not shown who they are, [Visits] closes a door, and a
+// [Hijacker] puts a bounded [Link] under a WebSocket, which a [Pinger] keeps awake.
 package httpdoor

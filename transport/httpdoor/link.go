@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // Link is the socket under a WebSocket. It bounds every read and write with deadlines, which cost no allocation and no
@@ -94,6 +97,16 @@ func Abandon(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)
 	}
+}
+
+// Broken is why a WebSocket cannot be read any more, for logs. A far end's close frame may say anything, so its words
+// are left out.
+func Broken(err error) error {
+	var ce websocket.CloseError
+	if errors.As(err, &ce) {
+		return fmt.Errorf("the far end closed with code %d and a reason of %d bytes", ce.Code, len(ce.Reason))
+	}
+	return err
 }
 
 // Hijacker is an http.ResponseWriter that puts something under a WebSocket when its connection is taken over.

@@ -89,10 +89,10 @@ func (n Names) originAllowed(r *http.Request) bool {
 	if len(sent) == 0 || slices.Contains(n.Origins, "*") {
 		return true
 	}
-	u, err := url.Parse(sent[0])
-	if len(sent) > 1 || err != nil || u.Host == "" {
+	if len(sent) > 1 || !isOrigin(sent[0]) {
 		return false
 	}
+	u, _ := url.Parse(sent[0]) // isOrigin has
 	if hostPort(u.Host, u.Scheme) == hostPort(r.Host, u.Scheme) {
 		return true
 	}

@@ -52,6 +52,11 @@ func TestRefusal(t *testing.T) {
 		{shop, "localhost", "http://b:81", 0},
 		{shop, "localhost", "https://shop.example.evil.example", 403},
 		{Names{Origins: []string{"*"}}, "localhost", "https://evil.example", 0},
+		{Names{}, "localhost:80", "http://user@localhost", 403},
+		{Names{}, "localhost:80", "//localhost", 403},
+		{Names{}, "localhost:80", "ftp://localhost", 403},
+		{Names{}, "localhost:80", "http://localhost/page", 403},
+		{shop, "localhost", "https://user@shop.example", 403},
 	} {
 		status, why := tt.names.Refusal(from(tt.host, tt.origin))
 		if status != tt.status || (why == "") != (status == 0) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/wsdoor"
 )
@@ -37,7 +38,7 @@ type item struct {
 
 // badJSON says where JSON is wrong, and nothing of what it holds.
 func badJSON(err error) error {
-	return wsdoor.End(transport.ReasonBadJSON, "An event is not valid: "+err.Error()+".", err)
+	return wsdoor.End(transport.ReasonBadJSON, "An event is not valid: "+foreign.Fault(err)+".", nil)
 }
 
 // Read turns an event of the client into events of the call, and answers those that cannot be taken.
@@ -77,7 +78,7 @@ func (c *codec) event(ev *clientEvent, in *wsdoor.Inbox, out *wsdoor.Outbox) *fa
 		return unsupported("type", "This gateway takes no %s.", ev.Type)
 	}
 	in.Unknown()
-	return &fault{"invalid_value", "type", fmt.Sprintf("%q is no event of a client.", wsdoor.Cut(ev.Type, 60))}
+	return &fault{"invalid_value", "type", "The type is no event of a client."}
 }
 
 // scanAppend is the fast path for the event that carries sound.
@@ -118,8 +119,7 @@ func (i *input) append64(data []byte, in *wsdoor.Inbox) error {
 	}
 	n, err := base64.StdEncoding.Decode(i.coded[:cap(i.coded)], data)
 	if err != nil {
-		return wsdoor.End(transport.ReasonBadJSON, fmt.Sprintf("input_audio_buffer.append: audio is not base64: %v.", err),
-			err)
+		return wsdoor.End(transport.ReasonBadJSON, "input_audio_buffer.append: audio is not base64.", nil)
 	}
 	return i.append(i.coded[:n], in)
 }
@@ -167,13 +167,12 @@ func (c *codec) createItem(ev *clientEvent, in *wsdoor.Inbox, out *wsdoor.Outbox
 	case it.Type == "function_call_output":
 		return c.toolResult(it, in, out)
 	case it.Type != "message" || it.Role != "user":
-		return unsupported("item", "This gateway takes messages of the user and function_call_output, not %q of %q.",
-			wsdoor.Cut(it.Type, 40), wsdoor.Cut(it.Role, 40))
+		return unsupported("item", "This gateway takes messages of the user and function_call_output.")
 	}
 	text := ""
 	for _, part := range it.Content {
 		if part.Type != "input_text" {
-			return unsupported("item.content", "This gateway takes input_text here, not %q.", wsdoor.Cut(part.Type, 40))
+			return unsupported("item.content", "This gateway takes input_text here.")
 		}
 		text += part.Text
 	}
@@ -244,8 +243,7 @@ func (c *codec) truncate(ev *clientEvent, in *wsdoor.Inbox, out *wsdoor.Outbox) 
 	i, ok := c.reply.find(ev.ItemID)
 	switch {
 	case !ok:
-		return &fault{"invalid_value", "item_id", fmt.Sprintf("%q is no item of a reply, or an old one.",
-			wsdoor.Cut(ev.ItemID, 60))}
+		return &fault{"invalid_value", "item_id", "item_id names no item of a reply, or an old one."}
 	case !(ev.AudioEndMS >= 0 && ev.AudioEndMS <= transport.PlayedMSMax):
 		return &fault{"invalid_value", "audio_end_ms", "audio_end_ms must be 0 or more."}
 	}

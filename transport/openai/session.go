@@ -56,8 +56,7 @@ func unsupported(param, form string, args ...any) *fault {
 // check returns what of the session cannot be taken, nil when all can.
 func (s *session) check() *fault {
 	if s.Type != "realtime" {
-		return &fault{"invalid_value", "session.type", fmt.Sprintf("session.type is %q; it must be \"realtime\".",
-			wsdoor.Cut(s.Type, 40))}
+		return &fault{"invalid_value", "session.type", "session.type must be \"realtime\"."}
 	}
 	for _, m := range s.OutputModalities {
 		if m != "audio" {
@@ -69,8 +68,8 @@ func (s *session) check() *fault {
 		*format
 	}{{"session.audio.input.format", s.Audio.Input.Format}, {"session.audio.output.format", s.Audio.Output.Format}} {
 		if _, ok := f.coding(); !ok {
-			return unsupported(f.param, "The format is %q at %d Hz; this gateway takes audio/pcm at %d Hz, and audio/pcmu and "+
-				"audio/pcma at %d Hz.", wsdoor.Cut(f.Type, 40), f.Rate, pcmRateHz, g711RateHz)
+			return unsupported(f.param, "The format is another than those this gateway takes: "+
+				"audio/pcm at %d Hz, and audio/pcmu and audio/pcma at %d Hz.", pcmRateHz, g711RateHz)
 		}
 	}
 	if d, ok := s.detection(); !ok || d != nil && d.CreateResponse != nil && !*d.CreateResponse {

@@ -160,7 +160,7 @@ func bubble(t *testing.T, m sim.Config, cfg voicegw.Config, story func(t *testin
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := doorInBubble(t, rtc.Config{Lines: gw})
+	w := doorInBubble(t, rtc.Config{Lines: gw.Lines()})
 	w.model, w.gw = model, gw
 	t.Cleanup(func() {
 		if err := w.door.Close(); err != nil {

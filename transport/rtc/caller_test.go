@@ -54,7 +54,7 @@ func newWorld(t testing.TB, model sim.Config, gw voicegw.Config, cfg rtc.Config)
 		t.Fatal(err)
 	}
 	w := &world{t: t, model: m, gw: g}
-	cfg.Lines, cfg.Codecs = g, spoken(cfg.Codecs)
+	cfg.Lines, cfg.Codecs = g.Lines(), spoken(cfg.Codecs)
 	if w.door, err = rtc.New(cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,9 @@ const (
 	HelloBytesMax    = 32 << 10 // of the header [HelloHeader]
 	EventBytesMax    = 64<<10 - 1
 	RestartsMax      = 100 // of ICE, in one call
+	CandidatesMax    = 10  // addresses of the caller that are tried with FullICE, in one ICE session
+	CallWaysMax      = 40  // such addresses in one call, whatever the number of restarts
+	ChannelsMax      = 16  // data channels that a caller opens in one call
 	ICEServersMax    = 16
 )
 
@@ -62,6 +65,11 @@ type Config struct {
 	// to be found at its addresses: right for a server that can be reached, faster, and it sends nothing to addresses
 	// that a caller made up.
 	FullICE bool
+
+	// PrivateCandidates lets FullICE try private addresses that a caller names (RFC 1918, RFC 4193, link-local and the
+	// like). By default it does when Listen is one of them, and tries this machine's own addresses only when Listen is one
+	// of those: otherwise a caller could have packets sent into the network behind the gateway.
+	PrivateCandidates bool
 
 	// ICEServers are STUN and TURN servers that callers are told of.
 	ICEServers []ICEServer

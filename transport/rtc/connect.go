@@ -21,6 +21,7 @@ func (e *engine) newPeer(c Config, o *offer, h transport.Hello, down Codec) (*pe
 	}
 	p := &peer{cfg: c, hello: h, pc: pc, inbox: newInbox(), connected: make(chan struct{}), done: make(chan struct{}),
 		closed: make(chan struct{})}
+	p.ways = newWays(c)
 	p.channel = newChannel(o.data, p.done)
 	p.ear = newEar(p.inbox, o.kinds, p.ready.Load)
 	p.playout = newPlayout(down.rateHz(), c.PlayoutDelay, func(ack *transport.Event) { p.inbox.put(ack, inboxMax) })
@@ -51,9 +52,9 @@ func (p *peer) wire(o *offer, down Codec) error {
 	p.pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) { p.state(s, sender) })
 	p.pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.listen(t) })
 	p.pc.OnDataChannel(p.offered)
-	text := o.text
-	if !p.cfg.FullICE {
-		text = o.restarted(o.ufrag, o.pwd) // without candidates, to which nothing is sent
+	text := o.restarted(o.ufrag, o.pwd) // without candidates, to which nothing is sent
+	if p.cfg.FullICE {
+		text = p.ways.filter(o.text)
 	}
 	if err := p.answer(text); err != nil {
 		p.speaker.encoder.close()
@@ -68,15 +69,15 @@ const gatherMax = 3 * time.Second
 // answer answers an offer, the first or one that restarts ICE.
 func (p *peer) answer(text string) error {
 	if err := p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: text}); err != nil {
-		return refused(406, "the offer cannot be answered: %s", shorten(err.Error()))
+		return refused(406, "the offer cannot be answered")
 	}
 	answer, err := p.pc.CreateAnswer(nil)
 	if err != nil {
-		return refused(406, "the offer cannot be answered: %s", shorten(err.Error()))
+		return refused(406, "no answer to the offer can be made")
 	}
 	gathered := webrtc.GatheringCompletePromise(p.pc)
 	if err := p.pc.SetLocalDescription(answer); err != nil {
-		return refused(406, "the offer cannot be answered: %s", shorten(err.Error()))
+		return refused(406, "the answer to the offer cannot be used")
 	}
 	timer := time.NewTimer(gatherMax)
 	defer timer.Stop()
@@ -185,8 +186,14 @@ func ntpMiddle(t time.Time) uint32 {
 	return uint32(uint64(t.Unix()+from1900)<<16) | uint32(uint64(t.Nanosecond())<<16/1e9)
 }
 
-// offered takes a data channel of the far end. The library calls it.
+// offered takes a data channel of the far end. The library calls it for one after the other and makes the next when it
+// has returned. Each channel costs 64 KiB, so one too many ends the call, and no other is made until it has.
 func (p *peer) offered(dc *webrtc.DataChannel) {
+	if p.channels++; p.channels > ChannelsMax {
+		p.fail(ended(transport.ReasonLimit, fmt.Sprintf("A call opens at most %d data channels.", ChannelsMax), nil))
+		<-p.done
+		return
+	}
 	if dc.Label() != ChannelLabel || !dc.Ordered() || dc.MaxRetransmits() != nil || dc.MaxPacketLifeTime() != nil {
 		p.ignored.Add(1)
 		dc.OnOpen(func() { _ = dc.Close() })

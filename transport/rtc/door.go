@@ -29,7 +29,7 @@ type Door struct {
 }
 
 // visit is a request for a new call, until its call ends.
-type visit struct{ cancel context.CancelFunc }
+type visit struct{ cancel context.CancelCauseFunc }
 
 // New makes a door for cfg.Lines and opens its UDP port.
 func New(cfg Config) (*Door, error) {
@@ -112,7 +112,7 @@ func (d *Door) enter(v *visit) bool {
 }
 
 func (d *Door) leave(v *visit) {
-	v.cancel()
+	v.cancel(nil)
 	d.mu.Lock()
 	delete(d.visits, v)
 	d.mu.Unlock()
@@ -124,7 +124,7 @@ func (d *Door) leave(v *visit) {
 func (d *Door) Close() error {
 	d.mu.Lock()
 	for v := range d.visits {
-		v.cancel()
+		v.cancel(nil)
 	}
 	d.visits = nil
 	d.mu.Unlock()

@@ -27,7 +27,7 @@ func parseFragment(text string) (*fragment, error) {
 			continue
 		}
 		if len(line) < 2 || line[1] != '=' {
-			return nil, fmt.Errorf("the line %q is not SDP", shorten(line))
+			return nil, errors.New("a line is not SDP")
 		}
 		key, value, _ := strings.Cut(line, ":")
 		if err := f.line(key, value); err != nil {

@@ -18,13 +18,17 @@ type lines struct {
 	refuse   *transport.Refused             // of Take, nil for none
 	check    func(h *transport.Hello) error // may be nil
 	released chan struct{}                  // gets one for each line given back
+	begun    chan transport.Handshake       // gets each; nil: nobody looks
 }
 
 func newLines() *lines {
 	return &lines{peers: make(chan transport.Peer, 10), released: make(chan struct{}, 100)}
 }
 
-func (l *lines) Take(func()) (transport.Line, error) {
+func (l *lines) Take(h transport.Handshake) (transport.Line, error) {
+	if l.begun != nil {
+		l.begun <- h
+	}
 	if l.refuse != nil {
 		return nil, l.refuse
 	}

@@ -43,9 +43,12 @@ type offer struct {
 // parseOffer reads an offer: one section of sound, both ways, and at most one for a data channel, bundled. The error is
 // a *refusal: 400 for what is no offer, 406 for one that cannot be answered, 422 for a role we do not take.
 func parseOffer(text string) (*offer, error) {
+	if strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") { // a line's end for the library, not for us
+		return nil, refused(http.StatusBadRequest, "the offer is not SDP: a line ends with CR and no LF")
+	}
 	var s sdp.SessionDescription
 	if err := s.UnmarshalString(text); err != nil {
-		return nil, refused(http.StatusBadRequest, "the offer is not SDP: %v", shorten(err.Error()))
+		return nil, refused(http.StatusBadRequest, "the offer is not SDP")
 	}
 	switch n := len(s.MediaDescriptions); {
 	case n == 0:
@@ -80,8 +83,8 @@ func (o *offer) section(s *sdp.SessionDescription, m *sdp.MediaDescription) erro
 		o.data = true
 		return nil
 	}
-	return refused(http.StatusNotAcceptable, "the offer has a section m=%s too many; one of audio and one for a data "+
-		"channel are right", shorten(m.MediaName.Media))
+	return refused(http.StatusNotAcceptable, "the offer has a section too many; one of audio and one for a data "+
+		"channel are right")
 }
 
 // attribute is an attribute of a section or else of the whole.

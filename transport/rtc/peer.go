@@ -37,11 +37,13 @@ type peer struct {
 	generation uint64 // of the turn announced last
 	out        []byte // guarded by mu
 
-	tasks   tasks
-	ended   atomic.Pointer[transport.Ended]
-	done    chan struct{} // closed when the call is over: what runs stops
-	closed  chan struct{} // closed when everything has stopped
-	ignored atomic.Uint64 // events of the far end that mean nothing here
+	tasks    tasks
+	ended    atomic.Pointer[transport.Ended]
+	done     chan struct{} // closed when the call is over: what runs stops
+	closed   chan struct{} // closed when everything has stopped
+	ignored  atomic.Uint64 // events of the far end that mean nothing here
+	channels int           // data channels that it opened; owned by offered
+	ways     *ways         // owned by wire, and then by the session
 }
 
 var _ transport.Peer = (*peer)(nil)

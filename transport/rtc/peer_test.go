@@ -3,6 +3,8 @@ package rtc_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +84,30 @@ func TestBadEvents(t *testing.T) {
 			t.Errorf("%q was answered by %+v", text, m.Message)
 		}
 		c.kind(transport.MessageBye)
+	}
+}
+
+// TestManyChannels: a caller who opens data channels without end is hung up on, and few of them were made.
+func TestManyChannels(t *testing.T) {
+	t.Parallel()
+	l := newLines()
+	w := newStage(t, l, rtc.Config{})
+	c, p := w.stand(l, manner{})
+	c.until("the data channel is open", func() bool { return c.open })
+	before := runtime.NumGoroutine()
+	for i := range 500 {
+		if _, err := c.pc.CreateDataChannel(fmt.Sprint(i), nil); err != nil {
+			break // it was hung up
+		}
+	}
+	if e := ending(t, p); e.Reason != transport.ReasonLimit {
+		t.Errorf("the call ended by %s", e.Reason)
+	}
+	if n := runtime.NumGoroutine() - before; n > 4*500 {
+		t.Errorf("%d goroutines more", n)
+	}
+	if m := c.kind(transport.MessageError); m.Code != transport.ReasonLimit.String() || !m.Fatal {
+		t.Errorf("it is told %+v", m.Message)
 	}
 }
 

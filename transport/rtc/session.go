@@ -79,7 +79,7 @@ func (d *Door) patch(w http.ResponseWriter, r *http.Request, s *session) error {
 	if match == "" {
 		return refused(http.StatusPreconditionRequired, "If-Match must name the ICE session, or be *")
 	}
-	body, err := d.read(w, r, FragmentBytesMax)
+	body, err := d.read(r.Context(), w, r, FragmentBytesMax)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,10 @@ func (s *session) trickle(f *fragment, full bool) {
 		return
 	}
 	for _, c := range f.candidates {
+		if !s.peer.ways.take(c) {
+			s.peer.ignored.Add(1)
+			continue
+		}
 		if s.peer.pc.AddICECandidate(webrtc.ICECandidateInit{Candidate: c, SDPMid: &s.offer.mid}) != nil {
 			s.peer.ignored.Add(1) // one that cannot be used
 		}
@@ -135,6 +139,7 @@ func (s *session) restart(w http.ResponseWriter, f *fragment) error {
 	}
 	s.ufrag, s.pwd = f.ufrag, f.pwd
 	s.restarts++
+	s.peer.ways.restart()
 	s.trickle(f, s.peer.cfg.FullICE)
 	w.Header().Set("Content-Type", fragmentType)
 	w.Header().Set("ETag", s.etag())

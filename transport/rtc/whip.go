@@ -55,10 +55,10 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	v := &visit{cancel: cancel}
 	if !d.enter(v) {
-		cancel()
+		cancel(nil)
 		return &transport.Refused{Reason: transport.ReasonGoingAway}
 	}
 	calls := false
@@ -67,7 +67,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) error {
 			d.leave(v)
 		}
 	}()
-	line, err := d.cfg.Lines.Take(cancel)
+	line, err := d.cfg.Lines.Take(transport.Handshake{Remote: remote(r), GiveUp: cancel})
 	if err != nil {
 		return fmt.Errorf("take a line: %w", err)
 	}
@@ -90,7 +90,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) error {
 // agree reads an offer, asks the gateway and answers.
 func (d *Door) agree(ctx context.Context, w http.ResponseWriter, r *http.Request, line transport.Line,
 	token string) (*session, error) {
-	body, err := d.read(w, r, OfferBytesMax)
+	body, err := d.read(ctx, w, r, OfferBytesMax)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +109,13 @@ func (d *Door) agree(ctx context.Context, w http.ResponseWriter, r *http.Request
 	hello.InputRateHz, hello.OutputRateHz = inputRateHz, down.rateHz()
 	hello.Token, hello.Door, hello.Remote = token, "webrtc", remote(r)
 	if err := line.Check(ctx, &hello); err != nil {
+		if errors.Is(err, context.Canceled) {
+			err = givenUp(ctx)
+		}
 		return nil, fmt.Errorf("check the hello: %w", err)
 	}
 	if ctx.Err() != nil {
-		return nil, &transport.Refused{Reason: transport.ReasonGoingAway}
+		return nil, givenUp(ctx)
 	}
 	p, err := d.engine.newPeer(d.cfg, o, hello, down)
 	if err != nil {
@@ -159,19 +162,33 @@ func link(u string, s ICEServer) string {
 	return out
 }
 
-// read reads a body of at most most bytes, in bounded time.
-func (d *Door) read(w http.ResponseWriter, r *http.Request, most int64) (string, error) {
+// givenUp is why the handshake of this context, which is done, ends.
+func givenUp(ctx context.Context) *transport.Refused {
+	e := transport.GivenUp(ctx)
+	return &transport.Refused{Reason: e.Reason, Message: e.Message, RetryAfter: time.Second, Err: e.Err}
+}
+
+// read reads a body of at most most bytes, in bounded time, until ctx is done. When it could not, what
+// is left of the body is not read either, so that the answer waits for nothing.
+func (d *Door) read(ctx context.Context, w http.ResponseWriter, r *http.Request, most int64) (string, error) {
 	c := http.NewResponseController(w)
-	if c.SetReadDeadline(time.Now().Add(d.cfg.ConnectTimeout)) == nil {
-		defer func() { _ = c.SetReadDeadline(time.Time{}) }()
-	}
+	bounded := c.SetReadDeadline(time.Now().Add(d.cfg.ConnectTimeout)) == nil
+	past := func() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
+	stop := context.AfterFunc(ctx, past)
+	defer stop()
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
 		return "", refused(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", most)
+	case err != nil && ctx.Err() != nil:
+		return "", givenUp(ctx)
 	case err != nil:
+		past()
 		return "", refused(http.StatusBadRequest, "the body could not be read in time")
+	}
+	if bounded {
+		_ = c.SetReadDeadline(time.Time{})
 	}
 	return string(b), nil
 }

@@ -1,8 +1,11 @@
 package rtc_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -313,4 +316,33 @@ func (c *caller) restart(through func(string) string) int {
 		c.t.Fatal(err)
 	}
 	return resp.StatusCode
+}
+
+// TestSlowOfferMakesRoom: an offer that comes a byte at a time is answered as soon as its handshake is given up.
+func TestSlowOfferMakesRoom(t *testing.T) {
+	t.Parallel()
+	l := newLines()
+	l.begun = make(chan transport.Handshake, 1)
+	w := newStage(t, l, rtc.Config{})
+	c, err := net.Dial("tcp", strings.TrimPrefix(w.url(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "POST /v1/whip HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"+
+		"Content-Length: 1000\r\n\r\nv")
+	h := <-l.begun
+	if h.Remote != "127.0.0.1" || h.Proven {
+		t.Errorf("the handshake is %+v", h)
+	}
+	began := time.Now()
+	h.GiveUp(&transport.Refused{Reason: transport.ReasonBusy, Message: "Too many."})
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("it is answered %v, %v", resp, err)
+	}
+	if d := time.Since(began); d > rtc.ConnectTimeoutDefault/2 {
+		t.Errorf("after %v", d)
+	}
+	<-l.released
 }

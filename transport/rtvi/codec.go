@@ -2,7 +2,6 @@ package rtvi
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/voicegw/voicegw/audio"
@@ -48,8 +47,7 @@ func (c *codec) Greet(h *transport.Hello, next func() (wsdoor.Inbound, error), _
 
 func (c *codec) clientReady(h *transport.Hello, m *message) error {
 	if m.Type != "client-ready" {
-		return wsdoor.End(transport.ReasonEventBeforeHello, fmt.Sprintf("The first message must be a client-ready, not a %q.",
-			wsdoor.Cut(m.Type, 40)), nil)
+		return wsdoor.End(transport.ReasonEventBeforeHello, "The first message must be a client-ready.", nil)
 	}
 	var r ready
 	if err := c.data(m, &r); err != nil {

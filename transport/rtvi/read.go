@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/wsdoor"
 )
@@ -46,7 +47,7 @@ func decode(m wsdoor.Inbound) (frame, error) {
 func decodeMessage(b []byte) (*message, error) {
 	msg := new(message)
 	if err := json.Unmarshal(b, msg); err != nil {
-		return nil, wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+err.Error()+".", err)
+		return nil, wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+foreign.Fault(err)+".", nil)
 	}
 	return msg, nil
 }
@@ -105,7 +106,8 @@ func (c *codec) data(m *message, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(m.Data, v); err != nil {
-		return wsdoor.End(transport.ReasonBadJSON, fmt.Sprintf("The data of a %s is not valid: %v.", m.Type, err), err)
+		return wsdoor.End(transport.ReasonBadJSON,
+			fmt.Sprintf("The data of a %s is not valid: %s.", m.Type, foreign.Fault(err)), nil)
 	}
 	return nil
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 	"github.com/voicegw/voicegw/transport/twilio/phone"
 )
 
@@ -29,6 +31,10 @@ type Config struct {
 	// behind the host, if anything, comes before the path of each request. Empty: the Host of the request.
 	PublicURL string
 
+	// Hosts are names, without port, by which this server is called, besides localhost, the address that a connection
+	// came in on, and the host of PublicURL. "*" means any. A request by another name is refused with 421.
+	Hosts []string
+
 	// Parameters, if not nil, returns the custom parameters of a call that Twilio announces, from the form of its
 	// webhook: a token, a customer's number. Its error refuses the call; it is logged. It is called concurrently.
 	Parameters func(ctx context.Context, form url.Values) (map[string]string, error)
@@ -41,16 +47,11 @@ type Config struct {
 
 	// Limits of a stream.
 	Limits phone.Limits
-	// UnprovenMax is how many streams at a time may be waited on for the secret in their first message. 16.
-	UnprovenMax int
 	// Log may be nil. Nothing of audio, keys, numbers or parameters is logged.
 	Log *zap.Logger
 }
 
-const (
-	unprovenMaxDefault = 16
-	secretLenMin       = 16
-)
+const secretLenMin = 16
 
 // withDefaults checks c and fills in what is not set.
 func (c Config) withDefaults() (Config, error) {
@@ -75,10 +76,13 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	c.Limits = c.Limits.WithDefaults()
-	if c.UnprovenMax <= 0 {
-		c.UnprovenMax = unprovenMaxDefault
+	if err := (httpdoor.Names{Hosts: c.Hosts}).Check(); err != nil {
+		return c, fmt.Errorf("twilio: check config: %w", err)
 	}
+	if u, _ := url.Parse(c.PublicURL); u.Hostname() != "" {
+		c.Hosts = append(slices.Clone(c.Hosts), u.Hostname())
+	}
+	c.Limits = c.Limits.WithDefaults()
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}

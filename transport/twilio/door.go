@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -20,7 +19,6 @@ import (
 type Door struct {
 	cfg       Config
 	transfers transfers
-	unproven  chan struct{} // a token for each stream that has not shown the secret yet
 	calls     phone.Calls
 }
 
@@ -30,7 +28,7 @@ func New(cfg Config) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Door{cfg: cfg, unproven: make(chan struct{}, cfg.UnprovenMax)}, nil
+	return &Door{cfg: cfg}, nil
 }
 
 // ServeHTTP serves the stream at the path it is mounted on, and the webhooks at /voice and /after below it.
@@ -62,21 +60,8 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request) {
 		httpdoor.Refuse(w, status, why)
 		return
 	}
-	shown := func() {}
-	if !proven {
-		select {
-		case d.unproven <- struct{}{}:
-			shown = sync.OnceFunc(func() { <-d.unproven })
-		default:
-			httpdoor.Refuse(w, http.StatusServiceUnavailable, "too many streams have not shown the secret yet")
-			return
-		}
-	}
-	defer shown()
-	peer, err := d.calls.Serve(w, r, d.cfg.Lines, func(ctx context.Context) (*phone.Peer, error) {
-		p, err := d.accept(ctx, w, r, proven)
-		shown()
-		return p, err
+	peer, err := d.calls.Serve(w, r, d.cfg.Lines, proven && !d.open(r), func(ctx context.Context) (*phone.Peer, error) {
+		return d.accept(ctx, w, r, proven)
 	})
 	if peer == nil {
 		d.cfg.Log.Info("stream refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
@@ -96,7 +81,7 @@ func (d *Door) report(p *phone.Peer, err error) {
 // admit says whether a stream is taken before its upgrade: proven when it has shown who it is, otherwise it still has
 // to show the secret in its first message; or with which status it is refused.
 func (d *Door) admit(r *http.Request) (proven bool, status int, why string) {
-	status, why = phone.NoStream(r)
+	status, why = phone.NoStream(r, d.cfg.Hosts)
 	switch {
 	case status != 0:
 		return false, status, why

@@ -19,7 +19,7 @@ func Example() {
 		return
 	}
 	defer gateway.Close()
-	door, err := twilio.New(twilio.Config{Lines: gateway, PublicURL: "https://voice.example.com"})
+	door, err := twilio.New(twilio.Config{Lines: gateway.Lines(), PublicURL: "https://voice.example.com"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -202,10 +202,12 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-// TestSecret is asked for in the first message where nothing was shown before, of so many streams at a time.
+// TestSecret is asked for in the first message where nothing was shown before. Streams that stay
+// silent take no line, and make room for those that come later.
 func TestSecret(t *testing.T) {
 	const secret = "a secret of 20 bytes"
-	inBubble(t, plan{door: twilio.Config{Secret: secret, UnprovenMax: 2}}, func(w *world) {
+	few := voicegw.Config{CallsMax: 2, HandshakesMax: 4, HandshakesPerAddress: 4}
+	inBubble(t, plan{gw: few, door: twilio.Config{Secret: secret}}, func(w *world) {
 		for _, given := range []map[string]string{nil, {"secret": "x"}, {"secret": ""}} {
 			p := w.call(carrier.Config{Params: given})
 			<-p.Done()
@@ -214,14 +216,19 @@ func TestSecret(t *testing.T) {
 			}
 		}
 		synctest.Wait() // the refused ones are gone
-		w.call(carrier.Config{Silent: true})
-		w.call(carrier.Config{Silent: true})
-		_, err := carrier.Dial(context.Background(), carrier.Config{URL: w.url, Dial: w.dial})
-		if refused := (*carrier.Refused)(nil); !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
-			t.Errorf("a third stream that shows nothing: %v", err)
+		var silent []*carrier.Phone
+		for range 20 {
+			silent = append(silent, w.call(carrier.Config{Silent: true}))
 		}
+		late := w.call(carrier.Config{Params: map[string]string{"secret": secret}})
+		w.eventually("the stream that shows the secret late is a call", func() bool { return w.gw.Calls() == 1 })
 		p := w.call(carrier.Config{Header: http.Header{"Authorization": {"Bearer " + secret}}})
-		w.eventually("the stream that shows the secret is a call", func() bool { return w.gw.Calls() == 1 })
+		w.eventually("the stream that shows the secret at once is a call", func() bool { return w.gw.Calls() == 2 })
+		<-silent[0].Done()
+		if code, _ := silent[0].End(); code != transport.ReasonBusy.Code() {
+			t.Errorf("the oldest silent stream was closed with %d", code)
+		}
+		late.HangUp()
 		p.HangUp()
 	})
 }
@@ -315,7 +322,7 @@ type scripted struct {
 }
 
 // Take takes a line.
-func (s scripted) Take(func()) (transport.Line, error) { return s, nil }
+func (s scripted) Take(transport.Handshake) (transport.Line, error) { return s, nil }
 
 // Check takes every hello.
 func (s scripted) Check(context.Context, *transport.Hello) error { return nil }

@@ -48,7 +48,7 @@ func TestNobodySignsWithoutAToken(t *testing.T) {
 // noLines are lines that nobody gets.
 type noLines struct{ transport.Lines }
 
-func (noLines) Take(func()) (transport.Line, error) {
+func (noLines) Take(transport.Handshake) (transport.Line, error) {
 	return nil, &transport.Refused{Reason: transport.ReasonBusy}
 }
 
@@ -123,7 +123,7 @@ func TestAdmit(t *testing.T) {
 		{"no WebSocket", Config{}, upgrade(inside, "Upgrade", ""), 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.cfg.Lines = noLines{}
+			tt.cfg.Lines, tt.cfg.Hosts = noLines{}, []string{"voice.example.com"}
 			d, err := New(tt.cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -142,8 +142,42 @@ func basic(user, password string) string {
 	return r.Header.Get("Authorization")
 }
 
+// TestForeignHost refuses requests by another name than the server's, on the stream's path and on the webhooks'.
+func TestForeignHost(t *testing.T) {
+	for _, tt := range []struct {
+		cfg    Config
+		status int // of the stream; the webhooks are not proven
+	}{
+		{Config{}, 421},
+		{Config{Hosts: []string{"other.example.com"}}, 421},
+		{Config{Hosts: []string{"voice.example.com"}}, 503},
+		{Config{Hosts: []string{"*"}}, 503},
+		{Config{PublicURL: "https://VOICE.example.com:8443/x"}, 503},
+	} {
+		tt.cfg.Lines = noLines{}
+		d, err := New(tt.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/v1/twilio", "/v1/twilio/voice", "/v1/twilio/after"} {
+			r := upgrade(inside)
+			want := tt.status
+			if r.URL.Path = path; path != "/v1/twilio" && want != 421 {
+				want = 405 // let in, and no POST
+			}
+			w := httptest.NewRecorder()
+			if d.ServeHTTP(w, r); w.Code != want {
+				t.Errorf("%+v: %s by the name %s: %d, want %d", tt.cfg, path, r.Host, w.Code, want)
+			}
+		}
+	}
+	if _, err := New(Config{Lines: noLines{}, Hosts: []string{"a.example:80"}}); err == nil {
+		t.Error("a host with a port was taken")
+	}
+}
+
 func TestNotAStream(t *testing.T) {
-	d, _ := New(Config{Lines: noLines{}})
+	d, _ := New(Config{Lines: noLines{}, Hosts: []string{"voice.example.com"}})
 	for _, tt := range []struct {
 		method, path, upgrade string
 		status                int

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/twilio/phone"
 )
@@ -85,7 +86,7 @@ var errCodec = errors.New("the stream has a codec that is not taken")
 func readStart(m *message) (start, error) {
 	var w startWire
 	if err := json.Unmarshal(m.start, &w); err != nil {
-		return start{}, fmt.Errorf("the start of a stream cannot be read: %w", err)
+		return start{}, fmt.Errorf("the start of a stream cannot be read: %s", foreign.Fault(err))
 	}
 	s := start{params: w.CustomParameters, from: w.From, to: w.To}
 	format := w.MediaFormat
@@ -128,7 +129,7 @@ func (s *start) setSound(f formatWire) error {
 	s.codec = codecOf(s.carrier, name)
 	g711 := s.codec == phone.PCMU || s.codec == phone.PCMA
 	if s.codec == phone.CodecNone || f.Channels > 1 || g711 && s.rateHz != 8000 || audio.CheckRate(s.rateHz) != nil {
-		return fmt.Errorf("%w: %.40q at %d Hz, %d channels", errCodec, f.Encoding, s.rateHz, max(1, f.Channels))
+		return errCodec
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (s *stream) Take(b []byte, text bool, in *phone.Inlet) error {
 		in.Bye()
 	case "clearedAudio", "connected":
 	case "error":
-		return fmt.Errorf("the carrier reports an error: %s", phone.Cut(string(b), 200))
+		return fmt.Errorf("the carrier reports an error of %d bytes", len(b))
 	default:
 		in.Count(phone.FaultUnknown, 1)
 	}

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 const (
@@ -27,7 +28,7 @@ func (d *Door) Voice() http.Handler {
 		if !ok {
 			return
 		}
-		line, err := d.cfg.Lines.Take(nil)
+		line, err := d.cfg.Lines.Take(transport.Handshake{Proven: true})
 		if err != nil {
 			d.cfg.Log.Info("call rejected", zap.Error(err))
 			answer(w, twimlBusy())
@@ -73,6 +74,11 @@ func answer(w http.ResponseWriter, twiml []byte) {
 
 // form reads and proves a webhook. Unless ok the request was answered.
 func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool) {
+	names := httpdoor.Names{Hosts: d.cfg.Hosts, Origins: []string{"*"}}
+	if status, why := names.Refusal(r); status != 0 {
+		http.Error(w, why, status)
+		return nil, false
+	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "Twilio posts here", http.StatusMethodNotAllowed)

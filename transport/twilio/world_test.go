@@ -54,8 +54,8 @@ type tap struct {
 }
 
 // Take takes a line whose peers are listened to.
-func (t *tap) Take(hangUp func()) (transport.Line, error) {
-	l, err := t.Lines.Take(hangUp)
+func (t *tap) Take(h transport.Handshake) (transport.Line, error) {
+	l, err := t.Lines.Take(h)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func newWorld(t *testing.T, p plan, model *sim.Server) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, model: model, gw: gw, tap: &tap{Lines: gw}}
+	w := &world{t: t, model: model, gw: gw, tap: &tap{Lines: gw.Lines()}}
 	p.door.Lines = w.tap
 	if w.door, err = twilio.New(p.door); err != nil {
 		t.Fatal(err)

@@ -80,8 +80,7 @@ func refusal(r *http.Request, cfg Config) (status int, why string) {
 	case status != 0:
 		return status, why
 	case !httpdoor.HasToken(r.Header, "Sec-WebSocket-Protocol", Subprotocol):
-		return http.StatusBadRequest, fmt.Sprintf("Sec-WebSocket-Protocol is %q; it must offer %q",
-			httpdoor.Cut(withoutTokens(r.Header)), Subprotocol)
+		return http.StatusBadRequest, "Sec-WebSocket-Protocol must offer " + Subprotocol
 	case !ok:
 		return http.StatusUnauthorized, "Authorization must be, once: Bearer TOKEN"
 	}
@@ -109,23 +108,12 @@ func offeredToken(h http.Header) string {
 	return ""
 }
 
-// withoutTokens are the subprotocols that a request offers, for a message: tokens, also misspelt ones, are left out.
-func withoutTokens(h http.Header) string {
-	list := offered(h)
-	for i, name := range list {
-		if strings.HasPrefix(strings.ToLower(name), "token") {
-			list[i] = "token..."
-		}
-	}
-	return strings.Join(list, ", ")
-}
-
 // readHello reads and checks the first message. Its error is why the call ends.
 func (p *Peer) readHello(ctx context.Context, check helloCheck) *transport.Ended {
 	typ, b, err := p.read(ctx, p.cfg.HelloTimeout)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return ended(transport.ReasonGoingAway, "", err)
+		return transport.GivenUp(ctx)
 	case err != nil:
 		e := p.lost(ctx, err)
 		if e.Reason == transport.ReasonIdleTimeout {
@@ -151,6 +139,9 @@ func (p *Peer) takeHello(ctx context.Context, b []byte, check helloCheck) *trans
 		p.hello = h
 		return nil
 	}
+	if errors.Is(err, context.Canceled) { // the handshake was given up while it was asked
+		return transport.GivenUp(ctx)
+	}
 	return noHello(err)
 }
 
@@ -163,8 +154,6 @@ func noHello(err error) *transport.Ended {
 		return ended(transport.ReasonBadHello, fe.Error(), err)
 	case errors.As(err, &refused):
 		return ended(refused.Reason, refused.Text(), err)
-	case errors.Is(err, context.Canceled): // the server went away while it was asked
-		return ended(transport.ReasonGoingAway, "", err)
 	case errors.Is(err, errNotHello):
 		return ended(transport.ReasonEventBeforeHello, "The first message must be a hello: "+err.Error()+".", err)
 	case errors.Is(err, errNotEvent), errors.Is(err, errNotUTF8):

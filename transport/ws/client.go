@@ -88,7 +88,7 @@ func (c *Client) takeReady(b []byte) error {
 			return nil
 		}
 		r, _ := transport.ParseReason(m.Code)
-		return &Refused{Reason: r, Message: m.Text}
+		return &Refused{Reason: r, Message: transport.OneLine(m.Text, refusedLenMax)}
 	}
 	return nil
 }

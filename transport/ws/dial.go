@@ -27,12 +27,19 @@ type DialConfig struct {
 	CloseTimeout time.Duration // of Close as a whole; 1 s
 	IdleTimeout  time.Duration // without a message or a ping from the gateway; none by default
 
+	MessageBytesMax int // of a message from the gateway; 4 MiB, ten times the drawing of a net
+
 	// DialContext opens the socket; nil means a plain net.Dialer.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // ReadyTimeoutDefault is long enough for a gateway that has to dial its model first.
 const ReadyTimeoutDefault = 30 * time.Second
+
+const (
+	answerBytesMax = 4 << 20 // of a message from the gateway
+	refusedLenMax  = 300     // of the words of a Refused
+)
 
 // never is the idle timeout of a client that has none.
 const never = 100 * 365 * 24 * time.Hour
@@ -51,6 +58,9 @@ func (c DialConfig) withDefaults() DialConfig {
 			*d.field = d.value
 		}
 	}
+	if c.MessageBytesMax <= 0 {
+		c.MessageBytesMax = answerBytesMax
+	}
 	if c.DialContext == nil {
 		c.DialContext = (&net.Dialer{}).DialContext
 	}
@@ -61,7 +71,7 @@ func (c DialConfig) withDefaults() DialConfig {
 type Refused struct {
 	Status  int              // of HTTP, when it refused before the upgrade
 	Reason  transport.Reason // when it refused the hello or had no model
-	Message string           // the gateway's own words
+	Message string           // the gateway's own words, as one line of at most 300 bytes without control characters
 }
 
 // Error gives the gateway's words.
@@ -149,7 +159,7 @@ func (c *Client) connect(ctx context.Context, url string) error {
 		_ = conn.CloseNow()
 		return fmt.Errorf("there is a WebSocket server, but it does not speak %s", Subprotocol)
 	}
-	c.init(conn, l, 0)
+	c.init(conn, l, c.cfg.MessageBytesMax)
 	return nil
 }
 
@@ -182,12 +192,11 @@ func dialError(err error, resp *http.Response, timeout time.Duration) error {
 
 // answerError says what an HTTP answer that is not an upgrade means.
 func answerError(resp *http.Response) error {
-	const most = 300
 	var body []byte
 	if resp.Body != nil {
-		body, _ = io.ReadAll(io.LimitReader(resp.Body, most))
+		body, _ = io.ReadAll(io.LimitReader(resp.Body, refusedLenMax))
 	}
-	words := strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "?")), " ")
+	words := transport.OneLine(string(body), refusedLenMax)
 	switch resp.StatusCode {
 	case http.StatusSwitchingProtocols:
 		return errors.New("the server's WebSocket handshake is wrong")

@@ -87,7 +87,7 @@ func TestDialErrors(t *testing.T) {
 			[]string{"The key is wrong.", "model_refused"}},
 		{"nonsense", answer(t, `hello`), DialConfig{}, []string{"cannot be read", "JSON"}},
 		{"a ready of another version", answer(t, `{"type":"ready","call":"c","version":2}`), DialConfig{},
-			[]string{"version is 2", "must be 1"}},
+			[]string{"version is another number", "must be 1"}},
 		{"a ready without a call", answer(t, `{"type":"ready","version":1}`), DialConfig{}, []string{"call is missing"}},
 		{"hung up", serveHTTP(t, func(w http.ResponseWriter, r *http.Request) {
 			if c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}}); err == nil {

@@ -40,11 +40,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	handshake, hangUp := context.WithCancel(ctx)
-	defer hangUp()
-	stop := context.AfterFunc(r.Context(), hangUp) // net/http may go away while the hello is waited for
+	handshake, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	stop := context.AfterFunc(r.Context(), func() { giveUp(nil) }) // net/http may go away while the hello is waited for
 	defer stop()
-	line, err := d.cfg.Lines.Take(hangUp)
+	line, err := d.cfg.Lines.Take(transport.Handshake{Remote: httpdoor.Remote(r), GiveUp: giveUp})
 	if err != nil {
 		d.cfg.Log.Info("call refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
 		httpdoor.RefuseLine(w, err)

@@ -66,7 +66,7 @@ func decodeHello(b []byte) (transport.Hello, error) {
 		return transport.Hello{}, err
 	}
 	if o.name != "hello" {
-		return transport.Hello{}, fmt.Errorf("%w: %q", errNotHello, trimUTF8(o.name, transport.ClientLenMax))
+		return transport.Hello{}, errNotHello
 	}
 	h := transport.Hello{
 		Version:      int(o.whole("version", math.MaxInt32)),

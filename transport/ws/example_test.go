@@ -55,7 +55,7 @@ func Example() {
 // hotline is a gateway that takes every call, says nothing and hangs up.
 type hotline struct{}
 
-func (hotline) Take(func()) (transport.Line, error) { return hotline{}, nil }
+func (hotline) Take(transport.Handshake) (transport.Line, error) { return hotline{}, nil }
 
 func (hotline) Check(context.Context, *transport.Hello) error { return nil }
 

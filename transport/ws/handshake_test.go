@@ -81,7 +81,7 @@ func TestHandshake(t *testing.T) {
 			r.Header.Set("Sec-WebSocket-Protocol",
 				"chat, voicegw.v2")
 		}, 400,
-			"chat, voicegw.v2"},
+			"must offer voicegw.v1"},
 		{"one of two subprotocols", Config{},
 			func(r *http.Request) { r.Header.Set("Sec-WebSocket-Protocol", "chat, voicegw.v1") }, 101, ""},
 		{"two tokens", Config{}, func(r *http.Request) { r.Header["Authorization"] = []string{"Bearer a", "Bearer b"} }, 401,

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/transport"
 )
 
@@ -104,25 +105,12 @@ func (o *object) has(key string) bool {
 	return ok && string(raw) != "null"
 }
 
-// private reports whether the value of a member must not be repeated: it is a secret, or says something of a person.
-func private(key string) bool { return key == "token" || key == "params" }
-
-// fail keeps the first error. The value is shortened, so that the sentence fits on a line; a private one is left out.
+// fail keeps the first error. It says what the value is, not what it says: a caller may have keyed or typed it.
 func (o *object) fail(key, want string) {
 	if o.err != nil {
 		return
 	}
-	const most = 40
-	value := string(o.members[key])
-	switch {
-	case value == "":
-		value = "missing"
-	case private(key):
-		value = "something else"
-	case len(value) > most:
-		value = trimUTF8(value, most) + "..."
-	}
-	o.err = &transport.FieldError{Event: trimUTF8(o.name, most), Field: key, Value: value, Want: want}
+	o.err = &transport.FieldError{Event: o.name, Field: key, Value: foreign.Kind(o.members[key]), Want: want}
 }
 
 // need fails unless there is a member with this name.
@@ -204,15 +192,4 @@ func (o *object) flag(key string) bool {
 	}
 	o.fail(key, "true or false")
 	return false
-}
-
-// trimUTF8 cuts s to at most n bytes, at the end of a character.
-func trimUTF8(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -29,7 +29,7 @@ type fakeLines struct {
 	hellos          []transport.Hello
 }
 
-func (l *fakeLines) Take(func()) (transport.Line, error) {
+func (l *fakeLines) Take(transport.Handshake) (transport.Line, error) {
 	if l.refuse != nil {
 		return nil, l.refuse
 	}
@@ -214,7 +214,8 @@ func TestTokensAreNotRepeated(t *testing.T) {
 	n, _ := resp.Body.Read(body)
 	_ = resp.Body.Close()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	if resp.StatusCode != 400 || strings.Contains(string(body[:n]), secret) || !strings.Contains(string(body[:n]), "v9") {
+	if resp.StatusCode != 400 || strings.Contains(string(body[:n]), secret) ||
+		!strings.Contains(string(body[:n]), Subprotocol) {
 		t.Errorf("%d %q", resp.StatusCode, body[:n])
 	}
 	for _, wrong := range []string{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 // Subprotocol is the name of the protocol in the handshake.
@@ -153,7 +154,7 @@ func (w *wire) readFailed(ctx context.Context, err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ended(transport.ReasonIdleTimeout, "", nil)
 	case errors.As(err, &ce):
-		return ended(closedBy(ce), "", ce)
+		return ended(closedBy(ce), "", httpdoor.Broken(ce))
 	}
 	return ended(transport.ReasonPeerLost, "", err)
 }

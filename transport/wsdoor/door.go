@@ -52,11 +52,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	handshake, hangUp := context.WithTimeout(ctx, d.cfg.HandshakeTimeout)
-	defer hangUp()
-	stop := context.AfterFunc(r.Context(), hangUp) // net/http may go away while the greeting is waited for
+	ours, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	handshake, done := context.WithTimeout(ours, d.cfg.HandshakeTimeout)
+	defer done()
+	stop := context.AfterFunc(r.Context(), func() { giveUp(nil) }) // net/http may go away while it waits for the greeting
 	defer stop()
-	line, err := d.cfg.Lines.Take(hangUp)
+	line, err := d.cfg.Lines.Take(transport.Handshake{Remote: httpdoor.Remote(r), GiveUp: giveUp})
 	if err != nil {
 		d.log(r, zap.InfoLevel, "call refused", err)
 		httpdoor.RefuseLine(w, err)
@@ -124,7 +126,7 @@ func refusedAs(ctx context.Context, err error) *transport.Ended {
 	case errors.As(err, &field):
 		return End(transport.ReasonBadHello, field.Error(), err)
 	case ctx.Err() != nil:
-		return End(transport.ReasonGoingAway, "", err)
+		return transport.GivenUp(ctx)
 	}
 	return End(transport.ReasonInternal, "", err)
 }

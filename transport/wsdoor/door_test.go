@@ -71,6 +71,33 @@ func TestRefusedBeforeTheUpgrade(t *testing.T) {
 	}
 }
 
+// TestHandshakeIsGivenUp: who says nothing makes room when the gateway asks for it, and is told why.
+func TestHandshakeIsGivenUp(t *testing.T) {
+	inBubble(t, Config{}, Protocol{}, func(s *street) {
+		far := s.knock()
+		synctest.Wait()
+		if h := s.lines.begun; h.Proven || h.GiveUp == nil {
+			t.Fatalf("the handshake is %+v", h)
+		}
+		began := time.Now()
+		s.lines.begun.GiveUp(&transport.Refused{Reason: transport.ReasonBusy, Message: "Too many."})
+		for {
+			_, _, err := far.Read(context.Background())
+			var ce websocket.CloseError
+			if err == nil {
+				continue
+			}
+			if !asClose(err, &ce) || int(ce.Code) != transport.ReasonBusy.Code() || ce.Reason != "Too many." {
+				t.Errorf("closed by %v", err)
+			}
+			break
+		}
+		if d := time.Since(began); d > time.Second {
+			t.Errorf("after %v", d)
+		}
+	})
+}
+
 func TestConfig(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"Lines":   {},

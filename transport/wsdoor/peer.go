@@ -96,7 +96,7 @@ func (p *Peer) greetFailed(ctx context.Context, err error) *transport.Ended {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return End(transport.ReasonHelloTimeout, "", nil)
 	case ctx.Err() != nil:
-		return End(transport.ReasonGoingAway, "", err)
+		return transport.GivenUp(ctx)
 	}
 	return p.lost(err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
 )
 
 // Recv waits for the next event, which may be an acknowledgement of the playout clock. A far end that breaks the
@@ -128,7 +129,7 @@ func (p *Peer) lost(err error) *transport.Ended {
 	case websocket.StatusNormalClosure, websocket.StatusGoingAway, websocket.StatusNoStatusRcvd:
 		return End(transport.ReasonCallerHungUp, "", nil)
 	}
-	return End(transport.ReasonPeerLost, "", err)
+	return End(transport.ReasonPeerLost, "", httpdoor.Broken(err))
 }
 
 // fail closes the call for e, unless it was closed before, and returns why it was closed.

@@ -84,6 +84,7 @@ func (c *plain) Bye(e *transport.Ended, out *Outbox) (int, string) {
 type exchange struct {
 	taken, checked error // why no line, why not this hello
 	calls          chan *call
+	begun          transport.Handshake // the last one
 }
 
 // call is a call that goes on until the test ends it.
@@ -95,7 +96,10 @@ type call struct {
 
 func newExchange() *exchange { return &exchange{calls: make(chan *call, 8)} }
 
-func (e *exchange) Take(func()) (transport.Line, error) { return e, e.taken }
+func (e *exchange) Take(h transport.Handshake) (transport.Line, error) {
+	e.begun = h
+	return e, e.taken
+}
 
 func (e *exchange) Check(context.Context, *transport.Hello) error { return e.checked }
 

@@ -16,7 +16,8 @@ type row struct{ weights, left []int64 }
 // Flows returns flows of a matrix, by rows, that have minimal support: no other
 // flow has weights above 0 only at some of the places where one of them has.
 // Their greatest common divisor is 1. All rows must be of one length. The order
-// depends on nothing but the matrix.
+// depends on nothing but the matrix. A row with an entry of 2^30 or more, either
+// way, is in no flow.
 //
 // This is Farkas' algorithm (Colom and Silva 1991): each column in turn is
 // cancelled by adding multiples of rows in which it has opposite signs. Weights
@@ -27,6 +28,9 @@ func Flows(matrix [][]int64) [][]int64 {
 	}
 	var rows []row
 	for i, left := range matrix {
+		if slices.ContainsFunc(left, func(v int64) bool { return v >= weightMax || v <= -weightMax }) {
+			continue // sums of products of larger numbers could overflow
+		}
 		r := row{make([]int64, len(matrix)), slices.Clone(left)}
 		r.weights[i] = 1
 		rows = append(rows, r)

@@ -104,3 +104,11 @@ func TestLimits(t *testing.T) {
 		t.Error("flows of nothing")
 	}
 }
+
+// TestFlowsOfLargeNumbers: sums that overflow to 0 make no flow.
+func TestFlowsOfLargeNumbers(t *testing.T) {
+	const huge = 1 << 62 // four times that is 0
+	if flows := farkas.Flows([][]int64{{2, huge}, {-2, huge}, {0, -1}, {0, -1}}); len(flows) > 0 {
+		t.Errorf("flows %v", flows)
+	}
+}

@@ -137,6 +137,9 @@ func TestForged(t *testing.T) {
 		{"+bye leave wave", "end fires at once, and before wave"},
 		{"+bye leave end wave", "the final place is marked"},
 		{"+bye leave end . +bye", "the run is over"},
+		{"+bye leave end +bye", "nothing comes after that but the end"},
+		{"+bye leave end 1s !bye", "nothing comes after that but the end"},
+		{"+bye leave end -mic", "nothing comes after that but the end"},
 		{"+bye leave end . .", "the final place is not marked, or the end was told before"},
 		{"+bye leave .", "the final place is not marked"},
 		{"+bye leave", "the log ends where end fires at once"},
@@ -184,5 +187,23 @@ func TestChains(t *testing.T) {
 	hour := clock.Start().Advance(time.Hour).Events
 	if err := errors.Join(m.Append(hour), m.End()); err != nil || len(hour) != 7201 {
 		t.Errorf("%d events: %v", len(hour), err)
+	}
+}
+
+// TestLongWait: a wait that is almost for ever is not over before it began.
+func TestLongWait(t *testing.T) {
+	const ring, on = petri.Place[petri.Unit]("ring"), petri.Place[petri.Unit]("on")
+	p, err := petri.Compile(&petri.Net{Name: "slow", Env: []petri.Env{{Place: ring}}, Transitions: []petri.Transition{
+		{Name: "answer", In: petri.Arcs{ring}, Out: petri.And(on)},
+		{Name: "tire", In: petri.Arcs{on}, When: petri.After(petri.Forever - 1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := monitor.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Append(events(t, p, "1s +ring answer 2s +ring answer")); err != nil {
+		t.Error(err)
 	}
 }

@@ -155,6 +155,8 @@ func (m *Monitor) wrong(e petri.Event) string {
 		return "a run starts once, with its first event"
 	case m.ended && e.Kind != petri.Ended:
 		return "the run is over"
+	case !m.ended && m.final() && e.Kind != petri.Ended && e.Kind != petri.TaskCancelled:
+		return "the final place is marked: nothing comes after that but the end"
 	case e.At < m.now:
 		return fmt.Sprintf("it is before %v, the time of the event before it", m.now)
 	case len(m.cancels) > 0 && e.Kind != petri.TaskCancelled:

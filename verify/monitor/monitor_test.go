@@ -61,7 +61,7 @@ func (w *call) frame() petri.Token {
 }
 
 func (w *call) reply() petri.Token {
-	return voicenets.ModelAudio.Token(&voicenets.ReplyFrame{PCM: make([]int16, 480)})
+	return voicenets.ModelAudio.Token(&voicenets.ModelFrame{PCM: make([]int16, 480)})
 }
 
 func (w *call) ack() petri.Token { return voicenets.PeerAck.Token(voicenets.Ack{Gen: w.m.Gen()}) }

@@ -75,9 +75,6 @@ func (m *Monitor) fired(e petri.Event) string {
 // early says why a transition cannot fire now.
 func (m *Monitor) early(e petri.Event) string {
 	t := &m.prog.Transitions()[e.Index]
-	if m.final() {
-		return t.Name + " cannot fire: the final place is marked"
-	}
 	if !t.Modes[e.Mode].Enabled(m.count) {
 		return m.prog.FiringName(e) + " is not enabled"
 	}
@@ -116,10 +113,11 @@ func (m *Monitor) overdue(at time.Duration, u int32) string {
 			continue
 		}
 		// Timers come before arrivals of the same instant, and in the order of declaration.
-		due := m.since[t] + latest
-		first := due < at || due == at && (u < 0 || t < u && m.prog.Transitions()[u].When.Latest != petri.Forever)
-		if first && t != u || t == u && due < at {
-			return fmt.Sprintf("%s was due at %v and did not fire", m.name(t), due)
+		waited := at - m.since[t] // since + latest could overflow
+		tie := u < 0 || t < u && m.prog.Transitions()[u].When.Latest != petri.Forever
+		first := waited > latest || waited == latest && tie
+		if first && t != u || t == u && waited > latest {
+			return fmt.Sprintf("%s was due at %v and did not fire", m.name(t), m.since[t]+latest)
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"context"
 	"slices"
 
 	"github.com/voicegw/voicegw/petri"
@@ -62,6 +63,11 @@ type Config struct {
 	// Pick, if not nil, chooses the mutants that are looked at. Closures that have
 	// none of the transitions they change are left out.
 	Pick func(Mutant) bool
+	// Refuses, if not nil, decides in place of all properties: it proves a mutant,
+	// and returns what it does not prove of it, or that it cannot be asked. A mutant
+	// of which it proves everything survives, or is equal: Closures tell. It is
+	// called by several goroutines.
+	Refuses func(ctx context.Context, mutant *petri.Net) (by []string, absurd bool, err error)
 	// Progress, if not nil, is called for each mutant that was decided, by one
 	// goroutine at a time: how many were, how many of them were killed, and how
 	// many there are.

@@ -124,3 +124,35 @@ func TestScoreNeedsAProof(t *testing.T) {
 		t.Errorf("a net that does not keep its properties: %v", err)
 	}
 }
+
+// TestRefuses: a judge of one's own decides what is killed; of the rest the
+// closures tell whether they are equal.
+func TestRefuses(t *testing.T) {
+	asked := 0
+	s, err := mutate.Run(t.Context(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+		Refuses: func(_ context.Context, n *petri.Net) ([]string, bool, error) {
+			asked++
+			i := slices.IndexFunc(n.Transitions, func(t petri.Transition) bool { return t.Name == "darken" })
+			if n.Transitions[i].When != petri.After(time.Second) {
+				return []string{"darken after 1s"}, false, nil
+			}
+			return nil, len(n.Transitions[i].Out.Arcs()) == 0, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked == 0 || s.Killed == 0 || s.Killed == s.Mutants || s.Refused == 0 || len(s.Survivors) == 0 {
+		t.Errorf("%d asked: %+v", asked, s)
+	}
+	for name, by := range s.KilledBy {
+		if !strings.HasPrefix(name, "lamp/darken") || !slices.Equal(by, []string{"darken after 1s"}) {
+			t.Errorf("%s is killed by %q", name, by)
+		}
+	}
+	failed := errors.New("no more")
+	_, err = mutate.Run(t.Context(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},
+		Refuses: func(context.Context, *petri.Net) ([]string, bool, error) { return nil, false, failed }})
+	if !errors.Is(err, failed) {
+		t.Errorf("the judge fails with %v", err)
+	}
+}

@@ -200,6 +200,9 @@ func (w *worker) inTime(ctx context.Context, v *way) ([]byte, error) {
 
 // mutant tries a mutant, or what machines can run of it.
 func (w *worker) mutant(ctx context.Context, m Mutant) (*fate, error) {
+	if w.config.Refuses != nil {
+		return w.judged(ctx, m)
+	}
 	f, err := w.net(ctx, m, m.Net)
 	for _, n := range m.Runs {
 		if err != nil || f.refused || f.equal {
@@ -211,6 +214,23 @@ func (w *worker) mutant(ctx context.Context, m Mutant) (*fate, error) {
 		}
 	}
 	return f, err
+}
+
+// judged lets Config.Refuses decide about a mutant.
+func (w *worker) judged(ctx context.Context, m Mutant) (*fate, error) {
+	if _, err := petri.Compile(m.Net); err != nil {
+		return &fate{refused: true}, nil
+	}
+	by, absurd, err := w.config.Refuses(ctx, m.Net)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("verify/mutate: %s: %w", m.Name, err)
+	case absurd:
+		return &fate{refused: true}, nil
+	case len(by) > 0:
+		return &fate{by: by}, nil
+	}
+	return w.net(ctx, m, m.Net)
 }
 
 // kill takes over what killed a net with fewer runs, and reports whether that

@@ -1,5 +1,6 @@
 // Package netfile reads and writes nets of the field: TINA's .net format and
-// PNML place/transition nets.
+// PNML place/transition nets, as the standard, TINA, TAPAAL, PIPE and ProM write
+// them.
 //
 //	f, err := netfile.Read("crossing.net", data)
 //	prog, err := petri.Compile(f.Net)
@@ -8,5 +9,5 @@
 //
 // Transitions that fire at once interleave, as in the tools these files come
 // from; nothing runs to completion. What a file says and we cannot represent
-// exactly is an error with its line.
+// exactly, or do not know, is an error with its line.
 package netfile

@@ -19,6 +19,7 @@ const (
 	// maxPriorities is the most pairs of transitions of which one goes before the other.
 	maxPriorities = 1_000_000
 
+	maxArcs  = 2_000_000
 	maxDepth = 200 // nested elements
 	maxName  = 4096
 )
@@ -83,12 +84,13 @@ type place struct {
 	name   string
 	tokens int
 	line   int
+	marked int // the line of its marking; 0: none
 }
 
 type transition struct {
 	name                     string
 	when                     petri.Interval
-	line                     int
+	line, waits              int // waits is the line of its interval; 0: none
 	in, out, read, inh, rset []flow
 }
 

@@ -5,22 +5,24 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
 )
 
-// ReadPNML reads a PNML document with one place/transition net: pages, names,
-// initial markings, inscriptions, reference nodes; arcs of type inhibitor, read
-// (or test) and reset as tools write them. Places and transitions have the
-// names of the file if all are given and different, else their identifiers.
-// Every transition may fire at any time. Other kinds of net are refused.
+// ReadPNML reads a PNML document with one place/transition net, as the standard, TINA, TAPAAL, PIPE
+// and ProM write it: pages, reference nodes, initial markings, weights, firing intervals (TINA), read,
+// inhibitor and reset arcs, immediate transitions and their priorities (PIPE). Places and transitions
+// have the names of the file if all are given and different, else their identifiers.
+//
+// An element or attribute that is not known is an error with its line, and so is one that is known
+// but has no meaning here: a capacity, an age of a token, a colour. What is known to change nothing,
+// such as graphics, is skipped.
 func ReadPNML(name string, data []byte) (*File, error) {
-	r := &pnmlReader{d: newDraft(name), x: xml.NewDecoder(bytes.NewReader(data)), nodes: map[string]*node{}}
-	r.x.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
-		return nil, errors.New("the character set " + charset + " is not supported; use UTF-8")
-	}
+	r := &pnmlReader{d: newDraft(name), x: xml.NewDecoder(bytes.NewReader(data)), nodes: map[string]*node{},
+		grammar: grammar(), attributes: attributes()}
+	r.x.CharsetReader = charset
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -33,27 +35,52 @@ func ReadPNML(name string, data []byte) (*File, error) {
 	return r.d.build()
 }
 
+// charset reads ISO-8859-1, which PIPE and TINA write, as UTF-8.
+func charset(name string, in io.Reader) (io.Reader, error) {
+	if !strings.EqualFold(name, "iso-8859-1") && !strings.EqualFold(name, "us-ascii") {
+		return nil, errors.New("the character set " + name + " is not supported; use UTF-8")
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	runes := make([]rune, len(data))
+	for i, b := range data {
+		runes[i] = rune(b)
+	}
+	return strings.NewReader(string(runes)), nil
+}
+
 type pnmlReader struct {
-	d     *draft
-	x     *xml.Decoder
-	nets  int
-	nodes map[string]*node
-	order []*node
-	arcs  []arc
-	open  []*element
+	d      *draft
+	x      *xml.Decoder
+	space  string // the namespace of the document
+	nets   int
+	nodes  map[string]*node
+	order  []*node
+	arcs   []*arc
+	open   []*element
+	colour string // the kind of token that the file names
+
+	grammar    map[string]content
+	attributes map[string]map[string][]string
 }
 
 // element is an open XML element.
 type element struct {
-	name string
-	text strings.Builder
-	node *node
-	arc  *arc
+	name  string
+	text  strings.Builder
+	given []string // what was said in it already
+	node  *node    // that the element is about
+	arc   *arc
 }
 
 type node struct {
 	kind, id, name, ref string
 	tokens, line        int
+	when                petri.Interval
+	timed               string // PIPE: "true", "false" or ""
+	priority            int    // PIPE: 1 if nothing is said
 }
 
 type arc struct {
@@ -61,15 +88,20 @@ type arc struct {
 	weight, line         int
 }
 
+func (r *pnmlReader) fail(format string, args ...any) error {
+	return r.d.fail(r.d.line, format, args...)
+}
+
 func (r *pnmlReader) read() error {
 	for {
+		before, _ := r.x.InputPos()
 		t, err := r.x.Token()
 		r.d.line, _ = r.x.InputPos()
 		switch {
 		case err == io.EOF && len(r.open) == 0:
 			return nil
 		case err != nil:
-			return r.d.fail(r.d.line, "%v", err)
+			return r.fail("%v", err)
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
@@ -77,9 +109,8 @@ func (r *pnmlReader) read() error {
 		case xml.EndElement:
 			err = r.end()
 		case xml.CharData:
-			if n := len(r.open); n > 0 {
-				r.open[n-1].text.Write(t)
-			}
+			r.d.line = before + bytes.Count(t[:len(t)-len(bytes.TrimLeft(t, " \t\r\n"))], []byte("\n"))
+			err = r.chars(t)
 		}
 		if err != nil {
 			return err
@@ -87,58 +118,209 @@ func (r *pnmlReader) read() error {
 	}
 }
 
-func (r *pnmlReader) start(t xml.StartElement) error {
-	if len(r.open) >= maxDepth {
-		return r.d.fail(r.d.line, "elements are nested more than %d deep", maxDepth)
+// chars takes text, which only leaves have.
+func (r *pnmlReader) chars(text xml.CharData) error {
+	switch n := len(r.open); {
+	case len(bytes.TrimSpace(text)) == 0:
+	case n == 0 || !slices.Contains(leaves(), r.open[n-1].name):
+		return r.fail("the text %q stands where none is read", clip(strings.TrimSpace(string(text))))
+	default:
+		r.open[n-1].text.Write(text)
 	}
-	e := &element{name: t.Name.Local}
-	attr := func(name string) string {
-		for _, a := range t.Attr {
-			if a.Name.Local == name {
-				return a.Value
-			}
-		}
-		return ""
-	}
-	switch e.name {
-	case "toolspecific":
-		return r.skip()
-	case "net":
-		if err := r.net(attr("type"), attr("id")); err != nil {
-			return err
-		}
-	case "place", "transition", "referencePlace", "referenceTransition":
-		n := &node{kind: e.name, id: attr("id"), ref: attr("ref"), line: r.d.line}
-		if err := r.add(n); err != nil {
-			return err
-		}
-		e.node = n
-	case "arc":
-		r.arcs = append(r.arcs, arc{source: attr("source"), target: attr("target"), weight: 1, line: r.d.line})
-		e.arc = &r.arcs[len(r.arcs)-1]
-	case "type":
-		if a := r.arc(); a != nil {
-			a.kind = attr("value")
-		}
-	}
-	r.open = append(r.open, e)
 	return nil
 }
 
+func (r *pnmlReader) start(t xml.StartElement) error {
+	name, parent := t.Name.Local, &element{}
+	switch n := len(r.open); {
+	case n >= maxDepth:
+		return r.fail("elements are nested more than %d deep", maxDepth)
+	case n > 0:
+		parent = r.open[n-1]
+	case name != "pnml":
+		return r.fail("the document is <%s>, which is not PNML", clip(name))
+	default:
+		r.space = t.Name.Space
+	}
+	switch {
+	case t.Name.Space != r.space && t.Name.Space != "" && t.Name.Space != mathML:
+		return r.fail("the element <%s> is of another namespace, %s", clip(name), clip(t.Name.Space))
+	case slices.Contains(r.grammar[parent.name].skipped, name):
+		return r.skip()
+	case name == "toolspecific" && parent.name != "":
+		return r.tool(t)
+	case !slices.Contains(r.grammar[parent.name].elements, name):
+		return r.fail("the element <%s> in <%s> is not known, and may change what the net does", clip(name), parent.name)
+	}
+	if err := parent.once(r, name); err != nil {
+		return err
+	}
+	if name == "interval" {
+		return r.interval(parent.node, t)
+	}
+	e := &element{name: name, node: parent.node, arc: parent.arc}
+	r.open = append(r.open, e)
+	return r.say(e, t.Attr)
+}
+
+// skip leaves out an element that is known to change nothing.
 func (r *pnmlReader) skip() error {
 	if err := r.x.Skip(); err != nil {
-		return r.d.fail(r.d.line, "%v", err)
+		return r.fail("%v", err)
+	}
+	return nil
+}
+
+// tool skips what a tool added, if the tool is known to add nothing that changes a net, or if there
+// is nothing but graphics.
+func (r *pnmlReader) tool(t xml.StartElement) error {
+	tool, extra := "", ""
+	for _, a := range t.Attr {
+		switch a.Name.Local {
+		case "tool":
+			tool = a.Value
+		case "version", "xmlns":
+		default:
+			extra = a.Name.Local
+		}
+	}
+	if slices.Contains(tools(), tool) {
+		return r.skip()
+	}
+	for depth := 1; ; {
+		if extra != "" {
+			return r.fail("what the tool %q adds, %q, may change what the net does; remove it if it does not", clip(tool),
+				clip(extra))
+		}
+		t, err := r.x.Token()
+		r.d.line, _ = r.x.InputPos()
+		if err != nil {
+			return r.fail("%v", err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			depth++
+			if !slices.Contains(drawn(), t.Name.Local) {
+				extra = t.Name.Local
+			}
+		case xml.EndElement:
+			if depth--; depth == 0 {
+				return nil
+			}
+		case xml.CharData:
+			extra = strings.TrimSpace(string(t))
+		}
+	}
+}
+
+// once refuses what is said of a node or an arc, or in a label, a second time.
+func (e *element) once(r *pnmlReader, what string) error {
+	switch e.name {
+	case "", "pnml", "net", "page":
+		return nil
+	}
+	switch what { // other spellings of one thing
+	case "weight":
+		what = "inscription"
+	case "arctype":
+		what = "type"
+	case "value":
+		what = "text"
+	}
+	if slices.Contains(e.given, what) {
+		return r.fail("a second %s in <%s>", what, e.name)
+	}
+	e.given = append(e.given, what)
+	return nil
+}
+
+// say checks the attributes of an element and takes what they say.
+func (r *pnmlReader) say(e *element, list []xml.Attr) error {
+	at := map[string]string{}
+	for _, a := range list {
+		if slices.Contains(xmlSpaces(), a.Name.Space) || a.Name.Local == "xmlns" {
+			continue
+		}
+		values, known := r.attributes[e.name][a.Name.Local]
+		switch {
+		case !known || a.Name.Space != "":
+			return r.fail("the attribute %s of <%s> is not known, and may change what the net does", clip(a.Name.Local), e.name)
+		case len(values) > 0 && !slices.Contains(values, a.Value):
+			return r.fail("<%s> has %s=%q; only %q can be read", e.name, a.Name.Local, clip(a.Value), values)
+		}
+		at[a.Name.Local] = a.Value
+	}
+	switch e.name {
+	case "net":
+		return r.net(at["type"], at["id"])
+	case "place", "transition", "referencePlace", "referenceTransition":
+		e.node = &node{kind: e.name, id: at["id"], ref: at["ref"], line: r.d.line,
+			when: petri.Anytime(), priority: 1}
+		if err := r.add(e.node); err != nil {
+			return err
+		}
+	case "arc":
+		if len(r.arcs) >= maxArcs {
+			return r.fail("more than %d arcs", maxArcs)
+		}
+		e.arc = &arc{source: at["source"], target: at["target"], weight: 1, line: r.d.line}
+		r.arcs = append(r.arcs, e.arc)
+	}
+	return r.shortLabels(e, at)
+}
+
+// shortLabels takes labels that are written as attributes.
+func (r *pnmlReader) shortLabels(e *element, at map[string]string) error {
+	for _, name := range []string{"name", "initialMarking", "type", "weight", "value"} {
+		text, ok := at[name]
+		if !ok || e.name == "transition" && name != "name" {
+			continue
+		}
+		if err := e.once(r, name); err != nil {
+			return err
+		}
+		label := name
+		if name == "value" {
+			label = e.name
+		}
+		if err := r.label(e, label, strings.TrimSpace(text)); err != nil {
+			return err
+		}
+	}
+	return r.guard(e, at)
+}
+
+// guard checks what TAPAAL says of the age of tokens: only what any age satisfies can be read.
+func (r *pnmlReader) guard(e *element, at map[string]string) error {
+	text, ok := at["inscription"]
+	if e.arc == nil || !ok {
+		return nil
+	}
+	guard, _, pair := strings.Cut(text, ":")
+	switch e.arc.kind {
+	case "timed", "inhibitor", "tapninhibitor":
+		ok = text == "[0,inf)"
+	case "transport":
+		ok = guard == "[0,inf)" && pair
+	default:
+		ok = text == "1"
+	}
+	if !ok {
+		return r.fail("the arc has the inscription %q; ages of tokens cannot be read, only [0,inf)", clip(text))
 	}
 	return nil
 }
 
 func (r *pnmlReader) net(kind, id string) error {
 	if r.nets++; r.nets > 1 {
-		return r.d.fail(r.d.line, "a second net in the document")
+		return r.fail("a second net in the document")
 	}
-	if k := strings.ToLower(kind); k != "" && !strings.Contains(k, "ptnet") && !strings.Contains(k, "p/t") &&
-		!strings.Contains(k, "ptpnet") && !strings.Contains(k, "core") {
-		return r.d.fail(r.d.line, "the net has type %q; only place/transition nets are read", kind)
+	short := strings.TrimSuffix(strings.ToLower(kind[strings.LastIndexByte(kind, '/')+1:]), ".pntd")
+	if strings.EqualFold(kind, "P/T net") {
+		short = "ptnet"
+	}
+	if !slices.Contains(netTypes(), short) {
+		return r.fail("the net has type %q; only place/transition nets are read", clip(kind))
 	}
 	r.d.net = id
 	return nil
@@ -147,27 +329,18 @@ func (r *pnmlReader) net(kind, id string) error {
 func (r *pnmlReader) add(n *node) error {
 	switch {
 	case !cleanName(n.id):
-		return r.d.fail(n.line, "a %s has the identifier %q, which is empty, too long or not printable", n.kind, clip(n.id))
+		return r.fail("a %s has the identifier %q, which is empty, too long or not printable", n.kind, clip(n.id))
 	case r.nodes[n.id] != nil:
-		return r.d.fail(n.line, "the identifier %s is used twice", n.id)
+		return r.fail("the identifier %s is used twice", n.id)
 	case len(r.order) >= 4*MaxNodes:
-		return r.d.fail(n.line, "more than %d nodes", 4*MaxNodes)
+		return r.fail("more than %d nodes", 4*MaxNodes)
 	}
 	r.nodes[n.id] = n
 	r.order = append(r.order, n)
 	return nil
 }
 
-// arc is the arc that the element is directly in, or nil.
-func (r *pnmlReader) arc() *arc {
-	if n := len(r.open); n > 0 {
-		return r.open[n-1].arc
-	}
-	return nil
-}
-
-// end closes an element: a <text> in a label of a node or an arc says
-// something.
+// end closes an element. A <text> is that of the label around it.
 func (r *pnmlReader) end() error {
 	n := len(r.open)
 	e := r.open[n-1]
@@ -175,128 +348,5 @@ func (r *pnmlReader) end() error {
 	if e.name != "text" && e.name != "value" || n < 3 {
 		return nil
 	}
-	label, owner := r.open[n-2], r.open[n-3]
-	text := strings.TrimSpace(e.text.String())
-	switch {
-	case owner.node != nil && label.name == "name":
-		owner.node.name = text
-	case owner.node != nil && label.name == "initialMarking":
-		return r.number(text, &owner.node.tokens, 0)
-	case owner.arc != nil && label.name == "inscription":
-		return r.number(text, &owner.arc.weight, 1)
-	case owner.arc != nil && label.name == "type":
-		owner.arc.kind = text
-	}
-	return nil
-}
-
-// number reads a count; some tools write "Default,3".
-func (r *pnmlReader) number(text string, to *int, least int) error {
-	if _, after, ok := strings.Cut(text, ","); ok {
-		text = strings.TrimSpace(after)
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > petri.MaxTokens {
-		return r.d.fail(r.d.line, "the number %q is none from %d to %d", clip(text), least, petri.MaxTokens)
-	}
-	*to = n
-	return nil
-}
-
-// link makes places, transitions and arcs of what was read.
-func (r *pnmlReader) link() error {
-	named := r.named()
-	called := func(n *node) string {
-		if named {
-			return n.name
-		}
-		return n.id
-	}
-	for _, n := range r.order {
-		r.d.line = n.line
-		switch n.kind {
-		case "place":
-			r.d.place(called(n)).tokens = n.tokens
-		case "transition":
-			r.d.transition(called(n))
-		}
-	}
-	for i := range r.arcs {
-		if err := r.join(&r.arcs[i], called); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// named reports whether all nodes have names, all different.
-func (r *pnmlReader) named() bool {
-	seen := map[string]bool{}
-	for _, n := range r.order {
-		if n.kind != "place" && n.kind != "transition" {
-			continue
-		}
-		key := n.kind + " " + n.name
-		if !cleanName(n.name) || seen[key] {
-			return false
-		}
-		seen[key] = true
-	}
-	return true
-}
-
-// resolve follows references to the node they stand for.
-func (r *pnmlReader) resolve(id string, line int) (*node, error) {
-	n := r.nodes[id]
-	for range len(r.order) + 1 {
-		if n == nil {
-			return nil, r.d.fail(line, "there is no node %q", clip(id))
-		}
-		if n.kind == "place" || n.kind == "transition" {
-			return n, nil
-		}
-		id = n.ref
-		n = r.nodes[id]
-	}
-	return nil, r.d.fail(line, "the reference %q refers to itself", clip(id))
-}
-
-func (r *pnmlReader) join(a *arc, called func(*node) string) error {
-	from, err := r.resolve(a.source, a.line)
-	if err != nil {
-		return err
-	}
-	to, err := r.resolve(a.target, a.line)
-	if err != nil {
-		return err
-	}
-	if from.kind == to.kind {
-		return r.d.fail(a.line, "an arc from %s to %s, both of them a %s", from.id, to.id, from.kind)
-	}
-	input := from.kind == "place"
-	pl, tr := from, to
-	if !input {
-		pl, tr = to, from
-	}
-	t := r.d.transition(called(tr))
-	f := flow{r.d.place(called(pl)), a.weight}
-	switch kind := strings.ToLower(a.kind); {
-	case kind == "" || kind == "normal":
-		if input {
-			t.in = append(t.in, f)
-		} else {
-			t.out = append(t.out, f)
-		}
-	case !input && kind != "read" && kind != "test":
-		return r.d.fail(a.line, "an arc of type %q from a transition to a place", clip(a.kind))
-	case kind == "inhibitor":
-		t.inh = append(t.inh, f)
-	case kind == "read" || kind == "test":
-		t.read = append(t.read, f)
-	case kind == "reset":
-		t.rset = append(t.rset, f)
-	default:
-		return r.d.fail(a.line, "an arc of type %q, which is none of normal, inhibitor, read, test, reset", clip(a.kind))
-	}
-	return nil
+	return r.label(r.open[n-3], r.open[n-2].name, e.text.String())
 }

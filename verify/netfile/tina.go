@@ -1,6 +1,7 @@
 package netfile
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,10 @@ func (s *scanner) name() (name string, ok bool, err error) {
 	if s.at < len(s.text) && s.text[s.at] == '{' {
 		return s.braced()
 	}
+	return s.plain()
+}
+
+func (s *scanner) plain() (name string, ok bool, err error) {
 	start := s.at
 	for s.at < len(s.text) {
 		r, n := utf8.DecodeRuneInString(s.text[s.at:])
@@ -82,9 +87,6 @@ func (s *scanner) braced() (string, bool, error) {
 			}
 		case '}':
 			s.at++
-			if !cleanName(b.String()) {
-				return "", false, s.fail("the name %q is empty, too long or not printable", b.String())
-			}
 			return b.String(), true, nil
 		default:
 			b.WriteByte(c)
@@ -99,9 +101,19 @@ func (s *scanner) need(what string) (string, error) {
 		err = s.fail("%s expected at %q", what, clip(s.text[s.at:]))
 	}
 	if err == nil && !cleanName(name) {
-		err = s.fail("the name %q is too long or not printable", clip(name))
+		err = s.fail("the name %q is empty, too long or not printable", clip(name))
 	}
 	return name, err
+}
+
+// words passes over labels and notes, which change nothing.
+func (s *scanner) words(what ...string) error {
+	for _, w := range what {
+		if _, ok, err := s.name(); err != nil || !ok {
+			return cmp.Or(err, s.fail("%s expected at %q", w, clip(s.text[s.at:])))
+		}
+	}
+	return nil
 }
 
 func clip(s string) string {
@@ -128,8 +140,10 @@ func (s *scanner) statement() error {
 		err = s.place()
 	case "pr":
 		return s.priority()
-	case "lb", "nt":
-		return nil
+	case "lb":
+		err = s.words("a place or transition", "a label")
+	case "nt":
+		err = s.words("the name of a note", "0 or 1", "a note")
 	default:
 		return s.fail("%q is none of net, tr, pl, pr, lb, nt", clip(word))
 	}
@@ -143,8 +157,7 @@ func (s *scanner) label() error {
 	if !s.accept(":") {
 		return nil
 	}
-	_, err := s.need("a label")
-	return err
+	return s.words("a label")
 }
 
 func (s *scanner) transition() error {
@@ -157,13 +170,16 @@ func (s *scanner) transition() error {
 		return err
 	}
 	if s.space(); s.at < len(s.text) && (s.text[s.at] == '[' || s.text[s.at] == ']') {
-		if t.when, err = s.interval(); err != nil {
+		if err := s.wait(t); err != nil {
 			return err
 		}
 	}
-	for !s.accept("->") {
-		if s.done() {
+	for inputs := 0; !s.accept("->"); inputs++ {
+		if s.done() && inputs == 0 {
 			return nil
+		}
+		if s.done() {
+			return s.fail("-> expected behind the places that transition %s takes from", name)
 		}
 		if err := s.arc(t, true); err != nil {
 			return err
@@ -175,6 +191,16 @@ func (s *scanner) transition() error {
 		}
 	}
 	return nil
+}
+
+// wait reads the interval of a transition, which has one.
+func (s *scanner) wait(t *transition) error {
+	when, err := s.interval()
+	if err == nil && t.waits > 0 {
+		err = s.fail("transition %s has an interval already, on line %d", t.name, t.waits)
+	}
+	t.when, t.waits = when, s.d.line
+	return err
 }
 
 func (s *scanner) arc(t *transition, input bool) error {
@@ -217,27 +243,27 @@ func (s *scanner) weight(t *transition, p *place, input bool) error {
 	return err
 }
 
-// count reads a number, with K, M or G for thousands.
+// count reads a number, with K, M, G, T, P or E for thousands.
 func (s *scanner) count() (int, error) {
 	start := s.at
 	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
 		s.at++
 	}
-	digits := s.text[start:s.at]
-	n, err := strconv.Atoi(digits)
-	if err != nil || len(digits) > 9 {
+	n, err := strconv.Atoi(s.text[start:s.at])
+	if err != nil || s.at-start > 9 {
 		return 0, s.fail("a number of at most 9 digits expected at %q", clip(s.text[start:]))
 	}
 	if s.at < len(s.text) {
-		if i := strings.IndexByte("KMG", s.text[s.at]); i >= 0 {
-			s.at++
-			for range i + 1 {
-				n *= 1000
-			}
+		for range strings.IndexByte("KMGTPE", s.text[s.at]) + 1 {
+			n = min(1000*n, 1000*petri.MaxTokens)
 		}
+		s.at += min(1, strings.IndexByte("KMGTPE", s.text[s.at])+1)
+	}
+	if rest, _, _ := s.plain(); rest != "" {
+		return 0, s.fail("a space expected after the number in %q", clip(s.text[start:]))
 	}
 	if n > petri.MaxTokens {
-		return 0, s.fail("the number %d is above %d", n, petri.MaxTokens)
+		return 0, s.fail("the number %q is above %d", s.text[start:s.at], petri.MaxTokens)
 	}
 	return n, nil
 }
@@ -304,7 +330,10 @@ func (s *scanner) place() error {
 		if err != nil {
 			return err
 		}
-		p.tokens += n
+		if p.marked > 0 {
+			return s.fail("place %s has a marking already, on line %d", name, p.marked)
+		}
+		p.tokens, p.marked = n, s.d.line
 		if !s.accept(")") {
 			return s.fail(") expected after the marking of %s", name)
 		}
@@ -315,7 +344,7 @@ func (s *scanner) place() error {
 // placeArcs reads the arcs of a place: transitions that fill it, then those
 // that use it.
 func (s *scanner) placeArcs(p *place) error {
-	input := false
+	input, arcs := false, false
 	for !s.done() {
 		if s.accept("->") {
 			if input {
@@ -331,6 +360,10 @@ func (s *scanner) placeArcs(p *place) error {
 		if err := s.weight(s.d.transition(name), p, input); err != nil {
 			return err
 		}
+		arcs = true
+	}
+	if arcs && !input {
+		return s.fail("-> expected behind the transitions that fill place %s", p.name)
 	}
 	return nil
 }

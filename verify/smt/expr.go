@@ -24,6 +24,9 @@ func (e *encoder) expression(text string) (term, error) {
 	if err != nil {
 		return term{}, err
 	}
+	if err := x.Unambiguous(e.model); err != nil {
+		return term{}, err
+	}
 	r := &reader{enc: e, text: x.String()}
 	r.next()
 	t := r.or()
@@ -99,18 +102,26 @@ func (r *reader) unary() term {
 		return t
 	case r.is("true"), r.is("false"):
 		t := sym(r.word)
-		r.next()
+		r.bare()
 		return t
 	case r.is("dead"):
-		r.next()
+		r.bare()
 		return r.enc.dead()
 	case r.is("ended"):
-		r.next()
+		r.bare()
 		return r.enc.ended()
 	case r.is("can"):
 		return r.can()
 	}
 	return r.compare()
+}
+
+// bare reads on behind a word, and behind its () if there is one.
+func (r *reader) bare() {
+	if r.next(); r.is("(") {
+		r.next()
+		r.next()
+	}
 }
 
 func (r *reader) can() term {

@@ -34,6 +34,7 @@ func Of(ctx context.Context, pass *verify.Pass, o Options) (*Graph, error) {
 // DeadlockFree is verify.DeadlockFree with time.
 func DeadlockFree(o Options) *verify.Property {
 	p := verify.DeadlockFree()
+	p.Requires = []*verify.Property{TimeDiverges(o)}
 	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 		g, err := Of(ctx, pass, o)
 		if err != nil {
@@ -91,6 +92,7 @@ func Mutex(o Options, places ...string) *verify.Property {
 
 // safety gives a property the check that no class satisfies an expression.
 func safety(p *verify.Property, bad string, o Options) *verify.Property {
+	p.Requires = []*verify.Property{TimeDiverges(o)}
 	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 		g, c, err := search(ctx, pass, bad, o)
 		if err != nil {
@@ -175,6 +177,7 @@ func (g *Graph) first(bad func(marking []int32) bool) int {
 // WithinCapacity is verify.WithinCapacity with time.
 func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
 	p := verify.WithinCapacity(mayRefuse...)
+	p.Requires = []*verify.Property{TimeDiverges(o)}
 	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 		g, err := Of(ctx, pass, o)
 		if err != nil {
@@ -187,16 +190,12 @@ func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
 			if keeps(mayRefuse, g.Model.Place(r.Place)) {
 				continue
 			}
-			return g.refute(g.pathAcross(r.From, r.First, refuses(r.Refusal)), "%s is full and refuses the token of %s",
+			return g.refute(g.pathToRefusal(r), "%s is full and refuses the token of %s",
 				g.Model.Place(r.Place), g.Model.Name(r.Step)), nil
 		}
 		return g.certified(ctx, pass, p, g.whole("%d classes, every place within its capacity", g.Classes()))
 	}
 	return p
-}
-
-func refuses(r verify.Refusal) func(*verify.Walker) bool {
-	return func(w *verify.Walker) bool { return slices.Contains(w.Refused, r) }
 }
 
 // Fires is verify.Fires with time. Relaxed waits would not be exact, so they

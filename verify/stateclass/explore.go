@@ -104,7 +104,8 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 	}
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Track()
-	e.w.Record, e.w.Seen = m.Chains() || o.Visit != nil, e.mark
+	e.w.Turned = e.refuse
+	e.w.Record, e.w.Seen = m.Chains() || o.Visit != nil || o.watch != 0, e.mark
 	if o.watch != 0 {
 		e.w.Seen = func(s verify.Step) {
 			e.instant(s)
@@ -137,9 +138,6 @@ func keeps(list []string, name string) bool {
 
 // visit makes the class that a firing led to.
 func (e *explorer) visit() {
-	for _, r := range e.w.Refused {
-		e.refuse(r)
-	}
 	id := e.marking()
 	mk := &e.g.markings[id]
 	e.successor(mk)

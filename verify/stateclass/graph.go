@@ -44,7 +44,8 @@ type Options struct {
 	// further class is expanded.
 	Visit func(Way) bool
 
-	watch int32 // transition of an observer; 0: none
+	watch  int32 // transition of an observer; 0: none
+	latest bool  // it counts from the latest start
 }
 
 // Way is one way in which an exploration reached a class. The slices are valid

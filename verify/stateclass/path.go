@@ -117,6 +117,24 @@ func (g *Graph) pathAcross(from int, first verify.Step, happens func(*verify.Wal
 	return append(steps, chain...)
 }
 
+// pathToRefusal returns a way on which a place turns a token away, and on until
+// the net rests.
+func (g *Graph) pathToRefusal(at verify.RefusalAt) []verify.Step {
+	var steps, chain []verify.Step
+	if at.From >= 0 {
+		steps = g.PathTo(at.From)
+	}
+	r := g.replay(at.From, at.First)
+	r.visit = func() {}
+	r.w.Turned = func(have verify.Refusal) {
+		if chain == nil && have == at.Refusal {
+			chain = append([]verify.Step{}, r.w.Chain...)
+		}
+	}
+	r.run()
+	return g.Model.Settled(append(steps, chain...))
+}
+
 // EachPassing calls fn for every marking in which something fires at once and a
 // frame might move before it, with the rank of what fires, until fn returns
 // false. fn must not keep the marking.

@@ -3,6 +3,7 @@ package stateclass
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func Measure(ctx context.Context, m *verify.Model, ob verify.Observer, o Options
 	if err != nil {
 		return Elapsed{}, nil, err
 	}
-	o.watch = int32(watched.Transitions() - 1)
+	o.watch, o.latest = int32(watched.Transitions()-1), ob.Latest
 	if o.Relax {
 		o.Keep = append(append([]string(nil), o.Keep...), watched.Transition(o.watch))
 	}
@@ -53,21 +54,14 @@ func Measure(ctx context.Context, m *verify.Model, ob verify.Observer, o Options
 		return Elapsed{}, nil, err
 	}
 	e := Elapsed{Stopped: g.stopped, Least: time.Duration(g.elapsed.Least), Most: time.Duration(g.elapsed.Most)}
-	e.Overdue = g.find(g.overdue(ob)) >= 0
+	e.Overdue = g.overdue() >= 0
 	return e, g, nil
 }
 
-// overdue is the condition that an observer was not stopped in time.
-func (g *Graph) overdue(ob verify.Observer) *verify.Cond {
-	e, err := verify.ParseExpr(fmt.Sprintf("%q >= 1 || ended && %q >= 1", ob.Name+"_overdue", ob.Name))
-	if err != nil {
-		panic(err)
-	}
-	c, err := e.Bind(g.Model)
-	if err != nil {
-		panic(err)
-	}
-	return c
+// overdue finds a class in which an observer was not stopped in time, or -1.
+func (g *Graph) overdue() int {
+	late := g.Model.Slots() - 1
+	return g.first(func(m []int32) bool { return m[late] > 0 || g.Model.Ended(m) && m[late-1] > 0 })
 }
 
 // measure notes the time from the start of the observer to a firing that
@@ -108,14 +102,18 @@ func (e *explorer) saw(s Span, instant bool) {
 	g.elapsed.Least, g.elapsed.Most = min(g.elapsed.Least, s.Least), max(g.elapsed.Most, s.Most)
 }
 
-// stops reports whether a firing took the token of an observer that waited: it
-// was stopped, perhaps started anew, and not cut off by the end of the run.
+// stops reports whether a chain stopped an observer that waited before it, rather
+// than start it anew.
 func (g *Graph) stops(w *verify.Walker) bool {
-	c, kept := len(g.of)-1, w.Kept
-	if g.Model.Ended(w.Marking) {
-		kept = w.Until
+	for _, s := range w.Chain {
+		switch {
+		case g.Model.Stops(s):
+			return true
+		case g.Options.latest && g.Model.Starts(s):
+			return false
+		}
 	}
-	return kept[c>>6]>>(c&63)&1 == 0
+	return false
 }
 
 // Within says that after each start event a stop event comes within limit, over
@@ -132,7 +130,7 @@ func Within(start, stop string, limit time.Duration, o Options) *verify.Property
 			case err != nil:
 				return verify.Verdict{}, nil, err
 			case e.Overdue:
-				c := g.find(g.overdue(ob))
+				c := g.overdue()
 				return g.refute(g.PathTo(c), "not within %v", limit), g, nil
 			case g.Complete && !e.Stopped:
 				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes after %s", stop, start), g, nil
@@ -142,9 +140,10 @@ func Within(start, stop string, limit time.Duration, o Options) *verify.Property
 }
 
 // NotBefore says that after each start event no stop event comes earlier than
-// least.
+// least: the time counts from the latest start before it.
 func NotBefore(start, stop string, least time.Duration, o Options) *verify.Property {
 	ob := observer(start, stop, least)
+	ob.Latest = true
 	return timed(fmt.Sprintf("%s not before %v of %s", stop, least, start),
 		"the shortest time from one event to the next other one", &verify.Watch{Observer: ob, Soonest: true}, o,
 		func(ctx context.Context, pass *verify.Pass, o Options) (verify.Verdict, *Graph, error) {
@@ -213,7 +212,7 @@ func (g *Graph) early(least time.Duration) verify.Verdict {
 	stop := g.stopOf(steps)
 	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop]), stop, least)
 	if v.Witness == nil || !ok {
-		return v
+		return verify.Doubt(method, verify.Spurious, g.Classes(), "after %v, but only where waits are relaxed", least)
 	}
 	for i := range v.Witness.Firings {
 		v.Witness.Firings[i].At = at[i]
@@ -250,7 +249,7 @@ func (g *Graph) startOf(steps []verify.Step) int {
 	start, waits := -1, g.Model.Initial()[g.Model.Slots()-2] > 0
 	for i, s := range steps {
 		waits = waits && !g.Model.Stops(s)
-		if g.Model.Starts(s) && !waits {
+		if g.Model.Starts(s) && (g.Options.latest || !waits) {
 			start, waits = i, true
 		}
 	}
@@ -262,17 +261,24 @@ func observer(start, stop string, limit time.Duration) verify.Observer {
 	return verify.Observer{Name: "elapsed", Start: strings.Fields(start), Stop: strings.Fields(stop), Limit: limit}
 }
 
-// TimeDiverges says that no state of the net forces infinitely many firings
-// within a finite time, without which a claim about time would be empty.
+// TimeDiverges says that from every state of the net time can go on for ever,
+// without which a claim about what happens in time would be empty.
 //
 // Whoever waits as long as the net allows fires transitions at their latest
 // times only. Of infinitely many such firings some transition has infinitely
 // many, each at least its latest time, which is above 0, after the one before.
-// So time passes all bounds, provided that the firings at each instant end.
+// So time passes all bounds, provided that firings at one instant can end: that
+// from every class one can be reached in which nothing must fire at once. Relaxed
+// waits could open such a way, so they are not relaxed where anything must.
 func TimeDiverges(o Options) *verify.Property {
 	return &verify.Property{
-		Name: "time diverges", Doc: "the net never has to fire for ever within a finite time",
+		Name: "time diverges", Doc: "from every state time can go on for ever",
+		Breaks: standsStill,
 		Check: func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
+			m, o := pass.Model(), o
+			if slices.ContainsFunc(m.Timed(), func(t int32) bool { return m.When(t) == petri.Interval{} }) {
+				o.Relax, o.Keep = false, nil
+			}
 			g, err := Of(ctx, pass, o)
 			if err != nil {
 				return verify.Verdict{}, err
@@ -280,46 +286,66 @@ func TimeDiverges(o Options) *verify.Property {
 			for _, f := range g.Faults {
 				return g.refute(g.pathToFault(f), "%s", g.Model.Describe(f.Fault)), nil
 			}
-			if c := g.instantCycle(); c >= 0 {
-				return g.refute(g.PathTo(c), "firings at one instant repeat for ever from here"), nil
+			if c := g.locked(); c >= 0 {
+				return g.refute(g.PathTo(c), "time stands still from here: whatever fires, something must fire at once"), nil
 			}
 			return g.whole("at most %d firings at one instant", g.Chain), nil
 		},
 	}
 }
 
-// instantCycle finds a class on a cycle of firings of interval [0,0], which
-// exists only where those interleave; -1 if there is none.
-func (g *Graph) instantCycle() int {
-	state := make([]uint8, len(g.classes)) // 1: on the stack, 2: done
-	type frame struct{ class, edge int }
-	for root := range g.classes {
-		if state[root] != 0 {
-			continue
+// standsStill judges a run after which time cannot go on: it faults, or ends where
+// something must fire at once.
+func standsStill(r *verify.Trace) (int, bool) {
+	if at, faults := r.Faults(); faults {
+		return at, true
+	}
+	last := len(r.Steps) - 1
+	marking := r.Model.Initial()
+	r.Model.Along(r.Steps, func(_ int, m []int32) { copy(marking, m) })
+	return last, slices.ContainsFunc(r.Model.Timed(), func(t int32) bool {
+		return r.Model.When(t) == petri.Interval{} && r.Model.Enabled(t, marking)
+	})
+}
+
+// locked finds a class from which none can be reached in which time may pass; -1
+// if there is none. (Something must fire at once only where firings interleave.)
+func (g *Graph) locked() int {
+	if !g.Complete {
+		return -1 // it may be reached from what was not expanded
+	}
+	into := make([][]int32, len(g.classes))
+	free := make([]bool, len(g.classes))
+	var queue []int32
+	for i := range g.classes {
+		for _, e := range g.From(i) {
+			to := g.Rep(e.To)
+			into[to] = append(into[to], int32(i))
 		}
-		stack := []frame{{root, 0}}
-		state[root] = 1
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			edges := g.From(f.class)
-			if f.edge == len(edges) {
-				state[f.class] = 2
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			e := edges[f.edge]
-			f.edge++
-			if g.Model.When(e.Step.Transition) != (petri.Interval{}) {
-				continue
-			}
-			switch to := int(g.Rep(e.To)); state[to] {
-			case 0:
-				state[to] = 1
-				stack = append(stack, frame{to, 0})
-			case 1:
-				return to
+		if !g.urgent(&g.markings[g.classes[i].marking]) {
+			free[i] = true
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, from := range into[i] {
+			if !free[from] {
+				free[from] = true
+				queue = append(queue, from)
 			}
 		}
 	}
+	for i := range g.classes {
+		if g.classes[i].rep == uint32(i) && !free[i] {
+			return i
+		}
+	}
 	return -1
+}
+
+// urgent reports whether a clock of a marking waits for nothing.
+func (g *Graph) urgent(mk *marking) bool {
+	return slices.ContainsFunc(mk.clocks, func(c int32) bool { return g.of[c].latest == 0 })
 }

@@ -320,3 +320,83 @@ func TestStopAndStart(t *testing.T) {
 		}
 	}
 }
+
+// TestNotBeforeEach: the time to a stop counts from each start, not from the first
+// of several alone.
+func TestNotBeforeEach(t *testing.T) {
+	ms := time.Millisecond
+	n := imported("p z", tr("first", petri.After(5*ms), "p -> q"), tr("again", petri.After(8*ms), "z -> y"),
+		tr("stop", petri.After(5*ms), "q -> r"))
+	p, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := verify.Run(t.Context(), p, verify.Config{Certify: true}, NotBefore("first again", "stop", 3*ms, Options{}),
+		NotBefore("first again", "stop", 2*ms, Options{}), NotBefore("first", "stop", 5*ms, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []verify.Outcome{verify.Refuted, verify.Proved, verify.Proved} {
+		if v := r.Results[i]; v.Outcome != want || want == verify.Proved && v.Certificate == nil {
+			t.Errorf("%s: %s: %s", v.Property.Name, v.Outcome, v.Reason)
+		}
+	}
+	story := r.Results[0].Witness.Story
+	if !strings.Contains(story, "      10ms stop: ") || strings.Contains(story, "elapsed") {
+		t.Errorf("no clock, or an observer's places:\n%s", story)
+	}
+}
+
+// TestRelaxedTooLate: a stop that comes too soon only where a wait was relaxed
+// refutes nothing.
+func TestRelaxedTooLate(t *testing.T) {
+	ms := time.Millisecond
+	n := imported("p", tr("begin", petri.After(5*ms), "p -> q"), tr("stop", petri.After(5*ms), "q -> r"))
+	p, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := verify.Run(t.Context(), p, verify.Config{}, NotBefore("begin", "stop", 4*ms, Options{Relax: true}),
+		Within("begin", "stop", 6*ms, Options{Relax: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.Results {
+		if v.Outcome == verify.Refuted {
+			t.Errorf("%s: %s (%s)\n%s", v.Property.Name, v.Outcome, v.Reason, v.Witness.Story)
+		}
+	}
+}
+
+// TestTimeLocked: where time cannot pass nothing is proved of what it brings; a
+// cycle without waits that can be left locks nothing.
+func TestTimeLocked(t *testing.T) {
+	locked := []petri.Transition{tr("a", petri.Interval{}, "p -> q"), tr("b", petri.Interval{}, "q -> p"),
+		tr("late", between(1000, 1000), "z -> end")}
+	left := append(locked[:3:3], tr("leave", petri.Interval{}, "p -> "))
+	for _, c := range []struct {
+		ts   []petri.Transition
+		prop *verify.Property
+		want verify.Outcome
+	}{
+		{locked, Never("end", Options{}), verify.Unknown},
+		{locked, Bounded("end", 0, Options{}), verify.Unknown},
+		{locked, Never("p && q", Options{Relax: true}), verify.Unknown},
+		{locked, TimeDiverges(Options{}), verify.Refuted},
+		{left, TimeDiverges(Options{}), verify.Proved},
+		{left, Never("end", Options{}), verify.Refuted},
+		{left, Never("p && q", Options{}), verify.Proved},
+	} {
+		p, err := petri.Compile(imported("p z", c.ts...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := verify.Run(t.Context(), p, verify.Config{Semantics: verify.Interleave}, c.prop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := r.Results[0]; v.Outcome != c.want || c.want == verify.Unknown && v.Cause != verify.Unproved {
+			t.Errorf("%d transitions: %s: %s (%s)", len(c.ts), c.prop.Name, v.Outcome, v.Reason)
+		}
+	}
+}

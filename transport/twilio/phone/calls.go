@@ -21,17 +21,18 @@ type Calls struct {
 
 // call is a stream from its request to its end.
 type call struct {
-	cancel context.CancelFunc // gives up the handshake
-	peer   *Peer              // nil in the handshake
+	cancel context.CancelCauseFunc // gives up the handshake
+	peer   *Peer                   // nil in the handshake
 }
 
-// Serve takes a line, has accept make a peer of the request, runs the call and returns when it is over. A request for
-// which there is no line is answered with the status that says so. The error of accept means that it has answered. The
-// peer is nil when no call came about; the error says why, or why the call ended.
-func (c *Calls) Serve(w http.ResponseWriter, r *http.Request, lines transport.Lines,
+// Serve begins a handshake, has accept make a peer of the request, runs the call and returns when it
+// is over. A request for which there is no line is answered with the status that says so. proven says
+// that the request showed who sends it: see transport.Handshake. The error of accept means that it has
+// answered. The peer is nil when no call came about; the error says why, or why the call ended.
+func (c *Calls) Serve(w http.ResponseWriter, r *http.Request, lines transport.Lines, proven bool,
 	accept func(ctx context.Context) (*Peer, error)) (*Peer, error) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
 	own, ok := c.begin(cancel)
 	if !ok {
 		refused := &transport.Refused{Reason: transport.ReasonGoingAway}
@@ -39,7 +40,7 @@ func (c *Calls) Serve(w http.ResponseWriter, r *http.Request, lines transport.Li
 		return nil, refused
 	}
 	defer c.end(own)
-	line, err := lines.Take(cancel)
+	line, err := lines.Take(transport.Handshake{Remote: httpdoor.Remote(r), Proven: proven, GiveUp: cancel})
 	if err != nil {
 		httpdoor.RefuseLine(w, err)
 		return nil, fmt.Errorf("phone: serve: %w", err)
@@ -56,7 +57,7 @@ func (c *Calls) Serve(w http.ResponseWriter, r *http.Request, lines transport.Li
 }
 
 // begin notes a call; ok is false when the door is closed.
-func (c *Calls) begin(cancel context.CancelFunc) (own *call, ok bool) {
+func (c *Calls) begin(cancel context.CancelCauseFunc) (own *call, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -92,7 +93,7 @@ func (c *Calls) Close() {
 	c.closed = true
 	var peers []*Peer
 	for own := range c.open {
-		own.cancel()
+		own.cancel(nil)
 		if own.peer != nil {
 			peers = append(peers, own.peer)
 		}

@@ -11,13 +11,16 @@ import (
 )
 
 // NoStream is the status and the reason for which a request is no stream of a carrier's whoever sends it, 0 when it may
-// be one. Pages are refused: a carrier sends no Origin.
-func NoStream(r *http.Request) (status int, why string) {
+// be one. Pages are refused: a carrier sends no Origin. So is a request by another name than those of the server.
+func NoStream(r *http.Request, hosts []string) (status int, why string) {
+	status, why = httpdoor.Names{Hosts: hosts, Origins: []string{"*"}}.Refusal(r)
 	switch {
 	case r.Method != http.MethodGet:
 		return http.StatusMethodNotAllowed, "a stream begins with GET"
 	case len(r.Header.Values("Origin")) > 0:
 		return http.StatusForbidden, "pages may not call here"
+	case status != 0:
+		return status, why
 	case !httpdoor.HasToken(r.Header, "Upgrade", "websocket"):
 		return http.StatusUpgradeRequired, "this is a WebSocket endpoint for carriers' media streams"
 	}

@@ -104,7 +104,7 @@ func (s *Socket) Read(ctx context.Context, wait time.Duration) (b []byte, text b
 	case err == nil:
 		return b, text, nil
 	case ctx.Err() != nil:
-		return nil, false, Ended(transport.ReasonGoingAway, "", ctx.Err())
+		return nil, false, transport.GivenUp(ctx)
 	}
 	return nil, false, lost(err)
 }
@@ -145,7 +145,7 @@ func lost(err error) *transport.Ended {
 		code == websocket.StatusNoStatusRcvd:
 		return Ended(transport.ReasonCallerHungUp, "", nil)
 	}
-	return Ended(transport.ReasonPeerLost, "", err)
+	return Ended(transport.ReasonPeerLost, "", httpdoor.Broken(err))
 }
 
 // write writes one message within the write timeout. After a failure nothing more can be written.

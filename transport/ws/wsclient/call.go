@@ -56,6 +56,7 @@ type call struct {
 	ear    *ear
 	rec    record
 	report Report
+	kept   kept
 
 	in, over  []int16       // what is said, at the rate of the microphone
 	phase     phase         // of the caller
@@ -97,7 +98,7 @@ func newCall(cfg Config) (*call, error) {
 }
 
 func (c *call) note(format string, args ...any) {
-	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, args...))
+	c.report.Notes = append(c.report.Notes, transport.OneLine(fmt.Sprintf(format, args...), WordsLenMax))
 }
 
 // open gets ready to hear what the gateway will send.
@@ -111,6 +112,8 @@ func (c *call) open() error {
 	if err := audio.CheckRate(r.OutputRateHz); err != nil {
 		return fmt.Errorf("wsclient: ready: %w", err)
 	}
+	c.report.Ready.Model.Name = transport.OneLine(r.Model.Name, WordsLenMax)
+	c.kept.samplesMax = c.cfg.soundMax(r.OutputRateHz)
 	c.ear = newEar(r.OutputRateHz)
 	var err error
 	c.mic.echo, err = newEcho(c.cfg.Echo, r.OutputRateHz, r.InputRateHz)
@@ -208,8 +211,16 @@ func (c *call) unsent(err error) {
 func (c *call) take(at time.Duration, m *transport.Message) {
 	if m.Kind == transport.MessageAudio {
 		c.report.FramesReceived++
+		if !c.kept.sound(len(m.PCM)) {
+			c.overrun()
+			return
+		}
 		c.ear.hear(at, m.Generation, m.PCM)
 		c.report.Came.Samples = append(c.report.Came.Samples, m.PCM...)
+		return
+	}
+	if !c.kept.message(m) {
+		c.overrun()
 		return
 	}
 	c.keep(at, m)
@@ -227,7 +238,8 @@ func (c *call) take(at time.Duration, m *transport.Message) {
 			c.note("the gateway says: %s (%s)", m.Text, m.Code)
 		}
 	case transport.MessageBye:
-		c.report.Closed, c.report.Message, c.report.Reason = m.Code, m.Text, m.Reason
+		c.report.Closed, c.report.Reason = transport.OneLine(m.Code, WordsLenMax), m.Reason
+		c.report.Message = transport.OneLine(m.Text, WordsLenMax)
 	}
 }
 
@@ -386,7 +398,8 @@ func (c *call) finish() Report {
 	c.ear.player.Advance(c.now())
 	r := &c.report
 	if r.Closed == "" { // no bye came
-		r.Closed, r.Message, r.Reason = c.ended.Reason.String(), c.ended.Message, c.ended.Reason
+		r.Closed, r.Reason = c.ended.Reason.String(), c.ended.Reason
+		r.Message = transport.OneLine(c.ended.Message, WordsLenMax)
 	}
 	c.rec.rateHz, c.rec.heard, c.rec.spans = c.ear.rateHz, c.ear.player.Heard(), c.ear.player.Spans()
 	r.FirstAudioMS, r.BargeInSilenceMS = c.rec.firstAudio(), c.rec.bargeInSilence()

@@ -7,8 +7,13 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// EventsMax is the most messages a Report keeps.
-const EventsMax = 10000
+// Limits of what a call keeps of what a gateway sends. One that sends more than fits is hung up on.
+const (
+	EventsMax   = 10000    // messages; later ones are not kept
+	WordsLenMax = 300      // bytes of a note, and of Message; the rest is cut off
+	keptMax     = 16 << 20 // bytes of all that is kept besides the sound
+	aheadMax    = time.Minute
+)
 
 // Report is what a call was. As JSON it is one object for machines.
 type Report struct {
@@ -31,8 +36,8 @@ type Report struct {
 	FramesCleared  int      `json:"frames_cleared"`  // of 20 ms, received and dropped unheard
 	Closed         string   `json:"closed"`          // the reason
 	Consent        string   `json:"consent"`         // to be listened to: "" nobody asked, "asked", "given"
-	Message        string   `json:"message"`         // the reason in words for people
-	Notes          []string `json:"notes,omitempty"` // what the person who reads this should know
+	Message        string   `json:"message"`         // the reason in words for people, in one line
+	Notes          []string `json:"notes,omitempty"` // what the person who reads this should know, a line each
 
 	Reason transport.Reason `json:"-"`
 	Ready  transport.Ready  `json:"-"`

@@ -90,7 +90,7 @@ test("every reason and close code has words of its own", () => {
   const reasons = (
     "caller_hung_up done going_away bad_audio bad_json message_too_big internal busy bad_hello audio_before_ready " +
     "second_hello event_before_hello model_refused model_timeout model_lost hello_timeout peer_stalled " +
-    "idle_timeout max_duration transferred caller_silent no_consent unauthorized limit"
+    "idle_timeout max_duration transferred caller_silent no_consent unauthorized limit record_lost"
   ).split(" ");
   const words = reasons.map((r) => explain(r).message);
   equal(new Set(words).size, reasons.length, "different messages");

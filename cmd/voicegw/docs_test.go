@@ -1,0 +1,373 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// block is a piece of code in a page: between fences, or indented by four spaces.
+type block struct {
+	page, lang, text string
+	line             int
+}
+
+func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
+
+// pages are the pages that people copy from.
+func pages(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(list) < 20 {
+		t.Fatalf("%d pages, %v", len(list), err)
+	}
+	return append(list, "../../README.md")
+}
+
+// blocks are the pieces of code in all pages. Indented code has no language.
+func blocks(t *testing.T) (all []block) {
+	t.Helper()
+	for _, page := range pages(t) {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var now *block
+		fenced := false
+		for i, line := range strings.Split(string(b), "\n") {
+			fence, isFence := strings.CutPrefix(line, "```")
+			code, indented := strings.CutPrefix(line, "    ")
+			switch {
+			case isFence && fenced, !fenced && !indented && !isFence:
+				if now != nil {
+					all = append(all, *now)
+				}
+				now, fenced = nil, false
+			case isFence:
+				now, fenced = &block{page: strings.TrimPrefix(page, "../../"), lang: fence, line: i + 2}, true
+			case fenced:
+				now.text += line + "\n"
+			default:
+				if now == nil {
+					now = &block{page: strings.TrimPrefix(page, "../../"), line: i + 1}
+				}
+				now.text += code + "\n"
+			}
+		}
+	}
+	return all
+}
+
+// isGo tells Go: by its fence, or because a door is made.
+func (b block) isGo() bool {
+	return b.lang == "go" || b.lang == "" && regexp.MustCompile(`(?m)^\w+, err := \w+\.\w+\(`).MatchString(b.text)
+}
+
+// program is a Go program of all Go blocks, each a function. What they use of their surroundings is a parameter. Each
+// door they make is asked for a call by a caller whom the gateway's guard refuses.
+func program(list []block) string {
+	var types, funcs, calls strings.Builder
+	for i, b := range list {
+		text := regexp.MustCompile(`(?ms)^type .*?^}\n`).ReplaceAllStringFunc(b.text, func(decl string) string {
+			types.WriteString(decl)
+			return ""
+		})
+		var used strings.Builder
+		for _, m := range regexp.MustCompile(`(?m)^(\w+(?:, \w+)*) :=`).FindAllStringSubmatch(text, -1) {
+			for name := range strings.SplitSeq(m[1], ", ") {
+				if name != "_" {
+					fmt.Fprintf(&used, "_ = %s\n", name)
+				}
+			}
+		}
+		check := ""
+		if strings.Contains(text, "door, err :=") {
+			check = fmt.Sprintf("asks(%q, door, err)\n", b)
+			fmt.Fprintf(&calls, "snippet%d(s)\n", i)
+		}
+		fmt.Fprintf(&funcs, "func snippet%d(s *around) {\n%s{\n//line %s:%d\n%s\n%s%s}\n}\n", i, unpack, b.page, b.line, text,
+			used.String(), check)
+	}
+	return strings.NewReplacer("TYPES", types.String(), "FUNCS", funcs.String(), "CALLS", calls.String()).Replace(skeleton)
+}
+
+// unpack gives a block the names of its surroundings.
+const unpack = `gw, mux, dialer, secret := s.gw, http.NewServeMux(), s.dialer, s.secret
+server, r, w := s.server, s.r, s.w
+_, _, _, _, _, _, _ = gw, mux, dialer, secret, server, r, w
+`
+
+// skeleton is the program around the blocks.
+const skeleton = `package main
+
+import (
+	"context"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/asterisk"
+	"github.com/voicegw/voicegw/transport/gemini"
+	"github.com/voicegw/voicegw/transport/openai"
+	"github.com/voicegw/voicegw/transport/rtc"
+	"github.com/voicegw/voicegw/transport/rtvi"
+	"github.com/voicegw/voicegw/transport/twilio"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+var (
+	_ = signal.NotifyContext
+	_ = syscall.SIGTERM
+	_ = time.Second
+	_ = access.New
+	_ = petri.Compile
+	_ = asterisk.New
+	_ = gemini.New
+	_ = openai.New
+	_ = rtc.New
+	_ = rtvi.New
+	_ = twilio.New
+	_ = voicenets.Session
+	_ = log.Print
+	_ = os.Getenv
+)
+
+type around struct {
+	gw     *voicegw.Gateway
+	dialer live.Dialer
+	secret []byte
+	server *http.Server
+	r      *http.Request
+	w      http.ResponseWriter
+}
+
+func ownWords(voicenets.Config) *petri.Net { return nil }
+
+func forecast(context.Context, string) (sky, error) { return sky{}, nil }
+
+// nobody is a guard that lets nobody in.
+type nobody struct{ transport.Lines }
+
+func (nobody) Take(transport.Handshake) (transport.Line, error) {
+	return nil, &transport.Refused{Reason: transport.ReasonUnauthorized}
+}
+
+// asks panics unless a door asks the guard.
+func asks(name string, door http.Handler, err error) {
+	if err != nil {
+		panic(name + ": " + err.Error())
+	}
+	server := httptest.NewServer(door)
+	defer server.Close()
+	r, _ := http.NewRequest(http.MethodGet, server.URL, nil)
+	for k, v := range map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+		"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="} {
+		r.Header.Set(k, v)
+	}
+	if _, whip := door.(*rtc.Door); whip {
+		r, _ = http.NewRequest(http.MethodPost, server.URL, strings.NewReader("v=0"))
+		r.Header.Set("Content-Type", "application/sdp")
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		panic(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		panic(name + ": a caller whom the guard refuses is answered " + resp.Status)
+	}
+	println("asked", name)
+}
+
+TYPES
+FUNCS
+func main() {
+	dialer := live.Wire{BaseURL: "ws://127.0.0.1:1"}
+	gw, err := voicegw.New(voicegw.Config{Dialer: dialer,
+		Guard: func(l transport.Lines) transport.Lines { return nobody{l} }})
+	if err != nil {
+		panic(err)
+	}
+	s := &around{gw: gw, dialer: dialer, r: httptest.NewRequest("GET", "/", nil), w: httptest.NewRecorder()}
+	CALLS
+}
+`
+
+// TestGoInDocs compiles every piece of Go in the pages. The doors that they mount ask the gateway's guard.
+func TestGoInDocs(t *testing.T) {
+	t.Parallel()
+	var list []block
+	doors := 0
+	for _, b := range blocks(t) {
+		if b.isGo() && !strings.HasPrefix(b.text, "package ") { // those are compiled as they are
+			list = append(list, b)
+			doors += strings.Count(b.text, "door, err :=")
+		}
+	}
+	if len(list) < 14 || doors < 7 {
+		t.Fatalf("%d pieces of Go and %d doors were found", len(list), doors)
+	}
+	file, bin := writeFile(t, "main.go", []byte(program(list))), filepath.Join(t.TempDir(), "docs")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(bin).CombinedOutput()
+	if err != nil || strings.Count(string(out), "asked ") != doors {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestYAMLInDocs loads every settings file in the pages.
+func TestYAMLInDocs(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, b := range blocks(t) {
+		if b.lang != "yaml" {
+			continue
+		}
+		n++
+		if _, err := configured(t, b.text, []string{"GEMINI_API_KEY=k"}); err != nil {
+			t.Errorf("%s: %v", b, err)
+		}
+	}
+	if n == 0 {
+		t.Error("the pages show no settings")
+	}
+}
+
+// commandLines are the lines of a block that run voicegw, as its arguments.
+func (b block) commandLines() (list [][]string) {
+	line := regexp.MustCompile(`^(?:\$ )?(?:export )?(?:\w+=(?:[^\s$]*|\$\()\s*)*` +
+		`(?:go run \./cmd/|bin/)?voicegw ([a-z].*)$`)
+	for text := range strings.Lines(regexp.MustCompile(` *\\\n *`).ReplaceAllString(b.text, " ")) {
+		m := line.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		if m == nil {
+			continue
+		}
+		args, _, _ := strings.Cut(m[1]+" ", " #")
+		args, _, _ = strings.Cut(args, "  ") // two lines beside each other, or a remark
+		args = strings.TrimRight(strings.TrimSpace(args), "&) ")
+		var words []string
+		for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(args, -1) {
+			words = append(words, strings.Trim(w, "'"))
+		}
+		list = append(list, words)
+	}
+	return list
+}
+
+// TestCommandsInDocs parses every line of the pages that runs voicegw: there are such a command and such flags, and a
+// setting may have that value.
+func TestCommandsInDocs(t *testing.T) {
+	t.Parallel()
+	byFlag := map[string]setting{}
+	for _, s := range settings() {
+		byFlag[s.flag()] = s
+	}
+	n := 0
+	for _, b := range blocks(t) {
+		if b.isGo() {
+			continue
+		}
+		for _, args := range b.commandLines() {
+			if strings.HasSuffix(args[0], ":") || args[0] == "is" {
+				continue // what it prints
+			}
+			n++
+			root := rootCommand()
+			cmd, rest, err := root.Find(args)
+			if err == nil && cmd == root {
+				err = fmt.Errorf("there is no command %s", args[0])
+			}
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil {
+				t.Errorf("%s: voicegw %s: %v", b, strings.Join(args, " "), err)
+				continue
+			}
+			cmd.Flags().Visit(func(f *pflag.Flag) {
+				if s, ok := byFlag[f.Name]; ok && cmd.Name() == "serve" && !s.store(newOptions(settings()),
+					value{text: f.Value.String()}) {
+					t.Errorf("%s: --%s %s: want %s", b, f.Name, f.Value, s.want)
+				}
+			})
+		}
+	}
+	if n < 25 {
+		t.Errorf("only %d command lines were found", n)
+	}
+}
+
+// TestScriptsInDocs has node read every piece of JavaScript in the pages. What they import from our client is there.
+func TestScriptsInDocs(t *testing.T) {
+	t.Parallel()
+	client, err := os.ReadFile("../../web/client.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, b := range blocks(t) {
+		script := b.text
+		switch {
+		case b.lang == "html":
+			m := regexp.MustCompile(`(?s)<script type="module">(.*?)</script>`).FindStringSubmatch(b.text)
+			if m == nil {
+				continue
+			}
+			script = m[1]
+		case b.lang != "js" && !(b.lang == "" && strings.HasPrefix(b.text, "import ")):
+			continue
+		}
+		n++
+		file := writeFile(t, fmt.Sprintf("snippet%d.mjs", n), []byte("async () => {};\n"+script))
+		if out, err := exec.Command("node", "--check", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %s", b, out)
+		}
+		imports := regexp.MustCompile(`import \{([^}]*)\} from "(voicegw|[^"]*/client\.js)"`)
+		for _, m := range imports.FindAllStringSubmatch(script, -1) {
+			for name := range strings.SplitSeq(m[1], ",") {
+				exported := regexp.MustCompile(`export (class |function |\{[^}]*\b)` + strings.TrimSpace(name) + `\b`)
+				if !exported.Match(client) {
+					t.Errorf("%s: the client has no %s", b, name)
+				}
+			}
+		}
+	}
+	if n < 7 {
+		t.Errorf("only %d scripts were found", n)
+	}
+}
+
+// TestBlocks finds both kinds.
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	all := blocks(t)
+	if !slices.ContainsFunc(all, func(b block) bool { return b.page == "docs/twilio.md" && b.isGo() && b.lang == "" }) ||
+		!slices.ContainsFunc(all, func(b block) bool { return b.page == "docs/embedding.md" && b.isGo() && b.lang == "go" }) {
+		t.Error("a piece of Go is not found")
+	}
+	b := block{text: "$ go run ./cmd/voicegw verify --property 'a && b' x # why\nVOICEGW_X=$(voicegw token --tenant a)\n" +
+		"voicegw serve --listen :1 \\\n  --hosts a &\nvoicegw: no\n"}
+	want := "[[verify --property a && b x] [token --tenant a] [serve --listen :1 --hosts a]]"
+	if got := fmt.Sprint(b.commandLines()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

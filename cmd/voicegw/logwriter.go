@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// logBytesMax is how much of the log may wait for its reader; lines beyond that are lost, and counted.
+	logBytesMax = 1 << 20
+	// logCloseTimeout is how long the end of the process waits for the reader of the log.
+	logCloseTimeout = time.Second
+)
+
+// logWriter writes lines to something that may block or break, such as a pipe, and itself does neither. Its goroutine
+// ends with close. Safe for concurrent use.
+type logWriter struct {
+	w    io.Writer
+	note func(lost uint64) []byte // the line that tells of lost lines; nil: none
+
+	flood flood
+
+	mu      sync.Mutex
+	waiting []byte
+	untold  uint64 // lines lost since the last note
+	lost    uint64 // in all
+	closing bool
+	news    chan struct{} // room for one
+	idle    chan struct{} // closed when the goroutine has ended
+}
+
+func newLogWriter(w io.Writer) *logWriter {
+	l := &logWriter{w: w, news: make(chan struct{}, 1), idle: make(chan struct{})}
+	go l.run()
+	return l
+}
+
+// Write takes one line or several. It never blocks and never fails.
+func (l *logWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing || len(l.waiting)+len(b) > logBytesMax {
+		l.lose(b)
+		return len(b), nil
+	}
+	l.waiting = append(l.waiting, b...)
+	l.wake()
+	return len(b), nil
+}
+
+// lose counts lines that nobody will read; mu is held.
+func (l *logWriter) lose(b []byte) {
+	n := uint64(bytes.Count(b, []byte{'\n'}))
+	l.lost += n
+	l.untold += n
+}
+
+func (l *logWriter) wake() {
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// run writes what waits until close.
+func (l *logWriter) run() {
+	defer close(l.idle)
+	for {
+		b, closing := l.take()
+		if len(b) > 0 {
+			l.put(b)
+			continue
+		}
+		if closing {
+			return
+		}
+		<-l.news
+	}
+}
+
+// take returns what waits, with a note of what was lost behind it.
+func (l *logWriter) take() (b []byte, closing bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, l.waiting = l.waiting, nil
+	if len(b) > 0 && l.untold > 0 && l.note != nil {
+		b = append(b, l.note(l.untold)...)
+		l.untold = 0
+	}
+	return b, l.closing
+}
+
+// put writes lines, and counts those that could not be written as lost.
+func (l *logWriter) put(b []byte) {
+	n, err := l.w.Write(b)
+	if err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.lose(b[n:])
+	}
+}
+
+// losses is how many lines were lost so far.
+func (l *logWriter) losses() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// close writes what waits, within logCloseTimeout.
+func (l *logWriter) close() {
+	l.mu.Lock()
+	l.closing = true
+	l.mu.Unlock()
+	l.wake()
+	timer := time.NewTimer(logCloseTimeout)
+	defer timer.Stop()
+	select {
+	case <-l.idle:
+	case <-timer.C:
+	}
+}
+
+// say writes a text for people to something that may block, and waits for it for a moment.
+func say(w io.Writer, text string) {
+	said := make(chan struct{})
+	go func() { // ends with the process, should nobody read
+		_, _ = io.WriteString(w, text)
+		close(said)
+	}()
+	timer := time.NewTimer(logCloseTimeout / 5)
+	defer timer.Stop()
+	select {
+	case <-said:
+	case <-timer.C:
+	}
+}

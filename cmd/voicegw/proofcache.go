@@ -1,0 +1,139 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// proofCache keeps the certificates that this binary made in a directory of its own: DIR/HASH, where HASH is that of
+// the executable. It trusts only what belongs to this user and nobody else can write; anything else is not loaded, and
+// a line on warnings says so. It is safe for concurrent use.
+type proofCache struct {
+	dir func() (string, error) // of this binary
+	mu  sync.Mutex             // of warnings
+	out io.Writer
+}
+
+func newProofCache(dir string, warnings io.Writer) *proofCache {
+	return &proofCache{out: warnings, dir: sync.OnceValues(func() (string, error) {
+		hash, err := executableHash()
+		return filepath.Join(dir, hash), err
+	})}
+}
+
+// executableHash is a hash of the program that runs, even where its file was replaced since.
+func executableHash() (string, error) {
+	f, err := os.Open("/proc/self/exe")
+	if err != nil {
+		name, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		if f, err = os.Open(name); err != nil {
+			return "", err
+		}
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12]), nil
+}
+
+// Load returns fs.ErrNotExist for a certificate that is not there, or not trusted.
+func (c *proofCache) Load(name string) ([]byte, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	for _, file := range []func() (fs.FileInfo, error){func() (fs.FileInfo, error) { return os.Lstat(dir) }, f.Stat} {
+		info, err := file()
+		if err != nil {
+			return nil, err
+		}
+		if problem := distrust(info); problem != "" {
+			c.warn("%s %s: what is kept there is not trusted, and the nets are proved anew; remove it", info.Name(), problem)
+			return nil, fs.ErrNotExist
+		}
+	}
+	return io.ReadAll(f)
+}
+
+func (c *proofCache) warn(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintf(c.out, "warning: the cache of proofs: "+format+"\n", args...)
+}
+
+// distrust says why others may have written a file or directory; "" if they cannot have.
+func distrust(info fs.FileInfo) string {
+	switch {
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return "is no regular file"
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Sprintf("can be written by others (mode %04o)", info.Mode().Perm())
+	case !ownFile(info):
+		return "belongs to another user"
+	}
+	return ""
+}
+
+// Store writes a file whole or not at all.
+func (c *proofCache) Store(name string, certificate []byte) error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		prune(filepath.Dir(dir))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(certificate)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// binariesMax is how many binaries keep their certificates.
+const binariesMax = 4
+
+// prune makes room for another binary: it removes what was changed least recently.
+func prune(dir string) {
+	entries, _ := os.ReadDir(dir) // nothing to remove where nothing can be read
+	age := map[string]int64{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			age[e.Name()] = info.ModTime().UnixNano()
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(age[b.Name()], age[a.Name()]) })
+	for _, e := range entries[min(len(entries), binariesMax-1):] {
+		_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+	}
+}

@@ -1,0 +1,93 @@
+package voicegw_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// everyInput is a session that takes all that can be injected.
+func everyInput() voicenets.Config {
+	return voicenets.Config{Consent: true, Hints: true, ToolSlots: 2,
+		Prompts: voicenets.Prompts(0).With(voicenets.AskConsent).With(voicenets.Filler)}
+}
+
+// TestInputs: this package injects at the places that the hostile environment of the proofs fills, and at all of them.
+func TestInputs(t *testing.T) {
+	listed := map[string]bool{}
+	for _, in := range voicenets.Inputs(everyInput()) {
+		listed[in.Place.String()] = true
+	}
+	injected := map[string]bool{}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), f.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			made, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || made.Sel.Name != "Token" {
+				return true
+			}
+			if of, ok := made.X.(*ast.SelectorExpr); ok {
+				if pkg, ok := of.X.(*ast.Ident); ok && pkg.Name == "voicenets" {
+					injected[placeName(of.Sel.Name)] = true
+					return true
+				}
+			}
+			t.Errorf("%s makes a token of a place that this test cannot read", f.Name())
+			return true
+		})
+	}
+	if want, got := slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(injected)); !slices.Equal(want, got) {
+		t.Errorf("voicenets.Inputs lists %v\nthis package injects %v", want, got)
+	}
+}
+
+// placeName is the name of a place by that of its constant: SpeechEdge is speech_edge.
+func placeName(constant string) string {
+	var b strings.Builder
+	for i, r := range constant {
+		if r >= 'A' && r <= 'Z' && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteString(strings.ToLower(string(r)))
+	}
+	return b.String()
+}
+
+// admitted are the kinds of tokens that may be injected into a session, as its net names them.
+func admitted(c voicenets.Config) map[string]bool {
+	names := map[string]bool{}
+	for _, in := range voicenets.Inputs(c) {
+		place := in.Place.String()
+		switch {
+		case in.Aged:
+			names[place+"[fresh]"], names[place+"[stale]"] = true, true
+		case in.Keys == nil:
+			names[place] = true
+		}
+		for _, key := range in.Keys {
+			names[place+"["+key+"]"] = true
+		}
+	}
+	return names
+}

@@ -1,0 +1,48 @@
+package wsclient
+
+import (
+	"errors"
+
+	"github.com/voicegw/voicegw/transport"
+)
+
+// errTooMuch ends a call whose gateway sends more than a call can hold.
+var errTooMuch = errors.New("wsclient: the gateway sent more than a call of this length has")
+
+// kept counts what a call keeps of what the gateway sends: as much sound as the longest call has, and a minute, and
+// keptMax bytes of anything else.
+type kept struct {
+	samples, samplesMax int
+	bytes               int
+}
+
+// messageBytes is what a message, a turn, a mark or a note takes besides its text.
+const messageBytes = 512
+
+// sound counts samples and reports whether they may be kept.
+func (k *kept) sound(samples int) bool {
+	k.samples += samples
+	return k.samples <= k.samplesMax
+}
+
+// message counts what a message makes the call keep, and reports whether it may be.
+func (k *kept) message(m *transport.Message) bool {
+	switch m.Kind {
+	case transport.MessageNet, transport.MessageNetGraph: // nothing of them is kept
+		return true
+	}
+	k.bytes += messageBytes + len(m.ID) + len(m.Name) + len(m.Code) + len(m.Text)
+	return k.bytes <= keptMax
+}
+
+// overrun ends the call.
+func (c *call) overrun() {
+	c.note("the gateway sent more than a call of this length has, and was hung up on")
+	c.ended = &transport.Ended{Reason: transport.ReasonMessageTooBig, Message: "The gateway sent too much.",
+		Err: errTooMuch}
+}
+
+// soundMax is how many samples may come in a call.
+func (c *Config) soundMax(rateHz int) int {
+	return int((c.Max + aheadMax).Milliseconds() * int64(rateHz) / 1000)
+}

@@ -1,0 +1,88 @@
+package verify
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// fuse burns for a second: its only claim here, that it never burns down, is false.
+func fuse() *petri.Net {
+	t := classic("burn", arcs("a"), arcs("b"))
+	t.When = petri.After(time.Second)
+	return imported(tokens("a"), t)
+}
+
+// oneClass is a certificate with the initial marking and one zone of one clock.
+func oneClass(t testing.TB, m *Model, prop *Property, bounds ...int64) *Certificate {
+	t.Helper()
+	var markings, zones []byte
+	for _, n := range m.Initial() {
+		markings = binary.AppendUvarint(markings, uint64(n))
+	}
+	for _, v := range bounds {
+		zones = binary.AppendVarint(zones, v)
+	}
+	c := &Certificate{Method: "classes", Count: 1}
+	if err := c.Seal(m, markings, zones, []*Property{prop}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCertificateBounds: bounds whose sums overflow make no zone empty, and a
+// bound out of range is refused by name.
+func TestCertificateBounds(t *testing.T) {
+	m, prop := NewModel(compile(t, fuse()), Interleave), Never("b")
+	for _, bounds := range [][]int64{
+		{0, math.MaxInt64 - 1, math.MaxInt64 - 1, 0},
+		{0, math.MaxInt64 / 2, math.MaxInt64/2 + 2, 0},
+		{0, math.MinInt64, math.MinInt64, 0},
+		{0, boundMax + 1, boundMax + 1, 0},
+		{0, noBound, -boundMax - 1, 0},
+		{1, noBound, noBound, 0},
+	} {
+		err := oneClass(t, m, prop, bounds...).Check(context.Background(), m, prop)
+		if !errors.Is(err, ErrCertificate) || !strings.Contains(err.Error(), "bound") {
+			t.Errorf("%d: %v", bounds, err)
+		}
+	}
+	// The class of the start itself is no list: burning leads out of it.
+	sec := int64(time.Second)
+	err := oneClass(t, m, prop, 0, -sec, sec, 0).Check(context.Background(), m, prop)
+	if !errors.Is(err, ErrCertificate) || !strings.Contains(err.Error(), "not listed") {
+		t.Errorf("the start alone: %v", err)
+	}
+}
+
+// TestCertificateCounts: no marking of a list holds more than any place may.
+func TestCertificateCounts(t *testing.T) {
+	m, prop := NewModel(compile(t, fuse()), Interleave), Never("false")
+	for _, count := range []uint64{petri.MaxTokens + 1, math.MaxInt32, math.MaxUint32, math.MaxUint64} {
+		c := &Certificate{Method: "markings", Count: 1}
+		if err := c.Seal(m, binary.AppendUvarint([]byte{0}, count), nil, []*Property{prop}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Check(context.Background(), m, prop); !errors.Is(err, ErrCertificate) ||
+			!strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%d tokens: %v", count, err)
+		}
+	}
+}
+
+// TestCertificateWaits: zones cannot count waits beyond their range.
+func TestCertificateWaits(t *testing.T) {
+	n := fuse()
+	n.Transitions[0].When = petri.Between(0, petri.Forever-1)
+	m, prop := NewModel(compile(t, n), Interleave), Never("b")
+	err := oneClass(t, m, prop, 0, 0, noBound, 0).Check(context.Background(), m, prop)
+	if !errors.Is(err, ErrCertificate) || !strings.Contains(err.Error(), "burn waits") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,305 @@
+package voicenets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// The methods of claims.
+const (
+	methodMarkings = "explicit"
+	methodClasses  = "state classes"
+	methodRun      = "run"
+)
+
+// markingsMax is how many markings one slice may have.
+const markingsMax = 1 << 19
+
+// Prover proves sessions: it checks the certificates that ship, or that its
+// cache has, for exactly these slices with these claims, and proves now what has
+// none. What needs no certificate it works out each time: what the structure
+// tells, what state classes tell of time, and runs of the machine. The zero value
+// is usable. A Prover may be used by several goroutines.
+type Prover struct {
+	// Cache, if not nil, keeps the certificates that do not ship. It is used by as
+	// many goroutines as Run starts.
+	Cache Cache
+	// Anew does without certificates of others: every slice is explored.
+	Anew bool
+	// Run, if not nil, runs jobs, side by side if it likes, and returns when all
+	// are done. nil runs one after the other.
+	Run func(jobs []func())
+	// Now, if not nil, is a monotonic clock by which proofs state how long they
+	// took.
+	Now verify.Clock
+
+	known map[string]*sliceProof // that were proved before
+	max   int                    // markings of a slice; 0: markingsMax
+}
+
+// Prove proves sessions. Slices that several of them have are proved once. The
+// proofs tell which claims hold; an error means that nothing was found out: a
+// configuration or certificate is wrong, a claim speaks of what the session does
+// not have, or ctx has ended.
+func (p Prover) Prove(ctx context.Context, configs ...Config) ([]*Proof, error) {
+	var nets []*petri.Net
+	for _, c := range configs {
+		n, err := Session(c)
+		if err != nil {
+			return nil, err
+		}
+		nets = append(nets, n)
+	}
+	return p.prove(ctx, nets, configs)
+}
+
+// prove proves sessions, or mutants of them.
+func (p Prover) prove(ctx context.Context, nets []*petri.Net, configs []Config) ([]*Proof, error) {
+	cases := make([]*proving, len(configs))
+	errs := make([]error, len(configs))
+	var jobs []func()
+	for i, c := range configs {
+		jobs = append(jobs, func() { cases[i], errs[i] = p.prepare(ctx, nets[i], c) })
+	}
+	p.run(jobs)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	slicesOf := map[string]*sliceProof{}
+	var todo []*sliceProof
+	for _, k := range cases {
+		for i, s := range k.slices {
+			if same := cmp.Or(slicesOf[s.name()], p.known[s.name()]); same != nil {
+				k.slices[i] = same
+				continue
+			}
+			slicesOf[s.name()], todo = s, append(todo, s)
+		}
+	}
+	// The largest take longest, so they come first.
+	slices.SortStableFunc(todo, func(a, b *sliceProof) int { return b.model.Slots() - a.model.Slots() })
+	jobs = nil
+	for _, s := range todo {
+		jobs = append(jobs, func() { s.err = s.prove(ctx, p) })
+	}
+	p.run(jobs)
+	for _, s := range todo {
+		if s.err != nil {
+			return nil, s.err
+		}
+	}
+	var list []*Proof
+	for _, k := range cases {
+		list = append(list, k.proof())
+	}
+	return list, nil
+}
+
+func (p Prover) run(jobs []func()) {
+	if p.Run != nil {
+		p.Run(jobs)
+		return
+	}
+	for _, job := range jobs {
+		job()
+	}
+}
+
+func (p Prover) now() verify.Seconds {
+	if p.Now == nil {
+		return 0
+	}
+	return p.Now()
+}
+
+// proving is the proof of one session under way.
+type proving struct {
+	*obligations
+	slices []*sliceProof // by part
+	others []Claim       // that need no slice of the list
+}
+
+// prepare lays out the slices of a session and decides what needs none.
+func (p Prover) prepare(ctx context.Context, net *petri.Net, c Config) (*proving, error) {
+	o, err := obligationsOf(net, c)
+	if err != nil {
+		return nil, err
+	}
+	k := &proving{obligations: o}
+	if err := k.layOut(); err != nil {
+		return nil, err
+	}
+	for _, decide := range []func(context.Context, Prover) ([]Claim, error){o.structural, o.timed, o.rehearsed} {
+		claims, err := decide(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		k.others = append(k.others, claims...)
+	}
+	return k, nil
+}
+
+// layOut makes the slices. It checks that every part rests on parts before it
+// only, and that no capacity is left that no part looks at.
+func (k *proving) layOut() error {
+	models, err := verify.Models(k.relaxed, k.each, k.parts...)
+	if err != nil {
+		return fmt.Errorf("voicenets: prove: %w", err)
+	}
+	k.leaveNothing(models)
+	more, err := verify.Models(k.relaxed, k.each, k.parts[len(models):]...)
+	if err != nil {
+		return fmt.Errorf("voicenets: prove: %w", err)
+	}
+	models = append(models, more...)
+	var proved []*verify.Property
+	var programs []*petri.Program
+	for i, part := range k.parts {
+		for _, g := range part.Given {
+			if !slices.Contains(proved, g) {
+				return fmt.Errorf("voicenets: prove %s: %s is not proved before", part.Name, g.Name)
+			}
+		}
+		proved = append(proved, part.Props...)
+		k.slices = append(k.slices, newSliceProof(models[i], part, k.each))
+		programs = append(programs, models[i].Program())
+	}
+	if crowded := verify.Crowded(k.relaxed, programs...); len(crowded) > 0 {
+		return &crowdedError{crowded}
+	}
+	return nil
+}
+
+// crowdedError says that it is open whether something is within capacity.
+type crowdedError struct{ list []string }
+
+// Error names the places.
+func (e *crowdedError) Error() string {
+	return "voicenets: prove: it is open whether " + strings.Join(e.list, ", ") + " is within capacity"
+}
+
+// structural decides what the structure tells.
+func (o *obligations) structural(ctx context.Context, p Prover) ([]Claim, error) {
+	r, err := verify.Run(ctx, o.closed, verify.Config{Now: p.Now}, o.structure...)
+	if err != nil {
+		return nil, fmt.Errorf("voicenets: prove the session: %w", err)
+	}
+	var list []Claim
+	for _, res := range r.Results {
+		list = append(list, Claim{Result: res})
+	}
+	return list, nil
+}
+
+// timed decides the claims about time.
+func (o *obligations) timed(ctx context.Context, p Prover) ([]Claim, error) {
+	var parts []verify.Part
+	for _, d := range o.deadlines {
+		parts = append(parts, d.part())
+	}
+	models, err := verify.Models(o.closed, nil, parts...)
+	if err != nil {
+		return nil, fmt.Errorf("voicenets: figures: %w", err)
+	}
+	var list []Claim
+	for i, d := range o.deadlines {
+		start := p.now()
+		f, err := d.measure(ctx, models[i])
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		v := verify.Verdict{Outcome: verify.Proved, Method: methodClasses, States: f.Classes,
+			Reason: fmt.Sprintf("%v at most, in %d state classes; some run takes that long", f.Most, f.Classes)}
+		if err != nil {
+			v.Outcome, v.Reason = verify.Unknown, err.Error()
+		}
+		list = append(list, Claim{Slice: parts[i].Name, Timed: true, Most: f.Most, Limit: f.Limit, Result: verify.Result{
+			Property: &verify.Property{Name: parts[i].Name, Doc: fmt.Sprintf("%s: %v at most", d.doc, d.limit)},
+			Verdict:  v, Seconds: p.now() - start}})
+	}
+	return list, nil
+}
+
+// rehearsed decides whether timings leave each stage of recovery time.
+func (o *obligations) rehearsed(_ context.Context, p Prover) ([]Claim, error) {
+	start := p.now()
+	prog, err := stageOf(o.config)
+	if err != nil {
+		return nil, err
+	}
+	var list []Claim
+	for _, r := range o.rehearsals {
+		v := verify.Verdict{Outcome: verify.Proved, Method: methodRun, Reason: "the only run of the machine shows it"}
+		if err := r.play(prog); err != nil {
+			v.Outcome, v.Reason = verify.Refuted, strings.TrimPrefix(err.Error(), "voicenets: ")
+		}
+		list = append(list, Claim{Result: verify.Result{Property: &verify.Property{Name: "rehearsal of a " + r.name,
+			Doc: r.doc}, Verdict: v, Seconds: p.now() - start}})
+		start = p.now()
+	}
+	return list, nil
+}
+
+// proof puts together what is known of the session.
+func (k *proving) proof() *Proof {
+	all := &Proof{Name: k.config.Kind(), Config: k.config, Hash: verify.NewModel(k.closed, verify.RunToCompletion).Hash(),
+		Source: FromShipped}
+	for i := range k.each {
+		all.Claims = append(all.Claims, k.joint(i))
+	}
+	holds := map[*verify.Property]bool{}
+	for i, part := range k.parts {
+		s := k.slices[i]
+		for j, prop := range part.Props {
+			c := s.claim(len(k.each)+j, prop)
+			if g := slices.IndexFunc(part.Given, func(g *verify.Property) bool { return !holds[g] }); g >= 0 {
+				c.Verdict = verify.Doubt(c.Method, verify.Unproved, c.States, "it rests on %s, which is not proved",
+					part.Given[g].Name)
+			}
+			holds[prop] = c.Outcome == verify.Proved
+			all.Claims = append(all.Claims, c)
+		}
+		all.Parts = append(all.Parts, PartProof{Name: part.Name, Markings: s.states, Properties: part.Props,
+			Source: s.source, Certificate: s.file(), Seconds: s.seconds, data: s.cert})
+		all.Markings += s.states
+		all.Source = later(all.Source, s.source)
+	}
+	all.Claims = append(all.Claims, k.others...)
+	return all
+}
+
+// joint is the verdict on a claim that every slice must keep.
+func (k *proving) joint(i int) Claim {
+	all := Claim{Source: FromShipped, Result: verify.Result{Property: k.each[i], Verdict: verify.Verdict{
+		Outcome: verify.Proved, Method: methodMarkings, Reason: fmt.Sprintf("by %d slices", len(k.slices))}}}
+	for n, s := range k.slices {
+		c := s.claim(i, k.each[i])
+		if c.Outcome != verify.Proved && all.Outcome == verify.Proved {
+			all.Verdict, all.Reason = c.Verdict, k.parts[n].Name+": "+c.Reason
+		}
+		all.States += s.states
+		all.Seconds += s.seconds
+		all.Source = later(all.Source, s.source)
+	}
+	return all
+}
+
+// later is the later of two sources.
+func later(a, b Source) Source {
+	order := []Source{FromShipped, FromCache, FromNow}
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// isNone reports that a cache does not have a certificate.
+func isNone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,143 @@
+package voicenets
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/voicegw/voicegw/verify"
+)
+
+// sliceProof is the proof of one slice, which several sessions may have.
+type sliceProof struct {
+	model *verify.Model
+	part  verify.Part
+	props []*verify.Property // those of every slice first
+	id    string
+
+	// What prove finds out.
+	states  int
+	cert    []byte
+	source  Source
+	seconds verify.Seconds
+	failed  *verify.Report // nil: every claim is proved
+	err     error
+}
+
+func newSliceProof(m *verify.Model, part verify.Part, each []*verify.Property) *sliceProof {
+	s := &sliceProof{model: m, part: part, props: slices.Concat(each, part.Props)}
+	sum := sha256.New()
+	fmt.Fprintln(sum, m.Hash())
+	for _, p := range s.props {
+		fmt.Fprintf(sum, "%q\n", p.Claim)
+	}
+	s.id = hex.EncodeToString(sum.Sum(nil)[:12])
+	return s
+}
+
+// name identifies the slice and its claims.
+func (s *sliceProof) name() string { return s.id }
+
+// file is the file name of the certificate.
+func (s *sliceProof) file() string { return s.id + ".json" }
+
+// prove checks the certificate there is, or makes one.
+func (s *sliceProof) prove(ctx context.Context, p Prover) error {
+	start := p.now()
+	defer func() { s.seconds = p.now() - start }()
+	if err := s.find(p); err != nil {
+		return err
+	}
+	if s.cert == nil {
+		return s.explore(ctx, p)
+	}
+	cert, err := verify.ReadCertificate(s.cert)
+	if err == nil {
+		err = cert.Check(ctx, s.model, s.props...)
+	}
+	if err != nil {
+		return fmt.Errorf("voicenets: the certificate of %s (%s, %s): %w", s.part.Name, s.source, s.file(), err)
+	}
+	s.states = cert.Count
+	return nil
+}
+
+// find looks for a certificate.
+func (s *sliceProof) find(p Prover) error {
+	if p.Anew {
+		return nil
+	}
+	if data, err := shipped.ReadFile("certificates/" + s.file()); err == nil {
+		s.cert, s.source = data, FromShipped
+		return nil
+	}
+	if p.Cache == nil {
+		return nil
+	}
+	switch data, err := p.Cache.Load(s.file()); {
+	case isNone(err):
+	case err != nil:
+		return fmt.Errorf("voicenets: load the certificate %s: %w", s.file(), err)
+	default:
+		s.cert, s.source = data, FromCache
+	}
+	return nil
+}
+
+// explore visits every marking of the slice and has the checker go through them
+// again. Only when that fails are the claims asked one by one.
+func (s *sliceProof) explore(ctx context.Context, p Prover) error {
+	s.source = FromNow
+	g, err := verify.ExploreModel(ctx, s.model, verify.Options{Max: cmp.Or(p.max, markingsMax)})
+	if err != nil {
+		return fmt.Errorf("voicenets: prove %s: %w", s.part.Name, err)
+	}
+	s.states = g.States()
+	if g.Complete {
+		cert, err := g.Certify(s.props...)
+		if err == nil {
+			err = cert.Check(ctx, s.model, s.props...)
+		}
+		switch {
+		case err == nil:
+			s.cert = cert.Bytes()
+			return s.keep(p)
+		case !errors.Is(err, verify.ErrCertificate):
+			return fmt.Errorf("voicenets: prove %s: %w", s.part.Name, err)
+		}
+	}
+	s.failed, err = verify.Run(ctx, s.model.Program(), verify.Config{Max: cmp.Or(p.max, markingsMax), Certify: true,
+		Given: s.part.Given}, s.props...)
+	if err != nil {
+		return fmt.Errorf("voicenets: prove %s: %w", s.part.Name, err)
+	}
+	return nil
+}
+
+// keep gives the certificate to the cache.
+func (s *sliceProof) keep(p Prover) error {
+	if p.Cache == nil {
+		return nil
+	}
+	if err := p.Cache.Store(s.file(), s.cert); err != nil {
+		return fmt.Errorf("voicenets: keep the certificate %s: %w", s.file(), err)
+	}
+	return nil
+}
+
+// claim is the verdict on the claim of an index, which is prop in the session that asks.
+func (s *sliceProof) claim(i int, prop *verify.Property) Claim {
+	c := Claim{Slice: s.part.Name, Source: s.source, Result: verify.Result{Property: prop, Seconds: s.seconds}}
+	if s.failed != nil {
+		c.Verdict = s.failed.Results[i].Verdict
+		return c
+	}
+	c.File = s.file()
+	c.Verdict = verify.Verdict{Outcome: verify.Proved, Method: methodMarkings, States: s.states,
+		Reason: fmt.Sprintf("%d markings of the slice, gone through again", s.states)}
+	return c
+}
