@@ -58,6 +58,18 @@ func (l *simLedger) until(at time.Time, places ...string) (n int) {
 	return n
 }
 
+// heldFrom returns when the queue to the model was told to hold what is the caller's, and was not released since; end if
+// it was released.
+func (l *simLedger) heldFrom(end time.Time) time.Time {
+	held, released := l.prog.Place(string(voicenets.HoldUplink)), l.prog.Place(string(voicenets.ReleaseUplink))
+	for _, at := range l.left[held] {
+		if len(l.left[released]) == 0 || at.After(l.left[released][len(l.left[released])-1]) {
+			return at
+		}
+	}
+	return end
+}
+
 // simCarried is what got to its end.
 type simCarried struct{ frames, words, notices, replies int }
 
@@ -114,12 +126,13 @@ func (w *simWorld) judgeCarried(s *simCaller, seen *simSeen, r voicegw.Record) {
 	if carried := s.model.carried; r.LinksLost == 0 && s.model.steady() &&
 		l.until(time.Now(), string(voicenets.CloseLink)) == 0 {
 		entered("model's", string(voicenets.ModelAudio), s.model.said(over.Add(-simOnItsWay)))
-		upward := func(what string, got int, places ...string) {
-			wants(what, got, l.until(time.Now(), places...), l.until(over.Add(-simOnItsWay), places...))
+		upward := func(what string, got int, end time.Time, places ...string) {
+			wants(what, got, l.until(time.Now(), places...), l.until(end.Add(-simOnItsWay), places...))
 		}
-		upward("audio for the model", carried.frames, string(voicenets.AudioUp))
-		upward("a command or text", carried.notices, string(voicenets.ToModel), string(voicenets.TextUp))
-		upward("a reply of a function", carried.replies, string(voicenets.ToolReply))
+		waits := l.heldFrom(over) // a call that ends on hold sends nothing more that is the caller's
+		upward("audio for the model", carried.frames, waits, string(voicenets.AudioUp))
+		upward("a command or text", carried.notices, waits, string(voicenets.ToModel), string(voicenets.TextUp))
+		upward("a reply of a function", carried.replies, over, string(voicenets.ToolReply))
 	}
 }
 
