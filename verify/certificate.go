@@ -54,7 +54,7 @@ func refusal(format string, args ...any) error {
 }
 
 // Certify makes a certificate of a complete graph for properties whose claim is
-// about markings alone. It does not look whether they hold: Check does.
+// about markings or moves. It does not look whether they hold: Check does.
 func (g *Graph) Certify(props ...*Property) (*Certificate, error) {
 	if !g.Complete {
 		return nil, fmt.Errorf("verify: certify %s: not all markings were found", g.Model.prog.Name())
@@ -86,7 +86,7 @@ func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) 
 	}
 	for _, p := range props {
 		if p.Claim == "" {
-			return fmt.Errorf("verify: certify %s: property %s is not about markings alone", m.prog.Name(), p.Name)
+			return fmt.Errorf("verify: certify %s: property %s is about neither markings alone nor moves", m.prog.Name(), p.Name)
 		}
 		c.Claims = append(c.Claims, p.Claim)
 	}
@@ -195,30 +195,48 @@ func (c *Certificate) Bytes() []byte {
 // error that wraps ErrCertificate says what is wrong; others are those of ctx.
 // It shares no code with exploration.
 func (c *Certificate) Check(ctx context.Context, m *Model, props ...*Property) error {
+	_, err := c.Says(ctx, m, props...)
+	return err
+}
+
+// Says is Check, and tells which of the properties say anything of the net: a
+// claim about moves is about some move that the net makes, and one of those that
+// Loosely makes names something that the net has.
+func (c *Certificate) Says(ctx context.Context, m *Model, props ...*Property) ([]bool, error) {
+	k, err := c.checker(m, props)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.run(ctx); err != nil {
+		return nil, err
+	}
+	k.acts.said(k.says)
+	return k.says, nil
+}
+
+// checker makes the checker of a certificate that is one of this net and of these
+// claims.
+func (c *Certificate) checker(m *Model, props []*Property) (*checker, error) {
 	if c.Digest != c.digest() {
-		return refusal("its digest is wrong")
+		return nil, refusal("its digest is wrong")
 	}
 	if len(props) == 1 && props[0].Watch != nil && len(m.transitions) == len(m.prog.Transitions()) {
 		watched, err := m.Observe(props[0].Watch.Observer)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		m = watched
 	}
 	if have := m.Hash(); c.Hash != have {
-		return refusal("it is one of another net: %s, not %s", c.Hash, have)
+		return nil, refusal("it is one of another net: %s, not %s", c.Hash, have)
 	}
 	for _, p := range props {
 		if p.Claim == "" || !slices.Contains(c.Claims, p.Claim) {
-			return refusal("it does not claim %s", p.Name)
+			return nil, refusal("it does not claim %s", p.Name)
 		}
 		if p.Watch != nil && (len(props) > 1 || c.Method != "classes") {
-			return refusal("a claim about time has a certificate of its own, with classes")
+			return nil, refusal("a claim about time has a certificate of its own, with classes")
 		}
 	}
-	k, err := newChecker(c, m, props)
-	if err != nil {
-		return err
-	}
-	return k.run(ctx)
+	return newChecker(c, m, props)
 }

@@ -30,7 +30,7 @@ func (k *checker) rest(o outcome, depth int, z *zoneCheck) error {
 	if depth == petri.MaxChain {
 		return refusal("more than %d firings at one instant, the last %s", petri.MaxChain, k.p.Transitions()[t].Name)
 	}
-	if k.ways(t, o.marking) && k.passed(o, depth) {
+	if k.acts == nil && k.ways(t, o.marking) && k.passed(o, depth) {
 		return nil
 	}
 	return k.fire(o, t, depth+1, z)

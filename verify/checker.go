@@ -42,6 +42,8 @@ type checker struct {
 	deep    int             // how many are
 	done    map[string]bool // markings passed in the chain being followed
 	eye     *eye            // of a claim about time; nil: there is none
+	acts    *acts           // claims about moves; nil: there are none
+	says    []bool          // by claim: it is about something that the net has or does
 }
 
 // class is a listing that is looked at.
@@ -99,10 +101,18 @@ func newChecker(c *Certificate, m *Model, props []*Property) (*checker, error) {
 // conditions binds what the properties call bad.
 func (k *checker) conditions(props []*Property) error {
 	waits := k.waiting()
+	k.says = slices.Repeat([]bool{true}, len(props))
 	for _, p := range props {
 		k.claims = append(k.claims, p.Claim)
 		if k.eye != nil {
 			k.bad = append(k.bad, k.eye.bad(k.p))
+			continue
+		}
+		if p.move != nil {
+			if err := k.judgeMoves(p); err != nil {
+				return err
+			}
+			k.bad = append(k.bad, func([]int32) bool { return false })
 			continue
 		}
 		if p.Bad == nil {
@@ -125,6 +135,9 @@ func (k *checker) conditions(props []*Property) error {
 		if pass != nil {
 			k.pass = append(k.pass, pass)
 		}
+	}
+	if k.acts != nil {
+		k.acts.index = newMoveIndex(k.m, k.acts.claims)
 	}
 	return nil
 }
@@ -168,6 +181,7 @@ func (k *checker) run(ctx context.Context) error {
 	if k.cert.Method == "classes" {
 		start.run = make([]bool, len(k.waits))
 	}
+	k.acts.begin(start.marking)
 	if err := k.rest(start, 0, nil); err != nil {
 		return err
 	}
@@ -213,6 +227,7 @@ func (k *checker) class(l *class) error {
 		for u := range before.run {
 			before.run[u] = !k.atOnce[u] && k.on(int32(u), l.marking)
 		}
+		k.acts.begin(l.marking)
 		if err := k.fire(before, t, 0, z); err != nil {
 			return err
 		}
@@ -247,7 +262,9 @@ func (k *checker) fire(o outcome, t int32, depth int, z *zoneCheck) error {
 			n, err := k.after(o, t, md, &md.Branches[b])
 			if err == nil {
 				k.deep++
+				k.acts.fire(Step{Transition: t, Mode: int32(i), Branch: int32(b)})
 				err = k.rest(n, depth, z)
+				k.acts.back()
 				k.deep--
 			}
 			if err != nil && !errors.Is(err, errElsewhere) {
@@ -368,6 +385,9 @@ func (k *checker) contained(o outcome, z *zoneCheck) error {
 	at, ok := k.listed[string(k.pack(o.marking, nil))]
 	if !ok {
 		return refusal("%s is reached, and not listed", k.m.Format(o.marking))
+	}
+	if claim, broken := k.acts.broken(o.marking); broken {
+		return refusal("a move to %s breaks the claim %s", k.m.Format(o.marking), claim)
 	}
 	if k.cert.Method == "markings" {
 		return nil

@@ -157,7 +157,7 @@ func TestExprOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !k.judge(e.root)(p.Initial()) {
+	if !k.judge(e.root, &binder{m: k.m})(p.Initial()) {
 		t.Error("the checker overflows")
 	}
 }

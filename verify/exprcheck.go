@@ -13,6 +13,12 @@ func (k *checker) broken(p *Property) (func([]int32) bool, error) {
 	if p.Expr == "" || p.Claim != "never "+p.Expr {
 		return p.Bad(k.m)
 	}
+	if p.loose {
+		var h holds
+		named, err := k.bindLoosely(p.Expr, &h)
+		k.says[len(k.bad)] = named
+		return h, err
+	}
 	if _, err := k.m.bind(p.Expr); err != nil {
 		return nil, err
 	}
@@ -20,19 +26,44 @@ func (k *checker) broken(p *Property) (func([]int32) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.judge(e.root), nil
+	return k.judge(e.root, &binder{m: k.m}), nil
 }
 
-// judge makes the test of a node, of which all names exist.
-func (k *checker) judge(n node) func([]int32) bool {
+// condition binds a condition of a claim about moves: places and transitions that
+// the net does not have are never marked or enabled.
+func (k *checker) condition(text string, to *holds) error {
+	_, err := k.bindLoosely(text, to)
+	return err
+}
+
+// bindLoosely is condition, and reports whether the net has anything of what the
+// text names.
+func (k *checker) bindLoosely(text string, to *holds) (named bool, err error) {
+	if text == "" {
+		return false, nil
+	}
+	e, err := ParseExpr(text)
+	if err == nil {
+		err = k.m.bindLoosely(text, to) // for what is wrong with it
+	}
+	if err != nil {
+		return false, err
+	}
+	names := &binder{m: k.m, loose: true}
+	*to = k.judge(e.root, names)
+	return len(names.read)+len(names.asked) > 0, nil
+}
+
+// judge makes the test of a node, whose names were looked up before.
+func (k *checker) judge(n node, names *binder) func([]int32) bool {
 	switch n := n.(type) {
 	case constant:
 		return func([]int32) bool { return n.value }
 	case not:
-		of := k.judge(n.of)
+		of := k.judge(n.of, names)
 		return func(m []int32) bool { return !of(m) }
 	case pair:
-		left, right := k.judge(n.left), k.judge(n.right)
+		left, right := k.judge(n.left, names), k.judge(n.right, names)
 		return func(m []int32) bool {
 			if is := left(m); is != n.and {
 				return is
@@ -40,7 +71,10 @@ func (k *checker) judge(n node) func([]int32) bool {
 			return right(m)
 		}
 	case can:
-		t := (&binder{m: k.m}).transition(n.name)
+		if names.loose && names.neverCan(n.name) {
+			return func([]int32) bool { return false }
+		}
+		t := names.transition(n.name)
 		if k.p.Transitions()[t].Frame {
 			return func(m []int32) bool { return k.m.FrameMoves(t, m) }
 		}
@@ -54,7 +88,7 @@ func (k *checker) judge(n node) func([]int32) bool {
 		}
 	}
 	c := n.(compare)
-	left, right := k.total(c.left), k.total(c.right)
+	left, right := k.total(c.left, names), k.total(c.right, names)
 	return func(m []int32) bool { return c.orders(left(m).compare(right(m))) }
 }
 
@@ -84,14 +118,14 @@ func (w wide) compare(o wide) int {
 }
 
 // total adds up a sum.
-func (k *checker) total(s sum) func([]int32) wide {
+func (k *checker) total(s sum, names *binder) func([]int32) wide {
 	type part struct {
 		factor uint64
 		slot   int
 	}
 	var parts []part
 	for _, t := range s.terms {
-		for _, slot := range (&binder{m: k.m}).slots(t.name) {
+		for _, slot := range names.slots(t.name) {
 			parts = append(parts, part{uint64(t.factor), slot})
 		}
 	}

@@ -42,7 +42,7 @@ type Move struct {
 
 // Property is the claim as a property.
 func (c Move) Property() *Property {
-	p := &Property{Name: c.Name, Doc: c.Doc, Moves: c.bind}
+	p := &Property{Name: c.Name, Doc: c.Doc, Claim: c.claim(), Moves: c.bind, move: &c}
 	p.Check = func(ctx context.Context, pass *Pass) (Verdict, error) {
 		claim, err := c.bind(pass.Model())
 		if err != nil {
@@ -55,6 +55,23 @@ func (c Move) Property() *Property {
 		return pass.seek(ctx, g, "it breaks the claim", claim.Bad, g.whole("no move of %d markings breaks it", g.States()))
 	}
 	return p
+}
+
+// claim is exactly what is claimed, for certificates.
+func (c Move) claim() string {
+	text := "each move"
+	for _, part := range []struct{ word, what string }{
+		{"with", strings.Join(c.On, "|")}, {"that changes", c.Changed}, {"when", c.When}, {"comes from", c.From},
+		{"does", strings.Join(c.Says, " and ")}, {"leads to", c.Then}, {"keeps", strings.Join(c.Keeps, " ")},
+	} {
+		if part.what != "" {
+			text += ", " + part.word + " " + part.what
+		}
+	}
+	if c.Final {
+		text += ", at the end too"
+	}
+	return text
 }
 
 // Strict reports a name that a net does not have.
@@ -93,13 +110,17 @@ type MoveClaim struct {
 	final            bool
 }
 
-func (c Move) bind(m *Model) (*MoveClaim, error) {
+func (c Move) bind(m *Model) (*MoveClaim, error) { return c.boundBy(m, m.bindLoosely) }
+
+// boundBy binds the conditions with a function, which leaves alone what it is
+// given if the text is "".
+func (c Move) boundBy(m *Model, condition func(text string, to *holds) error) (*MoveClaim, error) {
 	b := &MoveClaim{m: m, final: c.Final}
 	for _, x := range []struct {
 		text string
 		to   *holds
 	}{{c.When, &b.when}, {c.From, &b.from}, {c.Then, &b.then}} {
-		if err := m.bindLoosely(x.text, x.to); err != nil {
+		if err := condition(x.text, x.to); err != nil {
 			return nil, err
 		}
 	}
@@ -263,9 +284,11 @@ func (b *MoveClaim) any(event []bool, chain []Step) bool {
 // Bad reports whether a move breaks the claim: the marking before it, its
 // firings, the marking after it.
 func (b *MoveClaim) Bad(from []int32, chain []Step, to []int32) bool {
-	if !b.Applies(from, chain, to) {
-		return false
-	}
+	return b.Applies(from, chain, to) && b.breaks(from, chain, to)
+}
+
+// breaks reports whether a move that the claim is about breaks it.
+func (b *MoveClaim) breaks(from []int32, chain []Step, to []int32) bool {
 	happens := func(e []bool) bool { return b.any(e, chain) }
 	if b.from != nil && !b.from(from) || b.then != nil && !b.then(to) || slices.ContainsFunc(b.never, happens) {
 		return true
@@ -336,21 +359,18 @@ func CheckMoves(ctx context.Context, pass *Pass, props ...*Property) ([]Verdict,
 		}
 		out[i] = g.whole("no move of %d markings breaks it", g.States())
 	}
-	open := len(props)
+	look := newMoveIndex(g.Model, claims)
 	err = g.EachMove(ctx, func(state int, from []int32, chain []Step, to []int32) bool {
-		for i := range props {
-			if claims[i] == nil || !claims[i].Bad(from, chain, to) {
-				continue
-			}
+		look.broken(from, chain, to, func(i int) {
 			way := Path{State: -1}
 			if state >= 0 {
 				way = g.PathTo(state)
 			}
 			way.Steps = append(way.Steps, chain...)
-			out[i], claims[i] = g.counterexample(way, "a move to %s", g.Model.Format(to)), nil
-			open--
-		}
-		return open > 0
+			out[i] = g.counterexample(way, "a move to %s", g.Model.Format(to))
+			look.drop(i)
+		})
+		return look.open > 0
 	})
 	return out, err
 }
@@ -365,7 +385,7 @@ func Loosely(expr string) *Property {
 		err := m.bindLoosely(expr, &h)
 		return h, err
 	}
-	p.BadPassing = nil
+	p.BadPassing, p.loose = nil, true
 	return p.explicitly()
 }
 

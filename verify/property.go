@@ -13,9 +13,9 @@ type Property struct {
 	// Requires are properties without which a proof of this one means
 	// nothing. If one of them is not proved, this one is at best Unknown.
 	Requires []*Property
-	// Claim is what exactly is claimed if it is about every marking alone, so
-	// that a certificate can carry it; Bad then tells the markings that break
-	// it. Without Bad the claim is that nothing exceeds a capacity.
+	// Claim is what exactly is claimed, so that a certificate can carry it, if it is
+	// about every marking alone or about moves; Bad then tells the markings that break
+	// it, Moves the moves. Without either the claim is that nothing exceeds a capacity.
 	Claim string
 	Bad   func(m *Model) (func(marking []int32) bool, error)
 	// BadPassing, if not nil, tells the passing markings that break it, given
@@ -23,6 +23,7 @@ type Property struct {
 	BadPassing func(m *Model, waits func(slot int32) bool) (PassingCond, error)
 	// Moves, if not nil, is the claim if it is one about moves.
 	Moves func(m *Model) (*MoveClaim, error)
+	move  *Move // the same, if a certificate can carry it
 	// Waits are the transitions whose waits alone decide the claim, if it is
 	// about time: whatever else waits may be taken to wait for any time.
 	Waits []string
@@ -34,7 +35,8 @@ type Property struct {
 	Local bool
 	// Expr is the expression that the property is about, if it is about one: a
 	// slice then has the places it names.
-	Expr string
+	Expr  string
+	loose bool // names in Expr that the net does not have hold no token
 	// Watch is the claim if it is about time: what an observer never sees. A
 	// certificate of it is a list of classes of the observed net.
 	Watch *Watch

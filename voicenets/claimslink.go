@@ -179,8 +179,8 @@ func restoreRules() rules {
 			when: "dialling && !in_turn && owing && !replying && !(held || protected || unconsented)",
 			says: "+turn_again restore_closed_turn !restore_open_turn",
 			then: "owing && model_turn"},
-		{name: "nothing", doc: "It is told nothing else.", on: up, when: "dialling && !in_turn && (!owing || replying)",
-			says: "!+turn_again"},
+		{name: "nothing", doc: "It is told no other turn.", on: up, when: "dialling && !in_turn && (!owing || replying)",
+			says: "!restore_open_turn !restore_closed_turn !tell_cut_turn"},
 		{name: "closed-states", doc: "On hold, during protected input and without consent nothing is told again.",
 			on: "+turn_again", then: "!(held || protected || unconsented)"},
 		{name: "again", doc: "A turn is told again only to a new connection, when its reply was cut short, or when a hold " +
@@ -190,11 +190,13 @@ func restoreRules() rules {
 		{name: "again-there", doc: "It is told on a connection alone.", on: "+turn_again", then: "online || closing"},
 		{name: "again-turn", doc: "Who is told of a turn has its own.", on: "tell_cut_turn", then: "model_turn"},
 		{name: "cut-kept", doc: "Without a connection the turn of a reply that was cut short is kept for the next.",
-			on: "+tell_reply[reply_lost]", when: "!online", then: "untold && owing"},
+			on: "+tell_reply[reply_lost]", when: "!online", then: "untold && owing || in_turn || unconsented"},
 		{name: "cut", doc: "A reply is cut short by a connection that is lost or replaced while the model gives it.",
 			on: "+cut_short", says: "+link_down|+close_link|+tell_reply[reply_started]"},
 		{name: "cut-end", doc: "The end of such a reply is told as one, and its turn waits for an answer again.",
-			on: "+tell_reply[reply_lost]", from: "cut_short || replying", then: "!cut_short && owing", says: "+owing"},
+			on:   "+tell_reply[reply_lost]",
+			when: "!unconsented", from: "cut_short || replying", then: "!cut_short && (owing || in_turn || unconsented)",
+			says: "+owing"},
 		{name: "whole", doc: "A reply that was cut short is never called complete.", on: "+tell_reply[reply_complete]",
 			from: "!cut_short"},
 	}}
@@ -218,14 +220,16 @@ func rotationRules(c Config) rules {
 	}
 	r.moves = []rule{
 		{name: "close", doc: "A connection is replaced in order: closed, and the peer told.", on: "+close_link",
-			then: "closing && !online && !owed_end && !discarding && !going_away", says: "+tell_mode[link_lost] !+dial",
+			then: "closing && !online && !owed_end && !discarding && !going_away", says: "+tell_mode[link_lost] !+dial"},
+		{name: "close-keeps", doc: "That counts as no loss.", on: "+close_link", when: "online && !(consent || last_handle)",
 			keeps: "spent last_handle served"},
 		{name: "reasons", doc: "A connection is replaced for a wish, or because the model is silent.", on: "+close_link",
 			says: "rotate_in_quiet|rotate_in_wait|rotate_soon|rotate_later|renew"},
 		{name: "quiet", doc: "A quiet moment is one.", on: "rotate_in_quiet", then: "!" + busy},
 		{name: "soon", doc: "The wait is over.", on: "rotate_in_wait rotate_soon rotate_later",
 			says: "+close_link", then: "closing"},
-		{name: "renewal", doc: "A silent model gets a new connection.", on: "+renewal", says: "+close_link renew_link"},
+		{name: "renewal", doc: "A silent model gets a new connection.", on: "+renewal",
+			says: "+close_link" + withdrawn + " renew_link" + withdrawn},
 		{name: "later", doc: "The model's wish is kept until it is quiet.", on: "+go_away[later]",
 			when: "online && !going_away && " + busy, then: "going_away[later] == 1", says: "!+close_link"},
 		{name: "hurry", doc: "An urgent wish comes before another.", on: "+go_away[soon]", when: "online && " + busy,
@@ -283,9 +287,6 @@ func modelSilenceRules(c Config) rules {
 		{name: "deadline", doc: "At the deadline the caller gets a prompt, and is told.", on: "reach_deadline",
 			when: "said && !" + forbidden, then: "!owing && !reply_owed && !model_turn && !nudged && !renewed",
 			says: "+tell_mode[no_reply] +prompt_due[fallback]"},
-		{name: "deadline-noise", doc: "Of a turn that may have been a noise the peer is told, and nobody else.",
-			on: "reach_deadline", when: "!said && !greet && !" + forbidden, says: "+tell_mode[no_reply] !+prompt_due[fallback]",
-			then: "!owing && !reply_owed && !model_turn && !nudged && !renewed"},
 		{name: "deadline-waits", doc: "Where nothing may be said it waits.", on: "reach_deadline",
 			when: "(speaking || in_turn || held) && !replying", then: "owing && reply_owed == 1",
 			says: "!+tell_mode[no_reply]"},
@@ -295,7 +296,7 @@ func modelSilenceRules(c Config) rules {
 			from: "nudged"},
 		{name: "overdue", doc: "What is overdue comes from the deadline alone.", on: "+reply_owed", says: "reach_deadline"},
 		{name: "served", doc: "What is overdue is said, or a reply came.", changed: "reply_owed",
-			says: "reach_deadline|+tell_mode[no_reply]|+tell_reply|+to_model|+text_up"},
+			says: "reach_deadline|+tell_mode[no_reply]|+tell_reply|+to_model|+text_up" + withdrawn},
 		{name: "no-reply", doc: "Notice that there is no reply is given of a turn that waits.", on: "+tell_mode[no_reply]",
 			from: "owing || reply_owed", then: "!nudged && !renewed"},
 		{name: "reply-comes", doc: "Nor of one whose reply begins at that moment.", on: "+tell_mode[no_reply]",
@@ -308,7 +309,12 @@ func modelSilenceRules(c Config) rules {
 		{name: "spoken-now", doc: "The prompt in the model's place is given at once.", on: "speak_for_model",
 			when: "!parked && !unheard", says: "+play_prompt|skip_prompt"},
 		{name: "asked", doc: "A turn waits on through nudges and new connections.", changed: "owing",
-			says: "+tell_reply|+tell_mode[no_reply]|+to_model|+text_up|reach_deadline"},
+			says: "+tell_reply|+tell_mode[no_reply]|+to_model|+text_up|reach_deadline" + withdrawn},
+	}
+	if c.manual() {
+		r.moves = append(r.moves, rule{name: "deadline-noise", doc: "Of a turn that may have been a noise the peer is told, and nobody else.",
+			on: "reach_deadline", when: "!said && !greet && !" + forbidden, says: "+tell_mode[no_reply] !+prompt_due[fallback]",
+			then: "!owing && !reply_owed && !model_turn && !nudged && !renewed"})
 	}
 	return r
 }

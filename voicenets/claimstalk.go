@@ -1,6 +1,9 @@
 package voicenets
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // paused is a condition: the reply is held back.
 const pausedNow = "(confirming || parked || weighing)"
@@ -118,10 +121,6 @@ func modelRules(c Config) rules {
 			when: "model_turn && !owed_end && !greet", then: "!model_turn || in_turn"},
 		{name: "completes-nothing", doc: "The end of a turn that is none is ignored.", on: "+model_signal[turn_complete]",
 			when: "!model_turn && !owed_end", keeps: "owed_end model_turn discarding replying"},
-		{name: "interrupted", doc: "The model tells that it stopped: no more of that turn comes.",
-			on: "+model_signal[interrupted]", when: "discarding", then: "!discarding", keeps: "owed_end model_turn"},
-		{name: "interrupted-itself", doc: "A model that interrupts itself is not heeded.", on: "+model_signal[interrupted]",
-			when: "!discarding", keeps: "owed_end model_turn replying reply_audio"},
 		{name: "forgets", doc: "The end of an earlier turn is not waited for any more.", on: "forget_owed_end",
 			then: "!owed_end", keeps: "discarding"},
 		{name: "stops-discarding", doc: "What comes from now on is of the next turn.", on: "stop_discarding",
@@ -138,6 +137,13 @@ func modelRules(c Config) rules {
 			says:    "+tell_reply|+to_model|+text_up|+model_signal|forget_owed_end|+dialled|+link_down|+close_link"},
 		{name: "model-turn", doc: "The model has its turn when something is asked of it or it speaks.", on: "+model_turn",
 			says: "+to_model|+text_up|+tell_reply[reply_started]|+turn_again|reach_deadline"},
+	}
+	if c.manual() {
+		r.moves = append(r.moves,
+			rule{name: "interrupted", doc: "The model tells that it stopped: no more of that turn comes.",
+				on: "+model_signal[interrupted]", when: "discarding", then: "!discarding", keeps: "owed_end model_turn"},
+			rule{name: "interrupted-itself", doc: "A model that interrupts itself is not heeded.",
+				on: "+model_signal[interrupted]", when: "!discarding", keeps: "owed_end model_turn replying reply_audio"})
 	}
 	return r
 }
@@ -187,10 +193,14 @@ func textRules(c Config) rules {
 
 // turnRules are about the caller's turns, with our own detector.
 func turnRules(c Config) rules {
-	if !c.manual() || c.Adaptive || c.Hints {
+	if !c.manual() || c.Hints {
 		return rules{}
 	}
 	r := rules{part: "turns"}
+	inTurn := "in_turn"
+	if c.Adaptive {
+		inTurn = "in_turn && !lingering"
+	}
 	if c.pauses() {
 		r.states = append(r.states, exactly("resume_unconfirmed", "confirming", "A pause is confirmed or ends.")...)
 		r.states = append(r.states, exactly("weigh_no_longer", "weighing", "Speech is not weighed for ever.")...)
@@ -201,14 +211,24 @@ func turnRules(c Config) rules {
 			"Speech opens a turn where nothing is played or owed."},
 		claim{"certain", "unheard[certain] && (owing || model_turn) && !replying && !firm && !ended",
 			"Speech that is certain opens its turn."},
-		claim{"quiet", "(unheard || confirming || in_turn) && quiet && !ended",
-			"Who is quiet has no turn and pauses nothing."},
+		claim{"quiet", "(unheard || confirming || " + inTurn + ") && quiet && !ended",
+			"A silent caller holds no turn and pauses nothing."},
 		claim{"said", "said && !(owing || in_turn || speaking || cut_short || reply_owed) && !ended",
 			"What was said for certain is remembered until it is answered."},
 		claim{"once", "in_turn > 1 || confirming > 1 || unheard > 1 || weighing > 1 || said > 1 || model_turn > 1",
 			"Nothing is so twice."},
 	)
 	r.moves = append(speechBegins(), speechEnds()...)
+	if !c.Adaptive {
+		r.moves = append(r.moves, speechEndsTurn()...)
+	}
+	if !c.pauses() {
+		r.moves = slices.DeleteFunc(r.moves, func(m rule) bool {
+			return slices.Contains([]string{"pause", "weigh", "barge-in-late"}, m.name)
+		})
+		r.moves = append(r.moves, rule{name: "no-pause", doc: "In half-duplex speech pauses nothing.", on: "+speech_edge",
+			says: "!+tell_reply[reply_paused] !+tell_reply[reply_cut] !+clear"})
+	}
 	return r
 }
 
@@ -217,7 +237,7 @@ func speechBegins() []rule {
 	start, confirm := "+speech_edge[start]", "+speech_edge[confirm]"
 	return []rule{
 		{name: "start", doc: "Speech in quiet opens a turn.", on: start,
-			when: "quiet && !deaf && !replying && !model_turn && !owing && !reply_owed", then: "in_turn && !unheard",
+			when: "quiet && !deaf && !in_turn && !replying && !model_turn && !owing && !reply_owed", then: "in_turn && !unheard",
 			says: "+to_model[activity_start] !+clear"},
 		{name: "pause", doc: "Speech over a reply pauses it, and nothing goes to the model.", on: start,
 			when: "quiet && !deaf && replying && !parked && !firm", then: "confirming && !in_turn && !end_marked",
@@ -252,11 +272,6 @@ func speechBegins() []rule {
 func speechEnds() []rule {
 	stop := "+speech_edge[stop]"
 	return []rule{
-		{name: "end", doc: "The end of speech ends the turn, which waits for its reply.",
-			on:   stop + " end_speech_without_frames",
-			when: "in_turn && speaking", then: "!in_turn", says: "+to_model[activity_end] +owing +model_turn"},
-		{name: "end-deaf", doc: "So does a closed ear.", on: "+deaf", when: "in_turn && speaking", then: "!in_turn",
-			says: "+to_model[activity_end]"},
 		{name: "resume", doc: "Speech that ends unconfirmed was no interruption: the reply goes on.",
 			on: stop + " end_speech_without_frames", when: "confirming && speaking", then: "!confirming",
 			says: "+tell_reply[reply_resumed]|+tell_reply[reply_complete]|+tell_reply[reply_lost] " +
@@ -285,6 +300,18 @@ func speechEnds() []rule {
 			then: "!(owing || in_turn || speaking || cut_short || reply_owed)"},
 		{name: "said", doc: "Confirmed speech and text are said for certain.", on: "+confirmed +text_up",
 			then: "said || !speaking"},
+	}
+}
+
+// speechEndsTurn are claims about turns that end with speech.
+func speechEndsTurn() []rule {
+	stop := "+speech_edge[stop]"
+	return []rule{
+		{name: "end", doc: "The end of speech ends the turn, which waits for its reply.",
+			on:   stop + " end_speech_without_frames",
+			when: "in_turn && speaking", then: "!in_turn", says: "+to_model[activity_end] +owing +model_turn"},
+		{name: "end-deaf", doc: "So does a closed ear.", on: "+deaf", when: "in_turn && speaking", then: "!in_turn",
+			says: "+to_model[activity_end]"},
 	}
 }
 
@@ -379,6 +406,14 @@ func digitRules(c Config) rules {
 	return r
 }
 
+// and adds a condition if it applies.
+func and(applies bool, condition string) string {
+	if !applies {
+		return ""
+	}
+	return " && " + condition
+}
+
 // frameRules are about what passes without a trace: the caller's audio, and
 // transcripts.
 func frameRules(c Config) rules {
@@ -386,12 +421,15 @@ func frameRules(c Config) rules {
 	for _, l := range [][]claim{
 		exactly("show_caller", "!unconsented && !ended", "What the caller said is shown."),
 		exactly("drop_unconsented_words", "unconsented", "Without consent it is not."),
-		exactly("show_model", "!discarding && !in_turn && !prompting", "So is what the model says."),
+		exactly("show_model", "!discarding && !prompting"+and(c.manual(), "!in_turn"), "So is what the model says."),
 		exactly("drop_words_over_caller", "in_turn && !discarding", "What it says over the caller is not."),
 		exactly("drop_unheard_words", "discarding", "What nobody hears is not."),
 		exactly("drop_unheard_frame", "deaf", "Nothing that is heard with a closed ear is kept."),
-		exactly("send_frame_up", "in_turn && online && !deaf", "The caller's turn goes up."),
-		exactly("keep_frame", "in_turn && !online && !deaf", "Without a connection it is kept."),
+		exactly("drop_frame_over_reply", "replying && !deaf", "In half-duplex nothing that is heard over a reply is."),
+		exactly("send_frame_up", "online && !deaf"+and(c.manual(), "in_turn")+and(c.HalfDuplex, "!replying"),
+			"What the caller says goes up."),
+		exactly("keep_frame", "!online && !deaf"+and(c.manual(), "in_turn")+and(c.HalfDuplex && !c.manual(), "!replying"),
+			"Without a connection it is kept."),
 		exactly("trim_pre_roll", "quiet && !in_turn && !deaf", "In quiet a little is kept."),
 	} {
 		r.states = append(r.states, l...)

@@ -92,12 +92,12 @@ func closesEar(name string, by petri.Place[Switch], state petri.Place[petri.Unit
 // drops, in the same firing, all that is kept of what the caller said, typed or
 // pressed, the queue behind the net and the way back to what the model
 // remembers; its connection is closed, and the next one begins anew. A reply
-// that is being played is heard as far as it came.
+// that is being played is heard as far as it came, and its turn is not kept.
 func addConsent(n *petri.Net, c Config) {
 	const considering petri.Place[petri.Unit] = "considering"
 	n.Ports = append(n.Ports, Consent, promptDue, leaving, online, DropUplink, CallerDigit, digits, entered,
 		inTurn, owing, lastTurn,
-		modelTurn, cutShort, lingering, lastHandle, renewal, ToModel, backlog)
+		modelTurn, cutShort, lingering, unheard, weighing, lastHandle, renewal, ToModel, backlog)
 	n.Env = append(n.Env, petri.Env{Place: Consent})
 	n.Out = append(n.Out, petri.Output{Place: DropUplink}, petri.Output{Place: ToModel})
 	n.Init = append(n.Init, unconsented.Token(petri.Unit{}), deaf.Token(petri.Unit{}), unasked.Token(petri.Unit{}),
@@ -133,7 +133,7 @@ func withdrawal(name string, t petri.Transition, c Config) petri.Transition {
 	t.Inhibit = append(t.Inhibit, unconsented)
 	t.Reset = petri.Arcs{CallerAudio, CallerText, CallerDigit, typed, digits, entered, owing, lastTurn,
 		// what was captured
-		modelTurn, cutShort, lingering, lastHandle, renewal, deaf, withheld, unasked}
+		modelTurn, cutShort, lingering, unheard, weighing, lastHandle, renewal, deaf, withheld, unasked}
 	t.Out = petri.And(append(t.Out.Arcs(), unconsented, deaf, unasked, withheld, lastTurn, renewal, DropUplink)...)
 	t.Action = func(f *petri.Firing) { lastTurn.Put(f, &CallerTurn{}) }
 	if !c.manual() { // and what came while there was no connection

@@ -50,7 +50,7 @@ func TestMutants(t *testing.T) {
 func mutationConfigs() map[string]Config {
 	usual := func(c Config) Config {
 		c.Greeting, c.ToolSlots, c.Prompts = true, 1, c.usualPrompts()
-		return c.Small()
+		return c
 	}
 	return map[string]Config{
 		"manual":      usual(Config{}),
@@ -100,7 +100,7 @@ func refused(t *testing.T, c Config) *mutate.Score {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mutate.Run(t.Context(), n, mutate.Config{Closures: views, Max: 20_000, Workers: 2, Refuses: judge,
+	s, err := mutate.Run(t.Context(), n, mutate.Config{Closures: views, Max: 40_000, Workers: 2, Refuses: judge,
 		Pick: picked})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func playoutNet(c Config) *petri.Net {
 		Name: "playout",
 		Ports: []petri.AnyPlace{AudioDown, PeerAck, TellReply, Mark, Presumed, replying, replyAudio, unacked, unplayed,
 			endMarked, modelTurn, owedEnd, owing, asked, weighing, confirming, parked, prompting, firm,
-			cutShort, lastTurn},
+			cutShort, lastTurn, unconsented},
 		Env:  []petri.Env{{Place: PeerAck}},
 		Out:  []petri.Output{{Place: AudioDown}, {Place: TellReply}, {Place: Mark}, {Place: Presumed}},
 		Init: []petri.Token{ackWatch.Token(petri.Unit{}), lastTurn.Token(&CallerTurn{})},
@@ -46,9 +46,9 @@ func playoutNet(c Config) *petri.Net {
 				Out:     petri.And(TellReply.Is(ReplyComplete)), Action: tellBefore(TellReply, ReplyComplete)},
 			{Name: "presume_turn_complete", In: petri.Arcs{modelTurn}, Read: petri.Arcs{replying},
 				Inhibit: rest, When: petri.After(c.SilentTurn)},
-			endCutReply(with(rest, modelTurn)),
 		},
 	}
+	n.Transitions = append(n.Transitions, endCutReply(c, with(rest, modelTurn))...)
 	for _, paused := range []petri.Place[petri.Unit]{confirming, parked} {
 		n.Transitions = append(n.Transitions,
 			petri.Transition{Name: "take_back_" + string(paused), In: petri.Arcs{unacked.Fresh()}, Read: petri.Arcs{paused},
@@ -63,9 +63,10 @@ func playoutNet(c Config) *petri.Net {
 }
 
 // endCutReply ends a reply whose connection was lost before the model had given
-// all of it: what came was heard. The caller's turn is owed an answer again.
-func endCutReply(rest petri.Arcs) petri.Transition {
-	return petri.Transition{Name: "end_cut_reply", In: petri.Arcs{replying, cutShort, lastTurn}, Inhibit: rest,
+// all of it: what came was heard. The caller's turn is owed an answer again,
+// unless it was forgotten with withdrawn consent.
+func endCutReply(c Config, rest petri.Arcs) []petri.Transition {
+	end := petri.Transition{Name: "end_cut_reply", In: petri.Arcs{replying, cutShort, lastTurn}, Inhibit: rest,
 		Reset: petri.Arcs{endMarked, firm, owing}, Bump: true, Out: petri.And(TellReply.Is(ReplyLost), lastTurn, owing),
 		Action: func(f *petri.Firing) {
 			TellReply.Put(f, Notice{Kind: ReplyLost, Gen: f.Gen() - 1})
@@ -73,6 +74,13 @@ func endCutReply(rest petri.Arcs) petri.Transition {
 			turn.Cut, turn.Open = true, false
 			owe(f, &turn)
 		}}
+	if !c.Consent {
+		return []petri.Transition{end}
+	}
+	end.Inhibit = with(rest, unconsented)
+	return []petri.Transition{end, {Name: "end_cut_reply_unconsented", In: petri.Arcs{replying, cutShort},
+		Read: petri.Arcs{unconsented}, Inhibit: rest, Reset: petri.Arcs{endMarked, firm}, Bump: true,
+		Out: petri.And(TellReply.Is(ReplyLost)), Action: tellBefore(TellReply, ReplyLost)}}
 }
 
 // tellBefore produces one notice about the generation that a Bump ends.

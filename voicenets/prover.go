@@ -42,6 +42,7 @@ type Prover struct {
 	Now verify.Clock
 
 	known map[string]*sliceProof // that were proved before
+	shape []*shape               // of the views of the session that mutants are of
 	max   int                    // markings of a slice; 0: markingsMax
 }
 
@@ -76,12 +77,14 @@ func (p Prover) prove(ctx context.Context, nets []*petri.Net, configs []Config) 
 	slicesOf := map[string]*sliceProof{}
 	var todo []*sliceProof
 	for _, k := range cases {
-		for i, s := range k.slices {
-			if same := cmp.Or(slicesOf[s.name()], p.known[s.name()]); same != nil {
-				k.slices[i] = same
-				continue
+		for _, list := range [][]*sliceProof{k.slices, k.views} {
+			for i, s := range list {
+				if same := cmp.Or(slicesOf[s.name()], p.known[s.name()]); same != nil {
+					list[i] = same
+					continue
+				}
+				slicesOf[s.name()], todo = s, append(todo, s)
 			}
-			slicesOf[s.name()], todo = s, append(todo, s)
 		}
 	}
 	// The largest take longest, so they come first.
@@ -124,7 +127,10 @@ func (p Prover) now() verify.Seconds {
 type proving struct {
 	*obligations
 	slices []*sliceProof // by part
-	others []Claim       // that need no slice of the list
+	views  []*sliceProof
+	viewOf []*viewed          // by view
+	asked  []*verify.Property // in views
+	others []Claim            // that need neither
 }
 
 // prepare lays out the slices of a session and decides what needs none.
@@ -135,6 +141,9 @@ func (p Prover) prepare(ctx context.Context, net *petri.Net, c Config) (*proving
 	}
 	k := &proving{obligations: o}
 	if err := k.layOut(); err != nil {
+		return nil, err
+	}
+	if err := k.layOutViews(net, p); err != nil {
 		return nil, err
 	}
 	for _, decide := range []func(context.Context, Prover) ([]Claim, error){o.structural, o.timed, o.rehearsed} {
@@ -272,8 +281,38 @@ func (k *proving) proof() *Proof {
 		all.Markings += s.states
 		all.Source = later(all.Source, s.source)
 	}
-	all.Claims = append(all.Claims, k.others...)
+	all.Claims = append(append(all.Claims, k.viewed(all)...), k.others...)
 	return all
+}
+
+// viewed are the verdicts on the claims that are asked in views: each must hold
+// in every view that has what it speaks of. One that says nothing in any of them
+// is not listed.
+func (k *proving) viewed(all *Proof) []Claim {
+	list, more := make([]Claim, len(k.asked)), make([]int, len(k.asked))
+	for n, s := range k.views {
+		for j, i := range k.viewOf[n].asks {
+			c := s.claim(j, k.asked[i])
+			switch known := &list[i]; {
+			case s.failed == nil && !s.says[j]:
+			case known.Property == nil, c.Outcome != verify.Proved && known.Outcome == verify.Proved:
+				list[i] = c
+			default:
+				known.States += c.States
+				known.Seconds += c.Seconds
+				more[i]++
+			}
+		}
+		all.Parts = append(all.Parts, PartProof{Name: k.viewOf[n].name, Markings: s.states, Properties: s.props,
+			Source: s.source, Certificate: s.file(), Seconds: s.seconds, data: s.cert})
+		all.Markings += s.states
+	}
+	for i, n := range more {
+		if n > 0 {
+			list[i].Slice += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	return slices.DeleteFunc(list, func(c Claim) bool { return c.Property == nil })
 }
 
 // joint is the verdict on a claim that every slice must keep.

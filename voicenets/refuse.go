@@ -3,6 +3,7 @@ package voicenets
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
@@ -17,6 +18,7 @@ import (
 func Refusal(ctx context.Context, c Config, max int) (func(context.Context, *petri.Net) (by []string, absurd bool,
 	err error), error) {
 	known := map[string]*sliceProof{}
+	p := Prover{known: known, max: max, Anew: true}
 	n, err := Session(c)
 	if err != nil {
 		return nil, err
@@ -25,7 +27,7 @@ func Refusal(ctx context.Context, c Config, max int) (func(context.Context, *pet
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range k.slices {
+	for _, s := range slices.Concat(k.slices, k.views) {
 		if err := s.prove(ctx, Prover{}); err != nil {
 			return nil, err
 		}
@@ -34,7 +36,9 @@ func Refusal(ctx context.Context, c Config, max int) (func(context.Context, *pet
 	if err := k.proof().Err(); err != nil {
 		return nil, err
 	}
-	p := Prover{known: known, max: max, Anew: true}
+	for _, v := range k.viewOf {
+		p.shape = append(p.shape, v.shape)
+	}
 	return func(ctx context.Context, mutant *petri.Net) ([]string, bool, error) {
 		list, err := p.prove(ctx, []*petri.Net{mutant}, []Config{c})
 		var crowded *crowdedError

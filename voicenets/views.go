@@ -12,37 +12,53 @@ import (
 	"github.com/voicegw/voicegw/verify/mutate"
 )
 
-// view is a session of which only some environment places are used: what can
-// then never happen is left out, so that all of it can be explored.
+// view is a session of which only some environment places are used, and those
+// perhaps not for all that may come there: what can then never happen is left
+// out, so that all of it can be explored.
 type view struct {
 	name string
 	env  []petri.AnyPlace
+	// without names moves of the automata that are left out.
+	without string
+	// frames is how many frames of the model's audio come, and of a prompt's; 0: any
+	// number.
+	frames int
 }
+
+// dialsFresh leaves only dials that succeed, with a conversation that begins.
+const dialsFresh = "dialled_resumed dialled_unreachable dialled_turned_away dialled_withheld"
 
 // views cover a session between them, the largest last.
 func views() []view {
 	return []view{
-		{"talk", []petri.AnyPlace{SpeechEdge, ModelAudio, ModelSignal, PeerAck}},
-		{"text", []petri.AnyPlace{CallerText, ModelAudio, ModelSignal, Hold, Protect}},
-		{"text over speech", []petri.AnyPlace{CallerText, SpeechEdge, ModelAudio}},
-		{"ears", []petri.AnyPlace{PeerMute, Hold, Protect, Consent, SpeechEdge, CallerAudio, Dialled}},
-		{"hold", []petri.AnyPlace{Hold, SpeechEdge, ModelAudio, PeerAck}},
-		{"digits", []petri.AnyPlace{CallerDigit, Protect, Hold, ModelSignal}},
-		{"tools", []petri.AnyPlace{ToolCalled, ToolDone, ToolCancelled, Dialled, LinkDown, GoAway}},
-		{"tools in talk", []petri.AnyPlace{Dialled, ToolCalled, ToolDone, SpeechEdge, ModelAudio}},
-		{"tools and text", []petri.AnyPlace{Dialled, ToolCalled, ToolDone, CallerText, SpeechEdge, ModelAudio}},
-		{"link", []petri.AnyPlace{Dialled, LinkDown, GoAway, Handle, CallerText}},
-		{"text online", []petri.AnyPlace{CallerText, ModelAudio, Dialled}},
-		{"call", []petri.AnyPlace{Over, Drain, HandOff, Dialled, LinkDown, PromptEnd}},
-		{"leaving", []petri.AnyPlace{Drain, Dialled, SpeechEdge}},
-		{"silence", []petri.AnyPlace{Dialled, CallerText, ModelSignal, PromptEnd, Hold}},
-		{"words", []petri.AnyPlace{Transcript, CallerText, ModelAudio, SpeechEdge}},
-		{"going away in speech", []petri.AnyPlace{Dialled, GoAway, SpeechEdge, ModelAudio}},
-		{"going away after a loss", []petri.AnyPlace{Dialled, GoAway, LinkDown, ModelAudio}},
-		{"going away on hold", []petri.AnyPlace{Dialled, GoAway, Hold, ModelAudio, ModelSignal}},
-		{"going away from text", []petri.AnyPlace{Dialled, GoAway, SpeechEdge, CallerText}},
-		{"talk with prompts", []petri.AnyPlace{SpeechEdge, ModelAudio, Dialled, PromptAudio, PromptEnd}},
-		{"link and speech", []petri.AnyPlace{Dialled, LinkDown, SpeechEdge, CallerAudio, ModelAudio}},
+		{name: "talk", env: []petri.AnyPlace{SpeechEdge, ModelAudio, ModelSignal, PeerAck}},
+		{name: "text", env: []petri.AnyPlace{CallerText, ModelAudio, ModelSignal, Hold, Protect}},
+		{name: "text over speech", env: []petri.AnyPlace{CallerText, SpeechEdge, ModelAudio}},
+		{name: "ears", env: []petri.AnyPlace{PeerMute, Hold, Protect, Consent, SpeechEdge, CallerAudio, Dialled},
+			without: dialsFresh},
+		{name: "hold", env: []petri.AnyPlace{Hold, SpeechEdge, ModelAudio, PeerAck}},
+		{name: "digits", env: []petri.AnyPlace{CallerDigit, Protect, Hold, ModelSignal}},
+		{name: "tools", env: []petri.AnyPlace{ToolCalled, ToolDone, ToolCancelled, Dialled, LinkDown, GoAway}},
+		{name: "tools in talk", env: []petri.AnyPlace{Dialled, ToolCalled, ToolDone, SpeechEdge, ModelAudio},
+			without: dialsFresh, frames: 1},
+		{name: "tools and text", env: []petri.AnyPlace{Dialled, ToolCalled, ToolDone, CallerText, SpeechEdge, ModelAudio},
+			without: dialsFresh, frames: 1},
+		{name: "link", env: []petri.AnyPlace{Dialled, LinkDown, GoAway, Handle, CallerText}},
+		{name: "text online", env: []petri.AnyPlace{CallerText, ModelAudio, Dialled}, frames: 2},
+		{name: "call", env: []petri.AnyPlace{Over, Drain, HandOff, Dialled, LinkDown, PromptEnd}},
+		{name: "leaving", env: []petri.AnyPlace{Drain, Dialled, SpeechEdge}},
+		{name: "silence", env: []petri.AnyPlace{Dialled, CallerText, ModelSignal, PromptEnd, Hold}},
+		{name: "words", env: []petri.AnyPlace{Transcript, CallerText, ModelAudio, SpeechEdge}, frames: 2},
+		{name: "going away in speech", env: []petri.AnyPlace{Dialled, GoAway, SpeechEdge, ModelAudio},
+			without: "dialled_turned_away dialled_withheld", frames: 1},
+		{name: "going away after a loss", env: []petri.AnyPlace{Dialled, GoAway, LinkDown, ModelAudio}, frames: 1},
+		{name: "going away on hold", env: []petri.AnyPlace{Dialled, GoAway, Hold, ModelAudio, ModelSignal}, frames: 2},
+		{name: "going away from text", env: []petri.AnyPlace{Dialled, GoAway, SpeechEdge, CallerText},
+			without: "dialled_turned_away dialled_withheld"},
+		{name: "talk with prompts", env: []petri.AnyPlace{SpeechEdge, ModelAudio, Dialled, PromptAudio, PromptEnd},
+			without: dialsFresh, frames: 1},
+		{name: "link and speech", env: []petri.AnyPlace{Dialled, LinkDown, SpeechEdge, CallerAudio},
+			without: "dialled_turned_away dialled_withheld"},
 	}
 }
 
@@ -203,17 +219,35 @@ func (s *shape) close(session *petri.Net, c Config) (*petri.Net, error) {
 	}
 	list := automata(c)
 	for i, a := range list {
-		small := *a
-		small.Transitions = keep(a.Transitions, func(t petri.Transition) bool {
-			return !slices.ContainsFunc(t.Out.Arcs(), func(a petri.AnyArc) bool { return !s.uses(petri.ArcPlace(a)) })
-		})
-		used := mentions(&small)
-		small.Ports = keep(a.Ports, func(p petri.AnyPlace) bool { return used[p.String()] })
-		small.Init = keep(a.Init, func(t petri.Token) bool { return used[t.Place()] })
-		list[i] = &small
+		list[i] = s.narrowed(a)
 	}
 	list = keep(list, func(a *petri.Net) bool { return len(a.Transitions) > 0 })
 	return petri.Close("hostile", open, append(list, watcher(c), auditor())...)
+}
+
+// narrowed is an automaton with the moves that the view has.
+func (s *shape) narrowed(a *petri.Net) *petri.Net {
+	small := *a
+	left := strings.Fields(s.without)
+	small.Transitions = keep(a.Transitions, func(t petri.Transition) bool {
+		return !slices.Contains(left, t.Name) &&
+			!slices.ContainsFunc(t.Out.Arcs(), func(a petri.AnyArc) bool { return !s.uses(petri.ArcPlace(a)) })
+	})
+	used := mentions(&small)
+	small.Ports = keep(a.Ports, func(p petri.AnyPlace) bool { return used[p.String()] })
+	small.Init = keep(a.Init, func(t petri.Token) bool { return used[t.Place()] })
+	if s.frames > 0 {
+		for i, t := range small.Transitions {
+			if t.Name == string(ModelAudio) || t.Name == string(PromptAudio) {
+				supply := petri.Place[petri.Unit](t.Name + "_supply")
+				small.Transitions[i].In = append(slices.Clone(t.In), supply)
+				for range s.frames {
+					small.Init = append(small.Init, supply.Token(petri.Unit{}))
+				}
+			}
+		}
+	}
+	return &small
 }
 
 // Small is c with counts so small that whole views of its session can be explored, for each of many mutants.
@@ -235,6 +269,118 @@ func Basic(views []mutate.Closure) []string {
 		}
 	}
 	return names
+}
+
+// viewed is a view of a session, closed, and what is asked of it.
+type viewed struct {
+	name  string
+	shape *shape
+	net   *petri.Net // the session, or a mutant of it
+	c     Config
+	model *verify.Model
+	asks  []int // which of the claims, by index
+}
+
+// layOutViews makes the views of a session and finds out which claims can be
+// asked in each. Claims on views say how our own parts work together, so they are
+// not asked of sessions with others.
+func (k *proving) layOutViews(session *petri.Net, p Prover) error {
+	if len(k.config.Parts) > 0 {
+		return nil
+	}
+	k.asked = Claims(k.config)
+	for i, v := range views() {
+		s, err := (*shape)(nil), error(nil)
+		if p.shape != nil {
+			s = p.shape[i].of(session)
+		} else if s, err = shapeOf(session, v); err != nil {
+			return fmt.Errorf("voicenets: view %s: %w", v.name, err)
+		}
+		view := &viewed{name: "view " + v.name, shape: s, net: session, c: k.config}
+		if err := view.layOut(k.asked); err != nil {
+			return fmt.Errorf("voicenets: view %s: %w", v.name, err)
+		}
+		part := verify.Part{Slice: verify.Slice{Name: view.name}}
+		for _, j := range view.asks {
+			part.Props = append(part.Props, k.asked[j])
+		}
+		proof := newSliceProof(view.model, part, nil)
+		proof.view = view
+		k.views, k.viewOf = append(k.views, proof), append(k.viewOf, view)
+	}
+	return nil
+}
+
+// layOut closes the view, with every wait open, and finds what can be asked of it.
+func (v *viewed) layOut(claims []*verify.Property) error {
+	n, err := v.shape.close(v.net, v.c)
+	if err != nil {
+		return err
+	}
+	prog, err := petri.Compile(relaxed(n))
+	if err != nil {
+		return err
+	}
+	v.model = verify.NewModel(prog, verify.RunToCompletion)
+	for i, p := range claims {
+		ok, err := askable(v.model, p)
+		if err != nil {
+			return err
+		}
+		if ok {
+			v.asks = append(v.asks, i)
+		}
+	}
+	return nil
+}
+
+// judge decides the claims one by one, with the waits that run, so that the
+// machine can show what breaks one.
+func (v *viewed) judge(ctx context.Context, claims []*verify.Property, most int) (*verify.Report, error) {
+	pass, err := v.timed(most)
+	if err != nil {
+		return nil, err
+	}
+	together, err := verify.CheckMoves(ctx, pass, keep(claims, func(p *verify.Property) bool { return p.Moves != nil })...)
+	if err != nil {
+		return nil, err
+	}
+	r := &verify.Report{Net: v.name, Hash: pass.Model().Hash()}
+	for _, p := range claims {
+		if p.Moves != nil {
+			verdict := together[0]
+			if together = together[1:]; verdict.Outcome == verify.Proved {
+				r.Results = append(r.Results, verify.Result{Property: p, Verdict: verdict})
+				continue
+			}
+		}
+		verdict, err := p.Check(ctx, pass)
+		if err != nil {
+			return nil, err
+		}
+		r.Results = append(r.Results, verify.Result{Property: p, Verdict: verdict})
+	}
+	return r, nil
+}
+
+// timed is the view with its waits, and what of it runs.
+func (v *viewed) timed(most int) (*verify.Pass, error) {
+	n, err := v.shape.close(v.net, v.c)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := petri.Compile(n)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = v.shape.open(v.net); err != nil {
+		return nil, err
+	}
+	open, err := petri.Compile(n)
+	if err != nil {
+		return nil, err
+	}
+	return verify.NewPass(closed, verify.Config{Max: most, Open: open})
 }
 
 // Views are ways to look at a session, closed with hostile automata, that are
@@ -289,17 +435,10 @@ func (v view) closure(session *petri.Net, closed *petri.Program, c Config) (muta
 		}
 	}
 	for _, p := range Claims(c) {
-		if p.Bad != nil {
-			_, err = p.Bad(m)
-		} else {
-			_, err = p.Moves(m)
-		}
-		var absent *verify.NameError
-		switch {
-		case err == nil:
-			cl.Properties = append(cl.Properties, p)
-		case !errors.As(err, &absent):
+		if ok, err := askable(m, p); err != nil {
 			return cl, err
+		} else if ok {
+			cl.Properties = append(cl.Properties, p)
 		}
 	}
 	timed := append(Waits(c), windows(c)[v.name]...)
@@ -319,6 +458,21 @@ func (v view) closure(session *petri.Net, closed *petri.Program, c Config) (muta
 	cl.Open = func(n *petri.Net) (*petri.Net, error) { return s.of(n).open(n) }
 	cl.Close = func(n *petri.Net) (*petri.Net, error) { return s.of(n).close(n, c) }
 	return cl, nil
+}
+
+// askable reports whether a view has what a claim must have to be asked.
+func askable(m *verify.Model, p *verify.Property) (bool, error) {
+	var err error
+	if p.Bad != nil {
+		_, err = p.Bad(m)
+	} else {
+		_, err = p.Moves(m)
+	}
+	var absent *verify.NameError
+	if errors.As(err, &absent) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // structural reports whether the structure of a view proves a property, and has
