@@ -18,9 +18,9 @@ const (
 	passMax  = 10_000      // used passes that are remembered; when there are as many, no other is taken
 )
 
-// passes are short-lived proofs that /voice led a call to the stream. Twilio's signatures have no time: a signed upgrade
-// can be sent again, a pass counts once. Any process with the same auth token takes a pass, and each remembers those it
-// took. The zero value is ready. Safe for concurrent use.
+// passes are short-lived proofs that /voice led a call to the stream. Twilio's signatures have no time: a signed
+// upgrade can be sent again, a pass counts once. Any process with the same auth token takes a pass, and remembers those
+// it took. The zero value is ready. Safe for concurrent use.
 type passes struct {
 	mu   sync.Mutex
 	used map[string]time.Time // until when

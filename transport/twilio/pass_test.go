@@ -41,7 +41,8 @@ func TestPass(t *testing.T) {
 		}
 		take := func(pass, call string) bool { return d.passes.take(token, pass, call, time.Now()) }
 		first, second := get(), get()
-		for _, bad := range []string{"", "theirs", ".", "..", first + "x", "x" + first, strings.Replace(first, ".", ".0", 1)} {
+		for _, bad := range []string{"", "theirs", ".", "..", first + "x", "x" + first,
+			strings.Replace(first, ".", ".0", 1)} {
 			if take(bad, "CA1") {
 				t.Errorf("%q was taken", bad)
 			}
