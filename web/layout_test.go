@@ -1,15 +1,10 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
 
 	"github.com/voicegw/voicegw/internal/browsertest"
 )
@@ -113,13 +108,8 @@ func legible(s stage) {
 
 // colours emulates the system's colour scheme.
 func colours(tab *browsertest.Tab, scheme string) {
-	set := func(ctx context.Context, t *chromedp.Target) error {
-		feature := emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}
-		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{&feature}}
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
-		return err
-	}
-	_ = chromedp.Do(tab.Context(), chromedp.Func(set))
+	tab.Command("Emulation.setEmulatedMedia",
+		map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
 func shoot(s stage, name string) {

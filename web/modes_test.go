@@ -1,14 +1,9 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
 
 	"github.com/voicegw/voicegw/internal/browsertest"
 )
@@ -134,32 +129,19 @@ func keypad(t *testing.T, s stage) {
 }
 
 // pointer presses or releases the left button of the mouse over an element.
-func (s stage) pointer(kind input.DispatchMouseEventType, selector string) {
+func (s stage) pointer(kind, selector string) {
 	s.t.Helper()
 	var at struct{ X, Y float64 }
 	s.Eval(`(({x, y, width, height}) => ({x: x + width / 2, y: y + height / 2}))(
 		document.querySelector(`+quote(selector)+`).getBoundingClientRect())`, &at)
-	press := input.DispatchMouseEventParams{Type: kind, X: at.X, Y: at.Y, Button: input.MouseButtonLeft, ClickCount: 1}
-	send := func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, input.DispatchMouseEvent, press)
-		return err
-	}
-	if err := chromedp.Do(s.Context(), chromedp.Func(send)); err != nil {
-		s.t.Fatal(err)
-	}
+	s.Command("Input.dispatchMouseEvent",
+		map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
 }
 
 // key presses a key, or lets go of it.
-func (s stage) key(kind input.DispatchKeyEventType, key, text string) {
+func (s stage) key(kind, key, text string) {
 	s.t.Helper()
-	press := input.DispatchKeyEventParams{Type: kind, Key: key, Text: text}
-	send := func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, press)
-		return err
-	}
-	if err := chromedp.Do(s.Context(), chromedp.Func(send)); err != nil {
-		s.t.Fatal(err)
-	}
+	s.Command("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "text": text}, nil)
 }
 
 // talkPushing makes a call in which the caller talks with a button.
@@ -193,17 +175,17 @@ func (c *call) talks(on bool) {
 func pushToTalk(t *testing.T, s stage) {
 	s.hides("#push")
 	c := s.talkPushing()
-	s.pointer(input.DispatchMouseEventTypeMousePressed, "#push")
+	s.pointer("mousePressed", "#push")
 	c.talks(true)
 	s.shows("#push", "Let go to send")
-	s.pointer(input.DispatchMouseEventTypeMouseReleased, "#talk") // anywhere: the button has the pointer
+	s.pointer("mouseReleased", "#talk") // anywhere: the button has the pointer
 	c.talks(false)
 	s.shows("#push", "Press and talk")
-	s.pointer(input.DispatchMouseEventTypeMousePressed, "#push")
+	s.pointer("mousePressed", "#push")
 	c.talks(true)
 	s.Eval(`(dispatchEvent(new Event("blur")), 0)`, nil) // another window
 	c.talks(false)
-	s.pointer(input.DispatchMouseEventTypeMouseReleased, "#push")
+	s.pointer("mouseReleased", "#push")
 	c.send(event{"type": "mark", "id": "a while", "generation": 0})
 	if e := <-c.events; e["type"] != "ack" {
 		t.Errorf("after the button was let go of the page said %v", e)
@@ -221,17 +203,17 @@ func pushToTalkByKey(t *testing.T, s stage) {
 	c := s.talkPushing()
 	s.Eval(`(document.activeElement.blur(), 0)`, nil)
 	for range 2 {
-		s.key(input.DispatchKeyEventTypeKeyDown, " ", " ")
+		s.key("keyDown", " ", " ")
 		c.talks(true)
 		heldDown(s, " ", " ")
-		s.key(input.DispatchKeyEventTypeKeyUp, " ", "")
+		s.key("keyUp", " ", "")
 		c.talks(false)
 	}
 	s.Eval(`(document.querySelector("#push").focus(), 0)`, nil)
 	for _, key := range []string{" ", "Enter"} {
-		s.key(input.DispatchKeyEventTypeKeyDown, key, map[string]string{" ": " ", "Enter": "\r"}[key])
+		s.key("keyDown", key, map[string]string{" ": " ", "Enter": "\r"}[key])
 		c.talks(true)
-		s.key(input.DispatchKeyEventTypeKeyUp, key, "")
+		s.key("keyUp", key, "")
 		c.talks(false)
 	}
 	s.Eval(`(document.activeElement.blur(), 0)`, nil)

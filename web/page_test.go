@@ -1,18 +1,12 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
 
 	"github.com/voicegw/voicegw/internal/browsertest"
 	"github.com/voicegw/voicegw/transport"
@@ -100,18 +94,8 @@ func keyboard(t *testing.T, s stage) {
 // makes itself unless the page objects.
 func heldDown(s stage, key, text string) {
 	s.t.Helper()
-	repeats := true
-	press := input.DispatchKeyEventParams{
-		Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: text, AutoRepeat: &repeats,
-		WindowsVirtualKeyCode: int64(strings.ToUpper(text)[0]),
-	}
-	send := func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, press)
-		return err
-	}
-	if err := chromedp.Do(s.Context(), chromedp.Func(send)); err != nil {
-		s.t.Fatal(err)
-	}
+	s.Command("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": key, "text": text, "autoRepeat": true,
+		"windowsVirtualKeyCode": strings.ToUpper(text)[0]}, nil)
 }
 
 // badges wants the page to say where audio goes, as far as the gateway says it.
@@ -277,21 +261,25 @@ func microphones(t *testing.T, s stage) {
 
 // namesForAll asks the browser for what a screen reader would be told.
 func namesForAll(t *testing.T, s stage) {
-	tree, err := chromedp.Run(s.Context(), accessibilityTree)
-	if err != nil {
-		t.Fatal(err)
+	type value struct{ Value any }
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name *value
+		}
 	}
+	s.Command("Accessibility.getFullAXTree", nil, &tree)
 	roles := []string{"button", "combobox", "textbox", "checkbox", "link", "image", "log", "region", "heading"}
 	named := 0
 	for _, n := range tree.Nodes {
 		if n.Ignored || n.Role == nil {
 			continue
 		}
-		role := strings.Trim(string(n.Role.Value), `"`)
+		role := fmt.Sprint(n.Role.Value)
 		if !slices.Contains(roles, role) {
 			continue
 		}
-		if n.Name == nil || strings.Trim(string(n.Name.Value), `" `) == "" {
+		if n.Name == nil || strings.TrimSpace(fmt.Sprint(n.Name.Value)) == "" {
 			t.Errorf("a %s has no name", role)
 		}
 		named++
@@ -299,10 +287,6 @@ func namesForAll(t *testing.T, s stage) {
 	if named < 12 {
 		t.Errorf("%d named things, want all of the page", named)
 	}
-}
-
-func accessibilityTree(ctx context.Context, t *chromedp.Target) (accessibility.GetFullAXTreeResult, error) {
-	return cdp.Call(ctx, t, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 }
 
 func nothingForeignLoads(t *testing.T, s stage) {

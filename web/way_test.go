@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestWay chooses WebRTC on the page, before gateways that do not have it.
@@ -50,9 +48,7 @@ func TestWay(t *testing.T) {
 		s.WaitFor(`document.querySelector("#way").value === ""`)
 		for _, way := range []string{"webrtc", ""} {
 			s.choose(way)
-			if err := chromedp.Do(s.Context(), chromedp.Navigate(s.URL)); err != nil {
-				t.Fatal(err)
-			}
+			s.Go(s.URL)
 			s.WaitFor(`window.voicegw && document.querySelector("#way").value === ` + quote(way))
 		}
 		s.NoErrors()

@@ -131,7 +131,7 @@ func (o *options) openTwilio(lines transport.Lines, log *zap.Logger) (*twilio.Do
 		return nil, err
 	}
 	return twilio.New(twilio.Config{Lines: lines, Log: log, Hosts: o.hosts, AuthToken: token, Secret: secret,
-		PublicURL: d.publicURL, AfterURL: d.afterURL, Targets: targets(d.targets)})
+		OwnTwiML: d.ownTwiML, PublicURL: d.publicURL, AfterURL: d.afterURL, Targets: targets(d.targets)})
 }
 
 func (o *options) openAsterisk(lines transport.Lines, log *zap.Logger) (*asterisk.Door, error) {

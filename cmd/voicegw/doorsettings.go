@@ -25,6 +25,7 @@ type webrtcOptions struct {
 
 type twilioOptions struct {
 	authTokenFile, secretFile, publicURL, afterURL string
+	ownTwiML                                       bool
 	targets                                        []string // name=number
 }
 
@@ -57,6 +58,8 @@ func doorsSettings() []setting {
 			"are tried anyway when webrtc.listen is one", func(o *options, b bool) { d(o).webrtc.private = b }),
 		textSetting("twilio.auth_token_file", "none", "the path of a file with the account's auth token",
 			"what Twilio signs its requests with", func(o *options) *string { return &d(o).twilio.authTokenFile }, nil),
+		boolSetting("twilio.own_twiml", "false", "take signed streams without the pass that /v1/twilio/voice gives a call: "+
+			"TwiML of your own leads them here", func(o *options, b bool) { d(o).twilio.ownTwiML = b }),
 		textSetting("twilio.secret_file", "none", "the path of a file with at least 16 bytes",
 			"what other carriers show in place of a signature",
 			func(o *options) *string { return &d(o).twilio.secretFile }, nil),

@@ -50,19 +50,18 @@ func executableHash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:12]), nil
 }
 
+// certificateMax is how many bytes a certificate that is loaded may have.
+const certificateMax = 256 << 20
+
 // Load returns fs.ErrNotExist for a certificate that is not there, or not trusted.
 func (c *proofCache) Load(name string) ([]byte, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	for _, file := range []func() (fs.FileInfo, error){func() (fs.FileInfo, error) { return os.Lstat(dir) }, f.Stat} {
-		info, err := file()
+	file := filepath.Join(dir, name)
+	for _, path := range []string{dir, file} { // before it is opened: to open a pipe waits for somebody to write
+		info, err := os.Lstat(path)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +70,7 @@ func (c *proofCache) Load(name string) ([]byte, error) {
 			return nil, fs.ErrNotExist
 		}
 	}
-	return io.ReadAll(f)
+	return os.ReadFile(file)
 }
 
 func (c *proofCache) warn(format string, args ...any) {
@@ -80,11 +79,13 @@ func (c *proofCache) warn(format string, args ...any) {
 	fmt.Fprintf(c.out, "warning: the cache of proofs: "+format+"\n", args...)
 }
 
-// distrust says why others may have written a file or directory; "" if they cannot have.
+// distrust says why a file or directory is not read, as when others may have written it; "" if it is.
 func distrust(info fs.FileInfo) string {
 	switch {
 	case !info.IsDir() && !info.Mode().IsRegular():
 		return "is no regular file"
+	case info.Mode().IsRegular() && info.Size() > certificateMax:
+		return "is too large"
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Sprintf("can be written by others (mode %04o)", info.Mode().Perm())
 	case !ownFile(info):

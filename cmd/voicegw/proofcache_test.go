@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestProofCacheTrust: a certificate is loaded by the binary that stored it, from files that nobody else can write.
@@ -58,6 +60,42 @@ func TestProofCacheTrust(t *testing.T) {
 	other := &proofCache{out: &warned, dir: func() (string, error) { return filepath.Join(root, "other"), nil }}
 	if _, err := other.Load("a.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of another binary: %v", err)
+	}
+}
+
+// TestProofCacheOddFiles: what is no file of ours, or too large, is neither waited for nor read.
+func TestProofCacheOddFiles(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"is no regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"is too large": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, certificateMax+1))
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "binary")
+		var warned bytes.Buffer
+		c := &proofCache{out: &warned, dir: func() (string, error) { return dir, nil }}
+		if err := errors.Join(os.Mkdir(dir, 0o700), put(filepath.Join(dir, "a.json"))); err != nil {
+			t.Fatal(err)
+		}
+		over := make(chan error, 1)
+		go func() {
+			_, err := c.Load("a.json")
+			over <- err
+		}()
+		select {
+		case err := <-over:
+			if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(warned.String(), name) {
+				t.Errorf("%s: %v, %s", name, err, &warned)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%s: it is waited for", name)
+		}
+		if err := c.Store("a.json", []byte("proof")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if data, err := c.Load("a.json"); string(data) != "proof" {
+			t.Errorf("%s: stored over it: %q, %v", name, data, err)
+		}
 	}
 }
 

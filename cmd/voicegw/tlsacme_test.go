@@ -3,31 +3,26 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
+	"encoding/json"
+	"errors"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/letsencrypt/challtestsrv"
-	"github.com/letsencrypt/pebble/v2/ca"
-	"github.com/letsencrypt/pebble/v2/db"
-	"github.com/letsencrypt/pebble/v2/va"
-	"github.com/letsencrypt/pebble/v2/wfe"
 	"go.uber.org/zap"
 )
 
 // authority is a certificate authority that speaks ACME (Let's Encrypt's pebble), on this machine.
 type authority struct {
-	*httptest.Server
-	root *x509.CertPool
-	ca   string // a file: whom to trust to talk to it
+	Directory, Root, Trust string // URL, PEM, PEM of whom to trust to talk to it
+	stop                   func()
 }
 
 // freePort is one that nobody listens on.
@@ -41,29 +36,29 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// newAuthority issues certificates for whoever answers on tlsPort of this machine, under any name.
+// newAuthority issues certificates for whoever answers on tlsPort of this machine, under any name. It is a program of
+// the module of tools, which keeps pebble out of the module graph of whoever imports voicegw.
 func newAuthority(t *testing.T, tlsPort int) *authority {
 	t.Helper()
-	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
-	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0")
-	quiet := log.New(io.Discard, "", 0)
-	resolver := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
-	names, err := challtestsrv.New(challtestsrv.Config{Log: quiet, DNSAddrs: []string{resolver}})
-	if err != nil {
+	program := filepath.Join(t.TempDir(), "authority")
+	build := exec.Command("go", "build", "-C", "../../internal/tools", "-o", program, "./authority")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the authority, which make deps makes possible: %v\n%s", err, out)
+	}
+	run := exec.Command(program, "-tls-port", strconv.Itoa(tlsPort))
+	in, err1 := run.StdinPipe()
+	out, err2 := run.StdoutPipe()
+	if err := errors.Join(err1, err2, run.Start()); err != nil {
 		t.Fatal(err)
 	}
-	names.SetDefaultDNSIPv4("127.0.0.1")
-	names.SetDefaultDNSIPv6("")
-	names.Run()
-	t.Cleanup(names.Shutdown)
-	store := db.NewMemoryStore()
-	issuer := ca.New(quiet, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "test"}})
-	front := wfe.New(quiet, store, va.New(quiet, 1, tlsPort, false, resolver, store), issuer,
-		[]string{"pebble.letsencrypt.org"}, false, false, 1, 1)
-	a := &authority{Server: httptest.NewTLSServer(front.Handler()), root: x509.NewCertPool()}
-	t.Cleanup(a.Close)
-	a.root.AppendCertsFromPEM(issuer.GetRootCert(0).PEM())
-	a.ca = writeFile(t, "authority.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate().Raw}))
+	a := &authority{stop: sync.OnceFunc(func() {
+		_ = in.Close()
+		_ = run.Wait()
+	})}
+	t.Cleanup(a.stop)
+	if err := json.NewDecoder(out).Decode(a); err != nil {
+		t.Fatalf("the authority does not begin: %v", err)
+	}
 	return a
 }
 
@@ -98,14 +93,16 @@ func TestAutomaticCertificate(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "acme")
 	listen := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	args := []string{"--listen", listen, "--tls-acme-hosts", "voice.example",
-		"--tls-acme-directory", a.URL + wfe.DirectoryPath, "--tls-acme-ca-file", a.ca, "--tls-acme-cache", cache,
-		"--tls-acme-email", "me@example.com"}
+		"--tls-acme-directory", a.Directory, "--tls-acme-ca-file", writeFile(t, "authority.pem", []byte(a.Trust)),
+		"--tls-acme-cache", cache, "--tls-acme-email", "me@example.com"}
+	root := x509.NewCertPool()
+	root.AppendCertsFromPEM([]byte(a.Root))
 	var serials []string
 	for range 2 {
 		url, stop := servedDoor(t, args...)
 		client := func(name string) *http.Client {
 			return &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
-				TLSClientConfig: &tls.Config{RootCAs: a.root, ServerName: name}}}
+				TLSClientConfig: &tls.Config{RootCAs: root, ServerName: name}}}
 		}
 		resp, err := client("voice.example").Get(url)
 		if err != nil {
@@ -117,7 +114,7 @@ func TestAutomaticCertificate(t *testing.T) {
 			t.Error("a certificate for a name that was not asked for")
 		}
 		stop()
-		a.Close() // the second time nobody is there to ask
+		a.stop() // the second time nobody is there to ask
 	}
 	if serials[0] != serials[1] {
 		t.Errorf("it was not kept: %v", serials)

@@ -5,9 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-
-	"github.com/chromedp/chromedp"
 )
 
 // Config says what kind of browser to launch. The zero value is a browser that grants the microphone and hears
@@ -48,24 +45,32 @@ func (c Config) find() (string, error) {
 	return "", fmt.Errorf("browsertest: find chromium: none of %q is installed: run make deps", names)
 }
 
-// options are the command line of the browser.
-func (c Config) options(path string) ([]chromedp.ExecAllocatorOption, error) {
-	list := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path),
-		chromedp.NoSandbox, // tests run as root in containers, and load only pages of ours
-		chromedp.DisableGPU,
-		chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
-		chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true),
-		chromedp.WindowSize(1280, 900),
-	)
+// commonFlags are on the command line of every browser: no window, nothing from the network, pages at full speed.
+func commonFlags() []string {
+	return []string{
+		"--remote-debugging-pipe", "--headless", "--hide-scrollbars", "--mute-audio", "--window-size=1280,900",
+		"--no-sandbox", // tests run as root in containers, and load only pages of ours
+		"--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-dev-shm-usage",
+		"--disable-background-networking", "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
+		"--disable-backgrounding-occluded-windows", "--disable-breakpad", "--disable-client-side-phishing-detection",
+		"--disable-component-update", "--disable-default-apps", "--disable-extensions", "--disable-features=Translate",
+		"--disable-hang-monitor", "--disable-ipc-flooding-protection", "--disable-popup-blocking",
+		"--disable-prompt-on-repost", "--disable-quic", "--disable-sync", "--metrics-recording-only",
+		"--force-color-profile=srgb", "--password-store=basic", "--use-mock-keychain",
+		"--autoplay-policy=no-user-gesture-required",
+	}
+}
+
+// flags are the command line of the browser.
+func (c Config) flags() ([]string, error) {
+	list := commonFlags()
 	if !c.NoMicrophone {
-		list = append(list, chromedp.Flag("use-fake-device-for-media-stream", true))
+		list = append(list, "--use-fake-device-for-media-stream")
 	}
 	if c.DenyMicrophone {
-		list = append(list, chromedp.Flag("deny-permission-prompts", true))
+		list = append(list, "--deny-permission-prompts")
 	} else {
-		list = append(list, chromedp.Flag("use-fake-ui-for-media-stream", true))
+		list = append(list, "--use-fake-ui-for-media-stream")
 	}
 	if c.Microphone == "" {
 		return list, nil
@@ -80,5 +85,5 @@ func (c Config) options(path string) ([]chromedp.ExecAllocatorOption, error) {
 	if !c.LoopMicrophone {
 		wav += "%noloop"
 	}
-	return append(list, chromedp.Flag("use-file-for-fake-audio-capture", wav)), nil
+	return append(list, "--use-file-for-fake-audio-capture="+wav), nil
 }

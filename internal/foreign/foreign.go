@@ -19,6 +19,8 @@ const (
 	Blot = "[key]"
 	// partMin is the shortest beginning of a secret that is replaced at the end of a text, in bytes.
 	partMin = 4
+	// longPart is the shortest beginning of a secret that is replaced anywhere: too long to stand there by chance.
+	longPart = 12
 )
 
 // Cleaner replaces secrets. Its zero value knows none. It is immutable and safe for concurrent use.
@@ -54,8 +56,21 @@ func (c Cleaner) Replace(s string) string {
 	return s
 }
 
-// replaceBeginning replaces the beginning of a secret at the end of s, from 4 bytes on: the sender may have cut s.
+// replaceBeginning replaces the beginning of a secret: at the end of s from 4 bytes on, because the sender may have cut
+// s, and from 12 bytes on anywhere, because the sender may have written something behind the cut.
 func (c Cleaner) replaceBeginning(s string) string {
+	for _, secret := range c.secrets {
+		if len(secret) < longPart {
+			continue
+		}
+		for at := strings.Index(s, secret[:longPart]); at >= 0; at = strings.Index(s, secret[:longPart]) {
+			end := at
+			for end < len(s) && end-at < len(secret) && s[end] == secret[end-at] {
+				end++
+			}
+			s = s[:at] + Blot + s[end:]
+		}
+	}
 	for _, secret := range c.secrets {
 		for n := min(len(secret), len(s)); n >= partMin; n-- {
 			if strings.HasSuffix(s, secret[:n]) {

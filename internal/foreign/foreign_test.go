@@ -22,6 +22,8 @@ func TestText(t *testing.T) {
 		{"twice", secret, secret + secret, "[key][key]"},
 		{"broken", secret, secret[:10] + "\xff" + secret[10:], secret[:10] + "?" + secret[10:]},
 		{"cut by others", secret, "the key " + secret[:17], "the key [key]"},
+		{"cut by others, who say so", secret, "the key " + secret[:17] + "... and " + secret[:12] + "\"",
+			"the key [key]... and [key]\""},
 		{"beginning in the middle", secret, "keys begin with AIza here", "keys begin with AIza here"},
 		{"lines", secret, "one\r\n\ttwo\x1b[31m", "one two [31m"},
 		{"query", odd, "?key=" + url.QueryEscape(odd), "?key=[key]"},

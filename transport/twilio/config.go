@@ -24,6 +24,9 @@ type Config struct {
 
 	// AuthToken is the Twilio account's, which signs every request of Twilio's.
 	AuthToken string
+	// OwnTwiML takes signed streams that TwiML of one's own leads here. Without it a signed stream must also show the
+	// pass that /voice gave its call, which counts once and for a minute: a signature can be sent again.
+	OwnTwiML bool
 	// Secret is what carriers that do not sign show instead for a stream: in the Authorization header (Bearer, or the
 	// password of Basic), or as the custom parameter "secret". At least 16 bytes.
 	Secret string

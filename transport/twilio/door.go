@@ -19,6 +19,7 @@ import (
 type Door struct {
 	cfg       Config
 	transfers transfers
+	passes    passes
 	calls     phone.Calls
 }
 
@@ -53,15 +54,16 @@ func (d *Door) Close() error {
 func (d *Door) Stream() http.Handler { return http.HandlerFunc(d.stream) }
 
 func (d *Door) stream(w http.ResponseWriter, r *http.Request) {
-	proven, status, why := d.admit(r)
+	missing, status, why := d.admit(r)
 	if status != 0 {
 		d.cfg.Log.Warn("stream refused", zap.String("remote", r.RemoteAddr), zap.Int("status", status),
 			zap.String("why", why))
 		httpdoor.Refuse(w, status, why)
 		return
 	}
-	peer, err := d.calls.Serve(w, r, d.cfg.Lines, proven && !d.open(r), func(ctx context.Context) (*phone.Peer, error) {
-		return d.accept(ctx, w, r, proven)
+	proven := missing == nothing && !d.open(r)
+	peer, err := d.calls.Serve(w, r, d.cfg.Lines, proven, func(ctx context.Context) (*phone.Peer, error) {
+		return d.accept(ctx, w, r, missing)
 	})
 	if peer == nil {
 		d.cfg.Log.Info("stream refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
@@ -78,24 +80,41 @@ func (d *Door) report(p *phone.Peer, err error) {
 		zap.Uint64("marks_unknown", n.MarksUnknown), zap.Any("faults", n.Faults), zap.Error(err))
 }
 
-// admit says whether a stream is taken before its upgrade: proven when it has shown who it is, otherwise it still has
-// to show the secret in its first message; or with which status it is refused.
-func (d *Door) admit(r *http.Request) (proven bool, status int, why string) {
+// proof is what a stream still has to show in its first message.
+type proof uint8
+
+const (
+	nothing   proof = iota
+	theSecret       // Config.Secret
+	thePass         // of /voice, or Config.Secret
+)
+
+// admit says what a stream still has to show after its upgrade, or with which status it is refused.
+func (d *Door) admit(r *http.Request) (missing proof, status int, why string) {
 	status, why = phone.NoStream(r, d.cfg.Hosts)
 	switch {
 	case status != 0:
-		return false, status, why
+		return nothing, status, why
 	case len(r.Header.Values(signatureHeader)) > 0 && d.cfg.AuthToken != "":
 		if !signed(r, d.cfg.AuthToken, d.streamAddresses(r), nil) {
-			return false, http.StatusForbidden, "the signature is wrong"
+			return nothing, http.StatusForbidden, "the signature is wrong"
 		}
-		return true, 0, ""
+		if d.cfg.OwnTwiML {
+			return nothing, 0, ""
+		}
+		return thePass, 0, ""
 	case secretGiven(r, d.cfg.Secret) || d.open(r):
-		return true, 0, ""
+		return nothing, 0, ""
 	case d.cfg.Secret != "" && r.Header.Get("Authorization") == "":
-		return false, 0, ""
+		return theSecret, 0, ""
 	}
-	return false, http.StatusForbidden, "the signature or the secret is missing or wrong"
+	return nothing, http.StatusForbidden, "the signature or the secret is missing or wrong"
+}
+
+// shown reports whether the start of a stream shows what was missing.
+func (d *Door) shown(missing proof, s *start) bool {
+	return missing == nothing || phone.SameSecret(s.params[paramSecret], d.cfg.Secret) ||
+		missing == thePass && d.passes.take(d.cfg.AuthToken, s.params[paramPass], s.call, time.Now())
 }
 
 // open reports that nothing is configured that a request could show, and that it came in over the loopback.
@@ -114,13 +133,13 @@ func (d *Door) streamAddresses(r *http.Request) (all []string) {
 }
 
 // accept upgrades the request and reads up to the start of the stream. Unless it fails the peer must be closed.
-func (d *Door) accept(ctx context.Context, w http.ResponseWriter, r *http.Request, proven bool) (*phone.Peer, error) {
+func (d *Door) accept(ctx context.Context, w http.ResponseWriter, r *http.Request, missing proof) (*phone.Peer, error) {
 	socket, err := phone.Upgrade(w, r, d.cfg.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("twilio: accept: %w", err)
 	}
 	s, ended := d.handshake(ctx, socket)
-	if ended == nil && !proven && !phone.SameSecret(s.params[paramSecret], d.cfg.Secret) {
+	if ended == nil && !d.shown(missing, &s) {
 		ended = phone.Ended(transport.ReasonUnauthorized, "", nil)
 	}
 	if ended != nil {

@@ -80,47 +80,53 @@ func sign(address string) string { return string(signature(token, address, nil))
 func TestAdmit(t *testing.T) {
 	const here = "wss://voice.example.com/v1/twilio"
 	public := Config{AuthToken: token, PublicURL: "https://voice.example.com"}
+	own := public
+	own.OwnTwiML = true
 	both := Config{AuthToken: token, Secret: secret, PublicURL: "https://voice.example.com/"}
 	for _, tt := range []struct {
-		name   string
-		cfg    Config
-		r      *http.Request
-		status int
-		proven bool
+		name    string
+		cfg     Config
+		r       *http.Request
+		status  int
+		missing proof
 	}{
-		{"nothing configured, from outside", Config{}, upgrade(outside), 403, false},
-		{"nothing configured, loopback", Config{}, upgrade(inside), 0, true},
-		{"nothing configured, IPv6 loopback", Config{}, upgrade("[::1]:80"), 0, true},
+		{"nothing configured, from outside", Config{}, upgrade(outside), 403, nothing},
+		{"nothing configured, loopback", Config{}, upgrade(inside), 0, nothing},
+		{"nothing configured, IPv6 loopback", Config{}, upgrade("[::1]:80"), 0, nothing},
 		{"nothing configured, loopback, a page", Config{}, upgrade(inside, "Origin", "http://voice.example.com"), 403,
-			false},
-		{"a signature nobody can check, from outside", Config{}, upgrade(outside, signatureHeader, sign(here)), 403, false},
-		{"signed", public, upgrade(outside, signatureHeader, sign(here)), 0, true},
-		{"signed with a final slash", public, upgrade(outside, signatureHeader, sign(here+"/")), 0, true},
+			nothing},
+		{"a signature nobody can check, from outside", Config{}, upgrade(outside, signatureHeader, sign(here)), 403,
+			nothing},
+		{"signed", public, upgrade(outside, signatureHeader, sign(here)), 0, thePass},
+		{"signed, TwiML of one's own", own, upgrade(outside, signatureHeader, sign(here)), 0, nothing},
+		{"signed with a final slash", public, upgrade(outside, signatureHeader, sign(here+"/")), 0, thePass},
 		{"signed as https", public, upgrade(outside, signatureHeader,
-			sign("https://voice.example.com/v1/twilio")), 0, true},
+			sign("https://voice.example.com/v1/twilio")), 0, thePass},
 		{"signed with the port", public, upgrade(outside, signatureHeader,
-			sign("wss://voice.example.com:443/v1/twilio")), 0, true},
+			sign("wss://voice.example.com:443/v1/twilio")), 0, thePass},
 		{"signed for another host", public, upgrade(outside, signatureHeader, sign("wss://example.com/v1/twilio")), 403,
-			false},
-		{"signed for another path", public, upgrade(outside, signatureHeader, sign(here+"2")), 403, false},
+			nothing},
+		{"signed for another path", public, upgrade(outside, signatureHeader, sign(here+"2")), 403, nothing},
 		{"signed under another token", public, upgrade(outside, signatureHeader,
-			string(signature("x", here, nil))), 403, false},
-		{"empty signature", public, upgrade(outside, signatureHeader, ""), 403, false},
-		{"two signatures", public, upgrade(outside, signatureHeader, sign(here), signatureHeader, sign(here)), 403, false},
-		{"not signed", public, upgrade(outside), 403, false},
-		{"not signed, loopback", public, upgrade(inside), 403, false},
+			string(signature("x", here, nil))), 403, nothing},
+		{"empty signature", public, upgrade(outside, signatureHeader, ""), 403, nothing},
+		{"two signatures", public, upgrade(outside, signatureHeader, sign(here), signatureHeader, sign(here)), 403,
+			nothing},
+		{"not signed", public, upgrade(outside), 403, nothing},
+		{"not signed, loopback", public, upgrade(inside), 403, nothing},
 		{"wrong signature and right secret", both, upgrade(outside, signatureHeader, "x",
-			"Authorization", "Bearer "+secret), 403, false},
-		{"secret as bearer", both, upgrade(outside, "Authorization", "Bearer "+secret), 0, true},
-		{"secret as password", both, upgrade(outside, "Authorization", basic("any", secret)), 0, true},
-		{"wrong secret", both, upgrade(outside, "Authorization", "Bearer "+secret+"x"), 403, false},
-		{"secret to come", both, upgrade(outside), 0, false},
-		{"secret to come, loopback", both, upgrade(inside), 0, false},
-		{"a secret alone, to come, loopback", Config{Secret: secret}, upgrade(inside), 0, false},
-		{"a secret alone, wrong, loopback", Config{Secret: secret}, upgrade(inside, "Authorization", "Bearer x"), 403, false},
+			"Authorization", "Bearer "+secret), 403, nothing},
+		{"secret as bearer", both, upgrade(outside, "Authorization", "Bearer "+secret), 0, nothing},
+		{"secret as password", both, upgrade(outside, "Authorization", basic("any", secret)), 0, nothing},
+		{"wrong secret", both, upgrade(outside, "Authorization", "Bearer "+secret+"x"), 403, nothing},
+		{"secret to come", both, upgrade(outside), 0, theSecret},
+		{"secret to come, loopback", both, upgrade(inside), 0, theSecret},
+		{"a secret alone, to come, loopback", Config{Secret: secret}, upgrade(inside), 0, theSecret},
+		{"a secret alone, wrong, loopback", Config{Secret: secret}, upgrade(inside, "Authorization", "Bearer x"), 403,
+			nothing},
 		{"a signature under no token", Config{}, upgrade(outside, signatureHeader, string(signature("", here, nil))), 403,
-			false},
-		{"no WebSocket", Config{}, upgrade(inside, "Upgrade", ""), 0, true},
+			nothing},
+		{"no WebSocket", Config{}, upgrade(inside, "Upgrade", ""), 0, nothing},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.cfg.Lines, tt.cfg.Hosts = noLines{}, []string{"voice.example.com"}
@@ -128,9 +134,9 @@ func TestAdmit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			proven, status, why := d.admit(tt.r)
-			if proven != tt.proven || status != tt.status {
-				t.Errorf("proven %v, status %d (%s), want %v, %d", proven, status, why, tt.proven, tt.status)
+			missing, status, why := d.admit(tt.r)
+			if missing != tt.missing || status != tt.status {
+				t.Errorf("missing %d, status %d (%s), want %d, %d", missing, status, why, tt.missing, tt.status)
 			}
 		})
 	}

@@ -22,6 +22,7 @@ const (
 	paramLanguage     = "language"
 	paramToken        = "token"
 	paramSecret       = "secret"
+	paramPass         = "pass"
 	paramFrom         = "from"
 	paramTo           = "to"
 )
@@ -175,7 +176,7 @@ func (s *start) hello(remote string) transport.Hello {
 			h.Language = value
 		case paramToken:
 			h.Token = value
-		case paramSecret:
+		case paramSecret, paramPass:
 		case paramFrom:
 			h.From = first(h.From, phone.Cut(value, transport.AddressLenMax))
 		case paramTo:

@@ -116,11 +116,11 @@ func (d *Door) webhookProven(r *http.Request) bool {
 }
 
 // parameters are the custom parameters of the stream: of the address, of the call, of Config.Parameters, the later ones
-// before the earlier ones. Credentials come from the last alone.
+// before the earlier ones. Credentials come from the last alone; the pass is the door's.
 func (d *Door) parameters(r *http.Request, form url.Values) (map[string]string, error) {
 	params := map[string]string{}
 	for name, values := range r.URL.Query() {
-		if name != paramToken && name != paramSecret && len(params) < transport.ParamsMax/2 {
+		if name != paramToken && name != paramSecret && name != paramPass && len(params) < transport.ParamsMax/2 {
 			params[name] = values[0]
 		}
 	}
@@ -138,6 +138,9 @@ func (d *Door) parameters(r *http.Request, form url.Values) (map[string]string, 
 		if value == "" || len(name)+len(value) > parameterMax {
 			delete(params, name)
 		}
+	}
+	if d.cfg.AuthToken != "" {
+		params[paramPass] = newPass(d.cfg.AuthToken, form.Get("CallSid"), time.Now())
 	}
 	return params, nil
 }

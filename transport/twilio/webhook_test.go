@@ -56,13 +56,14 @@ func TestVoice(t *testing.T) {
 	d := publicDoor(t, Config{Parameters: func(_ context.Context, form url.Values) (map[string]string, error) {
 		return map[string]string{"token": "t-" + form.Get("CallSid"), "customer": `"<&>'`, "empty": ""}, nil
 	}})
-	const query = "?instructions=sales&token=theirs&secret=theirs&language=de-DE&from=x"
+	const query = "?instructions=sales&token=theirs&secret=theirs&pass=theirs&language=de-DE&from=x"
 	w := post(t, d, "/v1/twilio/voice"+query, announced, nil)
 	want := `<?xml version="1.0" encoding="UTF-8"?>
 <Response><Connect action="https://voice.example.com/v1/twilio/after">` +
 		`<Stream url="wss://voice.example.com/v1/twilio">` +
 		`<Parameter name="customer" value="&#34;&lt;&amp;&gt;&#39;"/><Parameter name="from" value="+4930123"/>` +
 		`<Parameter name="instructions" value="sales"/><Parameter name="language" value="de-DE"/>` +
+		`<Parameter name="pass" value="` + passIn(t, w.Body.String()) + `"/>` +
 		`<Parameter name="to" value="+4930456"/><Parameter name="token" value="t-CA1"/></Stream></Connect></Response>
 `
 	if w.Code != 200 || w.Body.String() != want || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/xml") {
