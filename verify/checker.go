@@ -245,6 +245,10 @@ func (k *checker) fire(o outcome, t int32, depth int, z *zoneCheck) error {
 				continue
 			}
 			n, err := k.after(o, t, md, &md.Branches[b])
+			if err == nil && k.eye.early(&n, z) {
+				// Here, not where the chain ends: another way to the same marking may have no stop.
+				err = refusal("a stop may come too soon: %s", k.m.Format(n.marking))
+			}
 			if err == nil {
 				k.deep++
 				err = k.rest(n, depth, z)
@@ -371,9 +375,6 @@ func (k *checker) contained(o outcome, z *zoneCheck) error {
 	}
 	if k.cert.Method == "markings" {
 		return nil
-	}
-	if z != nil && k.eye.early(&o, z) {
-		return refusal("a stop may come too soon: %s", k.m.Format(o.marking))
 	}
 	next := k.successor(o, z)
 	for ; at >= 0; at = k.list[at].more {

@@ -29,6 +29,9 @@ type Walker struct {
 	// Until is what Kept was when the run ended, during the visit of a marking in
 	// which it has.
 	Until []uint64
+	// Stopped reports that a firing since that marking stopped an observer whose
+	// clock had run on until then. Maintained only if clocks are tracked.
+	Stopped bool
 	// Refused counts the tokens that full environment places turned away on
 	// the way.
 	Refused []Refusal
@@ -87,6 +90,7 @@ type snapshot struct {
 	wake    []uint64
 	chain   int
 	refused int
+	stopped bool
 }
 
 // NewWalker makes a walker. visit is called for each tangible marking reached
@@ -164,7 +168,7 @@ func (w *Walker) begin() {
 	clear(w.wake)
 	clear(w.Kept)
 	w.Chain, w.Refused = w.Chain[:0], w.Refused[:0]
-	w.depth = 0
+	w.depth, w.Stopped = 0, false
 	if len(w.memo) > 0 {
 		clear(w.memo)
 	}
@@ -292,6 +296,9 @@ func (w *Walker) pack() {
 			w.key = append(w.key, byte(k>>i))
 		}
 	}
+	if w.Stopped {
+		w.key = append(w.key, 1)
+	}
 }
 
 func (w *Walker) save() int {
@@ -304,7 +311,7 @@ func (w *Walker) save() int {
 	s.marking = append(s.marking[:0], w.Marking...)
 	s.kept = append(s.kept[:0], w.Kept...)
 	s.wake = append(s.wake[:0], w.wake...)
-	s.chain, s.refused = len(w.Chain), len(w.Refused)
+	s.chain, s.refused, s.stopped = len(w.Chain), len(w.Refused), w.Stopped
 	return level
 }
 
@@ -314,7 +321,7 @@ func (w *Walker) restore(level int) {
 	copy(w.Kept, s.kept)
 	copy(w.wake, s.wake)
 	w.Chain, w.Refused = w.Chain[:s.chain], w.Refused[:s.refused]
-	w.depth = level + 1
+	w.depth, w.Stopped = level+1, s.stopped
 }
 
 // apply fires one step: consume, reset, bump, produce. It reports whether the
@@ -327,6 +334,10 @@ func (w *Walker) apply(s Step) bool {
 	}
 	if w.Seen != nil {
 		w.Seen(s)
+	}
+	if b.stop && w.track {
+		c := len(w.m.timed) - 1 // the clock of an observer is the last
+		w.Stopped = w.Stopped || w.Kept[c>>6]>>(c&63)&1 == 1
 	}
 	w.consume(md)
 	if len(b.clears) > 0 {
