@@ -15,6 +15,10 @@ type Walker struct {
 	// Fire began with. Recorded only while Record is set.
 	Chain  []Step
 	Record bool
+	// Merge follows ways that meet in the midst of a chain on from there as one: a
+	// visit then tells the firings of the first of them alone. Without it ways with
+	// different firings, if they are recorded, are each followed, however many.
+	Merge bool
 	// Passing, if not nil, is called before each firing at one instant with the
 	// rank of what fires: its position in the order of such transitions.
 	Passing func(rank int32)
@@ -266,7 +270,7 @@ func (w *Walker) branch(depth, at int) int {
 		}
 		return max(h, 0)
 	}
-	if len(w.memo) >= vanishingMax {
+	if w.Merge && len(w.memo) >= vanishingMax {
 		w.Cut = true
 		return 0
 	}
@@ -298,6 +302,19 @@ func (w *Walker) pack() {
 	}
 	if w.Stopped {
 		w.key = append(w.key, 1)
+	}
+	if w.Record && !w.Merge {
+		w.packFired()
+	}
+}
+
+// packFired writes which steps fired, one bit each.
+func (w *Walker) packFired() {
+	at := len(w.key)
+	w.key = append(w.key, make([]byte, w.m.StepCount()/8+1)...)
+	for _, s := range w.Chain {
+		i := w.m.StepIndex(s)
+		w.key[at+i>>3] |= 1 << (i & 7)
 	}
 }
 
