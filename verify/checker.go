@@ -106,7 +106,7 @@ func (k *checker) conditions(props []*Property) error {
 			continue
 		}
 		if p.Bad == nil {
-			k.strict, k.may = true, p.MayRefuse
+			k.refuses(p.MayRefuse)
 			k.bad = append(k.bad, func([]int32) bool { return false })
 			continue
 		}
@@ -127,6 +127,15 @@ func (k *checker) conditions(props []*Property) error {
 		}
 	}
 	return nil
+}
+
+// refuses makes refusals break the claims, but those that every one of them allows.
+func (k *checker) refuses(may []string) {
+	if !k.strict {
+		k.strict, k.may = true, may
+		return
+	}
+	k.may = slices.DeleteFunc(slices.Clone(k.may), func(name string) bool { return !kept(may, name) })
 }
 
 func kept(keep []string, name string) bool {
