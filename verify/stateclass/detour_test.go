@@ -24,8 +24,8 @@ func TestStopThenStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := verify.Run(t.Context(), p, verify.Config{Certify: true}, NotBefore("begin again", "stop end", 4*ms, Options{}),
-			NotBefore("begin again", "stop end", 2*ms, Options{}))
+		r, err := verify.Run(t.Context(), p, verify.Config{Certify: true},
+			NotBefore("begin again", "stop end", 4*ms, Options{}), NotBefore("begin again", "stop end", 2*ms, Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}
