@@ -91,20 +91,7 @@ func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) 
 		c.Claims = append(c.Claims, p.Claim)
 	}
 	c.Net, c.Hash = m.prog.Name(), m.Hash()
-	c.Assumptions = []string{"the environment does what its automata in the net do"}
-	if c.Relax {
-		c.Assumptions = append(c.Assumptions, "waits that are not kept were taken as open: what holds so holds with them")
-	}
-	if observed && m.semantics == Interleave {
-		c.Assumptions = append(c.Assumptions, "firings at one instant do not go on for ever: time diverges")
-	}
-	if m.prog.Whole() != nil {
-		c.Assumptions = append(c.Assumptions, "the net is a slice of "+m.prog.Whole().Name()+
-			": it does whatever that does on its places; no other transition exceeds a capacity")
-	}
-	for _, g := range m.given {
-		c.Assumptions = append(c.Assumptions, "given, from another proof: "+g.claim)
-	}
+	c.Assumptions = c.assumptions(m)
 	var err error
 	if c.Markings, err = deflate(markings); err != nil {
 		return err
@@ -116,6 +103,25 @@ func (c *Certificate) Seal(m *Model, markings, zones []byte, props []*Property) 
 	}
 	c.Digest = c.digest()
 	return nil
+}
+
+// assumptions are what a certificate of this kind about a model rests on.
+func (c *Certificate) assumptions(m *Model) []string {
+	list := []string{"the environment does what its automata in the net do"}
+	if c.Relax {
+		list = append(list, "waits that are not kept were taken as open: what holds so holds with them")
+	}
+	if len(m.transitions) > len(m.prog.Transitions()) && m.semantics == Interleave {
+		list = append(list, "firings at one instant do not go on for ever: time diverges")
+	}
+	if m.prog.Whole() != nil {
+		list = append(list, "the net is a slice of "+m.prog.Whole().Name()+
+			": it does whatever that does on its places; no other transition exceeds a capacity")
+	}
+	for _, g := range m.given {
+		list = append(list, "given, from another proof: "+g.claim)
+	}
+	return list
 }
 
 // digest is a hash of everything but itself.
@@ -229,6 +235,9 @@ func (c *Certificate) checker(m *Model, props []*Property) (*checker, error) {
 	}
 	if have := m.Hash(); c.Hash != have {
 		return nil, refusal("it is one of another net: %s, not %s", c.Hash, have)
+	}
+	if want := c.assumptions(m); c.Net != m.prog.Name() || !slices.Equal(c.Assumptions, want) {
+		return refusal("it is about %q, assuming %q, not about %q, assuming %q", c.Net, c.Assumptions, m.prog.Name(), want)
 	}
 	for _, p := range props {
 		if p.Claim == "" || !slices.Contains(c.Claims, p.Claim) {

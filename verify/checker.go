@@ -116,7 +116,7 @@ func (k *checker) conditions(props []*Property) error {
 			continue
 		}
 		if p.Bad == nil {
-			k.strict, k.may = true, p.MayRefuse
+			k.refuses(p.MayRefuse)
 			k.bad = append(k.bad, func([]int32) bool { return false })
 			continue
 		}
@@ -140,6 +140,15 @@ func (k *checker) conditions(props []*Property) error {
 		k.acts.index = newMoveIndex(k.m, k.acts.claims)
 	}
 	return nil
+}
+
+// refuses makes refusals break the claims, but those that every one of them allows.
+func (k *checker) refuses(may []string) {
+	if !k.strict {
+		k.strict, k.may = true, may
+		return
+	}
+	k.may = slices.DeleteFunc(slices.Clone(k.may), func(name string) bool { return !kept(may, name) })
 }
 
 func kept(keep []string, name string) bool {
@@ -260,6 +269,10 @@ func (k *checker) fire(o outcome, t int32, depth int, z *zoneCheck) error {
 				continue
 			}
 			n, err := k.after(o, t, md, &md.Branches[b])
+			if err == nil && k.eye.early(&n, z) {
+				// Here, not where the chain ends: another way to the same marking may have no stop.
+				err = refusal("a stop may come too soon: %s", k.m.Format(n.marking))
+			}
 			if err == nil {
 				k.deep++
 				k.acts.fire(Step{Transition: t, Mode: int32(i), Branch: int32(b)})
@@ -391,9 +404,6 @@ func (k *checker) contained(o outcome, z *zoneCheck) error {
 	}
 	if k.cert.Method == "markings" {
 		return nil
-	}
-	if z != nil && k.eye.early(&o, z) {
-		return refusal("a stop may come too soon: %s", k.m.Format(o.marking))
 	}
 	next := k.successor(o, z)
 	for ; at >= 0; at = k.list[at].more {

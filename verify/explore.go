@@ -168,6 +168,7 @@ func newExplorer(m *Model, o Options) *explorer {
 	}
 	e.g.fired = make([]origin, m.StepCount())
 	e.w = m.NewWalker(e.visit, e.fault)
+	e.w.Merge = true
 	e.w.Record, e.w.Seen, e.w.Turned = len(m.order) > 0, e.mark, e.refuse
 	e.watchPassing()
 	return e

@@ -86,3 +86,62 @@ func TestCertificateWaits(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestCertificateCapacities: of two claims about capacities one that lets a place
+// refuse tokens does not vouch for one that does not.
+func TestCertificateCapacities(t *testing.T) {
+	n, err := petri.Close("closed", worker(), sender(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewModel(compile(t, n), RunToCompletion)
+	g, err := ExploreModel(context.Background(), m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lax, strict := WithinCapacity("in"), WithinCapacity()
+	for _, c := range []struct {
+		props []*Property
+		holds bool
+	}{{[]*Property{lax}, true}, {[]*Property{strict}, false}, {[]*Property{lax, strict}, false},
+		{[]*Property{strict, lax}, false}} {
+		cert, err := g.Certify(c.props...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cert.Check(context.Background(), m, c.props...); (err == nil) != c.holds {
+			t.Errorf("%d claims, the first %q: %v", len(c.props), c.props[0].Claim, err)
+		}
+	}
+}
+
+// TestCertificateWords: a certificate names its net, and says everything that it
+// rests on.
+func TestCertificateWords(t *testing.T) {
+	whole, given, prop := NewModel(compile(t, fuse()), Interleave), Never("a && b"), Never("false")
+	m, err := whole.Given(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := ExploreModel(context.Background(), m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, forge := range map[string]func(*Certificate){
+		"":            func(*Certificate) {},
+		"assumptions": func(c *Certificate) { c.Assumptions = c.Assumptions[:1] },
+		"net":         func(c *Certificate) { c.Net = "another" },
+		"relax":       func(c *Certificate) { c.Relax = true },
+	} {
+		c, err := g.Certify(prop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(c)
+		c.Digest = c.digest()
+		if err := c.Check(context.Background(), m, prop); (err == nil) != (name == "") ||
+			err != nil && !strings.Contains(err.Error(), "assuming") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

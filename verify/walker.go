@@ -15,6 +15,10 @@ type Walker struct {
 	// Fire began with. Recorded only while Record is set.
 	Chain  []Step
 	Record bool
+	// Merge follows ways that meet in the midst of a chain on from there as one: a
+	// visit then tells the firings of the first of them alone. Without it ways with
+	// different firings, if they are recorded, are each followed, however many.
+	Merge bool
 	// Passing, if not nil, is called before each firing at one instant with the
 	// rank of what fires: its position in the order of such transitions.
 	Passing func(rank int32)
@@ -29,6 +33,9 @@ type Walker struct {
 	// Until is what Kept was when the run ended, during the visit of a marking in
 	// which it has.
 	Until []uint64
+	// Stopped reports that a firing since that marking stopped an observer whose
+	// clock had run on until then. Maintained only if clocks are tracked.
+	Stopped bool
 	// Refused counts the tokens that full environment places turned away on
 	// the way.
 	Refused []Refusal
@@ -87,6 +94,7 @@ type snapshot struct {
 	wake    []uint64
 	chain   int
 	refused int
+	stopped bool
 }
 
 // NewWalker makes a walker. visit is called for each tangible marking reached
@@ -164,7 +172,7 @@ func (w *Walker) begin() {
 	clear(w.wake)
 	clear(w.Kept)
 	w.Chain, w.Refused = w.Chain[:0], w.Refused[:0]
-	w.depth = 0
+	w.depth, w.Stopped = 0, false
 	if len(w.memo) > 0 {
 		clear(w.memo)
 	}
@@ -262,7 +270,7 @@ func (w *Walker) branch(depth, at int) int {
 		}
 		return max(h, 0)
 	}
-	if len(w.memo) >= vanishingMax {
+	if w.Merge && len(w.memo) >= vanishingMax {
 		w.Cut = true
 		return 0
 	}
@@ -292,6 +300,22 @@ func (w *Walker) pack() {
 			w.key = append(w.key, byte(k>>i))
 		}
 	}
+	if w.Stopped {
+		w.key = append(w.key, 1)
+	}
+	if w.Record && !w.Merge {
+		w.packFired()
+	}
+}
+
+// packFired writes which steps fired, one bit each.
+func (w *Walker) packFired() {
+	at := len(w.key)
+	w.key = append(w.key, make([]byte, w.m.StepCount()/8+1)...)
+	for _, s := range w.Chain {
+		i := w.m.StepIndex(s)
+		w.key[at+i>>3] |= 1 << (i & 7)
+	}
 }
 
 func (w *Walker) save() int {
@@ -304,7 +328,7 @@ func (w *Walker) save() int {
 	s.marking = append(s.marking[:0], w.Marking...)
 	s.kept = append(s.kept[:0], w.Kept...)
 	s.wake = append(s.wake[:0], w.wake...)
-	s.chain, s.refused = len(w.Chain), len(w.Refused)
+	s.chain, s.refused, s.stopped = len(w.Chain), len(w.Refused), w.Stopped
 	return level
 }
 
@@ -314,7 +338,7 @@ func (w *Walker) restore(level int) {
 	copy(w.Kept, s.kept)
 	copy(w.wake, s.wake)
 	w.Chain, w.Refused = w.Chain[:s.chain], w.Refused[:s.refused]
-	w.depth = level + 1
+	w.depth, w.Stopped = level+1, s.stopped
 }
 
 // apply fires one step: consume, reset, bump, produce. It reports whether the
@@ -327,6 +351,10 @@ func (w *Walker) apply(s Step) bool {
 	}
 	if w.Seen != nil {
 		w.Seen(s)
+	}
+	if b.stop && w.track {
+		c := len(w.m.timed) - 1 // the clock of an observer is the last
+		w.Stopped = w.Stopped || w.Kept[c>>6]>>(c&63)&1 == 1
 	}
 	w.consume(md)
 	if len(b.clears) > 0 {

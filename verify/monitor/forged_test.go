@@ -143,6 +143,8 @@ func TestForged(t *testing.T) {
 		{"+bye leave end . .", "the final place is not marked, or the end was told before"},
 		{"+bye leave .", "the final place is not marked"},
 		{"+bye leave", "the log ends where end fires at once"},
+		{"+bye leave end", "the log ends where the final place is marked"},
+		{"+mic -mic", "the log ends where a token was dropped"},
 	} {
 		m, err := monitor.New(p)
 		if err != nil {

@@ -104,12 +104,27 @@ func (m *Monitor) Append(events []petri.Event) error {
 	return m.err()
 }
 
-// End says that no more events come. It is a violation if something would have fired at once.
+// End says that no more events come. It is a violation if the machine would have told more at this instant.
 func (m *Monitor) End() error {
-	if t := m.urgent(); m.broken == nil && t >= 0 {
-		m.violate(petri.Event{Seq: m.seen + 1, At: m.now}, "", "the log ends where %s fires at once", m.name(t))
+	if owed := m.owed(); m.broken == nil && owed != "" {
+		m.violate(petri.Event{Seq: m.seen + 1, At: m.now}, "", "the log ends where %s", owed)
 	}
 	return m.err()
+}
+
+// owed says what the machine tells next, before time passes; "" if nothing.
+func (m *Monitor) owed() string {
+	switch t := m.urgent(); {
+	case len(m.cancels) > 0:
+		return "the task at " + m.prog.Places()[m.cancels[0]].Name + " was cancelled, which is not told"
+	case m.room >= 0:
+		return "a token was dropped for one that does not come"
+	case t >= 0:
+		return m.name(t) + " fires at once"
+	case m.final() && !m.ended:
+		return "the final place is marked, and the end is not told"
+	}
+	return ""
 }
 
 func (m *Monitor) err() error {

@@ -262,6 +262,7 @@ func TestTampered(t *testing.T) {
 			"would have taken it"},
 		{"a drop", edit(at(petri.Injected, "caller_audio"), func(e *petri.Event) { e.Kind = petri.Dropped }), "without need"},
 		{"a cut", w.log[:timer], "the log ends where"},
+		{"no end", w.log[:len(w.log)-1], "the log ends where the final place is marked"},
 	} {
 		m := watch(t, w)
 		err := m.Append(test.log)

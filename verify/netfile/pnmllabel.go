@@ -41,8 +41,8 @@ func (r *pnmlReader) label(e *element, label, text string) error {
 // read.
 func (r *pnmlReader) number(text string, to *int, least int) error {
 	parts := strings.Split(text, ",")
-	if len(parts) == 1 {
-		return r.whole(text, to, least)
+	if len(parts) == 1 { // PIPE means its first kind
+		parts = []string{"Default", text}
 	}
 	sum := 0
 	for pair := range slices.Chunk(parts, 2) {

@@ -214,6 +214,8 @@ func TestUnknownRefused(t *testing.T) {
 			`:5: the place has the capacity "2"`},
 		{"kinds of token", strings.Replace(pipe("", ""), "Default,1", "Red,1", 1),
 			`tokens of kind "Default" beside those of kind`},
+		{"a kind beside none", consumer("<arc id='b' source='p' target='t'>" +
+			"<inscription><text>Red,1</text></inscription></arc>"), `:4: tokens of kind "Red" beside those of kind "Default"`},
 		{"kinds in one place", strings.Replace(pipe("", ""), "Default,1", "Red,1,Blue,1", 1), `tokens of kind "Blue" beside`},
 		{"half a kind", strings.Replace(pipe("", ""), "Default,1", "Default,1,Red", 1), "no list of kinds"},
 		{"timed", pipe("<timed><value>perhaps</value></timed>", ""), `:9: the transition is timed "perhaps"`},

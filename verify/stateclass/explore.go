@@ -104,7 +104,7 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 	}
 	e.w = m.NewWalker(e.visit, e.fault)
 	e.w.Track()
-	e.w.Turned = e.refuse
+	e.w.Merge, e.w.Turned = true, e.refuse
 	e.w.Record, e.w.Seen = m.Chains() || o.Visit != nil || o.watch != 0, e.mark
 	if o.watch != 0 {
 		e.w.Seen = func(s verify.Step) {

@@ -73,7 +73,7 @@ func (e *explorer) measure() {
 	}
 	c := int32(len(g.of) - 1) // the clock of an observer is the last
 	mk := &g.markings[g.classes[e.from].marking]
-	if mk.running[c>>6]>>(c&63)&1 == 0 || !g.stops(e.w) {
+	if mk.running[c>>6]>>(c&63)&1 == 0 || !e.w.Stopped {
 		return
 	}
 	limit := g.of[c].latest
@@ -100,20 +100,6 @@ func (e *explorer) saw(s Span, instant bool) {
 		return
 	}
 	g.elapsed.Least, g.elapsed.Most = min(g.elapsed.Least, s.Least), max(g.elapsed.Most, s.Most)
-}
-
-// stops reports whether a chain stopped an observer that waited before it, rather
-// than start it anew.
-func (g *Graph) stops(w *verify.Walker) bool {
-	for _, s := range w.Chain {
-		switch {
-		case g.Model.Stops(s):
-			return true
-		case g.Options.latest && g.Model.Starts(s):
-			return false
-		}
-	}
-	return false
 }
 
 // Within says that after each start event a stop event comes within limit, over
@@ -207,7 +193,7 @@ func (g *Graph) early(least time.Duration) verify.Verdict {
 	if g.instant {
 		return g.refute(g.pathAcross(int(g.quickest.from), g.quickest.first, g.atOnce), "at once")
 	}
-	steps := g.pathAcross(int(g.quickest.from), g.quickest.first, g.stops)
+	steps := g.pathAcross(int(g.quickest.from), g.quickest.first, stopped)
 	v := g.refute(steps, "after %v", least)
 	stop := g.stopOf(steps)
 	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop]), stop, least)
@@ -219,6 +205,9 @@ func (g *Graph) early(least time.Duration) verify.Verdict {
 	}
 	return v
 }
+
+// stopped reports whether a chain stopped an observer that waited before it.
+func stopped(w *verify.Walker) bool { return w.Stopped }
 
 // atOnce reports whether a chain starts the observer and stops it again.
 func (g *Graph) atOnce(w *verify.Walker) bool {
