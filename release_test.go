@@ -1,0 +1,93 @@
+package voicegw
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/runner"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// pausingStore is a store whose disk may pause.
+type pausingStore struct{ last, safe atomic.Uint64 }
+
+func (s *pausingStore) Append(events []petri.Event) { s.last.Store(events[len(events)-1].Seq) }
+func (s *pausingStore) Stored() uint64 {
+	if paused := s.safe.Load(); paused > 0 {
+		return paused
+	}
+	return s.last.Load()
+}
+
+// noDialer is for calls that never dial.
+type noDialer struct{}
+
+func (noDialer) Dial(ctx context.Context, _ live.Setup) (live.Conn, error) { return nil, ctx.Err() }
+
+// TestLateReleaseLetsNothingGo: while the end of a hold waits to be on record, the ear is closed again. When the
+// end of the first hold is on record, the queue to the model stays closed, at every instant.
+func TestLateReleaseLetsNothingGo(t *testing.T) {
+	for name, shut := range map[string]petri.Token{"hold": voicenets.Hold.Token(voicenets.On),
+		"protected input": voicenets.Protect.Token(voicenets.On), "consent": voicenets.Consent.Token(voicenets.Off)} {
+		t.Run(name, func(t *testing.T) {
+			cfg := Config{Dialer: noDialer{}}
+			cfg.Net.Consent = true
+			g, err := New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := newCall(g, nil, transport.Hello{OutputRateHz: 24000}, &Plan{})
+			var store pausingStore
+			var closed atomic.Bool
+			released, frames := 0, 0
+			out := func(tok petri.Token) {
+				switch tok.Place() {
+				case string(voicenets.AudioUp):
+					frames++
+				case string(voicenets.ReleaseUplink):
+					released++
+				case string(voicenets.ToModel), string(voicenets.HoldUplink), string(voicenets.DropUplink):
+				default:
+					return
+				}
+				c.out(t.Context(), tok)
+				if closed.Load() && c.up.first() >= 0 {
+					t.Errorf("behind %s the queue would let %+v go", tok.Place(), c.up.queue[c.up.first()])
+				}
+			}
+			if c.net, err = runner.Start(c.prog.Program, runner.Config{Store: &store, Out: out,
+				Destinations: destinations(c.prog.Program)}); err != nil {
+				t.Fatal(err)
+			}
+			c.up.link = &link{}
+			inject := func(list ...petri.Token) {
+				for _, tok := range list {
+					if err := c.net.InjectWait(t.Context(), tok); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			inject(voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Fresh}),
+				voicenets.Consent.Token(voicenets.On), voicenets.SpeechEdge.Token(voicenets.SpeechStart),
+				voicenets.CallerAudio.Token(&voicenets.CallerFrame{}), voicenets.Hold.Token(voicenets.On))
+			store.safe.Store(store.last.Load())
+			inject(voicenets.Hold.Token(voicenets.Off), voicenets.SpeechEdge.Token(voicenets.SpeechStart),
+				voicenets.SpeechEdge.Token(voicenets.SpeechConfirm),
+				voicenets.CallerAudio.Token(&voicenets.CallerFrame{}), shut)
+			closed.Store(true)
+			before := [2]int{released, frames}
+			store.safe.Store(0)
+			inject(voicenets.PeerMute.Token(voicenets.Off)) // the loop looks at the store
+			if released != before[0]+1 || frames != before[1]+1 {
+				t.Errorf("%d releases and %d frames came, so the test shows nothing", released-before[0], frames-before[1])
+			}
+			if err := c.net.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
