@@ -2,6 +2,7 @@ package voicegw
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -31,8 +32,19 @@ func (noDialer) Dial(ctx context.Context, _ live.Setup) (live.Conn, error) { ret
 // TestLateReleaseLetsNothingGo: while the end of a hold waits to be on record, the ear is closed again. When the
 // end of the first hold is on record, the queue to the model stays closed, at every instant.
 func TestLateReleaseLetsNothingGo(t *testing.T) {
-	for name, shut := range map[string]petri.Token{"hold": voicenets.Hold.Token(voicenets.On),
-		"protected input": voicenets.Protect.Token(voicenets.On), "consent": voicenets.Consent.Token(voicenets.Off)} {
+	consent, withdraw := voicenets.Consent.Token(voicenets.On), voicenets.Consent.Token(voicenets.Off)
+	hold, unhold := voicenets.Hold.Token(voicenets.On), voicenets.Hold.Token(voicenets.Off)
+	for name, test := range map[string]struct {
+		then     []petri.Token
+		releases int
+		dropped  bool
+	}{
+		"hold":                 {[]petri.Token{hold}, 1, false},
+		"hold that is over":    {[]petri.Token{hold, unhold}, 2, false},
+		"protected input":      {[]petri.Token{voicenets.Protect.Token(voicenets.On)}, 1, false},
+		"consent":              {[]petri.Token{withdraw}, 1, true},
+		"consent, given again": {[]petri.Token{withdraw, consent}, 2, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := Config{Dialer: noDialer{}}
 			cfg.Net.Consent = true
@@ -43,7 +55,7 @@ func TestLateReleaseLetsNothingGo(t *testing.T) {
 			c := newCall(g, nil, transport.Hello{OutputRateHz: 24000}, &Plan{})
 			var store pausingStore
 			var closed atomic.Bool
-			released, frames := 0, 0
+			released, frames, until := 0, 0, 0
 			out := func(tok petri.Token) {
 				switch tok.Place() {
 				case string(voicenets.AudioUp):
@@ -55,7 +67,7 @@ func TestLateReleaseLetsNothingGo(t *testing.T) {
 					return
 				}
 				c.out(t.Context(), tok)
-				if closed.Load() && c.up.first() >= 0 {
+				if closed.Load() && released < until && c.up.first() >= 0 {
 					t.Errorf("behind %s the queue would let %+v go", tok.Place(), c.up.queue[c.up.first()])
 				}
 			}
@@ -72,18 +84,24 @@ func TestLateReleaseLetsNothingGo(t *testing.T) {
 				}
 			}
 			inject(voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Fresh}),
-				voicenets.Consent.Token(voicenets.On), voicenets.SpeechEdge.Token(voicenets.SpeechStart),
-				voicenets.CallerAudio.Token(&voicenets.CallerFrame{}), voicenets.Hold.Token(voicenets.On))
+				consent, voicenets.SpeechEdge.Token(voicenets.SpeechStart),
+				voicenets.CallerAudio.Token(&voicenets.CallerFrame{}), hold)
 			store.safe.Store(store.last.Load())
-			inject(voicenets.Hold.Token(voicenets.Off), voicenets.SpeechEdge.Token(voicenets.SpeechStart),
+			inject(unhold, voicenets.SpeechEdge.Token(voicenets.SpeechStart),
 				voicenets.SpeechEdge.Token(voicenets.SpeechConfirm),
-				voicenets.CallerAudio.Token(&voicenets.CallerFrame{}), shut)
-			closed.Store(true)
+				voicenets.CallerAudio.Token(&voicenets.CallerFrame{}))
+			inject(test.then...)
 			before := [2]int{released, frames}
+			until = released + 2
+			closed.Store(true)
 			store.safe.Store(0)
 			inject(voicenets.PeerMute.Token(voicenets.Off)) // the loop looks at the store
-			if released != before[0]+1 || frames != before[1]+1 {
+			if released != before[0]+test.releases || frames != before[1]+1 {
 				t.Errorf("%d releases and %d frames came, so the test shows nothing", released-before[0], frames-before[1])
+			}
+			waits := slices.ContainsFunc(c.up.queue, func(it upItem) bool { return it.frame != nil })
+			if waits == test.dropped {
+				t.Errorf("what was said before that waits: %v", waits)
 			}
 			if err := c.net.Close(); err != nil {
 				t.Fatal(err)
