@@ -54,7 +54,8 @@ type call struct {
 
 	// Of the net's loop:
 	reply    uint64 // the generation of the reply that is being played, as on the wire; 0: none
-	forgot   uint64 // the event that withdrew consent last
+	dropped  uint64 // the event that withdrew consent last
+	forgot   int    // the number of the newest connection then
 	answered bool   // the peer was told that the call stands
 
 	carriers sync.WaitGroup // besides run
@@ -66,6 +67,7 @@ type call struct {
 	giveUp context.CancelFunc // of the dial; nil when none is under way
 	dialed dialed             // what the dial under way tells the model
 	link   *link              // the newest; nil before
+	links  int                // how many there were
 
 	draining bool // the net is to be asked to end the call, guarded by mu
 }
@@ -167,12 +169,12 @@ func (c *call) carry(what string, fn func()) {
 	})
 }
 
-// dialling says how the dial is given up, and reports whether the call still
-// goes on.
-func (c *call) dialling(cancel context.CancelFunc) bool {
+// dialling says how the dial is given up, and whether the call was put on hold
+// before it begins, and reports whether the call still goes on.
+func (c *call) dialling(cancel context.CancelFunc, held bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.giveUp, c.dialed = cancel, dialed{}
+	c.giveUp, c.dialed = cancel, dialed{held: held}
 	return c.goesOn()
 }
 
@@ -286,6 +288,9 @@ func (c *call) readiness() transport.Ready {
 // out takes what the net puts out. It is called by the net's loop and never
 // blocks; work is the carriers' context.
 func (c *call) out(work context.Context, t petri.Token) {
+	if t.Seq() < c.dropped && toQueue(t) {
+		return // it waited behind the record, and consent was withdrawn since
+	}
 	switch v := t.Value().(type) {
 	case *voicenets.CallerFrame:
 		c.up.put(upItem{frame: v})
@@ -315,7 +320,7 @@ func (c *call) out(work context.Context, t petri.Token) {
 		c.noticed(v)
 		c.down.put(downItem{notice: v})
 	case *voicenets.Words:
-		if t.Seq() > c.forgot {
+		if l, _ := v.Link.(*link); l != nil && l.number > c.forgot {
 			c.talk.add(v.Who, v.Text)
 		}
 		c.down.put(downItem{words: v})
@@ -344,7 +349,7 @@ func (c *call) asked(work context.Context, t petri.Token) {
 	case string(voicenets.Dial):
 		from, _ := voicenets.Dial.From(t)
 		ctx, cancel := context.WithCancel(work)
-		if !c.dialling(cancel) {
+		if !c.dialling(cancel, c.up.heldSince(t.Seq())) {
 			cancel()
 			return // nobody waits for it
 		}
@@ -356,15 +361,12 @@ func (c *call) asked(work context.Context, t petri.Token) {
 		d, _ := voicenets.UseLink.From(t)
 		c.use(work, d.Link.(*link))
 	case string(voicenets.HoldUplink):
-		c.up.hold()
+		c.up.hold(t.Seq())
 		c.withhold(false)
 	case string(voicenets.ReleaseUplink):
-		c.up.release()
+		c.up.release(t.Seq())
 	case string(voicenets.DropUplink):
-		c.up.drop()
-		c.talk.forget()
-		c.forgot = t.Seq()
-		c.withhold(true)
+		c.forget(t.Seq())
 	case string(voicenets.CloseLink):
 		c.newest().down(work, nil)
 	case string(voicenets.Collected):
@@ -378,6 +380,16 @@ func (c *call) asked(work context.Context, t petri.Token) {
 		c.hungUp(e)
 		c.endReply(e)
 	}
+}
+
+// forget drops what is kept of what the caller said, and keeps nothing that the
+// connections up to now say of it.
+func (c *call) forget(at uint64) {
+	c.dropped = at
+	c.up.drop(at)
+	c.talk.forget()
+	c.forgot = c.dialedSoFar()
+	c.withhold(true)
 }
 
 // use makes a connection the model; the first one makes the call stand.

@@ -14,8 +14,9 @@ import (
 
 // link is one connection to the model. The net decides when there is one.
 type link struct {
-	c    *call
-	conn live.Conn
+	c      *call
+	conn   live.Conn
+	number int // from 1, in the order of dials; set by keep
 
 	injectors sync.WaitGroup // the carriers that inject on its behalf
 
@@ -66,7 +67,7 @@ func (c *call) dial(work, ctx context.Context, from *voicenets.Resumption) {
 	}
 	conn, err := c.plan.Dialer.Dial(ctx, setup)
 	withheld := c.isWithheld()
-	on := c.dialling(nil)
+	on := c.dialling(nil, false)
 	switch {
 	case withheld && on:
 		if err == nil {
@@ -88,7 +89,7 @@ func (c *call) dial(work, ctx context.Context, from *voicenets.Resumption) {
 // dialed is what a dial tells the model, and whether it may.
 type dialed struct {
 	recalls  bool // the conversation so far
-	held     bool // a hold has begun since the net asked for it
+	held     bool // a hold goes on, or has begun since the net asked for it
 	withheld bool // it was given up, because that must not leave now
 }
 
@@ -147,7 +148,15 @@ func dialResult(err error) voicenets.DialResult {
 func (c *call) keep(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.link = l
+	c.links++
+	c.link, l.number = l, c.links
+}
+
+// dialedSoFar is how many connections there were.
+func (c *call) dialedSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.links
 }
 
 // newest is the newest connection, or nil.

@@ -36,12 +36,13 @@ func (l *link) read(ctx context.Context) {
 			l.c.log.Info("the model will end the connection", zap.Duration("in", m.TimeLeft))
 			l.announced(use, m.TimeLeft)
 		default:
-			l.c.modelMessage(use, s, &m)
+			l.message(use, s, &m)
 		}
 	}
 }
 
-func (c *call) modelMessage(ctx context.Context, s *speaker, m *live.ServerMessage) {
+func (l *link) message(ctx context.Context, s *speaker, m *live.ServerMessage) {
+	c := l.c
 	switch m.Kind {
 	case live.ServerAudio:
 		if err := s.push(m.PCM, m.RateHz); err != nil {
@@ -62,9 +63,9 @@ func (c *call) modelMessage(ctx context.Context, s *speaker, m *live.ServerMessa
 		c.up.cutting.Store(false)
 		c.inject(ctx, voicenets.ModelSignal.Token(voicenets.TurnComplete))
 	case live.ServerCallerTranscript:
-		c.injectWords(ctx, voicenets.Caller, m)
+		l.injectWords(ctx, voicenets.Caller, m)
 	case live.ServerModelTranscript:
-		c.injectWords(ctx, voicenets.Model, m)
+		l.injectWords(ctx, voicenets.Model, m)
 	default:
 		c.modelControl(ctx, m)
 	}
@@ -86,8 +87,8 @@ func (c *call) modelControl(ctx context.Context, m *live.ServerMessage) {
 	}
 }
 
-func (c *call) injectWords(ctx context.Context, who voicenets.Speaker, m *live.ServerMessage) {
-	c.inject(ctx, voicenets.Transcript.Token(&voicenets.Words{Who: who, Text: m.Text, Final: m.Final}))
+func (l *link) injectWords(ctx context.Context, who voicenets.Speaker, m *live.ServerMessage) {
+	l.c.inject(ctx, voicenets.Transcript.Token(&voicenets.Words{Who: who, Text: m.Text, Final: m.Final, Link: l}))
 }
 
 // injectFrame puts one frame into the net; while the net is full it waits, so

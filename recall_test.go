@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,10 +71,34 @@ type scriptedLine struct {
 	says chan live.ServerMessage
 	done chan struct{}
 	once sync.Once
+
+	mu     sync.Mutex
+	texts  []string
+	frames int
 }
 
-func (s *scriptedLine) Send(context.Context, live.ClientMessage) error { return nil }
-func (s *scriptedLine) SendAudio(context.Context, []int16) error       { return nil }
+func (s *scriptedLine) Send(_ context.Context, m live.ClientMessage) error {
+	if m.Kind == live.ClientText {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.texts = append(s.texts, m.Text)
+	}
+	return nil
+}
+
+func (s *scriptedLine) SendAudio(context.Context, []int16) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frames++
+	return nil
+}
+
+// heard is what the connection was told so far: the texts, and how many frames.
+func (s *scriptedLine) heard() (texts []string, frames int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.texts), s.frames
+}
 
 func (s *scriptedLine) Close(int, string) error {
 	s.once.Do(func() { close(s.done) })

@@ -1,12 +1,15 @@
 package voicegw
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
+	"github.com/voicegw/voicegw/voicenets"
 )
 
 // TestToolIDs: an id of the model's of any length comes to the peer and back as
@@ -37,5 +40,44 @@ func TestToolIDs(t *testing.T) {
 	}
 	if id := "as-it-came"; peerID(id) != id {
 		t.Error("a short id was changed")
+	}
+}
+
+// TestToolIDAgain: the model calls again under the id of a call that it cancelled. The peer can answer the new call
+// when the old one returns, and the model can cancel it.
+func TestToolIDAgain(t *testing.T) {
+	cfg := Config{Dialer: noDialer{}, Tools: []Tool{{Name: "ask", Description: "asks the peer"}}}
+	g, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCall(g, nil, transport.Hello{OutputRateHz: 24000}, &Plan{Tools: cfg.Tools})
+	b := c.tools
+	call := func() *toolRun { return &toolRun{call: live.ToolCall{ID: "1", Name: "ask"}, cancel: func() {}} }
+	first, second := call(), call()
+	asked := func(ctx context.Context, run *toolRun) <-chan toolAnswer {
+		answer := make(chan toolAnswer, 1)
+		go func() { answer <- b.ask(ctx, &run.call) }()
+		<-c.down.queue
+		return answer
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	b.runs["1"] = first
+	gone := asked(ctx, first)
+	b.stop(&voicenets.ToolRun{Call: &voicenets.ToolCall{Payload: first}})
+	<-c.down.queue // that it is cancelled
+	b.runs["1"] = second
+	answer := asked(t.Context(), second)
+	cancel()
+	<-gone
+	b.reply(&voicenets.ToolEnd{Call: &voicenets.ToolCall{Payload: first}, How: voicenets.TimedOut})
+	if b.runs["1"] != second {
+		t.Error("the end of the first call forgets the second")
+	}
+	if !b.answered(&transport.Event{ID: "1", Text: `"noon"`}) {
+		t.Fatal("the peer cannot answer the second call")
+	}
+	if got := <-answer; string(got.output) != `"noon"` {
+		t.Errorf("the second call was answered %s", got.output)
 	}
 }

@@ -77,7 +77,7 @@ func (b *toolBook) called(ctx context.Context, tc live.ToolCall) {
 	}
 	b.c.inject(ctx, voicenets.ToolCalled.Token(&voicenets.ToolCall{Payload: run}))
 	if ctx.Err() != nil { // it may not have entered, and its connection is gone
-		b.forget(tc.ID)
+		b.forget(run)
 	}
 }
 
@@ -112,7 +112,7 @@ func (b *toolBook) start(work context.Context, r *voicenets.ToolRun) {
 func (b *toolBook) stop(r *voicenets.ToolRun) {
 	run, _ := r.Call.Payload.(*toolRun)
 	run.cancel()
-	b.forget(run.call.ID)
+	b.forget(run)
 	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCancel, ID: peerID(run.call.ID)}})
 }
 
@@ -127,16 +127,19 @@ func (b *toolBook) over() {
 	}
 }
 
-func (b *toolBook) forget(id string) {
+// forget forgets a call that has ended, not another one under its id.
+func (b *toolBook) forget(run *toolRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.runs, id)
+	if b.runs[run.call.ID] == run {
+		delete(b.runs, run.call.ID)
+	}
 }
 
 // reply is how a call ends, in the words of the model.
 func (b *toolBook) reply(end *voicenets.ToolEnd) live.ToolReply {
 	run, _ := end.Call.Payload.(*toolRun)
-	b.forget(run.call.ID)
+	b.forget(run)
 	r := live.ToolReply{ID: run.call.ID, Name: run.call.Name}
 	switch end.How {
 	case voicenets.TimedOut:
@@ -211,7 +214,9 @@ func (b *toolBook) ask(ctx context.Context, tc *live.ToolCall) toolAnswer {
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		delete(b.answers, id)
+		if b.answers[id] == ch { // not of another call under this id
+			delete(b.answers, id)
+		}
 	}()
 	b.c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageToolCall, ID: id, Name: tc.Name,
 		Text: string(tc.Args)}})

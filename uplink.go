@@ -24,8 +24,9 @@ var errModelStalled = errors.New("the model stopped taking what was sent to it")
 
 // uplink is the queue from the net to the model: audio and commands, in order,
 // for the connection that the net chose last. While the net holds it, what is
-// the caller's waits and the rest passes (voicenets.HoldUplink); a write that
-// has begun ends. The net's loop fills the queue, write empties it.
+// the caller's waits (voicenets.HoldUplink), and only replies of tools overtake
+// what waits; a write that has begun ends. The net's loop fills the queue, write
+// empties it.
 type uplink struct {
 	c    *call
 	wake chan struct{} // a signal, 1 deep
@@ -33,6 +34,7 @@ type uplink struct {
 	mu     sync.Mutex
 	queue  []upItem // oldest first, at most uplinkMax
 	held   bool     // what is the caller's waits
+	heldBy uint64   // the event that held it last
 	closed bool     // nothing is put any more
 	link   *link    // nil: what is sent goes nowhere, and the net knows
 
@@ -83,42 +85,54 @@ func (u *uplink) signal() {
 }
 
 // use makes a connection the one to send to. What still waits was for the one
-// before; the net tells the new one what that may not have heard. Text that is
-// held, and frames in server mode, belong to no turn that the net tells again:
-// they go to the new one.
+// before; the net tells the new one what that may not have heard. What stays goes
+// to the new one.
 func (u *uplink) use(l *link) {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	var kept []upItem
-	if u.held {
-		server := u.c.detection() == voicenets.Server
-		kept = slices.DeleteFunc(slices.Clone(u.queue), func(it upItem) bool {
-			return it.text == nil && (it.frame == nil || !server)
-		})
-	}
+	kept := slices.DeleteFunc(slices.Clone(u.queue), func(it upItem) bool { return !u.stays(&it) })
 	u.forget()
 	u.queue, u.link = append(u.queue, kept...), l
-}
-
-// hold makes what is the caller's wait, and release lets it go on.
-func (u *uplink) hold() {
-	u.mu.Lock()
-	u.held = true
-	u.mu.Unlock()
-}
-
-func (u *uplink) release() {
-	u.mu.Lock()
-	u.held = false
 	u.mu.Unlock()
 	u.signal()
 }
 
-// drop empties the queue and holds it. Nothing more goes to this connection.
-func (u *uplink) drop() {
+// stays says that an item which no connection was sent waits for the next one:
+// text, and frames in server mode, may belong to no turn that the net tells again.
+func (u *uplink) stays(it *upItem) bool {
+	return it.text != nil || it.frame != nil && u.c.detection() == voicenets.Server
+}
+
+// hold makes what is the caller's wait, because of an event of the net.
+func (u *uplink) hold(event uint64) {
+	u.mu.Lock()
+	u.held, u.heldBy = true, event
+	u.mu.Unlock()
+}
+
+// release lets it go on, because of an event. That waited to be on record; a
+// hold that began since goes on.
+func (u *uplink) release(event uint64) {
+	u.mu.Lock()
+	if event > u.heldBy {
+		u.held = false
+	}
+	u.mu.Unlock()
+	u.signal()
+}
+
+// heldSince reports whether the queue was held since an event.
+func (u *uplink) heldSince(event uint64) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.heldBy > event
+}
+
+// drop empties the queue and holds it, because of an event. Nothing more goes to
+// this connection.
+func (u *uplink) drop(event uint64) {
 	u.mu.Lock()
 	u.forget()
-	u.link, u.held = nil, true
+	u.link, u.held, u.heldBy = nil, true, event
 	u.mu.Unlock()
 }
 
@@ -142,8 +156,8 @@ func (u *uplink) close() {
 	u.signal()
 }
 
-// write sends until the queue is closed. What cannot be sent is forgotten: the
-// connection is gone, and the net tells the next one.
+// write sends until the queue is closed. What can be sent nowhere and does not
+// stay is forgotten: the connection is gone, and the net tells the next one.
 func (u *uplink) write(ctx context.Context) {
 	for {
 		it, l, ok := u.next()
@@ -158,7 +172,7 @@ func (u *uplink) write(ctx context.Context) {
 			}
 		default:
 			if err := u.send(ctx, l.conn, it); err != nil {
-				u.failed(ctx, l, err)
+				u.failed(ctx, l, it, err)
 			}
 		}
 	}
@@ -168,7 +182,7 @@ func (u *uplink) write(ctx context.Context) {
 func (u *uplink) next() (it upItem, l *link, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	i := slices.IndexFunc(u.queue, func(it upItem) bool { return !u.held || !it.callers() })
+	i := u.first()
 	if i < 0 {
 		return upItem{}, nil, false
 	}
@@ -177,22 +191,53 @@ func (u *uplink) next() (it upItem, l *link, ok bool) {
 	return it, u.link, true
 }
 
+// first is the index of the oldest item that need not wait, or -1; mu is held.
+// The reply to a call overtakes what waits, because the model may wait for it.
+// Nothing else does: words of ours would reach the model before the end of the
+// turn that they speak of.
+func (u *uplink) first() int {
+	gone := u.link == nil || u.link.isDown()
+	waiting := false
+	for i := range u.queue {
+		it := &u.queue[i]
+		switch {
+		case u.held && it.callers() || gone && u.stays(it):
+			waiting = true
+		case it.tool != nil || !waiting:
+			return i
+		}
+	}
+	return -1
+}
+
 // over says that nothing more will be sent.
 func (u *uplink) over() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.closed && (u.held || len(u.queue) == 0)
+	return u.closed && u.first() < 0
 }
 
-// failed takes an error of a connection for its end; a message that it refused
-// is the fault of what was to be said, and forgotten.
-func (u *uplink) failed(ctx context.Context, l *link, err error) {
+// failed takes an error of a connection for its end: it may not have got the
+// item. A message that it refused is the fault of what was to be said, and
+// forgotten.
+func (u *uplink) failed(ctx context.Context, l *link, it upItem, err error) {
 	var ce *live.CloseError
 	if errors.As(err, &ce) {
+		u.putBack(l, it)
 		l.down(ctx, err)
 		return
 	}
 	u.c.log.Warn("the model refused a message", zap.Error(err))
+}
+
+// putBack lets an item that may not have left wait again, if it stays and is not
+// to be dropped.
+func (u *uplink) putBack(l *link, it upItem) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.link == l && u.stays(&it) {
+		u.queue = slices.Insert(u.queue, 0, it)
+	}
 }
 
 func (u *uplink) send(ctx context.Context, conn live.Conn, it upItem) error {

@@ -119,6 +119,7 @@ type Words struct {
 	Text  string
 	Final bool
 	Gen   petri.Gen // the turn it was shown in; stamped by the net
+	Link  any       // the connection that said it; the net passes it on
 }
 
 // Key returns who spoke.
