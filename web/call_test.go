@@ -48,8 +48,8 @@ func helloNamesRates(t *testing.T, s stage) {
 	}
 }
 
-// hears waits for three seconds of the microphone that are like its WAV, in two pieces. A busy machine loses some of it:
-// a piece that is not like the WAV does not count.
+// hears waits for three seconds of the microphone that are like its WAV, in two pieces. A busy
+// machine loses some of it: a piece that is not like the WAV does not count.
 func (c *call) hears(rateHz int) {
 	c.t.Helper()
 	piece, wav := rateHz*3/2, slices.Concat(microphone(), microphone())
@@ -89,8 +89,8 @@ func echoIsHeard(t *testing.T, s stage) {
 	s.played(heard, reply)
 }
 
-// played wants all of part to be heard, sample for sample. A busy machine may bring audio late: where the queue ran dry,
-// as the page counts it, silence may stand between two samples.
+// played wants all of part to be heard, sample for sample. A busy machine may bring audio late:
+// where the queue ran dry, as the page counts it, silence may stand between two samples.
 func (s stage) played(heard, part []int16) {
 	s.t.Helper()
 	if firstLoud(part) < 0 {

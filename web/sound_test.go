@@ -110,8 +110,8 @@ func lastLoud(pcm []int16) int {
 	return 0
 }
 
-// matched is how much of part, from its first loud sample to its last, is in whole sample for sample, and how many gaps
-// of nothing but silence are in between.
+// matched is how much of part, from its first loud sample to its last, is in whole sample for
+// sample, and how many gaps of nothing but silence are in between.
 func matched(whole, part []int16) (samples, gaps int) {
 	part = part[firstLoud(part):lastLoud(part)]
 	for at := range whole {
