@@ -156,11 +156,22 @@ func TestTimingsShareCertificates(t *testing.T) {
 		return ids
 	}
 	usual := slicesOf(Config{RepromptAfter: 5 * time.Second})
-	if other := slicesOf(Config{RepromptAfter: 9 * time.Second, ConfirmWindow: 700 * time.Millisecond,
-		ReplyDeadline: 40 * time.Second}); !slices.Equal(usual, other) {
+	late, err := Config{RepromptAfter: 9 * time.Second, PreRollFrames: 3}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range late.times() {
+		*f.v += 20 * time.Millisecond
+	}
+	for i := range late.Backoff {
+		late.Backoff[i] += 20 * time.Millisecond
+	}
+	if other := slicesOf(late); !slices.Equal(usual, other) {
 		t.Errorf("other timings have slices of their own:\n%q\n%q", usual, other)
 	}
-	if other := slicesOf(Config{RepromptAfter: 5 * time.Second, BudgetFrames: 3}); slices.Equal(usual, other) {
-		t.Error("another budget has the same slices")
+	for name, c := range map[string]Config{"budget": {BudgetFrames: 3}, "length of a reply": {ReplyFramesMax: 500}} {
+		if c.RepromptAfter = 5 * time.Second; slices.Equal(usual, slicesOf(c)) {
+			t.Errorf("another %s has the same slices", name)
+		}
 	}
 }

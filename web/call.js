@@ -82,9 +82,9 @@ export class Call {
     net_graph: (call, event) => call.#emit("net_graph", { svg: event.svg }),
     tool_call: (call, event) => call.#onToolCall(event),
     tool_cancel: (call, event) => call.#onToolCancel(event),
-    hold: (call, { state }) => call.#emit("hold", { on: state === "start" }),
-    consent: (call, { state }) => call.#emit("consent", { asked: state === "start" }),
-    protected: (call, { state }) => call.#emit("protected", { on: state === "start" }),
+    hold: (call, { state }) => call.#onMode("hold", { on: state === "start" }),
+    consent: (call, { state }) => call.#onMode("consent", { asked: state === "start" }),
+    protected: (call, { state }) => call.#onMode("protected", { on: state === "start" }),
     model: (call, { state }) => call.#emit("model", { state }),
     transfer: (call, { to }) => call.#emit("transfer", { to: to ?? "" }),
     error: (call, event) => call.#onError(event),
@@ -141,7 +141,7 @@ export class Call {
   /** @param {boolean} on */
   mute(on) {
     this.#muted = on;
-    if (on) this.#latency.muted();
+    if (on) this.#latency.forget();
     this.#sound.mute(on);
     this.#saySilence();
     if (on) this.#emit("level", { who: "caller", rms: 0, atMs: this.#sound.nowMs });
@@ -285,6 +285,11 @@ export class Call {
   #onSpeech({ state }) {
     this.#latency.speech(state);
     this.#emit("speech", { state });
+  }
+
+  #onMode(mode, detail) {
+    this.#latency.forget(); // how long it lasted is no latency
+    this.#emit(mode, detail);
   }
 
   #onTurn({ state, generation, reason }) {

@@ -19,6 +19,7 @@ func TestCall(t *testing.T) {
 		"mute sends nothing":             muteSendsNothing,
 		"another output rate":            anotherOutputRate,
 		"latencies":                      latencies,
+		"a hold is not measured":         holdIsNotMeasured,
 		"hang up and call again":         hangUpAndCallAgain,
 	}
 	for name, story := range stories {
@@ -47,12 +48,25 @@ func helloNamesRates(t *testing.T, s stage) {
 	}
 }
 
+// hears waits for three seconds of the microphone that are like its WAV, in two pieces. A busy
+// machine loses some of it: a piece that is not like the WAV does not count.
+func (c *call) hears(rateHz int) {
+	c.t.Helper()
+	piece, wav := rateHz*3/2, slices.Concat(microphone(), microphone())
+	var alike []float64
+	defer func() { c.t.Logf("pieces are like the microphone by %.3f, want 0.9 of two", alike) }()
+	c.listen(func(mic []int16) bool {
+		for (len(alike)+1)*piece <= len(mic) {
+			alike = append(alike, likeness(mic[len(alike)*piece:(len(alike)+1)*piece], rateHz, wav, micRate))
+		}
+		good := slices.DeleteFunc(slices.Clone(alike), func(v float64) bool { return v < 0.9 })
+		return len(good) >= 2
+	})
+}
+
 func callerIsHeard(t *testing.T, s stage) {
 	c := s.talk()
-	mic := c.listen(func(mic []int16) bool { return len(mic) > 3*c.rate() })
-	if got := likeness(mic[:3*c.rate()], c.rate(), slices.Concat(microphone(), microphone()), micRate); got < 0.9 {
-		t.Errorf("what the double heard is like the microphone by %.3f, want 0.9", got)
-	}
+	c.hears(c.rate())
 	var stats struct{ FramesSent, MicDropped int }
 	s.Eval(`voicegw.stats()`, &stats)
 	if stats.FramesSent < 140 || stats.MicDropped > 20 {
@@ -72,14 +86,22 @@ func echoIsHeard(t *testing.T, s stage) {
 	c.send(event{"type": "turn", "state": "end", "generation": 1, "reason": "complete"})
 	s.WaitFor(`document.querySelector("#reason").textContent === "Finished."`)
 	heard, _ := s.heard()
-	from := firstLoud(heard) - firstLoud(reply)
-	if from < 0 || len(heard)-from < len(reply) {
-		t.Fatalf("%d samples were heard, loud from %d", len(heard), firstLoud(heard))
+	s.played(heard, reply)
+}
+
+// played wants all of part to be heard, sample for sample. A busy machine may bring audio late:
+// where the queue ran dry, as the page counts it, silence may stand between two samples.
+func (s stage) played(heard, part []int16) {
+	s.t.Helper()
+	if firstLoud(part) < 0 {
+		return // the clear came behind the last sound
 	}
-	for i, want := range reply {
-		if heard[from+i] != want {
-			t.Fatalf("sample %d of %d is %d, want %d", i, len(reply), heard[from+i], want)
-		}
+	var dry int
+	s.Eval(`voicegw.stats().underruns`, &dry)
+	want := lastLoud(part) - firstLoud(part)
+	if n, gaps := matched(heard, part); n < want || gaps > dry {
+		s.t.Errorf("%d of %d samples were heard as they were sent, with %d gaps; the queue ran dry %d times", n, want, gaps,
+			dry)
 	}
 }
 
@@ -112,7 +134,8 @@ func acksAndMark(t *testing.T, s stage) {
 func clearStopsSound(t *testing.T, s stage) {
 	c := s.talk()
 	c.send(event{"type": "turn", "state": "start", "generation": 1})
-	c.play(syllables(c.rate(), 3000, 2))
+	reply := syllables(c.rate(), 3000, 2)
+	c.play(reply)
 	c.nextWhere("ack", func(e event) bool { return e["played_ms"].(float64) >= 500 })
 	c.send(event{"type": "clear", "generation": 1})
 	c.send(event{"type": "turn", "state": "end", "generation": 1, "reason": "interrupted"})
@@ -124,14 +147,16 @@ func clearStopsSound(t *testing.T, s stage) {
 	s.WaitFor(`document.querySelector("#reason").textContent === "You interrupted."`)
 	s.quiet()
 	heard, rate := s.heard()
-	audible := 1000 * (lastLoud(heard) - firstLoud(heard)) / rate
+	n, gaps := matched(heard, reply)
+	audible := 1000 * (firstLoud(reply) + n) / rate
 	if audible > played+40 || audible < played-40 {
 		t.Errorf("%d ms were audible, %d acknowledged", audible, played)
 	}
-	var stats struct{ Clears, FramesCleared, Interruptions int }
+	var stats struct{ Clears, FramesCleared, Interruptions, Underruns int }
 	s.Eval(`voicegw.stats()`, &stats)
-	if want := (3000 - played) / 20; stats.Clears != 1 || stats.Interruptions != 1 || stats.FramesCleared != want {
-		t.Errorf("stats %+v, want 1 clear of %d frames", stats, want)
+	if want := (3000 - played) / 20; stats.Clears != 1 || stats.Interruptions != 1 || stats.FramesCleared != want ||
+		gaps > stats.Underruns {
+		t.Errorf("stats %+v, want 1 clear of %d frames; %d gaps", stats, want, gaps)
 	}
 }
 
@@ -165,12 +190,8 @@ func coughResumes(t *testing.T, s stage) {
 	}
 	s.quiet()
 	heard, _ := s.heard()
-	before, after := reply[:played*c.rate()/1000], reply[played*c.rate()/1000:]
-	for name, part := range map[string][]int16{"before": before, "after": after} {
-		if !contains(heard, part) {
-			t.Errorf("what was said %s the cough (%d samples) was not heard as it was", name, len(part))
-		}
-	}
+	s.played(heard, reply[:played*c.rate()/1000])
+	s.played(heard, reply[played*c.rate()/1000:])
 }
 
 func muteSendsNothing(t *testing.T, s stage) {
@@ -212,10 +233,7 @@ func anotherOutputRate(t *testing.T, s stage) {
 	if got := likeness(reply, 24000, slices.Concat(heard, silence(rate, 100)), rate); got < 0.98 {
 		t.Errorf("resampled reply is heard by %.3f, want 0.98", got)
 	}
-	mic := c.listen(func(mic []int16) bool { return len(mic) > 3*16000 })
-	if got := likeness(mic[:3*16000], 16000, slices.Concat(microphone(), microphone()), micRate); got < 0.9 {
-		t.Errorf("resampled microphone is like the WAV by %.3f, want 0.9", got)
-	}
+	c.hears(16000)
 }
 
 func latencies(t *testing.T, s stage) {
@@ -241,6 +259,28 @@ func latencies(t *testing.T, s stage) {
 	}
 	if len(stats.BargeInSilenceMs) != 1 || stats.BargeInSilenceMs[0] < 20 || stats.BargeInSilenceMs[0] > 5000 {
 		t.Errorf("barge-in to silence %v ms", stats.BargeInSilenceMs)
+	}
+}
+
+// holdIsNotMeasured: the wait for a reply that a hold put off is the caller's own.
+func holdIsNotMeasured(t *testing.T, s stage) {
+	c := s.talk()
+	for generation, mode := range []string{"hold", "protected", "consent"} {
+		before := len(c.listen(func([]int16) bool { return true }))
+		c.listen(func(mic []int16) bool { return len(mic) > before+4800 && rms(mic[len(mic)-4800:]) > 0.02 })
+		c.send(event{"type": "speech", "state": "start"})
+		c.listen(func(mic []int16) bool { return rms(mic[len(mic)-9600:]) < 0.001 })
+		c.send(event{"type": "speech", "state": "stop"}, event{"type": mode, "state": "start"})
+		c.send(event{"type": mode, "state": "stop"}, event{"type": "turn", "state": "start", "generation": generation + 1})
+		c.play(syllables(c.rate(), 500, 5))
+		c.send(event{"type": "mark", "id": mode, "generation": generation + 1})
+		c.nextWhere("ack", func(e event) bool { return e["mark"] == mode })
+		c.send(event{"type": "turn", "state": "end", "generation": generation + 1, "reason": "complete"})
+	}
+	s.quiet()
+	var waits []int
+	if s.Eval(`voicegw.stats().firstAudioMs`, &waits); len(waits) > 0 {
+		t.Errorf("replies after a hold, private input and consent have waits: %v ms", waits)
 	}
 }
 

@@ -10,7 +10,7 @@ const SILENCE_MIN_MS = 200; // from the end of words to the quickest answer
  * Measures, from the loudness of microphone blocks and the reports of the playout queue,
  * - first audio: from the caller's last loud block to the first audible sample of the reply;
  * - barge-in: from the first loud block spoken over a reply to the last audible sample of that reply.
- * A reply to typed words has no first audio, and a caller who is muted no barge-in: there is no word to count from.
+ * A reply to typed words has no first audio, nor has one that a hold put off. A muted caller has no barge-in.
  */
 export class Latency {
   #floor = 1;
@@ -41,11 +41,11 @@ export class Latency {
   /** The caller typed words, or pressed keys: what is heard next answers those. */
   typed() {
     this.#typed = true;
-    this.muted();
+    this.forget();
   }
 
-  /** The microphone was muted: what was said before is no longer measured. */
-  muted() {
+  /** The caller is muted, or the call is on hold: what was said before is no longer measured. */
+  forget() {
     this.#speaking = false;
     this.#speechEnd = null;
   }

@@ -153,7 +153,7 @@ func TestTypes(t *testing.T) {
 	}
 	_, events, _ := strings.Cut(types, "export interface VoiceEvents")
 	events, _, _ = strings.Cut(events, "\n}")
-	emitted := regexp.MustCompile(`emit\("([a-z_]+)"`)
+	emitted := regexp.MustCompile(`(?:emit|#onMode)\("([a-z_]+)"`)
 	for _, file := range []string{"call.js", "client.js", "tools.js"} {
 		for _, m := range emitted.FindAllStringSubmatch(fixture(t, "../"+file), -1) {
 			if !strings.Contains(events, "\n  "+m[1]+": ") {

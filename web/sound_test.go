@@ -3,7 +3,7 @@ package web_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
+	"testing"
 )
 
 // syllables is noise shaped like speech: syllables of about 200 ms between pauses under 100 ms, no two alike.
@@ -110,13 +110,59 @@ func lastLoud(pcm []int16) int {
 	return 0
 }
 
-// contains says whether part, from its first loud sample to its last, is in whole sample for sample.
-func contains(whole, part []int16) bool {
+// matched is how much of part, from its first loud sample to its last, is in whole sample for
+// sample, and how many gaps of nothing but silence are in between.
+func matched(whole, part []int16) (samples, gaps int) {
 	part = part[firstLoud(part):lastLoud(part)]
-	for at := 0; at+len(part) <= len(whole); at++ {
-		if whole[at] == part[0] && slices.Equal(whole[at:at+len(part)], part) {
-			return true
+	for at := range whole {
+		n, g := matchedAt(whole[at:], part)
+		if n > samples {
+			samples, gaps = n, g
 		}
 	}
-	return false
+	return samples, gaps
+}
+
+func matchedAt(whole, part []int16) (samples, gaps int) {
+	inGap := false
+	for i := 0; i < len(whole) && samples < len(part); i++ {
+		switch {
+		case whole[i] == part[samples]:
+			if samples++; inGap {
+				gaps++
+			}
+			inGap = false
+		case whole[i] != 0 || samples == 0:
+			return samples, gaps
+		default:
+			inGap = true
+			for i+1 < len(whole) && whole[i+1] == 0 {
+				i++
+			}
+		}
+	}
+	return samples, gaps
+}
+
+// TestMatched: what is missing, changed or out of order is no match, and a gap is silence alone.
+func TestMatched(t *testing.T) {
+	part := []int16{0, 500, 600, 0, 700, 800, 0}
+	for _, c := range []struct {
+		whole         []int16
+		samples, gaps int
+	}{
+		{[]int16{0, 0, 500, 600, 0, 700, 800}, 5, 0},
+		{[]int16{500, 600, 0, 700, 0, 0, 800, 0}, 5, 1},
+		{[]int16{500, 0, 600, 0, 0, 0, 700, 800, 0, 0}, 5, 2},
+		{[]int16{500, 600, 0, 800}, 3, 0},
+		{[]int16{500, 600, 0, 701, 800}, 3, 0},
+		{[]int16{500, 600, 0, 700, 0, 0}, 4, 0},
+		{[]int16{500, 600, 0, 700, 0, 9, 800}, 4, 0},
+		{[]int16{800, 700, 600, 500}, 1, 0},
+		{nil, 0, 0},
+	} {
+		if samples, gaps := matched(c.whole, part); samples != c.samples || gaps != c.gaps {
+			t.Errorf("%v: %d samples and %d gaps, want %d and %d", c.whole, samples, gaps, c.samples, c.gaps)
+		}
+	}
 }

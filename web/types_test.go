@@ -11,7 +11,8 @@ import (
 	"github.com/voicegw/voicegw/internal/npmtest"
 )
 
-// embedExamples are the scripts of docs/embed.md as modules that import the package, and what its text has a page do.
+// embedExamples are the scripts of docs/embed.md and docs/webrtc.md as modules that import the
+// package, and what the text has a page do.
 func embedExamples(t *testing.T) []string {
 	t.Helper()
 	doc := fixture(t, "../../docs/embed.md")
@@ -24,10 +25,12 @@ func embedExamples(t *testing.T) []string {
 		}
 		out = append(out, code)
 	}
+	rtc, _, _ := strings.Cut(strings.TrimPrefix(fixture(t, "../../docs/webrtc.md"), "# WebRTC\n\n"), "\n\n")
+	out = append(out, strings.ReplaceAll(rtc, "https://gateway.example/client.js", "voicegw"))
 	const again = "`(configure\\(\\{ url, connect: undefined \\}\\))`"
 	m := regexp.MustCompile(again).FindStringSubmatch(doc)
-	if len(out) != 4 || m == nil {
-		t.Fatalf("docs/embed.md has %d scripts and says %q", len(out), m)
+	if len(out) != 5 || !strings.HasPrefix(rtc, "    import ") || m == nil {
+		t.Fatalf("the pages have %d scripts and say %q; %s", len(out), m, rtc)
 	}
 	return append(out, `import { VoiceClient } from "voicegw";
 		const url = "/v1/voice";
@@ -45,10 +48,11 @@ func besidePackage(t *testing.T, modules, name, text string) string {
 	return path
 }
 
-// TestExamplesInTypeScript has TypeScript accept what docs/embed.md shows, and typed listeners.
+// TestExamplesInTypeScript has TypeScript accept what the pages show, and typed listeners.
 func TestExamplesInTypeScript(t *testing.T) {
 	modules, _ := pack(t)
-	files := []string{besidePackage(t, modules, "page.d.ts", "declare const talk: HTMLButtonElement;\n"),
+	files := []string{besidePackage(t, modules, "page.d.ts", "declare const talk: HTMLButtonElement;\n"+
+		"declare const button: HTMLButtonElement;\n"),
 		besidePackage(t, modules, "listeners.ts", fixture(t, "listeners.ts"))}
 	for i, code := range embedExamples(t) {
 		files = append(files, besidePackage(t, modules, fmt.Sprintf("example%d.ts", i), code+"export {};\n"))
@@ -56,12 +60,12 @@ func TestExamplesInTypeScript(t *testing.T) {
 	npmtest.CheckTypes(t, files...)
 }
 
-// TestExamplesInNode runs in node what docs/embed.md shows, as a server does that renders a page: nothing breaks, and a
-// call is refused with a code.
+// TestExamplesInNode runs in node what the pages show, as a server does that renders a page:
+// nothing breaks, and a call is refused with a code.
 func TestExamplesInNode(t *testing.T) {
 	modules, _ := pack(t)
 	for i, code := range embedExamples(t) {
-		script := "globalThis.document = { querySelector: () => null };\nglobalThis.talk = {};\n"
+		script := "globalThis.document = { querySelector: () => null };\nglobalThis.talk = globalThis.button = {};\n"
 		script += fmt.Sprintf("await import(\"./example%d.mjs\");\nconsole.log(JSON.stringify({type: \"done\"}));\n", i)
 		besidePackage(t, modules, fmt.Sprintf("example%d.mjs", i), code)
 		p := npmtest.Start(t, besidePackage(t, modules, fmt.Sprintf("run%d.mjs", i), script))

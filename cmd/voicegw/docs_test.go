@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/voicegw/voicegw/internal/npmtest"
 )
 
 // block is a piece of code in a page: between fences, or indented by four spaces.
@@ -65,9 +67,22 @@ func blocks(t *testing.T) (all []block) {
 	return all
 }
 
-// isGo tells Go: by its fence, or because a door is made.
+// isGo tells Go: by its fence, or because a door is made or a net is proved.
 func (b block) isGo() bool {
-	return b.lang == "go" || b.lang == "" && regexp.MustCompile(`(?m)^\w+, err := \w+\.\w+\(`).MatchString(b.text)
+	call := regexp.MustCompile(`(?m)^(\w+, err := \w+\.\w+|verifytest\.Prove)\(`)
+	return b.lang == "go" || b.lang == "" && call.MatchString(b.text)
+}
+
+// script is the JavaScript of a block, if it is any.
+func (b block) script() (string, bool) {
+	if b.lang == "html" {
+		m := regexp.MustCompile(`(?s)<script type="module">(.*?)</script>`).FindStringSubmatch(b.text)
+		if m == nil {
+			return "", false
+		}
+		return m[1], true
+	}
+	return b.text, b.lang == "js" || b.lang == "" && strings.HasPrefix(b.text, "import ")
 }
 
 // program is a Go program of all Go blocks, each a function. What they use of their surroundings is a parameter. Each
@@ -100,8 +115,8 @@ func program(list []block) string {
 
 // unpack gives a block the names of its surroundings.
 const unpack = `gw, mux, dialer, secret := s.gw, http.NewServeMux(), s.dialer, s.secret
-server, r, w := s.server, s.r, s.w
-_, _, _, _, _, _, _ = gw, mux, dialer, secret, server, r, w
+server, r, w, t, prog := s.server, s.r, s.w, s.t, s.prog
+_, _, _, _, _, _, _, _, _ = gw, mux, dialer, secret, server, r, w, t, prog
 `
 
 // skeleton is the program around the blocks.
@@ -116,6 +131,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/voicegw/voicegw"
@@ -129,6 +145,8 @@ import (
 	"github.com/voicegw/voicegw/transport/rtc"
 	"github.com/voicegw/voicegw/transport/rtvi"
 	"github.com/voicegw/voicegw/transport/twilio"
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/verifytest"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -145,6 +163,8 @@ var (
 	_ = rtvi.New
 	_ = twilio.New
 	_ = voicenets.Session
+	_ = verify.Never
+	_ = verifytest.Prove
 	_ = log.Print
 	_ = os.Getenv
 )
@@ -156,6 +176,8 @@ type around struct {
 	server *http.Server
 	r      *http.Request
 	w      http.ResponseWriter
+	t      *testing.T
+	prog   *petri.Program
 }
 
 func ownWords(voicenets.Config) *petri.Net { return nil }
@@ -254,23 +276,37 @@ func TestYAMLInDocs(t *testing.T) {
 
 // commandLines are the lines of a block that run voicegw, as its arguments.
 func (b block) commandLines() (list [][]string) {
-	line := regexp.MustCompile(`^(?:\$ )?(?:export )?(?:\w+=(?:[^\s$]*|\$\()\s*)*` +
-		`(?:go run \./cmd/|bin/)?voicegw ([a-z].*)$`)
-	for text := range strings.Lines(regexp.MustCompile(` *\\\n *`).ReplaceAllString(b.text, " ")) {
-		m := line.FindStringSubmatch(strings.TrimRight(text, "\n"))
-		if m == nil {
-			continue
+	for _, text := range b.lines() {
+		if words := commandLine(text); words != nil {
+			list = append(list, words)
 		}
-		args, _, _ := strings.Cut(m[1]+" ", " #")
-		args, _, _ = strings.Cut(args, "  ") // two lines beside each other, or a remark
-		args = strings.TrimRight(strings.TrimSpace(args), "&) ")
-		var words []string
-		for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(args, -1) {
-			words = append(words, strings.Trim(w, "'"))
-		}
-		list = append(list, words)
 	}
 	return list
+}
+
+// lines are the lines of a block, those that a backslash continues joined, and those that stand
+// beside each other apart.
+func (b block) lines() (list []string) {
+	for text := range strings.Lines(regexp.MustCompile(` *\\\n *`).ReplaceAllString(b.text, " ")) {
+		list = append(list, regexp.MustCompile(` {2,}`).Split(strings.TrimSpace(text), -1)...)
+	}
+	return list
+}
+
+// commandLine are the arguments of voicegw in a line that runs it, or nil.
+func commandLine(text string) (words []string) {
+	line := regexp.MustCompile(`^(?:\$ |ExecStart=/usr/local/bin/)?(?:export )?(?:\w+=(?:[^\s$]*|\$\()\s*)*` +
+		`(?:go run \./cmd/|bin/)?voicegw ([a-z].*)$`)
+	m := line.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	args, _, _ := strings.Cut(m[1]+" ", " #")
+	args = strings.TrimRight(strings.TrimSpace(args), "&) ")
+	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(args, -1) {
+		words = append(words, strings.Trim(w, "'"))
+	}
+	return words
 }
 
 // TestCommandsInDocs parses every line of the pages that runs voicegw: there are such a command and such flags, and a
@@ -316,7 +352,9 @@ func TestCommandsInDocs(t *testing.T) {
 	}
 }
 
-// TestScriptsInDocs has node read every piece of JavaScript in the pages. What they import from our client is there.
+// TestScriptsInDocs has node read every piece of JavaScript in the pages. What they import from our
+// client is there, and what they say to somebody else's TypeScript accepts.
+// TestExamplesInTypeScript of package web does so for ours.
 func TestScriptsInDocs(t *testing.T) {
 	t.Parallel()
 	client, err := os.ReadFile("../../web/client.js")
@@ -324,16 +362,10 @@ func TestScriptsInDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
+	var foreign []string // that use somebody else's client
 	for _, b := range blocks(t) {
-		script := b.text
-		switch {
-		case b.lang == "html":
-			m := regexp.MustCompile(`(?s)<script type="module">(.*?)</script>`).FindStringSubmatch(b.text)
-			if m == nil {
-				continue
-			}
-			script = m[1]
-		case b.lang != "js" && !(b.lang == "" && strings.HasPrefix(b.text, "import ")):
+		script, ok := b.script()
+		if !ok {
 			continue
 		}
 		n++
@@ -350,8 +382,12 @@ func TestScriptsInDocs(t *testing.T) {
 				}
 			}
 		}
+		if len(imports.FindAllString(script, -1)) == 0 && strings.Contains(script, "import ") {
+			foreign = append(foreign, "// "+b.String()+"\ndeclare const base64: string;\n"+script+"export {};\n")
+		}
 	}
-	if n < 7 {
+	npmtest.CheckClients(t, foreign...)
+	if n < 8 || len(foreign) < 3 {
 		t.Errorf("only %d scripts were found", n)
 	}
 }

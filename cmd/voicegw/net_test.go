@@ -135,6 +135,9 @@ func TestVerify(t *testing.T) {
 		if strings.Contains(one.stdout, "unknown") || strings.Contains(one.stdout, "refuted") {
 			t.Errorf("%s:\n%s", n.name, one.stdout)
 		}
+		if n.name == "session" {
+			shownInReadme(t, one.stdout)
+		}
 	}
 	command(t, nil, "verify", "session", "--property", "V3-lat").want(t, 2, `no property "V3-lat"`, "V3-late-audio")
 	dir := t.TempDir()

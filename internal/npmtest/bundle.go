@@ -2,6 +2,7 @@ package npmtest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,13 +25,37 @@ func Bundle(tb testing.TB, module string) []byte {
 	return out
 }
 
-// CheckTypes has TypeScript read files, as strictly as it can, among the modules of a folder named node_modules beside
-// them. It fails with what TypeScript says.
+// CheckTypes has TypeScript read files, as strictly as it can, among the modules of a folder named
+// node_modules beside them. It fails with what TypeScript says.
 func CheckTypes(tb testing.TB, files ...string) {
 	tb.Helper()
+	checkTypes(tb, append([]string{"--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"}, files...)...)
+}
+
+// CheckClients has TypeScript read scripts that use npm's packages. It takes the types of those
+// packages as they are.
+func CheckClients(tb testing.TB, scripts ...string) {
+	tb.Helper()
+	dir, options := tb.TempDir(), []string{"--skipLibCheck"}
+	if err := os.Symlink(filepath.Join(packages(tb), "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		tb.Fatal(err)
+	}
+	for i, script := range scripts {
+		file := filepath.Join(dir, fmt.Sprintf("client%d.mts", i))
+		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		options = append(options, file)
+	}
+	checkTypes(tb, options...)
+}
+
+// checkTypes runs TypeScript without output and fails with what it says.
+func checkTypes(tb testing.TB, options ...string) {
+	tb.Helper()
 	program := filepath.Join(packages(tb), "node_modules", "typescript", "bin", "tsc")
-	args := append([]string{program, "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit",
-		"--target", "es2022", "--lib", "es2022,dom", "--module", "nodenext"}, files...)
+	args := append([]string{program, "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom",
+		"--module", "nodenext"}, options...)
 	if out, err := exec.Command("node", args...).CombinedOutput(); err != nil {
 		tb.Errorf("npmtest: check types: %v\n%s", err, out)
 	}

@@ -125,7 +125,7 @@ test("mute ends what is measured", () => {
   blocks(l, 0, 1000, 0.0005);
   blocks(l, 1000, 2000, 0.1);
   l.speech("start");
-  l.muted();
+  l.forget();
   l.speech("stop");
   blocks(l, 5000, 5020, 0.1); // the noise of a microphone that is switched on
   equal(l.audible(1, 5032), null, "first audio");
