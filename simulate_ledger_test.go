@@ -58,8 +58,7 @@ func (l *simLedger) until(at time.Time, places ...string) (n int) {
 	return n
 }
 
-// heldFrom returns when the queue to the model was told to hold what is the caller's, and was not released since; end if
-// it was released.
+// heldFrom returns when the queue to the model began to hold what is the caller's; end if it was released since.
 func (l *simLedger) heldFrom(end time.Time) time.Time {
 	held, released := l.prog.Place(string(voicenets.HoldUplink)), l.prog.Place(string(voicenets.ReleaseUplink))
 	for _, at := range l.left[held] {

@@ -23,8 +23,8 @@ func Claims(c Config) []*verify.Property {
 // claimed are the claims, by part.
 func claimed(c Config) []rules {
 	c, _ = c.withDefaults()
-	return []rules{answeredRules(c), speechRules(c), turnRules(c), endpointingRules(c), serverTurnRules(c), consentRules(c),
-		callerSilenceRules(c), textRules(c), modelRules(c),
+	return []rules{answeredRules(c), speechRules(c), turnRules(c), endpointingRules(c), serverTurnRules(c),
+		consentRules(c), callerSilenceRules(c), textRules(c), modelRules(c),
 		playoutRules(c), promptRules(c), earsRules(c), digitRules(c), toolRules(c), modelSilenceRules(c), linkRules(c),
 		creditRules(c), restoreRules(), rotationRules(c), callRules(c), frameRules(c)}
 }

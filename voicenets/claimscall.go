@@ -100,7 +100,8 @@ func callRules(c Config) rules {
 	}
 	if c.Prompts.Has(Fallback) {
 		r.moves = append(r.moves, rule{name: "sorry-said", doc: "It is said before the call ends, unless the caller speaks.",
-			final: true, on: "+leaving[model_lost]", when: "!parting && !in_turn" + and(!c.pauses(), "!unheard"), then: "!ended"})
+			final: true, on: "+leaving[model_lost]", then: "!ended",
+			when: "!parting && !in_turn" + and(!c.pauses(), "!unheard")})
 	}
 	if c.Greeting {
 		r.add(greetingRules())

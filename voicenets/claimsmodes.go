@@ -116,7 +116,8 @@ func consentRules(c Config) rules {
 	}
 	r := rules{part: "consent"}
 	r.states = append(exactly("give_up_on_consent", "considering", "An answer is not waited for for ever."),
-		claim{"asks", "unasked && online && !prompt_due && !replying && !ended", "Consent is asked for as soon as it may be."},
+		claim{"asks", "unasked && online && !prompt_due && !replying && !ended",
+			"Consent is asked for as soon as it may be."},
 		claim{"until", "(unasked || considering) && !unconsented && !ended", "It is asked for until it is given."},
 		claim{"nothing", "unconsented && (in_turn || owing || typed || caller_text || lingering || unheard || weighing) && " +
 			"!ended", "Without consent nothing of the caller's is kept."},
@@ -134,7 +135,8 @@ func consentRules(c Config) rules {
 			keeps: "unconsented unasked considering", says: "!+drop_uplink !+tell_mode"},
 		{name: "withdrawn", doc: "Consent that is taken back drops what is kept of the caller's.", on: "+consent[off]",
 			when: "!unconsented", says: "+drop_uplink",
-			then: "unconsented && deaf && withheld && (unasked || considering) && !(in_turn || owing || typed || digits && !protected || last_handle)"},
+			then: "unconsented && deaf && withheld && (unasked || considering) && " +
+				"!(in_turn || owing || typed || digits && !protected || last_handle)"},
 		{name: "withdrawn-turn", doc: "The model is told that the open turn is over.", on: "+consent[off]",
 			when: "!unconsented && in_turn", says: "+to_model[activity_end]"},
 		{name: "withdrawn-quiet", doc: "No other turn is ended.", on: "+consent[off]", when: "!in_turn",
