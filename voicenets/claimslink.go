@@ -314,7 +314,7 @@ func modelSilenceRules(c Config) rules {
 	if c.manual() {
 		r.moves = append(r.moves, rule{name: "deadline-noise",
 			doc: "Of a turn that may have been a noise the peer is told, and nobody else.",
-			on: "reach_deadline", when: "!said && !greet && !" + forbidden, says: "+tell_mode[no_reply] !+prompt_due[fallback]",
+			on:  "reach_deadline", when: "!said && !greet && !" + forbidden, says: "+tell_mode[no_reply] !+prompt_due[fallback]",
 			then: "!owing && !reply_owed && !model_turn && !nudged && !renewed"})
 	}
 	return r
