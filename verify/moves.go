@@ -147,6 +147,9 @@ func (c Move) boundBy(m *Model, condition func(text string, to *holds) error) (*
 	return b, names.err
 }
 
+// Vacuous reports whether the net has nothing that the claim is about.
+func (b *MoveClaim) Vacuous() bool { return b.on != nil && !slices.Contains(b.on, true) }
+
 // Triggers tells, by index, the steps of which a move must have one for the claim
 // to say anything of it; nil: any.
 func (b *MoveClaim) Triggers() []bool { return b.on }
@@ -202,8 +205,22 @@ func (m *Model) happens(events string) []bool {
 // and by all their last parts.
 type endings struct {
 	transitions map[string][]int32
-	places      map[string]int // how many
+	places      map[string][]int
 	puts        map[string][]deed
+}
+
+// place finds the place that a name means, if exactly one has it in full, or as
+// its last parts where none has it in full.
+func (e *endings) place(m *Model, name string) (int, bool) {
+	list := e.places[name]
+	i := slices.IndexFunc(list, func(i int) bool { return m.places[i].Name == name })
+	switch {
+	case i >= 0:
+		return list[i], true
+	case len(list) == 1:
+		return list[0], true
+	}
+	return -1, false
 }
 
 // deed is a step and the kind of token it puts somewhere; "" if any.
@@ -226,12 +243,12 @@ func eachEnding(name string, fn func(string)) {
 // endings are made when they are first asked for.
 func (m *Model) endings() *endings {
 	m.ends.once.Do(func() {
-		e := &endings{map[string][]int32{}, map[string]int{}, map[string][]deed{}}
+		e := &endings{map[string][]int32{}, map[string][]int{}, map[string][]deed{}}
 		for t := range m.transitions {
 			eachEnding(m.transitions[t].Name, func(n string) { e.transitions[n] = append(e.transitions[n], int32(t)) })
 		}
 		for i := range m.places {
-			eachEnding(m.places[i].Name, func(n string) { e.places[n]++ })
+			eachEnding(m.places[i].Name, func(n string) { e.places[n] = append(e.places[n], i) })
 		}
 		m.eachStep(func(s Step) {
 			m.eachPut(s, func(place int, label string) {
@@ -387,6 +404,26 @@ func Loosely(expr string) *Property {
 	}
 	p.BadPassing, p.loose = nil, true
 	return p.explicitly()
+}
+
+// Vacuous reports whether a net has nothing that a claim is about: none of the
+// events of one about moves, no place or transition of one that Loosely makes. Of
+// other claims it reports false.
+func (p *Property) Vacuous(m *Model) (bool, error) {
+	switch {
+	case p.Moves != nil:
+		claim, err := p.Moves(m)
+		return err == nil && claim.Vacuous(), err
+	case p.loose:
+		e, err := ParseExpr(p.Expr)
+		if err != nil {
+			return false, err
+		}
+		b := &binder{m: m, loose: true}
+		b.expr(e)
+		return b.err == nil && len(b.read)+len(b.asked) == 0, b.err
+	}
+	return false, nil
 }
 
 // Waits says that a transition fires once it was enabled for some time without

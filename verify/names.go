@@ -12,19 +12,12 @@ const nearestMax = 3
 
 // slots resolves the name of a place, or of some kinds of its tokens.
 func (b *binder) slots(name string) []int {
-	base, kinds := name, ""
 	if b.loose {
-		if bare, _, _ := strings.Cut(name, "["); b.m.endings().places[bare] == 0 {
+		if bare, _, _ := strings.Cut(name, "["); len(b.m.endings().places[bare]) == 0 {
 			return nil
 		}
 	}
-	i, problem := lookup(b.placeNames(), name)
-	if i < 0 && strings.HasSuffix(name, "]") {
-		if open := strings.LastIndexByte(name, '['); open >= 0 {
-			base, kinds = name[:open], name[open+1:len(name)-1]
-			i, problem = lookup(b.placeNames(), base)
-		}
-	}
+	i, kinds, problem := b.place(name)
 	if i < 0 {
 		b.fail("place", name, problem)
 		return nil
@@ -45,6 +38,27 @@ func (b *binder) slots(name string) []int {
 		b.fail("place", name, "has no such tokens: its colour has "+strings.Join(b.kinds(i), ", "))
 	}
 	return out
+}
+
+// place looks up a place, or the one of which a name in brackets names kinds of
+// tokens. It returns -1 and what is wrong if there is none.
+func (b *binder) place(name string) (i int, kinds, problem string) {
+	ends, shared := b.m.endings(), len(b.m.places) == len(b.m.prog.Places())
+	if i, ok := ends.place(b.m, name); ok && shared {
+		return i, "", ""
+	}
+	open := strings.LastIndexByte(name, '[')
+	if open >= 0 && strings.HasSuffix(name, "]") && len(ends.places[name]) == 0 {
+		if i, ok := ends.place(b.m, name[:open]); ok && shared {
+			return i, name[open+1 : len(name)-1], ""
+		}
+	}
+	i, problem = lookup(b.placeNames(), name)
+	if i < 0 && open >= 0 && strings.HasSuffix(name, "]") {
+		kinds = name[open+1 : len(name)-1]
+		i, problem = lookup(b.placeNames(), name[:open])
+	}
+	return i, kinds, problem
 }
 
 // isKind reports whether a slot's label, such as "[start,fresh]", has all the

@@ -104,7 +104,7 @@ func TestShippedCertificates(t *testing.T) {
 		t.Skip("the certificates were written; the program must be built again to have them")
 	}
 	start := time.Now()
-	proofs, err := Prover{}.Prove(context.Background(), Shipped()...)
+	proofs, err := Prover{certified: true}.Prove(context.Background(), Shipped()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestShippedCertificates(t *testing.T) {
 func writeCertificates(t *testing.T) {
 	t.Helper()
 	written := memory{}
-	proofs, err := Prover{Cache: written, Anew: true}.Prove(context.Background(), Shipped()...)
+	proofs, err := Prover{Cache: written, Anew: true, certified: true}.Prove(context.Background(), Shipped()...)
 	for _, p := range proofs {
 		err = errors.Join(err, p.Err())
 	}

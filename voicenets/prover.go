@@ -1,7 +1,6 @@
 package voicenets
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +40,8 @@ type Prover struct {
 	// took.
 	Now verify.Clock
 
-	known map[string]*sliceProof // that were proved before
-	shape []*shape               // of the views of the session that mutants are of
-	max   int                    // markings of a slice; 0: markingsMax
+	// certified leaves out the views, which have no certificates.
+	certified bool
 }
 
 // Prove proves sessions. Slices that several of them have are proved once. The
@@ -79,7 +77,7 @@ func (p Prover) prove(ctx context.Context, nets []*petri.Net, configs []Config) 
 	for _, k := range cases {
 		for _, list := range [][]*sliceProof{k.slices, k.views} {
 			for i, s := range list {
-				if same := cmp.Or(slicesOf[s.name()], p.known[s.name()]); same != nil {
+				if same := slicesOf[s.name()]; same != nil {
 					list[i] = same
 					continue
 				}
@@ -143,8 +141,10 @@ func (p Prover) prepare(ctx context.Context, net *petri.Net, c Config) (*proving
 	if err := k.layOut(); err != nil {
 		return nil, err
 	}
-	if err := k.layOutViews(net, p); err != nil {
-		return nil, err
+	if !p.certified {
+		if err := k.layOutViews(net); err != nil {
+			return nil, err
+		}
 	}
 	for _, decide := range []func(context.Context, Prover) ([]Claim, error){o.structural, o.timed, o.rehearsed} {
 		claims, err := decide(ctx, p)
@@ -305,7 +305,6 @@ func (k *proving) viewed(all *Proof) []Claim {
 		}
 		all.Parts = append(all.Parts, PartProof{Name: k.viewOf[n].name, Markings: s.states, Properties: s.props,
 			Source: s.source, Certificate: s.file(), Seconds: s.seconds, data: s.cert})
-		all.Markings += s.states
 	}
 	for i, n := range more {
 		if n > 0 {

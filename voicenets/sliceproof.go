@@ -1,7 +1,6 @@
 package voicenets
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -95,7 +94,7 @@ func (s *sliceProof) find(p Prover) error {
 // again. Only when that fails are the claims asked one by one.
 func (s *sliceProof) explore(ctx context.Context, p Prover) error {
 	s.source = FromNow
-	g, err := verify.ExploreModel(ctx, s.model, verify.Options{Max: cmp.Or(p.max, markingsMax)})
+	g, err := verify.ExploreModel(ctx, s.model, verify.Options{Max: markingsMax})
 	if err != nil {
 		return fmt.Errorf("voicenets: prove %s: %w", s.part.Name, err)
 	}
@@ -114,9 +113,9 @@ func (s *sliceProof) explore(ctx context.Context, p Prover) error {
 		}
 	}
 	if s.view != nil {
-		s.failed, err = s.view.judge(ctx, s.props, cmp.Or(p.max, markingsMax))
+		s.failed, err = s.view.judge(ctx, s.props, markingsMax)
 	} else {
-		s.failed, err = verify.Run(ctx, s.model.Program(), verify.Config{Max: cmp.Or(p.max, markingsMax), Certify: true,
+		s.failed, err = verify.Run(ctx, s.model.Program(), verify.Config{Max: markingsMax, Certify: true,
 			Given: s.part.Given}, s.props...)
 	}
 	if err != nil {

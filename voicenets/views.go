@@ -284,31 +284,37 @@ type viewed struct {
 // layOutViews makes the views of a session and finds out which claims can be
 // asked in each. Claims on views say how our own parts work together, so they are
 // not asked of sessions with others.
-func (k *proving) layOutViews(session *petri.Net, p Prover) error {
+func (k *proving) layOutViews(session *petri.Net) error {
 	if len(k.config.Parts) > 0 {
 		return nil
 	}
 	k.asked = Claims(k.config)
-	for i, v := range views() {
-		s, err := (*shape)(nil), error(nil)
-		if p.shape != nil {
-			s = p.shape[i].of(session)
-		} else if s, err = shapeOf(session, v); err != nil {
+	for _, v := range views() {
+		shape, err := shapeOf(session, v)
+		if err == nil {
+			_, err = k.layOutView(session, v, shape)
+		}
+		if err != nil {
 			return fmt.Errorf("voicenets: view %s: %w", v.name, err)
 		}
-		view := &viewed{name: "view " + v.name, shape: s, net: session, c: k.config}
-		if err := view.layOut(k.asked); err != nil {
-			return fmt.Errorf("voicenets: view %s: %w", v.name, err)
-		}
-		part := verify.Part{Slice: verify.Slice{Name: view.name}}
-		for _, j := range view.asks {
-			part.Props = append(part.Props, k.asked[j])
-		}
-		proof := newSliceProof(view.model, part, nil)
-		proof.view = view
-		k.views, k.viewOf = append(k.views, proof), append(k.viewOf, view)
 	}
 	return nil
+}
+
+// layOutView makes one of them.
+func (k *proving) layOutView(session *petri.Net, v view, s *shape) (*sliceProof, error) {
+	view := &viewed{name: "view " + v.name, shape: s, net: session, c: k.config}
+	if err := view.layOut(k.asked); err != nil {
+		return nil, err
+	}
+	part := verify.Part{Slice: verify.Slice{Name: view.name}}
+	for _, j := range view.asks {
+		part.Props = append(part.Props, k.asked[j])
+	}
+	proof := newSliceProof(view.model, part, nil)
+	proof.view = view
+	k.views, k.viewOf = append(k.views, proof), append(k.viewOf, view)
+	return proof, nil
 }
 
 // layOut closes the view, with every wait open, and finds what can be asked of it.
@@ -324,6 +330,10 @@ func (v *viewed) layOut(claims []*verify.Property) error {
 	v.model = verify.NewModel(prog, verify.RunToCompletion)
 	for i, p := range claims {
 		ok, err := askable(v.model, p)
+		if err == nil && ok {
+			ok, err = p.Vacuous(v.model)
+			ok = !ok
+		}
 		if err != nil {
 			return err
 		}
