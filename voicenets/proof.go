@@ -40,7 +40,11 @@ type Proof struct {
 // Seconds is how long they took together.
 type Claim struct {
 	verify.Result
-	Slice string // that decides it; "": all, or the whole net
+	Slice string // that decides it, or view; "": all slices, or the whole net
+	// View says that views decide it: the session with a part of its environment.
+	// Part is then the part of the session that it is about.
+	View bool
+	Part string
 	// File is the name of its certificate; "" if it has none, because it is
 	// worked out at every start. Source is where that came from.
 	File   string

@@ -293,6 +293,8 @@ func (k *proving) viewed(all *Proof) []Claim {
 	for n, s := range k.views {
 		for j, i := range k.viewOf[n].asks {
 			c := s.claim(j, k.asked[i])
+			c.View = true
+			c.Part, _, _ = strings.Cut(c.Property.Name, "/")
 			switch known := &list[i]; {
 			case s.failed == nil && !s.says[j]:
 			case known.Property == nil, c.Outcome != verify.Proved && known.Outcome == verify.Proved:

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,8 +132,12 @@ func (v *verdicts) finish() error {
 // print prints the verdicts on a net, how each was reached, and the slices they rest on.
 func (v *verdicts) print(n shippedNet, proof *voicenets.Proof, claims []voicenets.Claim, outcome verify.Outcome) {
 	fmt.Fprintf(v.w, "%s: %s\n", n.name, n.doc)
+	v.printViews(claims)
 	for i := range claims {
 		c := &claims[i]
+		if c.View && c.Outcome == verify.Proved && len(v.properties) == 0 {
+			continue
+		}
 		fmt.Fprintf(v.w, "  %-8s %-16s %s\n           (%s)\n", c.Outcome, c.Property.Name, c.Property.Doc, how(c))
 		if c.Outcome != verify.Proved {
 			fmt.Fprintf(v.w, "           %s\n", c.Reason)
@@ -149,8 +154,30 @@ func (v *verdicts) print(n shippedNet, proof *voicenets.Proof, claims []voicenet
 		return
 	}
 	for _, s := range proof.Parts {
-		fmt.Fprintf(v.w, "    slice %-18s %7d markings, %2d claims, %.2f s\n", s.Name, s.Markings, len(s.Properties),
+		name := s.Name
+		if !strings.HasPrefix(name, "view ") {
+			name = "slice " + name
+		}
+		fmt.Fprintf(v.w, "    %-30s %7d markings, %3d claims, %.2f s\n", name, s.Markings, len(s.Properties),
 			float64(s.Seconds))
+	}
+}
+
+// printViews prints how many claims on views are proved of each part of the session: there are hundreds. --json, and
+// --property for one of them, print each.
+func (v *verdicts) printViews(claims []voicenets.Claim) {
+	if len(v.properties) > 0 {
+		return
+	}
+	proved := map[string]int{}
+	for i := range claims {
+		if c := &claims[i]; c.View && c.Outcome == verify.Proved {
+			proved[c.Part]++
+		}
+	}
+	for _, part := range slices.Sorted(maps.Keys(proved)) {
+		fmt.Fprintf(v.w, "  %-8s %-16s %d claims about what comes of each event (explicit, views)\n", verify.Proved, part,
+			proved[part])
 	}
 }
 
@@ -158,7 +185,11 @@ func (v *verdicts) print(n shippedNet, proof *voicenets.Proof, claims []voicenet
 func how(c *voicenets.Claim) string {
 	parts := []string{c.Method}
 	if c.Slice != "" {
-		parts = append(parts, "slice "+c.Slice)
+		if c.View {
+			parts = append(parts, c.Slice)
+		} else {
+			parts = append(parts, "slice "+c.Slice)
+		}
 	}
 	if c.States > 0 {
 		unit := "markings"
