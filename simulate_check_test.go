@@ -86,6 +86,7 @@ func (w *simWorld) judge() {
 			w.judgeAnswers(s, seen)
 			w.judgeCarried(s, seen, record)
 			w.judgePrivate(s, seen)
+			w.judgeCut(s, seen)
 		}
 	}
 	for _, wrong := range w.plan.box.wrongs {
