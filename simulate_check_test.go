@@ -212,8 +212,8 @@ func (w *simWorld) judgeAnswers(s *simCaller, seen *simSeen) {
 	}
 }
 
-// simConfirmed is how much of a question the detector needs to be sure of it. Until then a reply that begins may be taken
-// for what the microphone hears: the echo guard does not know the room yet.
+// simConfirmed is how much of a question the detector needs to be sure of it. A reply that begins before that may
+// explain what the microphone hears: the echo guard does not know the room yet.
 const simConfirmed = 600 * time.Millisecond
 
 // mustBeHeard reports whether a turn begins whenever this caller asks something. What is said over a reply that must be

@@ -33,15 +33,15 @@ type simEar struct {
 	torn    []int16 // what would come after the last samples of generations that were interrupted
 	begins  []int16 // the first samples of generations
 	ends    []int16 // what would come after their last ones
-	rests   []int16 // those of ends at which a function was called: what filled no frame waits for what comes next
-	left    int16   // the first sample of what waits so behind a reply that is over; 0: nothing does
+	rests   []int16 // those of ends at which a function was called: what filled no frame waits
+	left    int16   // the first sample of what waits so behind a reply that is over; 0: none
 	cuts    []simCutOff
 	cut     []time.Duration // the cuts at which a reply was complete
 	sounds  int             // frames of the reply that came
 	seams   []int16         // the first samples of connections: what waited for room when one ended is not said any more
 	seamed  bool            // a reply goes over one
 	dropped int             // samples of it that came and that a clear dropped, so that it must be
-	pads    []int           // of each frame of the reply that was not dropped: the samples that are no speech of the model's
+	pads    []int           // of each frame of the reply that no clear dropped: the samples that are no speech of the model
 
 	last    time.Duration // when something was heard
 	sounded time.Duration // when audio came last

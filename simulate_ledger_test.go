@@ -19,11 +19,12 @@ type simLedger struct {
 	names []string // of the transitions, the part left out
 	left  [][]time.Time
 	came  []int // tokens that entered, or were not let in
-	kept  int   // server mode: frames that came without a connection, and leave as one token
+	kept  int   // server mode: frames without a connection, which leave as one token
 }
 
 func newSimLedger(prog *petri.Program) simLedger {
-	return simLedger{prog: prog, names: simNames(prog), left: make([][]time.Time, len(prog.Places())), came: make([]int, len(prog.Places()))}
+	return simLedger{prog: prog, names: simNames(prog), left: make([][]time.Time, len(prog.Places())),
+		came: make([]int, len(prog.Places()))}
 }
 
 // note notes what an event lets in or puts out.
@@ -70,8 +71,8 @@ func (l *simLedger) until(at time.Time, places ...string) (n int) {
 	return n
 }
 
-// heldFrom returns when the queue to the model was told to hold what is the caller's, and was not released since; end if
-// it was released.
+// heldFrom returns when the queue to the model was told to hold what is the caller's, and was not released since; end
+// if it was released.
 func (l *simLedger) heldFrom(end time.Time) time.Time {
 	held, released := l.prog.Place(string(voicenets.HoldUplink)), l.prog.Place(string(voicenets.ReleaseUplink))
 	for _, at := range l.left[held] {

@@ -555,12 +555,13 @@ type counted struct {
 // be refused.
 func initialPayloads(t *testing.T) {
 	count := Place[*counted]("count")
-	p, err := Compile(&Net{Name: "n", Init: []Token{count.Token(&counted{n: 1})}, Env: env(pA), Out: []Output{{Place: pOut}},
-		Transitions: []Transition{{Name: "add", In: Arcs{pA}, Read: Arcs{count}, Out: And(pOut), Action: func(f *Firing) {
-			c := count.Get(f)
-			c.n, c.list = c.n+1, append(c.list, c.n)
-			pOut.Put(f, fmt.Sprint(c.n, c.list))
-		}}}})
+	p, err := Compile(&Net{Name: "n", Init: []Token{count.Token(&counted{n: 1})}, Env: env(pA),
+		Out: []Output{{Place: pOut}}, Transitions: []Transition{{Name: "add", In: Arcs{pA}, Read: Arcs{count},
+			Out: And(pOut), Action: func(f *Firing) {
+				c := count.Get(f)
+				c.n, c.list = c.n+1, append(c.list, c.n)
+				pOut.Put(f, fmt.Sprint(c.n, c.list))
+			}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
