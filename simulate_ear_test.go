@@ -41,7 +41,7 @@ type simEar struct {
 	seams   []int16         // the first samples of connections: what waited for room when one ended is not said any more
 	seamed  bool            // a reply goes over one
 	dropped int             // samples of it that came and that a clear dropped, so that it must be
-	pads    []int           // of each frame of the reply that no clear dropped: the samples that are no speech of the model
+	pads    []int           // of each frame of the reply that no clear dropped: the samples that the model did not say
 
 	last    time.Duration // when something was heard
 	sounded time.Duration // when audio came last
