@@ -33,11 +33,15 @@ type simEar struct {
 	torn    []int16 // what would come after the last samples of generations that were interrupted
 	begins  []int16 // the first samples of generations
 	ends    []int16 // what would come after their last ones
-	sounds  int     // frames of the reply that came
-	seams   []int16 // the first samples of connections: what waited for room when one ended is not said any more
-	seamed  bool    // a reply goes over one
-	dropped int     // samples of it that came and that a clear dropped, so that it must be
-	pads    []int   // of each frame of the reply that was not dropped: the samples that are no speech of the model's
+	rests   []int16 // those of ends at which a function was called: what filled no frame waits
+	left    int16   // the first sample of what waits so behind a reply that is over; 0: none
+	cuts    []simCutOff
+	cut     []time.Duration // the cuts at which a reply was complete
+	sounds  int             // frames of the reply that came
+	seams   []int16         // the first samples of connections: what waited for room when one ended is not said any more
+	seamed  bool            // a reply goes over one
+	dropped int             // samples of it that came and that a clear dropped, so that it must be
+	pads    []int           // of each frame of the reply that no clear dropped: the samples that the model did not say
 
 	last    time.Duration // when something was heard
 	sounded time.Duration // when audio came last
@@ -47,6 +51,12 @@ type simEar struct {
 	carried simCarried
 	log     []simHeard
 	frames  int // in a row
+}
+
+// simCutOff is the end of a connection that the gateway closed in the middle of a generation.
+type simCutOff struct {
+	at  time.Duration
+	end int16 // what would come next
 }
 
 // simHeard is a line of the story of a call.
@@ -117,21 +127,29 @@ func (e *simEar) follow(at time.Duration, pcm []int16) {
 	if slices.Contains(e.seams, first) {
 		e.seamed = true
 	} else if e.next == 0 {
-		if e.strict && !e.amid && !slices.Contains(e.begins, first) {
-			e.wrong(at, "a reply begins in the middle of what the model said")
-		}
-		e.amid = false
+		e.follows(at, first)
 	} else {
-		ahead := (int(first) - int(e.next) + simRamp) % simRamp
-		behind := (simRamp - ahead) % simRamp
+		after, behind := ahead(e.next, first), ahead(first, e.next)
 		again := e.rewind && (e.seamed || behind <= e.budget*480) && behind+480 >= e.dropped
-		if ahead > simGap && !again || behind+480 < e.dropped {
+		if after > simGap && !again || behind+480 < e.dropped {
 			e.wrong(at, "a reply goes on %d samples after, or %d before the end of what was sent, of which %d were dropped",
-				ahead, behind, e.dropped)
+				after, behind, e.dropped)
 		}
 	}
 	e.rewind, e.dropped = false, 0
 	e.next = simRampNext(pcm[n-1])
+}
+
+// follows wants a reply to begin with a sample where a generation does, or with what waited behind the one before it.
+func (e *simEar) follows(at time.Duration, first int16) {
+	switch {
+	case !e.strict || e.amid || e.left != 0 && first == e.left:
+	case !slices.Contains(e.begins, first):
+		e.wrong(at, "a reply begins in the middle of what the model said")
+	case e.left != 0 && first != e.left && ahead(e.left, first) <= simGap && !near(e.torn, e.left):
+		e.wrong(at, "the last %d samples before a function was called are lost", ahead(e.left, first))
+	}
+	e.amid, e.left = false, 0
 }
 
 // whole wants a frame to be one, of which the first n samples are the model's speech, one after another.
@@ -154,18 +172,36 @@ func (e *simEar) closes(at time.Duration) {
 	switch {
 	case e.sounds == 0:
 		e.wrong(at, "a reply is complete of which nothing was heard")
-	case e.strict && e.tagged && e.next != 0 && !slices.Contains(e.ends, e.next) && !e.tears():
+	case e.strict && e.tagged && e.next != 0 && !e.ended():
 		e.wrong(at, "a reply is complete, and the model said more")
 	case e.tagged && e.dropped > 480:
 		e.wrong(at, "a reply is complete of which %d samples were dropped", e.dropped)
 	}
 }
 
-// tears reports whether the reply ends less than a frame before the end of a generation that was interrupted.
-func (e *simEar) tears() bool {
-	return slices.ContainsFunc(e.torn, func(end int16) bool {
-		return (int(end)-int(e.next)+simRamp)%simRamp <= simGap
-	})
+// ended reports whether the reply that is over may end where it did: where a generation did, or less than a frame
+// before that if it was interrupted, waits for a function, or was cut by the gateway.
+func (e *simEar) ended() bool {
+	switch {
+	case slices.Contains(e.ends, e.next) || near(e.torn, e.next):
+	case near(e.rests, e.next):
+		e.left = e.next
+	default:
+		i := slices.IndexFunc(e.cuts, func(c simCutOff) bool { return ahead(e.next, c.end) <= simGap })
+		if i < 0 {
+			return false
+		}
+		e.cut = append(e.cut, e.cuts[i].at)
+	}
+	return true
+}
+
+// ahead is how many samples one that comes later is ahead of another.
+func ahead(from, to int16) int { return (int(to) - int(from) + simRamp) % simRamp }
+
+// near reports whether a sample is less than a frame before one of some ends.
+func near(ends []int16, sample int16) bool {
+	return slices.ContainsFunc(ends, func(end int16) bool { return ahead(sample, end) <= simGap })
 }
 
 // drops notes that a clear dropped the last samples of a reply.

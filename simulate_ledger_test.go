@@ -15,13 +15,16 @@ import (
 
 // simLedger is when tokens left a net, by place. What carries them loses none and adds none.
 type simLedger struct {
-	prog *petri.Program
-	left [][]time.Time
-	came []int // tokens that entered, or were not let in
+	prog  *petri.Program
+	names []string // of the transitions, the part left out
+	left  [][]time.Time
+	came  []int // tokens that entered, or were not let in
+	kept  int   // server mode: frames without a connection, which leave as one token
 }
 
 func newSimLedger(prog *petri.Program) simLedger {
-	return simLedger{prog: prog, left: make([][]time.Time, len(prog.Places())), came: make([]int, len(prog.Places()))}
+	return simLedger{prog: prog, names: simNames(prog), left: make([][]time.Time, len(prog.Places())),
+		came: make([]int, len(prog.Places()))}
 }
 
 // note notes what an event lets in or puts out.
@@ -39,6 +42,16 @@ func (l *simLedger) fired(e petri.Event) {
 		for range out.N {
 			l.left[out.Place] = append(l.left[out.Place], time.Now())
 		}
+	}
+	switch name := l.names[e.Index]; {
+	case name == "keep_frame":
+		l.kept = min(l.kept+1, voicenets.TurnFramesMax)
+	case strings.HasPrefix(name, "withdraw_consent"):
+		l.kept = 0
+	case name == "restore_backlog":
+		up := l.prog.Place(string(voicenets.AudioUp))
+		l.left[up] = append(l.left[up], slices.Repeat([]time.Time{time.Now()}, l.kept)...)
+		l.kept = 0
 	}
 }
 
@@ -188,11 +201,14 @@ type simEnds struct {
 	ended   string   // why it ended; empty: it did not, or was told to
 }
 
-func newSimEnds(prog *petri.Program) (e simEnds) {
+func newSimEnds(prog *petri.Program) simEnds { return simEnds{names: simNames(prog)} }
+
+// simNames are the names of the transitions, the part left out.
+func simNames(prog *petri.Program) (names []string) {
 	for _, t := range prog.Transitions() {
-		e.names = append(e.names, t.Name[strings.LastIndexByte(t.Name, '/')+1:])
+		names = append(names, t.Name[strings.LastIndexByte(t.Name, '/')+1:])
 	}
-	return e
+	return names
 }
 
 // note follows an event.

@@ -142,6 +142,7 @@ func (c *simConn) Close(code int, reason string) error {
 		defer c.model.mu.Unlock()
 		c.model.closed++
 		c.closed = true
+		c.model.cuts()
 	})
 	return c.Conn.Close(code, reason)
 }
@@ -202,11 +203,11 @@ func (c *simConn) Recv(ctx context.Context, m *live.ServerMessage) error {
 		c.model.mark(m)
 		c.model.over(c.turn.Load())
 	case m.Kind == live.ServerInterrupted || m.Kind == live.ServerGenerationComplete || m.Kind == live.ServerTurnComplete:
-		c.model.pauses(m.Kind == live.ServerInterrupted)
+		c.model.pauses(m.Kind)
 		c.model.line.wrongUnless(true, "<- model: %v", m.Kind)
 	case m.Kind == live.ServerToolCall || m.Kind == live.ServerToolCancel:
 		c.called(m)
-		c.model.pauses(false) // until there is a result, perhaps
+		c.model.pauses(m.Kind) // until there is a result, perhaps
 		c.model.line.wrongUnless(true, "<- model: %v %s %s %v", m.Kind, m.Call.ID, m.Call.Name, m.IDs)
 	case m.Kind != live.ServerUsage && m.Kind != live.ServerResumption && m.Kind != live.ServerModelTranscript &&
 		m.Kind != live.ServerCallerTranscript:
@@ -249,17 +250,31 @@ func (m *simModel) isClosed() {
 }
 
 // pauses notes that a generation is over. What was said last of one that was interrupted may fill no frame.
-func (m *simModel) pauses(torn bool) {
+// What it said last before a function was called waits until it fills one.
+func (m *simModel) pauses(kind live.ServerKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.speaks = false
 	m.generations++
 	m.line.mu.Lock()
 	defer m.line.mu.Unlock()
-	if end := simRampNext(m.ramp); torn {
-		m.line.ear.torn = append(m.line.ear.torn, end)
-	} else {
-		m.line.ear.ends = append(m.line.ear.ends, end)
+	end, ear := simRampNext(m.ramp), &m.line.ear
+	switch kind {
+	case live.ServerInterrupted:
+		ear.torn = append(ear.torn, end)
+	case live.ServerToolCall, live.ServerToolCancel:
+		ear.ends, ear.rests = append(ear.ends, end), append(ear.rests, end)
+	default:
+		ear.ends = append(ear.ends, end)
+	}
+}
+
+// cuts notes that the gateway closes the connection, perhaps in the middle of a generation. m.mu is held.
+func (m *simModel) cuts() {
+	if m.speaks {
+		m.line.mu.Lock()
+		defer m.line.mu.Unlock()
+		m.line.ear.cuts = append(m.line.ear.cuts, simCutOff{m.line.now(), simRampNext(m.ramp)})
 	}
 }
 

@@ -4,6 +4,7 @@ package voicegw_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,4 +116,22 @@ func (w *simWorld) judgePrivate(s *simCaller, seen *simSeen) {
 			return
 		}
 	}
+}
+
+// judgeCut wants a reply that was complete when the gateway closed its connection to have been cut by the caller, who
+// withdrew consent at that moment.
+func (w *simWorld) judgeCut(s *simCaller, seen *simSeen) {
+	for _, at := range s.line.ear.cut {
+		if !seen.private.began("unconsented", s.line.began.Add(at)) {
+			w.wrongOf(s, "a reply is complete, and the model said more: the gateway closed its connection at %v", at)
+		}
+	}
+}
+
+// began reports whether a state began at a time.
+func (p *simPrivate) began(state string, at time.Time) bool {
+	from, on := p.since[state]
+	return on && from.Equal(at) || slices.ContainsFunc(p.spans, func(s simShut) bool {
+		return s.why == state && s.from.Equal(at)
+	})
 }

@@ -137,6 +137,10 @@ func (c *compiler) initial() {
 			c.errs.add("initial token at %q: %s", p.Name, problem)
 			continue
 		}
+		if what := shared(t.value); what != "" {
+			c.errs.add("initial token at %q: machines would share its %s", p.Name, what)
+			continue
+		}
 		slot := int32(p.Slot + kind)
 		c.p.initial[slot]++
 		c.p.init = append(c.p.init, t)

@@ -57,7 +57,7 @@ func (p *Program) Start() *Machine {
 		i := p.byName[t.place]
 		slot := int32(p.places[i].col.slotOfValue(t.value, 0))
 		if s := m.stores[i]; s != nil {
-			s.pushAny(slot, t.value)
+			s.pushAny(slot, owned(t.value))
 		}
 	}
 	copy(m.count, p.initial)

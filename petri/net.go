@@ -29,7 +29,8 @@ type Net struct {
 	Sinks []AnyPlace
 	// Final ends the run: once it is marked nothing fires and nothing enters.
 	Final AnyPlace
-	// Init is the initial marking.
+	// Init is the initial marking. Each machine gets a copy of what a payload
+	// points to; a payload that machines would share even so is refused.
 	Init []Token
 
 	// Imported marks a net of the field that was read from a file: parts that

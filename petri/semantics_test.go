@@ -541,6 +541,61 @@ func colourSentences() []sentence {
 				}
 			}
 		}},
+		{"4.8", "initial_payloads_of_ones_own", initialPayloads},
+	}
+}
+
+// counted is a payload that actions change.
+type counted struct {
+	n    int
+	list []int
+}
+
+// initialPayloads wants each machine to start with a copy of what the net declares, and a copy that would not be one to
+// be refused.
+func initialPayloads(t *testing.T) {
+	count := Place[*counted]("count")
+	p, err := Compile(&Net{Name: "n", Init: []Token{count.Token(&counted{n: 1})}, Env: env(pA),
+		Out: []Output{{Place: pOut}}, Transitions: []Transition{{Name: "add", In: Arcs{pA}, Read: Arcs{count},
+			Out: And(pOut), Action: func(f *Firing) {
+				c := count.Get(f)
+				c.n, c.list = c.n+1, append(c.list, c.n)
+				pOut.Put(f, fmt.Sprint(c.n, c.list))
+			}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		m := p.Start()
+		if err := m.Inject(0, pA.Token(Unit{})); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "out", fmt.Sprint(m.Advance(0).Out[0].Value()), "2 [1]")
+	}
+	type named map[string]int
+	for _, c := range []struct {
+		what AnyPlace
+		tok  Token
+		bad  string
+	}{
+		{count, count.Token(nil), ""},
+		{count, count.Token(&counted{list: []int{}}), ""},
+		{count, count.Token(&counted{list: make([]int, 1)}), "[]int"},
+		{Place[[]int]("p"), Place[[]int]("p").Token([]int{1}), "[]int"},
+		{Place[named]("p"), Place[named]("p").Token(named{}), "petri.named"},
+		{Place[[1]func()]("p"), Place[[1]func()]("p").Token([1]func(){func() {}}), "func()"},
+		{Place[**int]("p"), Place[**int]("p").Token(new(*int)), ""},
+		{Place[**counted]("p"), Place[**counted]("p").Token(new(&counted{})), "*petri.counted"},
+		{Place[fmt.Stringer]("p"), Place[fmt.Stringer]("p").Token(time.Second), ""},
+		{Place[fmt.Stringer]("p"), Place[fmt.Stringer]("p").Token(new(strings.Builder)), ""},
+		{Place[*any]("p"), Place[*any]("p").Token(new(any(&counted{}))), "*petri.counted"},
+	} {
+		want := "<nil>"
+		if c.bad != "" {
+			want = fmt.Sprintf("petri: initial token at %q: machines would share its %s", c.what, c.bad)
+		}
+		_, err := Compile(&Net{Name: "n", Init: []Token{c.tok}, Sinks: []AnyPlace{c.what}})
+		same(t, "refusal", fmt.Sprint(err), want)
 	}
 }
 

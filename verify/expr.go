@@ -74,6 +74,8 @@ type binder struct {
 	look  look
 	loose bool // names that the net does not have are no error
 
+	missing int // of these, how many
+
 	read  []int   // slots that were looked up
 	asked []int32 // transitions
 	dead  bool    // asks whether the net is dead
@@ -196,6 +198,7 @@ func (b *binder) tooLarge(t term) {
 
 func (n can) bind(b *binder) holds {
 	if b.loose && b.neverCan(n.name) {
+		b.missing++
 		return func([]int32) bool { return false }
 	}
 	t := b.transition(n.name)

@@ -124,9 +124,20 @@ func (k *checker) total(s sum, names *binder) func([]int32) wide {
 		slot   int
 	}
 	var parts []part
+	plain := true
 	for _, t := range s.terms {
 		for _, slot := range names.slots(t.name) {
 			parts = append(parts, part{uint64(t.factor), slot})
+			plain = plain && t.factor == 1
+		}
+	}
+	if plain { // a number below 10^18 and at most 2^16 counts
+		return func(m []int32) wide {
+			low := uint64(s.add)
+			for i := range parts {
+				low += uint64(m[parts[i].slot])
+			}
+			return wide{low: low}
 		}
 	}
 	return func(m []int32) wide {

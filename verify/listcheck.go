@@ -22,6 +22,8 @@ func (k *checker) read() error {
 		return refusal("its method %q is unknown", k.cert.Method)
 	case k.cert.Count < 1 || k.cert.Count > classesMax:
 		return refusal("it lists %d classes", k.cert.Count)
+	case k.cert.raw != nil:
+		return k.readList(string(k.cert.raw), nil)
 	}
 	markings, err := inflate(k.cert.Markings, k.cert.Count*k.slots)
 	if err != nil {

@@ -1,5 +1,7 @@
 package verify
 
+import "context"
+
 // acts are the claims about moves that a checker judges. It shares with
 // exploration which names mean what, and what a claim says of a move; the moves
 // and the conditions are its own. A nil acts judges nothing.
@@ -66,4 +68,11 @@ func (a *acts) said(says []bool) {
 	for i, place := range a.places {
 		says[place] = a.index.says[i]
 	}
+}
+
+// through goes through the certificate, and notes which claims say anything.
+func (k *checker) through(ctx context.Context) error {
+	err := k.run(ctx)
+	k.acts.said(k.says)
+	return err
 }

@@ -406,24 +406,24 @@ func Loosely(expr string) *Property {
 	return p.explicitly()
 }
 
-// Vacuous reports whether a net has nothing that a claim is about: none of the
-// events of one about moves, no place or transition of one that Loosely makes. Of
-// other claims it reports false.
-func (p *Property) Vacuous(m *Model) (bool, error) {
-	switch {
-	case p.Moves != nil:
+// Fits reports whether a net has what a claim is about: some event of one about
+// moves, all that an expression names, or some of it if Loosely made the claim. Of
+// other claims it reports true.
+func (p *Property) Fits(m *Model) (bool, error) {
+	if p.Moves != nil {
 		claim, err := p.Moves(m)
-		return err == nil && claim.Vacuous(), err
-	case p.loose:
-		e, err := ParseExpr(p.Expr)
-		if err != nil {
-			return false, err
-		}
-		b := &binder{m: m, loose: true}
-		b.expr(e)
-		return b.err == nil && len(b.read)+len(b.asked) == 0, b.err
+		return err == nil && !claim.Vacuous(), err
 	}
-	return false, nil
+	if p.Expr == "" {
+		return true, nil
+	}
+	e, err := ParseExpr(p.Expr)
+	if err != nil {
+		return false, err
+	}
+	b := &binder{m: m, loose: true}
+	b.expr(e)
+	return (p.loose || b.missing == 0) && len(b.read)+len(b.asked) > 0, b.err
 }
 
 // Waits says that a transition fires once it was enabled for some time without

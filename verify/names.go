@@ -14,6 +14,7 @@ const nearestMax = 3
 func (b *binder) slots(name string) []int {
 	if b.loose {
 		if bare, _, _ := strings.Cut(name, "["); len(b.m.endings().places[bare]) == 0 {
+			b.missing++
 			return nil
 		}
 	}

@@ -306,7 +306,7 @@ func (k *proving) viewed(all *Proof) []Claim {
 			}
 		}
 		all.Parts = append(all.Parts, PartProof{Name: k.viewOf[n].name, Markings: s.states, Properties: s.props,
-			Source: s.source, Certificate: s.file(), Seconds: s.seconds, data: s.cert})
+			Source: s.source, Seconds: s.seconds})
 	}
 	for i, n := range more {
 		if n > 0 {

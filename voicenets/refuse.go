@@ -120,12 +120,8 @@ func (r *refusal) unproved(ctx context.Context, s *sliceProof) (string, error) {
 		}
 		return "", nil
 	}
-	cert, err := g.Certify(s.props...)
-	if err != nil {
+	if _, err := g.Confirm(ctx, s.props...); !errors.Is(err, verify.ErrCertificate) {
 		return "", err
 	}
-	if err = cert.Check(ctx, s.model, s.props...); errors.Is(err, verify.ErrCertificate) {
-		return s.part.Name, nil
-	}
-	return "", err
+	return s.part.Name, nil
 }

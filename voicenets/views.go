@@ -329,11 +329,7 @@ func (v *viewed) layOut(claims []*verify.Property) error {
 	}
 	v.model = verify.NewModel(prog, verify.RunToCompletion)
 	for i, p := range claims {
-		ok, err := askable(v.model, p)
-		if err == nil && ok {
-			ok, err = p.Vacuous(v.model)
-			ok = !ok
-		}
+		ok, err := p.Fits(v.model)
 		if err != nil {
 			return err
 		}
@@ -445,7 +441,7 @@ func (v view) closure(session *petri.Net, closed *petri.Program, c Config) (muta
 		}
 	}
 	for _, p := range Claims(c) {
-		if ok, err := askable(m, p); err != nil {
+		if ok, err := p.Fits(m); err != nil {
 			return cl, err
 		} else if ok {
 			cl.Properties = append(cl.Properties, p)
@@ -468,21 +464,6 @@ func (v view) closure(session *petri.Net, closed *petri.Program, c Config) (muta
 	cl.Open = func(n *petri.Net) (*petri.Net, error) { return s.of(n).open(n) }
 	cl.Close = func(n *petri.Net) (*petri.Net, error) { return s.of(n).close(n, c) }
 	return cl, nil
-}
-
-// askable reports whether a view has what a claim must have to be asked.
-func askable(m *verify.Model, p *verify.Property) (bool, error) {
-	var err error
-	if p.Bad != nil {
-		_, err = p.Bad(m)
-	} else {
-		_, err = p.Moves(m)
-	}
-	var absent *verify.NameError
-	if errors.As(err, &absent) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // structural reports whether the structure of a view proves a property, and has

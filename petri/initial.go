@@ -1,0 +1,53 @@
+package petri
+
+import "reflect"
+
+// owned returns the payload of an initial token for one machine. What a pointer points to is copied, so that no
+// machine sees what the actions of another do to it.
+func owned(payload any) any {
+	v := reflect.ValueOf(payload)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return payload
+	}
+	c := reflect.New(v.Type().Elem())
+	c.Elem().Set(v.Elem())
+	return c.Convert(v.Type()).Interface()
+}
+
+// shared names the type of what machines would share of an initial payload although each owns a copy; "" if they share
+// nothing.
+func shared(payload any) string {
+	v := reflect.ValueOf(payload)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	return sharedIn(v)
+}
+
+func sharedIn(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		if !v.IsZero() {
+			return v.Type().String()
+		}
+	case reflect.Slice:
+		if v.Cap() > 0 {
+			return v.Type().String()
+		}
+	case reflect.Interface:
+		return sharedIn(v.Elem())
+	case reflect.Array:
+		for i := range v.Len() {
+			if what := sharedIn(v.Index(i)); what != "" {
+				return what
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if what := sharedIn(v.Field(i)); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
