@@ -9,6 +9,7 @@ BENCH    ?= .
 CALLS    ?= 1000
 CONFIG   ?=
 COUNT    ?= 1
+EVERY    ?= 1
 FUZZTIME ?= 10s
 MUTANTS  ?=
 PKG      ?= ./...
@@ -60,9 +61,9 @@ sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: 
 		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' . \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 
-mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/ CONFIG=consent)
+mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/ CONFIG=consent EVERY=4)
 	$(GO) test ./voicenets -run '^TestMutants$(if $(CONFIG),Refused)$$' -count 1 -timeout 0 -v -mutation \
-		-mutants '$(MUTANTS)' -config '$(CONFIG)' \
+		-mutants '$(MUTANTS)' -config '$(CONFIG)' -every '$(EVERY)' \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 
 bench: ## benchmarks with allocations (PKG=./audio BENCH=Resample COUNT=5)

@@ -195,8 +195,15 @@ func TestProveVariants(t *testing.T) {
 func TestProveOtherTimings(t *testing.T) {
 	ctx, cache := context.Background(), memory{}
 	c := Config{ConfirmWindow: 700 * time.Millisecond, BudgetFrames: 2}
+	prove := func() (*Proof, error) {
+		list, err := Prover{Cache: cache, certified: true}.Prove(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return list[0], list[0].Err()
+	}
 	for _, want := range []Source{FromNow, FromCache} {
-		p, err := Prove(ctx, c, cache)
+		p, err := prove()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +216,7 @@ func TestProveOtherTimings(t *testing.T) {
 			bad := append([]byte(nil), good...)
 			bad[i] ^= 4
 			cache[name] = bad
-			if _, err := Prove(ctx, c, cache); err == nil {
+			if _, err := prove(); err == nil {
 				t.Fatalf("byte %d of the certificate %s was changed and it was taken", i, name)
 			}
 		}
@@ -217,7 +224,7 @@ func TestProveOtherTimings(t *testing.T) {
 			if cache[name] = data; other == name || strings.Contains(string(data), name) {
 				continue
 			}
-			if _, err := Prove(ctx, c, cache); !errors.Is(err, verify.ErrCertificate) {
+			if _, err := prove(); !errors.Is(err, verify.ErrCertificate) {
 				t.Errorf("the certificate of another slice: %v", err)
 			}
 			break

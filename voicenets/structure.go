@@ -21,7 +21,7 @@ func Structure(c Config) []*verify.Property {
 			verify.FreshCommits("send_frame", "play_again")),
 		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(AudioUp))),
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
-		unanswered(), unhurried(), settled(), accepted(), spoken(), chainsEnd(),
+		unanswered(), unhurried(), settled(), accepted(), spoken(), chainsEnd(), renewed(),
 	}
 	list = append(list, private()...)
 	for s := range Slot(c.ToolSlots) {
@@ -33,6 +33,25 @@ func Structure(c Config) []*verify.Property {
 func called(name, doc string, p *verify.Property) *verify.Property {
 	p.Name, p.Doc = name, doc
 	return p
+}
+
+// renewed is that a generation begins with whatever makes old what came before
+// it: the end of a reply, a prompt, a turn of the caller's.
+func renewed() *verify.Property {
+	return ofProgram("V3-renewed", "What ends a reply, begins a prompt or opens a turn begins a generation.",
+		func(p *petri.Program) []string {
+			var out []string
+			ends := []NoticeKind{ReplyCut, ReplyComplete, ReplyLost}
+			for _, t := range p.Transitions() {
+				begins := hasPut(p, t, string(PlayPrompt), "") || hasPut(p, t, string(ToModel), ActivityStart.String()) ||
+					hasPut(p, t, string(TextUp), "") && !looks(string(inTurn))(p, t) ||
+					slices.ContainsFunc(ends, func(k NoticeKind) bool { return hasPut(p, t, string(TellReply), k.String()) })
+				if begins && !t.Bump {
+					out = append(out, t.Name+" begins no generation")
+				}
+			}
+			return out
+		})
 }
 
 // considerate are that the stages of silence wait (V5).
