@@ -320,8 +320,12 @@ func promptRules(c Config) rules {
 	if c.Prompts == 0 {
 		return rules{}
 	}
+	due := "prompt_due"
+	if c.Prompts.Has(Notify) { // which waits for the connection
+		due = "(prompt_due > prompt_due[notify] || prompt_due && online)"
+	}
 	r := rules{part: "prompts", states: []claim{
-		{"begins", "prompt_due && !(replying || parked || in_turn || speaking) && !ended",
+		{"begins", due + " && !(replying || parked || in_turn || speaking) && !ended",
 			"A prompt is given as soon as it may be."},
 		{"late", "prompt_due[fallback] && (replying || in_turn) && !ended", "A prompt whose time is over is dropped."},
 		{"one", "prompt_due > 1 || prompting > 1", "There is one prompt."},

@@ -22,6 +22,11 @@ const (
 // markingsMax is how many markings one slice may have.
 const markingsMax = 1 << 19
 
+// viewMax is how many markings a view may have. A larger one, of a session with
+// many tools or all that can be had, is left out, and claims that no other view
+// decides are not listed.
+const viewMax = 25_000
+
 // Prover proves sessions: it checks the certificates that ship, or that its
 // cache has, for exactly these slices with these claims, and proves now what has
 // none. What needs no certificate it works out each time: what the structure

@@ -84,7 +84,7 @@ func (r *refusal) refused(ctx context.Context, mutant *petri.Net) (string, error
 		}
 	}
 	k.asked = Claims(o.config)
-	for i, v := range views() {
+	for i, v := range views(o.config) {
 		s, err := k.layOutView(mutant, v, r.shapes[i].of(mutant))
 		if err != nil {
 			return "", err

@@ -28,9 +28,10 @@ type view struct {
 // dialsFresh leaves only dials that succeed, with a conversation that begins.
 const dialsFresh = "dialled_resumed dialled_unreachable dialled_turned_away dialled_withheld"
 
-// views cover a session between them, the largest last.
-func views() []view {
-	return []view{
+// views cover a session between them, the largest last. Who must agree to be
+// listened to may do so in each.
+func views(c Config) []view {
+	list := []view{
 		{name: "talk", env: []petri.AnyPlace{SpeechEdge, ModelAudio, ModelSignal, PeerAck}},
 		{name: "text", env: []petri.AnyPlace{CallerText, ModelAudio, ModelSignal, Hold, Protect}},
 		{name: "text over speech", env: []petri.AnyPlace{CallerText, SpeechEdge, ModelAudio}},
@@ -60,6 +61,12 @@ func views() []view {
 		{name: "link and speech", env: []petri.AnyPlace{Dialled, LinkDown, SpeechEdge, CallerAudio},
 			without: "dialled_turned_away dialled_withheld"},
 	}
+	for i := range list {
+		if v := &list[i]; c.Consent && v.name != "ears" {
+			v.env, v.without = append(v.env, Consent), v.without+" consent_off"
+		}
+	}
+	return list
 }
 
 // shape is what a session has in a view.
@@ -289,7 +296,7 @@ func (k *proving) layOutViews(session *petri.Net) error {
 		return nil
 	}
 	k.asked = Claims(k.config)
-	for _, v := range views() {
+	for _, v := range views(k.config) {
 		shape, err := shapeOf(session, v)
 		if err == nil {
 			_, err = k.layOutView(session, v, shape)
@@ -406,7 +413,7 @@ func Views(c Config) ([]mutate.Closure, error) {
 		return nil, fmt.Errorf("voicenets: views: %w", err)
 	}
 	var list []mutate.Closure
-	for _, v := range views() {
+	for _, v := range views(c) {
 		cl, err := v.closure(session, closed, c)
 		if err != nil {
 			return nil, fmt.Errorf("voicenets: view %s: %w", v.name, err)
