@@ -35,6 +35,7 @@ type downItem struct {
 	words  *voicenets.Words
 	msg    *transport.Message
 	notice voicenets.Notice
+	heard  int64 // with the notice that a reply ended: how many ms of it were heard
 	ready  bool // the call stands
 }
 
@@ -142,6 +143,7 @@ func (d *downlink) item(ctx context.Context, it downItem) error {
 		d.msg = transcript(it.words)
 	default:
 		d.msg = message(it.notice)
+		d.msg.HeardMS = it.heard
 	}
 	return d.tell(ctx, &d.msg)
 }

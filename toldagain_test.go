@@ -144,3 +144,29 @@ func TestWordsShareTheFateOfTheirAudio(t *testing.T) {
 		})
 	}
 }
+
+// TestEndSaysHowMuchWasHeard: the end of a reply says how much of it the caller heard.
+func TestEndSaysHowMuchWasHeard(t *testing.T) {
+	for name, cut := range map[string]func(p *phone, s *voicegw.Session){
+		"complete":  func(*phone, *voicegw.Session) {},
+		"barge-in":  func(p *phone, _ *voicegw.Session) { p.say(speech("long", 16000)) },
+		"text":      func(_ *phone, s *voicegw.Session) { _ = s.Text("stop") },
+		"call over": func(_ *phone, s *voicegw.Session) { _ = s.HandOff("somebody else") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, sessions := withSession(voicegw.Config{})
+			inBubble(t, plan{model: long(), gw: cfg}, func(w *world) {
+				p := w.call(hello(), manner{})
+				generation := p.reply(2 * time.Second)
+				cut(p, <-sessions)
+				end := p.turn(transport.StateEnd)
+				heard := p.playedMS(generation)
+				// What was played since the last acknowledgement, 100 ms before, is not known.
+				if end.Generation != generation || end.HeardMS < 1900 || end.HeardMS > heard || heard-end.HeardMS > 120 {
+					t.Errorf("the end of turn %d says that %d ms were heard; %d of turn %d were", end.Generation, end.HeardMS,
+						heard, generation)
+				}
+			})
+		})
+	}
+}
