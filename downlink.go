@@ -36,7 +36,7 @@ type downItem struct {
 	msg    *transport.Message
 	notice voicenets.Notice
 	heard  int64 // with the notice that a reply ended: how many ms of it were heard
-	ready  bool // the call stands
+	ready  bool  // the call stands
 }
 
 func newDownlink(c *call) *downlink {

@@ -53,8 +53,8 @@ func modelSilence(c Config) *petri.Net {
 	if c.manual() { // elsewhere all that waits for a reply was said for certain, and speech opens no turn
 		n.Transitions = append(n.Transitions,
 			petri.Transition{Name: "admit_at_deadline", In: petri.Arcs{overdue}, Inhibit: with(forbidden, said),
-				Reset: petri.Arcs{modelTurn, owing, wordsAhead()}, Out: petri.And(TellMode.Is(NoReply)), Action: tell(TellMode, NoReply),
-				Priority: 1})
+				Reset: petri.Arcs{modelTurn, owing, wordsAhead()}, Out: petri.And(TellMode.Is(NoReply)),
+				Action: tell(TellMode, NoReply), Priority: 1})
 	}
 	return below(n, silenceLayer)
 }

@@ -148,7 +148,8 @@ func decodeMessage(b []byte, m *transport.Message) error {
 	case "turn":
 		takeState(o, m, transport.StateStart, transport.StatePause, transport.StateResume, transport.StateEnd)
 		takeGeneration(o, m)
-		m.TurnEnd, m.HeardMS = transport.TurnEnd(o.text("reason", transport.IDLenMax)), o.whole("heard_ms", transport.GenerationMax)
+		m.TurnEnd = transport.TurnEnd(o.text("reason", transport.IDLenMax))
+		m.HeardMS = o.whole("heard_ms", transport.GenerationMax)
 	case "transcript":
 		takeTranscript(o, m)
 	case "clear":
