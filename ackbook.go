@@ -88,6 +88,13 @@ func (b *ackBook) find(generation uint64) int {
 	return len(b.clears)
 }
 
+// heardMS is how much of a generation on the wire was heard so far.
+func (b *ackBook) heardMS(generation uint64) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.counter.PlayedMS(generation)
+}
+
 // giveUp counts everything that is handed over as heard.
 func (b *ackBook) giveUp() {
 	b.mu.Lock()

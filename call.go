@@ -317,8 +317,7 @@ func (c *call) out(work context.Context, t petri.Token) {
 		c.mic.playing(v.PCM)
 		c.down.put(downItem{frame: v})
 	case voicenets.Notice:
-		c.noticed(v)
-		c.down.put(downItem{notice: v})
+		c.down.put(downItem{notice: v, heard: c.noticed(v)})
 	case *voicenets.Words:
 		if l, _ := v.Link.(*link); l != nil && l.number > c.forgot {
 			c.talk.add(v.Who, v.Text)
@@ -414,8 +413,9 @@ func (c *call) entered(d *voicenets.Digits) {
 }
 
 // noticed keeps what the detector must know of a reply, because one that is
-// heard may echo, and the book of what was handed over.
-func (c *call) noticed(n voicenets.Notice) {
+// heard may echo, and the book of what was handed over. At the end of a reply it
+// returns how many ms of it were heard.
+func (c *call) noticed(n voicenets.Notice) (heardMS int64) {
 	c.tally.notice(n.Kind)
 	switch n.Kind {
 	case voicenets.ReplyStarted:
@@ -424,12 +424,14 @@ func (c *call) noticed(n voicenets.Notice) {
 	case voicenets.ReplyCut, voicenets.ReplyComplete, voicenets.ReplyLost:
 		c.mic.raised.Store(false)
 		c.reply = 0
+		return c.acks.heardMS(wire(n.Gen))
 	case voicenets.ClearPlayout:
 		c.acks.cleared(n.Gen)
 		c.mic.cleared()
 	case voicenets.HoldEnded, voicenets.ProtectEnded, voicenets.ConsentGiven:
 		c.mic.reopen.Store(true) // a caller in mid-speech is heard from now on
 	}
+	return 0
 }
 
 // endReply tells the peer of a reply that the end of the call cuts short.
@@ -442,7 +444,7 @@ func (c *call) endReply(e voicenets.End) {
 		why = transport.TurnModelLost
 	}
 	c.down.put(downItem{msg: &transport.Message{Kind: transport.MessageTurn, State: transport.StateEnd, TurnEnd: why,
-		Generation: c.reply}})
+		Generation: c.reply, HeardMS: c.acks.heardMS(c.reply)}})
 }
 
 // inject puts a token into the net, unless ctx is done. While the net cannot

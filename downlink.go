@@ -35,7 +35,8 @@ type downItem struct {
 	words  *voicenets.Words
 	msg    *transport.Message
 	notice voicenets.Notice
-	ready  bool // the call stands
+	heard  int64 // with the notice that a reply ended: how many ms of it were heard
+	ready  bool  // the call stands
 }
 
 func newDownlink(c *call) *downlink {
@@ -142,6 +143,7 @@ func (d *downlink) item(ctx context.Context, it downItem) error {
 		d.msg = transcript(it.words)
 	default:
 		d.msg = message(it.notice)
+		d.msg.HeardMS = it.heard
 	}
 	return d.tell(ctx, &d.msg)
 }

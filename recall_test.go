@@ -75,13 +75,20 @@ type scriptedLine struct {
 	mu     sync.Mutex
 	texts  []string
 	frames int
+	order  []string // what came: texts, "start", "end", and "speech" for any number of frames
 }
 
 func (s *scriptedLine) Send(_ context.Context, m live.ClientMessage) error {
-	if m.Kind == live.ClientText {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.Kind {
+	case live.ClientText:
 		s.texts = append(s.texts, m.Text)
+		s.order = append(s.order, m.Text)
+	case live.ClientActivityStart:
+		s.order = append(s.order, "start")
+	case live.ClientActivityEnd:
+		s.order = append(s.order, "end")
 	}
 	return nil
 }
@@ -89,8 +96,17 @@ func (s *scriptedLine) Send(_ context.Context, m live.ClientMessage) error {
 func (s *scriptedLine) SendAudio(context.Context, []int16) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.frames++
+	if s.frames++; len(s.order) == 0 || s.order[len(s.order)-1] != "speech" {
+		s.order = append(s.order, "speech")
+	}
 	return nil
+}
+
+// got is what came, in order.
+func (s *scriptedLine) got() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.order)
 }
 
 // heard is what the connection was told so far: the texts, and how many frames.

@@ -15,9 +15,9 @@ import (
 )
 
 // uplinkMax is the most that may wait to be sent to the model: about 10 s of
-// frames, and a turn that is told again. A connection that takes nothing for so
+// frames, and a turn that is told again with the one before. A connection that takes nothing for so
 // long is lost.
-const uplinkMax = 512 + voicenets.TurnFramesMax
+const uplinkMax = 512 + 2*voicenets.TurnFramesMax
 
 // errModelStalled says that the model's side takes nothing any more.
 var errModelStalled = errors.New("the model stopped taking what was sent to it")
@@ -37,6 +37,7 @@ type uplink struct {
 	heldBy uint64   // the event that held it last
 	closed bool     // nothing is put any more
 	link   *link    // nil: what is sent goes nowhere, and the net knows
+	kept   []upItem // what waited for link when it came
 
 	cutting atomic.Bool // the caller's turn, or what was typed, may be interrupting the model
 }
@@ -91,7 +92,7 @@ func (u *uplink) use(l *link) {
 	u.mu.Lock()
 	kept := slices.DeleteFunc(slices.Clone(u.queue), func(it upItem) bool { return !u.stays(&it) })
 	u.forget()
-	u.queue, u.link = append(u.queue, kept...), l
+	u.queue, u.link, u.kept = append(u.queue, kept...), l, kept
 	u.mu.Unlock()
 	u.signal()
 }
@@ -145,7 +146,7 @@ func (u *uplink) forget() {
 		}
 	}
 	clear(u.queue)
-	u.queue = u.queue[:0]
+	u.queue, u.kept = u.queue[:0], nil
 }
 
 // close ends write once everything that may still be sent is.
@@ -287,20 +288,33 @@ func (u *uplink) again(t *voicenets.CallerTurn) {
 			return
 		}
 	}
+	if t.Before != nil {
+		u.tell(t.Before, "")
+	}
+	u.tell(t, words)
+}
+
+// tell queues a turn, and behind what was said in it words of ours, if any.
+func (u *uplink) tell(t *voicenets.CallerTurn, words string) {
 	switch {
 	case t.Greet:
 		u.put(upItem{cmd: voicenets.Greet})
 	case t.Typed != nil:
-		if !u.waits(t.Typed) {
-			u.put(upItem{text: t.Typed})
-		}
+		u.text(t.Typed)
 	default:
 		manual := u.c.detection() == voicenets.Manual
 		if manual {
 			u.put(upItem{cmd: voicenets.ActivityStart})
 		}
-		for _, f := range t.Frames {
+		texts := t.Texts
+		for i, f := range t.Frames {
+			for ; len(texts) > 0 && texts[0].After <= i; texts = texts[1:] {
+				u.text(texts[0].Typed)
+			}
 			u.put(upItem{frame: f})
+		}
+		for i := range texts {
+			u.text(texts[i].Typed)
 		}
 		if words != "" {
 			u.put(upItem{recap: words})
@@ -311,11 +325,18 @@ func (u *uplink) again(t *voicenets.CallerTurn) {
 	}
 }
 
-// waits reports whether a text is in the queue.
-func (u *uplink) waits(text *voicenets.Typed) bool {
+// text queues a text of a turn that is told again. One that waits in the queue goes
+// behind what was put since; one that waited, and has left, is told already.
+func (u *uplink) text(text *voicenets.Typed) {
+	same := func(it upItem) bool { return it.text == text }
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	return slices.ContainsFunc(u.queue, func(it upItem) bool { return it.text == text })
+	before := len(u.queue)
+	u.queue = slices.DeleteFunc(u.queue, same)
+	told := len(u.queue) == before && slices.ContainsFunc(u.kept, same)
+	u.mu.Unlock()
+	if !told {
+		u.put(upItem{text: text})
+	}
 }
 
 // recap tells the model where its answer was cut off.

@@ -85,6 +85,14 @@ func (c *AckCounter) Open(generation uint64) int {
 	return 0
 }
 
+// PlayedMS is how much of generation counts as heard; 0 if it is forgotten.
+func (c *AckCounter) PlayedMS(generation uint64) int64 {
+	if g := c.find(generation); g != nil {
+		return int64(g.played) * FrameMS
+	}
+	return 0
+}
+
 func (c *AckCounter) find(generation uint64) *generationCount {
 	for i := c.n - 1; i >= 0; i-- {
 		if c.counts[i].generation == generation {

@@ -9,7 +9,7 @@ type MessageKind uint8
 const (
 	MessageNone       MessageKind = iota
 	MessageSpeech                 // State start or stop
-	MessageTurn                   // State start, pause, resume or end; Generation; with end a TurnEnd
+	MessageTurn                   // State start, pause, resume or end; Generation; with end a TurnEnd and HeardMS
 	MessageTranscript             // Who, Text, Final, Generation
 	MessageClear                  // Generation
 	MessageMark                   // ID, Generation
@@ -122,6 +122,7 @@ type Message struct {
 	Fatal      bool // a bye follows
 	Reason     Reason
 	Generation uint64
+	HeardMS    int64 // how much of the turn was acknowledged as played when it ended
 	ID         string
 	Name       string
 	Code       string

@@ -425,7 +425,10 @@ func frameRules(c Config) rules {
 	for _, l := range [][]claim{
 		exactly("show_caller", "!unconsented && !ended", "What the caller said is shown."),
 		exactly("drop_unconsented_words", "unconsented", "Without consent it is not."),
-		exactly("show_model", "!discarding && !prompting"+and(c.manual(), "!in_turn"), "So is what the model says."),
+		exactly("show_model", "replying && !discarding && !prompting"+and(c.manual(), "!in_turn"),
+			"So is what the model says in a reply."),
+		exactly("show_words_alone", "!replying && !model_turn && !discarding"+and(c.manual(), "!in_turn"),
+			"What it says without one is shown when its turn is over; until then it waits."),
 		exactly("drop_words_over_caller", "in_turn && !discarding", "What it says over the caller is not."),
 		exactly("drop_unheard_words", "discarding", "What nobody hears is not."),
 		exactly("drop_unheard_frame", "deaf", "Nothing that is heard with a closed ear is kept."),

@@ -66,20 +66,55 @@ func (a Ack) Generation() petri.Gen { return a.Gen }
 type CallerTurn struct {
 	Open   bool           // TurnAgain: the caller has not finished
 	Frames []*CallerFrame // at most TurnFramesMax, the newest
+	Texts  []TextInTurn   // what was typed meanwhile, at most TurnTextsMax, the newest
 	Typed  *Typed         // the text it is, in place of speech
+	Before *CallerTurn    // the turn whose place it took before that was answered; it has none before it
 	Greet  bool           // it asks for the greeting
 	Cut    bool           // TurnAgain: its reply was heard in part
 }
 
-// TurnFramesMax is how much of an open turn is kept: 15 s.
-const TurnFramesMax = 750
+// TextInTurn is text that was typed in a turn of speech.
+type TextInTurn struct {
+	*Typed
+	After int // so many of the turn's frames come before it
+}
+
+// TurnFramesMax is how much of an open turn is kept: 15 s. TurnTextsMax is how
+// many texts that were typed in it.
+const (
+	TurnFramesMax = 750
+	TurnTextsMax  = 16
+)
 
 // add keeps a frame.
 func (t *CallerTurn) add(f *CallerFrame) {
 	if len(t.Frames) == TurnFramesMax {
 		t.Frames = t.Frames[1:]
+		for i := range t.Texts {
+			t.Texts[i].After = max(0, t.Texts[i].After-1)
+		}
 	}
 	t.Frames = append(t.Frames, f)
+}
+
+// addText keeps a text.
+func (t *CallerTurn) addText(text *Typed) {
+	if len(t.Texts) == TurnTextsMax {
+		t.Texts = t.Texts[1:]
+	}
+	t.Texts = append(t.Texts, TextInTurn{text, len(t.Frames)})
+}
+
+// instead makes t take the place of a turn that waits for its reply, and keep
+// that one for another connection. It returns t. The request for a greeting is
+// not made again, and a turn that was answered in part is not told in full.
+func (t *CallerTurn) instead(of *CallerTurn) *CallerTurn {
+	if !of.Greet && !of.Cut {
+		before := *of
+		before.Before = nil
+		t.Before = &before
+	}
+	return t
 }
 
 // Typed is text of the caller, or of the host in the caller's place. The sender

@@ -97,7 +97,8 @@ func addConsent(n *petri.Net, c Config) {
 	const considering petri.Place[petri.Unit] = "considering"
 	n.Ports = append(n.Ports, Consent, promptDue, leaving, online, DropUplink, CallerDigit, digits, entered,
 		inTurn, owing, lastTurn,
-		modelTurn, cutShort, lingering, unheard, weighing, lastHandle, renewal, ToModel, backlog)
+		modelTurn, cutShort, lingering, unheard, weighing, lastHandle, renewal, ToModel, backlog,
+		Transcript)
 	n.Env = append(n.Env, petri.Env{Place: Consent})
 	n.Out = append(n.Out, petri.Output{Place: DropUplink}, petri.Output{Place: ToModel})
 	n.Init = append(n.Init, unconsented.Token(petri.Unit{}), deaf.Token(petri.Unit{}), unasked.Token(petri.Unit{}),
@@ -133,7 +134,8 @@ func withdrawal(name string, t petri.Transition, c Config) petri.Transition {
 	t.Inhibit = append(t.Inhibit, unconsented)
 	t.Reset = petri.Arcs{CallerAudio, CallerText, CallerDigit, typed, digits, entered, owing, lastTurn,
 		// what was captured
-		modelTurn, cutShort, lingering, unheard, weighing, lastHandle, renewal, deaf, withheld, unasked}
+		modelTurn, cutShort, lingering, unheard, weighing, lastHandle, renewal, deaf, withheld, unasked,
+		wordsAhead()}
 	t.Out = petri.And(append(t.Out.Arcs(), unconsented, deaf, unasked, withheld, lastTurn, renewal, DropUplink)...)
 	t.Action = func(f *petri.Firing) { lastTurn.Put(f, &CallerTurn{}) }
 	if !c.manual() { // and what came while there was no connection

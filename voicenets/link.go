@@ -23,7 +23,7 @@ func linkNet(c Config) *petri.Net {
 		Name: "link",
 		Ports: append([]petri.AnyPlace{Dial, Dialled, LinkDown, CloseLink, UseLink, Handle, GoAway, TurnAgain, TellMode,
 			online, lastHandle, renewal, inTurn, owing, replying, cutShort, untold, speaking, modelTurn, owedEnd, discarding,
-			leaving, over, Hangup, held, protected, unconsented, backlog}, places(runningSlots(c))...),
+			leaving, over, Hangup, held, protected, unconsented, backlog, Transcript}, places(runningSlots(c))...),
 		Env: []petri.Env{{Place: Dialled}, {Place: LinkDown}, {Place: Handle}, {Place: GoAway}},
 		Out: []petri.Output{{Place: Dial}, {Place: CloseLink}, {Place: UseLink}, {Place: TurnAgain},
 			{Place: Hangup}, {Place: TellMode, Durable: true}},
@@ -175,10 +175,10 @@ func (p link) losses(c Config) []petri.Transition {
 	tries := len(c.Backoff)
 	list := []petri.Transition{
 		{Name: "lose_link", In: petri.Arcs{LinkDown, online}, Inhibit: petri.Arcs{p.spent.AtLeast(tries)},
-			Reset: petri.Arcs{owedEnd, discarding, p.goingAway, renewal},
+			Reset: petri.Arcs{owedEnd, discarding, p.goingAway, renewal, wordsAhead()},
 			Out:   petri.And(p.waiting, p.spent, TellMode.Is(LinkLost)), Action: tell(TellMode, LinkLost)},
 		{Name: "lose_link_for_good", In: petri.Arcs{LinkDown, online}, Read: petri.Arcs{p.spent.AtLeast(tries)},
-			Reset: petri.Arcs{owedEnd, discarding, p.goingAway, renewal, leaving},
+			Reset: petri.Arcs{owedEnd, discarding, p.goingAway, renewal, leaving, wordsAhead()},
 			Out:   petri.And(p.lost, leaving.Is(ModelLost), TellMode.Is(LinkLost)), Action: loseForGood},
 		{Name: "replace_link", In: petri.Arcs{LinkDown, p.closing}, Reset: petri.Arcs{owedEnd, discarding},
 			Out: petri.And(p.dialNow)},
@@ -203,7 +203,7 @@ func (p link) rotations(c Config) []petri.Transition {
 	closed := petri.And(p.closing, CloseLink, TellMode.Is(LinkLost))
 	rotate := func(name string, t petri.Transition) petri.Transition {
 		t.Name, t.In, t.Out = name, append(petri.Arcs{online}, t.In...), closed
-		t.Reset = append(t.Reset, owedEnd, discarding)
+		t.Reset = append(t.Reset, owedEnd, discarding, wordsAhead())
 		t.Action = tell(TellMode, LinkLost)
 		return t
 	}

@@ -11,7 +11,7 @@ import (
 
 // TestRestarts: three firings start a wait anew on purpose (a debounce); none
 // that moves frames does, because those come fifty times a second, and none
-// puts off a deadline of a turn, a drain or a goodbye.
+// puts off a deadline of the same turn, a drain or a goodbye.
 func TestRestarts(t *testing.T) {
 	meant := []string{
 		"speech/keep_speech: speech/end_speech_without_frames",
@@ -22,6 +22,10 @@ func TestRestarts(t *testing.T) {
 		"text/type_before_reply: playout/presume_turn_complete", // a turn of its own
 		"text/type_over_reply: playout/presume_turn_complete",
 		"text/type_in_pause: playout/presume_turn_complete",
+	}
+	// Typed text that takes the place of a turn which waits for its reply waits for its own.
+	for _, timer := range []string{"nudge", "renew_link", "speak_for_model", "reach_deadline"} {
+		meant = append(meant, "text/type_for_reply: model_silence/"+timer, "text/type_before_reply: model_silence/"+timer)
 	}
 	for name, c := range variants() {
 		n, err := Hostile(c)

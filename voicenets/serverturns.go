@@ -18,7 +18,8 @@ func serverTurns(c Config) *petri.Net {
 	n := &petri.Net{
 		Name: "turns",
 		Ports: []petri.AnyPlace{began, confirmed, ended, confirming, modelTurn, owedEnd, owing, discarding, replying,
-			replyAudio, unacked, unplayed, endMarked, firm, parked, prompting, cutShort, TellReply, Clear, ModelSignal},
+			replyAudio, unacked, unplayed, endMarked, firm, parked, prompting, cutShort, Transcript, TellReply, Clear,
+			ModelSignal},
 		Out:  []petri.Output{{Place: TellReply}, {Place: Clear}},
 		Caps: caps(1, confirming, owing),
 		Transitions: []petri.Transition{

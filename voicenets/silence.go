@@ -15,7 +15,7 @@ func modelSilence(c Config) *petri.Net {
 	)
 	busy := append(petri.Arcs{replying, speaking, inTurn, held, protected, promptDue}, runningSlots(c)...)
 	forbidden := petri.Arcs{replying, speaking, inTurn, held}
-	speak := petri.Arcs{modelTurn, nudged, renewed, promptDue}
+	speak := petri.Arcs{modelTurn, nudged, renewed, promptDue, wordsAhead()}
 	sorry := petri.And(promptDue.Is(Fallback), TellMode.Is(NoReply))
 	say := func(f *petri.Firing) {
 		promptDue.Put(f, Fallback)
@@ -24,7 +24,7 @@ func modelSilence(c Config) *petri.Net {
 	n := &petri.Net{
 		Name: "model_silence",
 		Ports: append([]petri.AnyPlace{owing, said, overdue, confirmed, cutShort, replying, speaking, inTurn, held,
-			protected, modelTurn, online, renewal, promptDue, ToModel, TellMode}, places(runningSlots(c))...),
+			protected, modelTurn, online, renewal, promptDue, Transcript, ToModel, TellMode}, places(runningSlots(c))...),
 		Out:  []petri.Output{{Place: ToModel}, {Place: TellMode, Durable: true}},
 		Caps: caps(1, nudged, renewed, overdue, renewal, owing, said),
 		Transitions: []petri.Transition{
@@ -53,8 +53,8 @@ func modelSilence(c Config) *petri.Net {
 	if c.manual() { // elsewhere all that waits for a reply was said for certain, and speech opens no turn
 		n.Transitions = append(n.Transitions,
 			petri.Transition{Name: "admit_at_deadline", In: petri.Arcs{overdue}, Inhibit: with(forbidden, said),
-				Reset: petri.Arcs{modelTurn, owing}, Out: petri.And(TellMode.Is(NoReply)), Action: tell(TellMode, NoReply),
-				Priority: 1})
+				Reset: petri.Arcs{modelTurn, owing, wordsAhead()}, Out: petri.And(TellMode.Is(NoReply)),
+				Action: tell(TellMode, NoReply), Priority: 1})
 	}
 	return below(n, silenceLayer)
 }
@@ -72,7 +72,7 @@ func callerSilence(c Config) *petri.Net {
 	n := &petri.Net{
 		Name: "caller_silence",
 		Ports: append([]petri.AnyPlace{quiet, said, asked, awaited, replying, modelTurn, owing, inTurn, deaf, promptDue,
-			digits, leaving, online, TellMode}, places(runningSlots(c))...),
+			digits, leaving, online, Transcript, TellMode}, places(runningSlots(c))...),
 		Out:  []petri.Output{{Place: TellMode, Durable: true}},
 		Caps: caps(1, asked, missed, awaited),
 		Transitions: []petri.Transition{
@@ -91,7 +91,7 @@ func callerSilence(c Config) *petri.Net {
 	if c.manual() { // elsewhere a noise makes no turn
 		n.Transitions = append(n.Transitions,
 			petri.Transition{Name: "give_up_on_noise", In: petri.Arcs{owing}, Read: petri.Arcs{missed, quiet},
-				Inhibit: with(alive, awaited), Reset: petri.Arcs{modelTurn}, Out: petri.And(TellMode.Is(NoReply)),
+				Inhibit: with(alive, awaited), Reset: petri.Arcs{modelTurn, wordsAhead()}, Out: petri.And(TellMode.Is(NoReply)),
 				Action: tell(TellMode, NoReply)},
 			petri.Transition{Name: "await_no_longer", In: petri.Arcs{awaited}, When: petri.After(c.NudgeAfter)})
 	}

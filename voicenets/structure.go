@@ -179,7 +179,9 @@ func settled() *verify.Property {
 // unseen are what only the structure of our own subnets tells: frames and words
 // that wait decide nothing, and are in no marking. A part in the place of ours may
 // do otherwise.
-func unseen(c Config) []*verify.Property { return []*verify.Property{dropped(c), shown(), sentUp(c)} }
+func unseen(c Config) []*verify.Property {
+	return []*verify.Property{dropped(c), shown(), droppedWords(), sentUp(c)}
+}
 
 // shown says that transcripts are shown: payload that decides nothing is in no
 // marking, so the structure tells.
@@ -203,6 +205,31 @@ func shown() *verify.Property {
 			}
 			return out
 		})
+}
+
+// droppedWords says that words of the model which wait for their audio are dropped
+// by what drops the reply before it begins, and by nothing else: what drops its
+// audio, gives up the model's turn, or takes the connection away.
+func droppedWords() *verify.Property {
+	return ofProgram("words-dropped", "Words of the model that wait for their audio are dropped where that is, and "+
+		"nowhere else.", func(p *petri.Program) []string {
+		var out []string
+		for _, t := range p.Transitions() {
+			resets := func(place, label string) bool {
+				return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+					return a.Kind == petri.ResetArc && p.Places()[a.Place].Name == place && a.Label == label
+				})
+			}
+			ends := func(place petri.Place[petri.Unit]) bool {
+				return (hasTake(p, t, string(place)) || resets(string(place), "")) && !hasPut(p, t, string(place), "")
+			}
+			drops := resets(string(replyAudio), "") || ends(online) || ends(modelTurn) && resets(string(modelTurn), "")
+			if waits := p.Place(string(Transcript)) >= 0; waits && drops != resets(string(Transcript), "model") {
+				out = append(out, t.Name+" drops a reply and keeps its words, or drops words of one that may come")
+			}
+		}
+		return out
+	})
 }
 
 // sentUp says what becomes of the caller's frames: with a connection those of an

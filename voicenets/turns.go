@@ -15,21 +15,23 @@ func manualTurns(c Config) *petri.Net {
 		Ports: []petri.AnyPlace{began, confirmed, ended, inTurn, owing, confirming, weighing, lingering, unheard,
 			modelTurn, owedEnd,
 			discarding, replying, replyAudio, unacked, unplayed, endMarked, firm, parked, prompting, ToModel, TellReply,
-			Clear, CallerAudio, awaited, lastTurn, cutShort},
+			Clear, CallerAudio, Transcript, awaited, lastTurn, cutShort},
 		Out:  []petri.Output{{Place: ToModel}, {Place: TellReply}, {Place: Clear}},
 		Caps: caps(1, inTurn, owing, confirming, unheard),
 		Transitions: []petri.Transition{
 			{Name: "note_speech", In: petri.Arcs{began}, Reset: petri.Arcs{unheard},
 				Out: petri.And(unheard.Is(supposed)), Priority: -1},
 			{Name: "start_turn", In: petri.Arcs{unheard}, Inhibit: petri.Arcs{replying, modelTurn, owing}, Bump: true,
-				Reset: petri.Arcs{replyAudio}, Out: petri.And(inTurn, ToModel.Is(ActivityStart)), Action: openTurn},
-			{Name: "cut_in_before_reply", In: petri.Arcs{unheard.Is(certain), modelTurn},
-				Inhibit: petri.Arcs{replying, firm}, Bump: true,
-				Reset:  petri.Arcs{owedEnd, discarding, owing, replyAudio},
-				Out:    petri.And(inTurn, discarding, owedEnd, ToModel.Is(ActivityStart)),
+				Reset: petri.Arcs{replyAudio, wordsAhead()}, Out: petri.And(inTurn, ToModel.Is(ActivityStart)),
 				Action: openTurn},
+			{Name: "cut_in_before_reply", In: petri.Arcs{unheard.Is(certain), modelTurn, owing},
+				Inhibit: petri.Arcs{replying, firm}, Bump: true,
+				Reset:  petri.Arcs{owedEnd, discarding, replyAudio, wordsAhead()},
+				Out:    petri.And(inTurn, discarding, owedEnd, ToModel.Is(ActivityStart)),
+				Action: openTurnInstead},
 			{Name: "cut_in_for_reply", In: petri.Arcs{unheard.Is(certain), owing}, Inhibit: petri.Arcs{replying, modelTurn},
-				Bump: true, Reset: petri.Arcs{replyAudio}, Out: petri.And(inTurn, ToModel.Is(ActivityStart)), Action: openTurn},
+				Bump: true, Reset: petri.Arcs{replyAudio, wordsAhead()}, Out: petri.And(inTurn, ToModel.Is(ActivityStart)),
+				Action: openTurnInstead},
 			{Name: "forget_unheard", In: petri.Arcs{ended, unheard}},
 			{Name: "prove_unheard", In: petri.Arcs{confirmed, unheard.Is(supposed)}, Out: petri.And(unheard.Is(certain)),
 				Priority: -1},
@@ -55,6 +57,9 @@ func manualTurns(c Config) *petri.Net {
 
 // openTurn begins a turn of the caller's.
 func openTurn(f *petri.Firing) { inTurn.Put(f, &CallerTurn{}) }
+
+// openTurnInstead begins one in the place of a turn that waits for its reply.
+func openTurnInstead(f *petri.Firing) { inTurn.Put(f, (&CallerTurn{}).instead(owing.Get(f))) }
 
 // owe makes a turn wait for its reply, and keeps it in case that is cut short.
 func owe(f *petri.Firing, t *CallerTurn) {
@@ -180,7 +185,7 @@ func cutReply(name string, in petri.Arcs, open, playing bool) petri.Transition {
 	}
 	t := petri.Transition{
 		Name: name, In: append(in, replying), Bump: true,
-		Reset: petri.Arcs{replyAudio, unacked, unplayed, endMarked, prompting, owing, cutShort},
+		Reset: petri.Arcs{replyAudio, unacked, unplayed, endMarked, prompting, owing, cutShort, wordsAhead()},
 		Action: func(f *petri.Firing) {
 			if playing {
 				Clear.Put(f, Notice{Kind: ClearPlayout, Gen: f.Gen() - 1})

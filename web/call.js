@@ -292,7 +292,7 @@ export class Call {
     this.#emit(mode, detail);
   }
 
-  #onTurn({ state, generation, reason }) {
+  #onTurn({ state, generation, reason, heard_ms }) {
     if (state === "start" || state === "resume") {
       this.#generation = generation;
       this.#sound.expect(generation);
@@ -300,7 +300,7 @@ export class Call {
     if (state === "start") this.#stats.turns++;
     if (state === "resume") this.#stats.resumes++;
     if (state === "end") this.#onTurnEnd(generation, reason);
-    this.#emit("turn", { state, generation, reason: reason ?? null });
+    this.#emit("turn", { state, generation, reason: reason ?? null, heardMs: heard_ms ?? null });
   }
 
   #onTurnEnd(generation, reason) {

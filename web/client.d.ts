@@ -108,6 +108,8 @@ export interface VoiceEvents {
     state: "start" | "pause" | "resume" | "end";
     generation: number;
     reason: "complete" | "interrupted" | "model_lost" | "call_over" | null;
+    /** At the end: how much of the reply was acknowledged as played. */
+    heardMs: number | null;
   };
   /** A fragment to append. */
   transcript: { who: Who; text: string; final: boolean; generation: number | null };

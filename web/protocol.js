@@ -34,7 +34,12 @@ const EVENTS = {
     limits: optional(isObject),
   },
   speech: { state: oneOf("start", "stop") },
-  turn: { state: oneOf("start", "pause", "resume", "end"), generation: isCount, reason: optional(isText) },
+  turn: {
+    state: oneOf("start", "pause", "resume", "end"),
+    generation: isCount,
+    reason: optional(isText),
+    heard_ms: optional(isCount),
+  },
   transcript: {
     who: oneOf("caller", "model"),
     text: isText,

@@ -22,7 +22,7 @@ func appendMessage(dst []byte, m *transport.Message) ([]byte, error) {
 		dst = appendText(appendType(dst, "turn"), "state", string(m.State))
 		dst = appendUint(dst, "generation", m.Generation)
 		if m.State == transport.StateEnd {
-			dst = appendText(dst, "reason", string(m.TurnEnd))
+			dst = appendInt(appendText(dst, "reason", string(m.TurnEnd)), "heard_ms", m.HeardMS)
 		}
 	case transport.MessageTranscript:
 		dst = appendText(appendType(dst, "transcript"), "who", string(m.Who))
@@ -149,6 +149,7 @@ func decodeMessage(b []byte, m *transport.Message) error {
 		takeState(o, m, transport.StateStart, transport.StatePause, transport.StateResume, transport.StateEnd)
 		takeGeneration(o, m)
 		m.TurnEnd = transport.TurnEnd(o.text("reason", transport.IDLenMax))
+		m.HeardMS = o.whole("heard_ms", transport.GenerationMax)
 	case "transcript":
 		takeTranscript(o, m)
 	case "clear":
