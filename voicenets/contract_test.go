@@ -1,0 +1,233 @@
+package voicenets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// whole is a small session whose graph is explored in full, closed with Contract
+// but for some moves.
+type whole struct {
+	gone    []Part // parts that it leaves out
+	without string // moves of the automata that do not happen
+	settled string // what is over when everybody but the session's timers is silent
+}
+
+// ceiling is the most markings that one whole session may have.
+const ceiling = 50_000
+
+// wholes are the smallest sessions of use, with the least counts: the caller
+// speaks, the model answers or not, the call ends. In the one the connection
+// holds, but for when the session replaces it; in the other it breaks, and nobody
+// minds a model that is silent.
+func wholes() map[string]whole {
+	const over = "quiet && !in_turn && !unheard && !confirming && !weighing && !replying && !reply_audio && !unacked && " +
+		"!unplayed && !end_marked && !discarding && !owed_end && !cut_short"
+	return map[string]whole{
+		"talk": {nil, "break answer_unreachable answer_turned_away give_handle go_away_soon go_away_later drain",
+			over + " && !owing && !reply_owed && !nudged && !renewed && !said"},
+		"link": {[]Part{PartModelSilence}, "answer_turned_away give_handle go_away_soon go_away_later drain", over},
+	}
+}
+
+// net is the session, with some of its transitions changed or left out, in its
+// environment, with every wait open.
+func (w whole) net(t *testing.T, change func(*petri.Transition) bool) *petri.Program {
+	t.Helper()
+	c := Config{Parts: map[Part]func(Config) *petri.Net{PartText: nil, PartWords: nil, PartEars: nil, PartDigits: nil,
+		PartPrompts: nil}}
+	for _, p := range w.gone {
+		c.Parts[p] = nil
+	}
+	c = c.Small()
+	session, err := Session(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, sub := range session.Nets {
+		own := *sub
+		own.Transitions = nil
+		for _, tr := range sub.Transitions {
+			if keep := change(&tr); keep {
+				own.Transitions = append(own.Transitions, tr)
+			}
+		}
+		session.Nets[i] = &own
+	}
+	n, err := closeContract(session, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := strings.Fields(w.without)
+	for i, a := range n.Nets {
+		if a.Name == "session" {
+			continue
+		}
+		small := *a
+		small.Transitions = keep(a.Transitions, func(t petri.Transition) bool { return !slices.Contains(left, t.Name) })
+		used := mentions(&small)
+		small.Ports = keep(a.Ports, func(p petri.AnyPlace) bool { return used[p.String()] })
+		small.Init = keep(a.Init, func(t petri.Token) bool { return used[t.Place()] })
+		small.Caps = keep(a.Caps, func(c petri.Cap) bool { return used[c.Place.String()] })
+		n.Nets[i] = &small
+	}
+	return compile(t, relaxed(n), nil)
+}
+
+func unchanged(*petri.Transition) bool { return true }
+
+// without leaves out transitions of a session.
+func without(names ...string) func(*petri.Transition) bool {
+	return func(t *petri.Transition) bool { return !slices.Contains(names, t.Name) }
+}
+
+// explored is the whole graph.
+func explored(t *testing.T, p *petri.Program) *verify.Graph {
+	t.Helper()
+	g, err := verify.Explore(context.Background(), p, verify.Options{Max: 2 * ceiling})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !g.Complete || g.States() > ceiling {
+		t.Fatalf("%d markings, complete: %t; want %d at most", g.States(), g.Complete, ceiling)
+	}
+	return g
+}
+
+// ending are the timers that end a call.
+var ending = []string{"end_longest_call", "leave_now", "part_at_last"}
+
+// unled are the markings with one condition from which none with another can be
+// reached by steps that may be taken.
+func unled(t *testing.T, g *verify.Graph, from, to string, may func(name string, outside bool) bool) (list []string) {
+	t.Helper()
+	holds := func(text string) []bool {
+		e, err := verify.ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cond, err := e.Bind(g.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]bool, g.States())
+		g.Each(func(i int, m []int32) bool { out[i] = cond.Holds(slices.Clone(m)); return true })
+		return out
+	}
+	starts, good := holds(from), holds(to)
+	back := make([][]int, g.States())
+	for i := range g.States() {
+		for _, e := range g.From(i) {
+			t := e.Step.Transition
+			if may(lastPart(g.Model.Transition(t)), g.Model.Outside(t)) {
+				back[e.To] = append(back[e.To], i)
+			}
+		}
+	}
+	var todo []int
+	for i, is := range good {
+		if is {
+			todo = append(todo, i)
+		}
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, j := range back[i] {
+			if !good[j] {
+				good[j], todo = true, append(todo, j)
+			}
+		}
+	}
+	for i, is := range starts {
+		if is && !good[i] {
+			list = append(list, g.Model.Format(g.Marking(i, nil)))
+		}
+	}
+	return list
+}
+
+// anything but the end, and timers of the session alone.
+func goesOn(name string, _ bool) bool         { return !slices.Contains(ending, name) }
+func alone(name string, outside bool) bool    { return !outside && !slices.Contains(ending, name) }
+func whatever(name string, outside bool) bool { return true }
+
+// home is a call at rest, with the connection that it has.
+const home = "online && quiet && !in_turn && !owing && !replying && !model_turn && !owed_end && !discarding && " +
+	"model_idle && !model_asked"
+
+// answersAll are claims about moves: what a turn that waits, and a paused reply, come to.
+func answersAll() []*verify.Property {
+	return []*verify.Property{
+		rule{name: "turn", changed: "owing", when: "owing", says: "+tell_reply[reply_started]|+tell_reply[reply_lost]|" +
+			"+tell_mode[no_reply]|+in_turn|+to_model[activity_end]"}.move("contract").Property(),
+		rule{name: "pause", changed: "confirming", when: "confirming",
+			says: "+tell_reply[reply_resumed]|+tell_reply[reply_cut]|+tell_reply[reply_complete]"}.move("contract").Property(),
+	}
+}
+
+// broken are the markings before moves that break a claim, and whether it says
+// anything.
+func breaks(t *testing.T, g *verify.Graph, p *verify.Property) (bad []string, says bool) {
+	t.Helper()
+	claim, err := p.Moves(g.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = g.EachMove(context.Background(), func(_ int, from []int32, chain []verify.Step, to []int32) bool {
+		if from == nil || !claim.Applies(from, chain, to) {
+			return true
+		}
+		says = true
+		if claim.Bad(from, chain, to) {
+			bad = append(bad, fmt.Sprint(g.Model.Format(from), " ", g.Model.Name(chain[0])))
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bad, says
+}
+
+// TestWholeSession explores whole sessions, not slices, in an environment that keeps its protocols.
+func TestWholeSession(t *testing.T) {
+	for name, w := range wholes() {
+		t.Run(name, func(t *testing.T) {
+			g := explored(t, w.net(t, unchanged))
+			t.Logf("%d markings, %d edges", g.States(), g.Edges())
+			for _, f := range g.Faults {
+				t.Error(g.Model.Describe(f.Fault))
+			}
+			var idle []string
+			for _, i := range g.Idle() {
+				idle = append(idle, lastPart(g.Model.Transition(i)))
+			}
+			t.Log("never:", idle)
+			for _, want := range []struct {
+				what, from, to string
+				may            func(string, bool) bool
+			}{
+				{"the end", "!ended", "ended", whatever},
+				{"a call at rest", "!ended && !lost && !parting && !leaving", home, goesOn},
+				{"silence", "!ended && !lost && !parting && !leaving", w.settled, alone},
+			} {
+				if list := unled(t, g, want.from, want.to, want.may); len(list) > 0 {
+					t.Errorf("%d markings do not lead to %s: %s", len(list), want.what, list[0])
+				}
+			}
+			for _, p := range answersAll() {
+				bad, says := breaks(t, g, p)
+				if len(bad) > 0 || !says {
+					t.Errorf("%s: %d moves break it (it says something: %t): %v", p.Name, len(bad), says, bad[:min(2, len(bad))])
+				}
+			}
+		})
+	}
+}
