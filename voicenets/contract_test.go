@@ -1,6 +1,7 @@
 package voicenets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,7 +33,9 @@ func wholes() map[string]whole {
 	return map[string]whole{
 		"talk": {nil, "break answer_unreachable answer_turned_away give_handle go_away_soon go_away_later drain",
 			over + " && !owing && !reply_owed && !nudged && !renewed && !said"},
-		"link": {[]Part{PartModelSilence}, "answer_turned_away give_handle go_away_soon go_away_later drain", over},
+		"link":     {[]Part{PartModelSilence}, "answer_turned_away give_handle go_away_soon go_away_later drain", over},
+		"leaving":  {[]Part{PartModelSilence}, "break answer_unreachable answer_turned_away give_handle go_away_later", over},
+		"resuming": {[]Part{PartModelSilence}, "break answer_unreachable drain go_away_soon", over},
 	}
 }
 
@@ -82,26 +85,26 @@ func (w whole) net(t *testing.T, change func(*petri.Transition) bool) *petri.Pro
 
 func unchanged(*petri.Transition) bool { return true }
 
-// without leaves out transitions of a session.
-func without(names ...string) func(*petri.Transition) bool {
+// lacking leaves out transitions of a session.
+func lacking(names ...string) func(*petri.Transition) bool {
 	return func(t *petri.Transition) bool { return !slices.Contains(names, t.Name) }
 }
 
 // explored is the whole graph.
-func explored(t *testing.T, p *petri.Program) *verify.Graph {
+func explored(t *testing.T, p *petri.Program, most int) *verify.Graph {
 	t.Helper()
-	g, err := verify.Explore(context.Background(), p, verify.Options{Max: 2 * ceiling})
+	g, err := verify.Explore(context.Background(), p, verify.Options{Max: 2 * most})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !g.Complete || g.States() > ceiling {
-		t.Fatalf("%d markings, complete: %t; want %d at most", g.States(), g.Complete, ceiling)
+	if !g.Complete || g.States() > most {
+		t.Fatalf("%d markings, complete: %t; want %d at most", g.States(), g.Complete, most)
 	}
 	return g
 }
 
-// ending are the timers that end a call.
-var ending = []string{"end_longest_call", "leave_now", "part_at_last"}
+// endTimers are the timers that end a call.
+var endTimers = []string{"end_longest_call", "leave_now", "part_at_last"}
 
 // unled are the markings with one condition from which none with another can be
 // reached by steps that may be taken.
@@ -154,8 +157,8 @@ func unled(t *testing.T, g *verify.Graph, from, to string, may func(name string,
 }
 
 // anything but the end, and timers of the session alone.
-func goesOn(name string, _ bool) bool         { return !slices.Contains(ending, name) }
-func alone(name string, outside bool) bool    { return !outside && !slices.Contains(ending, name) }
+func goesOn(name string, _ bool) bool         { return !slices.Contains(endTimers, name) }
+func alone(name string, outside bool) bool    { return !outside && !slices.Contains(endTimers, name) }
 func whatever(name string, outside bool) bool { return true }
 
 // home is a call at rest, with the connection that it has.
@@ -196,20 +199,49 @@ func breaks(t *testing.T, g *verify.Graph, p *verify.Property) (bad []string, sa
 	return bad, says
 }
 
+// unprovoked are transitions of whole sessions that fire in none of them, and why.
+func unprovoked() map[string]string {
+	list := map[string]string{
+		"withhold_dial": "a dial is withheld for a hold, protected input or consent alone",
+		"drain_again":   "the gateway shuts down once",
+		"part":          "last words that there is no prompt for end when their time is over",
+		"ignore_stop":   "speech that ends has a turn, or waits for one",
+	}
+	for _, name := range []string{"ignore_second_start", "ignore_edge_in_quiet", "finish_generation_again",
+		"drop_unowed_ack", "connect_oddly", "ignore_dial", "ignore_handle", "ignore_link_down"} {
+		list[name] = "only a breach of protocol, or a token that comes late, makes it fire"
+	}
+	return list
+}
+
 // TestWholeSession explores whole sessions, not slices, in an environment that keeps its protocols.
 func TestWholeSession(t *testing.T) {
+	var graphs []*verify.Graph
+	fires := map[string]bool{}
+	never := map[string]bool{}
+	defer func() {
+		for _, g := range graphs {
+			for i := range g.Model.Transitions() {
+				if name := lastPart(g.Model.Transition(int32(i))); !g.Model.Outside(int32(i)) {
+					never[name] = true
+					fires[name] = fires[name] || g.Fires(int32(i))
+				}
+			}
+		}
+		for name := range never {
+			if fires[name] == (unprovoked()[name] != "") {
+				t.Errorf("%s fires: %t, reason why not: %q", name, fires[name], unprovoked()[name])
+			}
+		}
+	}()
 	for name, w := range wholes() {
 		t.Run(name, func(t *testing.T) {
-			g := explored(t, w.net(t, unchanged))
+			g := explored(t, w.net(t, unchanged), ceiling)
 			t.Logf("%d markings, %d edges", g.States(), g.Edges())
 			for _, f := range g.Faults {
 				t.Error(g.Model.Describe(f.Fault))
 			}
-			var idle []string
-			for _, i := range g.Idle() {
-				idle = append(idle, lastPart(g.Model.Transition(i)))
-			}
-			t.Log("never:", idle)
+			graphs = append(graphs, g)
 			for _, want := range []struct {
 				what, from, to string
 				may            func(string, bool) bool
@@ -229,5 +261,109 @@ func TestWholeSession(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWholeSessionNotices: a session that lacks something, or says something
+// else, is refuted by one of the claims on whole sessions.
+func TestWholeSessionNotices(t *testing.T) {
+	talk := wholes()["talk"]
+	for name, test := range map[string]struct {
+		change   func(*petri.Transition) bool
+		from, to string
+		may      func(string, bool) bool
+	}{
+		"the end": {func(t *petri.Transition) bool {
+			if t.Name == "end_call" {
+				t.Read = append(slices.Clone(t.Read), quiet) // and then not even hanging up ends it
+			}
+			return !slices.Contains(endTimers, t.Name) && t.Name != "end_speech_without_frames" && t.Name != "hand_off"
+		}, "!ended && over", "ended", goesOn},
+		"a call at rest":                            {lacking("replace_link"), "!ended", home, goesOn},
+		"a model that falls silent in its reply":    {lacking("presume_turn_complete", "age_link"), "replying && !ended", talk.settled, alone},
+		"a peer that acknowledges nothing any more": {lacking("presume_played"), "unacked && !ended", talk.settled, alone},
+		"a model that never replies":                {lacking("reach_deadline"), "owing && !ended", talk.settled, alone},
+		"frames that stop":                          {lacking("end_speech_without_frames"), "speaking && !ended", talk.settled, alone},
+	} {
+		g := explored(t, talk.net(t, test.change), 4*ceiling)
+		if len(unled(t, g, test.from, test.to, test.may)) == 0 {
+			t.Errorf("%s: nothing is noticed", name)
+		}
+	}
+	silent := func(name string) func(*petri.Transition) bool {
+		return func(t *petri.Transition) bool {
+			if t.Name == name {
+				t.Action = func(*petri.Firing) {}
+				t.Out = petri.And(keep(t.Out.Arcs(), func(a petri.AnyArc) bool {
+					place := petri.ArcPlace(a).String()
+					return place != string(TellReply) && place != string(TellMode)
+				})...)
+			}
+			return true
+		}
+	}
+	for claim, transition := range map[int]string{0: "admit_at_deadline", 1: "resume_unconfirmed"} {
+		g := explored(t, talk.net(t, silent(transition)), 4*ceiling)
+		if bad, _ := breaks(t, g, answersAll()[claim]); len(bad) == 0 {
+			t.Errorf("nothing notices that %s tells nobody", transition)
+		}
+	}
+}
+
+// unkept are inputs, or kinds of them, that Contract never sends, and why.
+func unkept(c Config) map[string]string {
+	list := map[string]string{
+		string(CallerAudio): "frames decide nothing: what becomes of one is looked up in every marking",
+		string(Transcript):  "words decide nothing",
+	}
+	list[string(ToolDone)+"_"+itoa(c.ToolSlots)] = "no function runs in a slot that the session does not have"
+	if c.asked() == 0 {
+		list[string(PromptAudio)], list[string(PromptEnd)] = "no prompt is asked for", "no prompt is asked for"
+	}
+	for _, e := range []End{MaxDuration, Transferred, CallerSilent, NoConsent} {
+		list[string(Over)+"_"+e.String()] = "the net alone ends a call so"
+	}
+	return list
+}
+
+// TestContractInputs: Contract sends each kind of token that may be injected, or
+// it stands in a list why not; and it sends nothing else.
+func TestContractInputs(t *testing.T) {
+	for name, c := range variants() {
+		n, err := Contract(c)
+		p := compile(t, n, err)
+		sent := map[string]bool{}
+		for _, tr := range p.Transitions() {
+			for _, a := range tr.Arcs {
+				place := p.Places()[a.Place].Name
+				if strings.HasPrefix(tr.Group, "session") || a.Kind != petri.OutArc {
+					continue
+				}
+				sent[place] = true
+				for _, key := range strings.FieldsFunc(a.Label, func(r rune) bool { return strings.ContainsRune("[, ]", r) }) {
+					sent[place+"_"+key] = true
+				}
+			}
+		}
+		may := map[string]bool{}
+		for _, in := range Inputs(c) {
+			place := in.Place.String()
+			kinds := []string{place}
+			for _, key := range in.Keys {
+				kinds = append(kinds, place+"_"+key)
+			}
+			for _, kind := range kinds {
+				may[kind] = true
+				reason := cmp.Or(unkept(c)[kind], unkept(c)[place])
+				if p.Place(place) >= 0 && sent[kind] != (reason == "") {
+					t.Errorf("%s: %s is sent: %t, reason why not: %q", name, kind, sent[kind], reason)
+				}
+			}
+		}
+		for i, place := range p.Places() {
+			if sent[place.Name] && place.Env && !may[p.Places()[i].Name] {
+				t.Errorf("%s: nothing injects %s", name, place.Name)
+			}
+		}
 	}
 }
