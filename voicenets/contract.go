@@ -69,7 +69,7 @@ func understood(automata []*petri.Net, session *petri.Net) []*petri.Net {
 	return keep(automata, func(a *petri.Net) bool { return len(a.Transitions) > 0 })
 }
 
-// at is a token that is at a private place of an automaton at the start.
+// mark is a token that is at a private place of an automaton at the start.
 func mark(p petri.Place[petri.Unit]) petri.Token { return p.Token(petri.Unit{}) }
 
 // seeing is what an automaton makes of an output at once.

@@ -75,7 +75,9 @@ func TestStructureNotices(t *testing.T) {
 		{neverStuck(), "call/end_longest_call", "waits for speaking", func(t *petri.Transition) {
 			t.Read = petri.Arcs{speaking}
 		}},
-		{neverStuck(), "call/end_longest_call", "does not end", func(t *petri.Transition) { t.Out = petri.And(Hangup.Is(MaxDuration)) }},
+		{neverStuck(), "call/end_longest_call", "does not end", func(t *petri.Transition) {
+			t.Out = petri.And(Hangup.Is(MaxDuration))
+		}},
 		{sentUp(c), "uplink/trim_pre_roll", "drops what comes before", func(t *petri.Transition) { t.Read = t.Read[:1] }},
 	} {
 		v := structureOf(t, test.prop, c, test.transition, test.change)
