@@ -25,18 +25,18 @@ type whole struct {
 const ceiling = 50_000
 
 // wholes are the smallest sessions of use, with the least counts: the caller
-// speaks, the model answers or not, the call ends. In the one the connection
-// holds, but for when the session replaces it; in the other it breaks, and nobody
-// minds a model that is silent.
+// speaks, the model answers or not, the call ends. In "talk" the connection holds,
+// but for when the session replaces it; the others leave out the recovery from a
+// silent model, and let the network and the host do more.
 func wholes() map[string]whole {
 	const over = "quiet && !in_turn && !unheard && !confirming && !weighing && !replying && !reply_audio && !unacked && " +
 		"!unplayed && !end_marked && !discarding && !owed_end && !cut_short"
 	return map[string]whole{
 		"talk": {nil, "break answer_unreachable answer_turned_away give_handle go_away_soon go_away_later drain",
 			over + " && !owing && !reply_owed && !nudged && !renewed && !said", 33_519},
-		"link":     {[]Part{PartModelSilence},
+		"link": {[]Part{PartModelSilence},
 			"answer_turned_away give_handle go_away_soon go_away_later drain", over, 28_754},
-		"leaving":  {[]Part{PartModelSilence},
+		"leaving": {[]Part{PartModelSilence},
 			"break answer_unreachable answer_turned_away give_handle go_away_later", over, 33_959},
 		"resuming": {[]Part{PartModelSilence},
 			"break answer_unreachable drain go_away_soon", over, 21_309},
