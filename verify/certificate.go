@@ -265,7 +265,8 @@ func (c *Certificate) checker(m *Model, props []*Property) (*checker, error) {
 		return nil, refusal("it is one of another net: %s, not %s", c.Hash, have)
 	}
 	if want := c.assumptions(m); c.Net != m.prog.Name() || !slices.Equal(c.Assumptions, want) {
-		return nil, refusal("it is about %q, assuming %q, not about %q, assuming %q", c.Net, c.Assumptions, m.prog.Name(), want)
+		return nil, refusal("it is about %q, assuming %q, not about %q, assuming %q", c.Net, c.Assumptions, m.prog.Name(),
+			want)
 	}
 	for _, p := range props {
 		if p.Claim == "" || !slices.Contains(c.Claims, p.Claim) {

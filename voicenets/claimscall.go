@@ -46,7 +46,10 @@ func speechRules(c Config) rules {
 // callRules are about the beginning and the end of a call.
 func callRules(c Config) rules {
 	busy := "(in_turn || model_turn || owing || replying || speaking)"
-	r := rules{part: "call"}
+	r, parts := rules{part: "call"}, ""
+	if c.Prompts.Has(Goodbye) { // without one a drain may end the call in the same move
+		parts = "parting || leaving || call/draining || online || dialling"
+	}
 	for _, l := range [][]claim{
 		exactly("end_longest_call", "!ended", "A call always ends at its longest duration."),
 		exactly("leave_now", "call/draining", "A drain ends the call at the latest when its time is over."),
@@ -76,7 +79,7 @@ func callRules(c Config) rules {
 		{name: "transfer", doc: "The caller is transferred only by wish.", final: true, on: "+transfer", says: "+hand_off"},
 		{name: "part-said", doc: "The call parts when nothing is left to say.", final: true, on: "part",
 			then: "!prompt_due && !replying && (!reply_owed || speaking || in_turn || held)",
-			from: "parting || leaving || call/draining || online || dialling"},
+			from: parts},
 		{name: "drain-busy", doc: "A drain waits for a quiet moment.", on: "+drain",
 			when: "!call/draining && !parting && " + busy, then: "call/draining == 1", says: "!+leaving", keeps: "parting"},
 		{name: "drain-quiet", doc: "A drain in quiet leaves.", on: "+drain",

@@ -56,3 +56,15 @@ func TestProofWithIdlePrompts(t *testing.T) {
 		t.Errorf("the source is %s", p.Source)
 	}
 }
+
+// TestProvedWithoutPrompts: a session without any prompt keeps everything that a
+// gateway proves at its start.
+func TestProvedWithoutPrompts(t *testing.T) {
+	p, err := Prove(t.Context(), Config{}.Small(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Err(); err != nil {
+		t.Error(err)
+	}
+}

@@ -205,5 +205,7 @@ func (s *slicer) link(c Config) {
 // call is its beginning and its end.
 func (s *slicer) call(Config) {
 	s.add("call", nil, "over drain hand_off draining leaving parting prompt_due replying",
+		claim{"V11-longest", "!can(end_longest_call) && !ended",
+			"Wherever the call rests before its end, the timer that ends it is under way: it is never dead."},
 		claim{"V11-leaves", "leaving && !parting && !ended", "A call that shall end takes its leave at once."})
 }

@@ -21,7 +21,7 @@ func Structure(c Config) []*verify.Property {
 			verify.FreshCommits("send_frame", "play_again")),
 		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(AudioUp))),
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(over))),
-		unanswered(), unhurried(), settled(), accepted(), spoken(), chainsEnd(), renewed(),
+		unanswered(), unhurried(), settled(), accepted(), spoken(), chainsEnd(), renewed(), neverStuck(),
 	}
 	list = append(list, private()...)
 	for s := range Slot(c.ToolSlots) {

@@ -68,6 +68,16 @@ func TestStructureNotices(t *testing.T) {
 		{shown(), "words/show_caller", "", func(*petri.Transition) {}},
 		{shown(), "words/show_caller", "keeps words", func(t *petri.Transition) { t.Out = petri.And() }},
 		{sentUp(c), "uplink/send_frame_up", "", func(*petri.Transition) {}},
+		{neverStuck(), "call/end_longest_call", "", func(*petri.Transition) {}},
+		{neverStuck(), "call/end_longest_call", "waits for replying", func(t *petri.Transition) {
+			t.Inhibit = petri.Arcs{replying}
+		}},
+		{neverStuck(), "call/end_longest_call", "waits for speaking", func(t *petri.Transition) {
+			t.Read = petri.Arcs{speaking}
+		}},
+		{neverStuck(), "call/end_longest_call", "does not end", func(t *petri.Transition) {
+			t.Out = petri.And(Hangup.Is(MaxDuration))
+		}},
 		{sentUp(c), "uplink/trim_pre_roll", "drops what comes before", func(t *petri.Transition) { t.Read = t.Read[:1] }},
 	} {
 		v := structureOf(t, test.prop, c, test.transition, test.change)
