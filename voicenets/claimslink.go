@@ -168,7 +168,7 @@ func lossRules(tries int) []rule {
 func restoreRules() rules {
 	up := "+dialled[fresh] +dialled[resumed]"
 	return rules{part: "restore", states: []claim{
-		{"cut-told", "untold && online && owing && !(held || protected || unconsented) && !ended",
+		{"cut-told", "untold && online && owing && !(replying || held || protected || unconsented) && !ended",
 			"A new connection is told of a turn whose answer was cut short as soon as there is one."},
 		{"backlog-told", "untold_audio && online && !(held || protected || unconsented) && !ended",
 			"It is told as soon as it may be."},
@@ -291,7 +291,8 @@ func modelSilenceRules(c Config) rules {
 		{name: "speak", doc: "The caller gets a prompt in the model's place, and is told.", on: "speak_for_model",
 			then: "!owing && !model_turn && !nudged && !renewed", says: "+tell_mode[no_reply] +prompt_due[fallback]"},
 		{name: "deadline", doc: "At the deadline the caller gets a prompt, and is told.", on: "reach_deadline",
-			when: "said && !" + forbidden, then: "!owing && !reply_owed && !model_turn && !nudged && !renewed",
+			when: "said && !" + forbidden,
+			then: "!reply_owed && !nudged && !renewed" + and(c.Prompts.Has(Fallback), "!owing && !model_turn"),
 			says: "+tell_mode[no_reply] +prompt_due[fallback]"},
 		{name: "deadline-waits", doc: "Where nothing may be said it waits.", on: "reach_deadline",
 			when: "(speaking || in_turn || held) && !replying", then: "owing && reply_owed == 1",
@@ -311,7 +312,7 @@ func modelSilenceRules(c Config) rules {
 			says: "+tell_mode[no_reply]|+leaving[model_lost]"},
 		{name: "spoken-for", doc: "Whoever is spoken for at a deadline does not speak.",
 			on:   "speak_for_model speak_at_deadline",
-			then: "!model_turn && !nudged && !renewed && !reply_owed"},
+			then: "!nudged && !renewed && !reply_owed" + and(c.Prompts.Has(Fallback), "!model_turn")},
 		{name: "spoken-now", doc: "The prompt in the model's place is given at once.", on: "speak_for_model",
 			when: "!parked && !unheard", says: "+play_prompt|skip_prompt"},
 		{name: "asked", doc: "A turn waits on through nudges and new connections.", changed: "owing",

@@ -19,7 +19,7 @@ import (
 var (
 	allMutants = flag.Bool("mutation", false, "look at every mutant of the session, in all views: minutes")
 	mutantsIn  = flag.String("config", "", "of which session TestMutantsRefused changes: manual, server, ...; manual")
-	every      = flag.Uint("every", 1, "with -mutation: of how many mutants one is looked at, chosen by a hash of its name")
+	every      = flag.Uint("every", 1, "with -mutation: one of how many mutants is looked at, by a hash of its name")
 	mutantsOf  = flag.String("mutants", "", "with -mutation: those whose names begin so, or so: link/,call/")
 )
 
