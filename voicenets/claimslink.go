@@ -165,13 +165,11 @@ func lossRules(tries int) []rule {
 }
 
 // restoreRules are about what a new connection is told of the caller's turn.
-func restoreRules() rules {
+func restoreRules(c Config) rules {
 	up := "+dialled[fresh] +dialled[resumed]"
-	return rules{part: "restore", states: []claim{
+	r := rules{part: "restore", states: []claim{
 		{"cut-told", "untold && online && owing && !(replying || held || protected || unconsented) && !ended",
 			"A new connection is told of a turn whose answer was cut short as soon as there is one."},
-		{"backlog-told", "untold_audio && online && !(held || protected || unconsented) && !ended",
-			"It is told as soon as it may be."},
 		{"cut-known", "cut_short && !untold && !ended", "Nobody was told yet of a turn whose answer is cut short."},
 	}, moves: []rule{
 		{name: "open", doc: "A new connection gets the caller's open turn from its start.", on: up,
@@ -185,8 +183,6 @@ func restoreRules() rules {
 			says: "!restore_open_turn !restore_closed_turn !tell_cut_turn"},
 		{name: "waits", doc: "On hold and during protected input it is told later.", on: up,
 			when: "dialling && (held || protected)", then: "restoring || closing"},
-		{name: "backlog", doc: "What came while there was no connection is told to the new one.", on: "restore_backlog",
-			says: "+turn_again", then: "!untold_audio"},
 		{name: "closed-states", doc: "On hold, during protected input and without consent nothing is told again.",
 			on: "+turn_again", then: "!(held || protected || unconsented)"},
 		{name: "again", doc: "A turn is told again only to a new connection, when its reply was cut short, or when a hold " +
@@ -206,6 +202,13 @@ func restoreRules() rules {
 		{name: "whole", doc: "A reply that was cut short is never called complete.", on: "+tell_reply[reply_complete]",
 			from: "!cut_short"},
 	}}
+	if !c.manual() {
+		r.states = append(r.states, claim{"backlog-told", "untold_audio && online && !(held || protected || unconsented) && !ended",
+			"It is told as soon as it may be."})
+		r.moves = append(r.moves, rule{name: "backlog", doc: "What came while there was no connection is told to the new one.", on: "restore_backlog",
+			says: "+turn_again", then: "!untold_audio"})
+	}
+	return r
 }
 
 // rotationRules are about connections that are replaced while they work.

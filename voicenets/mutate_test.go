@@ -91,7 +91,7 @@ func refused(t *testing.T, c Config) *mutate.Score {
 	if err != nil {
 		t.Fatal(err)
 	}
-	views, err := Views(c)
+	views, err := closures(c, views(c))
 	if err != nil {
 		t.Fatal(err)
 	}

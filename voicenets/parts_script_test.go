@@ -38,6 +38,7 @@ func scripts() []scripted {
 		{"uplink_server", PartUplink, Config{Detection: Server}},
 		{"model", PartModel, Config{}},
 		{"playout", PartPlayout, Config{}},
+		{"playout_consent", PartPlayout, Config{Consent: true}},
 		{"words", PartWords, Config{}},
 		{"ears", PartEars, Config{}},
 		{"ears_consent", PartEars, Config{Consent: true}},

@@ -23,6 +23,8 @@ type view struct {
 	// frames is how many frames of the model's audio come, and of a prompt's; 0: any
 	// number.
 	frames int
+	// small is what comes besides where the session has small counts (Views).
+	small []petri.AnyPlace
 }
 
 // dialsFresh leaves only dials that succeed, with a conversation that begins.
@@ -59,7 +61,7 @@ func views(c Config) []view {
 		{name: "talk with prompts", env: []petri.AnyPlace{SpeechEdge, ModelAudio, Dialled, PromptAudio, PromptEnd},
 			without: dialsFresh, frames: 1},
 		{name: "link and speech", env: []petri.AnyPlace{Dialled, LinkDown, SpeechEdge, CallerAudio},
-			without: "dialled_turned_away dialled_withheld"},
+			without: "dialled_turned_away dialled_withheld", small: []petri.AnyPlace{ModelAudio}},
 	}
 	for i := range list {
 		if v := &list[i]; c.Consent && v.name != "ears" {
@@ -278,10 +280,21 @@ func Basic(views []mutate.Closure) []string {
 	return names
 }
 
-// Views are ways to look at a session, closed with hostile automata, that are
-// small enough to be explored in full and that the real machine runs. Together
-// they have every transition. Their properties are those of Proofs.
+// Views are ways to look at a session of small counts, closed with hostile
+// automata, that are small enough to be explored in full and that the real
+// machine runs. Together they have every transition. Their properties are those of
+// Proofs, of Structure and of Claims.
 func Views(c Config) ([]mutate.Closure, error) {
+	list := views(c)
+	for i := range list {
+		v := &list[i]
+		v.env, v.without, v.frames = append(v.env, v.small...), "", 0
+	}
+	return closures(c, list)
+}
+
+// closures are views of a session, for mutants of it.
+func closures(c Config, list []view) ([]mutate.Closure, error) {
 	session, err := Session(c)
 	if err != nil {
 		return nil, err
@@ -294,15 +307,15 @@ func Views(c Config) ([]mutate.Closure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicenets: views: %w", err)
 	}
-	var list []mutate.Closure
-	for _, v := range views(c) {
+	var out []mutate.Closure
+	for _, v := range list {
 		cl, err := v.closure(session, closed, c)
 		if err != nil {
 			return nil, fmt.Errorf("voicenets: view %s: %w", v.name, err)
 		}
-		list = append(list, cl)
+		out = append(out, cl)
 	}
-	return list, nil
+	return out, nil
 }
 
 // closure is the view of a session, for mutants of it.
