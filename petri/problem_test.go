@@ -18,7 +18,8 @@ func TestProblemsAreValues(t *testing.T) {
 	}{
 		{"waits forever", &Net{Name: "n", Transitions: []Transition{forever}, Init: []Token{a.Token(Unit{})}},
 			Problem{Kind: NeverFires, Transition: "move"}},
-		{"feeds only itself", &Net{Name: "n", Transitions: []Transition{stuck}}, Problem{Kind: NeverFires, Transition: "stuck"}},
+		{"feeds only itself", &Net{Name: "n", Transitions: []Transition{stuck}},
+			Problem{Kind: NeverFires, Transition: "stuck"}},
 		{"nothing fills", &Net{Name: "n", Transitions: []Transition{move}, Sinks: []AnyPlace{c}}, Problem{Place: "a"}},
 		{"nil part", &Net{Name: "n", Nets: []*Net{nil}}, Problem{Net: "n"}},
 	} {
