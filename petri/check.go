@@ -1,5 +1,7 @@
 package petri
 
+import "fmt"
+
 // checkNet checks what concerns the net as a whole: names used twice, places
 // nothing fills or empties, transitions that can never fire, payload places
 // that decide something.
@@ -23,7 +25,7 @@ func (c *compiler) checkNames() {
 	for i := range c.p.transitions {
 		name := c.p.transitions[i].Name
 		if seen[name] {
-			c.errs.add("two transitions are named %q", name)
+			c.errs.add(Problem{Transition: name}, "two transitions are named %q", name)
 		}
 		seen[name] = true
 	}
@@ -63,26 +65,26 @@ func (c *compiler) checkPlace(i int, u *usage) {
 	p := &c.places[i]
 	switch {
 	case p.Out && !u.filled:
-		c.odd("output place %q is never produced", p.Name)
+		c.odd(Problem{Place: p.Name}, "output place %q is never produced", p.Name)
 	case p.Out, p.Final:
 	case !u.filled && (u.taken || u.tested):
-		c.odd("place %q is needed but nothing fills it: no output arc, environment or initial token", p.Name)
+		c.odd(Problem{Place: p.Name},
+			"place %q is needed but nothing fills it: no output arc, environment or initial token", p.Name)
 	case !u.filled:
-		c.odd("place %q is isolated", p.Name)
+		c.odd(Problem{Place: p.Name}, "place %q is isolated", p.Name)
 	case !u.taken && !u.tested && !p.Sink:
-		c.odd("tokens at place %q are never used: list it in Sinks or Out, or drop it", p.Name)
+		c.odd(Problem{Place: p.Name},
+			"tokens at place %q are never used: list it in Sinks or Out, or drop it", p.Name)
 	}
 }
 
 // odd refuses a net of ours and notes it of an imported one.
-func (c *compiler) odd(format string, args ...any) {
+func (c *compiler) odd(about Problem, format string, args ...any) {
 	if !c.loose && !c.closed {
-		c.errs.add(format, args...)
+		c.errs.add(about, format, args...)
 		return
 	}
-	var p problems
-	p.add(format, args...)
-	c.p.notes = append(c.p.notes, p.list...)
+	c.p.notes = append(c.p.notes, fmt.Sprintf(format, args...))
 }
 
 // checkReachable refuses transitions that can never fire even if tokens only
@@ -115,7 +117,8 @@ func (c *compiler) checkReachable() {
 	}
 	for i, ok := range fires {
 		if !ok {
-			c.odd("transition %q can never fire: its inputs can never be marked together", c.p.transitions[i].Name)
+			c.odd(Problem{Kind: NeverFires, Transition: c.p.transitions[i].Name},
+				"transition %q can never fire: its inputs can never be marked together", c.p.transitions[i].Name)
 		}
 	}
 }
@@ -169,10 +172,12 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 			payload++
 			name = p.Name
 			if a.All || a.Count != 1 {
-				c.errs.add("transition %q takes several tokens of payload place %q; it may take one", t.Name, p.Name)
+				c.errs.add(Problem{Transition: t.Name},
+					"transition %q takes several tokens of payload place %q; it may take one", t.Name, p.Name)
 			}
 		case a.Kind == OutArc && p.Payload:
-			c.errs.add("transition %q produces at payload place %q, which only the environment fills", t.Name, p.Name)
+			c.errs.add(Problem{Transition: t.Name},
+				"transition %q produces at payload place %q, which only the environment fills", t.Name, p.Name)
 		case a.Kind == InArc, a.Kind == ResetArc, a.Kind == OutArc && !p.Out:
 			others++
 		case (a.Kind == ReadArc || a.Kind == InhibitArc) && p.Payload:
@@ -181,12 +186,14 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 	}
 	switch {
 	case payload == 0 && tests > 0: // what only moves payload may look at payload (a pre-roll that is trimmed)
-		c.errs.add("transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing",
+		c.errs.add(Problem{Transition: t.Name},
+			"transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing",
 			t.Name)
 	case payload == 0:
 	case payload > 1 || others > 0 || t.Bump || !t.When.AtOnce():
-		c.errs.add("transition %q takes from payload place %q (%s) but does more than move that one token to an output "+
-			"at once; then dropping a token would decide something", t.Name, name, c.places[c.byName[name]].Policy)
+		c.errs.add(Problem{Transition: t.Name},
+			"transition %q takes from payload place %q (%s) but does more than move that one token to an output "+
+				"at once; then dropping a token would decide something", t.Name, name, c.places[c.byName[name]].Policy)
 	default:
 		t.Frame = true
 	}
@@ -198,11 +205,12 @@ func (c *compiler) checkTasks() {
 	for _, t := range c.tasks {
 		start, inFlight, done := &c.places[t.Start], &c.places[t.InFlight], &c.places[t.Done]
 		if done.Policy != Refuse {
-			c.errs.add("result place %q of a task must not drop tokens", done.Name)
+			c.errs.add(Problem{Place: done.Name}, "result place %q of a task must not drop tokens", done.Name)
 		}
 		for _, tok := range c.init {
 			if tok.place == inFlight.Name {
-				c.errs.add("in-flight place %q of a task is marked at the start, but no work runs", inFlight.Name)
+				c.errs.add(Problem{Place: inFlight.Name},
+					"in-flight place %q of a task is marked at the start, but no work runs", inFlight.Name)
 			}
 		}
 		for i := range c.p.transitions {
@@ -215,12 +223,14 @@ func (c *compiler) checkStart(tr *TransitionInfo, t TaskInfo, start, inFlight *P
 	for b := range max(tr.branches, 1) {
 		starts, flies := tr.produces(t.Start, b), tr.produces(t.InFlight, b)
 		if starts != flies || starts > 1 {
-			c.errs.add("transition %q produces %d tokens at start place %q and %d at in-flight place %q of a task; "+
-				"it starts one piece of work with one of each, or none", tr.Name, starts, start.Name, flies, inFlight.Name)
+			c.errs.add(Problem{Transition: tr.Name},
+				"transition %q produces %d tokens at start place %q and %d at in-flight place %q of a task; "+
+					"it starts one piece of work with one of each, or none", tr.Name, starts, start.Name, flies, inFlight.Name)
 		}
 		if starts > 0 && tr.empties(t.InFlight) && !tr.takes(t.Done) {
-			c.errs.add("transition %q cancels the work of a task at %q and starts new work in one firing; use two, "+
-				"because the slot is free only when the old work has returned", tr.Name, inFlight.Name)
+			c.errs.add(Problem{Transition: tr.Name},
+				"transition %q cancels the work of a task at %q and starts new work in one firing; use two, "+
+					"because the slot is free only when the old work has returned", tr.Name, inFlight.Name)
 		}
 	}
 }

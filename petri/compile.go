@@ -23,15 +23,15 @@ const (
 // Everything that is wrong is reported at once, in an *Error.
 func Compile(n *Net) (*Program, error) {
 	if n == nil {
-		return nil, &Error{Problems: []string{"compile: the net is nil"}}
+		return nil, &Error{Problems: []Problem{{Text: "compile: the net is nil"}}}
 	}
 	f := &flattener{byName: map[string]int32{}, inside: map[*Net]bool{}, final: -1}
 	if n.Name == "" {
-		f.errs.add("the net has no name")
+		f.errs.add(Problem{}, "the net has no name")
 	}
 	f.net(n, "", nil)
 	if len(f.places) > MaxPlaces || len(f.trans) > MaxTransitions {
-		f.errs.add("net %q has %d places and %d transitions; %d and %d are possible",
+		f.errs.add(Problem{Net: n.Name}, "net %q has %d places and %d transitions; %d and %d are possible",
 			n.Name, len(f.places), len(f.trans), MaxPlaces, MaxTransitions)
 		return nil, f.errs.err()
 	}
@@ -83,10 +83,12 @@ func (c *compiler) layout() {
 		c.checkColour(p)
 		if p.Out {
 			if p.Env {
-				c.errs.add("place %q is an environment place and an output; it can be only one", p.Name)
+				c.errs.add(Problem{Place: p.Name},
+					"place %q is an environment place and an output; it can be only one", p.Name)
 			}
 			if p.Final {
-				c.errs.add("final place %q is an output, where nothing lies; use a place of its own", p.Name)
+				c.errs.add(Problem{Place: p.Name},
+					"final place %q is an output, where nothing lies; use a place of its own", p.Name)
 			}
 			p.Slots = 0
 			continue
@@ -107,19 +109,22 @@ func (c *compiler) layout() {
 // checkColour checks the keys of a place's colour.
 func (c *compiler) checkColour(p *PlaceInfo) {
 	if len(p.Keys) > MaxKeys {
-		c.errs.add("place %q: colour %s has %d keys; at most %d are possible", p.Name, p.Type, len(p.Keys), MaxKeys)
+		c.errs.add(Problem{Place: p.Name},
+			"place %q: colour %s has %d keys; at most %d are possible", p.Name, p.Type, len(p.Keys), MaxKeys)
 		return
 	}
 	if p.Keys != nil && len(p.Keys) == 0 {
-		c.errs.add("place %q: colour %s names no key; name at least one, or do not implement petri.Keyed", p.Name, p.Type)
+		c.errs.add(Problem{Place: p.Name},
+			"place %q: colour %s names no key; name at least one, or do not implement petri.Keyed", p.Name, p.Type)
 	}
 	for i, k := range p.Keys {
 		if slices.Contains(p.Keys[:i], k) {
-			c.errs.add("place %q: colour %s names two keys %q", p.Name, p.Type, k)
+			c.errs.add(Problem{Place: p.Name}, "place %q: colour %s names two keys %q", p.Name, p.Type, k)
 		}
 	}
 	if p.Final && p.col.slots() > 1 {
-		c.errs.add("final place %q tells several kinds of token apart; give it a colour without key and generation", p.Name)
+		c.errs.add(Problem{Place: p.Name},
+			"final place %q tells several kinds of token apart; give it a colour without key and generation", p.Name)
 	}
 }
 
@@ -129,16 +134,16 @@ func (c *compiler) initial() {
 		i := c.byName[t.place]
 		p := &c.places[i]
 		if p.Out {
-			c.errs.add("initial token at output place %q, where nothing can lie", p.Name)
+			c.errs.add(Problem{Place: p.Name}, "initial token at output place %q, where nothing can lie", p.Name)
 			continue
 		}
 		kind, problem := p.col.kindOf(t.value, 0)
 		if problem != "" {
-			c.errs.add("initial token at %q: %s", p.Name, problem)
+			c.errs.add(Problem{Place: p.Name}, "initial token at %q: %s", p.Name, problem)
 			continue
 		}
 		if what := shared(t.value); what != "" {
-			c.errs.add("initial token at %q: machines would share its %s", p.Name, what)
+			c.errs.add(Problem{Place: p.Name}, "initial token at %q: machines would share its %s", p.Name, what)
 			continue
 		}
 		slot := int32(p.Slot + kind)
@@ -148,7 +153,7 @@ func (c *compiler) initial() {
 	for i := range c.places {
 		p := &c.places[i]
 		if n := c.p.marked(c.p.initial, p); n > p.Max {
-			c.errs.add("place %q starts with %d tokens; its capacity is %d", p.Name, n, p.Max)
+			c.errs.add(Problem{Place: p.Name}, "place %q starts with %d tokens; its capacity is %d", p.Name, n, p.Max)
 		}
 	}
 }

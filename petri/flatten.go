@@ -49,7 +49,7 @@ type scope struct {
 
 func (f *flattener) net(n *Net, path string, ports map[string]int32) {
 	if f.inside[n] {
-		f.errs.add("net %q is a part of itself", n.Name)
+		f.errs.add(Problem{Net: n.Name}, "net %q is a part of itself", n.Name)
 		return
 	}
 	f.inside[n] = true
@@ -75,12 +75,13 @@ func (s *scope) group() string { return strings.TrimSuffix(s.path, "/") }
 func (s *scope) part(part *Net, names map[string]bool) {
 	switch {
 	case part == nil:
-		s.f.errs.add("net %q has a nil part", s.net.Name)
+		s.f.errs.add(Problem{Net: s.net.Name}, "net %q has a nil part", s.net.Name)
 		return
 	case part.Name == "":
-		s.f.errs.add("a part of net %q has no name", s.net.Name)
+		s.f.errs.add(Problem{Net: s.net.Name}, "a part of net %q has no name", s.net.Name)
 	case names[part.Name]:
-		s.f.errs.add("two parts of net %q are named %q; give each instance a name of its own", s.net.Name, part.Name)
+		s.f.errs.add(Problem{Net: s.net.Name},
+			"two parts of net %q are named %q; give each instance a name of its own", s.net.Name, part.Name)
 		return
 	}
 	names[part.Name] = true
@@ -129,7 +130,7 @@ func (s *scope) bindAll(list Arcs, t *flatTransition) []boundArc {
 		out = append(out, boundArc{a, s.resolve(a.place, s.net.Name)})
 	}
 	if t.bad {
-		s.f.errs.add("net %q has a nil arc", s.net.Name)
+		s.f.errs.add(Problem{Net: s.net.Name}, "net %q has a nil arc", s.net.Name)
 	}
 	return out
 }
@@ -137,7 +138,7 @@ func (s *scope) bindAll(list Arcs, t *flatTransition) []boundArc {
 // listed resolves a place that stands in one of a net's lists; -1 if it is nil.
 func (s *scope) listed(p AnyPlace, user, list string) int32 {
 	if isNil(p) {
-		s.f.errs.add("net %q lists a nil place among its %s", user, list)
+		s.f.errs.add(Problem{Net: user}, "net %q lists a nil place among its %s", user, list)
 		return -1
 	}
 	return s.resolve(p, user)
@@ -157,7 +158,7 @@ func (s *scope) resolve(p AnyPlace, user string) int32 {
 	name := p.String()
 	s.used[name] = true
 	if name == "" {
-		s.f.errs.add("net %q uses a place without a name", s.net.Name)
+		s.f.errs.add(Problem{Net: s.net.Name}, "net %q uses a place without a name", s.net.Name)
 	}
 	if i, ok := s.ports[name]; ok {
 		s.f.sameType(i, p.typ(), user)
@@ -167,7 +168,8 @@ func (s *scope) resolve(p AnyPlace, user string) int32 {
 	if i, ok := s.f.byName[full]; ok {
 		s.f.sameType(i, p.typ(), user)
 		if s.f.places[i].Group != s.group() {
-			s.f.errs.add("place %q of net %q has the same qualified name as a place of net %q; rename one",
+			s.f.errs.add(Problem{Place: full},
+				"place %q of net %q has the same qualified name as a place of net %q; rename one",
 				full, user, s.f.owner[i])
 		}
 		return i
@@ -198,7 +200,8 @@ func valueType(v any) string {
 
 func (f *flattener) sameType(i int32, typ reflect.Type, user string) {
 	if have := f.places[i].col.typ; have != typ {
-		f.errs.add("place %q is %s in net %q but %s in net %q; give both the same colour or rename one",
+		f.errs.add(Problem{Place: f.places[i].Name},
+			"place %q is %s in net %q but %s in net %q; give both the same colour or rename one",
 			f.places[i].Name, typeName(have), f.owner[i], typeName(typ), user)
 	}
 }
@@ -242,7 +245,7 @@ func (s *scope) finish() {
 	}
 	i := s.resolve(s.net.Final, s.net.Name)
 	if f.final >= 0 && f.final != i {
-		f.errs.add("net %q: final place %q, but %q is the final place already",
+		f.errs.add(Problem{Net: s.net.Name}, "net %q: final place %q, but %q is the final place already",
 			s.net.Name, f.places[i].Name, f.places[f.final].Name)
 	}
 	f.final = i
@@ -251,7 +254,7 @@ func (s *scope) finish() {
 
 func (s *scope) task(t AnyTask) {
 	if isNil(t) {
-		s.f.errs.add("net %q lists a nil task", s.net.Name)
+		s.f.errs.add(Problem{Net: s.net.Name}, "net %q lists a nil task", s.net.Name)
 		return
 	}
 	start, inFlight, done := t.places()
@@ -265,7 +268,8 @@ func (s *scope) task(t AnyTask) {
 	}
 	for _, i := range []int{info.Start, info.InFlight, info.Done} {
 		if s.f.places[i].task > 0 {
-			s.f.errs.add("place %q belongs to two tasks; give each places of its own", s.f.places[i].Name)
+			s.f.errs.add(Problem{Place: s.f.places[i].Name},
+				"place %q belongs to two tasks; give each places of its own", s.f.places[i].Name)
 		}
 	}
 	s.f.places[info.Start].Out = true
@@ -285,11 +289,13 @@ func (f *flattener) env(i int32, e Env) {
 		e.Capacity = 1
 	}
 	if e.Capacity < 1 || e.Capacity > MaxTokens {
-		f.errs.add("environment place %q has capacity %d; 1 to %d is possible", p.Name, e.Capacity, MaxTokens)
+		f.errs.add(Problem{Place: p.Name},
+			"environment place %q has capacity %d; 1 to %d is possible", p.Name, e.Capacity, MaxTokens)
 		return
 	}
 	if p.Env && (p.Max != e.Capacity || p.Policy != e.Policy) {
-		f.errs.add("environment place %q is declared twice: capacity %d, %s and capacity %d, %s",
+		f.errs.add(Problem{Place: p.Name},
+			"environment place %q is declared twice: capacity %d, %s and capacity %d, %s",
 			p.Name, p.Max, p.Policy, e.Capacity, e.Policy)
 	}
 	if !p.Env {
@@ -302,11 +308,11 @@ func (f *flattener) env(i int32, e Env) {
 func (f *flattener) capacity(i int32, n int) {
 	p := &f.places[i]
 	if n < 1 || n > MaxTokens {
-		f.errs.add("place %q has capacity %d; 1 to %d is possible", p.Name, n, MaxTokens)
+		f.errs.add(Problem{Place: p.Name}, "place %q has capacity %d; 1 to %d is possible", p.Name, n, MaxTokens)
 		return
 	}
 	if p.Max != MaxTokens && p.Max != n {
-		f.errs.add("place %q has capacity %d and %d; fused places need one", p.Name, p.Max, n)
+		f.errs.add(Problem{Place: p.Name}, "place %q has capacity %d and %d; fused places need one", p.Name, p.Max, n)
 	}
 	p.Max = n
 }
@@ -317,7 +323,8 @@ func (s *scope) checkPorts() {
 	}
 	for _, p := range s.net.Ports {
 		if !isNil(p) && !s.used[p.String()] {
-			s.f.errs.add("port %q of net %q is not used there; drop it from Ports or use it", p.String(), s.net.Name)
+			s.f.errs.add(Problem{Place: p.String()},
+				"port %q of net %q is not used there; drop it from Ports or use it", p.String(), s.net.Name)
 		}
 	}
 }
@@ -329,12 +336,14 @@ func (s *scope) initial() {
 			i, ok = s.f.byName[s.path+t.place]
 		}
 		if !ok {
-			s.f.errs.add("net %q: initial token at place %q, which nothing in it uses", s.net.Name, t.place)
+			s.f.errs.add(Problem{Net: s.net.Name},
+				"net %q: initial token at place %q, which nothing in it uses", s.net.Name, t.place)
 			continue
 		}
 		want := s.f.places[i].col.typ
 		if !fits(t.value, want) {
-			s.f.errs.add("net %q: initial token at %q is %s, not %s", s.net.Name, t.place, valueType(t.value), typeName(want))
+			s.f.errs.add(Problem{Net: s.net.Name},
+				"net %q: initial token at %q is %s, not %s", s.net.Name, t.place, valueType(t.value), typeName(want))
 			continue
 		}
 		s.f.init = append(s.f.init, Token{place: s.f.places[i].Name, value: t.value})

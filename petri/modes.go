@@ -1,6 +1,7 @@
 package petri
 
 import (
+	"fmt"
 	"math/bits"
 	"strings"
 )
@@ -32,21 +33,29 @@ type builder struct {
 }
 
 func (b *builder) fail(format string, args ...any) {
+	b.report(Problem{}, format, args...)
+}
+
+// never refuses a transition that can never fire.
+func (b *builder) never(text string) { b.report(Problem{Kind: NeverFires}, "%s", text) }
+
+func (b *builder) report(about Problem, format string, args ...any) {
 	b.bad = true
-	b.c.errs.add("transition %q: "+format, append([]any{b.info.Name}, args...)...)
+	about.Transition = b.info.Name
+	b.c.errs.add(about, "transition %q: %s", b.info.Name, fmt.Sprintf(format, args...))
 }
 
 func (b *builder) checkText() {
 	w := b.t.When
 	switch {
 	case b.t.Name == "":
-		b.c.errs.add("net %q has a transition without a name", b.t.scope.net.Name)
+		b.c.errs.add(Problem{Net: b.t.scope.net.Name}, "net %q has a transition without a name", b.t.scope.net.Name)
 	case w.Earliest < 0 || w.Latest < w.Earliest:
 		b.fail("firing interval [%s,%s] is empty or negative", w.Earliest, w.Latest)
 	case !w.AtOnce() && b.t.Priority != 0:
 		b.fail("priority %d on a timed transition; priorities order at-once transitions only", b.t.Priority)
 	case w.Earliest == Forever:
-		b.fail("it can never fire: the earliest time is forever")
+		b.never("it can never fire: the earliest time is forever")
 	}
 	if len(b.t.In)+len(b.t.Read) == 0 && w.AtOnce() {
 		b.fail("it needs no token and fires at once, so it would fire for ever")
@@ -178,7 +187,7 @@ func (b *builder) expand() {
 	pick := make([][]Count, n)
 	b.choose(0, pick)
 	if !b.bad && len(b.info.Modes) == 0 {
-		b.fail("its guard refuses every combination of keys, so it can never fire")
+		b.never("its guard refuses every combination of keys, so it can never fire")
 	}
 }
 

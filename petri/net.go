@@ -1,10 +1,5 @@
 package petri
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Net is a net or a part of one. It is a plain value: subnets are functions
 // that return one, and diagrams, checks and proofs range over it.
 type Net struct {
@@ -95,19 +90,20 @@ func Compose(name string, nets ...*Net) (*Net, error) {
 	ports := map[string]portOwner{}
 	for i, n := range nets {
 		if n == nil {
-			errs.add("compose %s: part %d is nil", name, i)
+			errs.add(Problem{Net: name}, "compose %s: part %d is nil", name, i)
 			continue
 		}
 		if n.Name == "" {
-			errs.add("compose %s: part %d has no name", name, i)
+			errs.add(Problem{Net: name}, "compose %s: part %d has no name", name, i)
 		}
 		if seen[n.Name] != nil {
-			errs.add("compose %s: two parts are named %q; give each instance a name of its own", name, n.Name)
+			errs.add(Problem{Net: name},
+				"compose %s: two parts are named %q; give each instance a name of its own", name, n.Name)
 		}
 		seen[n.Name] = n
 		for _, p := range n.Ports {
 			if isNil(p) {
-				errs.add("compose %s: net %q lists a nil port", name, n.Name)
+				errs.add(Problem{Net: name}, "compose %s: net %q lists a nil port", name, n.Name)
 				continue
 			}
 			c.addPort(p, n, ports, &errs)
@@ -129,7 +125,8 @@ func (c *Net) addPort(p AnyPlace, owner *Net, ports map[string]portOwner, errs *
 		return
 	}
 	if a, b := old.place.typ(), p.typ(); a != b {
-		errs.add("compose %s: port %q is %s in net %q but %s in net %q; give both the same colour or rename one",
+		errs.add(Problem{Net: c.Name},
+			"compose %s: port %q is %s in net %q but %s in net %q; give both the same colour or rename one",
 			c.Name, p.String(), typeName(a), old.net.Name, typeName(b), owner.Name)
 	}
 }
@@ -144,35 +141,4 @@ func Close(name string, open *Net, automata ...*Net) (*Net, error) {
 		n.closed = true
 	}
 	return n, err
-}
-
-// Error lists everything that is wrong with a net.
-type Error struct{ Problems []string }
-
-// Error is the only problem, or all of them, one a line.
-func (e *Error) Error() string {
-	if len(e.Problems) == 1 {
-		return "petri: " + e.Problems[0]
-	}
-	return fmt.Sprintf("petri: %d problems:\n\t%s", len(e.Problems), strings.Join(e.Problems, "\n\t"))
-}
-
-// problems collects what is wrong, in order, each once.
-type problems struct{ list []string }
-
-func (p *problems) add(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
-	for _, old := range p.list {
-		if old == s {
-			return
-		}
-	}
-	p.list = append(p.list, s)
-}
-
-func (p *problems) err() error {
-	if len(p.list) == 0 {
-		return nil
-	}
-	return &Error{Problems: p.list}
 }

@@ -120,14 +120,12 @@ func (s *shape) look(session *petri.Net) {
 
 // bury notes the transitions that never fire because of keys that never come. It
 // reports whether that is all that is wrong.
-func (s *shape) bury(problems []string) bool {
+func (s *shape) bury(problems []petri.Problem) bool {
 	for _, p := range problems {
-		name, found := strings.CutPrefix(p, `transition "`)
-		name, rest, _ := strings.Cut(name, `"`)
-		if !found || !strings.Contains(rest, "can never fire") {
+		if p.Kind != petri.NeverFires {
 			return false
 		}
-		s.dead[name] = true
+		s.dead[p.Transition] = true
 	}
 	return true
 }

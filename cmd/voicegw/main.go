@@ -74,5 +74,8 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
 		exploreCommand(), replayCommand(), tokenCommand(), versionCommand())
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = helpArguments
 	return root
 }

@@ -37,6 +37,15 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usagef("there is no command %q; %s", args[0], suggest(args[0], verbs, all))
 }
 
+// helpArguments refuses help on a command that does not exist.
+func helpArguments(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	return about.ValidateArgs(rest)
+}
+
 // boolHint is for who put the value of a flag that is true or false behind a space.
 func boolHint(arg string) string {
 	if slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "0", "1"}, strings.ToLower(arg)) {
