@@ -102,32 +102,32 @@ func TestStartRefused(t *testing.T) {
 // TestWords compares what is sent with the carriers' documents.
 func TestWords(t *testing.T) {
 	for _, tt := range []struct {
-		carrier            string
+		carrier            carrier
 		codec              phone.Codec
 		audio, mark, clear string
 	}{
-		{"twilio", phone.PCMU, `{"event":"media","streamSid":"M1","media":{"payload":"/85O"}}`,
+		{twilio(), phone.PCMU, `{"event":"media","streamSid":"M1","media":{"payload":"/85O"}}`,
 			`{"event":"mark","streamSid":"M1","mark":{"name":"g7:20:1"}}`, `{"event":"clear","streamSid":"M1"}`},
-		{"telnyx", phone.PCMU, `{"event":"media","media":{"payload":"/85O"}}`,
+		{telnyx(), phone.PCMU, `{"event":"media","media":{"payload":"/85O"}}`,
 			`{"event":"mark","mark":{"name":"g7:20:1"}}`, `{"event":"clear"}`},
-		{"plivo", phone.PCMU,
+		{plivo(), phone.PCMU,
 			`{"event":"playAudio","media":{"contentType":"audio/x-mulaw","sampleRate":8000,"payload":"/85O"}}`,
 			`{"event":"checkpoint","streamId":"M1","name":"g7:20:1"}`, `{"event":"clearAudio","streamId":"M1"}`},
-		{"plivo", phone.L16,
+		{plivo(), phone.L16,
 			`{"event":"playAudio","media":{"contentType":"audio/x-l16","sampleRate":8000,"payload":"AADoAxj8"}}`,
 			`{"event":"checkpoint","streamId":"M1","name":"g7:20:1"}`, `{"event":"clearAudio","streamId":"M1"}`},
-		{"exotel", phone.L16, `{"event":"media","stream_sid":"M1","media":{"payload":"AADoAxj8"}}`,
+		{exotel(), phone.L16, `{"event":"media","stream_sid":"M1","media":{"payload":"AADoAxj8"}}`,
 			`{"event":"mark","stream_sid":"M1","mark":{"name":"g7:20:1"}}`, `{"event":"clear","stream_sid":"M1"}`},
 	} {
-		w := newWriter(dialectOf(tt.carrier), "M\"1\n\\", tt.codec, 8000)
+		w := newWriter(tt.carrier, "M\"1\n\\", tt.codec, 8000)
 		for what, got := range map[string][]byte{tt.audio: w.AppendAudio(nil, []int16{0, 1000, -1000}),
 			tt.mark: w.AppendMark(nil, []byte("g7:20:1")), tt.clear: w.AppendClear(nil)} {
 			if string(got) != what {
-				t.Errorf("%s: %s, want %s", tt.carrier, got, what)
+				t.Errorf("%s: %s, want %s", tt.carrier.name, got, what)
 			}
 		}
 		if len(w.AppendBye(nil)) != 0 {
-			t.Errorf("%s says good bye", tt.carrier)
+			t.Errorf("%s says good bye", tt.carrier.name)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestMediaAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations to read a frame", n)
 	}
-	w := newWriter(twilioDialect(), "MZ1", phone.PCMU, 8000)
+	w := newWriter(twilio(), "MZ1", phone.PCMU, 8000)
 	out, pcm := make([]byte, 0, 512), make([]int16, 160)
 	w.AppendAudio(out, pcm)
 	if n := testing.AllocsPerRun(200, func() { w.AppendAudio(out, pcm) }); n != 0 {

@@ -25,9 +25,8 @@ var _ phone.Protocol = (*stream)(nil)
 
 // newStream begins a stream.
 func newStream(s *start) *stream {
-	d := dialectOf(s.carrier)
-	st := &stream{writer: newWriter(d, s.stream, s.codec, s.rateHz), id: []byte(s.stream)}
-	st.order = order{hold: d.reorders, rateHz: s.rateHz, emit: func(pcm []int16) { st.in.Audio(pcm) }}
+	st := &stream{writer: newWriter(s.carrier, s.stream, s.codec, s.rateHz), id: []byte(s.stream)}
+	st.order = order{hold: s.carrier.reorders, rateHz: s.rateHz, emit: func(pcm []int16) { st.in.Audio(pcm) }}
 	return st
 }
 
