@@ -1,6 +1,7 @@
 package mediastream
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/voicegw/voicegw/transport/phone"
@@ -25,6 +26,6 @@ func beginExotel(m *message) (start, format, error) {
 		From, To string
 	}
 	err := json.Unmarshal(m.start, &w)
-	return start{stream: first(w.Stream, string(m.stream)), call: w.Call, params: w.Params, from: w.From, to: w.To},
+	return start{stream: cmp.Or(w.Stream, string(m.stream)), call: w.Call, params: w.Params, from: w.From, to: w.To},
 		w.Format, err
 }

@@ -20,29 +20,15 @@ type message struct {
 	headers                  []byte // Plivo's extra headers
 }
 
-// known are the events that mean something here, with a constant for each so that reading one allocates nothing.
-func known(event []byte) (name string, ok bool) {
-	switch string(event) {
-	case "media":
-		return "media", true
-	case "mark":
-		return "mark", true
-	case "playedStream":
-		return "playedStream", true
-	case "clearedAudio":
-		return "clearedAudio", true
-	case "dtmf":
-		return "dtmf", true
-	case "start":
-		return "start", true
-	case "connected":
-		return "connected", true
-	case "stop":
-		return "stop", true
-	case "error":
-		return "error", true
+// known is the event of this name that means something here, "" for another. It allocates nothing.
+func known(event []byte) string {
+	for _, name := range [...]string{"media", "mark", "playedStream", "clearedAudio", "dtmf", "start", "connected", "stop",
+		"error"} {
+		if string(event) == name {
+			return name
+		}
 	}
-	return "", false
+	return ""
 }
 
 // readMessage reads the outside of a message. An event that is not known is no error.
@@ -57,7 +43,7 @@ func readMessage(b []byte) (message, error) {
 		}
 		switch string(key) {
 		case "event":
-			m.event, _ = known(text(value))
+			m.event = known(text(value))
 			said = text(value) != nil
 		case "streamSid", "stream_id", "streamId", "stream_sid":
 			m.stream = text(value)

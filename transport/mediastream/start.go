@@ -1,6 +1,7 @@
 package mediastream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -81,13 +82,6 @@ func readStart(m *message) (start, error) {
 	return start{}, errors.New("the start of a stream is of no carrier that is known")
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // setSound reads the format of the stream's sound.
 func (s *start) setSound(f format) error {
 	s.rateHz = int(max(f.SampleRate, f.OtherRate))
@@ -130,9 +124,9 @@ func (s *start) hello(remote string) transport.Hello {
 			h.Token = value
 		case paramSecret, paramPass:
 		case paramFrom:
-			h.From = first(h.From, phone.Cut(value, transport.AddressLenMax))
+			h.From = cmp.Or(h.From, phone.Cut(value, transport.AddressLenMax))
 		case paramTo:
-			h.To = first(h.To, phone.Cut(value, transport.AddressLenMax))
+			h.To = cmp.Or(h.To, phone.Cut(value, transport.AddressLenMax))
 		default:
 			h.Params[name] = value
 		}

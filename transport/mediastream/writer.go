@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/voicegw/voicegw/transport/phone"
 )
@@ -22,30 +23,11 @@ func newWriter(c carrier, stream string, codec phone.Codec, rateHz int) *writer 
 	if codec == phone.L16 {
 		name = "audio/x-l16"
 	}
+	known := strings.NewReplacer("$", id, "%c", name, "%r", strconv.Itoa(rateHz))
 	for _, words := range []*string{&c.media, &c.mark, &c.clear} {
-		*words = fill(*words, id, name, strconv.Itoa(rateHz))
+		*words = known.Replace(*words)
 	}
 	return &writer{carrier: c, codec: codec}
-}
-
-// fill replaces the placeholders of a carrier's words.
-func fill(words, id, codec, rate string) string {
-	var out []byte
-	for i := 0; i < len(words); i++ {
-		switch {
-		case words[i] == '$':
-			out = append(out, id...)
-		case words[i] == '%' && words[i+1] == 'c':
-			out = append(out, codec...)
-			i++
-		case words[i] == '%' && words[i+1] == 'r':
-			out = append(out, rate...)
-			i++
-		default:
-			out = append(out, words[i])
-		}
-	}
-	return string(out)
 }
 
 // AppendAudio appends a message with sound.
