@@ -238,7 +238,7 @@ func (p *Phone) drop() {
 		}
 	}
 	if p.cfg.Dialect == Plivo {
-		p.post(object{"event": "clearedAudio", "streamId": Stream}.bytes(), true)
+		p.post(p.cfg.event("clearedAudio", object{}), true)
 	}
 	p.marks = nil
 }

@@ -80,70 +80,66 @@ func (c *Config) mediaStart() []byte {
 func (c *Config) media(n int, coded []byte) (b []byte, text bool) {
 	payload := base64.StdEncoding.EncodeToString(coded)
 	ms := strconv.Itoa((n - 1) * 20)
-	inner := object{"track": "inbound", "chunk": strconv.Itoa(n), "timestamp": ms, "payload": payload}
+	media := object{"track": "inbound", "chunk": strconv.Itoa(n), "timestamp": ms, "payload": payload}
 	switch c.Dialect {
 	case Telnyx:
-		return object{"event": "media", "sequence_number": strconv.Itoa(n + 1), "stream_id": Stream,
-			"media": inner}.bytes(), true
+		return c.event("media", object{"sequence_number": strconv.Itoa(n + 1), "media": media}), true
 	case Plivo:
-		return object{"event": "media", "sequenceNumber": n + 1, "streamId": Stream, "media": object{"track": "inbound",
-			"chunk": n, "timestamp": ms, "payload": payload}, "extra_headers": ""}.bytes(), true
+		media["chunk"] = n
+		return c.event("media", object{"sequenceNumber": n + 1, "media": media, "extra_headers": ""}), true
 	case Exotel:
-		return object{"event": "media", "sequence_number": n + 1, "stream_sid": Stream, "media": object{"chunk": n,
-			"timestamp": ms, "payload": payload}}.bytes(), true
+		media = object{"chunk": n, "timestamp": ms, "payload": payload}
+		return c.event("media", object{"sequence_number": n + 1, "media": media}), true
 	case Asterisk, AsteriskPlain:
 		return coded, false
 	}
-	return object{"event": "media", "sequenceNumber": strconv.Itoa(n + 2), "streamSid": Stream,
-		"media": inner}.bytes(), true
+	return c.event("media", object{"sequenceNumber": strconv.Itoa(n + 2), "media": media}), true
+}
+
+// event is a message about the stream.
+func (c *Config) event(name string, members object) []byte {
+	ids := map[string]string{Twilio: "streamSid", Telnyx: "stream_id", Plivo: "streamId", Exotel: "stream_sid"}
+	members["event"], members[ids[c.Dialect]] = name, Stream
+	return members.bytes()
 }
 
 // digit is a message with a pressed key.
 func (c *Config) digit(d string) []byte {
-	inner := object{"track": "inbound_track", "digit": d}
 	switch c.Dialect {
-	case Telnyx:
-		return object{"event": "dtmf", "stream_id": Stream, "dtmf": inner}.bytes()
-	case Plivo:
-		return object{"event": "dtmf", "streamId": Stream, "dtmf": inner}.bytes()
 	case Exotel:
-		return object{"event": "dtmf", "stream_sid": Stream, "dtmf": object{"duration": "100", "digit": d}}.bytes()
+		return c.event("dtmf", object{"dtmf": object{"duration": "100", "digit": d}})
 	case Asterisk:
 		return object{"event": "DTMF_END", "channel_id": c.Call, "digit": d}.bytes()
 	case AsteriskPlain:
 		return []byte("DTMF_END digit:" + d + " channel_id:" + c.Call)
 	}
-	return object{"event": "dtmf", "streamSid": Stream, "dtmf": inner}.bytes()
+	return c.event("dtmf", object{"dtmf": object{"track": "inbound_track", "digit": d}})
 }
 
 // returned is a mark that comes back.
 func (c *Config) returned(name string) []byte {
 	switch c.Dialect {
-	case Telnyx:
-		return object{"event": "mark", "stream_id": Stream, "mark": object{"name": name}}.bytes()
 	case Plivo:
-		return object{"event": "playedStream", "streamId": Stream, "name": name}.bytes()
-	case Exotel:
-		return object{"event": "mark", "stream_sid": Stream, "mark": object{"name": name}}.bytes()
+		return c.event("playedStream", object{"name": name})
 	case Asterisk:
 		return object{"event": "MEDIA_MARK_PROCESSED", "channel_id": c.Call, "correlation_id": name}.bytes()
 	case AsteriskPlain:
 		return []byte("MEDIA_MARK_PROCESSED " + name)
 	}
-	return object{"event": "mark", "streamSid": Stream, "mark": object{"name": name}}.bytes()
+	return c.event("mark", object{"mark": object{"name": name}})
 }
 
 // stop is what is said at the end, nil for nothing.
 func (c *Config) stop() []byte {
 	switch c.Dialect {
 	case Telnyx:
-		return object{"event": "stop", "stream_id": Stream, "stop": object{"call_control_id": c.Call}}.bytes()
+		return c.event("stop", object{"stop": object{"call_control_id": c.Call}})
 	case Exotel:
-		return object{"event": "stop", "stream_sid": Stream, "stop": object{"call_sid": c.Call}}.bytes()
+		return c.event("stop", object{"stop": object{"call_sid": c.Call}})
 	case Plivo, Asterisk, AsteriskPlain:
 		return nil
 	}
-	return object{"event": "stop", "streamSid": Stream, "stop": object{"accountSid": "AC1", "callSid": c.Call}}.bytes()
+	return c.event("stop", object{"stop": object{"accountSid": "AC1", "callSid": c.Call}})
 }
 
 // order is what a door asks for.
