@@ -11,9 +11,9 @@ import (
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/asterisk"
 	"github.com/voicegw/voicegw/transport/gemini"
+	"github.com/voicegw/voicegw/transport/mediastream"
 	"github.com/voicegw/voicegw/transport/openai"
 	"github.com/voicegw/voicegw/transport/rtvi"
-	"github.com/voicegw/voicegw/transport/twilio"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
@@ -75,7 +75,7 @@ func quotes() map[string]doortest.Quotes {
 		},
 		"twilio": {
 			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
-				return twilio.New(twilio.Config{Lines: l, Log: log})
+				return mediastream.New(mediastream.Config{Lines: l, Log: log})
 			},
 			Greeting: []string{`{"event":"start","start":{"streamSid":"MZ1","callSid":"CA1","mediaFormat":` +
 				`{"encoding":"audio/x-mulaw","sampleRate":8000,"channels":1}},"streamSid":"MZ1"}`},

@@ -20,8 +20,8 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/transport/phone/phonetest"
 	"github.com/voicegw/voicegw/transport/rtc"
-	"github.com/voicegw/voicegw/transport/twilio/carrier"
 	"github.com/voicegw/voicegw/transport/ws/wsclient"
 )
 
@@ -43,9 +43,9 @@ func waysIn() []wayIn {
 	return []wayIn{
 		{name: "own", requests: 1, call: callOwn},
 		{name: "webrtc", ours: 3, library: 24, call: callWebRTC},
-		{name: "twilio", ours: 1, requests: 1, call: func(s *costly) { callPhone(s, "v1/twilio", carrier.Twilio) }},
+		{name: "twilio", ours: 1, requests: 1, call: func(s *costly) { callPhone(s, "v1/twilio", phonetest.Twilio) }},
 		{name: "asterisk", ours: 1, requests: 1, call: func(s *costly) {
-			callPhone(s, "v1/asterisk?channel=1", carrier.Asterisk)
+			callPhone(s, "v1/asterisk?channel=1", phonetest.Asterisk)
 		}},
 		{name: "gemini", ours: 1, requests: 1, call: func(s *costly) {
 			callSocket(s, geminiPath,
@@ -75,7 +75,7 @@ func callOwn(s *costly) {
 
 // callPhone calls as a carrier does.
 func callPhone(s *costly, path, dialect string) {
-	p, err := carrier.Dial(context.Background(), carrier.Config{URL: strings.Replace(s.url, "http", "ws", 1) + path,
+	p, err := phonetest.Dial(context.Background(), phonetest.Config{URL: strings.Replace(s.url, "http", "ws", 1) + path,
 		Dialect: dialect})
 	if err != nil {
 		s.tb.Fatal(err)

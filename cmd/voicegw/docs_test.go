@@ -144,7 +144,7 @@ import (
 	"github.com/voicegw/voicegw/transport/openai"
 	"github.com/voicegw/voicegw/transport/rtc"
 	"github.com/voicegw/voicegw/transport/rtvi"
-	"github.com/voicegw/voicegw/transport/twilio"
+	"github.com/voicegw/voicegw/transport/mediastream"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/verifytest"
 	"github.com/voicegw/voicegw/voicenets"
@@ -161,7 +161,7 @@ var (
 	_ = openai.New
 	_ = rtc.New
 	_ = rtvi.New
-	_ = twilio.New
+	_ = mediastream.New
 	_ = voicenets.Session
 	_ = verify.Never
 	_ = verifytest.Prove

@@ -14,10 +14,10 @@ import (
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/asterisk"
 	"github.com/voicegw/voicegw/transport/gemini"
+	"github.com/voicegw/voicegw/transport/mediastream"
 	"github.com/voicegw/voicegw/transport/openai"
 	"github.com/voicegw/voicegw/transport/rtc"
 	"github.com/voicegw/voicegw/transport/rtvi"
-	"github.com/voicegw/voicegw/transport/twilio"
 	"github.com/voicegw/voicegw/transport/wsdoor"
 )
 
@@ -120,7 +120,7 @@ func (o *options) webRTC(lines transport.Lines, log *zap.Logger) rtc.Config {
 	return cfg
 }
 
-func (o *options) openTwilio(lines transport.Lines, log *zap.Logger) (*twilio.Door, error) {
+func (o *options) openTwilio(lines transport.Lines, log *zap.Logger) (*mediastream.Door, error) {
 	d := o.doors.twilio
 	token, err := o.secretIn("twilio.auth_token_file", d.authTokenFile)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *options) openTwilio(lines transport.Lines, log *zap.Logger) (*twilio.Do
 	if err != nil {
 		return nil, err
 	}
-	return twilio.New(twilio.Config{Lines: lines, Log: log, Hosts: o.hosts, AuthToken: token, Secret: secret,
+	return mediastream.New(mediastream.Config{Lines: lines, Log: log, Hosts: o.hosts, AuthToken: token, Secret: secret,
 		OwnTwiML: d.ownTwiML, PublicURL: d.publicURL, AfterURL: d.afterURL, Targets: targets(d.targets)})
 }
 

@@ -66,15 +66,15 @@ func layers() map[string]layer {
 		},
 		"transport/wsdoor":      {imports: []string{"audio", "transport", "transport/httpdoor"}},
 		"transport/ws/wsclient": {imports: []string{"audio", "transport", "transport/ws"}},
-		"transport/twilio": {
-			imports: []string{"audio", "transport", "transport/httpdoor", "transport/twilio/phone", "internal/foreign"},
-			tests:   []string{".", "live", "live/sim", "transport/twilio/carrier"},
+		"transport/mediastream": {
+			imports: []string{"audio", "transport", "transport/httpdoor", "transport/phone", "internal/foreign"},
+			tests:   []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
-		"transport/twilio/phone":   {imports: []string{"audio", "transport", "transport/httpdoor"}},
-		"transport/twilio/carrier": {imports: []string{"audio", "transport/twilio/phone"}},
+		"transport/phone":           {imports: []string{"audio", "transport", "transport/httpdoor"}},
+		"transport/phone/phonetest": {imports: []string{"audio", "transport/phone"}},
 		"transport/asterisk": {
-			imports: []string{"audio", "transport", "transport/httpdoor", "transport/twilio/phone", "internal/foreign"},
-			tests:   []string{".", "live", "live/sim", "transport/twilio/carrier"},
+			imports: []string{"audio", "transport", "transport/httpdoor", "transport/phone", "internal/foreign"},
+			tests:   []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
 		"web": {tests: []string{".", "audio", "transport", "transport/ws"}},
 		"access": {

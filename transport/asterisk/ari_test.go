@@ -11,7 +11,7 @@ import (
 
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/asterisk"
-	"github.com/voicegw/voicegw/transport/twilio/carrier"
+	"github.com/voicegw/voicegw/transport/phone/phonetest"
 )
 
 // scripted are lines whose calls follow a script in place of a gateway.
@@ -63,7 +63,7 @@ func transfer(t *testing.T, query, to string, edit func(cfg *asterisk.Config), s
 	server := httptest.NewServer(door)
 	defer server.Close()
 	defer func() { _ = door.Close() }()
-	p, err := carrier.Dial(t.Context(), carrier.Config{URL: server.URL + "/?" + query, Dialect: carrier.Asterisk})
+	p, err := phonetest.Dial(t.Context(), phonetest.Config{URL: server.URL + "/?" + query, Dialect: phonetest.Asterisk})
 	if err != nil {
 		t.Fatal(err)
 	}

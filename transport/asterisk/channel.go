@@ -9,7 +9,7 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/twilio/phone"
+	"github.com/voicegw/voicegw/transport/phone"
 )
 
 // Names of parameters that mean something to the gateway; the others go into Hello.Params.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/httpdoor"
-	"github.com/voicegw/voicegw/transport/twilio/phone"
+	"github.com/voicegw/voicegw/transport/phone"
 )
 
 // Config is how the door behaves. Only Lines is required.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/twilio/phone"
+	"github.com/voicegw/voicegw/transport/phone"
 )
 
 // controls are messages as chan_websocket writes them, and what they say.

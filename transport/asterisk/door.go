@@ -13,7 +13,7 @@ import (
 
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/httpdoor"
-	"github.com/voicegw/voicegw/transport/twilio/phone"
+	"github.com/voicegw/voicegw/transport/phone"
 )
 
 // Subprotocol is what Asterisk offers in the handshake.

@@ -20,8 +20,8 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/asterisk"
-	"github.com/voicegw/voicegw/transport/twilio/carrier"
-	"github.com/voicegw/voicegw/transport/twilio/phone"
+	"github.com/voicegw/voicegw/transport/phone"
+	"github.com/voicegw/voicegw/transport/phone/phonetest"
 	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
 
@@ -127,16 +127,16 @@ func serve(l net.Listener, h http.Handler) (stop func()) {
 }
 
 // call makes a call that lasts until it is hung up, or the story is over.
-func (w *world) call(cfg carrier.Config) *carrier.Phone {
+func (w *world) call(cfg phonetest.Config) *phonetest.Phone {
 	w.t.Helper()
 	if cfg.Dialect == "" {
-		cfg.Dialect = carrier.Asterisk
+		cfg.Dialect = phonetest.Asterisk
 	}
 	if cfg.URL == "" {
 		cfg.URL = "ws://127.0.0.1/v1/asterisk"
 	}
 	cfg.Dial = w.net.Dial
-	p, err := carrier.Dial(context.Background(), cfg)
+	p, err := phonetest.Dial(context.Background(), cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func (w *world) look(what string, every time.Duration, ok func() bool) {
 }
 
 // heard waits until something was heard, and then nothing for quiet.
-func (w *world) heard(p *carrier.Phone, rateHz int, quiet time.Duration) (heard []int16) {
+func (w *world) heard(p *phonetest.Phone, rateHz int, quiet time.Duration) (heard []int16) {
 	w.t.Helper()
 	w.look("something is heard, and then nothing", 200*time.Millisecond, func() bool {
 		heard = p.Heard()
@@ -194,13 +194,13 @@ func like(ref, heard []int16, rateHz int) (corr float64, holes int) {
 func TestHearsItsOwnWords(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		cfg  carrier.Config
+		cfg  phonetest.Config
 	}{
-		{"JSON", carrier.Config{Dialect: carrier.Asterisk}},
-		{"plain text", carrier.Config{Dialect: carrier.AsteriskPlain}},
-		{"A-law", carrier.Config{Codec: phone.PCMA}},
-		{"slin16", carrier.Config{Codec: phone.L16, RateHz: 16000}},
-		{"behind a network", carrier.Config{Delay: 40 * time.Millisecond}},
+		{"JSON", phonetest.Config{Dialect: phonetest.Asterisk}},
+		{"plain text", phonetest.Config{Dialect: phonetest.AsteriskPlain}},
+		{"A-law", phonetest.Config{Codec: phone.PCMA}},
+		{"slin16", phonetest.Config{Codec: phone.L16, RateHz: 16000}},
+		{"behind a network", phonetest.Config{Delay: 40 * time.Millisecond}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -221,7 +221,7 @@ func TestHearsItsOwnWords(t *testing.T) {
 }
 
 // reply has the caller say something and waits until d of the reply of eight seconds was heard.
-func (w *world) reply(p *carrier.Phone, d time.Duration) (from int) {
+func (w *world) reply(p *phonetest.Phone, d time.Duration) (from int) {
 	w.t.Helper()
 	p.Say(speech("hello", 8000))
 	w.look("the reply is heard", 40*time.Millisecond, func() bool {
@@ -235,9 +235,9 @@ func (w *world) reply(p *carrier.Phone, d time.Duration) (from int) {
 func long() sim.Config { return sim.Config{FixedReply: speech("long", 24000)} }
 
 func TestBargeIn(t *testing.T) {
-	for _, dialect := range []string{carrier.Asterisk, carrier.AsteriskPlain} {
+	for _, dialect := range []string{phonetest.Asterisk, phonetest.AsteriskPlain} {
 		inBubble(t, long(), asterisk.Config{}, func(w *world) {
-			p := w.call(carrier.Config{Dialect: dialect, Delay: 20 * time.Millisecond})
+			p := w.call(phonetest.Config{Dialect: dialect, Delay: 20 * time.Millisecond})
 			from := w.reply(p, 2*time.Second)
 			began := len(p.Heard())
 			p.Say(speech("over", 8000))
@@ -259,7 +259,7 @@ func TestBargeIn(t *testing.T) {
 // TestCough pauses and resumes: nothing is lost and little repeated.
 func TestCough(t *testing.T) {
 	inBubble(t, long(), asterisk.Config{}, func(w *world) {
-		p := w.call(carrier.Config{})
+		p := w.call(phonetest.Config{})
 		w.reply(p, 2*time.Second)
 		p.Say(speech("cough", 8000))
 		heard := w.heard(p, 8000, 2*time.Second)
@@ -280,9 +280,9 @@ func TestCough(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	for _, dialect := range []string{carrier.Asterisk, carrier.AsteriskPlain} {
+	for _, dialect := range []string{phonetest.Asterisk, phonetest.AsteriskPlain} {
 		inBubble(t, sim.Config{}, asterisk.Config{}, func(w *world) {
-			p := w.call(carrier.Config{Dialect: dialect})
+			p := w.call(phonetest.Config{Dialect: dialect})
 			p.Press("1")
 			p.Press("#")
 			digits := func(ev transport.Event) bool { return ev.Kind == transport.EventDTMF }
@@ -297,11 +297,11 @@ func TestKeys(t *testing.T) {
 // TestHangUp from both sides: ours in so many words, theirs by closing.
 func TestHangUp(t *testing.T) {
 	inBubble(t, sim.Config{}, asterisk.Config{}, func(w *world) {
-		p := w.call(carrier.Config{})
+		p := w.call(phonetest.Config{})
 		w.eventually("a call", func() bool { return w.gw.Calls() == 1 })
 		p.HangUp()
 		w.eventually("no call", func() bool { return w.gw.Calls() == 0 })
-		p = w.call(carrier.Config{})
+		p = w.call(phonetest.Config{})
 		w.eventually("a call", func() bool { return w.gw.Calls() == 1 })
 		_ = w.gw.Close()
 		w.eventually("HANGUP", func() bool { _, hungUp := p.End(); return hungUp })
@@ -311,7 +311,7 @@ func TestHangUp(t *testing.T) {
 // TestSurvives all of what is odd in one call.
 func TestSurvives(t *testing.T) {
 	inBubble(t, sim.Config{}, asterisk.Config{}, func(w *world) {
-		p := w.call(carrier.Config{})
+		p := w.call(phonetest.Config{})
 		p.Say(speech("question", 8000))
 		time.Sleep(500 * time.Millisecond)
 		for _, text := range []string{"hello", "{", "", `{"event":"WEATHER"}`, string(p.Opening()[0]),
@@ -331,7 +331,7 @@ func TestSurvives(t *testing.T) {
 // TestFullQueue: from XOFF to XON no sound is sent, and then the reply goes on where it was.
 func TestFullQueue(t *testing.T) {
 	inBubble(t, long(), asterisk.Config{}, func(w *world) {
-		p := w.call(carrier.Config{})
+		p := w.call(phonetest.Config{})
 		w.reply(p, 2*time.Second)
 		p.Send([]byte(`{"event":"MEDIA_XOFF","channel_id":"CA1"}`), true)
 		w.eventually("the queue runs dry", func() bool { return p.Queued() == 0 })
@@ -349,22 +349,22 @@ func TestFullQueue(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		send func(p *carrier.Phone)
+		send func(p *phonetest.Phone)
 		want transport.Reason
 	}{
-		{"no start", func(*carrier.Phone) {}, transport.ReasonHelloTimeout},
-		{"sound alone", func(p *carrier.Phone) {
+		{"no start", func(*phonetest.Phone) {}, transport.ReasonHelloTimeout},
+		{"sound alone", func(p *phonetest.Phone) {
 			for range 2 * phone.FaultsMaxDefault {
 				p.Send(make([]byte, 160), false)
 			}
 		}, transport.ReasonEventBeforeHello},
-		{"another protocol", func(p *carrier.Phone) { p.Send([]byte("hello"), true) }, transport.ReasonBadJSON},
-		{"another codec", func(p *carrier.Phone) {
+		{"another protocol", func(p *phonetest.Phone) { p.Send([]byte("hello"), true) }, transport.ReasonBadJSON},
+		{"another codec", func(p *phonetest.Phone) {
 			p.Send([]byte(strings.Replace(string(p.Opening()[0]), "ulaw", "opus", 1)), true)
 		}, transport.ReasonBadAudio},
 	} {
 		inBubble(t, sim.Config{}, asterisk.Config{}, func(w *world) {
-			p := w.call(carrier.Config{Silent: true})
+			p := w.call(phonetest.Config{Silent: true})
 			tt.send(p)
 			<-p.Done()
 			if code, _ := p.End(); code != tt.want.Code() {
@@ -391,9 +391,9 @@ func TestPassword(t *testing.T) {
 			if tt.origin != "" {
 				r.Header.Set("Origin", tt.origin)
 			}
-			p, err := carrier.Dial(context.Background(), carrier.Config{URL: "ws://127.0.0.1/", Dial: w.net.Dial,
-				Header: r.Header, Dialect: carrier.Asterisk})
-			refused := &carrier.Refused{Status: 101}
+			p, err := phonetest.Dial(context.Background(), phonetest.Config{URL: "ws://127.0.0.1/", Dial: w.net.Dial,
+				Header: r.Header, Dialect: phonetest.Asterisk})
+			refused := &phonetest.Refused{Status: 101}
 			errors.As(err, &refused)
 			if refused.Status != tt.status {
 				t.Errorf("%+v: %d, %v", tt, refused.Status, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/transport/asterisk"
-	"github.com/voicegw/voicegw/transport/twilio/carrier"
+	"github.com/voicegw/voicegw/transport/phone/phonetest"
 )
 
 // exchange is a gateway with this door between a model and Asterisk, over sockets.
@@ -88,10 +88,10 @@ func (e *exchange) reads(words string) {
 // TestKeysAndHandOff: what the caller presses reaches the model; it has somebody else take the call, the caller's
 // channel is sent there over the REST interface, and the call is hung up in so many words.
 func TestKeysAndHandOff(t *testing.T) {
-	for _, dialect := range []string{carrier.Asterisk, carrier.AsteriskPlain} {
+	for _, dialect := range []string{phonetest.Asterisk, phonetest.AsteriskPlain} {
 		t.Run(dialect, func(t *testing.T) {
 			e := newExchange(t)
-			p, err := carrier.Dial(t.Context(), carrier.Config{URL: e.url, Dialect: dialect})
+			p, err := phonetest.Dial(t.Context(), phonetest.Config{URL: e.url, Dialect: dialect})
 			if err != nil {
 				t.Fatal(err)
 			}

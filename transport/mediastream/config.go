@@ -1,0 +1,95 @@
+package mediastream
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/phone"
+)
+
+// Config is how the door behaves. Only Lines is required.
+//
+// A request has to prove where it comes from: by X-Twilio-Signature under AuthToken, or by Secret. Where neither is
+// configured, only a listener on the loopback takes requests.
+type Config struct {
+	// Lines are the gateway's.
+	Lines transport.Lines
+
+	// AuthToken is the Twilio account's, which signs every request of Twilio's.
+	AuthToken string
+	// OwnTwiML takes signed streams that TwiML of one's own leads here. Without it a signed stream must also show the
+	// pass that /voice gave its call, which counts once and for a minute: a signature can be sent again.
+	OwnTwiML bool
+	// Secret is what carriers that do not sign show instead for a stream: in the Authorization header (Bearer, or the
+	// password of Basic), or as the custom parameter "secret". At least 16 bytes.
+	Secret string
+	// PublicURL is how carriers reach this server, where something stands between: https://voice.example.com. What is
+	// behind the host, if anything, comes before the path of each request. Empty: the Host of the request.
+	PublicURL string
+
+	// Hosts are names, without port, by which this server is called, besides localhost, the address that a connection
+	// came in on, and the host of PublicURL. "*" means any. A request by another name is refused with 421.
+	Hosts []string
+
+	// Parameters, if not nil, returns the custom parameters of a call that Twilio announces, from the form of its
+	// webhook: a token, a customer's number. Its error refuses the call; it is logged. It is called concurrently.
+	Parameters func(ctx context.Context, form url.Values) (map[string]string, error)
+	// Targets are names for who may take a call over, each a telephone number or a sip: address. Numbers and sip:
+	// addresses need no name.
+	Targets map[string]string
+	// AfterURL is the TwiML that goes on with a call that was neither transferred nor hung up by the caller; empty: hang
+	// up.
+	AfterURL string
+
+	// Limits of a stream.
+	Limits phone.Limits
+	// Log may be nil. Nothing of audio, keys, numbers or parameters is logged.
+	Log *zap.Logger
+}
+
+const secretLenMin = 16
+
+// withDefaults checks c and fills in what is not set.
+func (c Config) withDefaults() (Config, error) {
+	switch {
+	case c.Lines == nil:
+		return c, fmt.Errorf("mediastream: check config: Lines is nil; a *voicegw.Gateway has them")
+	case c.Secret != "" && len(c.Secret) < secretLenMin:
+		return c, fmt.Errorf("mediastream: check config: Secret has %d bytes; at least %d are needed", len(c.Secret),
+			secretLenMin)
+	}
+	for _, address := range []string{c.PublicURL, c.AfterURL} {
+		u, err := url.Parse(address)
+		if address != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			return c, fmt.Errorf("mediastream: check config: %q is not an address such as https://voice.example.com", address)
+		}
+	}
+	if u, _ := url.Parse(c.PublicURL); u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return c, fmt.Errorf("mediastream: check config: PublicURL has more than a scheme, a host and a path")
+	}
+	for name, target := range c.Targets {
+		if _, ok := dialVerb(target); !ok {
+			return c, fmt.Errorf("mediastream: check config: the target %q is neither a telephone number nor a sip: address",
+				name)
+		}
+	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	if err := (httpdoor.Names{Hosts: c.Hosts}).Check(); err != nil {
+		return c, fmt.Errorf("mediastream: check config: %w", err)
+	}
+	if u, _ := url.Parse(c.PublicURL); u.Hostname() != "" {
+		c.Hosts = append(slices.Clone(c.Hosts), u.Hostname())
+	}
+	c.Limits = c.Limits.WithDefaults()
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	return c, nil
+}
