@@ -203,9 +203,10 @@ func restoreRules(c Config) rules {
 			from: "!cut_short"},
 	}}
 	if !c.manual() {
-		r.states = append(r.states, claim{"backlog-told", "untold_audio && online && !(held || protected || unconsented) && !ended",
-			"It is told as soon as it may be."})
-		r.moves = append(r.moves, rule{name: "backlog", doc: "What came while there was no connection is told to the new one.", on: "restore_backlog",
+		r.states = append(r.states, claim{"backlog-told",
+			"untold_audio && online && !(held || protected || unconsented) && !ended", "It is told as soon as it may be."})
+		r.moves = append(r.moves, rule{name: "backlog", on: "restore_backlog",
+			doc:  "What came while there was no connection is told to the new one.",
 			says: "+turn_again", then: "!untold_audio"})
 	}
 	return r
