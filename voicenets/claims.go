@@ -26,7 +26,7 @@ func claimed(c Config) []rules {
 	return []rules{answeredRules(c), speechRules(c), turnRules(c), endpointingRules(c), serverTurnRules(c),
 		consentRules(c), callerSilenceRules(c), textRules(c), modelRules(c),
 		playoutRules(c), promptRules(c), earsRules(c), digitRules(c), toolRules(c), modelSilenceRules(c), linkRules(c),
-		creditRules(c), restoreRules(c), rotationRules(c), callRules(c), frameRules(c)}
+		creditRules(c), restoreRules(c), keptRules(), rotationRules(c), callRules(c), frameRules(c)}
 }
 
 // rules are claims about one part.

@@ -212,6 +212,13 @@ func restoreRules(c Config) rules {
 	return r
 }
 
+// keptRules are about what is kept in case a reply is cut short.
+func keptRules() rules {
+	return rules{part: "restore", strict: true, states: []claim{
+		{"kept", "last_turn != 1 && !ended", "The caller's last turn is kept."},
+	}}
+}
+
 // rotationRules are about connections that are replaced while they work.
 func rotationRules(c Config) rules {
 	busy := "(" + strings.Join(append([]string{"in_turn", "model_turn", "owing", "speaking"}, names(runningSlots(c))...),

@@ -64,8 +64,12 @@ func views(c Config) []view {
 			without: "dialled_turned_away dialled_withheld", small: []petri.AnyPlace{ModelAudio}},
 	}
 	for i := range list {
-		if v := &list[i]; c.Consent && v.name != "ears" {
+		v := &list[i]
+		if c.Consent && v.name != "ears" {
 			v.env, v.without = append(v.env, Consent), v.without+" consent_off"
+		}
+		if (c.Adaptive || c.RepromptAfter > 0) && v.name == "link and speech" { // it has many more markings then
+			v.without += " dialled_resumed dialled_unreachable speech_edge_confirm"
 		}
 	}
 	return list
