@@ -215,7 +215,7 @@ func restoreRules(c Config) rules {
 // keptRules are about what is kept in case a reply is cut short.
 func keptRules() rules {
 	return rules{part: "restore", strict: true, states: []claim{
-		{"kept", "last_turn != 1 && !ended", "The caller's last turn is kept."},
+		{"kept", "owing && last_turn != 1 && !ended", "A turn that waits for its reply is kept."},
 	}}
 }
 
@@ -300,7 +300,8 @@ func modelSilenceRules(c Config) rules {
 			says: "+close_link !+tell_mode[no_reply]"},
 		{name: "renew-only", doc: "Nothing else is that stage.", on: "+renewed", says: "renew_link"},
 		{name: "speak", doc: "The caller gets a prompt in the model's place, and is told.", on: "speak_for_model",
-			then: "!owing && !model_turn && !nudged && !renewed", says: "+tell_mode[no_reply] +prompt_due[fallback]"},
+			then: "!nudged && !renewed" + and(c.Prompts.Has(Fallback), "!owing && !model_turn"),
+			says: "+tell_mode[no_reply] +prompt_due[fallback]"},
 		{name: "deadline", doc: "At the deadline the caller gets a prompt, and is told.", on: "reach_deadline",
 			when: "said && !" + forbidden,
 			then: "!reply_owed && !nudged && !renewed" + and(c.Prompts.Has(Fallback), "!owing && !model_turn"),
