@@ -69,8 +69,8 @@ type Config struct {
 	HandshakesPerAddress int
 	// TypedPerMinute is how many turns a caller may type in a call, by texts and by
 	// entries of digits that end with #: as many at once, then one each
-	// minute/TypedPerMinute. Others are not taken, and the caller is told by an
-	// error too_fast. 20, at most 6,000.
+	// minute/TypedPerMinute. The gateway refuses more with the error too_fast.
+	// 20, at most 6,000.
 	TypedPerMinute int
 	// DialTimeout limits the model's dial and setup: 15 s.
 	DialTimeout time.Duration
@@ -89,8 +89,8 @@ type Config struct {
 	// writer: 2 s later the record counts as lost, and so does one whose writer
 	// fails. RecordLoss says what then becomes of the call.
 	Record func(call string) (io.WriteCloser, error)
-	// RecordLoss is what a call does that loses its record: by default it ends if
-	// Net.Consent is set and goes on otherwise.
+	// RecordLoss says whether a call ends or goes on when its record is lost. By
+	// default it ends if Net.Consent is set and goes on otherwise.
 	RecordLoss RecordLoss
 	// Watch, if not nil, is asked for each call for one more store of its events,
 	// such as a verify/monitor.Store or an event.OTel; nil is none. prog is the

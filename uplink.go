@@ -15,8 +15,8 @@ import (
 )
 
 // uplinkMax is the most that may wait to be sent to the model: about 10 s of
-// frames, and a turn that is told again with the one before. A connection that takes nothing for so
-// long is lost.
+// frames, and a turn that is told again with the one before. A connection that
+// takes nothing for so long is lost.
 const uplinkMax = 512 + 2*voicenets.TurnFramesMax
 
 // errModelStalled says that the model's side takes nothing any more.

@@ -42,8 +42,8 @@ func slowPost(ctx context.Context, address string, from byte) (net.Conn, error) 
 	return c, err
 }
 
-// TestSilentStrangersTakeNoLine opens many more connections than there are lines, at every door, each of which then
-// says nothing. A caller with a token is served at once, and the gateway is ready.
+// TestSilentStrangersTakeNoLine opens many more connections than there are lines, at every door. None of them
+// says anything. A caller with a token is served at once, and the gateway is ready.
 func TestSilentStrangersTakeNoLine(t *testing.T) {
 	t.Parallel()
 	carriers := writeFile(t, "secret", []byte("a secret of carriers"))
