@@ -22,7 +22,7 @@ export GO FUZZTIME
 # With a C compiler and libopus at hand the gateway speaks Opus to callers over WebRTC; without, G.722. OPUS= does without.
 OPUS ?= $(shell command -v $(CC) pkg-config >/dev/null && pkg-config --exists opus && echo libopus)
 
-.PHONY: help run build build-opus test deps fmt vet race fuzz sim mutation bench cover clean
+.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim mutation bench cover clean
 
 help: ## list the targets
 	@echo 'voicegw: make TARGET [VARIABLE=value]'
@@ -39,6 +39,9 @@ build-opus: ## compile bin/voicegw with libopus: cgo, and Opus to callers over W
 
 test: ## everything that must pass: deps, vet, staticcheck, tidy, all tests, with -race where goroutines run
 	@scripts/test.sh
+
+clients: ## the tests with other people's clients, their older versions too (make test tries the newest)
+	VOICEGW_CLIENTS=all $(GO) test -timeout 15m ./transport/gemini ./transport/openai ./transport/rtvi
 
 deps: ## install what the tests need and is missing (Debian packages, Go modules)
 	@scripts/deps.sh
@@ -58,11 +61,11 @@ fuzz: ## each fuzz target for FUZZTIME=10s (PKG=./live/...)
 
 sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: a fresh one)
 	VOICEGW_SIM_SEED='$(SEED)' VOICEGW_SIM_CALLS='$(CALLS)' GOGC=400 \
-		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' . \
+		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' ./internal/simulate \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 
 mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/ CONFIG=consent EVERY=4)
-	$(GO) test ./voicenets -run '^TestMutants$(if $(CONFIG),Refused)$$' -count 1 -timeout 0 -v -mutation \
+	$(GO) test ./voicenets/mutants -run '^TestMutants$(if $(CONFIG),Refused)$$' -count 1 -timeout 0 -v -mutation \
 		-mutants '$(MUTANTS)' -config '$(CONFIG)' -every '$(EVERY)' \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
 

@@ -15,9 +15,10 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// BenchmarkBargeIn measures what the net proves of V4 in calls that run: 40 callers at a time speak over a reply, and
-// the frame by which the detector hears that is answered by a clear in the same instant of the net. It reports how long
-// that was in the world, from the frame handed over to the clear received, beside how late the nets say they are.
+// BenchmarkBargeIn measures what the net proves of V4 in calls that run: 40 callers at a time speak
+// over a reply, and the frame by which the detector hears that is answered by a clear in the same
+// instant of the net. It reports how long that was in the world, from the frame handed over to the
+// clear received, beside how late the nets say they are.
 func BenchmarkBargeIn(b *testing.B) {
 	const calls = 40
 	for b.Loop() {
@@ -48,8 +49,8 @@ func BenchmarkBargeIn(b *testing.B) {
 	}
 }
 
-// report says how long the clears took. All calls sound alike, so that all are heard to speak by the same frame: the
-// least that any was cleared at.
+// report says how long the clears took. All calls sound alike, so that all are heard to speak by
+// the same frame: the least that any was cleared at.
 func report(b *testing.B, list []*interrupter, late time.Duration) {
 	b.Helper()
 	first := len(list[0].sent)

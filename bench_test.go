@@ -30,15 +30,15 @@ func only(tb testing.TB, g *Gateway, p *farEnd) *call {
 	return nil
 }
 
-// upward is a call in server mode, where every frame goes up, and a function
-// that sends one and waits until it has arrived.
+// upward is a call with model VAD, where every frame goes up, and a function that sends one and
+// waits until it has arrived.
 func upward(tb testing.TB, rateHz int) (send, end func()) {
 	tb.Helper()
 	p, m := newFarEnd(), newMind()
 	p.hello.InputRateHz = rateHz
 	arrived := make(chan struct{}, 1)
 	m.onHear = func([]int16) { arrived <- struct{}{} }
-	g, err := New(Config{Dialer: m, Detection: voicenets.Server})
+	g, err := New(Config{Dialer: m, Detection: voicenets.ModelVAD})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func upward(tb testing.TB, rateHz int) (send, end func()) {
 	c := only(tb, g, p)
 	ev := transport.Event{Kind: transport.EventAudio, PCM: noise(audio.FrameSamples(rateHz))}
 	send = func() {
-		c.peerEvent(context.Background(), &ev)
+		c.reader.event(context.Background(), &ev)
 		<-arrived
 	}
 	for range 10 { // until memory has grown
@@ -68,9 +68,8 @@ func noise(n int) []int16 {
 	return pcm
 }
 
-// downward is a call in which the model speaks; the function hands over one
-// message of 240 ms, and waits until its twelve frames have arrived and are
-// acknowledged.
+// downward is a call in which the model speaks; the function hands over one message of 240 ms, and
+// waits until its twelve frames have arrived and are acknowledged.
 func downward(tb testing.TB) (send, end func()) {
 	tb.Helper()
 	p, m := newFarEnd(), newMind()
@@ -90,7 +89,7 @@ func downward(tb testing.TB) (send, end func()) {
 			<-arrived
 		}
 		ack.PlayedMS += 240
-		c.peerEvent(context.Background(), &ack)
+		c.reader.event(context.Background(), &ack)
 	}
 	for range 10 {
 		send()
@@ -102,8 +101,8 @@ func downward(tb testing.TB) (send, end func()) {
 	return send, end
 }
 
-// BenchmarkFrameUp carries a frame from the peer through resampler, detector
-// and net to the model's connection.
+// BenchmarkFrameUp carries a frame from the peer through resampler, detector and net to the model's
+// connection.
 func BenchmarkFrameUp(b *testing.B) {
 	for _, hz := range []int{16000, 48000} {
 		b.Run(fmt.Sprint(hz), func(b *testing.B) {
@@ -117,8 +116,8 @@ func BenchmarkFrameUp(b *testing.B) {
 	}
 }
 
-// BenchmarkMessageDown carries 240 ms of the model through the net, twelve
-// frames of it, to the peer, and their acknowledgement back.
+// BenchmarkMessageDown carries 240 ms of the model through the net, twelve frames of it, to the
+// peer, and their acknowledgement back.
 func BenchmarkMessageDown(b *testing.B) {
 	send, end := downward(b)
 	defer end()
@@ -176,8 +175,8 @@ type effort struct {
 	up, down []time.Duration // how long each frame was on its way
 }
 
-// talker is one call of BenchmarkCalls. A frame carries the time of its
-// departure, in microseconds since began, in its first samples.
+// talker is one call of BenchmarkCalls. A frame carries the time of its departure, in microseconds
+// since began, in its first samples.
 type talker struct {
 	began    time.Time
 	length   time.Duration
@@ -256,7 +255,7 @@ func (k *talker) answer(send func(live.ServerMessage)) {
 // talk holds calls, through a gateway or relayed without one.
 func talk(b *testing.B, calls int, length time.Duration, gateway bool) (e effort) {
 	minds := switchboard{}
-	g, err := New(Config{Dialer: minds, Detection: voicenets.Server})
+	g, err := New(Config{Dialer: minds, Detection: voicenets.ModelVAD})
 	if err != nil {
 		b.Fatal(err)
 	}

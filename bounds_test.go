@@ -15,7 +15,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 // slow is a store that holds its net up now and then.
@@ -32,9 +32,8 @@ func (s *slow) Append(list []petri.Event) {
 	s.Store.Append(list)
 }
 
-// TestProvedBounds holds 40 calls that run to what is proved of their time: each
-// takes as long as its claim says at most, and as long as the nets were late at
-// most.
+// TestProvedBounds holds 40 calls that run to what is proved of their time: each takes as long as
+// its claim says at most, and as long as the nets were late at most.
 func TestProvedBounds(t *testing.T) {
 	var late atomic.Int64 // the most
 	minds := switchboard{}
@@ -97,15 +96,15 @@ func TestProvedBounds(t *testing.T) {
 	}
 }
 
-// provedBounds are the worst cases that are proved of the session that callers get
-// who ask for nothing, by name.
+// provedBounds are the worst cases that are proved of the session that callers get who ask for
+// nothing, by name.
 func provedBounds(t *testing.T, cfg Config) map[string]time.Duration {
 	t.Helper()
 	g, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures, err := voicenets.Figures(t.Context(), g.cfg.netOf(variant{}))
+	figures, err := claims.Figures(t.Context(), g.cfg.netOf(variant{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +115,8 @@ func provedBounds(t *testing.T, cfg Config) map[string]time.Duration {
 	return bounds
 }
 
-// timed is a call of TestProvedBounds: the model's reply does not end, and the
-// caller speaks over it.
+// timed is a call of TestProvedBounds: the model's reply does not end, and the caller speaks over
+// it.
 type timed struct {
 	peer  *farEnd
 	model *mind

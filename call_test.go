@@ -117,8 +117,7 @@ func (m *mind) Close(int, string) error {
 	return nil
 }
 
-// run runs a call of p with m in a gateway of its own; the function it returns
-// waits for its end.
+// run runs a call of p with m in a gateway of its own; the function it returns waits for its end.
 func run(t testing.TB, cfg Config, p *farEnd, m *mind) (wait func() error) {
 	t.Helper()
 	cfg.Dialer = m
@@ -166,8 +165,8 @@ func TestLastWords(t *testing.T) {
 	})
 }
 
-// TestLastWordsAreBounded closes a peer that takes nothing, in two seconds; a function of the call is told at once that
-// nobody waits for it.
+// TestLastWordsAreBounded: the end of a call waits two seconds for a peer that takes nothing. The
+// context of a running function ends at once.
 func TestLastWordsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := newFarEnd(), newMind()
@@ -188,7 +187,7 @@ func TestLastWordsAreBounded(t *testing.T) {
 		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp {
 			t.Errorf("the call ended by %v, %s", err, p.reason)
 		}
-		if took := time.Since(began); took != lastWords {
+		if took := time.Since(began); took != closeWait {
 			t.Errorf("after %v", took)
 		}
 		if !told.Equal(began) {
@@ -204,7 +203,7 @@ func TestDownlinkIsBounded(t *testing.T) {
 		p.onSend = func(p *farEnd, _ *transport.Message) error { <-p.ended; return p.err() }
 		wait := run(t, Config{}, p, m)
 		for n := 0; ; n++ {
-			if n > 10*downlinkMax {
+			if n > 10*peerQueueMax {
 				t.Fatal("there is no limit")
 			}
 			select {
@@ -220,8 +219,8 @@ func TestDownlinkIsBounded(t *testing.T) {
 	})
 }
 
-// TestAsksFasterThanItReads holds up a peer that asks for more answers than it
-// takes; it is not stalled.
+// TestAsksFasterThanItReads holds up a peer that asks for more answers than it takes; it is not
+// stalled.
 func TestAsksFasterThanItReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := newFarEnd(), newMind()
@@ -232,12 +231,12 @@ func TestAsksFasterThanItReads(t *testing.T) {
 			return nil
 		}
 		wait := run(t, Config{}, p, m)
-		for range 4 * downlinkMax {
+		for range 4 * peerQueueMax {
 			p.events <- transport.Event{Kind: transport.EventToolResult, ID: "t-1", Text: "1"}
 		}
-		time.Sleep(lastWords)
+		time.Sleep(closeWait)
 		p.events <- bye()
-		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp || answers != 4*downlinkMax {
+		if err := wait(); err != nil || p.reason != transport.ReasonCallerHungUp || answers != 4*peerQueueMax {
 			t.Errorf("the call ended by %v, %s, after %d answers", err, p.reason, answers)
 		}
 	})
@@ -324,7 +323,7 @@ func broken(t *testing.T) *petri.Program {
 func TestEndsWhileItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := newFarEnd(), newMind()
-		wait := run(t, Config{Record: func(string) (io.WriteCloser, error) {
+		wait := run(t, Config{Archive: func(string) (io.WriteCloser, error) {
 			go func() { p.events <- bye() }()
 			time.Sleep(time.Second)
 			return nil, errors.New("no record")
@@ -353,8 +352,8 @@ func (m *patient) Recv(ctx context.Context, _ *live.ServerMessage) error {
 	return errors.New("over")
 }
 
-// TestContextEndsLast closes the model in good order although the caller's
-// context is done: a connection that is given up can say no more.
+// TestContextEndsLast closes the model in good order although the caller's context is done: a
+// connection that is given up can say no more.
 func TestContextEndsLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &patient{mind: newMind()}
@@ -381,7 +380,7 @@ func firstFrame(t *testing.T, says ...live.ServerMessage) (first []int16) {
 			}
 			return nil
 		}
-		wait := run(t, Config{Detection: voicenets.Server}, p, m)
+		wait := run(t, Config{Detection: voicenets.ModelVAD}, p, m)
 		for _, message := range says {
 			m.down <- message
 		}
@@ -392,8 +391,8 @@ func firstFrame(t *testing.T, says ...live.ServerMessage) (first []int16) {
 	return first
 }
 
-// TestPartsOfFrames: what is left of an interrupted reply is forgotten, and the
-// end of a turn hands over what is left of its last frame.
+// TestPartsOfFrames: what is left of an interrupted reply is forgotten, and the end of a turn hands
+// over what is left of its last frame.
 func TestPartsOfFrames(t *testing.T) {
 	part := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{1}, 100)}
 	whole := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{2}, 480)}
@@ -406,8 +405,8 @@ func TestPartsOfFrames(t *testing.T) {
 	}
 }
 
-// TestTypedOverReply: what is left of a reply that typed text interrupts is neither a reply of its own nor the
-// beginning of the next one.
+// TestTypedOverReply: what is left of a reply that typed text interrupts is neither a reply of its
+// own nor the beginning of the next one.
 func TestTypedOverReply(t *testing.T) {
 	torn := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{1}, 480*10+100)}
 	next := live.ServerMessage{Kind: live.ServerAudio, RateHz: 24000, PCM: slices.Repeat([]int16{2}, 480)}
@@ -444,8 +443,8 @@ func TestTypedOverReply(t *testing.T) {
 	}
 }
 
-// TestPresumedOnce: what counts as played without an acknowledgement returns no
-// budget when the acknowledgement comes after all.
+// TestPresumedOnce: what counts as played without an acknowledgement returns no budget when the
+// acknowledgement comes after all.
 func TestPresumedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := newFarEnd(), newMind()
@@ -483,7 +482,7 @@ func (m mumbling) SendAudio(context.Context, []int16) error {
 // TestNothingCanBeSent ends the call, although the model is still heard.
 func TestNothingCanBeSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, err := New(Config{Dialer: mumbling{newMind()}, Detection: voicenets.Server})
+		g, err := New(Config{Dialer: mumbling{newMind()}, Detection: voicenets.ModelVAD})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -497,7 +496,7 @@ func TestNothingCanBeSent(t *testing.T) {
 	})
 }
 
-// TestClearIsNoted in the book of what was handed over.
+// TestClearIsNoted: the ack tracker learns of a clear, by the generation on the wire.
 func TestClearIsNoted(t *testing.T) {
 	g, err := New(Config{Dialer: newMind()})
 	if err != nil {
@@ -505,12 +504,12 @@ func TestClearIsNoted(t *testing.T) {
 	}
 	p := newFarEnd()
 	c := newCall(g, p, p.hello, &Plan{})
-	if c.mic, err = newMicrophone(16000, audio.ActivityConfig{}, nil, nil); err != nil {
+	if c.out.input, err = newCallerInput(16000, audio.ActivityConfig{}, c.sinceBegan, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	c.noticed(voicenets.Notice{Kind: voicenets.ClearPlayout, Gen: 4})
-	if len(c.acks.clears) != 1 || c.acks.clears[0].generation != 5 {
-		t.Errorf("open clears %+v", c.acks.clears)
+	c.out.notice(voicenets.Notice{Kind: voicenets.ClearPlayout, Gen: 4})
+	if len(c.out.acks.clears) != 1 || c.out.acks.clears[0].generation != 5 {
+		t.Errorf("open clears %+v", c.out.acks.clears)
 	}
 }
 
@@ -530,122 +529,6 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestSpeaker cuts messages of any length into frames, each of its own memory,
-// and loses no sample.
-func TestSpeaker(t *testing.T) {
-	for _, outHz := range []int{8000, 11025, 24000, 44100, 48000} {
-		var frames []*voicenets.ReplyFrame
-		s, err := newSpeaker(outHz, func(f *voicenets.ReplyFrame) { frames = append(frames, f) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		ramp := make([]int16, outHz)
-		for i := range ramp {
-			ramp[i] = int16(i)
-		}
-		for from, n := 0, 1; from < len(ramp); from, n = from+n, n*2 {
-			if err := s.push(ramp[from:min(len(ramp), from+n)], outHz); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.flush()
-		var all []int16
-		for _, f := range frames {
-			if n := len(f.PCM); n < audio.FrameSamples(outHz) || n > audio.FrameSamples(outHz)+1 || cap(f.PCM) != n {
-				t.Fatalf("%d Hz: a frame of %d samples with room for %d", outHz, n, cap(f.PCM))
-			}
-			all = append(all, f.PCM...)
-		}
-		if len(frames) != 50 || !slices.Equal(all, ramp) {
-			t.Errorf("%d Hz: %d frames with %d samples", outHz, len(frames), len(all))
-		}
-	}
-	s, _ := newSpeaker(24000, func(f *voicenets.ReplyFrame) { t.Errorf("a frame of %d samples", len(f.PCM)) })
-	if s.push(make([]int16, 10), 1) == nil {
-		t.Error("a rate of 1 Hz was taken")
-	}
-	_ = s.push(make([]int16, 479), 24000)
-	s.reset()
-	s.flush() // of nothing
-	_ = s.push(make([]int16, 479), 24000)
-}
-
-// TestSpeakerFlush fills the last frame with silence.
-func TestSpeakerFlush(t *testing.T) {
-	var frames []*voicenets.ReplyFrame
-	s, _ := newSpeaker(24000, func(f *voicenets.ReplyFrame) { frames = append(frames, f) })
-	_ = s.push([]int16{1, 2, 3}, 24000)
-	s.flush()
-	if len(frames) != 1 || len(frames[0].PCM) != 480 || !slices.Equal(frames[0].PCM[:5], []int16{1, 2, 3, 0, 0}) {
-		t.Errorf("%d frames", len(frames))
-	}
-}
-
-// TestPace waits for what exceeds four times real time, after ten seconds.
-func TestPace(t *testing.T) {
-	start := time.Unix(0, 0)
-	p := newPace(start)
-	for _, step := range []struct{ at, cost, want time.Duration }{
-		{0, 10 * time.Second, 0},
-		{0, time.Second, 250 * time.Millisecond},
-		{250 * time.Millisecond, 0, 0},
-		{time.Second, 3 * time.Second, 0},
-		{time.Second, 4 * time.Second, time.Second},
-		{time.Hour, 10 * time.Second, 0}, // no more than the burst was saved
-		{time.Hour, 400 * time.Millisecond, 100 * time.Millisecond},
-	} {
-		if got := p.spend(start.Add(step.at), step.cost); got != step.want {
-			t.Errorf("at %v %v cost a wait of %v, want %v", step.at, step.cost, got, step.want)
-		}
-	}
-}
-
-// TestAckBook follows clears whose answers come at once, late, or never.
-func TestAckBook(t *testing.T) {
-	type step struct {
-		sent, clears int
-		ms           int64 // acknowledged, if not 0
-		cleared      bool
-		want         int // frames newly heard
-	}
-	for name, steps := range map[string][]step{
-		"plain":   {{sent: 10}, {ms: 100, want: 5}, {ms: 400, want: 5}},
-		"cleared": {{sent: 10}, {clears: 1}, {ms: 80, cleared: true, want: 4}, {sent: 6}, {ms: 400, want: 6}},
-		"answered late": {{sent: 10}, {clears: 1}, {sent: 10}, {ms: 60, cleared: true}, {ms: 160, want: 5},
-			{ms: 400, want: 5}},
-		"two open": {{sent: 10}, {clears: 1}, {sent: 10}, {clears: 1}, {sent: 10}, {ms: 40, cleared: true},
-			{ms: 80, cleared: true}, {ms: 140, want: 3}, {ms: 400, want: 7}},
-		"clear of nobody": {{sent: 10}, {ms: 60, cleared: true, want: 3}, {ms: 400, want: 7}},
-		"never answered":  {{sent: 10}, {clears: 3 * clearsMax}, {sent: 5}, {ms: 400, want: 15}},
-		"of another":      {{ms: 400}, {ms: 400, cleared: true}},
-		"twice the answer": {{sent: 10}, {clears: 1}, {ms: 60, cleared: true, want: 3}, {sent: 2},
-			{ms: 60, cleared: true}, {ms: 400, want: 2}},
-		"cleared when done": {{sent: 2}, {ms: 40, want: 2}, {clears: 1}, {ms: 40, cleared: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var b ackBook
-			for i, s := range steps {
-				for range s.sent {
-					b.sent(0)
-				}
-				for range s.clears {
-					b.cleared(0)
-				}
-				if s.ms == 0 {
-					continue
-				}
-				ev := transport.Event{Kind: transport.EventAck, Generation: 1, PlayedMS: s.ms, Cleared: s.cleared}
-				if got := b.acked(&ev); got != s.want {
-					t.Errorf("step %d: %d frames newly heard, want %d", i, got, s.want)
-				}
-			}
-			if len(b.clears) > clearsMax {
-				t.Errorf("%d clears are remembered", len(b.clears))
-			}
-		})
-	}
-}
-
 // TestWords makes sentences.
 func TestWords(t *testing.T) {
 	for want, err := range map[string]error{
@@ -653,7 +536,7 @@ func TestWords(t *testing.T) {
 		"Über.":             errors.New("über."),
 		"The model's service failed; try again in a moment.": &live.CloseError{Class: live.ClassBackend},
 	} {
-		if got := words(err); got != want {
+		if got := sentence(err); got != want {
 			t.Errorf("words are %q, want %q", got, want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// bursts is a minute of a room in which something bangs once in a while: for a
-// tenth of a second, loud enough to be taken for the beginning of speech.
+// bursts is a minute of a room in which something bangs once in a while: for a tenth of a second,
+// loud enough to be taken for the beginning of speech.
 func bursts(every time.Duration) []int16 {
 	bang := scaled(audiotest.White(rand.New(rand.NewPCG(3, 4)), 16000/10), 0.5)
 	room := make([]int16, 60*16000)
@@ -39,9 +39,8 @@ func (p *phone) banged(least int) {
 	}
 }
 
-// TestComplaintNoiseInBursts leaves a caller's line open in a room that bangs:
-// whatever the model makes of it, the caller is asked whether anybody is there,
-// and the call ends soon after.
+// TestComplaintNoiseInBursts leaves a caller's line open in a room that bangs: whatever the model
+// makes of it, the caller is asked whether anybody is there, and the call ends soon after.
 func TestComplaintNoiseInBursts(t *testing.T) {
 	for ref, c := range map[string]struct {
 		script string
@@ -74,8 +73,8 @@ func TestComplaintNoiseInBursts(t *testing.T) {
 	}
 }
 
-// TestComplaintAnsweredOverBursts asks something in a room that bangs before
-// the answer can come. It comes, once, as soon as in a quiet room.
+// TestComplaintAnsweredOverBursts asks something in a room that bangs before the answer can come.
+// It comes, once, as soon as in a quiet room.
 func TestComplaintAnsweredOverBursts(t *testing.T) {
 	t.Run("livekit/agents#6499", func(t *testing.T) {
 		m := sim.Config{Latency: 2 * time.Second, FixedReply: speech("hello", 24000)}
@@ -95,10 +94,10 @@ func TestComplaintAnsweredOverBursts(t *testing.T) {
 	})
 }
 
-// TestComplaintOwedOverBursts asks something of a model that has frozen, and so
-// have all that follow it, in a room that bangs: within the deadline of the
-// turn the caller hears that there is no answer.
-func TestComplaintOwedOverBursts(t *testing.T) {
+// TestComplaintReplyPendingOverBursts asks something of a model that has frozen, and so have all
+// that follow it, in a room that bangs: within the deadline of the turn the caller hears that there
+// is no answer.
+func TestComplaintReplyPendingOverBursts(t *testing.T) {
 	t.Run("livekit/agents#6499", func(t *testing.T) {
 		cfg := voicegw.Config{Prompts: map[voicenets.Prompt]voicegw.Prompt{
 			voicenets.Fallback: {PCM: speech("over", 16000), RateHz: 16000}}}
@@ -117,8 +116,8 @@ func TestComplaintOwedOverBursts(t *testing.T) {
 	})
 }
 
-// TestComplaintSpeaksWhenAsked is about to be asked whether anybody is there,
-// and speaks: a short word, or at length. Nobody asks then.
+// TestComplaintSpeaksWhenAsked is about to be asked whether anybody is there, and speaks: a short
+// word, or at length. Nobody asks then.
 func TestComplaintSpeaksWhenAsked(t *testing.T) {
 	for name, words := range map[string]string{"at length": "long", "a short word": "cough"} {
 		t.Run("pipecat-ai/pipecat#1124, "+name, func(t *testing.T) {

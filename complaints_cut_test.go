@@ -13,10 +13,9 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestComplaintCutReply loses the connection, or is told that it ends at once,
-// in the middle of a reply. What came of it is heard, and its end says that it
-// was cut; the next connection is told, once, what was asked and what was heard,
-// and its answer is heard whole.
+// TestComplaintCutReply loses the connection, or is told that it ends at once, in the middle of a
+// reply. What came of it is heard, and its end says that it was cut; the next connection is told,
+// once, what was asked and what was heard, and its answer is heard whole.
 func TestComplaintCutReply(t *testing.T) {
 	const question = "What is new in the town of mine today, and who has said so?"
 	for ref, c := range map[string]struct{ script, asked string }{
@@ -67,8 +66,7 @@ func (w *world) told(connection int) (list []string) {
 	return list
 }
 
-// partly wants the beginning of ref to be heard of a generation, whole, and
-// nothing else.
+// partly wants the beginning of ref to be heard of a generation, whole, and nothing else.
 func (p *phone) partly(generation uint64, ref []int16) {
 	p.t.Helper()
 	got := p.sound(generation)
@@ -82,9 +80,8 @@ func (p *phone) partly(generation uint64, ref []int16) {
 	}
 }
 
-// TestComplaintCutAfterTheEnd loses the connection when the model has given all
-// of its reply and the caller has not heard it yet. It is heard whole, and not
-// told of again.
+// TestComplaintCutAfterTheEnd loses the connection when the model has given all of its reply and
+// the caller has not heard it yet. It is heard whole, and not told of again.
 func TestComplaintCutAfterTheEnd(t *testing.T) {
 	t.Run("livekit/agents-js#2366", func(t *testing.T) {
 		inBubble(t, plan{model: quick("connection 1\non generated 1: drop", t)}, func(w *world) {
@@ -100,8 +97,8 @@ func TestComplaintCutAfterTheEnd(t *testing.T) {
 	})
 }
 
-// TestComplaintCutTwice interrupts a reply that was cut short: what the caller
-// says then is answered, and nothing goes on.
+// TestComplaintCutTwice interrupts a reply that was cut short: what the caller says then is
+// answered, and nothing goes on.
 func TestComplaintCutTwice(t *testing.T) {
 	t.Run("livekit/agents-js#2366", func(t *testing.T) {
 		m := sim.Config{FixedReply: speech("long", 24000), Speed: 4,
@@ -123,9 +120,9 @@ func TestComplaintCutTwice(t *testing.T) {
 	})
 }
 
-// TestComplaintCutByRotation announces the end of the connection, or lets it
-// come to its age, in the middle of a reply that lasts half a minute: it is
-// heard whole. The connection is replaced after it, in time.
+// TestComplaintCutByRotation announces the end of the connection, or lets it come to its age, in
+// the middle of a reply that lasts half a minute: it is heard whole. The connection is replaced
+// after it, in time.
 func TestComplaintCutByRotation(t *testing.T) {
 	tale := speech("long", 24000)
 	for len(tale) < 30*24000 {

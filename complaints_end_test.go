@@ -23,9 +23,9 @@ func leaves() map[string]func(*phone) {
 	}
 }
 
-// TestComplaintCloseHangs leaves in the middle of a reply, while speaking over it
-// and with a tool at work. The call is over within three seconds, with a reason,
-// told once; and everything it held is let go.
+// TestComplaintCloseHangs leaves in the middle of a reply, while speaking over it and with a tool
+// at work. The call is over within three seconds, with a reason, told once; and everything it held
+// is let go.
 func TestComplaintCloseHangs(t *testing.T) {
 	for name, leave := range leaves() {
 		t.Run("livekit/agents#5497, "+name, func(t *testing.T) {
@@ -58,9 +58,8 @@ func TestComplaintCloseHangs(t *testing.T) {
 	}
 }
 
-// TestComplaintShutdownRace presses the mute button many times and shuts the
-// gateway down in the middle of it, at every moment of a call: it ends at once,
-// and what counts is the last press.
+// TestComplaintShutdownRace presses the mute button many times and shuts the gateway down in the
+// middle of it, at every moment of a call: it ends at once, and what counts is the last press.
 func TestComplaintShutdownRace(t *testing.T) {
 	t.Run("pipecat-ai/pipecat#3757", func(t *testing.T) {
 		for _, after := range []time.Duration{0, 300 * time.Millisecond, 2700 * time.Millisecond, 4 * time.Second} {
@@ -92,8 +91,8 @@ func TestComplaintShutdownRace(t *testing.T) {
 	})
 }
 
-// TestComplaintOthersAreCut ends calls in every way. Another one, in the middle
-// of its reply each time, does not notice.
+// TestComplaintOthersAreCut ends calls in every way. Another one, in the middle of its reply each
+// time, does not notice.
 func TestComplaintOthersAreCut(t *testing.T) {
 	t.Run("livekit/agents#4268", func(t *testing.T) {
 		inBubble(t, plan{gw: greets(), model: long()}, func(w *world) {
@@ -112,8 +111,8 @@ func TestComplaintOthersAreCut(t *testing.T) {
 	})
 }
 
-// TestComplaintLatencyGrows makes twenty turns, every other one over a reply
-// that is delivered at once. The last answer comes as soon as the first.
+// TestComplaintLatencyGrows makes twenty turns, every other one over a reply that is delivered at
+// once. The last answer comes as soon as the first.
 func TestComplaintLatencyGrows(t *testing.T) {
 	t.Run("aplisay/llm-agent#311", func(t *testing.T) {
 		m := quick("", t)
@@ -131,8 +130,8 @@ func TestComplaintLatencyGrows(t *testing.T) {
 	})
 }
 
-// waits says something and returns how long after the end of speech the answer
-// was audible, a second of which is heard.
+// waits says something and returns how long after the end of speech the answer was audible, a
+// second of which is heard.
 func (p *phone) waits() time.Duration {
 	p.t.Helper()
 	from := p.now()
@@ -145,9 +144,9 @@ func (p *phone) waits() time.Duration {
 	return h.at - stop.at
 }
 
-// TestComplaintQueueStuck gives a gateway room for two seconds of a reply of
-// eight. The model is not read meanwhile, nothing is lost, and a peer that
-// acknowledges nothing for a while does not stop it for good.
+// TestComplaintQueueStuck gives a gateway room for two seconds of a reply of eight. The model is
+// not read meanwhile, nothing is lost, and a peer that acknowledges nothing for a while does not
+// stop it for good.
 func TestComplaintQueueStuck(t *testing.T) {
 	slow := manner{lag: 1500 * time.Millisecond}
 	for ref, m := range map[string]manner{"pipecat-ai/pipecat#721": {}, "livekit/sip#724": slow} {
@@ -167,9 +166,9 @@ func TestComplaintQueueStuck(t *testing.T) {
 	}
 }
 
-// TestComplaintCallsPileUp makes forty calls, one after the other and four at a
-// time, with tools and prompts, each gone in another way. Nothing of them is
-// left: no line, no connection, no goroutine (the bubble ends).
+// TestComplaintCallsPileUp makes forty calls, one after the other and four at a time, with tools
+// and prompts, each gone in another way. Nothing of them is left: no line, no connection, no
+// goroutine (the bubble ends).
 func TestComplaintCallsPileUp(t *testing.T) {
 	t.Run("livekit/agents#2166", func(t *testing.T) {
 		released := new(atomic.Int64)

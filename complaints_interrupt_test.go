@@ -15,8 +15,8 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// TestComplaintFalseInterruption says "mhm" over a reply, three times: it is
-// heard whole every time, whatever the model makes of the "mhm".
+// TestComplaintFalseInterruption says "mhm" over a reply, three times: it is heard whole every
+// time, whatever the model makes of the "mhm".
 func TestComplaintFalseInterruption(t *testing.T) {
 	const transcript, interrupted = `"inputTranscription":{"text":"mhm","finished":true}`, `"interrupted":true`
 	for ref, said := range map[string]string{"livekit/agents#4039": "", "livekit/agents#4395": transcript,
@@ -60,8 +60,8 @@ func (p *phone) heardOn(generation uint64, ref []int16) {
 	}
 }
 
-// TestComplaintCoughBeforeReply coughs between the question and its answer,
-// which makes the model drop the answer. The caller gets one all the same.
+// TestComplaintCoughBeforeReply coughs between the question and its answer, which makes the model
+// drop the answer. The caller gets one all the same.
 func TestComplaintCoughBeforeReply(t *testing.T) {
 	for name, script := range map[string]string{
 		"livekit/agents#1229":                         "speed 4",
@@ -84,9 +84,8 @@ func TestComplaintCoughBeforeReply(t *testing.T) {
 	}
 }
 
-// TestComplaintUninterruptible speaks, and types, over a notice that must be
-// heard: it is heard whole, what was said over it is answered then, and that
-// answer can be interrupted.
+// TestComplaintUninterruptible speaks, and types, over a notice that must be heard: it is heard
+// whole, what was said over it is answered then, and that answer can be interrupted.
 func TestComplaintUninterruptible(t *testing.T) {
 	says := map[string]func(*phone){
 		"livekit/agents#4316":     func(p *phone) { p.say(speech("over", 16000)) },
@@ -117,8 +116,8 @@ func TestComplaintUninterruptible(t *testing.T) {
 	}
 }
 
-// TestComplaintRejectedBargeIn coughs into the first word of a greeting of which
-// everything waits already: nothing of it is lost.
+// TestComplaintRejectedBargeIn coughs into the first word of a greeting of which everything waits
+// already: nothing of it is lost.
 func TestComplaintRejectedBargeIn(t *testing.T) {
 	t.Run("vellum-ai/vellum-assistant#37061", func(t *testing.T) {
 		m := quick("", t)
@@ -143,21 +142,20 @@ type cutShort struct {
 	at     time.Duration // of a reply of eight seconds
 }
 
-// TestComplaintPlaysOn interrupts a reply of which a lot is on its way, or all
-// of it at the peer already. It is silent within a second, and what was left
-// is never heard.
+// TestComplaintPlaysOn interrupts a reply of which a lot is on its way, or all of it at the peer
+// already. It is silent within a second, and what was left is never heard.
 func TestComplaintPlaysOn(t *testing.T) {
-	const manual, server = transport.DetectionManual, transport.DetectionServer
+	const gateway, model = transport.DetectionGatewayVAD, transport.DetectionModelVAD
 	const early, late = 2 * time.Second, 6200 * time.Millisecond
 	slow := func(string, *testing.T) sim.Config { return long() }
 	for ref, c := range map[string]cutShort{
-		"pipecat-ai/pipecat#366":                                    {manual, slow, 0, early},
-		"pipecat-ai/pipecat#4151":                                   {manual, quick, 100, early},
-		"aws-samples/sample-amazon-nova-sonic-twilio-integration#2": {server, quick, 100, early},
-		"cloudflare/agents#2261":                                    {manual, quick, 0, early},
-		"openai/openai-agents-js#1184, all is at the carrier":       {manual, quick, 100, late},
-		"openai/openai-agents-js#1184, and the model detects":       {server, quick, 100, late},
-		"gradio-app/fastrtc#417":                                    {server, slow, 0, early},
+		"pipecat-ai/pipecat#366":                                    {gateway, slow, 0, early},
+		"pipecat-ai/pipecat#4151":                                   {gateway, quick, 100, early},
+		"aws-samples/sample-amazon-nova-sonic-twilio-integration#2": {model, quick, 100, early},
+		"cloudflare/agents#2261":                                    {gateway, quick, 0, early},
+		"openai/openai-agents-js#1184, all is at the carrier":       {gateway, quick, 100, late},
+		"openai/openai-agents-js#1184, and the model detects":       {model, quick, 100, late},
+		"gradio-app/fastrtc#417":                                    {model, slow, 0, early},
 	} {
 		t.Run(ref, func(t *testing.T) {
 			t.Parallel()
@@ -191,9 +189,8 @@ func (c *cutShort) tell(w *world) {
 	}
 }
 
-// TestComplaintYesterdaysWords interrupts a reply whose audio, end and
-// acknowledgements come late. The next reply is heard whole, and nothing of the
-// old one with it.
+// TestComplaintYesterdaysWords interrupts a reply whose audio, end and acknowledgements come late.
+// The next reply is heard whole, and nothing of the old one with it.
 func TestComplaintYesterdaysWords(t *testing.T) {
 	ended := `send {"serverContent":{"turnComplete":true}}`
 	for ref, c := range map[string]struct {
@@ -231,9 +228,8 @@ func TestComplaintYesterdaysWords(t *testing.T) {
 	}
 }
 
-// TestComplaintStaleTail loses the line in the middle of a notice that cannot be
-// interrupted. Who calls again hears a new one from its beginning, and nothing
-// of the old one.
+// TestComplaintStaleTail loses the line in the middle of a notice that cannot be interrupted. Who
+// calls again hears a new one from its beginning, and nothing of the old one.
 func TestComplaintStaleTail(t *testing.T) {
 	t.Run("pipecat-ai/pipecat#3872", func(t *testing.T) {
 		cfg := greets()
@@ -253,8 +249,8 @@ func TestComplaintStaleTail(t *testing.T) {
 	})
 }
 
-// TestComplaintForgetsWhatWasHeard interrupts a reply and then loses the model
-// for good. The next connection is told what both sides said.
+// TestComplaintForgetsWhatWasHeard interrupts a reply and then loses the model for good. The next
+// connection is told what both sides said.
 func TestComplaintForgetsWhatWasHeard(t *testing.T) {
 	t.Run("pipecat-ai/pipecat#4466", func(t *testing.T) {
 		m := long()
@@ -279,8 +275,8 @@ func TestComplaintForgetsWhatWasHeard(t *testing.T) {
 	})
 }
 
-// TestComplaintWrongPrompt interrupts a prompt of ours that plays while a tool
-// works: that prompt is cleared and nothing else, and the answer is heard whole.
+// TestComplaintWrongPrompt interrupts a prompt of ours that plays while a tool works: that prompt
+// is cleared and nothing else, and the answer is heard whole.
 func TestComplaintWrongPrompt(t *testing.T) {
 	t.Run("jambonz/jambonz-feature-server#767", func(t *testing.T) {
 		cfg := voicegw.Config{Tools: []voicegw.Tool{lookUp(6*time.Second, nil)},

@@ -11,8 +11,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestComplaintResultNeverSpoken: the reply a tool was called in may be over when its
-// result comes. As long as the caller said nothing since, the model speaks of it.
+// TestComplaintResultNeverSpoken: the reply a tool was called in may be over when its result comes.
+// As long as the caller said nothing since, the model speaks of it.
 func TestComplaintResultNeverSpoken(t *testing.T) {
 	tool := lookUp(12*time.Second, nil)
 	tool.NonBlocking, tool.Scheduling = true, live.ScheduleWhenIdle

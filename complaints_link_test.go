@@ -10,8 +10,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestComplaintStuckAfterInterruption interrupts a model that then forgets the
-// end of its turn, repeats itself, or falls silent. The next turns are answered.
+// TestComplaintStuckAfterInterruption interrupts a model that then forgets the end of its turn,
+// repeats itself, or falls silent. The next turns are answered.
 func TestComplaintStuckAfterInterruption(t *testing.T) {
 	const interrupted = `send {"serverContent":{"interrupted":true}}`
 	const soon = 2 * time.Second
@@ -45,9 +45,8 @@ func TestComplaintStuckAfterInterruption(t *testing.T) {
 	}
 }
 
-// TestComplaintSpeakingButSilent lets the model stop in the middle of a reply,
-// for good. The reply is over within the time of SilentTurn, nobody has to
-// speak first, and who does is answered.
+// TestComplaintSpeakingButSilent lets the model stop in the middle of a reply, for good. The reply
+// is over within the time of SilentTurn, nobody has to speak first, and who does is answered.
 func TestComplaintSpeakingButSilent(t *testing.T) {
 	t.Run("livekit/agents#3418", func(t *testing.T) {
 		m := long()
@@ -66,8 +65,8 @@ func TestComplaintSpeakingButSilent(t *testing.T) {
 	})
 }
 
-// TestComplaintDeadSocket breaks the connection while the caller speaks: the
-// whole turn is heard by the next one, and answered with what was said.
+// TestComplaintDeadSocket breaks the connection while the caller speaks: the whole turn is heard by
+// the next one, and answered with what was said.
 func TestComplaintDeadSocket(t *testing.T) {
 	for ref, script := range map[string]string{
 		"livekit/agents-js#2366":                  "connection 1\non start 1 +1s: drop",
@@ -90,9 +89,8 @@ func TestComplaintDeadSocket(t *testing.T) {
 	}
 }
 
-// TestComplaintGoAway announces the end of the connection in every way. It is
-// replaced in time, by one that takes up its handle; the turns before, at and
-// after it are answered at once.
+// TestComplaintGoAway announces the end of the connection in every way. It is replaced in time, by
+// one that takes up its handle; the turns before, at and after it are answered at once.
 func TestComplaintGoAway(t *testing.T) {
 	for ref, c := range map[string]struct {
 		script string
@@ -132,8 +130,8 @@ func TestComplaintGoAway(t *testing.T) {
 	}
 }
 
-// TestComplaintTimerOfTheOldConnection announces the end of a connection, which
-// then breaks. The next one lasts: nothing of the announcement is left.
+// TestComplaintTimerOfTheOldConnection announces the end of a connection, which then breaks. The
+// next one lasts: nothing of the announcement is left.
 func TestComplaintTimerOfTheOldConnection(t *testing.T) {
 	t.Run("livekit/agents-js#2507", func(t *testing.T) {
 		script := "connection 1\non start 1: go_away 40s\non start 1 +1s: drop"
@@ -150,9 +148,9 @@ func TestComplaintTimerOfTheOldConnection(t *testing.T) {
 	})
 }
 
-// TestComplaintTenMinutes talks for 25 minutes to a model that allows ten a
-// connection, and says so a minute before. Every turn is answered at once and
-// heard whole: nobody hears that there were three connections.
+// TestComplaintTenMinutes talks for 25 minutes to a model that allows ten a connection, and says so
+// a minute before. Every turn is answered at once and heard whole: nobody hears that there were
+// three connections.
 func TestComplaintTenMinutes(t *testing.T) {
 	t.Run("google/adk-python#2179", func(t *testing.T) {
 		script := "on ready +540s: go_away 60s\non ready +600s: close 1001 The session is over."

@@ -16,8 +16,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// unnoticed are the scenarios of which a caller hears nothing: every turn is
-// answered on the first connection, in time, with the caller's own words, whole.
+// unnoticed are the scenarios of which a caller hears nothing: every turn is answered on the first
+// connection, in time, with the caller's own words, whole.
 func unnoticed() []string {
 	return []string{"sound", "slow-pongs", "no-pongs", "goaway-plenty", "interrupted-manual", "interrupted-pair",
 		"interrupted-no-turn-complete", "late-audio", "no-turn-complete", "duplicate-turn-complete", "audio-fast",
@@ -26,8 +26,8 @@ func unnoticed() []string {
 		"message-split", "stray-model-turn"}
 }
 
-// TestComplaintNoticed talks three times to a model that misbehaves in ways
-// which nobody should hear.
+// TestComplaintNoticed talks three times to a model that misbehaves in ways which nobody should
+// hear.
 func TestComplaintNoticed(t *testing.T) {
 	for _, name := range unnoticed() {
 		t.Run(name, func(t *testing.T) {
@@ -64,9 +64,9 @@ func weather() voicegw.Tool {
 		}}
 }
 
-// TestComplaintHalfOpen is silent for five minutes beside a connection on which
-// nothing comes either. One that answers pings, however late, is kept; one that
-// does not is replaced within a minute, and the next turn is answered.
+// TestComplaintHalfOpen is silent for five minutes beside a connection on which nothing comes
+// either. One that answers pings, however late, is kept; one that does not is replaced within a
+// minute, and the next turn is answered.
 func TestComplaintHalfOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -92,12 +92,12 @@ func TestComplaintHalfOpen(t *testing.T) {
 	}
 }
 
-// TestComplaintBadInput gets what no model should send. Each is an event of the
-// log with a name, none of them quotes what was said, and the call goes on.
+// TestComplaintBadInput gets what no model should send. Each is an event of the log with a name,
+// none of them quotes what was said, and the call goes on.
 func TestComplaintBadInput(t *testing.T) {
 	const (
-		misread = "a message of the model was not understood"
-		again   = "the model called a tool twice under one id"
+		misread = "unknown message of the model"
+		again   = "the model reused the id of an open tool call"
 		chunk   = "on chunk 2 of reply 1: "
 	)
 	pcm := func(data string) string {
@@ -109,7 +109,7 @@ func TestComplaintBadInput(t *testing.T) {
 		"malformed JSON":      {chunk + `send {"serverContent":{"modelTurn":`, misread},
 		"another shape":       {chunk + `send {"serverContent":{"turnComplete":"true"}}`, misread},
 		"unknown message":     {chunk + `send {"fancyNewThing":{"on":true}}`, misread},
-		"negative time":       {chunk + `send {"goAway":{"timeLeft":"-5s"}}`, "the model will end the connection"},
+		"negative time":       {chunk + `send {"goAway":{"timeLeft":"-5s"}}`, "the model announced the end"},
 		"a rate of 1 Hz":      {chunk + "audio 100ms 1", ""},
 		"a rate of 192 kHz":   {chunk + "audio 100ms 192000", ""},
 		"odd bytes of audio":  {pcm("AAAA"), misread},
@@ -117,7 +117,7 @@ func TestComplaintBadInput(t *testing.T) {
 		"a tool nobody has":   {"on turn 1: call hammer {}", ""},
 		"a call twice":        {call + call, again},
 		"a cancelled nothing": {`on turn 1: send {"toolCallCancellation":{"ids":["nothing"]}}`, ""},
-		"5 MiB":               {"connection 1\non turn 1: pad 5242880", "the connection to the model is gone"},
+		"5 MiB":               {"connection 1\non turn 1: pad 5242880", "connection to the model lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,9 +17,8 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// askedAfter waits for the question whether anybody is there, and wants it five
-// seconds after from, give or take what a frame, an acknowledgement and the end
-// of speech may take.
+// askedAfter waits for the question whether anybody is there, and wants it five seconds after from,
+// give or take what a frame, an acknowledgement and the end of speech may take.
 func (p *phone) askedAfter(from time.Duration) heard {
 	p.t.Helper()
 	h := p.turn(transport.StateStart)
@@ -33,9 +32,8 @@ func (p *phone) askedAfter(from time.Duration) heard {
 	return h
 }
 
-// TestComplaintAskedTooEarly lets the model deliver eight seconds of speech at
-// once, or slowly. The caller is asked five seconds after the last of it was
-// heard, not after it came.
+// TestComplaintAskedTooEarly lets the model deliver eight seconds of speech at once, or slowly. The
+// caller is asked five seconds after the last of it was heard, not after it came.
 func TestComplaintAskedTooEarly(t *testing.T) {
 	for ref, m := range map[string]sim.Config{
 		"pipecat-ai/pipecat#1124": {FixedReply: speech("long", 24000), Speed: 1},
@@ -55,9 +53,9 @@ func TestComplaintAskedTooEarly(t *testing.T) {
 	}
 }
 
-// TestComplaintAskedOnce answers the question whether anybody is there and
-// falls silent again: it is asked again, however often, also of a caller
-// without a transcript; and in the end the call is over.
+// TestComplaintAskedOnce answers the question whether anybody is there and falls silent again: it
+// is asked again, however often, also of a caller without a transcript; and in the end the call is
+// over.
 func TestComplaintAskedOnce(t *testing.T) {
 	for ref, script := range map[string]string{
 		"livekit/agents#6883":     "",
@@ -84,9 +82,8 @@ func TestComplaintAskedOnce(t *testing.T) {
 	}
 }
 
-// TestComplaintAskedWhileBusy is not asked anything, and not hung up on, while
-// the microphone is off, digits are entered, the call is on hold or a tool
-// works; five seconds after that it is.
+// TestComplaintAskedWhileBusy is not asked anything, and not hung up on, while the microphone is
+// off, digits are entered, the call is on hold or a tool works; five seconds after that it is.
 func TestComplaintAskedWhileBusy(t *testing.T) {
 	busy := func(kind transport.EventKind) func(*phone, *voicegw.Session) {
 		return func(p *phone, _ *voicegw.Session) {
@@ -126,9 +123,8 @@ func TestComplaintAskedWhileBusy(t *testing.T) {
 	}
 }
 
-// TestComplaintAskedOverLookUp plays a filler while a tool takes twelve seconds.
-// Nobody asks whether the caller is there, before or after the filler, until
-// the answer was heard.
+// TestComplaintAskedOverLookUp plays a filler while a tool takes twelve seconds. Nobody asks
+// whether the caller is there, before or after the filler, until the answer was heard.
 func TestComplaintAskedOverLookUp(t *testing.T) {
 	for ref, filler := range map[string]bool{"livekit/agents#6904": true, "livekit/agents#6937": false,
 		"pipecat, in the middle of a reply": true} {
@@ -161,9 +157,9 @@ func TestComplaintAskedOverLookUp(t *testing.T) {
 	}
 }
 
-// TestComplaintAskedOverQuietLookUp lets the model answer at once, while a tool
-// works on for twelve seconds and its result is not spoken of. The caller is
-// asked five seconds after that, not after the answer.
+// TestComplaintAskedOverQuietLookUp lets the model answer at once, while a tool works on for twelve
+// seconds and its result is not spoken of. The caller is asked five seconds after that, not after
+// the answer.
 func TestComplaintAskedOverQuietLookUp(t *testing.T) {
 	t.Run("livekit/agents#6937", func(t *testing.T) {
 		cfg := prompted()
@@ -189,8 +185,8 @@ func (p *phone) replied(w *world) {
 	}
 }
 
-// TestComplaintNoiseIsSomebody puts a noisy line in front of a caller who has
-// gone: noise is nobody, and the call ends when it would end in silence.
+// TestComplaintNoiseIsSomebody puts a noisy line in front of a caller who has gone: noise is
+// nobody, and the call ends when it would end in silence.
 func TestComplaintNoiseIsSomebody(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	noises := map[string][]int16{
@@ -224,8 +220,8 @@ func scaled(pcm []int16, peak float64) []int16 {
 	return pcm
 }
 
-// TestComplaintAskedAfterTheEnd hangs up, in every way, right before the caller
-// would be asked: nothing is said to a call that is over, or about to be.
+// TestComplaintAskedAfterTheEnd hangs up, in every way, right before the caller would be asked:
+// nothing is said to a call that is over, or about to be.
 func TestComplaintAskedAfterTheEnd(t *testing.T) {
 	type end struct {
 		call func(*world, *phone, *voicegw.Session) error

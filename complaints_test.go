@@ -17,18 +17,18 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// The stories of complaints_*_test.go are what users of other voice frameworks
-// suffer, told to ours. docs/complaints.md lists them. A subtest has the name of
-// the public report whose shape it is.
+// The stories of complaints_*_test.go are what users of other voice frameworks suffer, told to
+// ours. docs/complaints.md lists them. A subtest has the name of the public report whose shape it
+// is.
 
-// quick is a model that makes a whole reply at once and says that it is
-// complete long before the caller heard it.
+// quick is a model that makes a whole reply at once and says that it is complete long before the
+// caller heard it.
 func quick(script string, t *testing.T) sim.Config {
 	return sim.Config{FixedReply: speech("long", 24000), Speed: 40, Scenario: scenario(t, "about A quick model.\n"+script)}
 }
 
-// prompted is a gateway that asks a silent caller whether anybody is there,
-// five seconds after the last sound, and hangs up five seconds after that.
+// prompted is a gateway that asks a silent caller whether anybody is there, five seconds after the
+// last sound, and hangs up five seconds after that.
 func prompted() voicegw.Config {
 	cfg := voicegw.Config{Prompts: map[voicenets.Prompt]voicegw.Prompt{
 		voicenets.Reprompt: {PCM: speech("german", 16000), RateHz: 16000},
@@ -67,8 +67,8 @@ func (p *phone) lastHeard(generation uint64) (at time.Duration) {
 	return at
 }
 
-// TestDocumentedComplaints wants every story that docs/complaints.md names to be a
-// test, and every story here to be named there.
+// TestDocumentedComplaints wants every story that docs/complaints.md names to be a test, and every
+// story here to be named there.
 func TestDocumentedComplaints(t *testing.T) {
 	doc, err := os.ReadFile("docs/complaints.md")
 	if err != nil {

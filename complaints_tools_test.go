@@ -34,17 +34,16 @@ func lookUp(takes time.Duration, begun *atomic.Int64) voicegw.Tool {
 		}}
 }
 
-// tooled is a plan with that tool and a model of that script, which always says
-// the same.
+// tooled is a plan with that tool and a model of that script, which always says the same.
 func tooled(t *testing.T, tool voicegw.Tool, script string) plan {
 	s := scenario(t, "about A model with a tool.\n"+script)
 	return plan{gw: voicegw.Config{Tools: []voicegw.Tool{tool}, Net: voicenets.Config{ToolSlots: 4}},
 		model: sim.Config{FixedReply: speech("question", 24000), Scenario: s}}
 }
 
-// TestComplaintToolInterrupted speaks while a tool works. The tool is not run
-// again and not given up; its result is handed over once; and the caller is
-// answered, also by a model that hears nothing until it has the result.
+// TestComplaintToolInterrupted speaks while a tool works. The tool is not run again and not given
+// up; its result is handed over once; and the caller is answered, also by a model that hears
+// nothing until it has the result.
 func TestComplaintToolInterrupted(t *testing.T) {
 	for ref, script := range map[string]string{
 		"livekit/agents#3702":    "on turn 1: call look_up {}",
@@ -96,8 +95,7 @@ func (w *world) unended() (n int) {
 	return n
 }
 
-// repliedOnce wants one result for each call that was not cancelled, and none
-// for one that was.
+// repliedOnce wants one result for each call that was not cancelled, and none for one that was.
 func (w *world) repliedOnce() {
 	w.t.Helper()
 	c := w.connection(1)
@@ -116,8 +114,8 @@ func (w *world) repliedOnce() {
 	}
 }
 
-// TestComplaintCancelOvertakes cancels a call in the moment it is made, ten
-// times. The only slot is free again each time: the eleventh call is answered.
+// TestComplaintCancelOvertakes cancels a call in the moment it is made, ten times. The only slot is
+// free again each time: the eleventh call is answered.
 func TestComplaintCancelOvertakes(t *testing.T) {
 	for ref, when := range map[string]string{
 		"pipecat-ai/pipecat#5779":                "",
@@ -151,8 +149,7 @@ func TestComplaintCancelOvertakes(t *testing.T) {
 	}
 }
 
-// slowReplies is a dialer on whose connections the result of a tool takes three
-// seconds to leave.
+// slowReplies is a dialer on whose connections the result of a tool takes three seconds to leave.
 type slowReplies struct{ live.Dialer }
 
 func (d slowReplies) Dial(ctx context.Context, s live.Setup) (live.Conn, error) {
@@ -169,8 +166,8 @@ func (c slowReplyConn) Send(ctx context.Context, m live.ClientMessage) error {
 	return c.Conn.Send(ctx, m)
 }
 
-// TestCancelOfACallThatEnded cancels a call whose result waits behind another,
-// when the only slot runs the next call: that one is answered.
+// TestCancelOfACallThatEnded cancels a call whose result waits behind another, when the only slot
+// runs the next call: that one is answered.
 func TestCancelOfACallThatEnded(t *testing.T) {
 	pl := tooled(t, lookUp(time.Second, nil),
 		"on turn 1: call look_up {}\non turn 1 +1100ms: call look_up {}\non turn 1 +2300ms: call look_up {}\n"+
@@ -188,8 +185,8 @@ func TestCancelOfACallThatEnded(t *testing.T) {
 	})
 }
 
-// TestComplaintCannotHangUp ends a call whose model calls tools without end, and
-// whose tools take their time, at once.
+// TestComplaintCannotHangUp ends a call whose model calls tools without end, and whose tools take
+// their time, at once.
 func TestComplaintCannotHangUp(t *testing.T) {
 	t.Run("bolna-ai/bolna#1038", func(t *testing.T) {
 		inBubble(t, tooled(t, lookUp(10*time.Second, nil), "on turn 1: storm 50 look_up {}"), func(w *world) {
@@ -208,8 +205,8 @@ func TestComplaintCannotHangUp(t *testing.T) {
 	})
 }
 
-// TestComplaintLateResult lets a tool that the caller spoke over end later: the
-// model is told the result, and not to speak of it; no reply begins by itself.
+// TestComplaintLateResult lets a tool that the caller spoke over end later: the model is told the
+// result, and not to speak of it; no reply begins by itself.
 func TestComplaintLateResult(t *testing.T) {
 	t.Run("pydantic/pydantic-ai#6324", func(t *testing.T) {
 		tool := lookUp(8*time.Second, nil)
@@ -236,8 +233,8 @@ func TestComplaintLateResult(t *testing.T) {
 	})
 }
 
-// TestComplaintToolAfterTheEnd lets tools return, and the peer answer, when
-// nobody waits any more: after the call, and a second time.
+// TestComplaintToolAfterTheEnd lets tools return, and the peer answer, when nobody waits any more:
+// after the call, and a second time.
 func TestComplaintToolAfterTheEnd(t *testing.T) {
 	returned := make(chan struct{}, 1)
 	stubborn := voicegw.Tool{Name: "look_up", Description: "x",

@@ -19,92 +19,90 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// Config is what a Gateway needs. Only Dialer is required; New copies and
-// checks it.
+// Config configures a Gateway. Only Dialer is required. New copies and checks it.
 type Config struct {
 	// Dialer opens a model connection for each call.
 	Dialer live.Dialer
-	// Model is what peers are told of the model. Name may be empty.
+	// Model describes the model to peers. Name may be empty.
 	Model transport.Model
-	// Setup is asked of the model for each call; the language, the instructions
-	// and the detection come from the peer's hello where it names them.
+	// Setup is what each call asks of the model. The peer's hello may replace the language, the
+	// instructions and the detection.
 	Setup live.Setup
-	// Instructions are system instructions a hello may ask for by name.
+	// Instructions are system instructions that a hello may select by name.
 	Instructions map[string]string
-	// Greeting is the request, in words for the model, that makes it speak
-	// first: "Greet the caller." At most 4,000 bytes. Empty: the caller speaks
-	// first.
+	// Session says which settings of its own session a client may choose.
+	Session SessionRules
+	// Greeting is a request that makes the model speak first: "Greet the caller." At most 4,000
+	// bytes. If it is empty, the caller speaks first.
 	Greeting string
-	// Nudge is what a model that gives no reply is told, in words: by default
-	// that the caller is waiting. At most 4,000 bytes.
+	// Nudge is the text for a model that does not reply. By default it says that the caller is
+	// waiting. At most 4,000 bytes.
 	Nudge string
-	// Tools are functions the model may call, in every call; see NewTool.
+	// Tools are the functions that the model may call; see NewTool.
 	Tools []Tool
-	// Prompts are audio of our own: what is said when the model cannot, before
-	// the call ends, or while a tool works. A prompt that is not there is passed
-	// over.
+	// Prompts are recordings for moments when the model cannot speak: it is lost, the call ends, a
+	// tool takes time. A call skips prompts that are missing.
 	Prompts map[voicenets.Prompt]Prompt
-	// Hooks let the integrator's code take part in calls.
+	// Hooks are functions of the host that take part in calls.
 	Hooks Hooks
-	// Detection is used when the hello leaves it open.
+	// Detection applies when the hello does not choose one.
 	Detection voicenets.Detection
-	// Net holds the timings of the net, and what a call is made of. Its Detection,
-	// Greeting, HalfDuplex, Prompts and, if there are tools, ToolSlots (2) are
-	// set.
+	// OneMode gives every call the mode of Detection, without half-duplex, whatever its hello asks.
+	// Gateway.Nets then lists one net instead of four, and the proof at the start takes a quarter of
+	// the time.
+	OneMode bool
+	// Net has the timings of the net and the parts of a call. New sets its Detection, Greeting,
+	// HalfDuplex and Prompts, and ToolSlots to 2 if there are tools and it is 0.
 	Net voicenets.Config
-	// Activity holds the thresholds of the speech detector.
+	// Activity has the thresholds of the speech detector.
 	Activity audio.ActivityConfig
 
-	// CallsMax is the most calls at one time, from the hello that is accepted to
-	// the end of the call: 100, at most 100,000.
+	// CallsMax is the most calls at one time: 100 by default, at most 100,000. A call counts from
+	// the acceptance of its hello to its end.
 	CallsMax int
-	// HandshakesMax is the most callers at one time whose hello is still to come,
-	// or to be accepted: 256, at most 100,000. They hold no line. One more is let
-	// in and pushes out the one that has waited longest, of the address that has
-	// the most of them.
+	// HandshakesMax is the most callers at one time whose hello has not arrived or is not accepted
+	// yet: 256 by default, at most 100,000. They hold no line. One more displaces the oldest
+	// handshake of the address that has the most.
 	HandshakesMax int
-	// HandshakesPerAddress is how many of them one network address has at most
-	// (of IPv6 one /64): 64. One more pushes out its own oldest. Where all callers
-	// come from the address of a proxy, make it HandshakesMax.
+	// HandshakesPerAddress is the most of them from one network address (one /64 of IPv6): 64 by
+	// default. One more displaces the oldest of its own address. If all callers come from the
+	// address of a proxy, set it to HandshakesMax.
 	HandshakesPerAddress int
-	// TypedPerMinute is how many turns a caller may type in a call, by texts and by
-	// entries of digits that end with #: as many at once, then one each
-	// minute/TypedPerMinute. The gateway refuses more with the error too_fast.
-	// 20, at most 6,000.
+	// TypedPerMinute is how many turns per minute a caller may type in a call: texts, and entries
+	// of digits that end with #. As many may come at once. The gateway refuses more with the error
+	// too_fast. 20 by default, at most 6,000.
 	TypedPerMinute int
-	// DialTimeout limits the model's dial and setup: 15 s.
+	// DialTimeout limits the dial and setup of a model connection: 15 s by default.
 	DialTimeout time.Duration
-	// ShowNet lets a peer that asks see the net of its own call move.
+	// ShowNet lets a peer see the net of its own call, if it asks for that.
 	ShowNet bool
-	// WS is the WebSocket door: hosts, origins, limits. The instructions of its
-	// Offer are filled in.
+	// WS configures the WebSocket endpoint: hosts, origins, limits. New fills in the instructions
+	// of its Offer.
 	WS ws.Config
-	// Guard, if not nil, stands before the gateway's lines: whatever door a call
-	// comes through. access.NewLines is one.
+	// Guard, if not nil, decides who gets a line, for the calls of all endpoints. access.NewLines
+	// is a guard.
 	Guard func(transport.Lines) transport.Lines
-	// Record, if not nil, is asked for each call where its events shall be
-	// written, as an archive that event.Replay, or `voicegw replay`, plays
-	// again. An archive holds no audio and no words. It is closed when the call
-	// is over. Record is called by several goroutines. It may block, and so may the
-	// writer: 2 s later the record counts as lost, and so does one whose writer
-	// fails. RecordLoss says what then becomes of the call.
-	Record func(call string) (io.WriteCloser, error)
-	// RecordLoss says whether a call ends or goes on when its record is lost. By
-	// default it ends if Net.Consent is set and goes on otherwise.
-	RecordLoss RecordLoss
-	// Watch, if not nil, is asked for each call for one more store of its events,
-	// such as a verify/monitor.Store or an event.OTel; nil is none. prog is the
-	// net of the call, which does not go on before Append returns. If the store
-	// can fail (event.Failer), or takes 5 s to store what an output waits for, that
-	// ends the call with transport.ReasonRecordLost; event.Optional prevents the
-	// first. Watch is called by several goroutines.
+	// Archive, if not nil, opens the file or stream to which the events of a call are written, for
+	// event.Replay and `voicegw replay`. An archive has no audio and no words. The gateway closes
+	// it when the call is over. Archive may block, and so may the writer; after 2 s, or when the
+	// writer fails, the archive counts as lost, and ArchiveLoss says what becomes of the call.
+	// Archive must be safe for concurrent use.
+	Archive func(call string) (io.WriteCloser, error)
+	// ArchiveLoss says whether a call goes on when its archive is lost. By default it ends if
+	// Net.Consent is set and goes on otherwise.
+	ArchiveLoss ArchiveLoss
+	// Watch, if not nil, returns one more store for the events of a call, or nil:
+	// verify/monitor.Store and event.OTel are stores. prog is the net of the call. The store's
+	// Append blocks the net. If the store fails (event.Failer), or delays an output for 5 s, the
+	// call ends with transport.ReasonRecordLost; wrap the store in event.Optional to ignore its
+	// failures. Watch must be safe for concurrent use.
 	Watch func(call string, prog *petri.Program) event.Store
-	// Lateness, if not nil, is told again and again how late outputs of the nets of
-	// calls were handed over. The Late of an access.Load is one: then calls are
-	// refused before those that run suffer. It is called by several goroutines and
-	// must not block.
+	// Lateness, if not nil, gets how late each output of a net was handed over. Use the Late method
+	// of an access.Load to refuse new calls before running calls suffer. It must be safe for
+	// concurrent use and must not block.
 	Lateness func(time.Duration)
-	// Log may be nil. Nothing of audio, keys or transcripts is ever logged.
+	// Log may be nil. The gateway never logs audio, keys or transcripts. Slog makes one of a
+	// *slog.Logger.
 	Log *zap.Logger
 }
 
@@ -147,7 +145,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Nudge == "" {
 		c.Nudge = nudgeDefault
 	}
-	if len(c.Tools) > 0 && c.Net.ToolSlots == 0 {
+	if (len(c.Tools) > 0 || c.Session.Tools.Any()) && c.Net.ToolSlots == 0 {
 		c.Net.ToolSlots = toolSlotsDefault
 	}
 	if err := c.check(); err != nil {
@@ -174,10 +172,11 @@ func (c *Config) check() error {
 		return fmt.Errorf("voicegw: Config.TypedPerMinute is %d; 1 to %d is possible", c.TypedPerMinute, typedPerMinuteMax)
 	case c.DialTimeout < 0:
 		return fmt.Errorf("voicegw: Config.DialTimeout is %v; it must be positive", c.DialTimeout)
-	case c.RecordLoss > RecordLossEnds:
-		return fmt.Errorf("voicegw: Config.RecordLoss is %d; 0 to %d is possible", c.RecordLoss, RecordLossEnds)
-	case c.Detection > voicenets.Server:
-		return fmt.Errorf("voicegw: Config.Detection is %d; voicenets.Manual or voicenets.Server is possible", c.Detection)
+	case c.ArchiveLoss > ArchiveLossEnds:
+		return fmt.Errorf("voicegw: Config.ArchiveLoss is %d; 0 to %d is possible", c.ArchiveLoss, ArchiveLossEnds)
+	case c.Detection > voicenets.ModelVAD:
+		return fmt.Errorf("voicegw: Config.Detection is %d; it must be voicenets.GatewayVAD or voicenets.ModelVAD",
+			c.Detection)
 	case len(c.Greeting) > greetingLenMax || !utf8.ValidString(c.Greeting):
 		return fmt.Errorf("voicegw: Config.Greeting has %d bytes; at most %d of UTF-8 are possible",
 			len(c.Greeting), greetingLenMax)

@@ -12,11 +12,11 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestLateReader loses a connection while its reader is busy with the news that
-// the model will end it. The next connection is not taken for the one that ends.
+// TestLateReader loses a connection while its reader is busy with the news that the model will end
+// it. The next connection is not taken for the one that ends.
 func TestLateReader(t *testing.T) {
 	busy := func(e zapcore.Entry) error {
-		if e.Message == "the model will end the connection" {
+		if e.Message == "the model announced the end" {
 			time.Sleep(3 * time.Second)
 		}
 		return nil

@@ -8,44 +8,45 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// What is kept of a conversation, for a model that has to begin it anew.
+// Limits of what is kept of a conversation.
 const (
 	talkBytesMax = 8 << 10
 	talkTurnsMax = 40
 )
 
-// conversation is what was said, as far as it was written down. It is never logged.
+// conversation is the transcript of a call so far. A new connection to the model gets it as
+// history. It is never logged. The zero value is ready to use.
 type conversation struct {
 	mu    sync.Mutex
 	lines []live.Turn // oldest first
 	bytes int
 
-	asked, answered string // in the turn that is the newest, at most talkBytesMax each
+	asked, answered string // in the newest turn, at most talkBytesMax each
 }
 
-// turn begins a turn of the caller's, with what was typed.
+// turn begins a turn of the caller; typed is its text, if the caller typed it.
 func (t *conversation) turn(typed string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.asked, t.answered = typed, ""
 }
 
-// forget drops all that was said.
+// forget drops everything.
 func (t *conversation) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lines, t.bytes, t.asked, t.answered = nil, 0, "", ""
 }
 
-// newest is what the caller said in the newest turn, and what was said to that,
-// as far as either was written down.
+// newest returns the transcripts of the newest turn: what the caller asked, and what the model
+// answered so far.
 func (t *conversation) newest() (asked, answered string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.TrimSpace(t.asked), strings.TrimSpace(t.answered)
 }
 
-// add notes a fragment of a transcript.
+// add appends a fragment of a transcript.
 func (t *conversation) add(who voicenets.Speaker, text string) {
 	if text == "" {
 		return
@@ -67,17 +68,31 @@ func (t *conversation) add(who voicenets.Speaker, text string) {
 	} else {
 		t.lines = append(t.lines, live.Turn{Role: role, Text: text})
 	}
+	t.trim()
+}
+
+// trim drops the oldest of a conversation that is too long; mu is held.
+func (t *conversation) trim() {
 	for len(t.lines) > 1 && (t.bytes > talkBytesMax || len(t.lines) > talkTurnsMax) {
 		t.bytes -= len(t.lines[0].Text)
 		t.lines = t.lines[1:]
 	}
-	if over := t.bytes - talkBytesMax; over > 0 { // one long line
+	if t.bytes > talkBytesMax { // one long line
 		t.lines[0].Text = last(t.lines[0].Text, talkBytesMax)
-		t.bytes = talkBytesMax
+		t.bytes = len(t.lines[0].Text)
 	}
 }
 
-// last is the end of a text, so many bytes of it.
+// note appends a note that the model was sent.
+func (t *conversation) note(n *voicenets.Typed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	turn := turnOf(n)
+	t.lines, t.bytes = append(t.lines, turn), t.bytes+len(turn.Text)
+	t.trim()
+}
+
+// last returns the end of a text, at most so many bytes.
 func last(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -85,7 +100,7 @@ func last(text string, bytes int) string {
 	return strings.ToValidUTF8(text[len(text)-bytes:], "")
 }
 
-// turns is what was said, the oldest first.
+// turns returns the conversation, oldest turn first.
 func (t *conversation) turns() []live.Turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()

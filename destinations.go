@@ -5,39 +5,40 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// modelSide is the destination of all that concerns the model, in the order of
-// the net. Everything else is one destination too, the peer's. What waits on one
-// side to be recorded does not hold up the other; voicenets.ReleaseUplink is
-// durable on this side, so that the end of a hold is on record before the next
-// frame goes up.
+// modelSide is the destination of all outputs to the model, in the order of the net. All others
+// share the peer's destination. An output that waits to be stored delays only its own destination.
+// voicenets.ReleaseUplink is durable and belongs to this one, so the end of a hold is stored before
+// the next frame goes up.
 const modelSide = "model"
 
-// earSide is the destination of what closes the ear. It waits for nothing, not
-// for the end of an earlier hold either: its numbers tell what it came after.
-const earSide = "ear"
+// gateSide is the destination of outputs that close the input gate. They wait for nothing, not even
+// for the end of an earlier hold: their event numbers give the order.
+const gateSide = "input gate"
 
+// destinations maps the output places of a net to their destinations.
 func destinations(prog *petri.Program) map[string]string {
 	places := map[string]string{}
-	for _, p := range []petri.AnyPlace{voicenets.AudioUp, voicenets.ToModel, voicenets.TextUp, voicenets.TurnAgain,
-		voicenets.ToolReply, voicenets.UseLink, voicenets.Dial, voicenets.CloseLink, voicenets.StartTool,
-		voicenets.StopTool, voicenets.ReleaseUplink} {
+	for _, p := range []petri.AnyPlace{voicenets.AudioUp, voicenets.ToModel, voicenets.TextUp, voicenets.NoteUp,
+		voicenets.GiveNotes, voicenets.TurnAgain, voicenets.ToolReply, voicenets.UseLink, voicenets.Dial,
+		voicenets.CloseLink, voicenets.StartTool, voicenets.StopTool, voicenets.ReleaseUplink} {
 		if prog.Place(p.String()) >= 0 { // a session without tools has no places for them
 			places[p.String()] = modelSide
 		}
 	}
 	for _, p := range []petri.AnyPlace{voicenets.HoldUplink, voicenets.DropUplink} {
 		if prog.Place(p.String()) >= 0 {
-			places[p.String()] = earSide
+			places[p.String()] = gateSide
 		}
 	}
 	return places
 }
 
-// toQueue says that an output is to wait in the queue to the model, and that
-// consent which is withdrawn drops it there.
-func toQueue(t petri.Token) bool {
+// toModelQueue reports whether an output goes to the queue to the model, where the withdrawal of
+// consent drops it.
+func toModelQueue(t petri.Token) bool {
 	switch t.Place() {
-	case string(voicenets.AudioUp), string(voicenets.ToModel), string(voicenets.TextUp), string(voicenets.TurnAgain):
+	case string(voicenets.AudioUp), string(voicenets.ToModel), string(voicenets.TextUp), string(voicenets.NoteUp),
+		string(voicenets.GiveNotes), string(voicenets.TurnAgain):
 		return true
 	}
 	return false

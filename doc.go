@@ -1,7 +1,6 @@
-// Package voicegw is a gateway between people who speak and full-duplex voice
-// models: a Gateway is an http.Handler that takes calls from browsers over
-// WebSocket, opens a Gemini Live connection for each, and lets one Petri net
-// per call decide everything between them.
+// Package voicegw connects callers to a full-duplex voice model, Gemini Live. A Gateway is an
+// http.Handler that takes calls over WebSocket, opens a model connection for each, and runs one
+// Petri net per call, which controls what happens between the two.
 //
 //	gw, err := voicegw.New(voicegw.Config{
 //		Dialer: live.Wire{APIKey: os.Getenv("GEMINI_API_KEY")},
@@ -9,7 +8,7 @@
 //	defer gw.Close()
 //	http.Handle("/v1/voice", gw.Voice())
 //
-// A call is a peer, a model connection and a running net. The net's loop is
-// the only one that decides; the goroutines around it only carry: one reads
-// the peer, one writes to it, one reads the model, one writes to it.
+// The net's loop is the only goroutine of a call that decides. The others carry: peerReader and
+// modelReader inject what they read, peerWriter and modelWriter send what the net puts out, and
+// modelDialer, toolCalls, promptPlayer and archiver do what it asks for. File call.go joins them.
 package voicegw

@@ -2,34 +2,28 @@ package voicegw
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/voicegw/voicegw/petri/runner"
-	"github.com/voicegw/voicegw/voicenets"
 )
 
-// stage is how far the end of a gateway has come.
+// stage is how far a gateway is shut down.
 type stage uint8
 
 const (
 	stageOpen     stage = iota
-	stageDraining       // no new lines
-	stageLeaving        // and running calls are asked to end
-	stageClosed         // and are ended
+	stageDraining       // it takes no new calls
+	stageLeaving        // and has asked running calls to end at a quiet moment
+	stageClosed         // and ends them
 )
 
-// Drain takes no more calls, which doors answer with 503 and Retry-After, and
-// waits for those that run. The net of each is asked to end it: it takes leave
-// at a quiet moment, with the prompt voicenets.Goodbye, or at the latest after
-// Config.Net.DrainWithin, and the peer is told that the gateway goes away. That
-// is over within DrainWithin and Farewell, 70 s, so a deadline of ctx that is
-// further away lets the calls go on as if nothing were until so much is left.
+// Drain shuts the gateway down without cutting calls off. The gateway takes no more calls:
+// endpoints answer 503 with Retry-After. Each running call ends at a quiet moment, with the prompt
+// voicenets.Goodbye, or at the latest after Config.Net.DrainWithin. With the defaults this takes at
+// most 70 s, farewell included. If ctx has a later deadline, calls go on undisturbed until that
+// much time is left.
 //
-// It returns nil when no call is left, and an error with the cause of ctx when
-// that is done first: then Close ends the rest. Taking calls again is not
-// possible.
+// Drain returns nil when no call is left. It returns an error that wraps the cause of ctx if ctx is
+// done first; Close then ends the remaining calls. A drained gateway cannot take calls again.
 func (g *Gateway) Drain(ctx context.Context) error {
 	g.advance(stageDraining)
 	ask := time.NewTimer(g.untilAsked(ctx))
@@ -42,16 +36,14 @@ func (g *Gateway) Drain(ctx context.Context) error {
 		select {
 		case <-freed:
 		case <-ask.C:
-			if !g.askToLeave() {
-				ask.Reset(fullPause)
-			}
+			g.askToLeave()
 		case <-ctx.Done():
 			return fmt.Errorf("voicegw: drain: %d calls have not ended: %w", left, context.Cause(ctx))
 		}
 	}
 }
 
-// untilAsked is how long calls may go on as if nothing were.
+// untilAsked is how long calls go on undisturbed.
 func (g *Gateway) untilAsked(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -61,15 +53,14 @@ func (g *Gateway) untilAsked(ctx context.Context) time.Duration {
 	return max(0, time.Until(deadline)-t.DrainWithin-t.Farewell)
 }
 
-// advance notes a stage, unless a later one was reached.
+// advance moves to a stage, unless the gateway has passed it.
 func (g *Gateway) advance(s stage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stage = max(g.stage, s)
 }
 
-// left is how many lines are taken, and a channel that is closed when one is
-// given back.
+// left returns how many lines are taken, and a channel that is closed when one is returned.
 func (g *Gateway) left() (n int, freed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,21 +70,18 @@ func (g *Gateway) left() (n int, freed <-chan struct{}) {
 	return len(g.lines), g.freed
 }
 
-// askToLeave asks all calls to end, also those that begin now. It reports false
-// when a net was full, and it must be asked again.
-func (g *Gateway) askToLeave() bool {
+// askToLeave asks all calls to end, also those that begin from now on.
+func (g *Gateway) askToLeave() {
 	g.mu.Lock()
 	g.stage = max(g.stage, stageLeaving)
 	running := g.running()
 	g.mu.Unlock()
-	all := true
 	for _, c := range running {
-		all = c.drain() && all
+		c.end.drain()
 	}
-	return all
 }
 
-// running are the calls of all lines; mu is held.
+// running returns the calls of all lines; mu is held.
 func (g *Gateway) running() []*call {
 	var list []*call
 	for l := range g.lines {
@@ -102,13 +90,4 @@ func (g *Gateway) running() []*call {
 		}
 	}
 	return list
-}
-
-// drain asks the net to end the call at a quiet moment, once it runs. It
-// reports false when the net has no room for that now.
-func (c *call) drain() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.draining = true
-	return c.net == nil || !errors.Is(c.net.Inject(voicenets.Drain.Token(struct{}{})), runner.ErrInboxFull)
 }

@@ -28,8 +28,7 @@ func (w *world) drained(ctx context.Context) <-chan error {
 	return ended
 }
 
-// TestDrain lets a reply come to its end, and takes leave then; meanwhile
-// nobody is let in.
+// TestDrain lets a reply come to its end, and takes leave then; meanwhile nobody is let in.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{gw: withGoodbye(), model: long()}, func(w *world) {
@@ -68,8 +67,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestDrainLetsCallsGoOn as if nothing were, while there is time; then it takes
-// as long as is proved.
+// TestDrainLetsCallsGoOn as if nothing were, while there is time; then it takes as long as is
+// proved.
 func TestDrainLetsCallsGoOn(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{gw: withGoodbye(), model: long()}, func(w *world) {
@@ -121,8 +120,7 @@ func TestDrainIsLimited(t *testing.T) {
 	})
 }
 
-// TestDrainOnHold ends a call in which there is no quiet moment: on hold a reply
-// waits.
+// TestDrainOnHold ends a call in which there is no quiet moment: on hold a reply waits.
 func TestDrainOnHold(t *testing.T) {
 	t.Parallel()
 	cfg := greets()

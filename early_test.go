@@ -20,15 +20,15 @@ func (m slowMind) Dial(context.Context, live.Setup) (live.Conn, error) {
 	return m.mind, nil
 }
 
-// TestEarlySpeechReachesItsOwnModel lets callers of one gateway speak while their models are dialled. In server mode
-// each first connection gets what its own caller said, to the frame, and nothing of anybody else's; in manual mode,
-// where no turn began, none gets anything.
+// TestEarlySpeechReachesItsOwnModel lets callers of one gateway speak while their models are
+// dialled. With model VAD each first connection gets what its own caller said, to the frame, and
+// nothing of anybody else's; with gateway VAD, where no turn began, none gets anything.
 func TestEarlySpeechReachesItsOwnModel(t *testing.T) {
 	const frames = 20
 	for name, h := range map[string]transport.Hello{
-		"server":              {Detection: transport.DetectionServer},
-		"server, half-duplex": {Detection: transport.DetectionServer, HalfDuplex: true},
-		"manual":              {Detection: transport.DetectionManual},
+		"model VAD":              {Detection: transport.DetectionModelVAD},
+		"model VAD, half-duplex": {Detection: transport.DetectionModelVAD, HalfDuplex: true},
+		"gateway VAD":            {Detection: transport.DetectionGatewayVAD},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestEarlySpeechReachesItsOwnModel(t *testing.T) {
 				_ = g.Close()
 				for i, who := range []string{"1", "2", "silent"} {
 					var want []int16
-					if h.Detection == transport.DetectionServer && who != "silent" {
+					if h.Detection == transport.DetectionModelVAD && who != "silent" {
 						want = slices.Repeat([]int16{int16(i + 1)}, frames)
 					}
 					if !slices.Equal(heard[who], want) {

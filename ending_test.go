@@ -16,8 +16,7 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// stuckStore keeps the net of a call from going on, once, and notes by what its
-// call ended.
+// stuckStore keeps the net of a call from going on, once, and notes by what its call ended.
 type stuckStore struct {
 	*event.Ring
 	prog  *petri.Program
@@ -39,9 +38,9 @@ func (s *stuckStore) Append(events []petri.Event) {
 	s.Ring.Append(events)
 }
 
-// TestReasonIsTheNets holds up the net of a call while somebody hangs up and its
-// longest duration passes. Whichever the net takes first is the reason: for the
-// peer, the log, the record and the events.
+// TestReasonIsTheNets holds up the net of a call while somebody hangs up and its longest duration
+// passes. Whichever the net takes first is the reason: for the peer, the log, the record and the
+// events.
 func TestReasonIsTheNets(t *testing.T) {
 	const longest, stuckAt, stuckFor = 10 * time.Second, 8 * time.Second, 4 * time.Second
 	bye := func(_ *world, p *phone) { p.send(transport.Event{Kind: transport.EventBye}) }
@@ -53,7 +52,7 @@ func TestReasonIsTheNets(t *testing.T) {
 		ends  func(*world, *phone)
 		want  transport.Reason
 		fired string
-		deaf  bool // the peer is gone, and hears of no reason
+		gone  bool // the peer is gone, and gets no reason
 	}{
 		"bye behind the longest duration":    {second, bye, transport.ReasonMaxDuration, "end_longest_call", false},
 		"bye before it":                      {first, bye, transport.ReasonCallerHungUp, "end_call", false},
@@ -78,7 +77,7 @@ func TestReasonIsTheNets(t *testing.T) {
 				store.stick.Store(int64(stuckFor))
 				p.send(transport.Event{Kind: transport.EventMute, On: true})
 				time.Sleep(c.after - stuckAt)
-				if c.ends(w, p); !c.deaf {
+				if c.ends(w, p); !c.gone {
 					p.over(c.want, "")
 				}
 				w.settled()

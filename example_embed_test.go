@@ -48,8 +48,8 @@ func gateway(cfg voicegw.Config) *voicegw.Gateway {
 	return gw
 }
 
-// visit calls, hears the model out, acknowledging what it hears at once, and
-// hangs up. It returns the ms it heard.
+// visit calls, hears the model out, acknowledging what it hears at once, and hangs up. It returns
+// the ms it heard.
 func visit(url, token string, cfg ws.DialConfig) (ms int, err error) {
 	return listen(url, token, cfg, func(m *transport.Message) bool {
 		return m.Kind == transport.MessageTurn && m.State == transport.StateEnd
@@ -110,8 +110,8 @@ func Example_server() {
 	// Output: 1000 <nil>
 }
 
-// status notes how a request was answered. Unwrap is what lets a WebSocket
-// through: without it a wrapped handler answers 501.
+// status notes how a request was answered. Unwrap is what lets a WebSocket through: without it a
+// wrapped handler answers 501.
 type status struct {
 	http.ResponseWriter
 	code int
@@ -124,8 +124,8 @@ func (s *status) WriteHeader(code int) {
 
 func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// The gateway goes below a path of a router that is there already, behind its
-// middleware. A door does not look at the path it is mounted on.
+// The gateway goes below a path of a router that is there already, behind its middleware. An
+// endpoint does not look at the path it is mounted on.
 func Example_router() {
 	model := greeter("")
 	defer model.Close()
@@ -153,8 +153,8 @@ func Example_router() {
 	// GET /api/calls 101
 }
 
-// The server's own certificate, and its own idea of who may call: a hook that
-// looks at the token of the hello.
+// The server's own certificate, and its own idea of who may call: a hook that looks at the token of
+// the hello.
 func Example_ownAuth() {
 	model := greeter("")
 	defer model.Close()
@@ -195,7 +195,7 @@ func Example_ownAuth() {
 	// anna heard 1000 ms: caller_hung_up
 }
 
-// Call tokens and limits of package access stand before every door.
+// Call tokens and limits of package access stand before every endpoint.
 func Example_guard() {
 	model := greeter("")
 	defer model.Close()
@@ -232,8 +232,7 @@ func Example_guard() {
 	// true
 }
 
-// Two gateways in one process share nothing: models, limits, tools and nets are
-// each one's own.
+// Two gateways in one process share nothing: models, limits, tools and nets are each one's own.
 func Example_twoGateways() {
 	parrot, other := greeter(""), greeter("")
 	defer parrot.Close()
@@ -259,8 +258,7 @@ func Example_twoGateways() {
 	// 1000 <nil>
 }
 
-// Calls that run come to their end before the server does; nobody new is let
-// in meanwhile.
+// Calls that run come to their end before the server does; nobody new is let in meanwhile.
 func ExampleGateway_Drain() {
 	model := greeter("")
 	defer model.Close()
@@ -297,8 +295,8 @@ func ExampleGateway_Drain() {
 	// true 503
 }
 
-// A model of Vertex AI: the project, where it is, and where access tokens come
-// from. Without BaseURL it would be Google's.
+// A model of Vertex AI: the project, where it is, and where access tokens come from. Without
+// BaseURL it would be Google's.
 func Example_vertex() {
 	model := greeter("")
 	defer model.Close()
@@ -320,8 +318,7 @@ func Example_vertex() {
 	// /ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent
 }
 
-// A typed function that the model calls; the embedded one does as soon as it is
-// asked to greet.
+// A typed function that the model calls; the embedded one does as soon as it is asked to greet.
 func ExampleNewTool() {
 	model := greeter(`on text 1: call weather {"city":"Oslo"}`)
 	defer model.Close()
@@ -351,4 +348,23 @@ func ExampleNewTool() {
 	// Output:
 	// asked for Oslo
 	// {"output":{"celsius":21.5}}
+}
+
+// Each turn that has ended: here the greeting, which the caller hears to its end.
+func Example_turns() {
+	model := greeter("")
+	defer model.Close()
+	gw := gateway(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, Hooks: voicegw.Hooks{
+		Turn: func(_ *voicegw.Session, t voicegw.Turn) {
+			fmt.Printf("%s: %q, heard %d ms, interrupted: %v\n", t.Who, t.Text, t.HeardMS, t.Interrupted())
+		},
+	}})
+	server := httptest.NewServer(gw)
+	defer server.Close()
+	if _, err := visit(server.URL+"/v1/voice", "", ws.DialConfig{}); err != nil {
+		fmt.Println(err)
+	}
+	gw.Close()
+	// Output:
+	// model: "Hello.", heard 1000 ms, interrupted: false
 }

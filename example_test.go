@@ -42,8 +42,8 @@ func Example() {
 	// Output: 200 OK 0 calls
 }
 
-// answerphone is a media source of one's own: a transport.Peer that records what the
-// model says, and hangs up when that is over.
+// answerphone is a media source of one's own: a transport.Peer that records what the model says,
+// and hangs up when that is over.
 type answerphone struct {
 	events chan transport.Event
 	ended  chan struct{}
@@ -63,8 +63,8 @@ func (t *answerphone) Ready(_ context.Context, r transport.Ready) error {
 	return nil
 }
 
-// Recv hands over what the far end sends: here acknowledgements and the
-// hang-up; a telephone would send transport.EventAudio all the time.
+// Recv hands over what the far end sends: here acknowledgements and the hang-up; a telephone would
+// send transport.EventAudio all the time.
 func (t *answerphone) Recv(ctx context.Context, ev *transport.Event) error {
 	select {
 	case *ev = <-t.events:
@@ -76,8 +76,7 @@ func (t *answerphone) Recv(ctx context.Context, ev *transport.Event) error {
 	}
 }
 
-// SendAudio takes a frame of the reply and acknowledges it at once: a tape
-// needs no time to play.
+// SendAudio takes a frame of the reply and acknowledges it at once: a tape needs no time to play.
 func (t *answerphone) SendAudio(_ context.Context, generation uint64, pcm []int16) error {
 	t.played += int64(len(pcm)) / 8
 	return t.post(transport.Event{Kind: transport.EventAck, Generation: generation, PlayedMS: t.played})

@@ -5,48 +5,51 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/dot"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// Gateway takes calls. As an http.Handler it serves /v1/voice, /healthz and
-// /readyz. All methods are safe for concurrent use. It must be closed.
+// Gateway takes calls. As an http.Handler it serves /v1/voice, /healthz and /readyz. All methods
+// are safe for concurrent use. Close it at the end.
 type Gateway struct {
 	cfg      Config
 	mux      *http.ServeMux
 	programs map[variant]*program
 	guarded  transport.Lines
-	door     *ws.Door
+	endpoint *ws.Endpoint
 
 	metrics    *metrics
 	collectors collectors
-	writers    atomic.Int64 // of records: goroutines that may be blocked
+	writers    atomic.Int64 // of archives: goroutines that may be blocked
 
-	handshakes *httpdoor.Backlog
+	handshakes *admission.Backlog
+	sessions   sync.Map // of calls that are up: *Session by id
 
 	mu       sync.Mutex
 	lines    map[*line]struct{} // from the first byte of a handshake to the end of its call
-	taken    int                // of lines: not more than CallsMax
+	taken    int                // of lines: at most CallsMax
 	calls    int                // of taken
-	stage    stage              // of its end
-	freed    chan struct{}      // closed when a line is given back; nil: nobody waits for that
+	stage    stage
+	freed    chan struct{} // closed when a line is returned; nil: nothing waits for that
 	released sync.WaitGroup
 }
 
-// variant is what makes the nets of two calls different.
+// variant selects the net of a call.
 type variant struct {
 	detection  voicenets.Detection
 	halfDuplex bool
 }
 
-// program is a compiled net with its drawing.
+// program is a compiled net with its drawing and timings.
 type program struct {
 	*petri.Program
 	svg      string
@@ -56,22 +59,22 @@ type program struct {
 
 // Errors of Call.
 var (
-	// ErrClosed says that the gateway takes no more calls.
+	// ErrClosed means that the gateway takes no more calls.
 	ErrClosed = errors.New("voicegw: the gateway is closing")
-	// ErrBusy says that CallsMax calls are running.
+	// ErrBusy means that CallsMax calls are running.
 	ErrBusy = errors.New("voicegw: all lines are in use")
 )
 
-// New checks cfg and compiles the nets that calls will run.
+// New checks cfg and compiles the nets of calls.
 func New(cfg Config) (*Gateway, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, mux: http.NewServeMux(), programs: map[variant]*program{}, lines: map[*line]struct{}{},
-		handshakes: httpdoor.NewBacklog(cfg.HandshakesMax, cfg.HandshakesPerAddress)}
+		handshakes: admission.NewBacklog(cfg.HandshakesMax, cfg.HandshakesPerAddress)}
 	g.metrics, g.collectors = newMetrics(g)
-	for _, v := range variants() {
+	for _, v := range cfg.variants() {
 		if g.programs[v], err = compile(cfg, v); err != nil {
 			return nil, err
 		}
@@ -82,7 +85,7 @@ func New(cfg Config) (*Gateway, error) {
 	}
 	wsc := cfg.WS
 	wsc.Lines, wsc.Log = g.guarded, cfg.Log
-	if g.door, err = ws.New(wsc); err != nil {
+	if g.endpoint, err = ws.New(wsc); err != nil {
 		return nil, fmt.Errorf("voicegw: Config.WS: %w", err)
 	}
 	g.mux.Handle("GET /v1/voice", g.Voice())
@@ -91,13 +94,27 @@ func New(cfg Config) (*Gateway, error) {
 	return g, nil
 }
 
-// variants are all there are: a hello may ask for each.
-func variants() []variant {
-	return []variant{{voicenets.Manual, false}, {voicenets.Manual, true},
-		{voicenets.Server, false}, {voicenets.Server, true}}
+// variants lists the variants that calls may run.
+func (c *Config) variants() []variant {
+	if c.OneMode {
+		return []variant{{c.Detection, false}}
+	}
+	return []variant{{voicenets.GatewayVAD, false}, {voicenets.GatewayVAD, true},
+		{voicenets.ModelVAD, false}, {voicenets.ModelVAD, true}}
 }
 
-// netOf is the net's configuration in a variant.
+// Nets returns the configuration of every net that a call may run: with detection by the gateway or
+// the model, half-duplex or not; with Config.OneMode a single one. Pass them to package
+// voicenets/prove before you serve.
+func (g *Gateway) Nets() []voicenets.Config {
+	var nets []voicenets.Config
+	for _, v := range g.cfg.variants() {
+		nets = append(nets, g.cfg.netOf(v))
+	}
+	return nets
+}
+
+// netOf returns the configuration of a variant's net.
 func (c *Config) netOf(v variant) voicenets.Config {
 	nc := c.Net
 	nc.Detection, nc.HalfDuplex, nc.Greeting = v.detection, v.halfDuplex, c.Greeting != ""
@@ -133,7 +150,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.Serv
 
 func healthy(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") }
 
-// ready says whether new calls are taken.
+// ready reports whether the gateway takes new calls.
 func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
 	g.mu.Lock()
 	err := g.room()
@@ -145,52 +162,66 @@ func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "ready")
 }
 
-// Calls is the number of calls that are running now.
+// Calls returns the number of calls that are running.
 func (g *Gateway) Calls() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.calls
 }
 
-// Voice is the WebSocket door alone, to be mounted on a path of the caller's.
-// A request that finds all lines in use is answered 503 with Retry-After.
-func (g *Gateway) Voice() http.Handler { return g.door }
+// Sessions returns the sessions of the calls that are up, in the order of their ids.
+func (g *Gateway) Sessions() []*Session {
+	var list []*Session
+	for _, s := range g.sessions.Range {
+		list = append(list, s.(*Session))
+	}
+	slices.SortFunc(list, func(a, b *Session) int { return strings.Compare(a.id, b.id) })
+	return list
+}
 
-// Lines are the gateway's lines behind Config.Guard, for doors of other
-// protocols. There is no way to them around the guard.
+// Session returns the session of the call with this id, if the call is up.
+func (g *Gateway) Session(id string) (*Session, bool) {
+	s, ok := g.sessions.Load(id)
+	if !ok {
+		return nil, false
+	}
+	return s.(*Session), true
+}
+
+// Voice returns the WebSocket endpoint alone, for a path of your choice. While all lines are in use
+// it answers 503 with Retry-After.
+func (g *Gateway) Voice() http.Handler { return g.endpoint }
+
+// Lines returns the gateway's lines behind Config.Guard, for endpoints of other protocols. No
+// endpoint can bypass the guard.
 func (g *Gateway) Lines() transport.Lines { return g.guarded }
 
-// Call runs a call with a peer, until it ends; the peer is closed then. It is
-// for media sources of the caller's own: see transport.Peer. It returns nil
-// for an ordinary end (someone hung up, the gateway goes away, the longest
-// duration), and otherwise why the call could not go on: ErrClosed, ErrBusy, a
-// *live.CloseError, a *transport.Ended, or why the hello cannot be taken. When
-// ctx is done the call ends as going away.
+// Call runs a call with a peer and closes the peer when it ends. Use it for media sources of your
+// own; see transport.Peer. Call returns nil if the call ended normally: a side hung up, the gateway
+// shuts down, or the longest duration was reached. Otherwise it returns why the call could not go
+// on: ErrClosed, ErrBusy, a
+// *live.CloseError, a *transport.Ended, or what is wrong with the hello. When ctx is
+// done the call ends with the reason going_away.
 func (g *Gateway) Call(ctx context.Context, peer transport.Peer) error {
 	l, err := g.guarded.Take(transport.Handshake{Remote: peer.Hello().Remote, Proven: true})
 	if err != nil {
-		reason, text := transport.ReasonBusy, ""
-		var refused *transport.Refused
-		if errors.As(err, &refused) {
-			reason, text = refused.Reason, refused.Text()
-		}
-		_ = peer.Close(reason, text)
+		refusal := transport.Refusal(ctx, err)
+		_ = peer.Close(refusal.Reason, refusal.Message)
 		return err
 	}
 	defer l.Release()
 	return l.Call(ctx, peer)
 }
 
-// closing reports that no more calls are taken.
+// closing reports whether the gateway takes no more calls.
 func (g *Gateway) closing() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stage > stageOpen
 }
 
-// Close takes no more calls, tells the running ones that the gateway goes away,
-// and returns when all have ended. Each ends at once, that is, within a few
-// seconds; Drain before it lets them come to their end.
+// Close ends all calls with the reason going_away, which takes a few seconds, and returns when all
+// have ended. Call Drain first to let them end at a quiet moment.
 func (g *Gateway) Close() error {
 	g.mu.Lock()
 	g.stage = stageClosed
@@ -200,9 +231,9 @@ func (g *Gateway) Close() error {
 		l.giveUp(asNoLine(ErrClosed))
 	}
 	for _, c := range running {
-		c.end(voicenets.GoingAway)
+		c.end.askFor(voicenets.GoingAway)
 	}
-	err := g.door.Close()
+	err := g.endpoint.Close()
 	g.released.Wait()
 	return err
 }

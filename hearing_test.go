@@ -15,8 +15,8 @@ import (
 	"github.com/voicegw/voicegw/transport/ws/wsclient"
 )
 
-// hear makes one call in a bubble and returns what the caller heard, and what
-// the model remembers of it.
+// hear makes one call in a bubble and returns what the caller heard, and what the model remembers
+// of it.
 func hear(t *testing.T, model sim.Config, cfg wsclient.Config) (r wsclient.Report, c sim.Connection) {
 	t.Helper()
 	inBubble(t, plan{model: model}, func(w *world) {
@@ -61,8 +61,8 @@ func TestHearsItsOwnWords(t *testing.T) {
 	itsOwnWords(t, r, names)
 }
 
-// TestHearsItsOwnWordsOnLoopback is the same in real time over real sockets,
-// where a busy machine may delay everything.
+// TestHearsItsOwnWordsOnLoopback is the same in real time over real sockets, where a busy machine
+// may delay everything.
 func TestHearsItsOwnWordsOnLoopback(t *testing.T) {
 	w := onLoopback(t, plan{})
 	itsOwnWords(t, w.converse(wsclient.Config{In: joined("question")}), []string{"question"})
@@ -91,11 +91,12 @@ func itsOwnWords(t *testing.T, r wsclient.Report, names []string) {
 	}
 }
 
-// TestModelGetsWhatWasSaid compares what the model received with what was
-// sent: in server mode every frame goes up.
+// TestModelGetsWhatWasSaid compares what the model received with what was sent: with model VAD
+// every frame goes up.
 func TestModelGetsWhatWasSaid(t *testing.T) {
 	said := audiotest.Speech("hello")
-	r, c := hear(t, sim.Config{}, wsclient.Config{In: said, Hello: transport.Hello{Detection: transport.DetectionServer}})
+	r, c := hear(t, sim.Config{}, wsclient.Config{In: said,
+		Hello: transport.Hello{Detection: transport.DetectionModelVAD}})
 	all := make([]int16, r.FramesSent*320)
 	copy(all, said.Samples)
 	if lost := int64(len(all)) - c.Samples; lost < 0 || lost > 5*320 {
@@ -118,7 +119,7 @@ func TestModelOffIsSilence(t *testing.T) {
 
 // TestBargeIn speaks over a reply and judges what is heard afterwards.
 func TestBargeIn(t *testing.T) {
-	for _, det := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+	for _, det := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 		t.Run(string(det), func(t *testing.T) {
 			r, rest := bargeIn(t, transport.Hello{Detection: det})
 			if r.Interruptions != 1 || len(r.BargeInSilenceMS) != 1 {
@@ -132,8 +133,7 @@ func TestBargeIn(t *testing.T) {
 	}
 }
 
-// TestWithoutBargeIn holds the measure of TestBargeIn against a gateway that
-// cannot be interrupted.
+// TestWithoutBargeIn holds the measure of TestBargeIn against a gateway that cannot be interrupted.
 func TestWithoutBargeIn(t *testing.T) {
 	r, rest := bargeIn(t, transport.Hello{HalfDuplex: true})
 	if r.Interruptions != 0 || rest < 0.9 {
@@ -141,9 +141,8 @@ func TestWithoutBargeIn(t *testing.T) {
 	}
 }
 
-// bargeIn speaks two seconds into a reply of eight. It returns how like the
-// rest of that reply, from 0.8 s after the first word over it, is what was
-// heard from then on.
+// bargeIn speaks two seconds into a reply of eight. It returns how like the rest of that reply,
+// from 0.8 s after the first word over it, is what was heard from then on.
 func bargeIn(t *testing.T, hello transport.Hello) (r wsclient.Report, rest float64) {
 	t.Helper()
 	said := audiotest.Speech("long")
@@ -175,8 +174,8 @@ func nothingOfCleared(t *testing.T, r wsclient.Report) {
 	}
 }
 
-// TestFalseStart coughs over a reply: it pauses and resumes, nothing is lost,
-// and the model never hears of it.
+// TestFalseStart coughs over a reply: it pauses and resumes, nothing is lost, and the model never
+// hears of it.
 func TestFalseStart(t *testing.T) {
 	said := audiotest.Speech("long")
 	r, c := hear(t, sim.Config{}, wsclient.Config{In: said,
@@ -231,8 +230,8 @@ func stretches(r wsclient.Report) [][]int16 {
 	return out
 }
 
-// TestEcho lets the microphone hear the loudspeaker: the reply does not
-// interrupt itself, and a caller is still heard over it.
+// TestEcho lets the microphone hear the loudspeaker: the reply does not interrupt itself, and a
+// caller is still heard over it.
 func TestEcho(t *testing.T) {
 	for _, room := range []wsclient.Echo{
 		{On: true, Delay: 120 * time.Millisecond, GainDB: -15},

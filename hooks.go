@@ -2,50 +2,66 @@ package voicegw
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
 )
 
-// Hooks let the integrator's code take part in calls. Each may be nil; each is
-// called by goroutines of its call, which waits for it, and a panic ends that
-// call alone.
+// Hooks are functions of the host that take part in calls. Each may be nil. A hook
+// runs in a goroutine of its call, and the call does not end before it returns. A
+// panic ends only that call.
 type Hooks struct {
-	// Begin is asked before a call is taken: hello is what the far end, and the
-	// door, said of it. The plan may be nil. An error refuses the call; a
+	// Begin decides whether to accept a call. hello is what the peer and its endpoint
+	// say about it. The plan may be nil. An error refuses the call; a
 	// *transport.Refused says how.
 	Begin func(ctx context.Context, hello *transport.Hello) (*Plan, error)
-	// Running is told of a call that stands. The session is good until Ended.
+	// Running is called when a call is up. The session is valid until Ended.
 	Running func(s *Session)
-	// Event is told everything that the peer is told, but for audio, in that
-	// order. It must not keep m.
+	// Event gets every message to the peer, except audio, in order. It must not keep
+	// m.
 	Event func(s *Session, m *transport.Message)
+	// Turn gets each turn when it has ended and the peer was told, in order: that of the caller
+	// before the reply to it.
+	Turn func(s *Session, t Turn)
 	// Digits gets what the caller entered during protected input.
 	Digits func(s *Session, digits string)
-	// Ended is told of a call that is over.
+	// Message gets the messages of the caller's page, in order, when the call is up. name and data are
+	// as transport.CheckMessage wants them; what they say is up to the page, which proves nothing.
+	Message func(s *Session, name string, data json.RawMessage)
+	// Ended gets the record of a call that is over.
 	Ended func(r Record)
 }
 
-// Plan is what one call shall be.
+// Plan configures one call.
 type Plan struct {
-	// Setup replaces that of the Config where it is not nil.
+	// Session, if not nil, replaces Config.Session.
+	Session *SessionRules
+	// Setup, if not nil, replaces Config.Setup.
 	Setup *live.Setup
-	// Dialer replaces that of the Config where it is not nil.
+	// Dialer, if not nil, replaces Config.Dialer.
 	Dialer live.Dialer
-	// Tools come to those of the Config.
+	// Tools are added to Config.Tools.
 	Tools []Tool
-	// Allow, if not nil, says which of all these the call may use: the model is
-	// not told of the others, and gets no answer but an error if it calls one.
+	// Allow, if not nil, selects the tools that the call may use. The model does not
+	// know the others and gets an error if it calls one.
 	Allow func(tool string) bool
-	// Labels are found again in the Record.
+	// Labels are copied to the Record.
 	Labels map[string]string
 	// Release, if not nil, is called once when the call is over.
 	Release func()
+
+	activity audio.ActivityConfig    // of the detector
+	refused  []*transport.FieldError // what the client asked for and does not get
 }
 
-// plan asks for the plan of a call and fills it in.
+// plan gets the plan of a call from Hooks.Begin and fills it in.
 func (g *Gateway) plan(ctx context.Context, hello *transport.Hello) (*Plan, error) {
 	p := &Plan{}
 	if begin := g.cfg.Hooks.Begin; begin != nil {
@@ -76,6 +92,24 @@ func (g *Gateway) plan(ctx context.Context, hello *transport.Hello) (*Plan, erro
 		p.release()
 		return nil, &transport.Refused{Reason: transport.ReasonInternal, Err: err}
 	}
+	rules := g.cfg.Session
+	if p.Session != nil {
+		rules = *p.Session
+	}
+	if g.cfg.Net.ToolSlots == 0 {
+		rules.Tools = Names{}
+	}
+	mode, refused, err := g.cfg.mode(*hello)
+	if err != nil {
+		p.release()
+		return nil, err
+	}
+	p.refused = append(refused, rules.follow(hello, p)...)
+	p.refused = append(p.refused, rules.followActivity(&hello.Session.Activity, p, g.cfg.Activity,
+		detection(&g.cfg, &mode) == voicenets.GatewayVAD && mode.Detection != transport.DetectionPush)...)
+	for _, f := range p.refused {
+		g.cfg.Log.Info("a call does not follow what its client asks for", zap.String("client", hello.Client), zap.Error(f))
+	}
 	return p, nil
 }
 
@@ -85,7 +119,7 @@ func (p *Plan) release() {
 	}
 }
 
-// asRefused is an error of the integrator's as a refusal.
+// asRefused returns an error of Hooks.Begin as a refusal.
 func asRefused(err error) error {
 	var refused *transport.Refused
 	var field *transport.FieldError

@@ -73,21 +73,3 @@ func placeName(constant string) string {
 	}
 	return b.String()
 }
-
-// admitted are the kinds of tokens that may be injected into a session, as its net names them.
-func admitted(c voicenets.Config) map[string]bool {
-	names := map[string]bool{}
-	for _, in := range voicenets.Inputs(c) {
-		place := in.Place.String()
-		switch {
-		case in.Aged:
-			names[place+"[fresh]"], names[place+"[stale]"] = true, true
-		case in.Keys == nil:
-			names[place] = true
-		}
-		for _, key := range in.Keys {
-			names[place+"["+key+"]"] = true
-		}
-	}
-	return names
-}

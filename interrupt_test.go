@@ -12,8 +12,8 @@ import (
 // long is a model that always says the same eight seconds.
 func long() sim.Config { return sim.Config{FixedReply: speech("long", 24000)} }
 
-// reply lets the caller say something and returns the generation of the reply,
-// of which d was heard.
+// reply lets the caller say something and returns the generation of the reply, of which d was
+// heard.
 func (p *phone) reply(d time.Duration) uint64 {
 	p.t.Helper()
 	p.say(speech("hello", 16000))
@@ -34,10 +34,10 @@ func (p *phone) after(k transport.MessageKind) (list []heard) {
 	return list
 }
 
-// TestInterrupt speaks over a reply: it pauses, is cleared, ends, and nothing
-// of it is handed over any more; what was said over it is answered.
+// TestInterrupt speaks over a reply: it pauses, is cleared, ends, and nothing of it is handed over
+// any more; what was said over it is answered.
 func TestInterrupt(t *testing.T) {
-	for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+	for _, d := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			// The model is away: it does not notice in the same instant what the gateway does.
@@ -80,14 +80,14 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptByServer is cut by the model alone: our own detector is deaf.
+// TestInterruptByServer is cut by the model alone: the gateway detects no speech.
 func TestInterruptByServer(t *testing.T) {
 	t.Parallel()
 	p := plan{model: long()}
 	p.gw.Activity.Threshold, p.gw.Activity.RaisedThreshold = 1e9, 1e9
 	inBubble(t, p, func(w *world) {
 		h := hello()
-		h.Detection = transport.DetectionServer
+		h.Detection = transport.DetectionModelVAD
 		p := w.call(h, manner{})
 		gen := p.reply(2 * time.Second)
 		p.say(speech("over", 16000))
@@ -124,8 +124,8 @@ func TestCough(t *testing.T) {
 	})
 }
 
-// TestEarlyInterrupt speaks on before the reply begins: the model is told at
-// once, and nothing of the old reply is heard.
+// TestEarlyInterrupt speaks on before the reply begins: the model is told at once, and nothing of
+// the old reply is heard.
 func TestEarlyInterrupt(t *testing.T) {
 	t.Parallel()
 	m := long()
@@ -148,9 +148,8 @@ func TestEarlyInterrupt(t *testing.T) {
 	})
 }
 
-// TestSlowAnswerToClear answers the clear of a pause only when the reply goes
-// on already. What is handed over again is acknowledged all the same, and the
-// reply is not held up.
+// TestSlowAnswerToClear answers the clear of a pause only when the reply goes on already. What is
+// handed over again is acknowledged all the same, and the reply is not held up.
 func TestSlowAnswerToClear(t *testing.T) {
 	t.Parallel()
 	far := plan{model: long()}

@@ -8,21 +8,21 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// lines are a gateway's lines before any guard. A Gateway has no Take of its
-// own, so that no door can be given lines that nobody guards.
+// lines are a gateway's lines without Config.Guard. A Gateway has no Take method, so that no
+// endpoint gets lines without the guard.
 type lines struct{ g *Gateway }
 
-// line is one call, from the first byte of its handshake to its end. It takes
-// one of the CallsMax lines when its hello was accepted.
+// line is one call, from the first byte of its handshake to its end. It takes one of the CallsMax
+// lines when the gateway accepts its hello.
 type line struct {
 	g         *Gateway
 	handshake transport.Handshake
-	place     *httpdoor.Place // in the backlog; nil for a handshake that was proven
-	plan      *Plan           // of a call that is to begin
+	place     *admission.Place // in the backlog; nil for a proven handshake
+	plan      *Plan            // of a call that is about to begin
 	released  sync.Once
 
 	// guarded by g.mu
@@ -30,12 +30,12 @@ type line struct {
 	call  *call // nil before it
 }
 
-// retryAfter is when a caller who found all lines in use may try again.
+// retryAfter is how long a caller who found all lines in use should wait.
 const retryAfter = 5 * time.Second
 
 var errPushedOut = errors.New("voicegw: a newer handshake took the place of this one")
 
-// room is nil while a line is free; mu is held.
+// room returns nil while a line is free; mu is held.
 func (g *Gateway) room() error {
 	switch {
 	case g.stage > stageOpen:
@@ -46,8 +46,8 @@ func (g *Gateway) room() error {
 	return nil
 }
 
-// Take begins a handshake: see transport.Lines. The error is a
-// *transport.Refused around ErrClosed or ErrBusy.
+// Take begins a handshake; see transport.Lines. The error is a *transport.Refused that wraps
+// ErrClosed or ErrBusy.
 func (s lines) Take(h transport.Handshake) (transport.Line, error) {
 	l := &line{g: s.g, handshake: h}
 	if err := s.g.begin(l); err != nil {
@@ -82,7 +82,7 @@ func (g *Gateway) refused(err error) error {
 	return refused
 }
 
-// asNoLine is ErrClosed or ErrBusy as a refusal.
+// asNoLine returns ErrClosed or ErrBusy as a refusal.
 func asNoLine(err error) *transport.Refused {
 	refused := &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: retryAfter, Err: err}
 	if errors.Is(err, ErrClosed) {
@@ -91,20 +91,20 @@ func asNoLine(err error) *transport.Refused {
 	return refused
 }
 
-// asPushedOut is why a handshake ends for which there is no place any more.
+// asPushedOut is the refusal of a handshake that lost its place to a newer one.
 func asPushedOut() *transport.Refused {
 	return &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: time.Second, Err: errPushedOut,
 		Message: "Too many calls are being set up. Say hello at once."}
 }
 
-// giveUp tells the door to end the handshake.
+// giveUp asks the endpoint to end the handshake.
 func (l *line) giveUp(cause error) {
 	if l.handshake.GiveUp != nil {
 		l.handshake.GiveUp(cause)
 	}
 }
 
-// take takes one of the CallsMax lines, if the handshake has its place still.
+// take takes one of the CallsMax lines if the handshake still has its place.
 func (l *line) take() error {
 	g := l.g
 	g.mu.Lock()
@@ -124,7 +124,7 @@ func (l *line) take() error {
 	return nil
 }
 
-// Release gives the line back, or the place of the handshake.
+// Release returns the line, or the place of the handshake.
 func (l *line) Release() {
 	l.released.Do(func() {
 		g := l.g
@@ -149,7 +149,7 @@ func (l *line) Release() {
 	})
 }
 
-// free gives back the line, if one was taken.
+// free returns the line, if one was taken.
 func (l *line) free() {
 	l.g.mu.Lock()
 	defer l.g.mu.Unlock()
@@ -159,10 +159,9 @@ func (l *line) free() {
 	}
 }
 
-// Check says whether a call with this hello is taken, plans it, and takes its
-// line. With a guard, which has let it pass, the line is taken before
-// Hooks.Begin runs; without one Hooks.Begin may be who looks at the token, and
-// the line is taken when it agrees.
+// Check decides whether to accept a call with this hello, plans it, and takes its line. With a
+// guard, which has admitted the call, the line is taken before Hooks.Begin runs. Without one,
+// Hooks.Begin may check the token, and the line is taken when it accepts the call.
 func (l *line) Check(ctx context.Context, hello *transport.Hello) error {
 	if l.plan != nil {
 		return nil
@@ -170,7 +169,7 @@ func (l *line) Check(ctx context.Context, hello *transport.Hello) error {
 	if l.g.closing() { // since the handshake began
 		return asNoLine(ErrClosed)
 	}
-	if hello.Version == 0 { // of a peer that has no wire
+	if hello.Version == 0 { // from a peer without a wire protocol
 		hello.Version = transport.Version
 	}
 	if err := hello.Check(l.g.cfg.WS.Offer); err != nil {
@@ -200,29 +199,25 @@ func (l *line) Check(ctx context.Context, hello *transport.Hello) error {
 func (l *line) Call(ctx context.Context, peer transport.Peer) error {
 	g, hello := l.g, peer.Hello()
 	if err := l.Check(ctx, &hello); err != nil {
-		reason, text := transport.ReasonBadHello, err.Error()
-		var refused *transport.Refused
-		if errors.As(err, &refused) {
-			reason, text = refused.Reason, refused.Text()
-		}
-		_ = peer.Close(reason, text)
+		refusal := transport.Refusal(ctx, err)
+		_ = peer.Close(refusal.Reason, refusal.Message)
 		return fmt.Errorf("voicegw: call: %w", err)
 	}
 	hello.Version = transport.Version
 	plan := l.plan
-	l.plan = nil // the call's now
+	l.plan = nil // the call owns it now
 	c := newCall(g, peer, hello, plan)
 	switch g.connected(l, c) {
 	case stageLeaving:
-		c.drain()
+		c.end.drain()
 	case stageClosed:
-		c.end(voicenets.GoingAway)
+		c.end.askFor(voicenets.GoingAway)
 	}
 	return c.run(ctx)
 }
 
-// connected notes the call of a line, and reports whether Drain or Close found
-// it in its handshake.
+// connected notes the call of a line and returns the stage of the gateway: Drain or Close may have
+// found the line in its handshake.
 func (g *Gateway) connected(l *line, c *call) stage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -231,7 +226,7 @@ func (g *Gateway) connected(l *line, c *call) stage {
 	return g.stage
 }
 
-// handshaking are the lines without a call; mu is held.
+// handshaking returns the lines without a call; mu is held.
 func (g *Gateway) handshaking() []*line {
 	var list []*line
 	for l := range g.lines {

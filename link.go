@@ -2,7 +2,6 @@ package voicegw
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,28 +11,33 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
+// endMargin is how long before its announced end the gateway closes a connection at the latest.
+const endMargin = time.Second
+
 // link is one connection to the model. The net decides when there is one.
 type link struct {
-	c      *call
-	conn   live.Conn
-	number int // from 1, in the order of dials; set by keep
+	conn     live.Conn
+	number   int           // from 1, in the order of dials
+	resumed  bool          // the model remembers the conversation
+	announce time.Duration // how long before its announced end the net learns that it ends soon
 
-	injectors sync.WaitGroup // the carriers that inject on its behalf
+	in      *injector
+	workers *workers
+	end     *ender
+	log     *zap.Logger
+
+	injectors sync.WaitGroup // the workers that inject for this connection
 
 	mu   sync.Mutex
 	gone bool
-	stop context.CancelFunc // of inUse; nil before
+	stop context.CancelFunc // of the context of inUse; nil before
 
-	// Of the goroutine that reads:
-	ending *time.Timer // runs until the announced end is at hand; nil before
+	// Owned by the goroutine that reads:
+	ending *time.Timer // runs until the announced end is near; nil before
 	endsAt time.Time
 }
 
-// endMargin is how long before its announced end a connection is closed at the
-// latest.
-const endMargin = time.Second
-
-// inUse is a context that ends with the use of the connection.
+// inUse returns a context that ends when the connection is down.
 func (l *link) inUse(ctx context.Context) context.Context {
 	use, stop := context.WithCancel(ctx)
 	l.mu.Lock()
@@ -44,126 +48,14 @@ func (l *link) inUse(ctx context.Context) context.Context {
 	return use
 }
 
-// carry runs a carrier that injects on behalf of the connection: LinkDown waits
-// for it. It is called before the connection can end, or by such a carrier.
-func (l *link) carry(what string, fn func()) {
+// work starts a worker that injects for this connection. LinkDown waits for it. Call it before the
+// connection can end, or in such a worker.
+func (l *link) work(task string, fn func()) {
 	l.injectors.Add(1)
-	l.c.carry(what, func() {
+	l.workers.start(task, func() {
 		defer l.injectors.Done()
 		fn()
 	})
-}
-
-// dial opens a connection, as the net asked, and tells it what became of that.
-func (c *call) dial(work, ctx context.Context, from *voicenets.Resumption) {
-	ctx, expire := context.WithTimeout(ctx, c.cfg.DialTimeout)
-	defer expire()
-	setup := c.setup()
-	how := voicenets.Fresh
-	if from != nil { // the model remembers the conversation itself
-		setup.Handle, how = from.Handle, voicenets.Resumed
-	} else {
-		setup.History = c.recalled()
-	}
-	conn, err := c.plan.Dialer.Dial(ctx, setup)
-	withheld := c.isWithheld()
-	on := c.dialling(nil, false)
-	switch {
-	case withheld && on:
-		if err == nil {
-			_ = conn.Close(1000, "")
-		}
-		c.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Withheld}))
-	case err != nil:
-		c.failed(c.dialFailure(ctx, err))
-		c.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: dialResult(err)}))
-	case !on:
-		_ = conn.Close(1000, "the call is over")
-	default:
-		l := &link{c: c, conn: conn}
-		c.keep(l)
-		c.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: how, Link: l}))
-	}
-}
-
-// dialed is what a dial tells the model, and whether it may.
-type dialed struct {
-	recalls  bool // the conversation so far
-	held     bool // a hold goes on, or has begun since the net asked for it
-	withheld bool // it was given up, because that must not leave now
-}
-
-// recalled is the conversation that the dial under way tells.
-func (c *call) recalled() []live.Turn {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	turns := c.talk.turns()
-	c.dialed.recalls = len(turns) > 0
-	if c.dialed.recalls && c.dialed.held && c.giveUp != nil {
-		c.dialed.withheld = true
-		c.giveUp()
-	}
-	if c.dialed.withheld {
-		return nil
-	}
-	return turns
-}
-
-// withhold gives up the dial under way if it tells the conversation, or any: the
-// net's loop calls it where that must not leave.
-func (c *call) withhold(anyDial bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dialed.held = true
-	if c.giveUp != nil && (anyDial || c.dialed.recalls) {
-		c.dialed.withheld = true
-		c.giveUp()
-	}
-}
-
-func (c *call) isWithheld() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.dialed.withheld
-}
-
-// dialResult is the net's word for a dial that failed.
-func dialResult(err error) voicenets.DialResult {
-	var se *live.SetupError
-	var ce *live.CloseError
-	switch {
-	case errors.As(err, &se):
-		return voicenets.Turned
-	case errors.As(err, &ce):
-		switch ce.Class {
-		case live.ClassKey, live.ClassModel, live.ClassPayload, live.ClassHandle:
-			return voicenets.Turned
-		}
-	}
-	return voicenets.Unreachable
-}
-
-// keep remembers the newest connection, so that the end of the call can close
-// it.
-func (c *call) keep(l *link) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.links++
-	c.link, l.number = l, c.links
-}
-
-// dialedSoFar is how many connections there were.
-func (c *call) dialedSoFar() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.links
-}
-
-// newest is the newest connection, or nil.
-func (c *call) newest() *link {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.link
 }
 
 func (l *link) isDown() bool {
@@ -172,10 +64,10 @@ func (l *link) isDown() bool {
 	return l.gone
 }
 
-// down notes, once, that the connection is over for the reason given, closes it
-// and then tells the net. LinkDown is the last token injected on its behalf: the
-// net dials and uses the next connection only after it, so nothing the old one
-// said is taken for words of the new one. It does not block.
+// down takes the connection out of use, closes it, and then injects LinkDown; err says why it
+// failed, nil that the net closes it. Only the first call counts. LinkDown is the last token
+// injected for this connection. The net dials and uses the next one only after it, so nothing of
+// the old connection is taken for the new one's. down does not block.
 func (l *link) down(ctx context.Context, err error) {
 	l.mu.Lock()
 	first := !l.gone
@@ -189,43 +81,43 @@ func (l *link) down(ctx context.Context, err error) {
 	}
 	if ctx.Err() == nil && err != nil {
 		level := zap.InfoLevel
-		if !l.c.failed(l.c.modelLost(err)) { // we closed it, or do not need it any more
+		if !l.end.modelLost(modelLost(err)) { // the call is to end and needs no model
 			level = zap.DebugLevel
 		}
-		l.c.log.Log(level, "the connection to the model is gone", zap.Error(err))
+		l.log.Log(level, "connection to the model lost", zap.Error(err))
 	}
-	l.c.carry("closing the model's connection", func() {
+	l.workers.start("closing the connection to the model", func() {
 		_ = l.conn.Close(1000, "")
-		l.injectors.Wait() // Close has unblocked the reader, and inUse is over
-		l.c.inject(ctx, voicenets.LinkDown.Token(struct{}{}))
+		l.injectors.Wait() // Close has unblocked the reader, and inUse has ended
+		l.in.inject(ctx, voicenets.LinkDown.Token(struct{}{}))
 	})
 }
 
-// announced takes the model's announcement that it will end the connection. The
-// net is told at once, and again when that end is at hand.
+// announced takes the model's announcement that it will end the connection. The net learns of it at
+// once, and again when that end is near.
 func (l *link) announced(use context.Context, left time.Duration) {
-	left -= l.c.prog.timings.RotateSoon + endMargin
+	left -= l.announce + endMargin
 	if left <= 0 {
-		l.c.inject(use, voicenets.GoAway.Token(voicenets.Soon))
+		l.in.inject(use, voicenets.GoAway.Token(voicenets.Soon))
 		return
 	}
-	l.c.inject(use, voicenets.GoAway.Token(voicenets.Later))
+	l.in.inject(use, voicenets.GoAway.Token(voicenets.Later))
 	due := time.Now().Add(left)
 	if l.ending == nil {
 		l.ending, l.endsAt = time.NewTimer(left), due
-		l.carry("awaiting the end of a connection", func() { l.hurry(use, l.ending) })
-	} else if due.Before(l.endsAt) { // a repetition does not put it off
+		l.work("waiting for the announced end of a connection", func() { l.hurry(use, l.ending) })
+	} else if due.Before(l.endsAt) { // a repeated announcement does not defer it
 		l.ending.Reset(left)
 		l.endsAt = due
 	}
 }
 
-// hurry tells the net when the announced end is at hand.
+// hurry injects that the announced end is near, when it is.
 func (l *link) hurry(use context.Context, at *time.Timer) {
 	defer at.Stop()
 	select {
 	case <-at.C:
-		l.c.inject(use, voicenets.GoAway.Token(voicenets.Soon))
+		l.in.inject(use, voicenets.GoAway.Token(voicenets.Soon))
 	case <-use.Done():
 	}
 }

@@ -29,9 +29,9 @@ func (h *heavy) Append(list []petri.Event) {
 	h.Store.Append(list)
 }
 
-// TestLateNetsRefuseCalls: while the nets of calls hand over late, whatever the
-// processors and timers say, who comes is told to come back later, and those
-// that run are not. Then calls are taken again.
+// TestLateNetsRefuseCalls: while the nets of calls hand over late, whatever the processors and
+// timers say, who comes is told to come back later, and those that run are not. Then calls are
+// taken again.
 func TestLateNetsRefuseCalls(t *testing.T) {
 	t.Parallel()
 	var load *access.Load

@@ -11,8 +11,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestOneLineACall: an ordinary call is one line of the log, at its end, whoever
-// ends it; a connection to the model that breaks in mid-call is one more.
+// TestOneLineACall: an ordinary call is one line of the log, at its end, whoever ends it; a
+// connection to the model that breaks in mid-call is one more.
 func TestOneLineACall(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -26,7 +26,7 @@ func TestOneLineACall(t *testing.T) {
 		"the model breaks": {"connection 1\non turn_complete 1: drop", func(_ *world, p *phone) {
 			p.kind(transport.MessageModel)
 			p.hangUp()
-		}, []string{"the connection to the model is gone", "call ended"}},
+		}, []string{"connection to the model lost", "call ended"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			core, logs := observer.New(zapcore.InfoLevel)

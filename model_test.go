@@ -14,8 +14,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestModelCannotBeHad meets a model that does not take the call. The next
-// call, to a model that is sound again, works.
+// TestModelCannotBeHad meets a model that does not take the call. The next call, to a model that is
+// sound again, works.
 func TestModelCannotBeHad(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -27,7 +27,7 @@ func TestModelCannotBeHad(t *testing.T) {
 		{"401", sim.Faults{RefuseUpgrade: 401}, transport.ReasonModelRefused, "refused the API key"},
 		{"503", sim.Faults{RefuseUpgrade: 503}, transport.ReasonModelLost, "service failed"},
 		{"1008", sim.Faults{CloseAt: &sim.CloseAt{Code: 1008, Reason: "Operation is not implemented."}},
-			transport.ReasonModelRefused, "cannot be had"},
+			transport.ReasonModelRefused, "is not available"},
 		{"1011", sim.Faults{CloseAt: &sim.CloseAt{Code: 1011, Reason: "Internal error encountered."}},
 			transport.ReasonModelLost, "service failed"},
 		{"silent", sim.Faults{NoSetupComplete: true}, transport.ReasonModelTimeout, "did not answer the setup within 10s"},
@@ -90,8 +90,7 @@ type dialer func(context.Context, live.Setup) (live.Conn, error)
 
 func (d dialer) Dial(ctx context.Context, s live.Setup) (live.Conn, error) { return d(ctx, s) }
 
-// TestWrongSettings tells whose settings are wrong: the gateway's, or what the
-// hello asked for.
+// TestWrongSettings tells whose settings are wrong: the gateway's, or what the hello asked for.
 func TestWrongSettings(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{gw: voicegw.Config{Setup: live.Setup{Voice: "no voice!"}}}, func(w *world) {
@@ -125,7 +124,7 @@ func TestSetup(t *testing.T) {
 	inBubble(t, p, func(w *world) {
 		w.call(hello(), manner{})
 		h := hello()
-		h.Instructions, h.Language, h.Detection = "support", "de-DE", transport.DetectionServer
+		h.Instructions, h.Language, h.Detection = "support", "de-DE", transport.DetectionModelVAD
 		w.call(h, manner{})
 		for i, want := range [][]string{{"Be brief.", "en-US", `"disabled":true`}, {"Help them.", "de-DE"}} {
 			setup := string(w.connection(i + 1).Setup)
@@ -156,8 +155,7 @@ func breaks() map[string]string {
 	}
 }
 
-// TestModelLost loses the model, which does not come back. The caller is told
-// so in words.
+// TestModelLost loses the model, which does not come back. The caller is told so in words.
 func TestModelLost(t *testing.T) {
 	for name, how := range breaks() {
 		t.Run(name, func(t *testing.T) {
@@ -175,9 +173,9 @@ func TestModelLost(t *testing.T) {
 	}
 }
 
-// TestModelComesBack loses the model in its greeting, and gets it back: the
-// caller is told, and the turn is heard whole by the next connection. The
-// greeting that it begins anew is not heard over that turn.
+// TestModelComesBack loses the model in its greeting, and gets it back: the caller is told, and the
+// turn is heard whole by the next connection. The greeting that it begins anew is not heard over
+// that turn.
 func TestModelComesBack(t *testing.T) {
 	for name, how := range breaks() {
 		t.Run(name, func(t *testing.T) {
@@ -215,13 +213,13 @@ func TestModelStopsReading(t *testing.T) {
 		return dialer(func(ctx context.Context, s live.Setup) (live.Conn, error) {
 			c, err := d.Dial(ctx, s)
 			if err == nil && first {
-				first, c = false, &deaf{Conn: c, closed: make(chan struct{})}
+				first, c = false, &hungConn{Conn: c, closed: make(chan struct{})}
 			}
 			return c, err
 		})
 	}})
 	h := hello()
-	h.Detection = transport.DetectionServer // every frame goes up
+	h.Detection = transport.DetectionModelVAD // every frame goes up
 	p := w.call(h, manner{noMic: true})
 	go func() {
 		second := make([]int16, 16000)
@@ -235,24 +233,24 @@ func TestModelStopsReading(t *testing.T) {
 	other.ended(transport.TurnComplete)
 }
 
-// deaf is a connection whose writes hang until it is closed.
-type deaf struct {
+// hungConn is a connection whose writes hang until it is closed.
+type hungConn struct {
 	live.Conn
 	closed chan struct{}
 }
 
-func (d *deaf) SendAudio(context.Context, []int16) error {
+func (d *hungConn) SendAudio(context.Context, []int16) error {
 	<-d.closed
 	return errors.New("closed")
 }
 
-func (d *deaf) Close(code int, reason string) error {
+func (d *hungConn) Close(code int, reason string) error {
 	close(d.closed)
 	return d.Conn.Close(code, reason)
 }
 
-// TestModelMisbehaves goes on with a model that is odd: the call lives, and the
-// next turn is answered.
+// TestModelMisbehaves goes on with a model that is odd: the call lives, and the next turn is
+// answered.
 func TestModelMisbehaves(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -260,13 +258,13 @@ func TestModelMisbehaves(t *testing.T) {
 		det    transport.Detection
 		whole  bool // the first reply is heard in full
 	}{
-		{"garbage", sim.Faults{GarbageAfterChunks: 2}, transport.DetectionManual, true},
-		{"unknown fields", sim.Faults{UnknownFields: true}, transport.DetectionManual, true},
-		{"phantom interrupted", sim.Faults{PhantomAfterChunks: 2}, transport.DetectionManual, true},
-		{"no turn complete", sim.Faults{NoTurnComplete: true}, transport.DetectionManual, true},
-		{"never resumable", sim.Faults{NeverResumable: true}, transport.DetectionManual, true},
-		{"phantom interrupted, believed", sim.Faults{PhantomAfterChunks: 2}, transport.DetectionServer, false},
-		{"no turn complete", sim.Faults{NoTurnComplete: true}, transport.DetectionServer, true},
+		{"garbage", sim.Faults{GarbageAfterChunks: 2}, transport.DetectionGatewayVAD, true},
+		{"unknown fields", sim.Faults{UnknownFields: true}, transport.DetectionGatewayVAD, true},
+		{"phantom interrupted", sim.Faults{PhantomAfterChunks: 2}, transport.DetectionGatewayVAD, true},
+		{"no turn complete", sim.Faults{NoTurnComplete: true}, transport.DetectionGatewayVAD, true},
+		{"never resumable", sim.Faults{NeverResumable: true}, transport.DetectionGatewayVAD, true},
+		{"phantom interrupted, believed", sim.Faults{PhantomAfterChunks: 2}, transport.DetectionModelVAD, false},
+		{"no turn complete", sim.Faults{NoTurnComplete: true}, transport.DetectionModelVAD, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name+" "+string(test.det), func(t *testing.T) {
@@ -325,7 +323,7 @@ func TestLateAudio(t *testing.T) {
 	for name, faults := range map[string]sim.Faults{
 		"behind": {LateAudioChunks: 5}, "beside": {AudioWithInterrupted: true},
 	} {
-		for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+		for _, d := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 			t.Run(name+" "+string(d), func(t *testing.T) {
 				t.Parallel()
 				inBubble(t, plan{model: sim.Config{Faults: faults}}, func(w *world) {
@@ -350,8 +348,8 @@ func TestLateAudio(t *testing.T) {
 	}
 }
 
-// TestFrozenModel stops in mid-sentence for good: the reply is ended, the call
-// is not, and the caller may still hang up.
+// TestFrozenModel stops in mid-sentence for good: the reply is ended, the call is not, and the
+// caller may still hang up.
 func TestFrozenModel(t *testing.T) {
 	for name, faults := range map[string]sim.Faults{
 		"in a reply": {FreezeAfterChunks: 3}, "when interrupted": {FreezeAfterInterrupted: true},
@@ -376,8 +374,9 @@ func TestFrozenModel(t *testing.T) {
 	}
 }
 
-// TestHastyEnds announces the end of every connection as it begins: the model is not dialled without a pause, and
-// turns are answered all the same: a reply that a connection does not live to give is given on by the next.
+// TestHastyEnds announces the end of every connection as it begins: the model is not dialled
+// without a pause, and turns are answered all the same: a reply that a connection does not live to
+// give is given on by the next.
 func TestHastyEnds(t *testing.T) {
 	var counted *countedDialer
 	p := plan{model: sim.Config{Scenario: scenario(t, `on ready: send {"goAway":{"timeLeft":"3s"}}`)},

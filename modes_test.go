@@ -25,8 +25,7 @@ func withSession(cfg voicegw.Config) (voicegw.Config, <-chan *voicegw.Session) {
 // heardOf is how many samples the model heard on its first connection.
 func (w *world) heardOf() int64 { return w.connection(1).Samples }
 
-// TestHold pauses the reply, hears nothing of what is said meanwhile, and goes
-// on where it stopped.
+// TestHold pauses the reply, hears nothing of what is said meanwhile, and goes on where it stopped.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{gw: greets()}, func(w *world) {
@@ -52,8 +51,8 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// TestConsent does not listen to a caller who has not agreed, and ends the call
-// of one who does not.
+// TestConsent does not listen to a caller who has not agreed, and ends the call of one who does
+// not.
 func TestConsent(t *testing.T) {
 	t.Parallel()
 	cfg := voicegw.Config{}
@@ -246,8 +245,8 @@ func TestBadTools(t *testing.T) {
 	}
 }
 
-// TestToolBargedOver ends a call over which the caller speaks: the model cancels
-// it, or it is answered all the same.
+// TestToolBargedOver ends a call over which the caller speaks: the model cancels it, or it is
+// answered all the same.
 func TestToolBargedOver(t *testing.T) {
 	t.Parallel()
 	cfg := voicegw.Config{Tools: []voicegw.Tool{{Name: "weather", Description: "x",
@@ -339,20 +338,21 @@ func TestPushToTalk(t *testing.T) {
 	})
 }
 
-// TestReadyNamesTheDetection wants ready to name the detection that the call
-// has: what the hello asks for, or else what the gateway is set to.
+// TestReadyNamesTheDetection wants ready to name the detection that the call has: what the hello
+// asks for, or else what the gateway is set to.
 func TestReadyNamesTheDetection(t *testing.T) {
 	t.Parallel()
-	const none, manual, server, push = transport.DetectionDefault, transport.DetectionManual, transport.DetectionServer,
+	const none, gateway, model, push = transport.DetectionDefault, transport.DetectionGatewayVAD,
+		transport.DetectionModelVAD,
 		transport.DetectionPush
 	for _, c := range []struct {
 		set         voicenets.Detection
 		hello, want transport.Detection
 	}{
-		{voicenets.Manual, none, manual}, {voicenets.Manual, manual, manual}, {voicenets.Manual, server, server},
-		{voicenets.Manual, push, push},
-		{voicenets.Server, none, server}, {voicenets.Server, manual, manual}, {voicenets.Server, server, server},
-		{voicenets.Server, push, push},
+		{voicenets.GatewayVAD, none, gateway}, {voicenets.GatewayVAD, gateway, gateway}, {voicenets.GatewayVAD, model, model},
+		{voicenets.GatewayVAD, push, push},
+		{voicenets.ModelVAD, none, model}, {voicenets.ModelVAD, gateway, gateway}, {voicenets.ModelVAD, model, model},
+		{voicenets.ModelVAD, push, push},
 	} {
 		inBubble(t, plan{gw: voicegw.Config{Detection: c.set}}, func(w *world) {
 			h := hello()
@@ -391,7 +391,7 @@ func TestRecordOfCall(t *testing.T) {
 		p.over(transport.ReasonCallerHungUp, "")
 		r := <-records
 		if r.Labels["customer"] != "12" || r.Replies != 1 || r.Reason != "caller_hung_up" || r.HeardMS < 1000 ||
-			r.Door != "ws" {
+			r.Endpoint != "ws" {
 			t.Errorf("the record is %+v", r)
 		}
 		if slices.Contains([]string{r.Call, r.Client}, "hello") {

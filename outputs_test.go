@@ -16,7 +16,7 @@ import (
 func TestOutputs(t *testing.T) {
 	byColour, byPlace := actedOn(t)
 	seen := map[string]bool{}
-	for _, d := range []voicenets.Detection{voicenets.Manual, voicenets.Server} {
+	for _, d := range []voicenets.Detection{voicenets.GatewayVAD, voicenets.ModelVAD} {
 		cfg := everyInput()
 		cfg.Detection = d
 		net, err := voicenets.Session(cfg)
@@ -44,17 +44,17 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// actedOn are the colours of the switch in call.out and the places of the one in call.asked.
+// actedOn are the colours of the switch in outputs.handle and the places of the one in outputs.control.
 func actedOn(t *testing.T) (colours, places map[string]bool) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "call.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "outputs.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	colours, places = map[string]bool{}, map[string]bool{}
 	for _, d := range file.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != "out" && fn.Name.Name != "asked" {
+		if !ok || fn.Name.Name != "handle" && fn.Name.Name != "control" {
 			continue
 		}
 		ast.Inspect(fn, func(n ast.Node) bool {
@@ -83,7 +83,7 @@ func ofVoicenets(t *testing.T, e ast.Expr, prefix string) string {
 	t.Helper()
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok {
-		t.Fatalf("call.go acts on something that this test cannot read: %T", e)
+		t.Fatalf("outputs.go acts on something that this test cannot read: %T", e)
 	}
 	return prefix + s.Sel.Name
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/voicegw/voicegw/web"
 )
 
-// served is a gateway with its page, before an embedded model, as `voicegw
-// serve` makes it.
+// served is a gateway with its page, before an embedded model, as `voicegw serve` makes it.
 func served(t *testing.T) (url string, model *sim.Server) {
 	t.Helper()
 	model, err := sim.New(sim.Config{})
@@ -48,8 +47,7 @@ func served(t *testing.T) (url string, model *sim.Server) {
 	return server.URL, model
 }
 
-// spoken is a microphone's WAV: a second of silence, then utterances with
-// silence behind each.
+// spoken is a microphone's WAV: a second of silence, then utterances with silence behind each.
 func spoken(gap time.Duration, names ...string) []int16 {
 	out := make([]int16, 48000)
 	for _, n := range names {
@@ -74,8 +72,8 @@ func played(t *testing.T, tab *browsertest.Tab) audio.PCM {
 	return audio.PCM{RateHz: heard.Rate, Samples: audio.AppendSamples(nil, data)}
 }
 
-// TestPageHearsItsOwnWords talks in a real browser: the page's speaker gives
-// back what its microphone said.
+// TestPageHearsItsOwnWords talks in a real browser: the page's speaker gives back what its
+// microphone said.
 //
 // It is tried again where a busy machine made the browser stumble.
 func TestPageHearsItsOwnWords(t *testing.T) {
@@ -132,8 +130,8 @@ func TestPageBargeIn(t *testing.T) {
 // talkOver makes one such call.
 func talkOver(t *testing.T, url string) error {
 	t.Helper()
-	// The reply to eight seconds begins about 9.5 s into the WAV; three seconds
-	// into it the caller speaks again.
+	// The reply to eight seconds begins about 9.5 s into the WAV; three seconds into it the caller
+	// speaks again.
 	said := spoken(4*time.Second, "long", "over")
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, 48000, said)})
 	tab := browser.Open(t, url+"/?raw=1&tap=1")
@@ -155,8 +153,8 @@ func talkOver(t *testing.T, url string) error {
 	return nil
 }
 
-// best is how well the best half second of a reference is heard: a busy machine
-// makes a browser stumble.
+// best is how well the best half second of a reference is heard: a busy machine makes a browser
+// stumble.
 func best(ref []int16, heard audio.PCM) float64 {
 	most := 0.0
 	for half := heard.RateHz / 2; len(ref) >= half; ref = ref[half:] {

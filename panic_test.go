@@ -35,8 +35,8 @@ func (c clumsyConn) Recv(ctx context.Context, m *live.ServerMessage) error {
 	panic("out of luck")
 }
 
-// TestPanicEndsOneCall: what breaks in a call ends that call, in words, and
-// the one beside it goes on.
+// TestPanicEndsOneCall: what breaks in a call ends that call, in words, and the one beside it goes
+// on.
 func TestPanicEndsOneCall(t *testing.T) {
 	p := plan{between: func(d live.Dialer) live.Dialer { return &clumsy{Dialer: d} }}
 	inBubble(t, p, func(w *world) {
@@ -50,8 +50,8 @@ func TestPanicEndsOneCall(t *testing.T) {
 	})
 }
 
-// TestReplyEndsWithTheCall: a reply that the end of the call cuts short is
-// ended on the wire, with the reason.
+// TestReplyEndsWithTheCall: a reply that the end of the call cuts short is ended on the wire, with
+// the reason.
 func TestReplyEndsWithTheCall(t *testing.T) {
 	for want, faults := range map[transport.TurnEnd]sim.Faults{
 		transport.TurnCallOver: {},

@@ -150,15 +150,14 @@ func TestLeavesWhileDialling(t *testing.T) {
 	}
 }
 
-// TestMutedEarly mutes while the model is dialled: nothing goes up from the
-// first frame.
+// TestMutedEarly mutes while the model is dialled: nothing goes up from the first frame.
 func TestMutedEarly(t *testing.T) {
 	t.Parallel()
 	p, model := slowly()
 	inBubble(t, p, func(w *world) {
 		tap := &tap{dial: w.dial}
 		h := hello()
-		h.Detection = transport.DetectionServer
+		h.Detection = transport.DetectionModelVAD
 		go func() {
 			<-model.begun
 			_ = tap.raw(opText, []byte(`{"type":"mute","on":true}`))
@@ -239,8 +238,7 @@ func stopsReading(w *world) {
 	p.hangUp()
 }
 
-// TestStopsReading ends the call of a peer that takes nothing more; the other
-// call does not notice.
+// TestStopsReading ends the call of a peer that takes nothing more; the other call does not notice.
 func TestStopsReading(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{gw: greets(), model: long(), narrow: true}, stopsReading)
@@ -253,8 +251,8 @@ func TestStopsReadingOnLoopback(t *testing.T) {
 	stopsReading(onLoopback(t, p))
 }
 
-// TestAcks hears the reply to its end whatever is acknowledged, and never gets
-// more than the budget ahead.
+// TestAcks hears the reply to its end whatever is acknowledged, and never gets more than the budget
+// ahead.
 func TestAcks(t *testing.T) {
 	lie := func(events ...transport.Event) func(*phone) {
 		return func(p *phone) {
@@ -298,8 +296,8 @@ func TestAcks(t *testing.T) {
 	}
 }
 
-// spread wants never more than budget frames of a generation within two
-// seconds: what is not acknowledged counts as played after that.
+// spread wants never more than budget frames of a generation within two seconds: what is not
+// acknowledged counts as played after that.
 func (p *phone) spread(generation uint64, budget int) {
 	p.t.Helper()
 	var frames []heard
@@ -330,8 +328,8 @@ func floods() map[string]func(p *phone, n int) error {
 	}
 }
 
-// TestFlood sends faster than anybody speaks. It is read at its own expense:
-// the other call does not notice, and the flood itself ends well.
+// TestFlood sends faster than anybody speaks. It is read at its own expense: the other call does
+// not notice, and the flood itself ends well.
 func TestFlood(t *testing.T) {
 	for name, send := range floods() {
 		t.Run(name, func(t *testing.T) {
@@ -356,8 +354,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestFloodOnLoopback floods a real socket with sound for as long as another
-// call needs to be greeted and answered.
+// TestFloodOnLoopback floods a real socket with sound for as long as another call needs to be
+// greeted and answered.
 func TestFloodOnLoopback(t *testing.T) {
 	w := onLoopback(t, plan{gw: greets()})
 	p := w.call(hello(), manner{noMic: true})
@@ -391,8 +389,8 @@ func TestFloodIsPaced(t *testing.T) {
 	})
 }
 
-// TestSilence ends a call from which nothing comes, and one that lasts too
-// long; one whose microphone sends silence goes on meanwhile.
+// TestSilence ends a call from which nothing comes, and one that lasts too long; one whose
+// microphone sends silence goes on meanwhile.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	p := plan{}

@@ -15,8 +15,8 @@ import (
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// phone is one end of a call in a story: it plays what it hears, acknowledges
-// that, and sends a frame every 20 ms, of what there is to say or of silence.
+// phone is one end of a call in a story: it plays what it hears, acknowledges that, and sends a
+// frame every 20 ms, of what there is to say or of silence.
 type phone struct {
 	t      *testing.T
 	manner manner
@@ -339,8 +339,8 @@ func (p *phone) playedMS(generation uint64) int64 {
 	return p.player.PlayedMS(generation)
 }
 
-// over waits for the end of the call and wants it to be for this reason, in
-// these words, announced as the protocol says, and with its close code.
+// over waits for the end of the call and wants it to be for this reason, in these words, announced
+// as the protocol says, and with its close code.
 func (p *phone) over(reason transport.Reason, words string) {
 	p.t.Helper()
 	select {
@@ -424,8 +424,8 @@ func (p *phone) utters(name string) {
 	time.Sleep(time.Duration(len(said)) * time.Second / 16000)
 }
 
-// answered says something and wants a reply that is heard within the time,
-// counted from the end of what was said.
+// answered says something and wants a reply that is heard within the time, counted from the end of
+// what was said.
 func (p *phone) answered(name string, within time.Duration) heard {
 	p.t.Helper()
 	p.utters(name)

@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestReadyNamesTheModelOfThePlan tells the peer of the model that its call has,
-// and of the gateway's where the plan leaves that open.
+// TestReadyNamesTheModelOfThePlan tells the peer of the model that its call has, and of the
+// gateway's where the plan leaves that open.
 func TestReadyNamesTheModelOfThePlan(t *testing.T) {
 	t.Parallel()
 	p := plan{gw: voicegw.Config{Model: transport.Model{Name: "the house's"}}}
@@ -24,6 +24,36 @@ func TestReadyNamesTheModelOfThePlan(t *testing.T) {
 			if got := w.call(h, manner{}).client.Ready().Model.Name; got != want {
 				t.Errorf("with the model %q the peer is told of %q, want %q", token, got, want)
 			}
+		}
+	})
+}
+
+// TestSessionsOfAGateway finds the calls that are up, and no others.
+func TestSessionsOfAGateway(t *testing.T) {
+	t.Parallel()
+	inBubble(t, plan{}, func(w *world) {
+		if list := w.gw.Sessions(); len(list) != 0 {
+			t.Errorf("%d sessions before the first call", len(list))
+		}
+		a, b := w.call(hello(), manner{}), w.call(hello(), manner{})
+		list := w.gw.Sessions()
+		if len(list) != 2 || list[0].ID() >= list[1].ID() {
+			t.Fatalf("%d sessions of two calls", len(list))
+		}
+		id := a.client.Ready().Call
+		s, ok := w.gw.Session(id)
+		if !ok || s.ID() != id {
+			t.Fatalf("the session of %s is %v", id, s)
+		}
+		if err := s.HangUp(); err != nil {
+			t.Error(err)
+		}
+		a.over(transport.ReasonDone, "")
+		if _, ok := w.gw.Session(id); ok {
+			t.Error("the session of a call that has ended is found")
+		}
+		if list := w.gw.Sessions(); len(list) != 1 || list[0].ID() != b.client.Ready().Call {
+			t.Errorf("%d sessions of one call", len(list))
 		}
 	})
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// breaksLater is a model whose first connection is gone some time after the
-// caller's first turn began, and that gives no handle to resume with.
+// breaksLater is a model whose first connection is gone some time after the caller's first turn
+// began, and that gives no handle to resume with.
 func breaksLater(t *testing.T, after string) sim.Config {
 	m := long()
 	m.Scenario = scenario(t, "handles never\nlatency 10s\nconnection 1\non start 1 +"+after+": drop")
 	return m
 }
 
-// closes is a way to close the ear in the middle of what a caller says.
+// closes is a way to close the input gate in the middle of what a caller says.
 type closes struct {
 	shut, open func(p *phone, s *voicegw.Session)
 	waits      bool // what was said before goes up when it is over; else it does at once
@@ -45,10 +45,9 @@ func waysToClose() map[string]closes {
 	}
 }
 
-// TestNothingIsToldAgainWithAClosedEar breaks the connection after the ear was
-// closed in the middle of a turn. The next connection is told of that turn when
-// that may leave.
-func TestNothingIsToldAgainWithAClosedEar(t *testing.T) {
+// TestNoTurnIsRepeatedWithInputClosed breaks the connection after the input gate was closed in the
+// middle of a turn. The next connection gets that turn when it may leave.
+func TestNoTurnIsRepeatedWithInputClosed(t *testing.T) {
 	for name, way := range waysToClose() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,8 +91,8 @@ func TestNothingIsToldAgainWithAClosedEar(t *testing.T) {
 	}
 }
 
-// TestTextWaits: text that waits for a reply which must be heard, when a hold or
-// protected input begins, goes up afterwards; consent that is withdrawn drops it.
+// TestTextWaits: text that waits for a reply which must be heard, when a hold or protected input
+// begins, goes up afterwards; consent that is withdrawn drops it.
 func TestTextWaits(t *testing.T) {
 	for name, way := range waysToClose() {
 		t.Run(name, func(t *testing.T) {
@@ -141,9 +140,9 @@ func textsOf(w *world, text string) (n int) {
 	return n
 }
 
-// TestTextLost: text that comes where it may not leave is lost, and whoever sent
-// it is told so; what comes behind four that wait is lost, too. Nothing of it is
-// quoted, and nothing that comes later waits behind it.
+// TestTextLost: text that comes where it may not leave is lost, and whoever sent it is told so;
+// what comes behind four that wait is lost, too. Nothing of it is quoted, and nothing that comes
+// later waits behind it.
 func TestTextLost(t *testing.T) {
 	cfg, sessions := withSession(voicegw.Config{})
 	inBubble(t, plan{gw: cfg}, func(w *world) {
@@ -174,8 +173,8 @@ func TestTextLost(t *testing.T) {
 	})
 }
 
-// TestQueueToTheModelWaits: a slow connection has seconds of speech before it
-// when the ear is closed. They wait, or are dropped.
+// TestQueueToTheModelWaits: a slow connection has seconds of speech before it when the input gate
+// is closed. They wait, or are dropped.
 func TestQueueToTheModelWaits(t *testing.T) {
 	for name, way := range waysToClose() {
 		if name == "mute" {
@@ -200,7 +199,7 @@ func TestQueueToTheModelWaits(t *testing.T) {
 				before := heardByAll(w)
 				time.Sleep(10 * time.Second)
 				if after := heardByAll(w); after != before || before == 0 {
-					t.Errorf("the model had heard %d samples, and %d more with a closed ear", before, after-before)
+					t.Errorf("the model had heard %d samples, and %d more with the input gate closed", before, after-before)
 				}
 				way.open(p, s)
 				time.Sleep(10 * time.Second)

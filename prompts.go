@@ -12,13 +12,13 @@ import (
 // PromptMax is the longest a prompt may be.
 const PromptMax = time.Minute
 
-// Prompt is audio of our own, mono.
+// Prompt is recorded audio, mono.
 type Prompt struct {
 	PCM    []int16
 	RateHz int // 8000 to 48000
 }
 
-// check says what is wrong with a prompt.
+// check reports what is wrong with a prompt.
 func (p Prompt) check(kind voicenets.Prompt) error {
 	switch {
 	case audio.CheckRate(p.RateHz) != nil:
@@ -30,7 +30,7 @@ func (p Prompt) check(kind voicenets.Prompt) error {
 	return nil
 }
 
-// prompts says which there are.
+// prompts is the set of prompts that exist.
 func (c *Config) prompts() voicenets.Prompts {
 	var set voicenets.Prompts
 	for kind := range c.Prompts {
@@ -39,25 +39,35 @@ func (c *Config) prompts() voicenets.Prompts {
 	return set
 }
 
-// play gives a prompt to the net, frame by frame, as long as it takes them.
-func (c *call) play(ctx context.Context, p voicenets.Playing) {
-	prompt := c.cfg.Prompts[p.Prompt]
-	giving := true
-	s, err := newSpeaker(c.hello.OutputRateHz, func(f *voicenets.ReplyFrame) {
-		f.Gen = p.Gen
-		giving = giving && c.injectFrame(ctx, voicenets.PromptAudio.Token(f))
+// promptPlayer plays prompts into the net of a call.
+type promptPlayer struct {
+	prompts      map[voicenets.Prompt]Prompt
+	outputRateHz int
+	in           *injector
+	end          *ender
+}
+
+// promptAhead is how many seconds of a prompt are converted at a time.
+const promptAhead = 2
+
+// play injects a prompt, frame by frame, until it ends or the net accepts no more of it.
+func (p *promptPlayer) play(ctx context.Context, playing voicenets.Playing) {
+	prompt := p.prompts[playing.Prompt]
+	accepted := true
+	framer, err := newReplyFramer(p.outputRateHz, func(f *voicenets.ReplyFrame) {
+		f.Gen = playing.Gen
+		accepted = accepted && p.in.injectFrame(ctx, voicenets.PromptAudio.Token(f))
 	})
 	if err == nil {
-		const most = 2 // seconds that wait here
-		for pcm := prompt.PCM; len(pcm) > 0 && giving && err == nil; {
-			n := min(len(pcm), most*prompt.RateHz)
-			err = s.push(pcm[:n], prompt.RateHz)
+		for pcm := prompt.PCM; len(pcm) > 0 && accepted && err == nil; {
+			n := min(len(pcm), promptAhead*prompt.RateHz)
+			err = framer.push(pcm[:n], prompt.RateHz)
 			pcm = pcm[n:]
 		}
-		s.flush()
+		framer.flush()
 	}
 	if err != nil {
-		c.broke(err)
+		p.end.fail(err)
 	}
-	c.inject(ctx, voicenets.PromptEnd.Token(voicenets.Ack{Gen: p.Gen}))
+	p.in.inject(ctx, voicenets.PromptEnd.Token(voicenets.Ack{Gen: playing.Gen}))
 }

@@ -8,26 +8,28 @@ import (
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
+	"github.com/voicegw/voicegw/voicenets/prove"
 )
 
-// TestProve: the nets of a gateway with the default timings are proved by
-// certificates that ship. TestProveNow has other timings.
+// TestProve: the net of a gateway with the default timings is proved by a certificate that ships.
+// TestProveNow has all modes and other timings.
 func TestProve(t *testing.T) {
 	words := voicegw.Prompt{PCM: make([]int16, 800), RateHz: 8000}
-	proved(t, voicenets.FromShipped, voicegw.Config{Greeting: greetCaller,
+	proved(t, 1, claims.FromShipped, voicegw.Config{Greeting: greetCaller, OneMode: true,
 		Prompts: map[voicenets.Prompt]voicegw.Prompt{voicenets.Fallback: words, voicenets.Goodbye: words}})
 }
 
 // proved wants every net of a gateway proved, by certificates from a source.
-func proved(t *testing.T, want voicenets.Source, cfg voicegw.Config) {
+func proved(t *testing.T, nets int, want claims.Source, cfg voicegw.Config) {
 	t.Helper()
 	cfg.Dialer = live.Wire{BaseURL: "ws://127.0.0.1:1"}
 	gw, err := voicegw.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proofs, err := gw.Prove(context.Background(), nil)
-	if err != nil || len(proofs) != 4 {
+	proofs, err := prove.Sessions(context.Background(), nil, gw.Nets()...)
+	if err != nil || len(proofs) != nets {
 		t.Fatalf("%d proofs: %v", len(proofs), err)
 	}
 	for _, p := range proofs {
@@ -51,7 +53,7 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		proofs, err := gw.Verify(context.Background(), voicenets.Prover{Anew: true})
+		proofs, err := prove.Verdicts(context.Background(), claims.Prover{Anew: true}, gw.Nets()...)
 		if err != nil {
 			b.Fatal(err)
 		}

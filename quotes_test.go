@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/internal/foreign/foreigntest"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/asterisk"
@@ -17,8 +17,8 @@ import (
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// TestNothingIsQuoted sends a card number through every door over WebSockets, as
-// digits, text and whatever else: it is in no line of the log.
+// TestNothingIsQuoted sends a card number through every endpoint over WebSockets, as digits, text
+// and whatever else: it is in no line of the log.
 func TestNothingIsQuoted(t *testing.T) {
 	t.Parallel()
 	for name, q := range quotes() {
@@ -32,10 +32,10 @@ func TestNothingIsQuoted(t *testing.T) {
 	}
 }
 
-func quotes() map[string]doortest.Quotes {
-	return map[string]doortest.Quotes{
+func quotes() map[string]endpointtest.Quotes {
+	return map[string]endpointtest.Quotes{
 		"ws": {
-			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
+			Endpoint: func(l transport.Lines, log *zap.Logger) (endpointtest.Endpoint, error) {
 				return ws.New(ws.Config{Lines: l, Log: log})
 			},
 			Subprotocols: []string{ws.Subprotocol},
@@ -48,7 +48,7 @@ func quotes() map[string]doortest.Quotes {
 				`{"type":"hello","version":1,"input_rate":16000,"output_rate":24000,"params":{"CARD":1}}`},
 		},
 		"gemini": {
-			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
+			Endpoint: func(l transport.Lines, log *zap.Logger) (endpointtest.Endpoint, error) {
 				return gemini.New(gemini.Config{Lines: l, Log: log})
 			},
 			Greeting: []string{`{"setup":{"model":"models/x"}}`},
@@ -57,7 +57,7 @@ func quotes() map[string]doortest.Quotes {
 				`{"setup":{"generationConfig":{"responseModalities":["CARD"]}}}`},
 		},
 		"openai": {
-			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
+			Endpoint: func(l transport.Lines, log *zap.Logger) (endpointtest.Endpoint, error) {
 				return openai.New(openai.Config{Lines: l, Log: log})
 			},
 			Greeting: []string{`{"type":"session.update","session":{"type":"realtime"}}`},
@@ -65,7 +65,7 @@ func quotes() map[string]doortest.Quotes {
 				`{"type":"session.update","session":{"type":"CARD"}}`, `{"type":"session.update","session":CARD}`},
 		},
 		"rtvi": {
-			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
+			Endpoint: func(l transport.Lines, log *zap.Logger) (endpointtest.Endpoint, error) {
 				return rtvi.New(rtvi.Config{Lines: l, Log: log})
 			},
 			Greeting: []string{`{"label":"rtvi-ai","type":"client-ready","id":"1","data":{"version":"2"}}`},
@@ -74,7 +74,7 @@ func quotes() map[string]doortest.Quotes {
 				`{"label":"rtvi-ai","type":"send-text","data":{"content":CARD}}`, `{"label":"rtvi-ai","type":"CARD"}`},
 		},
 		"twilio": {
-			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
+			Endpoint: func(l transport.Lines, log *zap.Logger) (endpointtest.Endpoint, error) {
 				return mediastream.New(mediastream.Config{Lines: l, Log: log})
 			},
 			Greeting: []string{`{"event":"start","start":{"streamSid":"MZ1","callSid":"CA1","mediaFormat":` +
@@ -84,7 +84,7 @@ func quotes() map[string]doortest.Quotes {
 				`{"event":"start","start":{"streamSid":"MZ1","callSid":"CA1","mediaFormat":{"encoding":"CARD"}}}`},
 		},
 		"asterisk": {
-			Door: func(l transport.Lines, log *zap.Logger) (doortest.Door, error) {
+			Endpoint: func(l transport.Lines, log *zap.Logger) (endpointtest.Endpoint, error) {
 				return asterisk.New(asterisk.Config{Lines: l, Log: log})
 			},
 			Subprotocols: []string{asterisk.Subprotocol},

@@ -150,13 +150,13 @@ func agreed(w *world, sessions <-chan *voicegw.Session) *phone {
 	return p
 }
 
-// TestWithdrawnWordsAreForgotten: a conversation is told to the next connection, but not when consent was withdrawn
-// since, even if its last words wait behind the record at that moment.
-func TestWithdrawnWordsAreForgotten(t *testing.T) {
+// TestWithdrawnTranscriptsAreDropped: a conversation is sent to the next connection, but not when
+// consent was withdrawn since, even if its last transcripts wait for the archive at that moment.
+func TestWithdrawnTranscriptsAreDropped(t *testing.T) {
 	for _, withdrawn := range []bool{false, true} {
 		d := &dialBook{}
 		cfg, sessions := withSession(voicegw.Config{Dialer: d,
-			Record: func(string) (io.WriteCloser, error) { return slowDisk{io.Discard}, nil }})
+			Archive: func(string) (io.WriteCloser, error) { return slowDisk{io.Discard}, nil }})
 		cfg.Net.Consent = true
 		inBubble(t, plan{gw: cfg}, func(w *world) {
 			p := agreed(w, sessions)
@@ -183,8 +183,8 @@ func TestWithdrawnWordsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestRecallWaitsForTheHold: a dial that tells the conversation is given up when a hold begins, and made again after
-// it, once.
+// TestRecallWaitsForTheHold: a dial that tells the conversation is given up when a hold begins, and
+// made again after it, once.
 func TestRecallWaitsForTheHold(t *testing.T) {
 	d := &dialBook{}
 	cfg, _ := withSession(voicegw.Config{Dialer: d})

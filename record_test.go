@@ -38,11 +38,11 @@ func (t *tape) Close() error {
 	return nil
 }
 
-// TestRecordReplays records a call with an interruption and plays it again
-// through the net alone, event for event.
+// TestRecordReplays records a call with an interruption and plays it again through the net alone,
+// event for event.
 func TestRecordReplays(t *testing.T) {
 	var record tape
-	p := plan{gw: voicegw.Config{Record: func(string) (io.WriteCloser, error) { return &record, nil }}}
+	p := plan{gw: voicegw.Config{Archive: func(string) (io.WriteCloser, error) { return &record, nil }}}
 	inBubble(t, p, func(w *world) {
 		w.converse(wsclient.Config{In: audiotest.Speech("long"),
 			BargeIn: wsclient.BargeIn{PCM: audiotest.Speech("over"), After: 2 * time.Second}})
@@ -79,7 +79,7 @@ func TestRecordReplays(t *testing.T) {
 
 // TestRecordFails: a call goes on without its record.
 func TestRecordFails(t *testing.T) {
-	p := plan{gw: voicegw.Config{Record: func(string) (io.WriteCloser, error) { return nil, errors.New("disk full") }}}
+	p := plan{gw: voicegw.Config{Archive: func(string) (io.WriteCloser, error) { return nil, errors.New("disk full") }}}
 	inBubble(t, p, func(w *world) {
 		if r := w.converse(wsclient.Config{In: audiotest.Speech("hello")}); r.Turns != 1 {
 			t.Errorf("%d turns, want 1", r.Turns)

@@ -50,8 +50,9 @@ func storedLate(d *dialBook) voicegw.Config {
 	return voicegw.Config{Dialer: d, Watch: func(string, *petri.Program) event.Store { return &lateStore{} }}
 }
 
-// TestHeldAgainBeforeTheRecord ends a hold and closes the ear again, before the end of the hold is on record. What
-// the caller said between the two waits, or is dropped: the late end of the hold lets nothing go.
+// TestHeldAgainBeforeTheRecord ends a hold and closes the input gate again, before the end of the
+// hold is on record. What the caller said between the two waits, or is dropped: the late end of the
+// hold lets nothing go.
 func TestHeldAgainBeforeTheRecord(t *testing.T) {
 	for name, way := range waysToClose() {
 		if name == "mute" {
@@ -79,7 +80,7 @@ func TestHeldAgainBeforeTheRecord(t *testing.T) {
 				way.shut(p, s)
 				time.Sleep(5 * time.Second)
 				if _, after := first.heard(); after != before || before == 0 {
-					t.Errorf("the model had heard %d frames, and %d more with a closed ear", before, after-before)
+					t.Errorf("the model had heard %d frames, and %d more with the input gate closed", before, after-before)
 				}
 				way.open(p, s)
 				time.Sleep(5 * time.Second)
@@ -91,9 +92,9 @@ func TestHeldAgainBeforeTheRecord(t *testing.T) {
 	}
 }
 
-// TestOldWordsAreForgotten: words that a connection says of what was said before consent was withdrawn are told to no
-// other connection, also when they come later.
-func TestOldWordsAreForgotten(t *testing.T) {
+// TestLateTranscriptsAreDropped: transcripts of what was said before consent was withdrawn are sent
+// to no other connection, even if they come later.
+func TestLateTranscriptsAreDropped(t *testing.T) {
 	d := &dialBook{}
 	cfg, sessions := withSession(storedLate(d))
 	cfg.Net.Consent = true

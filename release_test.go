@@ -29,8 +29,9 @@ type noDialer struct{}
 
 func (noDialer) Dial(ctx context.Context, _ live.Setup) (live.Conn, error) { return nil, ctx.Err() }
 
-// TestLateReleaseLetsNothingGo: while the end of a hold waits to be on record, the ear is closed again. When the
-// end of the first hold is on record, the queue to the model stays closed, at every instant.
+// TestLateReleaseLetsNothingGo: while the end of a hold waits to be on record, the input gate is
+// closed again. When the end of the first hold is on record, the queue to the model stays closed,
+// at every instant.
 func TestLateReleaseLetsNothingGo(t *testing.T) {
 	consent, withdraw := voicenets.Consent.Token(voicenets.On), voicenets.Consent.Token(voicenets.Off)
 	hold, unhold := voicenets.Hold.Token(voicenets.On), voicenets.Hold.Token(voicenets.Off)
@@ -66,16 +67,16 @@ func TestLateReleaseLetsNothingGo(t *testing.T) {
 				default:
 					return
 				}
-				c.out(t.Context(), tok)
-				if closed.Load() && released < until && c.up.first() >= 0 {
-					t.Errorf("behind %s the queue would let %+v go", tok.Place(), c.up.queue[c.up.first()])
+				c.out.handle(t.Context(), tok)
+				if closed.Load() && released < until && c.out.model.first() >= 0 {
+					t.Errorf("behind %s the queue would let %+v go", tok.Place(), c.out.model.queue[c.out.model.first()])
 				}
 			}
 			if c.net, err = runner.Start(c.prog.Program, runner.Config{Store: &store, Out: out,
 				Destinations: destinations(c.prog.Program)}); err != nil {
 				t.Fatal(err)
 			}
-			c.up.link = &link{}
+			c.out.model.link = &link{}
 			inject := func(list ...petri.Token) {
 				for _, tok := range list {
 					if err := c.net.InjectWait(t.Context(), tok); err != nil {
@@ -99,7 +100,7 @@ func TestLateReleaseLetsNothingGo(t *testing.T) {
 			if released != before[0]+test.releases || frames != before[1]+1 {
 				t.Errorf("%d releases and %d frames came, so the test shows nothing", released-before[0], frames-before[1])
 			}
-			waits := slices.ContainsFunc(c.up.queue, func(it upItem) bool { return it.frame != nil })
+			waits := slices.ContainsFunc(c.out.model.queue, func(it modelItem) bool { return it.frame != nil })
 			if waits == test.dropped {
 				t.Errorf("what was said before that waits: %v", waits)
 			}

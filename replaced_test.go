@@ -8,8 +8,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestReplacedInReply replaces the connection in the middle of a reply for
-// which there is no room: the rest of it is not taken for the next answer.
+// TestReplacedInReply replaces the connection in the middle of a reply for which there is no room:
+// the rest of it is not taken for the next answer.
 func TestReplacedInReply(t *testing.T) {
 	t.Parallel()
 	p := plan{model: sim.Config{Scenario: scenario(t, "speed 20\nconnection 1\non chunk 1 of reply 1: go_away 0s silent")}}

@@ -11,10 +11,9 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestScenarios talks to a model that misbehaves in every way it knows. Each of
-// the caller's turns is answered: by a reply, by the fallback, or by the word
-// that there is none; and the call goes on to its last utterance, which is
-// heard whole, unless the model is lost for good.
+// TestScenarios talks to a model that misbehaves in every way it knows. Each of the caller's turns
+// is answered: by a reply, by the fallback, or by the word that there is none; and the call goes on
+// to its last utterance, which is heard whole, unless the model is lost for good.
 func TestScenarios(t *testing.T) {
 	for _, name := range sim.Scenarios() {
 		t.Run(name, func(t *testing.T) {
@@ -28,8 +27,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// fatal are the scenarios in which no gateway can do more than end the call,
-// with the reason.
+// fatal are the scenarios in which no gateway can do more than end the call, with the reason.
 func fatal() map[string]transport.Reason {
 	return map[string]transport.Reason{
 		"close-1008-setup":  transport.ReasonModelRefused,
@@ -63,8 +61,8 @@ func survives(w *world, name string) {
 	}
 }
 
-// answerMax is the longest a turn of the caller's may wait for its answer: the
-// deadline of the net, and a prompt that says so.
+// answerMax is the longest a turn of the caller's may wait for its answer: the deadline of the net,
+// and a prompt that says so.
 const answerMax = 35 * time.Second
 
 // asks says something and waits for the answer to it, of whatever kind.

@@ -9,63 +9,110 @@ import (
 	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// Session is a call that runs, for the integrator's code. All methods are safe
-// for concurrent use and do not block, but for Text, which waits for the net's
-// answer; what they ask for, the net of the call decides. They return ErrOver once the call is over.
-type Session struct{ c *call }
+// Session controls a running call from the host's code. The net of the call decides what becomes of
+// each request. All methods are safe for concurrent use. Only Text, Context and Prompt, which wait for
+// the net's answer, and Send block. They return ErrOver once the call is over.
+type Session struct {
+	id    string
+	hello transport.Hello
+	net   *runner.Runner // set before anybody gets the session
+	peer  *peerWriter
+	hold  *holdSwitch
+	model *modelWriter
+}
 
-// ErrOver says that a call is over.
+// ErrOver means that the call is over.
 var ErrOver = errors.New("voicegw: the call is over")
 
-// ErrNotInNet says that the session's net has no such part: see Config.Net.
+// ErrNotInNet means that the session's net lacks this part; see Config.Net.
 var ErrNotInNet = errors.New("voicegw: the session's net does not have this")
 
-// ID is the call's name, as in logs and the peer's ready.
-func (s *Session) ID() string { return s.c.id }
+// ID returns the id of the call, as in logs and in the message ready.
+func (s *Session) ID() string { return s.id }
 
-// Hello is what the far end asked for.
-func (s *Session) Hello() transport.Hello { return s.c.hello }
+// Hello returns what the peer asked for.
+func (s *Session) Hello() transport.Hello { return s.hello }
 
-// Done is closed when the call is over.
-func (s *Session) Done() <-chan struct{} { return s.c.net.Done() }
+// Done returns a channel that is closed when the call is over.
+func (s *Session) Done() <-chan struct{} { return s.net.Done() }
 
-// Hold puts the call on hold or resumes it. On hold nothing the caller says
-// goes up, and nothing is played.
-func (s *Session) Hold(on bool) error { return s.inject(voicenets.Hold.Token(position(on))) }
+// Hold puts the call on hold or resumes it. On hold nothing that the caller says goes to the model,
+// and nothing is played.
+func (s *Session) Hold(on bool) error { return s.hold.ask(on, s.inject) }
 
-// Consent notes that the caller agrees to be listened to, or no longer does.
-// It needs Config.Net.Consent.
+// Consent records that the caller consents to being heard, or withdraws consent. It needs
+// Config.Net.Consent.
 func (s *Session) Consent(on bool) error { return s.inject(voicenets.Consent.Token(position(on))) }
 
-// Protect begins or ends protected input: nothing the caller says or presses
-// goes to the model or into any record; digits go to Hooks.Digits.
+// Protect begins or ends protected input. Nothing that the caller says or presses meanwhile goes to
+// the model or into an archive; digits go to Hooks.Digits.
 func (s *Session) Protect(on bool) error { return s.inject(voicenets.Protect.Token(position(on))) }
 
-// ErrTextLost says that a text will not go to the model; the error says why.
+// ErrTextLost means that a text does not go to the model. The error that wraps it says why.
 var ErrTextLost = errors.New("voicegw: the text does not go to the model")
 
-// textWait is how long Text waits for the net's answer, which takes it
-// microseconds.
+// textWait is how long Text waits for the net, which answers within microseconds.
 const textWait = time.Second
 
-// Text is said to the model in the caller's place, 1 to 4,000 characters; it
-// answers as to a turn of the caller's. A text that waits for its turn when the
-// call is put on hold, or protected input begins, goes when that is over. The
-// error wraps ErrTextLost for one that the net dropped at once: on hold, during
-// protected input, without consent, or behind voicenets.TypedMax that wait. Text
-// must not be called by a store of Config.Watch.
+// Text sends the model a text of 1 to 4,000 characters as a turn of the caller. If the text has to
+// wait and a hold or protected input begins, the model gets it afterwards. The error wraps
+// ErrTextLost if the net drops the text at once: on hold, during protected input, without consent,
+// or behind voicenets.TypedMax others that wait. A store of Config.Watch must not call Text.
 func (s *Session) Text(text string) error {
-	if n := utf8.RuneCountInString(text); n == 0 || n > transport.TextCharsMax || !utf8.ValidString(text) {
-		return fmt.Errorf("voicegw: the text has %d characters; 1 to %d are possible", n, transport.TextCharsMax)
-	}
 	typed := &voicenets.Typed{Text: text, FromHost: true}
-	ctx, cancel := context.WithTimeout(context.Background(), textWait)
+	return s.say(context.Background(), typed, voicenets.CallerText.Token(typed))
+}
+
+// Context lets the model know a text of 1 to 4,000 characters without asking it to answer. role is
+// whose words they are. The input gate holds for it as for Text. The model gets it when it is idle,
+// in the caller's turn if one is open, or with the next turn: see docs/embedding.md. At most 64
+// texts and 32 KiB wait. The error wraps ErrTextLost as that of Text does.
+func (s *Session) Context(ctx context.Context, role transport.Role, text string) error {
+	if !role.Valid() {
+		return fmt.Errorf("voicegw: the role is %.20q; user, system and assistant are possible", role)
+	}
+	note := &voicenets.Typed{Text: text, Role: string(role), FromHost: true}
+	if err := checkTyped(text); err != nil {
+		return err
+	}
+	if !s.model.reserve(text) {
+		return fmt.Errorf("%w: %s", ErrTextLost, whyLost(voicenets.LostFull))
+	}
+	return s.say(ctx, note, voicenets.Note.Token(note))
+}
+
+// Prompt has the model speak, following a text of 1 to 4,000 characters, as soon as nothing is played
+// and no turn of the caller waits for its reply. It interrupts nothing. The model takes the text for
+// the caller's, so that it should say what it is. The input gate holds for it as for Text. Prompt
+// returns when the request is accepted. The error wraps ErrTextLost as that of Text does; at most
+// voicenets.RequestsMax requests wait.
+func (s *Session) Prompt(ctx context.Context, text string) error {
+	typed := &voicenets.Typed{Text: text, Request: true, FromHost: true}
+	return s.say(ctx, typed, voicenets.Request.Token(typed))
+}
+
+// checkTyped refuses a text of a wrong length.
+func checkTyped(text string) error {
+	if n := utf8.RuneCountInString(text); n == 0 || n > transport.TextCharsMax || !utf8.ValidString(text) {
+		return fmt.Errorf("voicegw: the text has %d characters; 1 to %d of UTF-8 are possible", n,
+			transport.TextCharsMax)
+	}
+	return nil
+}
+
+// say injects a text and waits until the net has taken or lost it.
+func (s *Session) say(ctx context.Context, typed *voicenets.Typed, token petri.Token) error {
+	if err := checkTyped(typed.Text); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, textWait)
 	defer cancel()
-	if err := s.failed(s.c.net.InjectWait(ctx, voicenets.CallerText.Token(typed))); err != nil {
+	if err := s.failed(s.net.InjectWait(ctx, token)); err != nil {
 		return err
 	}
 	if typed.Lost != voicenets.NotLost {
@@ -74,7 +121,7 @@ func (s *Session) Text(text string) error {
 	return nil
 }
 
-// whyLost is why a text does not go to the model, in words.
+// whyLost says why a text does not go to the model.
 func whyLost(l voicenets.Loss) string {
 	switch l {
 	case voicenets.LostHeld:
@@ -84,16 +131,16 @@ func whyLost(l voicenets.Loss) string {
 	case voicenets.LostUnconsented:
 		return "the caller has not agreed to be listened to"
 	default:
-		return fmt.Sprintf("%d texts wait already", voicenets.TypedMax)
+		return "too many texts wait already"
 	}
 }
 
-// Hint says what a recogniser thinks of the caller's speech over a reply. It
-// needs Config.Net.Hints.
+// Hint passes on what a recognizer of the host thinks of the caller's speech over a reply. It needs
+// Config.Net.Hints.
 func (s *Session) Hint(o voicenets.Opinion) error { return s.inject(voicenets.Hint.Token(o)) }
 
-// HandOff gives the call to somebody else: the peer is told the address, which
-// its door understands, and the call ends here.
+// HandOff transfers the call: the peer gets the address, which its endpoint understands, and the
+// call ends here.
 func (s *Session) HandOff(address string) error {
 	if address == "" || len(address) > transport.AddressLenMax || strings.ContainsAny(address, "\r\n") {
 		return fmt.Errorf("voicegw: the address has %d bytes; 1 to %d without line breaks are possible", len(address),
@@ -105,19 +152,19 @@ func (s *Session) HandOff(address string) error {
 // HangUp ends the call.
 func (s *Session) HangUp() error { return s.inject(voicenets.Over.Token(voicenets.Done)) }
 
-func (s *Session) inject(t petri.Token) error { return s.failed(s.c.net.Inject(t)) }
+func (s *Session) inject(t petri.Token) error { return s.failed(s.net.Inject(t)) }
 
-// failed is the error of an injection in the words of a Session.
+// failed returns the error of a Session for an error of an injection.
 func (s *Session) failed(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case isClosed(err):
+	case isOver(err):
 		return ErrOver
 	case errors.Is(err, petri.ErrPlace):
 		return ErrNotInNet
 	}
-	return fmt.Errorf("voicegw: call %s: %w", s.c.id, err)
+	return fmt.Errorf("voicegw: call %s: %w", s.id, err)
 }
 
 func position(on bool) voicenets.Switch {
@@ -127,11 +174,10 @@ func position(on bool) voicenets.Switch {
 	return voicenets.Off
 }
 
-// sessionKey is the key of a context's session.
+// sessionKey is the key of the session in a context.
 type sessionKey struct{}
 
-// SessionOf is the session of a tool's context: the call in which the model
-// called it.
+// SessionOf returns the session of a tool's context: the call in which the model called the tool.
 func SessionOf(ctx context.Context) (*Session, bool) {
 	s, ok := ctx.Value(sessionKey{}).(*Session)
 	return s, ok

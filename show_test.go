@@ -9,10 +9,10 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestShowNet draws the net of a call and lets it move, at most ten times a
-// second, with places and transitions that are in the drawing.
+// TestShowNet draws the net of a call and lets it move, at most ten times a second, with places and
+// transitions that are in the drawing.
 func TestShowNet(t *testing.T) {
-	for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+	for _, d := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, plan{gw: voicegw.Config{Greeting: greetCaller, ShowNet: true}}, func(w *world) {
@@ -101,8 +101,7 @@ func TestShowNetAtRest(t *testing.T) {
 	})
 }
 
-// TestShowNetRefused shows nothing to a page that may not see it, or does not
-// ask.
+// TestShowNetRefused shows nothing to a page that may not see it, or does not ask.
 func TestShowNetRefused(t *testing.T) {
 	t.Parallel()
 	for _, allowed := range []bool{true, false} {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// tap is the socket of a phone: it sees the close code, sends what no client
-// would, and breaks the line.
+// tap is the socket of a phone: it sees the close code, sends what no client would, and breaks the
+// line.
 type tap struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 

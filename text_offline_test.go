@@ -11,8 +11,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestTextWithoutConnection types several texts while there is no connection to the model. The next connection gets
-// each of them, once, in order.
+// TestTextWithoutConnection types several texts while there is no connection to the model. The next
+// connection gets each of them, once, in order.
 func TestTextWithoutConnection(t *testing.T) {
 	for name, speaks := range map[string]bool{"quiet": false, "speaking": true} {
 		t.Run(name, func(t *testing.T) {

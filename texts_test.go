@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestTypedTurnsAreLimited: a caller who types without end, at any door, gets
-// so many turns of the model as the setting says, and is told of the rest.
+// TestTypedTurnsAreLimited: a caller who types without end, at any endpoint, gets so many turns of
+// the model as the setting says, and is told of the rest.
 func TestTypedTurnsAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 5

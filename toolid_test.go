@@ -12,8 +12,8 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// TestToolIDs: an id of the model's of any length comes to the peer and back as
-// one that neither side refuses.
+// TestToolIDs: an id of the model's of any length comes to the peer and back as one that neither
+// side refuses.
 func TestToolIDs(t *testing.T) {
 	seen := map[string]bool{}
 	for _, length := range []int{1, transport.IDLenMax, transport.IDLenMax + 1, 1 << 16} {
@@ -43,8 +43,8 @@ func TestToolIDs(t *testing.T) {
 	}
 }
 
-// TestToolIDAgain: the model calls again under the id of a call that it cancelled. The peer can answer the new call
-// when the old one returns, and the model can cancel it.
+// TestToolIDAgain: the model calls again under the id of a call that it cancelled. The peer can
+// answer the new call when the old one returns, and the model can cancel it.
 func TestToolIDAgain(t *testing.T) {
 	cfg := Config{Dialer: noDialer{}, Tools: []Tool{{Name: "ask", Description: "asks the peer"}}}
 	g, err := New(cfg)
@@ -52,20 +52,20 @@ func TestToolIDAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCall(g, nil, transport.Hello{OutputRateHz: 24000}, &Plan{Tools: cfg.Tools})
-	b := c.tools
+	b := c.out.tools
 	call := func() *toolRun { return &toolRun{call: live.ToolCall{ID: "1", Name: "ask"}, cancel: func() {}} }
 	first, second := call(), call()
 	asked := func(ctx context.Context, run *toolRun) <-chan toolAnswer {
 		answer := make(chan toolAnswer, 1)
 		go func() { answer <- b.ask(ctx, &run.call) }()
-		<-c.down.queue
+		<-c.out.peer.queue
 		return answer
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	b.runs["1"] = first
 	gone := asked(ctx, first)
 	b.stop(&voicenets.ToolRun{Call: &voicenets.ToolCall{Payload: first}})
-	<-c.down.queue // that it is cancelled
+	<-c.out.peer.queue // that it is cancelled
 	b.runs["1"] = second
 	answer := asked(t.Context(), second)
 	cancel()

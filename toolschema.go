@@ -8,9 +8,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ToolSchema is the JSON schema of a struct, as a model is told of a function's
-// arguments: fields by their json names, with what their jsonschema tags say of
-// them; those without omitempty are required.
+// ToolSchema returns the JSON schema of the struct In, for Tool.Parameters. It has the fields by
+// their json names with the descriptions of their jsonschema tags. Fields without omitempty are
+// required.
 func ToolSchema[In any]() (json.RawMessage, error) {
 	if t := reflect.TypeFor[In](); t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("the arguments are %s; a struct is possible", t)
@@ -19,6 +19,6 @@ func ToolSchema[In any]() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the arguments: %w", err)
 	}
-	s.AdditionalProperties = nil // models do not know it
+	s.AdditionalProperties = nil // Gemini refuses it
 	return json.Marshal(s)
 }

@@ -26,7 +26,7 @@ func TestGreetingOnLoopback(t *testing.T) {
 func greeting(w *world) {
 	p := w.call(hello(), manner{})
 	r := p.client.Ready()
-	if !r.Greeting || r.Detection != transport.DetectionManual || r.Budget != 400*time.Millisecond || r.Call == "" ||
+	if !r.Greeting || r.Detection != transport.DetectionGatewayVAD || r.Budget != 400*time.Millisecond || r.Call == "" ||
 		r.CallMax != 30*time.Minute {
 		w.t.Errorf("ready %+v", r)
 	}
@@ -49,10 +49,9 @@ func greeting(w *world) {
 	}
 }
 
-// TestTurns speaks three times and is answered each time, in both ways of
-// detecting speech.
+// TestTurns speaks three times and is answered each time, in both ways of detecting speech.
 func TestTurns(t *testing.T) {
-	for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+	for _, d := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, plan{}, func(w *world) {
@@ -63,7 +62,7 @@ func TestTurns(t *testing.T) {
 				for i, name := range []string{"hello", "question", "over"} {
 					p.say(speech(name, 16000))
 					h := p.turn(transport.StateStart)
-					if h.Generation < last || h.Generation == last && d == transport.DetectionManual {
+					if h.Generation < last || h.Generation == last && d == transport.DetectionGatewayVAD {
 						t.Errorf("turn %d has generation %d after %d", i, h.Generation, last)
 					}
 					last = h.Generation
@@ -121,10 +120,10 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// TestMute holds back what is said while the microphone is off, although it is
-// sent, and hears again afterwards, in the middle of a word.
+// TestMute holds back what is said while the microphone is off, although it is sent, and hears
+// again afterwards, in the middle of a word.
 func TestMute(t *testing.T) {
-	for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+	for _, d := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, plan{}, func(w *world) {
@@ -171,7 +170,7 @@ func TestMuteInSpeech(t *testing.T) {
 
 // TestHalfDuplex does not listen while a reply plays.
 func TestHalfDuplex(t *testing.T) {
-	for _, d := range []transport.Detection{transport.DetectionManual, transport.DetectionServer} {
+	for _, d := range []transport.Detection{transport.DetectionGatewayVAD, transport.DetectionModelVAD} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, plan{model: sim.Config{FixedReply: speech("long", 24000)}}, func(w *world) {
@@ -194,8 +193,8 @@ func TestHalfDuplex(t *testing.T) {
 	}
 }
 
-// TestFramesStop ends speech when its frames stop coming, and hears it go on in
-// the middle of a word.
+// TestFramesStop ends speech when its frames stop coming, and hears it go on in the middle of a
+// word.
 func TestFramesStop(t *testing.T) {
 	t.Parallel()
 	inBubble(t, plan{}, func(w *world) {

@@ -8,8 +8,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestSpeaksWhenHeardAgain speaks while nobody may listen, and goes on when
-// somebody may: the rest is heard without a pause for breath.
+// TestSpeaksWhenHeardAgain speaks while nobody may listen, and goes on when somebody may: the rest
+// is heard without a pause for breath.
 func TestSpeaksWhenHeardAgain(t *testing.T) {
 	t.Parallel()
 	for name, shut := range map[string]func(*phone, *voicegw.Session, bool){

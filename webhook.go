@@ -17,28 +17,27 @@ import (
 	"go.uber.org/zap"
 )
 
-// WebhookConfig says where records go. Only URL is needed.
+// WebhookConfig configures a Webhook. Only URL is required.
 type WebhookConfig struct {
-	// URL gets each record as JSON, by POST; https, or http on this machine.
+	// URL receives each record as JSON, by POST. It is https, or http on this machine.
 	URL string
-	// Secret, if not empty, signs the body: X-Voicegw-Signature is the
-	// hexadecimal HMAC-SHA256 of it.
+	// Secret, if not empty, signs the body: X-Voicegw-Signature is its hexadecimal HMAC-SHA256.
 	Secret []byte `json:"-"`
-	// Client makes the requests; nil means one with a timeout of 10 s that
-	// follows no redirects.
+	// Client makes the requests. nil means a client with a timeout of 10 s that follows no
+	// redirects.
 	Client *http.Client `json:"-"`
-	// Queue is how many records may wait: 1,000. One more pushes the oldest out.
+	// Queue is how many records may wait: 1,000 by default. One more displaces the oldest.
 	Queue int
-	// Tries is how often a record is sent before it is given up: 8. Between two
-	// tries lies Backoff (1 s), twice as long each time, at most 5 minutes.
+	// Tries is how often a record is sent before the webhook gives up: 8 by default. Backoff (1 s
+	// by default) is the wait after the first try. It doubles with each try, up to 5 minutes.
 	Tries   int
 	Backoff time.Duration
-	// Log is told of records that were given up; nil means nobody.
+	// Log gets an error for each record that was given up; nil disables it.
 	Log *zap.Logger
 }
 
-// Webhook sends the records of calls. Its Ended is a hook. It must be closed.
-// All methods are safe for concurrent use.
+// Webhook sends call records to a URL. Set Hooks.Ended to its Ended method, and close it at the
+// end. All methods are safe for concurrent use.
 type Webhook struct {
 	cfg     WebhookConfig
 	stop    context.CancelFunc
@@ -47,14 +46,14 @@ type Webhook struct {
 	mu      sync.Mutex
 	waiting []Record // oldest first
 	news    chan struct{}
-	idle    chan struct{} // closed when nothing waits, and nothing is being sent
+	idle    chan struct{} // closed while nothing waits and nothing is being sent
 	lost    int
 }
 
 // backoffMax is the longest wait between two tries.
 const backoffMax = 5 * time.Minute
 
-// NewWebhook starts a sender of records.
+// NewWebhook checks cfg and starts the webhook.
 func NewWebhook(cfg WebhookConfig) (*Webhook, error) {
 	u, err := url.Parse(cfg.URL)
 	local := err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "::1" || u.Hostname() == "localhost")
@@ -94,7 +93,7 @@ func closedChannel() chan struct{} {
 	return ch
 }
 
-// Ended queues a record; it never blocks.
+// Ended queues a record. It never blocks.
 func (w *Webhook) Ended(r Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,21 +113,21 @@ func (w *Webhook) Ended(r Record) {
 	}
 }
 
-// gaveUp counts a record that nobody gets; mu is held.
+// gaveUp counts a record that was given up; mu is held.
 func (w *Webhook) gaveUp(why string) {
 	w.lost++
 	w.cfg.Log.Error("the record of a call was not delivered", zap.String("why", why), zap.Int("lost", w.lost))
 }
 
-// Lost is how many records were given up.
+// Lost returns how many records were given up.
 func (w *Webhook) Lost() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lost
 }
 
-// Close waits until every record was delivered or given up, or until ctx is
-// done, and stops. It returns an error for records that were not delivered.
+// Close waits until every record is delivered or given up, or ctx is done, and stops the webhook.
+// It returns an error if records were not delivered.
 func (w *Webhook) Close(ctx context.Context) error {
 	w.mu.Lock()
 	idle := w.idle
@@ -180,13 +179,13 @@ func (w *Webhook) next() (Record, bool) {
 	return r, true
 }
 
-// deliver tries until the record is taken or given up.
+// deliver sends a record until it is accepted or given up.
 func (w *Webhook) deliver(ctx context.Context, r Record) bool {
 	body, err := json.Marshal(r)
 	wait := w.cfg.Backoff
 	for try := 0; err == nil && try < w.cfg.Tries; try++ {
 		if try > 0 {
-			if !pause(ctx, wait) {
+			if !sleep(ctx, wait) {
 				break
 			}
 			wait = min(2*wait, backoffMax)
@@ -201,7 +200,7 @@ func (w *Webhook) deliver(ctx context.Context, r Record) bool {
 	return false
 }
 
-// post reports whether the record was taken.
+// post sends a record once and reports whether it was accepted.
 func (w *Webhook) post(ctx context.Context, call string, body []byte) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.cfg.URL, bytes.NewReader(body))
 	if err != nil {

@@ -55,8 +55,7 @@ func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// TestWebhook delivers every record once it can, signed, in order, and gives up
-// what nobody takes.
+// TestWebhook delivers every record once it can, signed, in order, and gives up what nobody takes.
 func TestWebhook(t *testing.T) {
 	tests := map[string]struct {
 		tries, refuse, records int

@@ -20,12 +20,12 @@ import (
 	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
 
-// patience is how long a story waits for what must come: long, because it only
-// matters when something is broken.
+// patience is how long a story waits for what must come: long, because it only matters when
+// something is broken.
 const patience = 2 * time.Minute
 
-// world is a gateway between an embedded model and those who call it: on
-// loopback sockets, or in a bubble where time passes only when everybody waits.
+// world is a gateway between an embedded model and those who call it: on loopback sockets, or in a
+// bubble where time passes only when everybody waits.
 type world struct {
 	t      *testing.T
 	bubble bool
@@ -39,8 +39,8 @@ type world struct {
 type plan struct {
 	model sim.Config
 	gw    voicegw.Config // its Dialer, when nil, is the model's
-	// narrow joins caller and gateway by a line that holds next to nothing: who
-	// does not read blocks who writes.
+	// narrow joins caller and gateway by a line that holds next to nothing: who does not read
+	// blocks who writes.
 	narrow bool
 	// away is how long what the gateway writes takes to the model, in a bubble.
 	away time.Duration
@@ -176,8 +176,7 @@ func onLoopback(t *testing.T, p plan) *world {
 	return w
 }
 
-// narrowBytes is what the kernel is asked to hold in a narrow world; it holds
-// a little more.
+// narrowBytes is what the kernel is asked to hold in a narrow world; it holds a little more.
 const narrowBytes = 4 << 10
 
 // narrowly dials with a socket that holds little.

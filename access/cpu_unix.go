@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processTime is the processor time this process has used.
+// processTime returns the processor time that this process has used, 0 if it is not known.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -1,8 +1,9 @@
-// Package access decides who may call, and how much at a time.
+// Package access decides who may call, and how much.
 //
-// The nouns are Guard, Grant, Claims and Limits. A Guard is asked about each call's hello; it looks at the call token
-// (a JWT), takes what the call needs from the caller's quotas, and gives a Grant, or says with a *transport.Refused
-// why not. The Grant says what the token allows and is released when the call is over:
+// A Guard checks the hello of each call: it verifies the call token (a JWT) and counts the call
+// against the Limits of its network address, its tenant and its subject. It returns a Grant, or a
+// *transport.Refused that says why not. The Grant holds what the token allows, and is released when
+// the call ends:
 //
 //	guard, err := access.New(access.Config{Secrets: [][]byte{secret}, Tenant: access.Limits{Calls: 10}})
 //	grant, err := guard.Check(ctx, &hello)
@@ -11,11 +12,9 @@
 //	}
 //	defer grant.Release()
 //
-// How much is left is in Petri nets: a Quota net for each address, tenant and subject of a token, and an Attempt net
-// for each call, which takes permits from the three and gives back every one it took. The nets that run are the nets
-// that are proved: together, under callers that come and go as they like, no limit is exceeded, no permit is lost and
-// none is made (Properties).
+// A gateway does this for every endpoint once NewLines has put a guard before its lines.
 //
-// Tokens are made by Mint, or by anybody who signs a JWT with the claims of docs/access.md. The package starts no
-// goroutine.
+// Mint makes tokens. So can any JWT library: docs/access.md lists the claims. A Load makes the
+// guard refuse calls while the machine is overloaded. Only Load.Run needs a goroutine; the package
+// starts none.
 package access

@@ -10,7 +10,7 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// A server of yours mints a token for somebody who is logged in; the gateway lets the call in, once.
+// Your server mints a token for a user who is logged in. The gateway admits one call with it.
 func Example() {
 	secret := []byte("thirty-two bytes at the very least")
 	token, err := access.Mint(secret, access.Claims{ID: "call-1", Expiry: time.Now().Add(time.Minute), Tenant: "acme",

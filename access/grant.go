@@ -1,100 +1,85 @@
 package access
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
-
-	"github.com/voicegw/voicegw/petri"
 )
 
-// Grant is the right to one call and what its token says of it. Its methods are safe for concurrent use.
+// Grant is the right to one call, with what its token says about it. Its fields must not be
+// changed. Its methods are safe for concurrent use.
 type Grant struct {
 	Tenant, Subject string
-	TokenID         string        // jti, "" without a token; for logs
-	Model           string        // "": the gateway's
-	CallMax         time.Duration // 0: the gateway's
-	Tools           []string      // that the call may use; nil: all
+	TokenID         string        // jti, for logs; "" without a token
+	Model           string        // "" leaves the model to the gateway
+	CallMax         time.Duration // 0 leaves the longest call to the gateway
+	Tools           []string      // the tools that the call may use; nil allows all
+	Session         []string      // the settings that the client may choose; nil leaves it to the gateway
 
-	visit    *visit
+	guard    *Guard
+	token    tokenID   // the token that the call used up; zero: none
+	quotas   [3]*quota // of the address, the tenant and the subject
+	held     int       // how many of quotas hold a permit of this call
+	admitted bool
 	released atomic.Bool
-	credits  [3]credit
 }
 
-// credit is what was taken of a quota's bytes and not spent yet.
-type credit struct {
-	left atomic.Int64
-	part int64 // 0: no limit
-}
-
-func newGrant(v *visit, c *Claims) *Grant {
-	g := &Grant{Tenant: c.Tenant, Subject: c.Subject, TokenID: c.ID, Model: c.Model, CallMax: c.CallMax, Tools: c.Tools,
-		visit: v}
-	for i, m := range v.meters {
-		g.credits[i].part = m.limits.bytePart()
-	}
-	return g
+// admit copies the claims of an admitted call. The caller holds the guard's mutex.
+func (g *Grant) admit(c *Claims) {
+	g.Tenant, g.Subject, g.TokenID = c.Tenant, c.Subject, c.ID
+	g.Model, g.CallMax, g.Tools = c.Model, c.CallMax, c.Tools
+	g.Session = c.Session
+	g.admitted = true
 }
 
 // Allows reports whether the call may use a tool.
-func (g *Grant) Allows(tool string) bool {
-	if g.Tools == nil {
-		return true
-	}
-	for _, t := range g.Tools {
-		if t == tool {
-			return true
-		}
-	}
-	return false
-}
+func (g *Grant) Allows(tool string) bool { return g.Tools == nil || slices.Contains(g.Tools, tool) }
 
-// unuse lets the token be used again: the call it was shown for was not taken after all.
-func (g *Grant) unuse() {
-	v := g.visit
-	v.g.mu.Lock()
-	defer v.g.mu.Unlock()
-	if v.used != nil {
-		v.g.seen.giveBack(*v.used)
-	}
-}
-
-// Spend counts bytes of the call against the limits of its address, tenant and subject, and reports whether there were
-// so many left; when not, the call should end with transport.ReasonLimit. It allocates nothing and asks a quota only
-// when a sixtieth of its bytes per minute is used up. It is meant for each message of audio in either direction.
+// Spend counts n bytes of the call against the limits of its address, tenant and subject. It
+// returns false if one of them has fewer left; then the call should end with transport.ReasonLimit.
+// Call it for each message of audio in either direction. It does not allocate.
 func (g *Grant) Spend(n int) bool {
-	ok := true
-	for i := range g.credits {
-		c := &g.credits[i]
-		if c.part > 0 && c.left.Add(-int64(n)) < 0 && !g.borrow(i) {
+	ok, now := true, g.guard.cfg.Now()
+	for _, q := range g.quotas {
+		if q.bytes != nil && (g.released.Load() || !q.bytes.AllowN(now, n)) {
 			ok = false
 		}
 	}
 	return ok
 }
 
-// borrow takes parts of a quota until nothing is owed, and reports whether there were enough.
-func (g *Grant) borrow(i int) bool {
-	v, c := g.visit, &g.credits[i]
-	v.g.mu.Lock()
-	defer v.g.mu.Unlock()
-	for c.left.Load() < 0 {
-		if g.released.Load() || !v.meters[i].spend(v.now()) {
-			return false
-		}
-		c.left.Add(c.part)
-	}
-	return true
-}
-
-// Release says that the call is over. It may be called more than once.
+// Release ends the call and gives back its permits. It may be called more than once.
 func (g *Grant) Release() {
 	if g.released.Swap(true) {
 		return
 	}
-	v := g.visit
-	v.g.mu.Lock()
-	defer v.g.mu.Unlock()
-	v.inject(attemptPorts().hangUp.Token(petri.Unit{}))
-	v.leave()
-	v.g.stats.Running--
+	g.guard.mu.Lock()
+	defer g.guard.mu.Unlock()
+	g.giveBack()
+	g.guard.stats.Running--
+}
+
+// abandon gives back the permits of an attempt that did not become a call.
+func (g *Grant) abandon() {
+	g.guard.mu.Lock()
+	defer g.guard.mu.Unlock()
+	if !g.admitted {
+		g.giveBack()
+	}
+}
+
+// giveBack gives back the permits that are held. The caller holds the guard's mutex.
+func (g *Grant) giveBack() {
+	now := g.guard.cfg.Now()
+	for _, q := range g.quotas[:g.held] {
+		g.guard.quotas.giveBack(q, now)
+	}
+	g.held = 0
+}
+
+// unuse makes the token usable again, because the gateway did not take the call.
+func (g *Grant) unuse() {
+	g.guard.mu.Lock()
+	defer g.guard.mu.Unlock()
+	g.guard.seen.giveBack(g.token)
 }

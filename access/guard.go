@@ -3,226 +3,192 @@ package access
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"sync"
-	"time"
 
-	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/transport"
 )
 
-// Config is who may call, and how much. The zero value lets everybody call without a limit. New copies it.
-type Config struct {
-	// Secrets are shared secrets that sign tokens (HS256), at least 32 bytes each, at most 8; the newest first.
-	Secrets [][]byte
-	// JWKS holds public keys of those who sign tokens; nil: none.
-	JWKS *JWKS
-	// Optional lets callers without a token in although there are keys. A token that is shown must be good even so.
-	Optional bool
-	// Audience must be among a token's aud: "voicegw".
-	Audience string
-	// Issuers are the iss that may be; none means any that a key fits.
-	Issuers []string
-	Skew    time.Duration // by which clocks may differ: 30 s, at most 5 min
-	LifeMax time.Duration // how far away a token's exp may be: 1 h, at most a day
-	// Reuse lets a token be used for more than one call until it expires.
-	Reuse bool
-
-	Address Limits // of one network address, of IPv6 of one /64; a hello without Remote has none
-	Tenant  Limits // of a tenant that Tenants does not name; all callers without a token are one tenant, ""
-	Tenants map[string]Limits
-
-	SeenMax   int // used tokens that are remembered until they expire: 100,000; when there are as many, none is taken
-	QuotasMax int // addresses, tenants and subjects that are counted at one time: 10,000; then no new one is taken
-	// Load, if not nil, says when the machine has too much to do for another call.
-	Load *Load
-	// Now is the clock: time.Now.
-	Now func() time.Time
-}
-
-// Guard says who may call. All methods are safe for concurrent use; none starts a goroutine, none blocks but for a key
-// set that must be fetched.
+// Guard decides who may call. Its methods are safe for concurrent use and start no goroutine. Only
+// Check can block, while it fetches a key set.
 type Guard struct {
 	cfg      Config
 	verifier verifier
-	attempt  *petri.Program
 
-	mu       sync.Mutex
-	programs map[programKey]*petri.Program
-	meters   map[string]*meter // by kind and key
-	swept    time.Time         // when idle meters were last looked for
-	seen     seen
-	stats    Stats
+	mu     sync.Mutex
+	quotas quotas
+	seen   seen
+	stats  Stats
 }
 
-// Stats counts what a guard decided since it was made.
+// Stats counts the decisions of a guard since New.
 type Stats struct {
 	Admitted uint64            // calls
-	Running  int               // grants that were not released
-	Denied   map[string]uint64 // by why: "overload", "token", "no token", "tenant calls", ...
-	Quotas   int               // that are counted now
+	Running  int               // grants that are not released yet
+	Denied   map[string]uint64 // by reason: "overload", "token", "no token", "tenant calls", ...
+	Quotas   int               // addresses, tenants and subjects that are counted now
 	Seen     int               // used tokens that are remembered now
 }
 
-const (
-	secretsMax   = 8
-	skewMax      = 5 * time.Minute
-	lifeMax      = 24 * time.Hour
-	sweepPause   = time.Second
-	crowdedRetry = 10 * time.Second
-)
-
-// New checks cfg and makes a guard.
+// New returns a guard, or an error if a field of cfg is out of range.
 func New(cfg Config) (*Guard, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	attempt, err := petri.Compile(Attempt("attempt"))
-	if err != nil {
-		return nil, fmt.Errorf("access: new guard: %w", err)
-	}
-	g := &Guard{cfg: cfg, attempt: attempt, programs: map[programKey]*petri.Program{}, meters: map[string]*meter{},
-		seen: seen{max: cfg.SeenMax, ids: map[tokenID]bool{}}, stats: Stats{Denied: map[string]uint64{}},
+	return &Guard{cfg: cfg, stats: Stats{Denied: map[string]uint64{}},
+		quotas: quotas{max: cfg.QuotasMax, byKey: map[string]*quota{}},
+		seen:   seen{max: cfg.SeenMax, ids: map[tokenID]int{}},
 		verifier: verifier{secrets: cfg.Secrets, set: cfg.JWKS, audience: cfg.Audience, issuers: cfg.Issuers,
-			skew: cfg.Skew, lifeMax: cfg.LifeMax}}
-	return g, nil
+			skew: cfg.Skew, lifeMax: cfg.LifeMax}}, nil
 }
 
-func (c Config) withDefaults() Config {
-	if c.Audience == "" {
-		c.Audience = AudienceDefault
-	}
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{{&c.Skew, 30 * time.Second}, {&c.LifeMax, time.Hour}} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	for _, d := range []struct {
-		field *int
-		value int
-	}{{&c.SeenMax, 100_000}, {&c.QuotasMax, 10_000}} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	c.Secrets = slices.Clone(c.Secrets)
-	for i, s := range c.Secrets {
-		c.Secrets[i] = slices.Clone(s)
-	}
-	c.Issuers, c.Tenants = slices.Clone(c.Issuers), maps.Clone(c.Tenants)
-	return c
-}
-
-func (c *Config) check() error {
-	switch {
-	case len(c.Secrets) > secretsMax:
-		return fmt.Errorf("access: new guard: %d secrets; at most %d are possible", len(c.Secrets), secretsMax)
-	case c.Skew < 0 || c.Skew > skewMax:
-		return fmt.Errorf("access: new guard: Skew is %v; up to %v are possible", c.Skew, skewMax)
-	case c.LifeMax < 0 || c.LifeMax > lifeMax:
-		return fmt.Errorf("access: new guard: LifeMax is %v; up to %v are possible", c.LifeMax, lifeMax)
-	case c.SeenMax < 0 || c.QuotasMax < 3:
-		return errors.New("access: new guard: SeenMax and QuotasMax must be positive")
-	}
-	if slices.Contains(c.Issuers, "") {
-		return errors.New("access: new guard: Issuers has an empty name, which a token without iss would have")
-	}
-	for _, s := range c.Secrets {
-		if len(s) < SecretLenMin {
-			return fmt.Errorf("access: new guard: a secret has %d bytes; at least %d are needed", len(s), SecretLenMin)
-		}
-	}
-	err := errors.Join(c.Address.check("an address"), c.Tenant.check("a tenant"))
-	for _, name := range slices.Sorted(maps.Keys(c.Tenants)) {
-		err = errors.Join(err, c.Tenants[name].check("tenant "+name))
-	}
-	return err
-}
-
-// wantsTokens reports whether there is anybody who signs tokens.
-func (c *Config) wantsTokens() bool { return len(c.Secrets) > 0 || c.JWKS != nil }
-
-// Ready is nil while another call can be carried. Else it is a *transport.Refused: the machine has too much to do. A
-// door's line asks before a handshake costs anything.
+// Ready returns nil if the machine can take another call, or a *transport.Refused while
+// Config.Load is high. Lines.Take calls it before a handshake costs anything.
 func (g *Guard) Ready() error {
-	if g.cfg.Load == nil || !g.cfg.Load.High() {
+	if g.cfg.Load == nil || !g.cfg.Load.high.Load() {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stats.Denied["overload"]++
-	return &transport.Refused{Reason: transport.ReasonBusy,
-		Message: "The server has too much to do. Try again in a moment.", RetryAfter: g.cfg.Load.RetryAfter(), Err: errLoad}
+	return &transport.Refused{Reason: transport.ReasonBusy, Message: "The server is overloaded. Try again in a moment.",
+		RetryAfter: g.cfg.Load.retryAfter(), Err: errLoad}
 }
 
-var errLoad = errors.New("access: the machine has too much to do for another call")
-
-// Check says whether a call with this hello may be. It writes the instructions and the language that the token names
-// into the hello and removes the token from it. The error is a *transport.Refused; a token that was refused for a
-// limit is not used up. Unless there is an error, Release of the grant must follow.
+// Check decides about the call of a hello. It checks the quota of the address, then the token, then
+// the quotas of the tenant and the subject. It removes the token from the hello and writes the
+// instructions and the language of the token into it.
+//
+// The error is always a *transport.Refused. A refused call gives back its permits, and its token
+// stays unused. An admitted call must be ended with Grant.Release.
 func (g *Guard) Check(ctx context.Context, h *transport.Hello) (*Grant, error) {
+	grant, claims, err := g.check(ctx, h)
+	if err == nil {
+		claims.prescribe(h)
+	}
+	return grant, err
+}
+
+// check is Check, without what the token writes into the hello.
+func (g *Guard) check(ctx context.Context, h *transport.Hello) (*Grant, *Claims, error) {
 	token := h.Token
 	h.Token = ""
-	a := &visit{g: g, m: g.attempt.Start(), born: g.cfg.Now()}
-	a.m.Silent(true)
-	if refused := a.enter(transport.Network(h.Remote)); refused != nil {
-		return nil, refused
+	grant, err := g.enter(transport.Network(h.Remote))
+	if err != nil {
+		return nil, nil, err
 	}
-	claims, err := (*Claims)(nil), errUnread
-	defer func() {
-		if errors.Is(err, errUnread) { // a panic: the address gets its permit back
-			_ = a.show(nil, err)
-		}
-	}()
-	claims, err = g.examine(ctx, token)
-	if refused := a.show(claims, err); refused != nil {
-		return nil, refused
+	defer grant.abandon() // a panic of the verifier must not keep the permit
+	claims, err := g.examine(ctx, token)
+	if err := g.admit(grant, claims, err); err != nil {
+		return nil, nil, err
 	}
-	if claims == nil {
-		claims = &Claims{}
-	}
-	if claims.Instructions != "" {
-		h.Instructions = claims.Instructions
-	}
-	if claims.Language != "" {
-		h.Language = claims.Language
-	}
-	return newGrant(a, claims), nil
+	return grant, claims, nil
 }
 
-// examine returns what a token says, nil when there is none and none is needed.
+// enter takes a permit of the address for an attempt to call.
+func (g *Guard) enter(address string) (*Grant, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	limits := g.cfg.Address
+	if address == "" {
+		limits = Limits{}
+	}
+	grant := &Grant{guard: g}
+	if err := g.take(grant, "address", address, limits); err != nil {
+		return nil, err
+	}
+	return grant, nil
+}
+
+// examine returns the claims of a token. They are empty if there is no token and none is needed.
 func (g *Guard) examine(ctx context.Context, token string) (*Claims, error) {
 	switch {
 	case !g.cfg.wantsTokens(), token == "" && g.cfg.Optional:
-		return nil, nil
+		return &Claims{}, nil
 	case token == "":
 		return nil, errNoToken
 	}
 	return g.verifier.verify(ctx, token, g.cfg.Now())
 }
 
-var (
-	errUnread  = errors.New("it was not read")
-	errNoToken = errors.New("there is none")
-	errUsed    = errors.New("it was used before")
-	errCrowded = errors.New("access: too many tokens or quotas to remember another one")
-)
+// admit turns an attempt into a call: it uses the token and takes a permit of the tenant and of
+// the subject. problem is the error of the token.
+func (g *Guard) admit(grant *Grant, c *Claims, problem error) (err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	defer func() {
+		if err != nil {
+			grant.giveBack()
+		}
+	}()
+	once := problem == nil && c.ID != "" && !g.cfg.Reuse
+	if once {
+		problem = g.unused(c)
+	}
+	if problem != nil {
+		return g.unauthorized(problem)
+	}
+	limits, own := g.cfg.Tenants[c.Tenant]
+	if !own {
+		limits = g.cfg.Tenant
+	}
+	if err := g.take(grant, "tenant", c.Tenant, limits); err != nil {
+		return err
+	}
+	if err := g.take(grant, "subject", c.subjectKey(), c.Limits); err != nil {
+		return err
+	}
+	if once {
+		grant.token = idOf(c)
+		g.seen.add(grant.token, c.Expiry.Add(g.cfg.Skew))
+	}
+	grant.admit(c)
+	g.stats.Admitted++
+	g.stats.Running++
+	return nil
+}
 
-// Stats returns the counters.
+// unused returns an error if the token was used up before, or cannot be remembered.
+func (g *Guard) unused(c *Claims) error {
+	switch {
+	case g.seen.uses(idOf(c), g.cfg.Now()) >= c.uses():
+		return errUsed
+	case g.seen.full(idOf(c)):
+		return errCrowded
+	}
+	return nil
+}
+
+// take takes a permit of a quota for the grant.
+func (g *Guard) take(grant *Grant, of, key string, l Limits) error {
+	now := g.cfg.Now()
+	q, err := g.quotas.get(of, key, l, now)
+	if err != nil {
+		return g.crowded()
+	}
+	if d := q.take(now); d != nil {
+		g.quotas.forget(q, now)
+		return g.limited(d)
+	}
+	grant.quotas[grant.held] = q
+	grant.held++
+	return nil
+}
+
+// Stats returns a copy of the counters.
 func (g *Guard) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.stats
 	s.Denied = maps.Clone(s.Denied)
-	s.Quotas, s.Seen = len(g.meters), len(g.seen.ids)
+	s.Quotas, s.Seen = len(g.quotas.byKey), len(g.seen.ids)
 	return s
 }
+
+var (
+	errLoad    = errors.New("access: the machine is overloaded")
+	errCrowded = errors.New("access: too many used tokens or quotas to remember another one")
+	errNoToken = errors.New("access: there is no token")
+	errUsed    = errors.New("access: the token was used before")
+)

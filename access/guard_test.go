@@ -213,7 +213,7 @@ func TestBadTokens(t *testing.T) {
 				_, err := g.Check(t.Context(), from("192.0.2.1", tt.token))
 				r := refused(t, err, transport.ReasonUnauthorized)
 				if !strings.Contains(r.Text(), tt.words) {
-					t.Errorf("the caller is told %q", r.Text())
+					t.Errorf("the message to the caller is %q", r.Text())
 				}
 				if tt.token != "" && len(tt.token) > 20 && strings.Contains(err.Error(), tt.token[len(tt.token)-20:]) {
 					t.Errorf("the error holds the token: %v", err)
@@ -280,6 +280,44 @@ func TestTokenIsUsedOnce(t *testing.T) {
 	}
 	if s := g.Stats(); s.Seen != 1 {
 		t.Errorf("%d used tokens are remembered; those that expired should not be", s.Seen)
+	}
+}
+
+// TestTokenOfConnections is good for as many connections as it says, whoever else shows its id, and
+// not after it has expired.
+func TestTokenOfConnections(t *testing.T) {
+	c := newClock()
+	g := guard(t, c, Config{Secrets: [][]byte{secret}, SeenMax: 1})
+	tok := token(t, c, func(cl *Claims) { cl.Connections = 3 })
+	for i := range 4 {
+		grant, err := g.Check(t.Context(), from("192.0.2.1", tok))
+		if i == 3 {
+			if r := refused(t, err, transport.ReasonUnauthorized); !strings.Contains(r.Text(), "used before") {
+				t.Errorf("connection %d: %q", i+1, r.Text())
+			}
+			break
+		}
+		if err != nil {
+			t.Fatalf("connection %d: %v", i+1, err)
+		}
+		if i == 1 { // the gateway did not take it: it does not count
+			grant.unuse()
+			grant.Release()
+			if grant, err = g.Check(t.Context(), from("192.0.2.1", tok)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		grant.Release()
+	}
+	c.pass(2 * time.Minute)
+	_, err := g.Check(t.Context(), from("192.0.2.1", tok))
+	if r := refused(t, err, transport.ReasonUnauthorized); !strings.Contains(r.Text(), "expired") {
+		t.Errorf("after its end: %q", r.Text())
+	}
+	for _, n := range []int{-1, 101} {
+		if _, err := Mint(secret, Claims{ID: "x", Expiry: c.in(time.Minute), Connections: n}); err == nil {
+			t.Errorf("a token for %d connections was made", n)
+		}
 	}
 }
 
@@ -386,7 +424,8 @@ func TestMintRefuses(t *testing.T) {
 	}
 }
 
-// FuzzCheck shows a guard anything as a token. Nothing but what was minted is let in, and nothing is kept of it.
+// FuzzCheck gives a guard any text as a token. The guard admits only tokens that were minted, and
+// keeps nothing of the others.
 func FuzzCheck(f *testing.F) {
 	c := newClock()
 	good, err := Mint(secret, Claims{ID: "a", Expiry: c.in(time.Minute), Tools: []string{"x"}, Limits: Limits{Calls: 1}})

@@ -19,33 +19,38 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// JWKSConfig says where public keys of token issuers are.
+// JWKSConfig says where to fetch the public keys of token issuers. A zero field takes its default.
 type JWKSConfig struct {
-	URL    string       // https, or http on this machine
-	Client *http.Client // nil: one that goes to URL alone; it follows no redirects and no proxy settings
-	// Refresh is after how long the set is fetched again: 10 min. A token with an unknown kid fetches it at once, at
-	// most every Pause.
+	// URL is an https address, or an http address of this machine.
+	URL string
+	// Client fetches the set. The default follows no redirects and no proxy settings.
+	Client *http.Client
+	// Refresh is the age at which the set is fetched again: default 10 min. A token with an unknown
+	// kid fetches it at once, but Pause still applies.
 	Refresh time.Duration
-	Pause   time.Duration // between two fetches, also after one that failed: 15 s
-	Timeout time.Duration // of a fetch: 5 s
-	// Stale is how long keys are used on that cannot be fetched anew: 6 h.
+	// Pause is the least time between two fetches, also after a failed one: default 15 s.
+	Pause time.Duration
+	// Timeout bounds one fetch: default 5 s.
+	Timeout time.Duration
+	// Stale is the age at which keys expire that could not be fetched again: default 6 h.
 	Stale time.Duration
 }
 
-// Limits of a key set.
 const (
 	setBytesMax = 256 << 10
 	setKeysMax  = 100
-	keysPerTry  = 8 // that one token without a kid is tried with
+	keysPerTry  = 8 // how many keys a token without a kid is tried with
 	rsaBitsMin  = 2048
 	rsaBitsMax  = 8192
 )
 
-// JWKS is a set of public keys (RFC 7517) that is fetched when it is needed, and kept. Keys that rotate are found by
-// their kid. Safe for concurrent use; it starts no goroutine.
+// JWKS is a set of public keys (RFC 7517). A token that needs the set fetches it, and the set keeps
+// the keys. It uses RSA keys of 2,048 to 8,192 bits (RS256), P-256 keys (ES256) and Ed25519 keys
+// (EdDSA), and ignores all others. It reads at most 256 KiB and 100 keys. It is safe for concurrent
+// use and starts no goroutine.
 type JWKS struct {
 	cfg   JWKSConfig
-	fetch chan struct{} // holds a token while nobody fetches
+	fetch chan struct{} // holds one value while nobody fetches
 
 	mu      sync.Mutex
 	known   []publicKey
@@ -54,7 +59,7 @@ type JWKS struct {
 	problem error     // of the last fetch
 }
 
-// publicKey is a key with the only algorithm it is used for.
+// publicKey is a key and the one algorithm that it verifies.
 type publicKey struct {
 	kid       string
 	algorithm jose.SignatureAlgorithm
@@ -65,11 +70,11 @@ func publicAlgorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
 }
 
-// NewJWKS checks cfg. Nothing is fetched yet.
+// NewJWKS returns a key set, or an error if cfg.URL cannot be used. It fetches nothing yet.
 func NewJWKS(cfg JWKSConfig) (*JWKS, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !onThisMachine(u)) {
-		return nil, errors.New("access: new key set: the URL must be https://..., or http://... on this machine")
+		return nil, errors.New("access: new key set: want a URL of the form https://..., or http://... on this machine")
 	}
 	for _, d := range []struct {
 		field *time.Duration
@@ -96,8 +101,9 @@ func onThisMachine(u *url.URL) bool {
 	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// keys are those of an algorithm that may have signed a token with this kid, which may be empty. Who finds keys that
-// should be fetched anew while somebody does so already goes on with those.
+// keys returns the keys that may have signed a token with this algorithm and kid, which may be "".
+// It fetches the set if that is due. While another goroutine fetches, it uses the known keys, and
+// waits only if none of them fits.
 func (s *JWKS) keys(ctx context.Context, a jose.SignatureAlgorithm, kid string, now time.Time) ([]any, error) {
 	found, due, err := s.look(a, kid, now)
 	if !due {
@@ -112,18 +118,18 @@ func (s *JWKS) keys(ctx context.Context, a jose.SignatureAlgorithm, kid string, 
 		select {
 		case <-s.fetch:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the key set: %w", ctx.Err())
+			return nil, fmt.Errorf("access: wait for key set: %w", ctx.Err())
 		}
 	}
 	defer func() { s.fetch <- struct{}{} }()
-	if found, due, err = s.look(a, kid, now); due { // nobody fetched it meanwhile
+	if found, due, err = s.look(a, kid, now); due { // nobody has fetched it meanwhile
 		s.update(ctx, now)
 		found, _, err = s.look(a, kid, now)
 	}
 	return found, err
 }
 
-// look returns what is known, and whether the set should be fetched first.
+// look returns the known keys that fit, and whether a fetch is due.
 func (s *JWKS) look(a jose.SignatureAlgorithm, kid string, now time.Time) (found []any, due bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,16 +146,16 @@ func (s *JWKS) look(a jose.SignatureAlgorithm, kid string, now time.Time) (found
 		}
 	}
 	if len(found) == 0 {
-		return nil, !paused, errors.New("its kid is none of the key set")
+		return nil, !paused, errors.New("access: the kid of the token is not in the key set")
 	}
 	return found, due, nil
 }
 
-// errNoKeys says that it is not the token's fault.
-var errNoKeys = errors.New("the key set cannot be had")
+// errNoKeys reports that there are no keys to verify with, whatever the token is.
+var errNoKeys = errors.New("access: there is no key set")
 
-// update fetches the set, even if whoever needs it leaves meanwhile: callers that come and go must not make it fetch
-// over and over. When that fails the keys there are stay.
+// update fetches the set. If that fails it keeps the known keys. The fetch goes on if ctx is
+// cancelled: callers who leave early must not cause one fetch after another.
 func (s *JWKS) update(ctx context.Context, now time.Time) {
 	keys, err := s.get(context.WithoutCancel(ctx))
 	s.mu.Lock()
@@ -183,10 +189,10 @@ func (s *JWKS) get(ctx context.Context) ([]publicKey, error) {
 	return parseSet(b)
 }
 
-// parseSet reads a key set. Keys that are of no use to us, secrets among them, are left out.
+// parseSet reads a key set and skips keys that verify none of the algorithms, such as secrets.
 func parseSet(b []byte) ([]publicKey, error) {
 	if len(b) > setBytesMax {
-		return nil, fmt.Errorf("access: read key set: it has more than %d bytes", setBytesMax)
+		return nil, fmt.Errorf("access: read key set: more than %d bytes", setBytesMax)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -195,7 +201,7 @@ func parseSet(b []byte) ([]publicKey, error) {
 		return nil, fmt.Errorf("access: read key set: %w", err)
 	}
 	if len(set.Keys) > setKeysMax {
-		return nil, fmt.Errorf("access: read key set: it has %d keys; at most %d are taken", len(set.Keys), setKeysMax)
+		return nil, fmt.Errorf("access: read key set: %d keys, want at most %d", len(set.Keys), setKeysMax)
 	}
 	var keys []publicKey
 	for _, raw := range set.Keys {
@@ -209,12 +215,12 @@ func parseSet(b []byte) ([]publicKey, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("access: read key set: it has no public key for RS256, ES256 or EdDSA")
+		return nil, errors.New("access: read key set: no public key for RS256, ES256 or EdDSA")
 	}
 	return keys, nil
 }
 
-// algorithmOf is the only algorithm a public key is used for, "" for what is no public key of ours.
+// algorithmOf returns the algorithm that a public key verifies, "" for a key that is not used.
 func algorithmOf(key any) jose.SignatureAlgorithm {
 	switch k := key.(type) {
 	case *rsa.PublicKey:

@@ -117,8 +117,8 @@ func TestJWKS(t *testing.T) {
 	}
 }
 
-// TestKeyConfusion signs with what is public: with the key set's key as if it were a secret, and with a secret that
-// the key set brings.
+// TestKeyConfusion signs with what is public: with the key set's key as if it were a secret, and
+// with a secret that the key set brings.
 func TestKeyConfusion(t *testing.T) {
 	c, is := newClock(), newIssuer(t)
 	key := is.key(jose.RS256, "k")
@@ -168,8 +168,8 @@ func TestKeyConfusion(t *testing.T) {
 	}
 }
 
-// TestKeysRotate: a new kid fetches the set at once, but not more often than every Pause; a key that was taken out is
-// good until the set is fetched again.
+// TestKeysRotate: a new kid fetches the set at once, but not more often than every Pause; a key
+// that was taken out is good until the set is fetched again.
 func TestKeysRotate(t *testing.T) {
 	c, is := newClock(), newIssuer(t)
 	old := is.key(jose.ES256, "old")
@@ -207,8 +207,8 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// TestKeysCannotBeHad: nobody is let in without keys, keys that are there are used on for a while, and it is not the
-// token's fault.
+// TestKeysCannotBeHad: nobody is let in without keys, keys that are there are used on for a while,
+// and it is not the token's fault.
 func TestKeysCannotBeHad(t *testing.T) {
 	for name, breakIt := range map[string]func(*issuer){
 		"500":      func(is *issuer) { is.status = http.StatusInternalServerError },

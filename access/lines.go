@@ -10,18 +10,20 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// Lines are a gateway's lines behind a guard: what any door is given in place of the gateway itself. A call is taken
-// when the machine has room, the guard grants it and the gateway agrees; it ends when the time of its token is over, or
-// the bytes of its address, tenant or subject are spent. The gateway's hooks find the grant with GrantOf.
+// Lines are the lines of a gateway behind a guard. Endpoints use them in place of the gateway's
+// own. A call begins if the machine is not overloaded, the guard grants the call and the gateway
+// accepts it. It ends early when Grant.CallMax is over, or when its address, tenant or subject has
+// no bytes left. GrantOf returns the grant in the gateway's hooks. Lines are safe for concurrent
+// use.
 type Lines struct {
 	inner transport.Lines
 	guard *Guard
 }
 
-// NewLines puts a guard before lines.
+// NewLines returns inner behind a guard.
 func NewLines(inner transport.Lines, g *Guard) *Lines { return &Lines{inner: inner, guard: g} }
 
-// Take begins a handshake unless the machine has too much to do.
+// Take begins a handshake, or returns a *transport.Refused while Guard.Ready does.
 func (l *Lines) Take(h transport.Handshake) (transport.Line, error) {
 	if err := l.guard.Ready(); err != nil {
 		return nil, err
@@ -33,26 +35,52 @@ func (l *Lines) Take(h transport.Handshake) (transport.Line, error) {
 	return &line{inner: inner, guard: l.guard}, nil
 }
 
-// line is a line behind a guard.
+// line is one line behind a guard.
 type line struct {
 	inner transport.Line
 	guard *Guard
 
-	mu    sync.Mutex
-	grant *Grant          // nil until a Check went well
-	hello transport.Hello // what was granted
+	mu       sync.Mutex
+	grant    *Grant          // nil until Check or Admit has succeeded
+	admitted *Claims         // of a grant that only Admit gave; nil after Check
+	hello    transport.Hello // as Check left it
 }
 
-// Check asks the guard, then the gateway. A token whose call the gateway does not take can be used again.
-func (l *line) Check(ctx context.Context, h *transport.Hello) error {
+// Admit checks the hello with the guard alone: see [transport.Admit]. Check with the same hello, then
+// with all its settings, must follow.
+func (l *line) Admit(ctx context.Context, h *transport.Hello) (until time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.grant != nil {
-		return errors.New("access: check: this line has its grant")
+		return time.Time{}, errHasGrant
 	}
-	grant, err := l.guard.Check(ctx, h)
+	grant, claims, err := l.guard.check(ctx, h)
 	if err != nil {
-		return err
+		return time.Time{}, err
+	}
+	l.grant, l.admitted = grant, claims
+	return claims.Expiry, nil
+}
+
+var errHasGrant = errors.New("access: check: the line already has a grant")
+
+// Check checks the hello with the guard, then with the gateway. If the gateway refuses the call,
+// its token stays unused.
+func (l *line) Check(ctx context.Context, h *transport.Hello) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	grant, err := l.grant, error(nil)
+	switch {
+	case l.admitted != nil:
+		h.Token = ""
+		l.admitted.prescribe(h)
+		l.grant, l.admitted = nil, nil
+	case grant != nil:
+		return errHasGrant
+	default:
+		if grant, err = l.guard.Check(ctx, h); err != nil {
+			return err
+		}
 	}
 	if err := l.inner.Check(context.WithValue(ctx, grantKey{}, grant), h); err != nil {
 		grant.unuse()
@@ -63,12 +91,12 @@ func (l *line) Check(ctx context.Context, h *transport.Hello) error {
 	return nil
 }
 
-// granted returns what was granted, asking now if nobody did.
+// granted returns the grant and its hello. It calls Check if the endpoint did not.
 func (l *line) granted(ctx context.Context, h transport.Hello) (*Grant, transport.Hello, error) {
 	l.mu.Lock()
-	grant := l.grant
+	checked := l.grant != nil && l.admitted == nil
 	l.mu.Unlock()
-	if grant == nil {
+	if !checked {
 		if err := l.Check(ctx, &h); err != nil {
 			return nil, h, err
 		}
@@ -78,16 +106,12 @@ func (l *line) granted(ctx context.Context, h transport.Hello) (*Grant, transpor
 	return l.grant, l.hello, nil
 }
 
-// Call runs the call as it was granted.
+// Call runs the call with the hello and the limits of its grant.
 func (l *line) Call(ctx context.Context, p transport.Peer) error {
 	grant, hello, err := l.granted(ctx, p.Hello())
 	if err != nil {
-		reason, text := transport.ReasonBadHello, err.Error()
-		var refused *transport.Refused
-		if errors.As(err, &refused) {
-			reason, text = refused.Reason, refused.Text()
-		}
-		_ = p.Close(reason, text)
+		refusal := transport.Refusal(ctx, err)
+		_ = p.Close(refusal.Reason, refusal.Message)
 		return fmt.Errorf("access: call: %w", err)
 	}
 	defer grant.Release()
@@ -98,11 +122,14 @@ func (l *line) Call(ctx context.Context, p transport.Peer) error {
 	return l.inner.Call(context.WithValue(ctx, grantKey{}, grant), &peer{Peer: p, hello: hello, grant: grant})
 }
 
-// Release gives the line back, and the grant.
+// Release gives back the line and the grant.
 func (l *line) Release() {
 	l.inner.Release()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.admitted != nil { // no call began with the token
+		l.grant.unuse()
+	}
 	if l.grant != nil {
 		l.grant.Release()
 	}
@@ -110,23 +137,23 @@ func (l *line) Release() {
 
 type grantKey struct{}
 
-// GrantOf is the grant of the call whose context this is, nil when no guard was asked.
+// GrantOf returns the grant of the call that ctx belongs to, nil if the call did not pass a guard.
 func GrantOf(ctx context.Context) *Grant {
 	g, _ := ctx.Value(grantKey{}).(*Grant)
 	return g
 }
 
-// peer is a far end whose hello is what was granted, and whose audio is counted.
+// peer is the peer of a granted call. It counts the audio that passes.
 type peer struct {
 	transport.Peer
 	hello transport.Hello
 	grant *Grant
 }
 
-// Hello is what was granted, without the token.
+// Hello returns the hello as Check left it, without the token.
 func (p *peer) Hello() transport.Hello { return p.hello }
 
-// Recv counts audio from the far end.
+// Recv counts audio from the peer.
 func (p *peer) Recv(ctx context.Context, ev *transport.Event) error {
 	err := p.Peer.Recv(ctx, ev)
 	if err == nil && ev.Kind == transport.EventAudio {
@@ -135,13 +162,13 @@ func (p *peer) Recv(ctx context.Context, ev *transport.Event) error {
 	return err
 }
 
-// SendAudio counts audio for the far end.
+// SendAudio counts audio to the peer.
 func (p *peer) SendAudio(ctx context.Context, generation uint64, pcm []int16) error {
 	p.spend(len(pcm))
 	return p.Peer.SendAudio(ctx, generation, pcm)
 }
 
-// spend counts samples as 16-bit PCM, whatever the wire makes of them, and ends the call when there are none left.
+// spend counts samples as 16-bit PCM, whatever codec carries them, and ends the call at the limit.
 func (p *peer) spend(samples int) {
 	if !p.grant.Spend(2 * samples) {
 		_ = p.Peer.Close(transport.ReasonLimit, "The bytes of this minute are used up.")

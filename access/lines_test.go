@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -47,14 +48,14 @@ func open(t *testing.T, cfg access.Config) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := ws.New(ws.Config{Lines: access.NewLines(gw.Lines(), guard),
+	endpoint, err := ws.New(ws.Config{Lines: access.NewLines(gw.Lines(), guard),
 		Offer: transport.Offer{Instructions: []string{"sales", "support"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(door)
+	server := httptest.NewServer(endpoint)
 	t.Cleanup(func() {
-		_ = door.Close()
+		_ = endpoint.Close()
 		_ = gw.Close()
 		server.Close()
 		_ = model.Close()
@@ -124,7 +125,7 @@ func heard(t *testing.T, r wsclient.Report, said audio.PCM) {
 	}
 }
 
-// TestRefusals calls a door with every kind of token that is not good, where it may be carried.
+// TestRefusals calls an endpoint with every kind of invalid token, in each place for tokens.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	p := open(t, access.Config{Secrets: [][]byte{secret}, Tenant: access.Limits{Calls: 1}})
@@ -182,7 +183,8 @@ func TestGrantEndsTheCall(t *testing.T) {
 	}
 }
 
-// TestGatewaySeesTheGrant: what the token says is what the call asks for, and the token goes no further.
+// TestGatewaySeesTheGrant: what the token says is what the call asks for, and the token goes no
+// further.
 func TestGatewaySeesTheGrant(t *testing.T) {
 	t.Parallel()
 	g, err := access.New(access.Config{Secrets: [][]byte{secret}})
@@ -252,6 +254,39 @@ func TestTokenOfACallThatWasNotTaken(t *testing.T) {
 	}
 }
 
+// TestCallThatIsRefused closes the peer of a call that no endpoint checked. It sends the text of a
+// refusal, but not that of an error inside the gateway.
+func TestCallThatIsRefused(t *testing.T) {
+	t.Parallel()
+	g, err := access.New(access.Config{Secrets: [][]byte{secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		refuse error
+		reason transport.Reason
+		text   string
+	}{
+		{&transport.Refused{Reason: transport.ReasonBusy}, transport.ReasonBusy, transport.ReasonBusy.Message()},
+		{&transport.Refused{Reason: transport.ReasonLimit, Message: "Two calls."}, transport.ReasonLimit, "Two calls."},
+		{&transport.FieldError{Event: "hello", Field: "model"}, transport.ReasonBadHello, "model"},
+		{errors.New("no such file"), transport.ReasonInternal, transport.ReasonInternal.Message()},
+	} {
+		l, err := access.NewLines(&gateway{refuse: c.refuse}, g).Take(transport.Handshake{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		far := &far{hello: hello(mint(t, access.Claims{ID: fmt.Sprint(i)}))}
+		if err := l.Call(t.Context(), far); !errors.Is(err, c.refuse) {
+			t.Errorf("refused by %v, the call returned %v", c.refuse, err)
+		}
+		if far.reason != c.reason || !strings.Contains(far.text, c.text) {
+			t.Errorf("refused by %v, the peer was sent %s %q", c.refuse, far.reason, far.text)
+		}
+		l.Release()
+	}
+}
+
 // gateway takes every call and looks at it.
 type gateway struct {
 	refuse         error         // of Check
@@ -273,7 +308,76 @@ func (g *gateway) Call(ctx context.Context, p transport.Peer) error {
 // far is a far end that says nothing.
 type far struct {
 	transport.Peer
-	hello transport.Hello
+	hello  transport.Hello
+	reason transport.Reason // of Close
+	text   string
 }
 
 func (f *far) Hello() transport.Hello { return f.hello }
+
+func (f *far) Close(reason transport.Reason, text string) error {
+	f.reason, f.text = reason, text
+	return nil
+}
+
+// lineOf takes a line of lines that accept every call, behind a guard.
+func lineOf(t *testing.T, g *access.Guard) transport.Line {
+	t.Helper()
+	l, err := access.NewLines(welcoming{}, g).Take(transport.Handshake{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// welcoming are lines that accept every call.
+type welcoming struct{}
+
+func (welcoming) Take(transport.Handshake) (transport.Line, error) { return welcoming{}, nil }
+func (welcoming) Check(context.Context, *transport.Hello) error    { return nil }
+func (welcoming) Call(context.Context, transport.Peer) error       { return nil }
+func (welcoming) Release()                                         {}
+
+// TestAdmit admits a caller before the settings of the call are known. The token is used up by the
+// Check that follows, and is as new without one.
+func TestAdmit(t *testing.T) {
+	guard, err := access.New(access.Config{Secrets: [][]byte{secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := mint(t, access.Claims{ID: "1", Language: "de-DE"})
+	admit := func(l transport.Line) (transport.Hello, error) {
+		h := hello(token)
+		until, err := transport.Admit(t.Context(), l, &h)
+		if err == nil && (h.Token != "" || time.Until(until) > time.Minute || time.Until(until) < 50*time.Second) {
+			t.Errorf("admitted until %v, the token is %q", until, h.Token)
+		}
+		return h, err
+	}
+	first := lineOf(t, guard)
+	if _, err := admit(first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admit(lineOf(t, guard)); err == nil {
+		t.Error("a token that admits somebody admits another")
+	}
+	first.Release()
+	second := lineOf(t, guard)
+	h, err := admit(second)
+	if err != nil {
+		t.Fatalf("a token whose call never began is refused: %v", err)
+	}
+	if err := second.Check(t.Context(), &h); err != nil || h.Language != "de-DE" {
+		t.Errorf("Check = %v, the language is %q", err, h.Language)
+	}
+	if err := second.Check(t.Context(), &h); err == nil {
+		t.Error("a line is checked twice")
+	}
+	second.Release()
+	if _, err := admit(lineOf(t, guard)); err == nil {
+		t.Error("a used token admits")
+	}
+	if n := guard.Stats().Running; n != 0 {
+		t.Errorf("%d grants were not released", n)
+	}
+}

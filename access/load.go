@@ -8,45 +8,45 @@ import (
 	"time"
 )
 
-// LoadConfig says when a machine has too much to do for another call.
+// LoadConfig says when a machine is overloaded. A zero field takes its default.
 type LoadConfig struct {
-	// CPUMax is the share of the processors the process may use (GOMAXPROCS) that is too much: 0.85; more than 1 means
-	// never.
+	// CPUMax is the highest share of GOMAXPROCS processors that the process may use: default 0.85.
+	// More than 1 disables the check.
 	CPUMax float64
-	// LateMax is how late timers may be: 100 ms, five frames.
+	// LateMax is how late a timer may be: default 100 ms.
 	LateMax time.Duration
-	// Every is how often both are looked at: 250 ms.
+	// Every is the time between two readings: default 250 ms, at least 10 ms.
 	Every time.Duration
-	// CPU is the processor time that the process has used since it began: what the system says.
+	// CPU returns the processor time that the process has used. The default asks the operating
+	// system.
 	CPU func() time.Duration
 }
 
-// Load watches how busy the process is. One that is too busy refuses calls that come so that those it has go on well.
-// It becomes high after four looks in a row that found too much, and low after eight in a row that found less than
-// nine tenths of that. Safe for concurrent use.
+// Load measures whether the process is overloaded, so that a Guard can refuse new calls before
+// running ones suffer. It is high after four readings in a row above CPUMax or LateMax, and low
+// again after eight in a row below nine tenths of both. It is safe for concurrent use.
 type Load struct {
 	cfg  LoadConfig
 	high atomic.Bool
-	late atomic.Int64 // the latest that was noted since the last look
-	last atomic.Pointer[Reading]
+	late atomic.Int64 // the highest lateness since the last reading
 
-	// of Run alone
-	above, below int
+	above, below int // readings in a row; used by Run alone
 }
 
-// Reading is what one look found.
-type Reading struct {
-	CPU  float64       // share of the processors
-	Late time.Duration // of the latest timer
+// reading is one measurement.
+type reading struct {
+	cpu  float64       // share of the processors
+	late time.Duration // highest lateness
 }
 
 const (
-	looksToHigh = 4
-	looksToLow  = 8
-	lowShare    = 0.9
+	readingsToHigh = 4
+	readingsToLow  = 8
+	lowShare       = 0.9
 )
 
-// NewLoad checks cfg. Until Run runs nothing is high.
+// NewLoad returns a Load, or an error if a field of cfg is out of range. It is low until Run has
+// measured otherwise.
 func NewLoad(cfg LoadConfig) (*Load, error) {
 	if cfg.CPUMax == 0 {
 		cfg.CPUMax = 0.85
@@ -61,13 +61,13 @@ func NewLoad(cfg LoadConfig) (*Load, error) {
 		cfg.CPU = processTime
 	}
 	if cfg.CPUMax < 0 || cfg.LateMax < 0 || cfg.Every < 10*time.Millisecond {
-		return nil, fmt.Errorf("access: new load: CPUMax %v, LateMax %v, Every %v; they must be positive, Every 10ms",
-			cfg.CPUMax, cfg.LateMax, cfg.Every)
+		return nil, fmt.Errorf("access: new load: CPUMax is %v, LateMax %v, Every %v; want positive values, Every at "+
+			"least 10ms", cfg.CPUMax, cfg.LateMax, cfg.Every)
 	}
 	return &Load{cfg: cfg}, nil
 }
 
-// Run looks until ctx is done. One goroutine calls it.
+// Run measures until ctx is done; then the load is low. At most one goroutine may call it.
 func (l *Load) Run(ctx context.Context) {
 	tick := time.NewTicker(l.cfg.Every)
 	defer tick.Stop()
@@ -77,7 +77,7 @@ func (l *Load) Run(ctx context.Context) {
 		case due := <-tick.C:
 			now, used := time.Now(), l.cfg.CPU()
 			l.Late(now.Sub(due))
-			l.look(Reading{CPU: share(used-cpu, now.Sub(before)), Late: time.Duration(l.late.Swap(0))})
+			l.judge(reading{cpu: share(used-cpu, now.Sub(before)), late: time.Duration(l.late.Swap(0))})
 			before, cpu = now, used
 		case <-ctx.Done():
 			l.high.Store(false)
@@ -86,7 +86,7 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// share is what part of the processors was used.
+// share returns the used share of the processors.
 func share(used, elapsed time.Duration) float64 {
 	if elapsed <= 0 {
 		return 0
@@ -94,7 +94,7 @@ func share(used, elapsed time.Duration) float64 {
 	return float64(used) / float64(elapsed) / float64(runtime.GOMAXPROCS(0))
 }
 
-// Late notes that something with a time came so late. Run notes its own ticks.
+// Late records that a timer fired d after its time. Run records the lateness of its own ticker.
 func (l *Load) Late(d time.Duration) {
 	for {
 		old := l.late.Load()
@@ -104,35 +104,23 @@ func (l *Load) Late(d time.Duration) {
 	}
 }
 
-// look judges a reading.
-func (l *Load) look(r Reading) {
-	l.last.Store(&r)
-	if r.CPU > l.cfg.CPUMax || r.Late > l.cfg.LateMax {
+// judge updates high after a reading.
+func (l *Load) judge(r reading) {
+	if r.cpu > l.cfg.CPUMax || r.late > l.cfg.LateMax {
 		l.above, l.below = l.above+1, 0
-	} else if r.CPU < lowShare*l.cfg.CPUMax && r.Late < time.Duration(lowShare*float64(l.cfg.LateMax)) {
+	} else if r.cpu < lowShare*l.cfg.CPUMax && r.late < time.Duration(lowShare*float64(l.cfg.LateMax)) {
 		l.above, l.below = 0, l.below+1
 	} else {
 		l.above, l.below = 0, 0
 	}
-	if l.above >= looksToHigh {
+	if l.above >= readingsToHigh {
 		l.high.Store(true)
-	} else if l.below >= looksToLow {
+	} else if l.below >= readingsToLow {
 		l.high.Store(false)
 	}
 }
 
-// High reports whether the machine has too much to do for another call.
-func (l *Load) High() bool { return l.high.Load() }
-
-// RetryAfter is when it can be low again at the earliest, in whole seconds.
-func (l *Load) RetryAfter() time.Duration {
-	return (looksToLow*l.cfg.Every + time.Second - 1).Truncate(time.Second)
-}
-
-// Last is the last reading; zero before the first.
-func (l *Load) Last() Reading {
-	if r := l.last.Load(); r != nil {
-		return *r
-	}
-	return Reading{}
+// retryAfter returns the least time until a high load can be low again, rounded up to seconds.
+func (l *Load) retryAfter() time.Duration {
+	return (readingsToLow*l.cfg.Every + time.Second - 1).Truncate(time.Second)
 }

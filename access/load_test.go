@@ -12,10 +12,10 @@ import (
 )
 
 func TestLoad(t *testing.T) {
-	calm, cpu, late := Reading{}, Reading{CPU: 0.9}, Reading{Late: 110 * time.Millisecond}
-	between := Reading{CPU: 0.8}
-	repeat := func(r Reading, n int) []Reading {
-		var out []Reading
+	calm, cpu, late := reading{}, reading{cpu: 0.9}, reading{late: 110 * time.Millisecond}
+	between := reading{cpu: 0.8}
+	repeat := func(r reading, n int) []reading {
+		var out []reading
 		for range n {
 			out = append(out, r)
 		}
@@ -23,19 +23,19 @@ func TestLoad(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		looks [][]Reading
+		looks [][]reading
 		high  bool
 	}{
 		{"nothing", nil, false},
-		{"a moment", [][]Reading{repeat(cpu, 3)}, false},
-		{"processors", [][]Reading{repeat(cpu, 4)}, true},
-		{"timers", [][]Reading{repeat(late, 4)}, true},
-		{"one, then the other", [][]Reading{repeat(cpu, 2), repeat(late, 2)}, true},
-		{"off and on", [][]Reading{repeat(cpu, 3), repeat(calm, 1), repeat(cpu, 3)}, false},
-		{"not low yet", [][]Reading{repeat(cpu, 4), repeat(calm, 7)}, true},
-		{"low again", [][]Reading{repeat(cpu, 4), repeat(calm, 8)}, false},
-		{"just below is not low", [][]Reading{repeat(cpu, 4), repeat(between, 100)}, true},
-		{"just below is not high", [][]Reading{repeat(between, 100)}, false},
+		{"a moment", [][]reading{repeat(cpu, 3)}, false},
+		{"processors", [][]reading{repeat(cpu, 4)}, true},
+		{"timers", [][]reading{repeat(late, 4)}, true},
+		{"one, then the other", [][]reading{repeat(cpu, 2), repeat(late, 2)}, true},
+		{"off and on", [][]reading{repeat(cpu, 3), repeat(calm, 1), repeat(cpu, 3)}, false},
+		{"not low yet", [][]reading{repeat(cpu, 4), repeat(calm, 7)}, true},
+		{"low again", [][]reading{repeat(cpu, 4), repeat(calm, 8)}, false},
+		{"just below is not low", [][]reading{repeat(cpu, 4), repeat(between, 100)}, true},
+		{"just below is not high", [][]reading{repeat(between, 100)}, false},
 	} {
 		l, err := NewLoad(LoadConfig{})
 		if err != nil {
@@ -43,11 +43,11 @@ func TestLoad(t *testing.T) {
 		}
 		for _, part := range tt.looks {
 			for _, r := range part {
-				l.look(r)
+				l.judge(r)
 			}
 		}
-		if l.High() != tt.high {
-			t.Errorf("%s: high is %v", tt.name, l.High())
+		if l.high.Load() != tt.high {
+			t.Errorf("%s: high is %v", tt.name, l.high.Load())
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestLoadRuns(t *testing.T) {
 		share.Store(10)
 		time.Sleep(2100 * time.Millisecond)
 		if err := g.Ready(); err != nil {
-			t.Errorf("%v; the last look found %+v", err, l.Last())
+			t.Error(err)
 		}
 		for range 5 {
 			l.Late(time.Second)

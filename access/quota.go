@@ -1,136 +1,131 @@
 package access
 
 import (
-	"github.com/voicegw/voicegw/petri"
+	"math"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// Denial is why a quota turns a call away.
-type Denial uint8
+// quota counts what one address, tenant or subject uses. The guard's mutex protects calls; the
+// limiters are safe for concurrent use, so that Grant.Spend needs no lock.
+type quota struct {
+	of     string // "address", "tenant" or "subject"
+	key    string
+	limits Limits
+	calls  int           // permits taken: calls that run, and attempts that are not decided yet
+	starts *rate.Limiter // nil: no limit
+	bytes  *rate.Limiter // nil: no limit
+}
 
-// The denials.
+func newQuota(of, key string, l Limits) *quota {
+	return &quota{of: of, key: key, limits: l, starts: perMinute(int64(l.CallsPerMinute)),
+		bytes: perMinute(l.BytesPerMinute)}
+}
+
+// perMinute returns a full bucket of n tokens that gains n tokens a minute, nil for n = 0.
+func perMinute(n int64) *rate.Limiter {
+	if n == 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(float64(n)/60), int(min(n, math.MaxInt)))
+}
+
+// untilHas returns how long the bucket needs to hold n tokens, 0 if it holds them or is nil.
+func untilHas(l *rate.Limiter, n float64, now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
+	return max(0, time.Duration((n-l.TokensAt(now))/float64(l.Limit())*float64(time.Second)))
+}
+
+// denial says which limit of a quota refused a call.
+type denial struct {
+	of, limit  string // such as "tenant", "calls"
+	retryAfter time.Duration
+}
+
 const (
-	DeniedCalls Denial = iota // as many calls run as may
-	DeniedRate                // too many calls began
-	DeniedBytes               // no bytes are left
-	DeniedToken               // the token is not good: the guard says so, no quota
+	// callsRetry is the advice after a refusal for too many calls at one time. Any of them may
+	// end at any moment, so it is a guess.
+	callsRetry = 5 * time.Second
+	// retryMin is the shortest advice.
+	retryMin = time.Second
 )
 
-// Key makes Denial a petri.Keyed.
-func (d Denial) Key() petri.Key { return petri.Key(d) }
-
-// KeyNames makes Denial a petri.Keyed.
-func (Denial) KeyNames() []string { return []string{"calls", "rate", "bytes", "token"} }
-
-// String is the word for it in counters and logs.
-func (d Denial) String() string { return d.KeyNames()[d] }
-
-// Answer is yes or no: whether bytes may be spent, whether a token is good.
-type Answer uint8
-
-// The answers.
-const (
-	No Answer = iota
-	Yes
-)
-
-// Key makes Answer a petri.Keyed.
-func (a Answer) Key() petri.Key { return petri.Key(a) }
-
-// KeyNames makes Answer a petri.Keyed.
-func (Answer) KeyNames() []string { return []string{"no", "yes"} }
-
-// counter is where calls meet one quota: its ports, which are named after it.
-type counter struct {
-	name     string
-	ask      petri.Place[petri.Unit] // in: may a call begin?
-	granted  petri.Place[petri.Unit] // out: it may, and holds a permit
-	refused  petri.Place[Denial]     // out: it may not
-	giveBack petri.Place[petri.Unit] // in: a call that held a permit is over
-	spend    petri.Place[petri.Unit] // in: may one part of the bytes be spent?
-	spent    petri.Place[Answer]     // out
-}
-
-func counterOf(name string) counter {
-	unit := func(s string) petri.Place[petri.Unit] { return petri.Place[petri.Unit](s + "_" + name) }
-	return counter{name: name, ask: unit("ask"), granted: unit("granted"), refused: petri.Place[Denial]("refused_" + name),
-		giveBack: unit("give_back"), spend: unit("spend"), spent: petri.Place[Answer]("spent_" + name)}
-}
-
-// counters are the three a call passes, in order.
-func counters() [3]counter {
-	return [3]counter{counterOf("address"), counterOf("tenant"), counterOf("subject")}
-}
-
-// Places of a quota. A permit is free or taken, never both; what was spent comes back with time.
-const (
-	callFree   petri.Place[petri.Unit] = "call_free"
-	callTaken  petri.Place[petri.Unit] = "call_taken"
-	startFree  petri.Place[petri.Unit] = "start_free"
-	startSpent petri.Place[petri.Unit] = "start_spent"
-	bytesFree  petri.Place[petri.Unit] = "bytes_free"
-	bytesSpent petri.Place[petri.Unit] = "bytes_spent"
-)
-
-// Quota is the net of one address, tenant or subject: its permits are places, and a call begins only by taking one of
-// each. name is "address", "tenant" or "subject".
-func Quota(name string, l Limits) *petri.Net { return quota(counterOf(name), l, byteParts) }
-
-// quota is Quota with as many tokens for the bytes as parts.
-func quota(c counter, l Limits, parts int) *petri.Net {
-	n := &petri.Net{
-		Name:  c.name,
-		Ports: []petri.AnyPlace{c.ask, c.granted, c.refused, c.giveBack},
-		Env:   []petri.Env{{Place: c.ask}, {Place: c.giveBack}},
-		Out:   []petri.Output{{Place: c.granted}, {Place: c.refused}},
+// take takes a permit for a call and one start. If a limit is reached it takes nothing and says
+// which. A call needs the bytes of one second to begin.
+func (q *quota) take(now time.Time) *denial {
+	if q.limits.Calls > 0 && q.calls >= q.limits.Calls {
+		return &denial{q.of, "calls", callsRetry}
 	}
-	in, read, out := petri.Arcs{c.ask}, petri.Arcs{}, petri.Arcs{c.granted}
-	release := petri.Transition{Name: "release", In: petri.Arcs{c.giveBack}}
-	var others []petri.Transition
-	if l.Calls > 0 {
-		fill(n, callFree, l.Calls)
-		in, out = append(in, callFree), append(out, callTaken)
-		release.In, release.Out = append(release.In, callTaken), petri.And(callFree)
-		others = append(others, refuse(c, callFree, DeniedCalls))
+	if wait := untilHas(q.starts, 1, now); wait > 0 {
+		return &denial{q.of, "rate", max(wait, retryMin)}
 	}
-	if l.CallsPerMinute > 0 {
-		fill(n, startFree, l.CallsPerMinute)
-		in, out = append(in, startFree), append(out, startSpent)
-		others = append(others, refuse(c, startFree, DeniedRate),
-			petri.Transition{Name: "refill_start", In: petri.Arcs{startSpent}, Out: petri.And(startFree),
-				When: petri.After(l.callGap())})
+	if wait := untilHas(q.bytes, float64(q.limits.BytesPerMinute)/60, now); wait > 0 {
+		return &denial{q.of, "bytes", max(wait, retryMin)}
 	}
-	if l.BytesPerMinute > 0 {
-		fill(n, bytesFree, parts)
-		read = append(read, bytesFree)
-		others = append(others, refuse(c, bytesFree, DeniedBytes))
-		others = append(others, spending(c)...)
-		n.Ports = append(n.Ports, c.spend, c.spent)
-		n.Env, n.Out = append(n.Env, petri.Env{Place: c.spend}), append(n.Out, petri.Output{Place: c.spent})
+	if q.starts != nil {
+		q.starts.AllowN(now, 1)
 	}
-	grant := petri.Transition{Name: "grant", In: in, Read: read, Out: petri.And(out...), Priority: 1}
-	n.Transitions = append([]petri.Transition{grant, release}, others...)
-	return n
+	q.calls++
+	return nil
 }
 
-// fill puts so many permits into a place at the start. They may rest there; what is taken or spent is no rest.
-func fill(n *petri.Net, free petri.Place[petri.Unit], count int) {
-	for range count {
-		n.Init = append(n.Init, free.Token(petri.Unit{}))
+// idle reports whether the quota is as new, so that it may be forgotten.
+func (q *quota) idle(now time.Time) bool {
+	return q.calls == 0 && untilHas(q.starts, float64(q.limits.CallsPerMinute), now) == 0 &&
+		untilHas(q.bytes, float64(q.limits.BytesPerMinute), now) == 0
+}
+
+// quotas are the quotas in use, by key. The guard's mutex protects them.
+type quotas struct {
+	max   int
+	byKey map[string]*quota
+	swept time.Time // when idle quotas were last looked for
+}
+
+// get returns the quota of a key, and creates it if it is missing. It returns errCrowded if max
+// quotas exist and all of them are in use. A quota without limits counts nothing and is not kept.
+func (s *quotas) get(of, key string, l Limits, now time.Time) (*quota, error) {
+	key = of + " " + key
+	if q := s.byKey[key]; q != nil {
+		return q, nil
 	}
-	n.Sinks = append(n.Sinks, free)
+	q := newQuota(of, key, l)
+	if l == (Limits{}) {
+		return q, nil
+	}
+	if len(s.byKey) >= s.max {
+		s.sweep(now)
+	}
+	if len(s.byKey) >= s.max {
+		return nil, errCrowded
+	}
+	s.byKey[key] = q
+	return q, nil
 }
 
-// refuse turns a call away because a permit is missing.
-func refuse(c counter, missing petri.Place[petri.Unit], why Denial) petri.Transition {
-	return petri.Transition{Name: "refuse_for_" + why.String(), In: petri.Arcs{c.ask}, Inhibit: petri.Arcs{missing},
-		Out: petri.And(c.refused.Is(why))}
+// giveBack returns the permit of one call.
+func (s *quotas) giveBack(q *quota, now time.Time) {
+	q.calls--
+	s.forget(q, now)
 }
 
-// spending takes parts of the bytes and gives them back with time.
-func spending(c counter) []petri.Transition {
-	return []petri.Transition{
-		{Name: "spend_bytes", In: petri.Arcs{c.spend, bytesFree}, Out: petri.And(bytesSpent, c.spent.Is(Yes))},
-		{Name: "find_none_left", In: petri.Arcs{c.spend}, Inhibit: petri.Arcs{bytesFree}, Out: petri.And(c.spent.Is(No))},
-		{Name: "refill_bytes", In: petri.Arcs{bytesSpent}, Out: petri.And(bytesFree), When: petri.After(byteGap)},
+// sweep forgets idle quotas, at most once in sweepPause, so that a flood of new addresses cannot
+// make it the gateway's main work.
+func (s *quotas) sweep(now time.Time) {
+	if now.Sub(s.swept) < sweepPause {
+		return
+	}
+	s.swept = now
+	for _, q := range s.byKey {
+		s.forget(q, now)
+	}
+}
+
+func (s *quotas) forget(q *quota, now time.Time) {
+	if q.idle(now) && s.byKey[q.key] == q {
+		delete(s.byKey, q.key)
 	}
 }

@@ -40,11 +40,11 @@ func TestLimits(t *testing.T) {
 	}
 	take("192.0.2.1", nil)
 	take("192.0.2.2", nil)
-	deny("192.0.2.3", nil, "tenant has no calls")
+	deny("192.0.2.3", nil, "tenant has reached its limit of calls")
 	take("192.0.2.1", one)
-	deny("192.0.2.4", one, "subject has no calls")
+	deny("192.0.2.4", one, "subject has reached its limit of calls")
 	take("192.0.2.1", big)
-	deny("192.0.2.1", big, "address has no calls")
+	deny("192.0.2.1", big, "address has reached its limit of calls")
 	for _, grant := range grants {
 		grant.Release()
 		grant.Release() // counts once
@@ -53,14 +53,14 @@ func TestLimits(t *testing.T) {
 		take("192.0.2.1", big)
 		grants[len(grants)-1].Release()
 	}
-	deny("192.0.2.1", big, "address has no rate")
+	deny("192.0.2.1", big, "address has reached its limit of rate")
 	c.pass(10 * time.Second)
 	take("192.0.2.1", big)
-	deny("192.0.2.1", big, "address has no rate")
+	deny("192.0.2.1", big, "address has reached its limit of rate")
 	grants[len(grants)-1].Release()
 	c.pass(time.Minute)
 	g.mu.Lock()
-	g.sweep(c.t)
+	g.quotas.sweep(c.t)
 	g.mu.Unlock()
 	if s := g.Stats(); s.Running != 0 || s.Quotas != 0 || s.Admitted != 8 {
 		t.Errorf("left behind: %+v", s)
@@ -214,7 +214,7 @@ func TestGuardModel(t *testing.T) {
 		}
 		c.pass(2 * time.Minute)
 		g.mu.Lock()
-		g.sweep(c.t)
+		g.quotas.sweep(c.t)
 		g.mu.Unlock()
 		if s := g.Stats(); s.Quotas != 0 {
 			rt.Fatalf("permits are stranded: %+v", s)

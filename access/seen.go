@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// seen are the tokens that were used, until they expire. The guard's mutex owns it.
+// seen holds used tokens until they expire. The guard's mutex protects it.
 type seen struct {
 	max   int
-	ids   map[tokenID]bool // false: given back, and to be forgotten when it expires
+	ids   map[tokenID]int // how often a token was used; 0: unused again, forgotten when it expires
 	queue expiries
 }
 
-// tokenID stands for issuer and jti, in a fixed size.
+// tokenID is a hash of issuer and jti.
 type tokenID [16]byte
 
 func idOf(c *Claims) tokenID {
@@ -26,10 +26,10 @@ type expiry struct {
 	id tokenID
 }
 
-// expiries is a heap: the next one to expire first.
+// expiries is a heap.Interface with the next token to expire first.
 type expiries []expiry
 
-// Len, Less, Swap, Push and Pop make it a heap.Interface.
+// Len is part of heap.Interface.
 func (e expiries) Len() int { return len(e) }
 
 // Less is part of heap.Interface.
@@ -48,28 +48,32 @@ func (e *expiries) Pop() any {
 	return last
 }
 
-// has reports whether a token was used, and forgets those that have expired.
-func (s *seen) has(id tokenID, now time.Time) bool {
+// uses returns how often a token was used. It forgets expired tokens.
+func (s *seen) uses(id tokenID, now time.Time) int {
 	for len(s.queue) > 0 && !now.Before(s.queue[0].at) {
 		delete(s.ids, heap.Pop(&s.queue).(expiry).id)
 	}
 	return s.ids[id]
 }
 
-// full reports whether no more tokens can be remembered. Then none is taken: to forget one would allow it again.
-func (s *seen) full() bool { return len(s.ids) >= s.max }
+// full reports whether there is no room for another token. The guard then refuses tokens: to forget
+// one would make it usable again. There is room for a token that is remembered already.
+func (s *seen) full(id tokenID) bool {
+	_, known := s.ids[id]
+	return !known && len(s.ids) >= s.max
+}
 
-// add remembers a token until it can be used no more.
+// add counts a use of a token, and remembers it until it expires.
 func (s *seen) add(id tokenID, until time.Time) {
 	if _, known := s.ids[id]; !known {
 		heap.Push(&s.queue, expiry{until, id})
 	}
-	s.ids[id] = true
+	s.ids[id]++
 }
 
-// giveBack lets a token be used again.
+// giveBack takes back a use of a token.
 func (s *seen) giveBack(id tokenID) {
-	if s.ids[id] {
-		s.ids[id] = false
+	if s.ids[id] > 0 {
+		s.ids[id]--
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// verifier reads tokens and says whether they are good. It holds nothing that changes but the JWKS.
+// verifier reads and verifies tokens. Only its JWKS changes.
 type verifier struct {
 	secrets  [][]byte
 	set      *JWKS // nil: none
@@ -23,20 +23,22 @@ type verifier struct {
 	lifeMax  time.Duration
 }
 
-// Errors of a token. What a caller is told of the others is only that the token is not good.
+// The errors of a token that the caller learns. Of all others the caller learns only that the token
+// is not valid.
 var (
-	errExpired = errors.New("it has expired")
-	errEarly   = errors.New("it is not valid yet")
+	errExpired = errors.New("access: the token has expired")
+	errEarly   = errors.New("access: the token is not valid yet")
 )
 
-// verify returns what a good token says at an instant. Nobody can learn from the error what a good signature would be.
+// verify returns the claims of a token that is valid at the time now. The error never contains the
+// token.
 func (v *verifier) verify(ctx context.Context, token string, now time.Time) (*Claims, error) {
 	if len(token) > transport.TokenLenMax {
-		return nil, fmt.Errorf("it has %d bytes; at most %d are possible", len(token), transport.TokenLenMax)
+		return nil, fmt.Errorf("access: the token has %d bytes, want at most %d", len(token), transport.TokenLenMax)
 	}
 	t, err := jwt.ParseSigned(token, v.algorithms()) // compact form, one signature, no "none"
 	if err != nil {
-		return nil, errors.New("it cannot be read, or no key of ours is for its algorithm")
+		return nil, errors.New("access: the token is malformed, or there is no key for its algorithm")
 	}
 	h := t.Headers[0]
 	keys, err := v.keys(ctx, h.Algorithm, h.KeyID, now)
@@ -46,17 +48,17 @@ func (v *verifier) verify(ctx context.Context, token string, now time.Time) (*Cl
 	var std jwt.Claims
 	var wire onTheWire
 	if !slices.ContainsFunc(keys, func(k any) bool { return t.Claims(k, &std, &wire) == nil }) {
-		return nil, errors.New("no key of ours fits its signature, or its claims cannot be read")
+		return nil, errors.New("access: no key verifies the signature of the token, or its claims are malformed")
 	}
 	var c Claims
 	if err := c.take(&std, &wire); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("access: read token: %w", err)
 	}
 	return &c, v.holds(&std, now)
 }
 
-// algorithms are those for which there are keys. A token of another one is not looked at, so that nobody can pass a
-// public key off as a secret.
+// algorithms returns the algorithms that there are keys for. Tokens of other algorithms are not
+// parsed, so a public key can never serve as a shared secret (RFC 8725 section 2.1).
 func (v *verifier) algorithms() []jose.SignatureAlgorithm {
 	var list []jose.SignatureAlgorithm
 	if len(v.secrets) > 0 {
@@ -68,8 +70,8 @@ func (v *verifier) algorithms() []jose.SignatureAlgorithm {
 	return list
 }
 
-// keys are those that may have signed: for HS256 the secrets alone, for the others keys of the set alone, of just this
-// algorithm. The kid is compared and used for nothing else.
+// keys returns the keys that may have signed a token: the secrets for HS256, else the keys of the
+// set that verify just this algorithm. It only compares the kid.
 func (v *verifier) keys(ctx context.Context, algorithm, kid string, now time.Time) ([]any, error) {
 	if algorithm == string(jose.HS256) {
 		var keys []any
@@ -79,22 +81,22 @@ func (v *verifier) keys(ctx context.Context, algorithm, kid string, now time.Tim
 		return keys, nil
 	}
 	if v.set == nil {
-		return nil, errors.New("there is no key set")
+		return nil, errors.New("access: there is no key set for the algorithm of the token")
 	}
 	return v.set.keys(ctx, jose.SignatureAlgorithm(algorithm), kid, now)
 }
 
-// holds checks the registered claims.
+// holds checks the registered claims at the time now.
 func (v *verifier) holds(c *jwt.Claims, now time.Time) error {
 	switch {
 	case c.Expiry == nil:
-		return errors.New("it has no exp")
+		return errors.New("access: the token has no exp")
 	case c.ID == "":
-		return errors.New("it has no jti")
+		return errors.New("access: the token has no jti")
 	case !c.Audience.Contains(v.audience):
-		return fmt.Errorf("its aud is not %q", v.audience)
+		return fmt.Errorf("access: the aud of the token is not %q", v.audience)
 	case len(v.issuers) > 0 && !slices.Contains(v.issuers, c.Issuer):
-		return errors.New("its iss is none of ours")
+		return errors.New("access: the iss of the token is not an accepted issuer")
 	case !now.Before(c.Expiry.Time().Add(v.skew)):
 		return errExpired
 	case c.NotBefore != nil && now.Add(v.skew).Before(c.NotBefore.Time()):
@@ -102,7 +104,7 @@ func (v *verifier) holds(c *jwt.Claims, now time.Time) error {
 	case c.IssuedAt != nil && now.Add(v.skew).Before(c.IssuedAt.Time()):
 		return errEarly
 	case c.Expiry.Time().Sub(now) > v.lifeMax+v.skew:
-		return fmt.Errorf("it is valid for more than %v; a call token is short-lived", v.lifeMax)
+		return fmt.Errorf("access: the token is valid for more than %v", v.lifeMax)
 	}
 	return nil
 }

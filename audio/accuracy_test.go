@@ -34,8 +34,8 @@ func eachFrame(pcm []int16, do func(n int, frame []int16)) {
 	}
 }
 
-// truth is the stretches of speech in clean sound, first and last frame: RMS over 150 steps, gaps up to 24
-// frames merged.
+// truth is the stretches of speech in clean sound, first and last frame: RMS over 150 steps, gaps
+// up to 24 frames merged.
 func truth(clean []int16) (segments [][2]int) {
 	eachFrame(clean, func(n int, frame []int16) {
 		last := len(segments) - 1
@@ -50,7 +50,8 @@ func truth(clean []int16) (segments [][2]int) {
 	return segments
 }
 
-// heard is what detector and activity make of pcm, in frames: where speech started, was confirmed, stopped.
+// heard is what detector and activity make of pcm, in frames: where speech started, was confirmed,
+// stopped.
 func heard(t *testing.T, pcm []int16) (start, confirm, stop []int) {
 	t.Helper()
 	detector := audio.NewDetector()
@@ -71,8 +72,8 @@ func heard(t *testing.T, pcm []int16) (start, confirm, stop []int) {
 	return start, confirm, stop
 }
 
-// judge counts the segments without a start from 5 frames before to 10 behind their begin, and the starts
-// outside of all segments. onsets is how late the starts came, in order.
+// judge counts the segments without a start from 5 frames before to 10 behind their begin, and the
+// starts outside of all segments. onsets is how late the starts came, in order.
 func judge(segments [][2]int, starts []int) (missed, wrong int, onsets []int) {
 	for _, s := range segments {
 		i := slices.IndexFunc(starts, func(n int) bool { return n >= s[0]-5 && n <= s[0]+10 })
@@ -126,8 +127,8 @@ func TestDetectorAccuracy(t *testing.T) {
 	}
 }
 
-// TestDetectorHearsTheFirstWord has the caller speak from the first sample on, which the first estimate of the
-// noise then contains.
+// TestDetectorHearsTheFirstWord has the caller speak from the first sample on, which the first
+// estimate of the noise then contains.
 func TestDetectorHearsTheFirstWord(t *testing.T) {
 	for _, name := range audiotest.SpeechNames() {
 		pcm := audiotest.Speech(name).Samples

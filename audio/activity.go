@@ -7,19 +7,20 @@ import (
 	"math/bits"
 )
 
-// Edge is what one frame did to the caller's speech.
+// Edge is how one frame changed the state of the caller's speech.
 type Edge uint8
 
-// The edges. A segment of speech is Start, then any number of More and at most one Confirm, then Stop.
+// The edges. A segment of speech is Start, then any number of More and at most one Confirm, then
+// Stop.
 const (
 	None    Edge = iota
-	Start        // speech begins: a few frames already sound like speech
-	More         // speech goes on, or its hangover is not over: a heartbeat by which a consumer notices missing frames
-	Confirm      // this was enough speech to be no cough
+	Start        // speech begins: a few frames were positive
+	More         // heartbeat of an open segment: shows the consumer that frames still arrive
+	Confirm      // the segment is long enough not to be a cough
 	Stop         // speech ended: the hangover is over
 )
 
-// String is the edge's name in lower case.
+// String returns the name of the edge in lower case.
 func (e Edge) String() string {
 	switch e {
 	case None:
@@ -42,26 +43,37 @@ const (
 	activityCountMax  = 500 // 10 s
 )
 
-// ActivityConfig says when speech starts, is confirmed and stops. All lengths are frames of 20 ms. A field that
-// is zero has its default.
+// ActivityConfig says when speech starts, is confirmed and stops. All lengths are in frames of 20
+// ms. A zero field takes its default.
 type ActivityConfig struct {
-	Threshold       float64 // a frame that scores more is positive; default 0.5
-	RaisedThreshold float64 // the threshold while the model speaks; default 1.0
+	// Threshold is the score above which a frame is positive: default 0.5.
+	Threshold float64
+	// RaisedThreshold replaces Threshold while the model speaks: default 1.0.
+	RaisedThreshold float64
 
-	StartFrames int // this many positive frames, default 3,
-	StartWindow int // among the last so many, default 4 and at most 64, start speech
-	// RaisedStartFrames is used in place of StartFrames while the model speaks; default 3. The window grows by
-	// as much as it exceeds StartFrames, to at most 64.
+	// StartFrames is how many of the last StartWindow frames must be positive to start speech:
+	// default 3.
+	StartFrames int
+	// StartWindow is the length of that window: default 4, at most 64.
+	StartWindow int
+	// RaisedStartFrames replaces StartFrames while the model speaks: default 3. The window is
+	// longer by the difference, up to 64.
 	RaisedStartFrames int
 
-	ConfirmFrames int // this many positive frames, default 15,
-	ConfirmWindow int // among the last so many of the segment, default 30 and at most 64, confirm speech
-	StopFrames    int // the hangover; default 25, at most 500. Only two positive frames in a row restart it
-	MoreEvery     int // distance of the heartbeats; default 5, at most 500
+	// ConfirmFrames is how many of the last ConfirmWindow frames of a segment must be positive to
+	// confirm it: default 15.
+	ConfirmFrames int
+	// ConfirmWindow is the length of that window: default 30, at most 64.
+	ConfirmWindow int
+	// StopFrames is the hangover: default 25, at most 500. Only two positive frames in a row
+	// restart it.
+	StopFrames int
+	// MoreEvery is the distance between two heartbeats: default 5, at most 500.
+	MoreEvery int
 }
 
-// Activity turns the scores of a [Detector] into the edges of speech. It counts frames: time in which no frame
-// comes does not exist for it, see [Activity.Abort].
+// Activity turns the scores of a [Detector] into the edges of speech. It counts frames and has no
+// clock: if the frames of a caller stop, call [Activity.Abort].
 type Activity struct {
 	cfg          ActivityConfig
 	raisedWindow int
@@ -77,7 +89,8 @@ type Activity struct {
 	confirmDue, stopDue, moreDue bool
 }
 
-// NewActivity returns an Activity in silence. The error names the field that is out of range.
+// NewActivity returns an Activity without an open segment, or an error that names the field of cfg
+// that is out of range.
 func NewActivity(cfg ActivityConfig) (*Activity, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.check(); err != nil {
@@ -86,9 +99,9 @@ func NewActivity(cfg ActivityConfig) (*Activity, error) {
 	return &Activity{cfg: cfg, raisedWindow: cfg.StartWindow + max(0, cfg.RaisedStartFrames-cfg.StartFrames)}, nil
 }
 
-// Frame takes the score of the next frame and returns the edge it caused, at most one: of several that fall on
-// one frame the first of Start, Confirm, Stop and More comes now, the others on the next frames. raised says
-// that the model speaks, and so an echo of it may be in the frame. A score that is not a number is not speech.
+// Frame takes the score of the next frame and returns its edge. If a frame causes several edges,
+// Frame returns them on this frame and the next ones, in the order Start, Confirm, Stop, More. Set
+// raised while the model speaks, because the frame may contain its echo. NaN counts as no speech.
 func (a *Activity) Frame(score float64, raised bool) Edge {
 	threshold := a.cfg.Threshold
 	if raised {
@@ -104,11 +117,8 @@ func (a *Activity) Frame(score float64, raised bool) Edge {
 	return None
 }
 
-// Open says whether a segment of speech is open: Start came, Stop did not.
-func (a *Activity) Open() bool { return a.open }
-
-// Abort ends an open segment without an edge and forgets the frames so far. It is for a caller whose frames
-// stopped coming: who calls it knows that speech ended.
+// Abort ends an open segment without an edge and forgets all frames. Call it when the frames of a
+// caller stop.
 func (a *Activity) Abort() { *a = Activity{cfg: a.cfg, raisedWindow: a.raisedWindow} }
 
 // push adds a frame to the history.
@@ -122,7 +132,7 @@ func (a *Activity) push(positive bool) {
 	}
 }
 
-// starts opens a segment if the frames of the window say so.
+// starts opens a segment if enough frames of the window are positive.
 func (a *Activity) starts(raised bool) bool {
 	need, window := a.cfg.StartFrames, a.cfg.StartWindow
 	if raised {
@@ -136,10 +146,10 @@ func (a *Activity) starts(raised bool) bool {
 	return true
 }
 
-// during is Frame within a segment.
+// during is Frame while a segment is open.
 func (a *Activity) during() Edge {
-	if !a.stopDue { // a segment whose Stop is only postponed hears nothing more
-		a.hear()
+	if !a.stopDue { // a postponed Stop is final
+		a.count()
 	}
 	switch {
 	case a.confirmDue:
@@ -148,7 +158,7 @@ func (a *Activity) during() Edge {
 	case a.stopDue:
 		positive := a.run > 0
 		a.Abort()
-		a.push(positive) // the frame that Stop comes on may begin the next segment
+		a.push(positive) // the frame of Stop may begin the next segment
 		return Stop
 	case a.moreDue:
 		a.moreDue = false
@@ -157,8 +167,8 @@ func (a *Activity) during() Edge {
 	return None
 }
 
-// hear notes what the newest frame makes due.
-func (a *Activity) hear() {
+// count counts the newest frame, and sets the edges that it makes due.
+func (a *Activity) count() {
 	a.length = min(a.length+1, activityWindowMax)
 	if a.quiet++; a.run >= 2 {
 		a.quiet = 0
@@ -170,7 +180,7 @@ func (a *Activity) hear() {
 	a.stopDue = a.quiet >= a.cfg.StopFrames && a.run == 0 // a positive frame may be the first of two
 }
 
-// confirms says whether the segment's frames are enough speech, for the first time.
+// confirms reports whether the segment has enough positive frames for the first time.
 func (a *Activity) confirms() bool {
 	return !a.confirmed && a.positives(min(a.length, a.cfg.ConfirmWindow)) >= a.cfg.ConfirmFrames
 }
@@ -193,14 +203,14 @@ func (c ActivityConfig) withDefaults() ActivityConfig {
 	return c
 }
 
-// check names the first field out of range.
+// check returns an error that names the first field out of range.
 func (c ActivityConfig) check() error {
 	for _, f := range []struct {
 		name  string
 		value float64
 	}{{"Threshold", c.Threshold}, {"RaisedThreshold", c.RaisedThreshold}} {
 		if !(f.value > 0) || math.IsInf(f.value, 1) {
-			return fmt.Errorf("%s is %v, want a number over 0", f.name, f.value)
+			return fmt.Errorf("%s is %v, want a number above 0", f.name, f.value)
 		}
 	}
 	for _, f := range []struct {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// trace feeds frames written as runs ("+12 -40" is 12 positive frames, then 40 others; "~8" is 8 frames between
-// the thresholds; "!" aborts) and returns the edges with the number of their frame, counted from 1. Heartbeats
-// are left out unless more is set.
+// trace feeds frames written as runs ("+12 -40" is 12 positive frames, then 40 others; "~8" is 8
+// frames between the thresholds; "!" aborts) and returns the edges with the number of their frame,
+// counted from 1. Heartbeats are left out unless more is set.
 func trace(t *testing.T, cfg ActivityConfig, raised bool, input string, more bool) string {
 	t.Helper()
 	a, err := NewActivity(cfg)
@@ -116,11 +116,11 @@ func TestActivityThresholdsFollowTheModel(t *testing.T) {
 	}
 	a.Frame(0.7, false)
 	a.Frame(0.7, false)
-	if e := a.Frame(0.7, false); e != Start || !a.Open() {
-		t.Errorf("third frame over the threshold: %v, open %v", e, a.Open())
+	if e := a.Frame(0.7, false); e != Start || !a.open {
+		t.Errorf("third frame over the threshold: %v, open %v", e, a.open)
 	}
 	a.Abort()
-	if a.Open() {
+	if a.open {
 		t.Error("open after Abort")
 	}
 }
@@ -169,8 +169,9 @@ func TestEdgeString(t *testing.T) {
 	}
 }
 
-// FuzzActivity holds every sequence of frames under every configuration to the grammar (Start (More|Confirm)*
-// Stop)*, at most one Confirm a segment, and to a Stop at most StopFrames+1 frames after the last positive one.
+// FuzzActivity holds every sequence of frames under every configuration to the grammar (Start
+// (More|Confirm)* Stop)*, at most one Confirm a segment, and to a Stop at most StopFrames+1 frames
+// after the last positive one.
 func FuzzActivity(f *testing.F) {
 	f.Add(uint8(3), uint8(4), uint8(15), uint8(30), uint8(25), uint8(5),
 		[]byte{255, 255, 0, 0, 15, 240, 0, 0, 0, 0, 0, 255})
@@ -205,8 +206,8 @@ func FuzzActivity(f *testing.F) {
 			if edge != None {
 				edges++
 			}
-			if confirms > 1 || open != a.Open() {
-				t.Fatalf("frame %d: %d confirms, open %v, Open %v", i, confirms, open, a.Open())
+			if confirms > 1 || open != a.open {
+				t.Fatalf("frame %d: %d confirms, open %v, Open %v", i, confirms, open, a.open)
 			}
 		}
 		if open {

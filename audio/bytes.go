@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// AppendSamples appends the samples in le, 16-bit little-endian PCM, to dst. An odd last byte is ignored:
-// whoever takes bytes from outside refuses odd lengths before. It does not allocate when dst has room.
+// AppendSamples appends the samples of le, which is 16-bit little-endian PCM, to dst. It ignores an
+// odd last byte, so code that reads from a network must refuse odd lengths first. It does not
+// allocate if dst has room.
 func AppendSamples(dst []int16, le []byte) []int16 {
 	dst = slices.Grow(dst, len(le)/2)
 	for ; len(le) >= 2; le = le[2:] {
@@ -15,7 +16,8 @@ func AppendSamples(dst []int16, le []byte) []int16 {
 	return dst
 }
 
-// AppendBytes appends pcm to dst as 16-bit little-endian PCM. It does not allocate when dst has room.
+// AppendBytes appends pcm to dst as 16-bit little-endian PCM. It does not allocate if dst has
+// room.
 func AppendBytes(dst []byte, pcm []int16) []byte {
 	dst = slices.Grow(dst, 2*len(pcm))
 	for _, s := range pcm {

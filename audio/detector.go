@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// DetectorRateHz is the rate at which a Detector listens.
+	// DetectorRateHz is the sample rate of the frames of a Detector.
 	DetectorRateHz = 16000
 
 	detectorSamples = DetectorRateHz / framesPerSecond
@@ -14,18 +14,18 @@ const (
 	bandLowHz       = 120
 	bandHighHz      = 6000
 	binHz           = float64(DetectorRateHz) / fftSize
-	// powerFloor equals white noise at -66 dBFS, so that digital silence cannot look like speech.
+	// powerFloor is white noise at -66 dBFS. It keeps digital silence from scoring as speech.
 	powerFloor = 3e4
-	// minimumFrames is half of the longest window over which the noise's minimum is tracked: 1.5 s.
+	// minimumFrames is half of the longest window of minimum statistics: 1.5 s.
 	minimumFrames = 75
-	// settleFrames is how many frames at the beginning make the first estimate of the noise: 80 ms. With one
-	// frame alone one noisy call in 50 begins with a false start.
+	// settleFrames is how many first frames give the first estimate of the noise: 80 ms. With one
+	// frame, one noisy call in 50 began with a false start.
 	settleFrames = 4
 	// updateThreshold is the score above which a frame does not count as noise.
 	updateThreshold = 1.0
 )
 
-// band is the state of the detector in one part of the spectrum; all but prior are powers.
+// band is the state of one band of the spectrum. All fields but prior are powers.
 type band struct {
 	noise     float64
 	smooth    float64
@@ -34,22 +34,22 @@ type band struct {
 	prior     float64 // the last frame's speech estimate, relative to the noise
 }
 
-// Detector scores how much a frame sounds like speech, by the likelihood ratio of a Gaussian model in 24 mel
-// bands over a tracked noise floor (Sohn, Kim & Sung 1999, with the decision-directed estimate of Ephraim &
-// Malah 1984 and minimum statistics after Martin 2001). It has no randomness: equal frames give equal scores. A
+// Detector is a voice activity detector. It scores each frame by the likelihood ratio of speech and
+// noise under a Gaussian model in 24 mel bands (Sohn, Kim & Sung 1999), with the decision-directed
+// estimate of Ephraim & Malah 1984, and tracks the noise by minimum statistics (Martin 2001). A
 // Detector takes 14 kB.
 type Detector struct {
 	window  [detectorSamples]float64
-	edges   [detectorBands + 1]int // bin where each band begins
+	edges   [detectorBands + 1]int // first bin of each band
 	fft     spectrum
 	power   [detectorBands]float64
 	bands   [detectorBands]band
-	settled int // frames of the beginning, at most settleFrames
+	settled int // first frames so far, at most settleFrames
 	frames  int // in the current 1.5 s
 	score   float64
 }
 
-// NewDetector returns a Detector that has heard nothing.
+// NewDetector returns a Detector for a new stream of frames.
 func NewDetector() *Detector {
 	d := &Detector{}
 	d.fft.init()
@@ -67,10 +67,11 @@ func NewDetector() *Detector {
 	return d
 }
 
-// Score takes the next frame, 320 samples at 16 kHz, and returns its score: about 0 in noise, up to 20 in clear
-// speech. 0.5 is a good threshold in quiet, 1.0 where being wrong is worse. The score is smoothed over a few
-// frames, so it stays up for about 100 ms after speech. The first 80 ms count as noise. After a step in the
-// noise the score stays high for up to 3.5 s. Score does not allocate; it panics if the frame has another
+// Score takes the next frame, 320 samples at [DetectorRateHz], and returns its score: about 0 for
+// noise, up to 20 for clear speech. A threshold of 0.5 suits most calls, and 1.0 those where a
+// false start is worse than a missed one. The score is smoothed over a few frames, so it stays high
+// for about 100 ms after speech. The first 80 ms count as noise. When the noise rises in a step,
+// the score stays high for up to 3.5 s. Score does not allocate. It panics if the frame has another
 // length.
 func (d *Detector) Score(frame []int16) float64 {
 	if len(frame) != detectorSamples {
@@ -86,9 +87,13 @@ func (d *Detector) Score(frame []int16) float64 {
 	return d.score
 }
 
-// Reset forgets what was heard.
-func (d *Detector) Reset() {
-	d.bands, d.settled, d.frames, d.score = [detectorBands]band{}, 0, 0, 0
+// Gap says that the next frame does not follow the last one: no speech before it counts. The noise
+// stays known.
+func (d *Detector) Gap() {
+	d.score = 0
+	for i := range d.bands {
+		d.bands[i].prior = 0
+	}
 }
 
 // analyse sets power to the mean power in each band.
@@ -104,7 +109,7 @@ func (d *Detector) analyse(frame []int16) {
 	}
 }
 
-// settle makes the noise the mean of the frames so far.
+// settle sets the noise to the mean of the frames so far.
 func (d *Detector) settle() {
 	d.settled++
 	for i, p := range d.power {
@@ -116,7 +121,7 @@ func (d *Detector) settle() {
 	}
 }
 
-// trackMinimum follows the least smoothed power of the last 1.5 to 3 s.
+// trackMinimum tracks the minimum of the smoothed power over the last 1.5 to 3 s.
 func (d *Detector) trackMinimum() {
 	d.frames++
 	for i := range d.bands {
@@ -146,15 +151,15 @@ func (d *Detector) likelihood() float64 {
 	return (sum - math.Log(product)) / detectorBands
 }
 
-// trackNoise follows the noise: quickly where there is no speech, otherwise only down, or up to what the
-// minimum says.
+// trackNoise updates the noise: fast without speech; during speech only down, or up towards the
+// minimum.
 func (d *Detector) trackNoise(speech bool) {
 	for i := range d.bands {
 		b := &d.bands[i]
 		switch floor := 1.6 * b.minimum; {
 		case !speech:
 			b.noise = 0.93*b.noise + 0.07*d.power[i]
-		case floor > b.noise: // releases a detector that a step in the noise holds up
+		case floor > b.noise: // ends the high score after a step in the noise
 			b.noise = 0.98*b.noise + 0.02*floor
 		case d.power[i] < b.noise:
 			b.noise = 0.9*b.noise + 0.1*d.power[i]

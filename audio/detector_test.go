@@ -134,7 +134,7 @@ func TestDetectorSettles(t *testing.T) {
 	}
 }
 
-func TestDetectorResetAndReplay(t *testing.T) {
+func TestDetectorReplay(t *testing.T) {
 	rnd := testRand(5)
 	var frames [][]int16
 	for n := range 200 {
@@ -145,10 +145,10 @@ func TestDetectorResetAndReplay(t *testing.T) {
 	for _, f := range frames {
 		first = append(first, d.Score(f))
 	}
-	d.Reset()
+	d = NewDetector()
 	for i, f := range frames {
 		if got := d.Score(f); got != first[i] {
-			t.Fatalf("frame %d scores %v after Reset, %v before", i, got, first[i])
+			t.Fatalf("frame %d scores %v the second time, %v the first", i, got, first[i])
 		}
 	}
 }
@@ -186,6 +186,29 @@ func TestDetectorExtremes(t *testing.T) {
 		}
 		if s := d.Score(frame); math.IsNaN(s) || s < -1 || s > 20 {
 			t.Fatalf("frame %d scores %v", n, s)
+		}
+	}
+}
+
+// TestDetectorGap: after a gap in the frames, speech from before it raises no score, and the noise is
+// known still.
+func TestDetectorGap(t *testing.T) {
+	for _, gap := range []bool{false, true} {
+		d, rnd := NewDetector(), testRand(3)
+		for range 100 {
+			d.Score(noiseFrame(rnd.NormFloat64, 30))
+		}
+		for n := range 20 {
+			d.Score(buzz(n, 8000))
+		}
+		if gap {
+			d.Gap()
+		}
+		if s := d.Score(noiseFrame(rnd.NormFloat64, 30)); s > 0.5 == gap {
+			t.Errorf("gap %v: noise after speech scores %.2f", gap, s)
+		}
+		if s := d.Score(buzz(0, 8000)); s < 2 {
+			t.Errorf("gap %v: speech scores %.2f", gap, s)
 		}
 	}
 }

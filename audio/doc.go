@@ -1,11 +1,15 @@
-// Package audio holds the building blocks of sound in a call: 20 ms frames of 16-bit mono PCM ([Framer]),
-// conversion between rates ([Resampler]), a voice activity score per frame ([Detector]), the edges of speech
-// made from those scores ([Activity]), a playout clock ([Player]) and WAV files ([ReadWAV], [WriteWAV]).
+// Package audio handles the sound of a call: 20 ms frames of 16-bit mono PCM.
 //
-// The package is pure: no clock, no goroutine, no randomness, and no I/O but the readers and writers it is
-// given. Time enters by parameter or by counting frames, so equal input gives equal output. Nothing here is
-// safe for concurrent use: one call owns one of each. What runs per frame does not allocate.
+//   - [Framer] cuts a stream into frames; [Resampler] converts between sample rates.
+//   - [Detector] gives each frame a score for speech; [Activity] turns the scores into the edges of
+//     speech; [EchoGuard] tells a caller from the echo of the reply.
+//   - [Player] is the playout clock of a listener.
+//   - G.711 and G.722 are the codecs of telephones; [ReadWAV] and [WriteWAV] handle files.
 //
-// The shortest use is in the package's example: microphone samples at 48 kHz in, the edges of speech out. Package
-// audiotest has speech, noise and measurements for tests.
+// The package example converts 48 kHz input to the edges of speech. Package audiotest has speech,
+// noise and measurements for tests.
+//
+// The package has no clock, no goroutine and no randomness. Time is a parameter, or a number of
+// frames, so equal input gives equal output. Values are not safe for concurrent use: one call owns
+// one of each. The methods that run for each frame do not allocate.
 package audio

@@ -4,13 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/audio/audiotest"
 )
 
-// room plays speech through a guard as a gateway does: handed over ahead of
-// time, heard by the microphone delay frames later at gain, with a caller.
+// room plays speech through a guard as a gateway does: handed over ahead of time, heard by the
+// microphone delay frames later at gain, with a caller.
 func room(g *audio.EchoGuard, reply, caller []int16, delay int, gainDB float64) (explained, loud, callerPassed int) {
 	gain := math.Pow(10, gainDB/20)
 	frames := len(reply) / 320
@@ -18,7 +19,7 @@ func room(g *audio.EchoGuard, reply, caller []int16, delay int, gainDB float64) 
 	handed := 0
 	for i := range frames + delay {
 		for handed < min(i+20, frames) {
-			g.Playing(reply[handed*320 : handed*320+320])
+			g.Playing(time.Duration(i)*audio.FrameDuration, reply[handed*320:handed*320+320])
 			handed++
 		}
 		echoing := false
@@ -34,7 +35,7 @@ func room(g *audio.EchoGuard, reply, caller []int16, delay int, gainDB float64) 
 			mic[k] = int16(v)
 		}
 		byCaller := i*320+320 <= len(caller) && audio.RMS(caller[i*320:i*320+320]) > 0.02
-		ok := g.Explains(mic)
+		ok := g.Explains(time.Duration(i+1)*audio.FrameDuration, mic)
 		switch {
 		case byCaller && !ok:
 			callerPassed++
@@ -64,8 +65,8 @@ func TestEchoGuardExplainsEcho(t *testing.T) {
 	}
 }
 
-// TestEchoGuardLetsCallerThrough: with a headset a quiet caller is heard after
-// the first second, and with a loudspeaker one who is louder than its echo.
+// TestEchoGuardLetsCallerThrough: after the first second the guard passes a quiet caller with a
+// headset, and a caller with a loudspeaker who speaks louder than the echo.
 func TestEchoGuardLetsCallerThrough(t *testing.T) {
 	reply := audiotest.Speech("long").Samples
 	over := audiotest.Speech("over").Samples
@@ -96,7 +97,7 @@ func TestEchoGuardInSilence(t *testing.T) {
 	g := audio.NewEchoGuard()
 	noise := audiotest.White(rand.New(rand.NewPCG(1, 2)), 320*100)
 	for i := 0; i+320 <= len(noise); i += 320 {
-		if g.Explains(noise[i : i+320]) {
+		if g.Explains(time.Duration(i/320+1)*audio.FrameDuration, noise[i:i+320]) {
 			t.Fatalf("frame %d was explained by a reply that never was", i/320)
 		}
 	}
@@ -105,7 +106,13 @@ func TestEchoGuardInSilence(t *testing.T) {
 func TestEchoGuardAllocatesNothing(t *testing.T) {
 	g := audio.NewEchoGuard()
 	frame := audiotest.Speech("hello").Samples[4800:5120]
-	if n := testing.AllocsPerRun(1000, func() { g.Playing(frame); g.Explains(frame) }); n != 0 {
+	now := time.Duration(0)
+	if n := testing.AllocsPerRun(1000, func() {
+		g.Playing(now, frame)
+		g.Alive(now)
+		now += audio.FrameDuration
+		g.Explains(now, frame)
+	}); n != 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
 }
@@ -113,9 +120,11 @@ func TestEchoGuardAllocatesNothing(t *testing.T) {
 func BenchmarkEchoGuard(b *testing.B) {
 	g := audio.NewEchoGuard()
 	frame := audiotest.Speech("hello").Samples[4800:5120]
+	now := time.Duration(0)
 	b.ReportAllocs()
 	for range b.N {
-		g.Playing(frame)
-		g.Explains(frame)
+		g.Playing(now, frame)
+		now += audio.FrameDuration
+		g.Explains(now, frame)
 	}
 }

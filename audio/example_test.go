@@ -8,7 +8,7 @@ import (
 	"github.com/voicegw/voicegw/audio/audiotest"
 )
 
-// From a microphone at 48 kHz to the edges of speech.
+// Example converts sound at 48 kHz to the edges of speech.
 func Example() {
 	resampler, err := audio.NewResampler(48000, audio.DetectorRateHz)
 	if err != nil {
@@ -24,11 +24,11 @@ func Example() {
 	}
 	detector := audio.NewDetector()
 
-	microphone := audiotest.Resample(audiotest.Speech("hello"), 48000).Samples
-	microphone = append(microphone, make([]int16, 48000)...) // a second of silence
+	input := audiotest.Resample(audiotest.Speech("hello"), 48000).Samples
+	input = append(input, make([]int16, 48000)...) // a second of silence
 	frames := 0
 	var pcm []int16
-	for chunk := range slices.Chunk(microphone, 1000) { // pieces of any length
+	for chunk := range slices.Chunk(input, 1000) { // pieces of any length
 		pcm = resampler.Resample(pcm[:0], chunk)
 		framer.Push(pcm, func(frame []int16) {
 			frames++
@@ -44,7 +44,7 @@ func Example() {
 	// 2.64s: stop
 }
 
-// A player acknowledges in whole frames when it is told to be silent.
+// ExamplePlayer shows that the answer to a clear counts whole frames.
 func ExamplePlayer() {
 	player := audio.NewPlayer(24000)
 	player.Push(0, 1, make([]int16, 24000)) // a second of reply 1

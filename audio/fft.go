@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// fftSize is the number of real points transformed at once.
+	// fftSize is the number of real points of a transform.
 	fftSize = 512
 	fftHalf = fftSize / 2
 )
 
-// spectrum computes the power spectrum of up to fftSize real samples with a complex transform of half the size,
-// whose tables it holds.
+// spectrum computes the power spectrum of up to fftSize real samples, with a complex transform of
+// half the size.
 type spectrum struct {
 	z       [fftHalf]complex128 // even samples are real parts, odd ones imaginary parts
 	twiddle [fftHalf]complex128 // exp(-2 pi i k / fftSize)
@@ -28,7 +28,7 @@ func (s *spectrum) init() {
 	}
 }
 
-// load sets the input to x under the window w, which has the length of x, and zeros after it. The length is even.
+// load sets the input to x times the window w, then zeros. Both have the same, even length.
 func (s *spectrum) load(x []int16, w []float64) {
 	clear(s.z[:])
 	for i := 0; i+1 < len(x); i += 2 {
@@ -36,8 +36,8 @@ func (s *spectrum) load(x []int16, w []float64) {
 	}
 }
 
-// transform runs the complex transform in place, after load put the input in bit-reversed order. Decimation in
-// time, radix 2, the first stage without multiplications.
+// transform runs the complex transform in place: radix 2, decimation in time, the first stage
+// without multiplications. load has put the input in bit-reversed order.
 func (s *spectrum) transform() {
 	z := &s.z
 	for i := 0; i < fftHalf; i += 2 {
@@ -56,7 +56,7 @@ func (s *spectrum) transform() {
 	}
 }
 
-// power is |X(k)|^2 of the real input for 0 < k < fftSize/2, after transform.
+// power returns |X(k)|^2 of the real input for 0 < k < fftSize/2, after transform.
 func (s *spectrum) power(k int) float64 {
 	a, b, w := s.z[k&(fftHalf-1)], s.z[(fftHalf-k)&(fftHalf-1)], s.twiddle[k&(fftHalf-1)]
 	even := complex(real(a)+real(b), imag(a)-imag(b))

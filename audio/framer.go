@@ -2,15 +2,14 @@ package audio
 
 import "fmt"
 
-// Framer cuts a stream of PCM that arrives in pieces of any length into frames of 20 ms. It keeps less than one
-// frame.
+// Framer cuts a stream of mono PCM, which arrives in pieces of any length, into frames of 20 ms.
 type Framer struct {
 	rateHz int
 	index  int     // frames emitted, modulo framesPerSecond
-	rest   []int16 // the beginning of the next frame; capacity is the longest frame
+	rest   []int16 // the start of the next frame; its capacity is the longest frame
 }
 
-// NewFramer returns a Framer for mono PCM at rateHz, or the error of [CheckRate].
+// NewFramer returns a Framer for PCM at rateHz, or the error of [CheckRate].
 func NewFramer(rateHz int) (*Framer, error) {
 	if err := CheckRate(rateHz); err != nil {
 		return nil, fmt.Errorf("audio: new framer: %w", err)
@@ -18,10 +17,10 @@ func NewFramer(rateHz int) (*Framer, error) {
 	return &Framer{rateHz: rateHz, rest: make([]int16, 0, FrameSamples(rateHz)+1)}, nil
 }
 
-// Push adds pcm and calls emit once for each frame that is complete now, in order. A frame has [FrameSamples]
-// samples, or one more where 20 ms is not a whole number of samples; fifty frames are exactly one second. The
-// frame may be a part of pcm and is valid only until emit returns. Push copies what it keeps and does not
-// allocate.
+// Push adds pcm and calls emit for each complete frame, in order. A frame has [FrameSamples]
+// samples, or one more if 20 ms is not a whole number of samples: fifty frames are exactly one
+// second. The frame may share memory with pcm and is valid only until emit returns. Push copies the
+// rest, which is less than one frame, and does not allocate.
 func (f *Framer) Push(pcm []int16, emit func(frame []int16)) {
 	for len(pcm) > 0 {
 		n := f.next()
@@ -42,13 +41,13 @@ func (f *Framer) Push(pcm []int16, emit func(frame []int16)) {
 	}
 }
 
-// Pending is the number of samples kept for the next frame.
+// Pending returns the number of samples kept for the next frame.
 func (f *Framer) Pending() int { return len(f.rest) }
 
-// Reset drops the samples kept for the next frame and starts a new second.
+// Reset drops the samples kept for the next frame. The next sample begins a new stream.
 func (f *Framer) Reset() { f.rest, f.index = f.rest[:0], 0 }
 
-// next is the length of the next frame in samples: frame k ends at sample (k+1)*rate/50.
+// next returns the length of the next frame in samples: frame k ends at sample (k+1)*rate/50.
 func (f *Framer) next() int {
 	return (f.index+1)*f.rateHz/framesPerSecond - f.index*f.rateHz/framesPerSecond
 }

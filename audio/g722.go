@@ -2,31 +2,28 @@ package audio
 
 import "math"
 
-// G722RateHz is the rate of the sound in G.722. Its clock in RTP is 8000 Hz nevertheless (RFC 3551 section 4.5.2).
-const G722RateHz = 16000
-
 const (
-	// g722Recovery is how many samples of a band a decoder is wary behind a loss: 160 ms, in which what was lost is
-	// forgotten, with a predictor whose coefficients shrink by 1/256 in each sample.
+	// g722Recovery is how many samples of a band a decoder recovers after a loss: 160 ms. By then
+	// the loss is forgotten, because the coefficients of the predictor shrink by 1/256 each sample.
 	g722Recovery = 160 * 8
-	// g722Wary is how much further than usual a wary predictor's poles stay from where it rings: a quarter, at first.
-	g722Wary = 4096
+	// g722Margin is how much lower the limit of the poles is at the start of a recovery.
+	g722Margin = 4096
 )
 
-// g722Band is one of the two bands: adaptive differential PCM with a predictor of two poles and six zeros (ITU-T G.722
-// clauses 3 and 4; the names are those of its block diagrams).
+// g722Band is one of the two bands: adaptive differential PCM with a predictor of two poles and six
+// zeros. The names are those of the block diagrams in ITU-T G.722 clauses 3 and 4.
 type g722Band struct {
 	s, sp, sz int // the predicted signal and its parts
 	r, p      [3]int
-	a         [3]int // of the poles
-	b, d      [7]int // of the zeros, and the differences they see
+	a         [3]int // coefficients of the poles
+	b, d      [7]int // coefficients of the zeros, and their differences
 	nb, det   int    // logarithm of the scale, and the scale
-	wary      int    // samples, at most g722Recovery; always 0 in an encoder
+	recovery  int    // samples left, at most g722Recovery; always 0 in an encoder
 }
 
 func saturate16(v int) int { return max(math.MinInt16, min(math.MaxInt16, v)) }
 
-// predict is block 4: it adapts the predictor to the quantised difference and predicts the next sample.
+// predict adapts the predictor to the quantised difference and predicts the next sample (block 4).
 func (b *g722Band) predict(d int) {
 	b.d[0], b.r[0], b.p[0] = d, saturate16(b.s+d), saturate16(b.sz+d)
 	a1, a2 := b.poles()
@@ -46,7 +43,7 @@ func (b *g722Band) predict(d int) {
 	b.s = saturate16(b.sp + b.sz)
 }
 
-// poles are the next coefficients of the poles (UPPOL2, UPPOL1).
+// poles returns the next coefficients of the poles (UPPOL2, UPPOL1).
 func (b *g722Band) poles() (a1, a2 int) {
 	same1, same2 := (b.p[0] < 0) == (b.p[1] < 0), (b.p[0] < 0) == (b.p[2] < 0)
 	lean := saturate16(4 * b.a[1])
@@ -63,9 +60,9 @@ func (b *g722Band) poles() (a1, a2 int) {
 	a2 = max(-12288, min(12288, a2+lean>>7+b.a[2]*32512>>15))
 	a1 = saturate16(a1 + b.a[1]*32640>>15)
 	most := saturate16(15360 - a2)
-	if b.wary > 0 {
-		most = max(0, most-g722Wary*b.wary/g722Recovery)
-		b.wary--
+	if b.recovery > 0 {
+		most = max(0, most-g722Margin*b.recovery/g722Recovery)
+		b.recovery--
 	}
 	return max(-most, min(most, a1)), a2
 }
@@ -96,14 +93,14 @@ func (b *g722Band) scale(by, most, shift int) {
 	b.det = mantissa >> shift << 2
 }
 
-// low takes the six bits of the lower band; the two lowest do not count for its adaptation.
+// low takes the six bits of the lower band. The lowest two do not affect its adaptation.
 func (b *g722Band) low(code int) {
 	d := b.det * g722Quantum4[code>>2] >> 15
 	b.scale(g722Low[g722Rank[code>>2]], 18432, 8)
 	b.predict(d)
 }
 
-// high takes the two bits of the higher band, and returns their difference.
+// high takes the two bits of the higher band and returns their difference.
 func (b *g722Band) high(code int) (d int) {
 	d = b.det * g722Quantum2[code] >> 15
 	b.scale(g722High[code&1], 22528, 10)
@@ -111,10 +108,10 @@ func (b *g722Band) high(code int) (d int) {
 	return d
 }
 
-// g722Split is the quadrature mirror filter's memory of 24 samples.
+// g722Split is the state of the quadrature mirror filter: 24 samples.
 type g722Split [24]int
 
-// push moves two samples in and returns the sums over the even and the odd ones.
+// push adds two samples and returns the sums over the even and the odd samples.
 func (x *g722Split) push(a, b int) (even, odd int) {
 	copy(x[:], x[2:])
 	x[22], x[23] = a, b
@@ -125,22 +122,23 @@ func (x *g722Split) push(a, b int) (even, odd int) {
 	return even, odd
 }
 
-// G722Encoder turns 16 kHz PCM into G.722 at 64 kbit/s (ITU-T G.722 mode 1): one byte for two samples. The zero value
-// is not ready; use [NewG722Encoder]. It is not safe for concurrent use.
+// G722Encoder encodes 16 kHz PCM as G.722 at 64 kbit/s (ITU-T G.722 mode 1): one byte for two
+// samples. The clock of G.722 in RTP is nevertheless 8,000 Hz (RFC 3551 section 4.5.2). Create one
+// with [NewG722Encoder].
 type G722Encoder struct {
 	split     g722Split
 	low, high g722Band
-	odd       bool // a sample waits for its neighbour
+	odd       bool // waiting holds the first sample of a pair
 	waiting   int16
 }
 
-// NewG722Encoder returns an encoder at its start.
+// NewG722Encoder returns an encoder for a new stream.
 func NewG722Encoder() *G722Encoder {
 	return &G722Encoder{low: g722Band{det: 32}, high: g722Band{det: 8}}
 }
 
-// Append appends the codes of pcm, any number of samples; an odd one waits for the next call. It does not allocate when
-// dst has room.
+// Append appends the codes of pcm, which may have any length; it keeps an odd last sample for the
+// next call. It does not allocate if dst has room.
 func (e *G722Encoder) Append(dst []byte, pcm []int16) []byte {
 	for _, s := range pcm {
 		if e.odd = !e.odd; e.odd {
@@ -152,7 +150,7 @@ func (e *G722Encoder) Append(dst []byte, pcm []int16) []byte {
 	return dst
 }
 
-// pair is the code of two samples.
+// pair returns the code of two samples.
 func (e *G722Encoder) pair(a, b int) byte {
 	even, odd := e.split.push(a, b)
 	low := e.low.quantiseLow((even + odd) >> 14)
@@ -162,7 +160,7 @@ func (e *G722Encoder) pair(a, b int) byte {
 	return byte(high<<6 | low)
 }
 
-// quantiseLow is QUANTL: six bits of the difference to the prediction.
+// quantiseLow returns six bits for the difference to the prediction (QUANTL).
 func (b *g722Band) quantiseLow(x int) int {
 	d := saturate16(x - b.s)
 	magnitude, codes := d, &g722Positive
@@ -176,7 +174,7 @@ func (b *g722Band) quantiseLow(x int) int {
 	return codes[i]
 }
 
-// quantiseHigh is QUANTH: two bits of the difference to the prediction.
+// quantiseHigh returns two bits for the difference to the prediction (QUANTH).
 func (b *g722Band) quantiseHigh(x int) int {
 	d := saturate16(x - b.s)
 	magnitude, code := d, 3
@@ -189,19 +187,19 @@ func (b *g722Band) quantiseHigh(x int) int {
 	return code
 }
 
-// G722Decoder turns G.722 at 64 kbit/s into 16 kHz PCM: two samples for each byte. The zero value is not ready; use
-// [NewG722Decoder]. Any bytes decode to something. It is not safe for concurrent use.
+// G722Decoder decodes G.722 at 64 kbit/s to 16 kHz PCM: two samples for each byte. All bytes are
+// valid. Create one with [NewG722Decoder].
 type G722Decoder struct {
 	split     g722Split
 	low, high g722Band
 }
 
-// NewG722Decoder returns a decoder at its start.
+// NewG722Decoder returns a decoder for a new stream.
 func NewG722Decoder() *G722Decoder {
 	return &G722Decoder{low: g722Band{det: 32}, high: g722Band{det: 8}}
 }
 
-// Append appends two samples for each of codes. It does not allocate when dst has room.
+// Append appends two samples for each code. It does not allocate if dst has room.
 func (d *G722Decoder) Append(dst []int16, codes []byte) []int16 {
 	for _, c := range codes {
 		code := int(c)
@@ -215,11 +213,11 @@ func (d *G722Decoder) Append(dst []int16, codes []byte) []int16 {
 	return dst
 }
 
-// Lost says that codes were lost before the next ones. The predictors then differ from the encoder's until they have
-// forgotten what was lost, and those of a silence, which ring at the slightest, would make of what the encoder corrects
-// in it a thump of -45 dBFS. So for 160 ms their poles are kept further from ringing; speech comes back no worse. What
-// stands for the lost sound is the caller's affair. A decoder that is told of no loss is exact.
-func (d *G722Decoder) Lost() { d.low.wary, d.high.wary = g722Recovery, g722Recovery }
+// Lost reports that codes are missing before the next ones. After a loss the predictors differ from
+// those of the encoder, and in silence that can ring as a thump of -45 dBFS. Lost therefore keeps
+// the poles further from instability for 160 ms; speech recovers as well as without it. Lost does
+// not conceal the gap. Without a call of Lost the decoder is bit-exact.
+func (d *G722Decoder) Lost() { d.low.recovery, d.high.recovery = g722Recovery, g722Recovery }
 
-// limit15 bounds a band's signal (LIMIT).
+// limit15 bounds the signal of a band (LIMIT).
 func limit15(v int) int { return max(-16384, min(16383, v)) }

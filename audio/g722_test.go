@@ -21,8 +21,8 @@ func tone16(hz, amplitude float64, n int) []int16 {
 	return pcm
 }
 
-// roundTrip is what comes out of an encoder and a decoder, moved to lie under what went in: their mirror filters delay
-// by 22 samples.
+// roundTrip is what comes out of an encoder and a decoder, moved to lie under what went in: their
+// mirror filters delay by 22 samples.
 func roundTrip(pcm []int16) []int16 {
 	codes := audio.NewG722Encoder().Append(nil, pcm)
 	return audiotest.Shift(audio.NewG722Decoder().Append(nil, codes), 22, len(pcm))
@@ -94,8 +94,9 @@ func TestG722Extremes(t *testing.T) {
 	}
 }
 
-// lossy decodes the packets of codes, of 20 ms each, but for one in twenty. tell is called for each that is lost. It
-// returns what came, and what would have without a loss, with the numbers of the packets.
+// lossy decodes the packets of codes, of 20 ms each, but for one in twenty. tell is called for each
+// that is lost. It returns what came, and what would have without a loss, with the numbers of the
+// packets.
 func lossy(codes []byte, seed uint64, tell func(*audio.G722Decoder)) (came, whole [][]int16, at []int) {
 	rnd := rand.New(rand.NewPCG(seed, 722))
 	d, exact := audio.NewG722Decoder(), audio.NewG722Decoder()
@@ -112,10 +113,10 @@ func lossy(codes []byte, seed uint64, tell func(*audio.G722Decoder)) (came, whol
 	return came, whole, at
 }
 
-func notTold(*audio.G722Decoder) {}
+func without(*audio.G722Decoder) {}
 
-// TestG722LostInSilence loses packets of digital silence behind speech: what is left of it stays quiet. A decoder that
-// is not told of the losses thumps.
+// TestG722LostInSilence loses packets of digital silence behind speech: what is left of it stays
+// quiet. Without Lost the decoder thumps.
 func TestG722LostInSilence(t *testing.T) {
 	worst := func(tell func(*audio.G722Decoder)) (loudest float64) {
 		for seed, name := range audiotest.SpeechNames() {
@@ -130,14 +131,14 @@ func TestG722LostInSilence(t *testing.T) {
 		}
 		return audio.DBFS(loudest)
 	}
-	told, not := worst((*audio.G722Decoder).Lost), worst(notTold)
-	t.Logf("the loudest 20 ms: %.1f dBFS; not told: %.1f", told, not)
-	if told > -55 || not < -55 {
-		t.Errorf("the loudest 20 ms are %.1f dBFS, want at most -55; of a decoder that is not told %.1f", told, not)
+	with, not := worst((*audio.G722Decoder).Lost), worst(without)
+	t.Logf("the loudest 20 ms: %.1f dBFS; without Lost: %.1f", with, not)
+	if with > -55 || not < -55 {
+		t.Errorf("the loudest 20 ms are %.1f dBFS, want at most -55; without Lost %.1f", with, not)
 	}
 }
 
-// TestG722LostInSpeech loses packets of speech: what comes behind a loss is no worse for having been told.
+// TestG722LostInSpeech loses packets of speech: the sound after a loss is as good as without Lost.
 func TestG722LostInSpeech(t *testing.T) {
 	mean := func(tell func(*audio.G722Decoder)) float64 {
 		sum, n := 0.0, 0
@@ -157,10 +158,10 @@ func TestG722LostInSpeech(t *testing.T) {
 		}
 		return sum / float64(n)
 	}
-	told, not := mean((*audio.G722Decoder).Lost), mean(notTold)
-	t.Logf("within 100 ms of a loss speech is %.2f dB above what it differs by; not told: %.2f", told, not)
-	if told < not-0.5 {
-		t.Errorf("within 100 ms of a loss speech is %.2f dB above what it differs by, and %.2f when not told", told, not)
+	with, not := mean((*audio.G722Decoder).Lost), mean(without)
+	t.Logf("within 100 ms of a loss speech is %.2f dB above what it differs by; without Lost: %.2f", with, not)
+	if with < not-0.5 {
+		t.Errorf("within 100 ms of a loss speech is %.2f dB above what it differs by, and %.2f without Lost", with, not)
 	}
 }
 
@@ -207,7 +208,7 @@ func BenchmarkG722Decode(b *testing.B) {
 	}
 }
 
-// TestG722Exact: codes and samples are those of other people's implementation, FFmpeg 5.1, of which these sums are.
+// TestG722Exact compares codes and samples with those of FFmpeg 5.1, by their checksums.
 func TestG722Exact(t *testing.T) {
 	in := audiotest.Speech("question").Samples
 	codes := audio.NewG722Encoder().Append(nil, in)

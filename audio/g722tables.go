@@ -1,17 +1,17 @@
 package audio
 
-// The tables of ITU-T G.722. They are arrays that nothing writes.
+// The tables of ITU-T G.722. Nothing writes to them.
 
 // g722Mirror is half of the quadrature mirror filter's 24 coefficients (table 11).
 var g722Mirror = [12]int{3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11}
 
-// g722Exp is the mantissa of the scale's exponential (table 12, ILB).
+// g722Exp is the mantissa of the exponential of the scale (table 12, ILB).
 var g722Exp = [32]int{
 	2048, 2093, 2139, 2186, 2233, 2282, 2332, 2383, 2435, 2489, 2543, 2599, 2656, 2714, 2774, 2834,
 	2896, 2960, 3025, 3091, 3158, 3228, 3298, 3371, 3444, 3520, 3597, 3676, 3756, 3838, 3922, 4008,
 }
 
-// g722Decision are the decision levels of the lower band (table 14, Q6).
+// g722Decision holds the decision levels of the lower band (table 14, Q6).
 var g722Decision = [30]int{
 	0, 35, 72, 110, 150, 190, 233, 276, 323, 370, 422, 473, 530, 587, 650,
 	714, 786, 858, 940, 1023, 1121, 1219, 1339, 1458, 1612, 1765, 1980, 2195, 2557, 2919,
@@ -29,15 +29,16 @@ var (
 	}
 )
 
-// g722Rank is how far from zero a code of four bits lies (RL42), g722Low and g722High by how much the logarithm of the
-// scale grows then (WL, and WH by the low bit of the code).
+// g722Rank is the distance of a four-bit code from zero (RL42). g722Low (WL) and g722High (WH, by
+// the low bit of the code) are the steps of the logarithm of the scale.
 var (
 	g722Rank = [16]int{0, 7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0}
 	g722Low  = [8]int{-60, -30, 58, 172, 334, 538, 1198, 3042}
 	g722High = [2]int{798, -214}
 )
 
-// g722Quantum2, 4 and 6 are the values of codes of so many bits (tables 18, 17, 15: QM2, QM4, QM6).
+// g722Quantum2, g722Quantum4 and g722Quantum6 are the values of the codes of two, four and six bits
+// (tables 18, 17 and 15: QM2, QM4 and QM6).
 var (
 	g722Quantum2 = [4]int{-7408, -1616, 7408, 1616}
 	g722Quantum4 = [16]int{

@@ -2,10 +2,11 @@ package audio
 
 import "math"
 
-// SilenceDBFS is the level of digital silence as [DBFS] reports it.
-const SilenceDBFS = -120.0
+// silenceDBFS is the least result of DBFS.
+const silenceDBFS = -120.0
 
-// RMS is the root mean square of pcm as a fraction of full scale, 0 to 1; 0 if pcm is empty.
+// RMS returns the root mean square of pcm as a fraction of full scale, 0 to 1. It is 0 if pcm is
+// empty.
 func RMS(pcm []int16) float64 {
 	if len(pcm) == 0 {
 		return 0
@@ -17,7 +18,7 @@ func RMS(pcm []int16) float64 {
 	return math.Sqrt(sum/float64(len(pcm))) / 32768
 }
 
-// Peak is the largest magnitude in pcm as a fraction of full scale, 0 to 1.
+// Peak returns the largest magnitude in pcm as a fraction of full scale, 0 to 1.
 func Peak(pcm []int16) float64 {
 	peak := 0
 	for _, s := range pcm {
@@ -26,11 +27,11 @@ func Peak(pcm []int16) float64 {
 	return float64(peak) / 32768
 }
 
-// DBFS is a fraction of full scale in decibels: 1 is 0 dBFS, 0.01 is -40. It is never under [SilenceDBFS], so
-// it can always be shown and encoded.
+// DBFS returns a fraction of full scale in decibels: 0 for 1, -40 for 0.01. It returns at least
+// -120, also for 0 and NaN.
 func DBFS(fraction float64) float64 {
 	if !(fraction > 0) {
-		return SilenceDBFS
+		return silenceDBFS
 	}
-	return max(SilenceDBFS, 20*math.Log10(fraction))
+	return max(silenceDBFS, 20*math.Log10(fraction))
 }

@@ -12,8 +12,8 @@ func TestLevels(t *testing.T) {
 		pcm            []int16
 		rms, peak, dbs float64
 	}{
-		{"nothing", nil, 0, 0, SilenceDBFS},
-		{"silence", make([]int16, 100), 0, 0, SilenceDBFS},
+		{"nothing", nil, 0, 0, silenceDBFS},
+		{"silence", make([]int16, 100), 0, 0, silenceDBFS},
 		{"sine at -6 dBFS", sine, 0.5 / math.Sqrt2, 0.5, -9.03},
 		{"full scale", []int16{-32768, -32768}, 1, 1, 0},
 		{"one step", []int16{1, -1}, 1.0 / 32768, 1.0 / 32768, -90.31},
@@ -24,7 +24,7 @@ func TestLevels(t *testing.T) {
 				c.name, rms, DBFS(rms), peak, c.rms, c.dbs, c.peak)
 		}
 	}
-	if got := DBFS(math.NaN()); got != SilenceDBFS {
+	if got := DBFS(math.NaN()); got != silenceDBFS {
 		t.Errorf("DBFS(NaN) = %v", got)
 	}
 }

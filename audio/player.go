@@ -7,65 +7,68 @@ import (
 )
 
 const (
-	// PlayerPrebuffer is the prebuffer of a new Player.
-	PlayerPrebuffer = 40 * time.Millisecond
-	// PlayerQueueMax is the most a Player holds that was not played yet, in sound or in marks one a frame.
-	PlayerQueueMax = 10 * time.Minute
-	// PlayerHeardMax is the most a Player records. The clock goes on behind it.
-	PlayerHeardMax = time.Hour
-
+	playerPrebuffer      = 40 * time.Millisecond
+	playerQueueMax       = 10 * time.Minute
+	playerMarksMax       = int(playerQueueMax / FrameDuration)
+	playerHeardMax       = time.Hour
 	playerGenerationsMax = 64
 	playerSpansMax       = 1 << 16
 )
 
-// Mark is a place in the sound at which somebody wants to know that it was reached.
+// Mark is a position in the sound. [Player.Reached] reports that playout has reached it.
 type Mark struct {
 	ID         string
 	Generation uint64
-	At         time.Duration // on the playout clock; set when the mark is reached
+
+	at time.Duration // when playout reached it
 }
 
-// Span is a stretch of one generation played without a gap: the samples From to To (excluded) of [Player.Heard].
+// Span is a stretch of one generation that played without a gap: the samples From to To (excluded)
+// of [Player.Heard].
 type Span struct {
 	Generation uint64
 	From, To   int
 }
 
-// Player is the playout clock of a listener: sound that is pushed at some time is audible from then on in real
-// time, one piece behind the other. It models a loudspeaker with a queue and plays nothing. Time enters by
-// parameter and never goes back: a call with a time before the last one counts as of the last one.
+// Player is the playout clock of a listener. It models a queue and a loudspeaker: sound that is
+// pushed becomes audible in real time, one piece after another. It plays nothing itself.
 //
-// Sound has a generation, the number of the reply it belongs to, by which playout is acknowledged. Playout
-// begins when the prebuffer is full or has waited for its own length, at first and after each underrun.
+// The time of a call must not be before that of the last one; if it is, the time of the last one
+// counts. Each sound has a generation, the number of its reply, which acknowledgements name. At the
+// start and after each underrun, playout begins when 40 ms are queued, or 40 ms after the first of
+// them.
+//
+// A Player queues at most 10 minutes of sound and 30,000 marks, and drops the rest. It counts the
+// last 64 generations, and keeps the first hour of [Player.Heard].
 type Player struct {
 	rateHz    int
-	prebuffer int // samples
+	prebuffer int // samples that must be queued before playout begins
 
 	now     int64 // samples since time 0
 	playing bool
-	startAt int64 // when not playing with a queue: playout begins then at the latest
+	startAt int64 // latest start of playout, if not playing and the queue is not empty
 
 	queue []int16
-	head  int // samples of queue already played
+	head  int // samples of queue that are played
 	runs  []playerRun
 	marks []playerMark
-	in    int64 // samples ever queued
+	in    int64 // samples queued so far
 
 	reached   []Mark
 	played    []playerCount // oldest first
 	spans     []Span
 	heard     []int16
-	underruns int
-	dropped   int
+	underruns int // how often the queue ran empty, also at the end of a reply
+	dropped   int // samples and marks that found the queue full
 }
 
-// playerRun says whose the next samples of the queue are.
+// playerRun is the generation of the next n samples of the queue.
 type playerRun struct {
 	generation uint64
 	n          int
 }
 
-// playerMark is a mark that is reached when after of all samples ever queued left the queue.
+// playerMark is a mark that is reached when after samples have left the queue.
 type playerMark struct {
 	Mark
 	after int64
@@ -76,25 +79,20 @@ type playerCount struct {
 	samples    int
 }
 
-// NewPlayer returns a Player at time 0. It panics unless rateHz passes [CheckRate].
+// NewPlayer returns a Player at time 0. It panics if [CheckRate] refuses rateHz.
 func NewPlayer(rateHz int) *Player {
 	if err := CheckRate(rateHz); err != nil {
 		panic(fmt.Sprintf("audio: new player: %v", err))
 	}
 	p := &Player{rateHz: rateHz}
-	p.SetPrebuffer(PlayerPrebuffer)
+	p.prebuffer = int(p.samples(playerPrebuffer))
 	return p
 }
 
-// SetPrebuffer sets the sound that has to be queued before playout begins; under 0 means 0. It takes effect
-// with the next beginning.
-func (p *Player) SetPrebuffer(d time.Duration) { p.prebuffer = int(max(0, p.samples(d))) }
-
-// Push queues pcm, which it copies, as the next sound of generation at the time at. What would make the queue
-// longer than [PlayerQueueMax] is dropped and counted in [Player.Dropped].
+// Push queues a copy of pcm as the next sound of a generation, at the time at.
 func (p *Player) Push(at time.Duration, generation uint64, pcm []int16) {
 	p.Advance(at)
-	room := int(p.samples(PlayerQueueMax)) - p.Queued()
+	room := int(p.samples(playerQueueMax)) - p.Queued()
 	if len(pcm) > room {
 		p.dropped += len(pcm) - room
 		pcm = pcm[:room]
@@ -121,11 +119,11 @@ func (p *Player) Push(at time.Duration, generation uint64, pcm []int16) {
 	}
 }
 
-// PushMark queues a mark behind the sound queued so far. [Player.Reached] returns it once that is played, at
-// once if nothing is queued. More marks than frames in [PlayerQueueMax] are dropped and counted like a sample.
+// PushMark queues a mark after the sound queued so far. If nothing is queued, playout has reached
+// it at once.
 func (p *Player) PushMark(at time.Duration, generation uint64, id string) {
 	p.Advance(at)
-	if len(p.marks)+len(p.reached) >= int(PlayerQueueMax/FrameDuration) {
+	if len(p.marks)+len(p.reached) >= playerMarksMax {
 		p.dropped++
 		return
 	}
@@ -133,9 +131,10 @@ func (p *Player) PushMark(at time.Duration, generation uint64, id string) {
 	p.reach()
 }
 
-// Clear drops all sound and marks that were not reached at the time at. It returns how many samples of
-// generation were played, rounded down to whole frames, and counts on from there: the answer to a clear, behind
-// which the rest of the reply may come again. The record of what was heard stays.
+// Clear drops the sound and the marks that playout has not reached at the time at. It returns the
+// number of samples of generation that were played, rounded down to whole frames, and counts on
+// from that number: it is the answer to a clear, after which the rest of the reply may be sent
+// again. Heard keeps its samples.
 func (p *Player) Clear(at time.Duration, generation uint64) (played int) {
 	p.Advance(at)
 	p.queue, p.head = p.queue[:0], 0
@@ -150,7 +149,7 @@ func (p *Player) Clear(at time.Duration, generation uint64) (played int) {
 	return c.samples
 }
 
-// Advance moves the clock on to the time to.
+// Advance moves the clock to the time to.
 func (p *Player) Advance(to time.Duration) {
 	for end := p.samples(to); p.now < end; {
 		switch left := end - p.now; {
@@ -169,14 +168,14 @@ func (p *Player) Advance(to time.Duration) {
 	}
 }
 
-// Queued is the number of samples that wait to be played.
+// Queued returns the number of samples that are not played yet.
 func (p *Player) Queued() int { return len(p.queue) - p.head }
 
-// Playing says whether sound is audible now or will be with the next sample.
+// Playing reports whether the next sample is audible.
 func (p *Player) Playing() bool { return p.playing && p.Queued() > 0 }
 
-// Played is how many samples of generation were played in all, as an acknowledgement counts them (see
-// [Player.Clear]). It is 0 for a generation that is not among the last 64.
+// Played returns the number of samples of generation that were played, as an acknowledgement counts
+// them (see [Player.Clear]). It is 0 for a generation that is not among the last 64.
 func (p *Player) Played(generation uint64) int {
 	if c := p.count(generation); c != nil {
 		return c.samples
@@ -184,31 +183,26 @@ func (p *Player) Played(generation uint64) int {
 	return 0
 }
 
-// PlayedMS is Played in milliseconds, rounded down.
+// PlayedMS returns Played in milliseconds, rounded down.
 func (p *Player) PlayedMS(generation uint64) int64 {
 	return int64(p.Played(generation)) * 1000 / int64(p.rateHz)
 }
 
-// Reached returns the marks reached since the last call, in order. The slice is valid until the next call to p.
+// Reached returns the marks that playout has reached since the last call of Reached, in order. The
+// slice is valid until the next call of a method.
 func (p *Player) Reached() []Mark {
 	marks := p.reached
 	p.reached = p.reached[:0]
 	return marks
 }
 
-// Heard is everything that was audible from time 0 until now, silence where nothing played, up to
-// [PlayerHeardMax]. The slice is p's own and valid until the next call to p.
+// Heard returns the sound since time 0 as the listener heard it, with silence where nothing played,
+// up to one hour. The slice belongs to p and is valid until the next call of a method.
 func (p *Player) Heard() []int16 { return p.heard }
 
-// Spans says which stretches of Heard are whose, in order. Stretches behind the first 65,536 are not recorded.
-// The slice is p's own and valid until the next call to p.
+// Spans returns the generations of the stretches of Heard, in order, at most 65,536. The slice
+// belongs to p and is valid until the next call of a method.
 func (p *Player) Spans() []Span { return p.spans }
-
-// Underruns is how often playout stopped because the queue was empty; the end of a reply counts too.
-func (p *Player) Underruns() int { return p.underruns }
-
-// Dropped is the number of samples and marks that found the queue full.
-func (p *Player) Dropped() int { return p.dropped }
 
 // play makes the next n samples of the queue audible.
 func (p *Player) play(n int) {
@@ -217,7 +211,7 @@ func (p *Player) play(n int) {
 		k := min(n, run.n)
 		p.span(run.generation, k)
 		p.add(run.generation, k)
-		p.record(p.queue[p.head : p.head+k])
+		p.hear(p.queue[p.head : p.head+k])
 		p.head, p.now, n = p.head+k, p.now+int64(k), n-k
 		if run.n -= k; run.n == 0 {
 			p.runs = append(p.runs[:0], p.runs[1:]...)
@@ -226,7 +220,7 @@ func (p *Player) play(n int) {
 	}
 }
 
-// silence lets n samples pass in which nothing is audible.
+// silence advances the clock by n silent samples.
 func (p *Player) silence(n int64) {
 	k, from := int(min(n, p.room())), len(p.heard)
 	p.heard = slices.Grow(p.heard, k)[:from+k]
@@ -234,20 +228,20 @@ func (p *Player) silence(n int64) {
 	p.now += n
 }
 
-func (p *Player) record(pcm []int16) {
+func (p *Player) hear(pcm []int16) {
 	p.heard = append(p.heard, pcm[:min(int64(len(pcm)), p.room())]...)
 }
 
-// room is how many more samples the record of what was heard takes.
-func (p *Player) room() int64 { return max(0, p.samples(PlayerHeardMax)-int64(len(p.heard))) }
+// room returns how many more samples Heard can keep.
+func (p *Player) room() int64 { return max(0, p.samples(playerHeardMax)-int64(len(p.heard))) }
 
-// reach moves the marks that are due to the reached ones. Each lies at its exact sample.
+// reach moves the marks that are due to reached, each with the time of its exact sample.
 func (p *Player) reach() {
-	out := p.in - int64(p.Queued()) // of them, those that left the queue
+	out := p.in - int64(p.Queued()) // samples that have left the queue
 	n := 0
 	for ; n < len(p.marks) && p.marks[n].after <= out; n++ {
 		m := p.marks[n]
-		m.At = p.duration(p.now - (out - m.after))
+		m.at = p.duration(p.now - (out - m.after))
 		p.reached = append(p.reached, m.Mark)
 	}
 	if n > 0 {
@@ -255,7 +249,7 @@ func (p *Player) reach() {
 	}
 }
 
-// span notes that the next n audible samples are generation's.
+// span adds the next n audible samples, which are of generation, to the spans.
 func (p *Player) span(generation uint64, n int) {
 	from, last := int(p.now), len(p.spans)-1
 	switch {
@@ -278,7 +272,7 @@ func (p *Player) add(generation uint64, n int) {
 	p.played = append(p.played, playerCount{generation, n})
 }
 
-// count finds the count of generation, nil if nothing of it was played.
+// count returns the count of generation, nil if nothing of it was played.
 func (p *Player) count(generation uint64) *playerCount {
 	for i := len(p.played) - 1; i >= 0; i-- {
 		if p.played[i].generation == generation {
@@ -288,13 +282,13 @@ func (p *Player) count(generation uint64) *playerCount {
 	return nil
 }
 
-// samples is the number of whole samples in d.
+// samples returns the number of whole samples in d.
 func (p *Player) samples(d time.Duration) int64 {
 	rate := int64(p.rateHz)
 	return int64(d/time.Second)*rate + int64(d%time.Second)*rate/int64(time.Second)
 }
 
-// duration is the time of sample n, rounded up so that samples(duration(n)) is n.
+// duration returns the time of sample n, rounded up so that samples(duration(n)) is n.
 func (p *Player) duration(n int64) time.Duration {
 	rate := int64(p.rateHz)
 	return time.Duration(n/rate)*time.Second + time.Duration((n%rate*int64(time.Second)+rate-1)/rate)

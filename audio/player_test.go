@@ -13,8 +13,8 @@ const ms = time.Millisecond
 // loud is n samples of value v.
 func loud(n int, v int16) []int16 { return slices.Repeat([]int16{v}, n) }
 
-// shape writes what was heard as runs in milliseconds at 8 kHz: "60:0 100:1" is 60 ms of silence, then 100 ms
-// of ones.
+// shape writes what was heard as runs in milliseconds at 8 kHz: "60:0 100:1" is 60 ms of silence,
+// then 100 ms of ones.
 func shape(heard []int16) string {
 	var out []string
 	for len(heard) > 0 {
@@ -45,7 +45,7 @@ func TestPlayerClock(t *testing.T) {
 			p.Push(115*ms, 1, frame(7))
 		}, "115:0 40:7 845:0", 1},
 		{"no prebuffer", func(p *Player) {
-			p.SetPrebuffer(-ms)
+			p.prebuffer = 0
 			p.Push(100*ms, 1, frame(7))
 		}, "100:0 20:7 880:0", 1},
 		{"in real time without a gap", func(p *Player) {
@@ -77,8 +77,8 @@ func TestPlayerClock(t *testing.T) {
 			p := NewPlayer(8000)
 			c.drive(p)
 			p.Advance(time.Second)
-			if got := shape(p.Heard()); got != c.want || p.Underruns() != c.under {
-				t.Errorf("heard %s with %d underruns, want %s with %d", got, p.Underruns(), c.want, c.under)
+			if got := shape(p.Heard()); got != c.want || p.underruns != c.under {
+				t.Errorf("heard %s with %d underruns, want %s with %d", got, p.underruns, c.want, c.under)
 			}
 			if p.Playing() || p.Queued() != 0 || len(p.Heard()) != 8000 {
 				t.Errorf("playing %v, %d queued, %d heard", p.Playing(), p.Queued(), len(p.Heard()))
@@ -142,7 +142,7 @@ func TestPlayerMarks(t *testing.T) {
 	ids := func() string {
 		var out []string
 		for _, m := range p.Reached() {
-			out = append(out, fmt.Sprintf("%s/%d@%v", m.ID, m.Generation, m.At))
+			out = append(out, fmt.Sprintf("%s/%d@%v", m.ID, m.Generation, m.at))
 		}
 		return strings.Join(out, " ")
 	}
@@ -185,8 +185,8 @@ func TestPlayerLimits(t *testing.T) {
 	for range 11 {
 		p.Push(0, 1, minute)
 	}
-	if p.Queued() != 10*len(minute) || p.Dropped() != len(minute) {
-		t.Errorf("11 minutes pushed: %d queued, %d dropped", p.Queued(), p.Dropped())
+	if p.Queued() != 10*len(minute) || p.dropped != len(minute) {
+		t.Errorf("11 minutes pushed: %d queued, %d dropped", p.Queued(), p.dropped)
 	}
 	p.Advance(90 * time.Minute)
 	if len(p.Heard()) != 3600*8000 {
@@ -198,8 +198,8 @@ func TestPlayerLimits(t *testing.T) {
 	for range 30001 {
 		p.PushMark(90*time.Minute, 2, "x")
 	}
-	if p.Dropped() != len(minute)+1 {
-		t.Errorf("30,001 marks: %d dropped, want 1", p.Dropped()-len(minute))
+	if p.dropped != len(minute)+1 {
+		t.Errorf("30,001 marks: %d dropped, want 1", p.dropped-len(minute))
 	}
 }
 
@@ -212,8 +212,8 @@ func TestNewPlayerRefusesRates(t *testing.T) {
 	NewPlayer(0)
 }
 
-// FuzzPlayer keeps the books: every pushed sample is queued, played, cleared or dropped, is heard at most once
-// and in order, and what is heard is as long as the time that passed.
+// FuzzPlayer accounts for every sample: it is queued, played, cleared or dropped. Samples play in
+// order and at most once. The player puts out as much audio as time has passed.
 func FuzzPlayer(f *testing.F) {
 	f.Add([]byte{0, 200, 1, 20, 0, 200, 2, 5, 1, 90, 3, 0, 0, 255, 1, 255})
 	f.Add([]byte{0, 10, 3, 0, 1, 10, 3, 0, 1, 100, 2, 0, 0, 3})
@@ -263,7 +263,7 @@ func FuzzPlayer(f *testing.F) {
 				last = s
 			}
 		}
-		if played != spans || next-1 != played+cleared || p.Queued() != 0 || p.Dropped() != 0 {
+		if played != spans || next-1 != played+cleared || p.Queued() != 0 || p.dropped != 0 {
 			t.Errorf("%d pushed, %d cleared, %d played, %d in spans, %d queued", next-1, cleared, played, spans, p.Queued())
 		}
 		if want := int(now.Seconds()*8000 + 0.5); len(p.Heard()) > want || len(p.Heard()) < want-1 {

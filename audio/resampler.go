@@ -13,30 +13,32 @@ const (
 	passband = 0.92
 	// kaiserBeta shapes the window: about 70 dB in the stop band.
 	kaiserBeta = 7
-	// phasesMax bounds an exact filter table; 44.1 kHz to any usual rate stays under it.
+	// phasesMax is the most rows of an exact table. 44.1 kHz to any usual rate needs fewer.
 	phasesMax = 640
-	// phasesBetween is the size of the table between whose rows odd ratios (47,999 to 16,000 Hz) interpolate.
+	// phasesBetween is the number of rows between which other ratios, such as 47,999 to 16,000 Hz,
+	// interpolate.
 	phasesBetween = 128
 	// resampleBlock is the number of input samples filtered at a time.
 	resampleBlock = 960
 )
 
-// Resampler converts a stream of mono PCM from one rate to another with a polyphase FIR filter. It delays by 12
-// samples of the lower rate (0.25 to 1.5 ms), is flat to about 0.8 of the lower Nyquist frequency and keeps
-// aliases under -70 dB. 20 ms in are exactly 20 ms out. Between equal rates it copies.
+// Resampler converts a stream of mono PCM from one rate to another with a polyphase FIR filter. Its
+// delay is 12 samples of the lower rate (0.25 to 1.5 ms). It is flat up to about 0.8 of the lower
+// Nyquist frequency and keeps aliases below -70 dB. 20 ms of input give exactly 20 ms of output. If
+// the rates are equal it copies.
 type Resampler struct {
 	in, out  int // the ratio in lowest terms: out samples for each in samples
 	taps     int
-	phases   int       // rows of the table, less one when interpolating
+	phases   int       // rows of the table, less one if it interpolates
 	table    []float32 // phase-major, each row reversed: an output is a dot product
 	buf      []float32 // taps-1 samples of history, then a block of input
-	pos      int       // the next output in the block, in samples of input, and
-	rem      int       // in fractions rem/out of one
+	pos      int       // position of the next output in the block, in whole samples of input,
+	rem      int       // and the fraction rem/out of one
 	identity bool
 }
 
-// NewResampler returns a Resampler from inHz to outHz, or an error that names a rate outside the limits of
-// [CheckRate]. It computes a table of at most 80 kB, which takes about 1 ms.
+// NewResampler returns a Resampler from inHz to outHz, or an error if [CheckRate] refuses one of
+// them. It computes a table of at most 80 kB, which takes about 1 ms.
 func NewResampler(inHz, outHz int) (*Resampler, error) {
 	for _, hz := range []int{inHz, outHz} {
 		if err := CheckRate(hz); err != nil {
@@ -63,9 +65,10 @@ func NewResampler(inHz, outHz int) (*Resampler, error) {
 	return r, nil
 }
 
-// Resample appends src at the new rate to dst and returns it; dst and src must not overlap unless the rates are
-// equal. The stream may be cut anywhere: the pieces' outputs join to the output of the whole. After n samples
-// in all, the output has n*out/in samples, rounded up. It does not allocate when dst has room.
+// Resample appends src at the new rate to dst and returns the result. The pieces of a stream may
+// have any length: their outputs join to the output of the whole. After n samples of input there
+// are n*out/in samples of output, rounded up. dst and src must not overlap, unless the rates are
+// equal. Resample does not allocate if dst has room.
 func (r *Resampler) Resample(dst, src []int16) []int16 {
 	if r.identity {
 		return append(dst, src...)
@@ -83,18 +86,18 @@ func (r *Resampler) Resample(dst, src []int16) []int16 {
 	return dst
 }
 
-// Reset forgets the past: the next sample begins a new stream.
+// Reset forgets the past samples. The next sample begins a new stream.
 func (r *Resampler) Reset() {
 	clear(r.buf)
 	r.pos, r.rem = 0, 0
 }
 
-// outputs is the number of samples that n more samples of input make.
+// outputs returns the number of outputs that n more samples of input give.
 func (r *Resampler) outputs(n int) int {
 	return max(0, ((n-r.pos)*r.out-r.rem+r.in-1)/r.in)
 }
 
-// filter appends the outputs that fall into a block of n input samples.
+// filter appends the outputs of a block of n input samples.
 func (r *Resampler) filter(dst []int16, n int) []int16 {
 	whole, part := r.in/r.out, r.in%r.out
 	exact := r.phases == r.out
@@ -124,9 +127,9 @@ func (r *Resampler) between(x []float32) float32 {
 	return a + f*(b-a)
 }
 
-// appendRow appends one phase of a low-pass filter (sinc under a Kaiser window) whose output falls the fraction
-// frac of a sample after the newest input. cutoff is relative to the input's Nyquist frequency; the row's sum
-// is 1.
+// appendRow appends one phase of a low-pass filter, a sinc under a Kaiser window. Its output lies
+// the fraction frac of a sample after the newest input. cutoff is relative to the Nyquist frequency
+// of the input. The sum of a row is 1.
 func appendRow(table []float32, frac float64, taps int, cutoff float64) []float32 {
 	row := make([]float64, taps)
 	half, sum := float64(taps)/2, 0.0
@@ -142,7 +145,7 @@ func appendRow(table []float32, frac float64, taps int, cutoff float64) []float3
 	return table
 }
 
-// dot is the scalar product of a and b, which have the same length, a multiple of four.
+// dot returns the scalar product of a and b. Both have the same length, a multiple of four.
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3 float32
 	b = b[:len(a)]
@@ -156,7 +159,7 @@ func dot(a, b []float32) float32 {
 	return s0 + s1 + s2 + s3
 }
 
-// saturate rounds to even and limits to the range of a sample.
+// saturate rounds half to even and limits the result to the range of a sample.
 func saturate(v float32) int16 {
 	return int16(max(math.MinInt16, min(math.MaxInt16, math.RoundToEven(float64(v)))))
 }
@@ -168,7 +171,7 @@ func sinc(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// kaiser is the Kaiser window at x in [-1, 1], without its constant factor.
+// kaiser returns the Kaiser window at x in [-1, 1], without its constant factor.
 func kaiser(x float64) float64 {
 	if x < -1 || x > 1 {
 		return 0
@@ -176,7 +179,7 @@ func kaiser(x float64) float64 {
 	return bessel0(kaiserBeta * math.Sqrt(1-x*x))
 }
 
-// bessel0 is the modified Bessel function of order zero, by its power series.
+// bessel0 returns the modified Bessel function of order zero, by its power series.
 func bessel0(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > 1e-12*sum; k++ {

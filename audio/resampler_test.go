@@ -25,7 +25,8 @@ func tone(freqHz float64, rateHz, n int) []int16 {
 
 // split projects pcm on a sine of freqHz: the power of the sine and of everything else.
 func split(pcm []int16, freqHz float64, rateHz int) (signal, rest float64) {
-	// Least squares for a*sin + b*cos; the normal equations are solved exactly, so any length will do.
+	// Least squares for a*sin + b*cos; the normal equations are solved exactly, so any length will
+	// do.
 	var ss, cc, sc, xs, xc, xx float64
 	for i, v := range pcm {
 		s, c := math.Sincos(2 * math.Pi * freqHz * float64(i) / float64(rateHz))
@@ -61,8 +62,9 @@ func TestResamplerSNR(t *testing.T) {
 	}
 }
 
-// TestResamplerAlias feeds tones that must not come through (above the new Nyquist frequency) and tones whose
-// images must not appear (below the old one), and bounds everything but the tone itself.
+// TestResamplerAlias feeds tones that must not come through (above the new Nyquist frequency) and
+// tones whose images must not appear (below the old one), and bounds everything but the tone
+// itself.
 func TestResamplerAlias(t *testing.T) {
 	for _, ratio := range ratios {
 		inHz, outHz := ratio[0], ratio[1]

@@ -8,51 +8,51 @@ import (
 	"slices"
 )
 
-// WAVBytesMax is the most that a WAV file may hold: 512 MiB, over an hour of stereo at 48 kHz.
-const WAVBytesMax = 512 << 20
+// wavBytesMax is the largest data chunk: 512 MiB, over 40 minutes of stereo at 48 kHz.
+const wavBytesMax = 512 << 20
 
 const (
 	wavPCM        = 1
 	wavExtensible = 0xfffe
-	// wavUnknownLength is the least length of data that means "until the end": programs that write to a pipe
-	// leave 0 or something just under 2 or 4 GiB.
+	// wavUnknownLength is the least length that means "until the end". Programs that write to a
+	// pipe leave 0, or a length just under 2 or 4 GiB.
 	wavUnknownLength = 0x7ff00000
 	wavBlock         = 32 << 10
 )
 
-// PCM is mono sound with its rate.
+// PCM is mono sound.
 type PCM struct {
 	RateHz  int
 	Samples []int16
 }
 
-// wavFormat is what the fmt chunk says.
+// wavFormat is the content of the fmt chunk.
 type wavFormat struct {
 	tag, channels, bits int
 	rateHz              int
 }
 
-// ReadWAV reads a RIFF WAVE file of 16-bit PCM, mono or stereo (which is averaged to mono), at 8 to 48 kHz. A
-// header that leaves the length of the data open, as programs write that stream to a pipe, is read to the end
-// of r. The error names the format that was found where it is another one; data over [WAVBytesMax] or shorter
-// than promised is an error too.
+// ReadWAV reads a RIFF WAVE file of 16-bit PCM, mono or stereo, at 8 to 48 kHz. It averages two
+// channels to one. If the header does not know the length of the data, because a program wrote the
+// file to a pipe, it reads to the end of r. It returns an error that names the format of any other
+// file, and an error if the data has more than 512 MiB or is shorter than its header says.
 func ReadWAV(r io.Reader) (PCM, error) {
-	pcm, err := readWAV(r, WAVBytesMax)
+	pcm, err := readWAV(r, wavBytesMax)
 	if err != nil {
 		return PCM{}, fmt.Errorf("audio: read WAV: %w", err)
 	}
 	return pcm, nil
 }
 
-// WriteWAV writes p as a RIFF WAVE file of 16-bit mono PCM. The rate must pass [CheckRate]; more than
-// [WAVBytesMax] of samples are an error.
+// WriteWAV writes p as a RIFF WAVE file of 16-bit mono PCM. It returns an error if [CheckRate]
+// refuses the rate, or if the samples take more than 512 MiB.
 func WriteWAV(w io.Writer, p PCM) error {
 	if err := CheckRate(p.RateHz); err != nil {
 		return fmt.Errorf("audio: write WAV: %w", err)
 	}
 	size := 2 * len(p.Samples)
-	if size > WAVBytesMax {
-		return fmt.Errorf("audio: write WAV: %d bytes of samples are more than %d", size, WAVBytesMax)
+	if size > wavBytesMax {
+		return fmt.Errorf("audio: write WAV: %d bytes of samples, want at most %d", size, wavBytesMax)
 	}
 	buf := slices.Grow([]byte("RIFF"), wavBlock)
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(36+size))
@@ -76,7 +76,7 @@ func WriteWAV(w io.Writer, p PCM) error {
 	return nil
 }
 
-// readWAV is ReadWAV with limit in place of WAVBytesMax.
+// readWAV is ReadWAV with limit in place of wavBytesMax.
 func readWAV(r io.Reader, limit int64) (PCM, error) {
 	var head [12]byte
 	if n, err := io.ReadFull(r, head[:]); err != nil {
@@ -101,7 +101,7 @@ func readWAV(r io.Reader, limit int64) (PCM, error) {
 			continue
 		}
 		if skipped += size + size%2; skipped > limit {
-			return PCM{}, fmt.Errorf("chunk %q of %d bytes: more than %d before the data", id, size, limit)
+			return PCM{}, fmt.Errorf("chunk %q of %d bytes: more than %d bytes before the data", id, size, limit)
 		}
 		if _, err := io.CopyN(io.Discard, r, size+size%2); err != nil {
 			return PCM{}, fmt.Errorf("chunk %q of %d bytes: %w", id, size, unexpected(err))
@@ -117,10 +117,10 @@ func readChunkHeader(r io.Reader) (id string, size int64, err error) {
 	return string(b[:4]), int64(binary.LittleEndian.Uint32(b[4:])), nil
 }
 
-// readFormat reads a fmt chunk and refuses what ReadWAV does not support.
+// readFormat reads a fmt chunk. It returns an error for a format that ReadWAV does not support.
 func readFormat(r io.Reader, size int64) (wavFormat, error) {
 	if size < 16 || size > 1024 {
-		return wavFormat{}, fmt.Errorf("a fmt chunk of %d bytes", size)
+		return wavFormat{}, fmt.Errorf("fmt chunk of %d bytes, want 16 to 1024", size)
 	}
 	b := make([]byte, size+size%2)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -140,15 +140,15 @@ func readFormat(r io.Reader, size int64) (wavFormat, error) {
 
 func (f wavFormat) check() error {
 	if f.tag != wavPCM || f.bits != 16 {
-		return fmt.Errorf("%s is not supported; 16-bit PCM is", f.encoding())
+		return fmt.Errorf("%s is not supported, want 16-bit PCM", f.encoding())
 	}
 	if f.channels != 1 && f.channels != 2 {
-		return fmt.Errorf("%d channels are not supported; one and two are", f.channels)
+		return fmt.Errorf("%d channels are not supported, want one or two", f.channels)
 	}
 	return CheckRate(f.rateHz)
 }
 
-// encoding names how a sample is written. RFC 2361 lists the tags.
+// encoding returns the name of the sample format. RFC 2361 lists the tags.
 func (f wavFormat) encoding() string {
 	names := map[int]string{
 		wavPCM: "PCM", 2: "Microsoft ADPCM", 3: "float", 6: "A-law", 7: "mu-law", 0x11: "IMA ADPCM", 0x31: "GSM 6.10",
@@ -161,7 +161,7 @@ func (f wavFormat) encoding() string {
 	return fmt.Sprintf("%d-bit %s", f.bits, name)
 }
 
-// readData reads the samples: size bytes, or all where size means that.
+// readData reads size bytes of samples, or all if size stands for an unknown length.
 func readData(r io.Reader, f wavFormat, size, limit int64) (PCM, error) {
 	if f.tag == 0 {
 		return PCM{}, errors.New("the data chunk comes before the fmt chunk")
@@ -171,7 +171,7 @@ func readData(r io.Reader, f wavFormat, size, limit int64) (PCM, error) {
 	case open:
 		size = limit + 1
 	case size > limit:
-		return PCM{}, fmt.Errorf("%d bytes of data are more than %d", size, limit)
+		return PCM{}, fmt.Errorf("%d bytes of data, want at most %d", size, limit)
 	}
 	pcm := PCM{RateHz: f.rateHz}
 	buf := make([]byte, wavBlock)
@@ -196,7 +196,7 @@ func readData(r io.Reader, f wavFormat, size, limit int64) (PCM, error) {
 	return pcm, nil
 }
 
-// appendMono appends whole samples; two channels are averaged.
+// appendMono appends whole samples, and averages two channels.
 func appendMono(dst []int16, le []byte, channels int) []int16 {
 	if channels == 1 {
 		return AppendSamples(dst, le)
@@ -208,7 +208,7 @@ func appendMono(dst []int16, le []byte, channels int) []int16 {
 	return dst
 }
 
-// notWAV says what a file that begins with head is instead.
+// notWAV returns an error that names the kind of a file that begins with head.
 func notWAV(head []byte) error {
 	for _, kind := range []struct{ magic, name string }{
 		{"RIFX", "a big-endian WAV file"}, {"RF64", "an RF64 file"}, {"OggS", "an Ogg file"}, {"fLaC", "a FLAC file"},
@@ -216,7 +216,7 @@ func notWAV(head []byte) error {
 		{"\x1aE\xdf\xa3", "a WebM or Matroska file"},
 	} {
 		if len(head) >= len(kind.magic) && string(head[:len(kind.magic)]) == kind.magic {
-			return fmt.Errorf("it is %s; 16-bit PCM in a RIFF WAVE file is supported", kind.name)
+			return fmt.Errorf("it is %s, want a RIFF WAVE file of 16-bit PCM", kind.name)
 		}
 	}
 	if len(head) == 0 {
@@ -225,7 +225,7 @@ func notWAV(head []byte) error {
 	return fmt.Errorf("it begins with %q", head)
 }
 
-// unexpected makes an end of file in the middle of something an error that says so.
+// unexpected turns an end of file inside a chunk into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

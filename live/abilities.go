@@ -2,46 +2,46 @@ package live
 
 import "strings"
 
-// Abilities are what models differ in, as far as it changes what may be sent to them: what one takes, another answers
-// by closing the connection.
-type Abilities struct {
-	// Blocking tools are known: the model can wait for a reply.
-	Blocking bool
-	// NonBlocking tools are known: the model can go on while one works.
-	NonBlocking bool
-	// Scheduling of the replies of non-blocking tools is known.
-	Scheduling bool
-	// Content may be sent at any time. Otherwise history can be told by Setup.History alone.
-	Content bool
+// abilities are the differences between models that matter for what may be sent. A model closes the
+// connection for what it does not support.
+type abilities struct {
+	blocking    bool // tools that the model waits for
+	nonBlocking bool // tools that run while the model speaks
+	scheduling  bool // Scheduling in the replies of non-blocking tools
+	content     bool // ClientContent at any time; otherwise only Setup.History
 
-	askBlocking  bool // unless a tool is declared blocking it is not
-	askToHistory bool // history must be announced in the setup
+	declareBlocking bool // a blocking tool must be declared as such
+	announceHistory bool // the setup must announce history
 }
 
-// family is the models whose names begin alike.
+// family is the models whose names begin with a prefix.
 type family struct {
 	prefix string
-	Abilities
+	abilities
 }
 
-// families are the models whose limits are known, the longest prefixes first. What is known is in docs/model.md.
+// families returns the models whose limits are known (docs/model.md), the longest prefixes first.
 func families() []family {
 	return []family{
-		{"gemini-3.8-live-extended-thinking", Abilities{NonBlocking: true, askToHistory: true}},
-		{"gemini-3.8-live", Abilities{Blocking: true, NonBlocking: true, Scheduling: true, askBlocking: true,
-			askToHistory: true}},
-		{"gemini-3.1-flash-live", Abilities{Blocking: true, askToHistory: true}},
+		{"gemini-3.8-live-extended-thinking", abilities{nonBlocking: true, announceHistory: true}},
+		{"gemini-3.8-live", abilities{blocking: true, nonBlocking: true, scheduling: true, declareBlocking: true,
+			announceHistory: true}},
+		{"gemini-3.1-flash-live", abilities{blocking: true, announceHistory: true}},
 	}
 }
 
-// AbilitiesOf says what a model, with or without "models/" in front, takes. A model that is not known to refuse
-// something is believed to take it.
-func AbilitiesOf(model string) Abilities {
+// Schedules reports whether a model takes ToolReply.Scheduling with replies of non-blocking tools. An
+// unknown model is assumed to.
+func Schedules(model string) bool { return abilitiesOf(model).scheduling }
+
+// abilitiesOf returns the abilities of a model, with or without the prefix "models/". An unknown
+// model is assumed to support everything.
+func abilitiesOf(model string) abilities {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	for _, f := range families() {
 		if strings.HasPrefix(name, f.prefix) {
-			return f.Abilities
+			return f.abilities
 		}
 	}
-	return Abilities{Blocking: true, NonBlocking: true, Scheduling: true, Content: true}
+	return abilities{blocking: true, nonBlocking: true, scheduling: true, content: true}
 }

@@ -9,18 +9,19 @@ import (
 
 // TestAbilities knows a model by its prefix, whatever stands in front of the name.
 func TestAbilities(t *testing.T) {
-	every := Abilities{Blocking: true, NonBlocking: true, Scheduling: true, Content: true}
-	for model, want := range map[string]Abilities{
+	every := abilities{blocking: true, nonBlocking: true, scheduling: true, content: true}
+	for model, want := range map[string]abilities{
 		"":                                      every,
 		"parrot":                                every,
 		"gemini-2.5-flash-native-audio-preview": every,
-		DefaultModel:                            {Blocking: true, askToHistory: true},
-		"models/gemini-3.1-flash-live":          {Blocking: true, askToHistory: true},
-		"projects/p/locations/l/publishers/google/models/gemini-3.8-live-extended-thinking-001": {NonBlocking: true,
-			askToHistory: true},
-		"gemini-3.8-live": {Blocking: true, NonBlocking: true, Scheduling: true, askBlocking: true, askToHistory: true},
+		DefaultModel:                            {blocking: true, announceHistory: true},
+		"models/gemini-3.1-flash-live":          {blocking: true, announceHistory: true},
+		"projects/p/locations/l/publishers/google/models/gemini-3.8-live-extended-thinking-001": {nonBlocking: true,
+			announceHistory: true},
+		"gemini-3.8-live": {blocking: true, nonBlocking: true, scheduling: true, declareBlocking: true,
+			announceHistory: true},
 	} {
-		if got := AbilitiesOf(model); got != want {
+		if got := abilitiesOf(model); got != want {
 			t.Errorf("%s: %+v; want %+v", model, got, want)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// rawModel is a model that costs next to nothing and allocates nothing: it accepts any setup and then sends frame for
-// ever, if there is one, or swallows what comes.
+// rawModel is a model that costs next to nothing and allocates nothing: it accepts any setup and
+// then sends frame for ever, if there is one, or swallows what comes.
 func rawModel(b testing.TB, frame []byte) (url string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -148,7 +148,8 @@ func BenchmarkRecv(b *testing.B) {
 	}
 }
 
-// TestSocketAllocates bounds what a message costs with the WebSocket: a few small allocations, none with its size.
+// TestSocketAllocates bounds what a message costs with the WebSocket: a few small allocations, none
+// with its size.
 func TestSocketAllocates(t *testing.T) {
 	conn := dialRaw(t, nil)
 	pcm := noise(1600)

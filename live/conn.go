@@ -15,31 +15,30 @@ import (
 )
 
 const (
-	// readBufferKeep is the longest message whose buffer is kept for the next one.
+	// readBufferKeep is the largest read buffer that is kept for the next message.
 	readBufferKeep = 64 << 10
-	// closeGrace is how long a failed write waits for a reader that may know why.
+	// closeGrace is how long a failed write waits for Recv to read the close frame.
 	closeGrace = 250 * time.Millisecond
 )
 
-// wireConn is a Conn of Wire. Send, SendAudio and Close may be called by anyone, Recv by one goroutine; one more
-// goroutine, keepAlive, runs from start to Close.
+// wireConn is the Conn of Wire. Its goroutine keepAlive runs from start to Close.
 type wireConn struct {
 	outcome
 	cfg   Wire
 	terms terms
 	ws    *websocket.Conn
-	raw   net.Conn // beneath ws, nil with an HTTPClient that does not say; closing it is never waiting
+	raw   net.Conn // below ws; nil if Wire.HTTPClient hides it. Closing it never blocks
 	began time.Time
 
 	sendMu  sync.Mutex // guards enc, and the order of messages
 	enc     encoder
-	stalled *time.Timer // runs while a write does
+	stalled *time.Timer // runs during a write
 
 	dec decoder // of the goroutine that calls Recv
 	buf []byte
 
-	inbound atomic.Int64 // when the last frame came, nanoseconds since began
-	reading atomic.Int64 // since when a Recv waits, nanoseconds since began; 0: none does
+	inbound atomic.Int64 // time of the last frame from the model, in nanoseconds since began
+	reading atomic.Int64 // start of the waiting Recv, in nanoseconds since began; 0: none waits
 
 	closing atomic.Bool
 	closed  chan struct{} // closed at the end of Close
@@ -53,19 +52,19 @@ func newWireConn(w Wire, s *Setup, host, secret string) *wireConn {
 	return c
 }
 
-// start begins what runs beside the calls. Close ends it and waits.
+// start starts keepAlive. Close stops it and waits for it.
 func (c *wireConn) start() {
 	c.stalled = time.AfterFunc(time.Hour, c.writeStalled)
 	c.stalled.Stop()
 	c.tasks.Go(c.keepAlive)
 }
 
-// elapsed is the time since the dial; it is never 0.
+// elapsed returns the nanoseconds since the dial. It is never 0.
 func (c *wireConn) elapsed() int64 { return int64(time.Since(c.began)) + 1 }
 
 func (c *wireConn) heard() { c.inbound.Store(c.elapsed()) }
 
-// drop ends the connection without a word.
+// drop closes the connection without a close frame.
 func (c *wireConn) drop() {
 	if c.raw != nil {
 		_ = c.raw.Close()
@@ -73,7 +72,7 @@ func (c *wireConn) drop() {
 	_ = c.ws.CloseNow()
 }
 
-// explain sorts an error of the WebSocket.
+// explain turns an error of the WebSocket into a CloseError.
 func (c *wireConn) explain(ctx context.Context, err error) *CloseError {
 	var ce websocket.CloseError
 	switch {
@@ -82,7 +81,7 @@ func (c *wireConn) explain(ctx context.Context, err error) *CloseError {
 		return &CloseError{Code: code, Reason: ce.Reason, Class: classify(code, ce.Reason, c.phase)}
 	case errors.Is(err, websocket.ErrMessageTooBig):
 		return &CloseError{Code: 1009, Class: ClassBackend,
-			Err: fmt.Errorf("a message over the limit of %d bytes", c.cfg.ReadLimit)}
+			Err: fmt.Errorf("a message has more than %d bytes", c.cfg.ReadLimit)}
 	case ctx.Err() != nil:
 		return &CloseError{Class: ctxClass(ctx.Err()), Err: ctx.Err(), limit: c.age()}
 	}
@@ -125,7 +124,7 @@ func (c *wireConn) read(ctx context.Context) ([]byte, error) {
 	return c.buf, nil
 }
 
-// appendAll is io.ReadAll into memory that is there.
+// appendAll is io.ReadAll into buf.
 func appendAll(buf []byte, r io.Reader) ([]byte, error) {
 	for {
 		if len(buf) == cap(buf) {
@@ -153,7 +152,7 @@ func (c *wireConn) Send(ctx context.Context, m ClientMessage) error {
 	return c.put(ctx, &m)
 }
 
-// put sends m, which is no audio and was checked.
+// put sends m, which is not audio and was checked.
 func (c *wireConn) put(ctx context.Context, m *ClientMessage) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -178,7 +177,7 @@ func (c *wireConn) SendAudio(ctx context.Context, pcm []int16) error {
 	return nil
 }
 
-// write sends one message; sendMu is held.
+// write sends one message. The caller holds sendMu.
 func (c *wireConn) write(ctx context.Context, data []byte) error {
 	if err := c.failure(); err != nil {
 		return err
@@ -200,7 +199,7 @@ func (c *wireConn) writeStalled() {
 	c.drop()
 }
 
-// Close implements Conn. Who comes second waits for the first.
+// Close implements Conn. A second call waits for the first one.
 func (c *wireConn) Close(code int, reason string) error {
 	if !c.closing.CompareAndSwap(false, true) {
 		<-c.closed
@@ -215,12 +214,12 @@ func (c *wireConn) Close(code int, reason string) error {
 	c.stalled.Stop()
 	c.tasks.Wait()
 	if err == nil || before != nil || websocket.CloseStatus(err) != -1 {
-		return nil // it was broken already, which the caller knows; or answered, if with another code
+		return nil // broken before, which the caller knows, or answered with another code
 	}
 	return fmt.Errorf("live: close: the model did not answer: %w", innermost(err))
 }
 
-// closeCode maps codes which must not be sent (RFC 6455 section 7.4) to 1011.
+// closeCode maps codes that must not be sent (RFC 6455 section 7.4) to 1011.
 func closeCode(code int) int {
 	switch {
 	case code >= 3000 && code <= 4999, code >= 1000 && code <= 1003, code >= 1007 && code <= 1014:
@@ -229,7 +228,7 @@ func closeCode(code int) int {
 	return 1011
 }
 
-// closeReason cuts to the 123 bytes a close frame holds, at a whole character.
+// closeReason cuts s at a whole character to the 123 bytes that a close frame can hold.
 func closeReason(s string) string {
 	const most = 123
 	if len(s) <= most {

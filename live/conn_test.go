@@ -33,7 +33,8 @@ func talk(t *testing.T, w Wire, s Setup, f func(m model)) Conn {
 	return conn
 }
 
-// TestSending sends everything from several goroutines: messages arrive whole, those of one goroutine in order.
+// TestSending sends everything from several goroutines: messages arrive whole, those of one
+// goroutine in order.
 func TestSending(t *testing.T) {
 	received := make(chan []string, 1)
 	conn := talk(t, Wire{}, Setup{}, func(m model) {
@@ -124,8 +125,8 @@ func TestReceiving(t *testing.T) {
 	var m ServerMessage
 	for _, want := range []ServerMessage{
 		{Kind: ServerAudio, RateHz: 24000, PCM: noise(480)},
-		{Kind: ServerTurnComplete},
 		{Kind: ServerUsage, Usage: Usage{Total: 7}},
+		{Kind: ServerTurnComplete},
 		{Kind: ServerMalformed, Text: "broken JSON at byte 17 (17 bytes)"},
 		{Kind: ServerAudio, RateHz: 24000, PCM: noise(40000)},
 		{Kind: ServerGoAway, TimeLeft: time.Second},
@@ -160,7 +161,7 @@ func TestReadLimit(t *testing.T) {
 	var m ServerMessage
 	err := conn.Recv(t.Context(), &m)
 	wantEnd(t, err, ClassBackend, 1009, "")
-	if !strings.Contains(err.Error(), "over the limit of 1000 bytes") {
+	if !strings.Contains(err.Error(), "more than 1000 bytes") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -195,7 +196,8 @@ func TestClosesMidCall(t *testing.T) {
 	wantEnd(t, conn.Recv(t.Context(), &m), ClassNetwork, 1006, "")
 }
 
-// TestSendLearnsTheReason sends while the model closes: the reason must not be hidden by "broken pipe".
+// TestSendLearnsTheReason sends while the model closes: the reason must not be hidden by "broken
+// pipe".
 func TestSendLearnsTheReason(t *testing.T) {
 	conn := talk(t, Wire{}, Setup{}, func(m model) {
 		_, _, _ = m.ws.Read(context.Background())
@@ -280,8 +282,8 @@ func TestCloseOfTheDeaf(t *testing.T) {
 	})
 }
 
-// TestClosedTwiceAtOnce closes from two sides while the model does not read: both wait until it is closed, and time
-// passes for both.
+// TestClosedTwiceAtOnce closes from two sides while the model does not read: both wait until it is
+// closed, and time passes for both.
 func TestClosedTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

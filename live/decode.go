@@ -12,25 +12,25 @@ import (
 	"github.com/voicegw/voicegw/internal/foreign"
 )
 
-// unknownNamesMax bounds how many field names a ServerUnknown reports.
+// unknownNamesMax is the most field names in a ServerUnknown.
 const unknownNamesMax = 8
 
-// decoder turns wire messages into ServerMessages, one or several each. It is used by one goroutine.
+// decoder turns each wire message into one or several ServerMessages. One goroutine uses it.
 type decoder struct {
 	cleaner foreign.Cleaner
 
-	le    []byte // samples of a fast message
-	queue []item // of a slow message, from next on
+	le    []byte // samples of a message that fastAudio read
+	queue []item // of any other message; delivered up to next
 	next  int
 }
 
-// item is a ServerMessage that waits to be received; its audio is still in bytes.
+// item is a ServerMessage that waits for Recv. le is its audio.
 type item struct {
 	msg ServerMessage
 	le  []byte
 }
 
-// pop delivers the next waiting message, if any.
+// pop delivers the next item, if there is one.
 func (d *decoder) pop(m *ServerMessage) bool {
 	if d.next == len(d.queue) {
 		return false
@@ -45,8 +45,8 @@ func (d *decoder) pop(m *ServerMessage) bool {
 	return true
 }
 
-// clean takes the key out of what may be logged or shown, and cuts what is no part of the conversation. Every message
-// but plain audio passes here.
+// clean removes the API key from text that may be logged or shown, and shortens text that is not
+// part of the conversation. Every message passes here, except audio that fastAudio read.
 func (d *decoder) clean(m *ServerMessage) {
 	switch m.Kind {
 	case ServerMalformed, ServerUnknown:
@@ -60,7 +60,8 @@ func (d *decoder) clean(m *ServerMessage) {
 	}
 }
 
-// decode reads one wire message, delivers its first part and queues the rest. The queue must be empty.
+// decode reads one wire message, delivers its first part in m and queues the rest. The queue must
+// be empty.
 func (d *decoder) decode(data []byte, m *ServerMessage) {
 	if d.fastAudio(data, m) {
 		return
@@ -69,7 +70,7 @@ func (d *decoder) decode(data []byte, m *ServerMessage) {
 	d.pop(m)
 }
 
-// appendSlow appends what data says, in the order of the kinds, and at least one item.
+// appendSlow appends the parts of a message in the order of their kinds, at least one item.
 func appendSlow(q []item, data []byte) []item {
 	var lm genai.LiveServerMessage
 	if err := json.Unmarshal(data, &lm); err != nil {
@@ -84,7 +85,8 @@ func appendSlow(q []item, data []byte) []item {
 	return q
 }
 
-// amend reads what genai knows by other names: the type of a voice activity, and the tokens as Vertex AI calls them.
+// amend reads fields for which genai has other names: the type of a voice activity, and the token
+// counts of Vertex AI.
 func amend(lm *genai.LiveServerMessage, data []byte) {
 	if lm.VoiceActivity == nil && (lm.UsageMetadata == nil || lm.UsageMetadata.ResponseTokenCount != 0) {
 		return
@@ -94,7 +96,8 @@ func amend(lm *genai.LiveServerMessage, data []byte) {
 			Type genai.VoiceActivityType `json:"type"`
 		} `json:"voiceActivity"`
 		UsageMetadata struct {
-			CandidatesTokenCount int32 `json:"candidatesTokenCount"`
+			CandidatesTokenCount    int32                       `json:"candidatesTokenCount"`
+			CandidatesTokensDetails []*genai.ModalityTokenCount `json:"candidatesTokensDetails"`
 		} `json:"usageMetadata"`
 	}
 	if json.Unmarshal(data, &v) != nil {
@@ -105,10 +108,13 @@ func amend(lm *genai.LiveServerMessage, data []byte) {
 	}
 	if lm.UsageMetadata != nil && lm.UsageMetadata.ResponseTokenCount == 0 {
 		lm.UsageMetadata.ResponseTokenCount = v.UsageMetadata.CandidatesTokenCount
+		if lm.UsageMetadata.ResponseTokensDetails == nil {
+			lm.UsageMetadata.ResponseTokensDetails = v.UsageMetadata.CandidatesTokensDetails
+		}
 	}
 }
 
-// appendMessage appends what a message says, in the order of the kinds.
+// appendMessage appends the parts of a message in the order of their kinds.
 func appendMessage(q []item, lm *genai.LiveServerMessage) []item {
 	if sc := lm.ServerContent; sc != nil {
 		q = appendContent(q, sc, lm.ToolCallCancellation)
@@ -116,7 +122,7 @@ func appendMessage(q []item, lm *genai.LiveServerMessage) []item {
 		q = appendCancel(q, lm.ToolCallCancellation)
 	}
 	q = appendToolCalls(q, lm.ToolCall)
-	q = appendEnd(q, lm.ServerContent)
+	q = appendEnd(q, lm.ServerContent, lm.UsageMetadata)
 	return appendRest(q, lm)
 }
 
@@ -124,7 +130,7 @@ func malformed(format string, args ...any) item {
 	return item{msg: ServerMessage{Kind: ServerMalformed, Text: fmt.Sprintf(format, args...)}}
 }
 
-// appendContent appends what comes before tool calls.
+// appendContent appends the parts that come before tool calls.
 func appendContent(q []item, sc *genai.LiveServerContent, cancel *genai.LiveServerToolCallCancellation) []item {
 	if sc.Interrupted {
 		q = append(q, item{msg: ServerMessage{Kind: ServerInterrupted}})
@@ -163,7 +169,7 @@ func appendAudio(q []item, b *genai.Blob) []item {
 	case err != nil:
 		return append(q, malformed("audio: %v", err))
 	case len(b.Data)%2 != 0:
-		return append(q, malformed("audio: %d bytes are no whole number of 16-bit samples", len(b.Data)))
+		return append(q, malformed("audio: %d bytes are not a whole number of 16-bit samples", len(b.Data)))
 	case len(b.Data) == 0:
 		return q
 	}
@@ -180,7 +186,7 @@ func appendToolCalls(q []item, tc *genai.LiveServerToolCall) []item {
 		}
 		args := json.RawMessage("{}")
 		if len(f.Args) > 0 {
-			// It was just read from JSON, so it can be written.
+			// The arguments come from JSON, so this cannot fail.
 			args, _ = json.Marshal(f.Args)
 		}
 		q = append(q, item{msg: ServerMessage{Kind: ServerToolCall, Call: ToolCall{f.ID, f.Name, args}}})
@@ -188,26 +194,43 @@ func appendToolCalls(q []item, tc *genai.LiveServerToolCall) []item {
 	return q
 }
 
-func appendEnd(q []item, sc *genai.LiveServerContent) []item {
-	if sc == nil {
-		return q
-	}
-	if sc.GenerationComplete {
+// appendEnd appends the end of a turn, and before it the tokens of the turn.
+func appendEnd(q []item, sc *genai.LiveServerContent, u *genai.UsageMetadata) []item {
+	if sc != nil && sc.GenerationComplete {
 		q = append(q, item{msg: ServerMessage{Kind: ServerGenerationComplete}})
 	}
-	if sc.TurnComplete {
+	if u != nil {
+		q = append(q, item{msg: ServerMessage{Kind: ServerUsage, Usage: usageOf(u)}})
+	}
+	if sc != nil && sc.TurnComplete {
 		reason := string(sc.TurnCompleteReason)
 		q = append(q, item{msg: ServerMessage{Kind: ServerTurnComplete, Reason: reason}})
 	}
 	return q
 }
 
-func appendRest(q []item, lm *genai.LiveServerMessage) []item {
-	if u := lm.UsageMetadata; u != nil {
-		usage := Usage{max(0, u.PromptTokenCount), max(0, u.ResponseTokenCount), max(0, u.ThoughtsTokenCount),
-			max(0, u.TotalTokenCount)}
-		q = append(q, item{msg: ServerMessage{Kind: ServerUsage, Usage: usage}})
+func usageOf(u *genai.UsageMetadata) Usage {
+	return Usage{
+		Prompt: max(0, u.PromptTokenCount), Response: max(0, u.ResponseTokenCount), Thoughts: max(0, u.ThoughtsTokenCount),
+		Total: max(0, u.TotalTokenCount), Cached: max(0, u.CachedContentTokenCount),
+		PromptText:    countOf(u.PromptTokensDetails, genai.MediaModalityText),
+		PromptAudio:   countOf(u.PromptTokensDetails, genai.MediaModalityAudio),
+		ResponseText:  countOf(u.ResponseTokensDetails, genai.MediaModalityText),
+		ResponseAudio: countOf(u.ResponseTokensDetails, genai.MediaModalityAudio),
 	}
+}
+
+// countOf returns the tokens of one modality.
+func countOf(details []*genai.ModalityTokenCount, of genai.MediaModality) int32 {
+	for _, d := range details {
+		if d != nil && d.Modality == of {
+			return max(0, d.TokenCount)
+		}
+	}
+	return 0
+}
+
+func appendRest(q []item, lm *genai.LiveServerMessage) []item {
 	if r := lm.SessionResumptionUpdate; r != nil {
 		m := ServerMessage{Kind: ServerResumption, Handle: r.NewHandle, Resumable: r.Resumable}
 		q = append(q, item{msg: m})
@@ -231,13 +254,14 @@ func activityText(t genai.VoiceActivityType) string {
 	return ""
 }
 
-// nothingKnown reports an error object of the model as malformed, and otherwise the names of the fields there are.
+// nothingKnown returns an error object of the model as malformed, any other message as unknown,
+// with the names of its fields.
 func nothingKnown(data []byte) item {
 	if text, ok := errorText(data); ok {
 		return malformed("%s", text)
 	}
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(data, &fields) // it is an object or null: it was read before
+	_ = json.Unmarshal(data, &fields) // it was read before, so it is an object or null
 	names := make([]string, 0, len(fields))
 	for name := range fields {
 		names = append(names, name)
@@ -262,8 +286,8 @@ func errorText(data []byte) (string, bool) {
 	return fmt.Sprintf("error %d %s: %s", v.Error.Code, v.Error.Status, v.Error.Message), true
 }
 
-// setupAnswer reads a message that came before the conversation stands. It reports whether the setup was accepted;
-// refusal is the text of an error object.
+// setupAnswer reads a message that came before the setup was accepted. It reports whether the
+// message accepts it; refusal is the text of an error object.
 func setupAnswer(data []byte) (accepted bool, refusal string) {
 	var lm genai.LiveServerMessage
 	if json.Unmarshal(data, &lm) == nil && lm.SetupComplete != nil {

@@ -67,8 +67,12 @@ func TestDecode(t *testing.T) {
 		{"turn complete", `{"serverContent":{"turnComplete":true,"turnCompleteReason":"RESPONSE_REJECTED",
 			"interactionStatus":"IDLE","waitingForInput":true},"usageMetadata":{"promptTokenCount":3,"responseTokenCount":4,
 			"thoughtsTokenCount":2,"totalTokenCount":9,"responseTokensDetails":[{"modality":"AUDIO","tokenCount":4}]}}`,
-			[]ServerMessage{{Kind: ServerTurnComplete, Reason: "RESPONSE_REJECTED"},
-				{Kind: ServerUsage, Usage: Usage{3, 4, 2, 9}}}},
+			[]ServerMessage{{Kind: ServerUsage, Usage: Usage{Prompt: 3, Response: 4, Thoughts: 2, Total: 9, ResponseAudio: 4}},
+				{Kind: ServerTurnComplete, Reason: "RESPONSE_REJECTED"}}},
+		{"usage alone", `{"usageMetadata":{"promptTokenCount":9,"cachedContentTokenCount":5,"responseTokenCount":-1,
+			"promptTokensDetails":[null,{"modality":"TEXT","tokenCount":2},{"modality":"AUDIO","tokenCount":7}],
+			"responseTokensDetails":[{"modality":"TEXT","tokenCount":-4}]}}`,
+			[]ServerMessage{{Kind: ServerUsage, Usage: Usage{Prompt: 9, Cached: 5, PromptText: 2, PromptAudio: 7}}}},
 		{"resumption", `{"sessionResumptionUpdate":{"newHandle":"h1","resumable":true,
 			"lastConsumedClientMessageIndex":"12"}}`, []ServerMessage{{Kind: ServerResumption, Handle: "h1", Resumable: true}}},
 		{"not resumable", `{"sessionResumptionUpdate":{}}`, []ServerMessage{{Kind: ServerResumption}}},
@@ -92,7 +96,7 @@ func TestDecode(t *testing.T) {
 			{Kind: ServerMalformed, Text: `audio: MIME type ""; want audio/pcm`},
 			{Kind: ServerAudio, RateHz: 24000, PCM: []int16{2}}, {Kind: ServerAudio, RateHz: 24000, PCM: []int16{3}},
 			{Kind: ServerToolCall, Call: ToolCall{"f", "", []byte(`{}`)}}, {Kind: ServerGenerationComplete},
-			{Kind: ServerTurnComplete}, {Kind: ServerUsage}, {Kind: ServerResumption, Handle: "h"},
+			{Kind: ServerUsage}, {Kind: ServerTurnComplete}, {Kind: ServerResumption, Handle: "h"},
 			{Kind: ServerGoAway, TimeLeft: time.Second}}},
 	}
 	for _, test := range tests {
@@ -114,7 +118,8 @@ func equalMessages(a, b []ServerMessage) bool {
 	})
 }
 
-// edgeCases are messages about which Go's json package and protocol buffers' rules must not surprise anybody.
+// edgeCases are messages about which Go's json package and protocol buffers' rules must not
+// surprise anybody.
 func edgeCases() map[string]ServerKind {
 	blob := func(mime, data string) string {
 		return `{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"mimeType":"` + mime + `","data":"` + data + `"}}]}}}`
@@ -242,7 +247,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestReusedMemory decodes into one message again and again: PCM must be right each time, and other fields gone.
+// TestReusedMemory decodes into one message again and again: PCM must be right each time, and other
+// fields gone.
 func TestReusedMemory(t *testing.T) {
 	var d decoder
 	var m ServerMessage

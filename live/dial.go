@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// earlyMessagesMax bounds what a model may send before it answers the setup.
+	// earlyMessagesMax is the most messages that a model may send before it answers the setup.
 	earlyMessagesMax = 16
-	// reasonBytesMax bounds what is kept of the other side's text.
+	// reasonBytesMax is how much of a text of the model an error keeps.
 	reasonBytesMax = 400
-	// bodyBytesMax bounds what is read of a refusal's body.
+	// bodyBytesMax is how much of the body of a refusal is read.
 	bodyBytesMax = 8 << 10
 )
 
-// Dial implements Dialer. Its error is a *SetupError when w or s is wrong, otherwise a *CloseError.
+// Dial implements Dialer. The error is a *SetupError if a field of w or s is wrong, otherwise a
+// *CloseError.
 func (w Wire) Dial(ctx context.Context, s Setup) (Conn, error) {
 	w = w.withDefaults()
 	setDefault(&s.Model, w.Model)
@@ -56,7 +57,7 @@ func (w Wire) Dial(ctx context.Context, s Setup) (Conn, error) {
 	return c, nil
 }
 
-// blame corrects the error of a dial that ended because its context did.
+// blame corrects the error of a dial that its context or its time limit ended.
 func blame(err error, ctx context.Context, limit time.Duration) error {
 	var ce *CloseError
 	if !errors.As(err, &ce) || ce.Class != ClassTimeout && ce.Class != ClassEnded {
@@ -71,7 +72,7 @@ func blame(err error, ctx context.Context, limit time.Duration) error {
 	return ce
 }
 
-// connect dials and upgrades.
+// connect opens the WebSocket.
 func (w Wire) connect(ctx context.Context, s *Setup) (*wireConn, error) {
 	u, err := w.address()
 	if err != nil {
@@ -98,7 +99,8 @@ func (w Wire) connect(ctx context.Context, s *Setup) (*wireConn, error) {
 	return c, nil
 }
 
-// httpClient never follows a redirect: the key would go along.
+// httpClient returns a client that follows no redirect, because a redirect would take the key
+// along.
 func (w Wire) httpClient() *http.Client {
 	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
 	if w.HTTPClient != nil {
@@ -108,7 +110,7 @@ func (w Wire) httpClient() *http.Client {
 	return &client
 }
 
-// noToken explains that there is no access token to dial with.
+// noToken is the error of a dial that got no access token.
 func (o *outcome) noToken(ctx context.Context, err error) *CloseError {
 	o.phase = phaseDial
 	e := &CloseError{Class: ClassKey, Err: err}
@@ -118,7 +120,7 @@ func (o *outcome) noToken(ctx context.Context, err error) *CloseError {
 	return o.fail(e)
 }
 
-// dialError explains an upgrade that failed. net/http's own text is not used where it would repeat the URL.
+// dialError explains a failed upgrade. It does not use texts of net/http that repeat the URL.
 func (c *wireConn) dialError(ctx context.Context, resp *http.Response, err error) *CloseError {
 	c.phase = phaseDial
 	e := &CloseError{Class: ClassNetwork}
@@ -133,7 +135,7 @@ func (c *wireConn) dialError(ctx context.Context, resp *http.Response, err error
 			e.Reason = "redirected to " + location
 		}
 	case resp != nil:
-		e.Class, e.Err = ClassPayload, errors.New("the answer is no WebSocket upgrade")
+		e.Class, e.Err = ClassPayload, errors.New("the answer is not a WebSocket upgrade")
 	case errors.As(err, &opErr):
 		e.Err = opErr
 	default:
@@ -149,7 +151,7 @@ func ctxClass(err error) Class {
 	return ClassEnded
 }
 
-// innermost drops the wrappers around a transport error, which name the method and the URL.
+// innermost returns the error inside all wrappers, which name the method and the URL.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -168,10 +170,10 @@ func bodyText(resp *http.Response) string {
 	return string(body)
 }
 
-// setup sends the setup and waits for the answer. After an error the connection is gone.
+// setup sends the setup and waits for the answer. If it fails it closes the connection.
 func (c *wireConn) setup(ctx context.Context, setup []byte) error {
 	err := c.ws.Write(ctx, websocket.MessageText, setup)
-	// Even if the write failed the model may have said why.
+	// If the write failed, the model may have sent the reason.
 	for range earlyMessagesMax {
 		data, readErr := c.read(ctx)
 		if readErr != nil {
@@ -189,5 +191,5 @@ func (c *wireConn) setup(ctx context.Context, setup []byte) error {
 		}
 	}
 	c.drop()
-	return c.fail(&CloseError{Class: ClassPayload, Err: fmt.Errorf("%d messages but no setupComplete", earlyMessagesMax)})
+	return c.fail(&CloseError{Class: ClassPayload, Err: fmt.Errorf("%d messages without setupComplete", earlyMessagesMax)})
 }

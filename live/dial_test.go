@@ -105,7 +105,7 @@ func TestNoUpgrade(t *testing.T) {
 		w.WriteHeader(http.StatusSwitchingProtocols)
 	}))
 	defer server.Close()
-	wantDialError(t, Wire{BaseURL: server.URL}, ClassPayload, 0, "no WebSocket upgrade")
+	wantDialError(t, Wire{BaseURL: server.URL}, ClassPayload, 0, "not a WebSocket upgrade")
 }
 
 // TestTLS meets certificates nobody vouches for, and servers that speak the other kind.
@@ -153,7 +153,7 @@ func TestSetupRefused(t *testing.T) {
 		{"no key", func(m model) { m.close(1008, "Method doesn't allow unregistered callers") }, ClassKey, 1008, "key"},
 		{"model", func(m model) {
 			m.close(1008, "models/x is not found for API version v1beta, or is not supported for bidiGenerateContent.")
-		}, ClassModel, 1008, `the model "` + DefaultModel + `" cannot be had (close 1008: "models/x is not found`},
+		}, ClassModel, 1008, `the model "` + DefaultModel + `" is not available (close 1008: "models/x is not found`},
 		{"quota", func(m model) { m.close(1011, "You exceeded your current quota") }, ClassBackend, 1011, "quota"},
 		{"error", func(m model) {
 			_ = m.send(`{"error":{"code":400,"message":"bad ` + testKey + `","status":"INVALID_ARGUMENT"}}`)
@@ -161,7 +161,7 @@ func TestSetupRefused(t *testing.T) {
 		{"chatter", func(m model) {
 			for m.send(`{"serverContent":{}}`) == nil {
 			}
-		}, ClassPayload, 0, "16 messages but no setupComplete"},
+		}, ClassPayload, 0, "16 messages without setupComplete"},
 		{"cut", func(model) {}, ClassNetwork, 1006, "broke before the setup was answered"},
 	}
 	for _, test := range tests {
@@ -234,22 +234,24 @@ func TestWrongSetup(t *testing.T) {
 		{"Setup.Model", Wire{}, Setup{Model: "Gemini Live"}, `"Gemini Live"; want a name such as "gemini-`},
 		{"Setup.Voice", Wire{}, Setup{Voice: "Puck!"}, `"Puck!"; want a voice such as "Puck"`},
 		{"Setup.Language", Wire{}, Setup{Language: "german"}, `"german"; want a BCP 47 tag such as "de-DE"`},
-		{"Setup.SystemInstruction", Wire{}, Setup{SystemInstruction: strings.Repeat("x", 65537)}, "65537 bytes"},
+		{"Setup.SystemInstruction", Wire{}, Setup{SystemInstruction: strings.Repeat("x", 512<<10+1)}, "524289 bytes"},
 		{"Setup.SystemInstruction", Wire{}, Setup{SystemInstruction: "\xff"}, "UTF-8"},
 		{"Setup.Handle", Wire{}, Setup{Handle: strings.Repeat("x", 4097)}, "4097 bytes"},
 		{"Setup.Temperature", Wire{}, Setup{Temperature: &hot}, "3; want 0 to 2"},
 		{"Setup.MaxOutputTokens", Wire{}, Setup{MaxOutputTokens: &none}, "0; want 1 or more"},
 		{"Setup.Tools[0].Name", Wire{}, Setup{Tools: []Tool{{Name: "1st"}}}, `"1st"`},
 		{"Setup.Tools[1].Name", Wire{}, Setup{Tools: []Tool{{Name: "f"}, {Name: "f"}}}, "no other"},
-		{"Setup.Tools[0].Parameters", Wire{}, Setup{Tools: []Tool{{Name: "f", Parameters: []byte(`[]`)}}}, "JSON object"},
-		{"Setup.Tools[0].Parameters", Wire{}, Setup{Tools: []Tool{{Name: "f", Parameters: []byte(`null`)}}}, "JSON object"},
+		{"Setup.Tools[0].Parameters", Wire{}, Setup{Tools: []Tool{{Name: "f", Parameters: []byte(`[]`)}}},
+			"schema that is an object"},
+		{"Setup.Tools[0].Parameters", Wire{}, Setup{Tools: []Tool{{Name: "f", Parameters: []byte(`null`)}}},
+			"schema that is an object"},
 		{"Setup.Tools", Wire{}, Setup{Tools: make([]Tool, 129)}, "129"},
 		{"Wire.HandshakeTimeout", Wire{HandshakeTimeout: -1}, Setup{}, "-1ns"},
 		{"Wire.ReadLimit", Wire{ReadLimit: -1}, Setup{}, "-1"},
 		{"Wire.BaseURL", Wire{BaseURL: "ftp://127.0.0.1"}, Setup{}, "want ws, wss, http or https"},
 		{"Wire.BaseURL", Wire{BaseURL: "127.0.0.1:80"}, Setup{}, "a URL such as wss://"},
-		{"Wire.BaseURL", Wire{BaseURL: "localhost"}, Setup{}, "no URL with a host"},
-		{"Wire.BaseURL", Wire{BaseURL: "ws://h?key=" + testKey}, Setup{}, "the key belongs into APIKey"},
+		{"Wire.BaseURL", Wire{BaseURL: "localhost"}, Setup{}, "not a URL with a host"},
+		{"Wire.BaseURL", Wire{BaseURL: "ws://h?key=" + testKey}, Setup{}, "the key belongs in APIKey"},
 		{"Wire.BaseURL", Wire{BaseURL: "ws://u:" + testKey + "@h"}, Setup{}, "not shown"},
 		{"Wire.BaseURL", Wire{BaseURL: "ws://192.0.2.1"}, Setup{}, "want wss: the API key would be sent unencrypted"},
 		{"Wire.APIKey", Wire{APIKey: testKey + "\n"}, Setup{}, "unprintable character at byte 16"},

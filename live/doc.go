@@ -1,9 +1,9 @@
-// Package live speaks to a Gemini Live model: it opens one connection, sends the caller's audio up as it comes, and
-// hands down what the model says as typed messages.
+// Package live connects to a Gemini Live model: it sends the caller's audio and receives the
+// messages of the model as typed values.
 //
-// Its nouns are the [Dialer] that opens a connection, the [Setup] that says what the model shall be, the [Conn], and
-// the two message types [ClientMessage] and [ServerMessage]. [Wire] is the dialer that speaks the BidiGenerateContent
-// protocol itself over one WebSocket:
+// A [Dialer] opens a [Conn] with a [Setup]. A Conn sends a [ClientMessage] and receives a
+// [ServerMessage]. [Wire] is the dialer to use. It speaks the BidiGenerateContent protocol over one
+// WebSocket:
 //
 //	conn, err := live.Wire{APIKey: key}.Dial(ctx, live.Setup{SystemInstruction: "Be brief."})
 //	...
@@ -15,13 +15,13 @@
 //		}
 //	}
 //
-// The package has no policy: it never dials again, never retries, keeps no queue, and owns no timer besides the limits
-// on dialling, writing, pinging and closing. What happens after an error is for the caller to decide; the [Class] of a
-// [CloseError] says what kind of failure it was.
+// The package has no policy. It never dials again and keeps no queue. Its only timers bound a dial,
+// a write, a ping and a close. The caller decides what to do after an error; the [Class] of a
+// [CloseError] says what may help.
 //
-// [SDK] is a second dialer, for those who must speak through Google's client library. Both reach the Gemini API and,
-// with a [Vertex], Vertex AI. What models differ in is in [Abilities].
+// [SDK] is a second dialer, which uses Google's client library. Both dialers reach the Gemini API
+// and, with a [Vertex], Vertex AI.
 //
-// Nobody has tried it against Google's servers yet; it is tested against package live/sim and, there, side by side with
-// Google's own client library.
+// The package has not been run against Google's servers yet. It is tested against package live/sim,
+// side by side with Google's client library.
 package live

@@ -15,12 +15,12 @@ const (
 	audioSuffix = `","mimeType":"` + mimeAudioUp + `"}}}`
 )
 
-// encoder makes wire messages. Its buffers are reused: a result is valid until the next call.
+// encoder makes wire messages. A result is valid until the next call, which reuses its memory.
 type encoder struct {
 	out, le []byte
 }
 
-// audio encodes at most audioSamplesMax samples by hand; it allocates nothing once the buffers have grown.
+// audio encodes at most audioSamplesMax samples. It does not allocate once its buffers have grown.
 func (e *encoder) audio(pcm []int16) []byte {
 	e.le = audio.AppendBytes(e.le[:0], pcm)
 	e.out = append(e.out[:0], audioPrefix...)
@@ -29,12 +29,12 @@ func (e *encoder) audio(pcm []int16) []byte {
 	return e.out
 }
 
-// realtimeInput exists because genai.LiveClientRealtimeInput has no text and no audioStreamEnd.
+// realtimeInput replaces genai.LiveClientRealtimeInput, which has no text and no audioStreamEnd.
 type realtimeInput struct {
 	RealtimeInput genai.LiveSendRealtimeInputParameters `json:"realtimeInput"`
 }
 
-// message encodes everything but audio. m was checked.
+// message encodes any message but audio. m must have been checked.
 func (e *encoder) message(m *ClientMessage) ([]byte, error) {
 	var v any
 	switch m.Kind {
@@ -74,7 +74,7 @@ func toolResponse(replies []ToolReply) *genai.LiveClientToolResponse {
 	return &genai.LiveClientToolResponse{FunctionResponses: out}
 }
 
-// functionResponse always names output or error: an empty map would be left out on the wire.
+// functionResponse always sets output or error, because JSON would leave out an empty map.
 func functionResponse(r *ToolReply) *genai.FunctionResponse {
 	response := map[string]any{"output": r.Output}
 	if r.Error != "" {

@@ -45,7 +45,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestEncodeAudio compares the encoder made by hand with json.Marshal, for every remainder of base64.
+// TestEncodeAudio compares the encoder made by hand with json.Marshal, for every remainder of
+// base64.
 func TestEncodeAudio(t *testing.T) {
 	var e encoder
 	for n := range 10 {
@@ -83,17 +84,19 @@ func TestRefusedMessages(t *testing.T) {
 		setup Setup
 		words string
 	}{
-		{ClientMessage{}, Setup{}, "no kind"},
-		{ClientMessage{Kind: 99}, Setup{}, "no kind"},
+		{ClientMessage{}, Setup{}, "no Kind"},
+		{ClientMessage{Kind: 99}, Setup{}, "no Kind"},
 		{ClientMessage{Kind: ClientText}, Setup{}, "empty"},
-		{ClientMessage{Kind: ClientText, Text: long}, Setup{}, "over 65536"},
+		{ClientMessage{Kind: ClientText, Text: long}, Setup{},
+			"more than 65536"},
 		{ClientMessage{Kind: ClientText, Text: "\xff"}, Setup{}, "UTF-8"},
-		{ClientMessage{Kind: ClientActivityStart}, Setup{Automatic: true}, "manual"},
-		{ClientMessage{Kind: ClientActivityEnd}, Setup{Automatic: true}, "manual"},
-		{ClientMessage{Kind: ClientStreamEnd}, Setup{}, "automatic"},
+		{ClientMessage{Kind: ClientActivityStart}, Setup{Automatic: true}, "Automatic false"},
+		{ClientMessage{Kind: ClientActivityEnd}, Setup{Automatic: true}, "Automatic false"},
+		{ClientMessage{Kind: ClientStreamEnd}, Setup{}, "Automatic true"},
 		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"caller", "x"}}}, Setup{}, `"caller"; want user or model`},
 		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", "\xff"}}}, Setup{}, "UTF-8"},
-		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", long[:40000]}, {"user", long[:40000]}}}, Setup{}, "over"},
+		{ClientMessage{Kind: ClientContent, Turns: []Turn{{"user", long[:40000]}, {"user", long[:40000]}}}, Setup{},
+			"more than 65536"},
 		{ClientMessage{Kind: ClientToolReply}, Setup{}, "1 to 128"},
 		{ClientMessage{Kind: ClientToolReply, Replies: make([]ToolReply, 129)}, Setup{}, "1 to 128"},
 		{ClientMessage{Kind: ClientToolReply, Replies: make([]ToolReply, 1)}, Setup{}, "no ID"},
@@ -101,12 +104,14 @@ func TestRefusedMessages(t *testing.T) {
 		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte("1"), Error: "x"}}}, Setup{},
 			"exactly one"},
 		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte("{")}}}, Setup{}, "not JSON"},
-		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte(long)}}}, Setup{}, "over"},
-		{scheduled("wait", 9), Setup{Tools: tools}, "Scheduling(9) is not known"},
-		{scheduled("wait", ScheduleSilent), Setup{Tools: tools}, "declared non-blocking"},
-		{scheduled("nobody", ScheduleSilent), Setup{Tools: tools}, "declared non-blocking"},
-		{scheduled("work", ScheduleWhenIdle), Setup{Tools: tools, Model: "gemini-3.8-live-extended-thinking"}, "knows it"},
-		{ClientMessage{Kind: ClientContent}, Setup{Model: "models/gemini-3.1-flash-live-preview"}, "in the setup alone"},
+		{ClientMessage{Kind: ClientToolReply, Replies: []ToolReply{{ID: "f", Output: []byte(long)}}}, Setup{},
+			"more than 65536"},
+		{scheduled("wait", 9), Setup{Tools: tools}, "unknown Scheduling(9)"},
+		{scheduled("wait", ScheduleSilent), Setup{Tools: tools}, "needs a non-blocking tool"},
+		{scheduled("nobody", ScheduleSilent), Setup{Tools: tools}, "needs a non-blocking tool"},
+		{scheduled("work", ScheduleWhenIdle), Setup{Tools: tools, Model: "gemini-3.8-live-extended-thinking"},
+			"supports scheduling"},
+		{ClientMessage{Kind: ClientContent}, Setup{Model: "models/gemini-3.1-flash-live-preview"}, "only in the setup"},
 	}
 	for _, test := range tests {
 		if err := check(test.m, test.setup); err == nil || !strings.Contains(err.Error(), test.words) {

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Class says what kind of failure ended a connection, and so what may help.
+// Class is the kind of failure that ended a connection. It says what may help.
 type Class uint8
 
 // The classes of a CloseError.
 const (
-	ClassPayload Class = iota + 1 // the model refused what we sent: never send the same again
-	ClassKey                      // the model refused the API key: only a person can help
-	ClassModel                    // the model does not exist or cannot do this: only a person can help
-	ClassBackend                  // the model's service failed: worth one more try, later
-	ClassNetwork                  // the connection broke or never came about: worth another try
-	ClassEnded                    // an orderly end, by the model or by us
-	ClassTimeout                  // no answer in time: worth another try
+	ClassPayload Class = iota + 1 // the model refused a message: do not send the same again
+	ClassKey                      // the model refused the API key: a person must correct it
+	ClassModel                    // the model does not exist or lacks a feature: a person must correct it
+	ClassBackend                  // the model's service failed: try once more, later
+	ClassNetwork                  // the connection broke, or could not be opened: try again
+	ClassEnded                    // a normal end, by either side
+	ClassTimeout                  // no answer in time: try again
 	ClassHandle                   // the model does not know Setup.Handle, or no longer: dial without it
 )
 
 var classes = [...]string{"", "payload", "key", "model", "backend", "network", "ended", "timeout", "handle"}
 
-// String names the class, as in "backend".
+// String returns the name of the class, such as "backend".
 func (c Class) String() string {
 	if int(c) < len(classes) && c > 0 {
 		return classes[c]
@@ -31,24 +31,25 @@ func (c Class) String() string {
 	return fmt.Sprintf("Class(%d)", uint8(c))
 }
 
-// CloseError says how a connection ended, or why it never came about.
+// CloseError says why a connection ended or could not be opened.
 type CloseError struct {
-	// Code is the WebSocket close code (1006 when the connection just broke), the HTTP status when the upgrade was
-	// refused (below 1000), or 0 when there was neither.
+	// Code is the WebSocket close code (1006 if there was no close frame), the HTTP status of a
+	// refused upgrade (below 1000), or 0.
 	Code int
-	// Reason is the other side's own text, which may be empty, with the API key blotted out.
+	// Reason is the text of the model, without the API key. It may be empty.
 	Reason string
-	Class  Class
-	// Err is the cause on our side, if any; errors.Is sees through it.
+	// Class says what may help.
+	Class Class
+	// Err is the local cause, or nil.
 	Err error
 
 	phase phase
-	host  string        // whom we dialled
-	model string        // which model we asked for
-	limit time.Duration // which limit was reached, for ClassTimeout
+	host  string        // of the dial
+	model string        // of the setup
+	limit time.Duration // that was reached, for ClassTimeout
 }
 
-// phase is how far a connection had come.
+// phase is the stage in which a connection failed.
 type phase uint8
 
 const (
@@ -57,13 +58,14 @@ const (
 	phaseSetup
 )
 
-// Error is "live: " and the Message.
+// Error returns "live: " and Message.
 func (e *CloseError) Error() string { return "live: " + e.Message() }
 
 // Unwrap returns Err.
 func (e *CloseError) Unwrap() error { return e.Err }
 
-// Message says for people what happened, in the other side's own words where there are any, and what may help.
+// Message says what happened, with the text of the model if there is one, and what may help. It is
+// for people.
 func (e *CloseError) Message() string {
 	var b strings.Builder
 	b.WriteString(e.what())
@@ -84,9 +86,9 @@ func (e *CloseError) what() string {
 		}
 		return "the model refused the API key"
 	case ClassModel:
-		return fmt.Sprintf("the model %q cannot be had", e.model)
+		return fmt.Sprintf("the model %q is not available", e.model)
 	case ClassHandle:
-		return "the model does not know the conversation that was to go on"
+		return "the model does not know the conversation to resume"
 	case ClassPayload:
 		return [...]string{"the model refused what was sent", e.host + " has no Gemini Live service at this address",
 			"the model refused the setup"}[e.phase]
@@ -96,7 +98,7 @@ func (e *CloseError) what() string {
 		return [...]string{"the connection to the model broke", "cannot reach the model at " + e.host,
 			"the connection to the model broke before the setup was answered"}[e.phase]
 	case ClassTimeout:
-		return fmt.Sprintf([...]string{"the model was silent or stopped reading for %v",
+		return fmt.Sprintf([...]string{"the model sent nothing, or read nothing, for %v",
 			e.host + " did not answer within %v", "the model did not answer the setup within %v"}[e.phase], e.limit)
 	}
 	return "the conversation with the model has ended"
@@ -129,7 +131,7 @@ func (e *CloseError) advice() string {
 		if e.phase == phaseDial {
 			return "check the base URL"
 		}
-		return "check the settings; the same message would be refused again"
+		return "check the settings: the model would refuse the same message again"
 	case ClassBackend:
 		if strings.Contains(strings.ToLower(e.Reason), "quota") {
 			return "the quota of the key is used up: wait, or raise it"
@@ -141,15 +143,15 @@ func (e *CloseError) advice() string {
 		}
 		return "try again"
 	case ClassHandle:
-		return "begin a new one"
+		return "start a new one"
 	case ClassTimeout:
 		return "check the network, or try again"
 	}
 	return ""
 }
 
-// classify sorts a close of the model. What a code means depends on the reason, and on whether the setup was accepted.
-// The texts are those the service has been seen to use.
+// classify returns the class of a close by the model. The meaning of a code depends on the reason
+// and on the phase. The texts are from reports about the service.
 func classify(code int, reason string, p phase) Class {
 	text := strings.ToLower(reason)
 	switch {
@@ -174,7 +176,7 @@ func classify(code int, reason string, p phase) Class {
 	return ClassBackend
 }
 
-// classifyHTTP sorts a refused upgrade.
+// classifyHTTP returns the class of a refused upgrade.
 func classifyHTTP(status int) Class {
 	switch {
 	case status == 401 || status == 403:

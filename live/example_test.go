@@ -9,7 +9,7 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 )
 
-// The embedded model stands in for Google's: the same code talks to either.
+// Example talks to the embedded model. The same code talks to Google's.
 func Example() {
 	server, err := sim.New(sim.Config{
 		Greeting:     make([]int16, 2400), // 100 ms at 24 kHz
@@ -56,7 +56,7 @@ func Example() {
 	// Output: "Good morning.": 2400 samples at 24 kHz
 }
 
-// A connection that cannot be had says why, in words for people, and of what kind the failure is.
+// ExampleCloseError prints why a dial failed, for people, and the class of the failure for code.
 func ExampleCloseError() {
 	server, err := sim.New(sim.Config{APIKey: "the right one"})
 	if err != nil {

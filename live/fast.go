@@ -5,11 +5,12 @@ import (
 	"encoding/base64"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/internal/jsonscan"
 )
 
-// fastAudio reads a wire message that holds one piece of audio and nothing else, in the field order and any spacing the
-// model uses, without allocating. It reports false, with *m untouched but for memory behind m.PCM, for every other
-// message, also for a broken one: that is left to slow.
+// fastAudio reads a wire message that holds one piece of audio and nothing else, in the field order
+// and any spacing the model uses, without allocating. It reports false, with *m untouched but for
+// memory behind m.PCM, for every other message, also for a broken one: that is left to slow.
 func (d *decoder) fastAudio(data []byte, m *ServerMessage) bool {
 	mime, text, ok := scanAudio(data)
 	if !ok || len(text) == 0 || len(text)%4 != 0 {
@@ -36,11 +37,6 @@ func fastRate(mime []byte) (int, bool) {
 	if string(mime) == mimeAudioDown {
 		return outputRateHz, true
 	}
-	for _, c := range mime {
-		if c < ' ' || c > '~' {
-			return 0, false
-		}
-	}
 	rateHz, err := audioRate(string(mime))
 	return rateHz, err == nil
 }
@@ -50,116 +46,54 @@ func padding(text []byte) int {
 }
 
 // scanAudio finds the MIME type and the base64 text in
-// {"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{"mimeType":"...","data":"..."}}]}}} where role
-// may stand on either side of parts or be absent, and mimeType and data in either order.
+// {"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{"mimeType":"...","data":"..."}}]}}}
+// where role may stand on either side of parts or be absent, and mimeType and data in either order.
 func scanAudio(data []byte) (mime, text []byte, ok bool) {
-	s := scanner{rest: data}
-	ok = s.punct('{') && s.key("serverContent") && s.punct('{') && s.key("modelTurn") && s.punct('{')
+	s := jsonscan.New(data)
+	ok = s.Skip('{') && s.Is("serverContent") && s.Skip('{') && s.Is("modelTurn") && s.Skip('{')
 	if !ok {
 		return nil, nil, false
 	}
-	role := s.role() && s.punct(',')
-	ok = s.key("parts") && s.punct('[') && s.punct('{') && s.key("inlineData") && s.punct('{')
+	role := scanRole(&s) && s.Skip(',')
+	ok = s.Is("parts") && s.Skip('[') && s.Skip('{') && s.Is("inlineData") && s.Skip('{')
 	if !ok {
 		return nil, nil, false
 	}
-	if mime, text, ok = s.blob(); !ok {
+	if mime, text, ok = scanBlob(&s); !ok {
 		return nil, nil, false
 	}
-	ok = s.puncts("}}]")
-	if ok && !role && s.punct(',') {
-		ok = s.role()
+	ok = s.SkipAll("}}]")
+	if ok && !role && s.Skip(',') {
+		ok = scanRole(&s)
 	}
-	ok = ok && s.puncts("}}}") && s.end()
+	ok = ok && s.SkipAll("}}}") && s.End()
 	return mime, text, ok
 }
 
-// scanner walks over JSON. Each method consumes what it names or, when something else comes, nothing.
-type scanner struct {
-	rest []byte
-}
-
-func (s *scanner) space() {
-	for len(s.rest) > 0 && (s.rest[0] == ' ' || s.rest[0] == '\n' || s.rest[0] == '\r' || s.rest[0] == '\t') {
-		s.rest = s.rest[1:]
-	}
-}
-
-func (s *scanner) punct(c byte) bool {
-	s.space()
-	if len(s.rest) == 0 || s.rest[0] != c {
+// scanRole takes the member that says who speaks, if it is the model.
+func scanRole(s *jsonscan.Scanner) bool {
+	if !s.Is("role") {
 		return false
 	}
-	s.rest = s.rest[1:]
-	return true
-}
-
-func (s *scanner) puncts(all string) bool {
-	for i := range len(all) {
-		if !s.punct(all[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *scanner) end() bool {
-	s.space()
-	return len(s.rest) == 0
-}
-
-func (s *scanner) key(name string) bool {
-	s.space()
-	n := len(name)
-	if len(s.rest) < n+2 || s.rest[0] != '"' || string(s.rest[1:n+1]) != name || s.rest[n+1] != '"' {
-		return false
-	}
-	before := s.rest
-	s.rest = s.rest[n+2:]
-	if !s.punct(':') {
-		s.rest = before
-		return false
-	}
-	return true
-}
-
-// text reads a string without looking inside; the caller refuses what it does not expect there.
-func (s *scanner) text() ([]byte, bool) {
-	s.space()
-	if len(s.rest) == 0 || s.rest[0] != '"' {
-		return nil, false
-	}
-	end := bytes.IndexByte(s.rest[1:], '"')
-	if end < 0 {
-		return nil, false
-	}
-	text := s.rest[1 : end+1]
-	s.rest = s.rest[end+2:]
-	return text, true
-}
-
-func (s *scanner) role() bool {
-	if !s.key("role") {
-		return false
-	}
-	text, ok := s.text()
+	text, ok := s.Text()
 	return ok && string(text) == "model"
 }
 
-func (s *scanner) blob() (mime, text []byte, ok bool) {
-	if s.key("data") {
-		text, ok = s.text()
-		if ok = ok && s.punct(',') && s.key("mimeType"); ok {
-			mime, ok = s.text()
+// scanBlob takes the members of a piece of audio, in either order.
+func scanBlob(s *jsonscan.Scanner) (mime, text []byte, ok bool) {
+	if s.Is("data") {
+		text, ok = s.Text()
+		if ok = ok && s.Skip(',') && s.Is("mimeType"); ok {
+			mime, ok = s.ASCII()
 		}
 		return mime, text, ok
 	}
-	if !s.key("mimeType") {
+	if !s.Is("mimeType") {
 		return nil, nil, false
 	}
-	mime, ok = s.text()
-	if ok = ok && s.punct(',') && s.key("data"); ok {
-		text, ok = s.text()
+	mime, ok = s.ASCII()
+	if ok = ok && s.Skip(',') && s.Is("data"); ok {
+		text, ok = s.Text()
 	}
 	return mime, text, ok
 }

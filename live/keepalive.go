@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// keepAlive pings, and gives up a connection on which a ping stayed without any frame in return for the silence
-// time-out. It ends when the connection has failed or is closed.
+// keepAlive sends pings. It ends the connection if no frame follows a ping within the silence
+// time-out. It returns when the connection has failed or is closed.
 func (c *wireConn) keepAlive() {
 	interval, silence := int64(c.cfg.PingInterval), int64(c.cfg.SilenceTimeout)
 	timer := time.NewTimer(c.cfg.PingInterval)
 	defer timer.Stop()
-	next := c.elapsed() + interval // when to ping
-	var asked int64                // when the oldest unanswered ping was sent; 0: none is open
+	next := c.elapsed() + interval // time of the next ping
+	var asked int64                // time of the oldest ping without an answer; 0: none
 	for {
 		select {
 		case <-c.failed:
@@ -21,7 +21,7 @@ func (c *wireConn) keepAlive() {
 		}
 		now, reading := c.elapsed(), c.reading.Load()
 		if reading == 0 || c.inbound.Load() >= asked {
-			asked = 0 // answered; or nobody looks, so silence says nothing
+			asked = 0 // answered, or unknown because no Recv waits
 		}
 		if asked != 0 && now-max(asked, reading) >= silence {
 			c.fail(&CloseError{Code: 1006, Class: ClassTimeout, limit: c.cfg.SilenceTimeout})
@@ -43,8 +43,8 @@ func (c *wireConn) keepAlive() {
 	}
 }
 
-// ping sends a ping. It does not care for the answer, which heard notes, but Ping waits for it, at most as long as a
-// write may take.
+// ping sends a ping and waits for its answer, at most as long as a write may take. heard records
+// the answer.
 func (c *wireConn) ping() {
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.WriteTimeout)
 	defer cancel()

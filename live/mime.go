@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	outputRateHz  = 24000 // when the model does not name one
+	outputRateHz  = 24000 // if the model names none
 	rateHzMin     = 8000
 	rateHzMax     = 48000
 	mimeAudio     = "audio/pcm"
@@ -14,8 +14,9 @@ const (
 	mimeAudioUp   = "audio/pcm;rate=16000"
 )
 
-// audioRate reads the sample rate from a MIME type such as "audio/pcm;rate=24000". An absent rate is 24000; a rate
-// given twice, or outside 8000 to 48000, and any type but audio/pcm are errors.
+// audioRate returns the sample rate of a MIME type such as "audio/pcm;rate=24000", 24000 if it
+// names none. It returns an error for two rates, for a rate outside 8000 to 48000, and for any type
+// but audio/pcm.
 func audioRate(mime string) (rateHz int, err error) {
 	if mime == mimeAudioDown {
 		return outputRateHz, nil
@@ -42,7 +43,7 @@ func audioRate(mime string) (rateHz int, err error) {
 	return rateHz, nil
 }
 
-// parseRate reads a decimal rate, quoted or not.
+// parseRate reads a decimal rate, with or without quotes.
 func parseRate(s string) (int, error) {
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		s = s[1 : len(s)-1]

@@ -10,7 +10,8 @@ import (
 	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
 
-// pipeServer serves handler inside the bubble until the test ends, and returns a Wire that leads to it.
+// pipeServer serves handler inside the bubble until the test ends, and returns a Wire that leads to
+// it.
 func pipeServer(handler http.Handler) (w Wire, stop func()) {
 	p := wstest.NewNarrow()
 	server := &http.Server{Handler: handler}

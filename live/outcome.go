@@ -7,12 +7,12 @@ import (
 	"github.com/voicegw/voicegw/internal/foreign"
 )
 
-// outcome is how a connection ended, once it has. All methods may be called by anyone.
+// outcome is the error that ended a connection, once it has ended. It is safe for concurrent use.
 type outcome struct {
 	host, model string
-	phase       phase // changes before the connection is handed out alone
+	phase       phase // constant once Dial has returned
 	cleaner     foreign.Cleaner
-	resuming    bool // the setup named a handle
+	resuming    bool // the setup has a handle
 
 	mu     sync.Mutex
 	failed chan struct{} // closed once err is set
@@ -24,8 +24,8 @@ func newOutcome(host, secret string, s *Setup) outcome {
 		phase: phaseSetup, failed: make(chan struct{})}
 }
 
-// fail makes e the error of the connection, unless there is one, and returns the one there is. Every error passes here,
-// and loses the key and whatever is too long for a message.
+// fail makes e the error of the connection, unless it has one already, and returns the error of the
+// connection. It removes the key from e and shortens long texts.
 func (o *outcome) fail(e *CloseError) *CloseError {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,7 +42,7 @@ func (o *outcome) fail(e *CloseError) *CloseError {
 	return o.err
 }
 
-// failure returns the error of the connection, if any.
+// failure returns the error of the connection, nil while it is open.
 func (o *outcome) failure() error {
 	select {
 	case <-o.failed:
@@ -52,7 +52,7 @@ func (o *outcome) failure() error {
 	}
 }
 
-// awaitReason gives a waiting Recv the chance to read the close frame that explains why a write failed.
+// awaitReason waits, after a failed write, for Recv to read the close frame with the reason.
 func (o *outcome) awaitReason() {
 	t := time.NewTimer(closeGrace)
 	defer t.Stop()

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	// stuckMax bounds the dials of an SDK that were given up but have not ended.
+	// stuckMax is the most abandoned dials of an SDK that still run.
 	stuckMax = 64
-	// sdkSilence is how much audio may be sent without an answer: Google's client cannot ping.
+	// sdkSilence is how much audio may be sent without an answer, because the library cannot ping.
 	sdkSilence = time.Minute
 )
 
-// SDK is a Dialer that lets Google's own client library speak. It does what a Wire does, at three to nine times
-// the cost, for those who must use that library; the differences are in docs/model.md. A pointer to the zero value and
-// a key work. It must not be copied once it has dialled.
+// SDK is a Dialer that uses Google's client library, for those who must. It does the same as a Wire
+// at three to nine times the cost; docs/model.md lists the differences. It needs no more than a key
+// in Wire. It must not be copied after its first Dial.
 type SDK struct {
-	// Wire says where and as whom to dial, and the limits. HTTPClient must be nil: the library has its own. PingInterval
-	// is not used: the library cannot ping; SilenceTimeout is instead how much audio may be sent without any message in
-	// return before the connection is given up. Default: a minute.
+	// Wire has the address, the key and the limits. HTTPClient must be nil, because the library has
+	// its own. PingInterval has no effect, because the library cannot ping. SilenceTimeout is how
+	// much audio may be sent without any message from the model: default one minute.
 	Wire Wire
 
-	stuck atomic.Int32
+	stuck atomic.Int32 // abandoned dials that still run
 }
 
-// Dial implements Dialer. Its error is a *SetupError when the settings or s are wrong, otherwise a *CloseError. The
-// library goes on dialling when ctx ends: what it reaches then is closed at once, and after 64 such dials that have not
-// ended SDK dials no more.
+// Dial implements Dialer. The error is a *SetupError if a field of d.Wire or s is wrong, otherwise
+// a *CloseError. The library cannot cancel a dial: when ctx ends, the dial goes on in the
+// background and closes the connection that it opens. While 64 such dials run, Dial fails.
 func (d *SDK) Dial(ctx context.Context, s Setup) (Conn, error) {
 	w := d.Wire
 	setDefault(&w.SilenceTimeout, sdkSilence)
@@ -59,7 +59,7 @@ func (d *SDK) Dial(ctx context.Context, s Setup) (Conn, error) {
 	return c, nil
 }
 
-// check refuses also what the library would refuse late, or not carry out.
+// check also refuses what the library would refuse late or ignore.
 func (d *SDK) check(w *Wire, s *Setup) error {
 	if err := w.check(); err != nil {
 		return err
@@ -72,14 +72,15 @@ func (d *SDK) check(w *Wire, s *Setup) error {
 		return &SetupError{"Wire.HTTPClient", "set", "none: Google's client library has its own"}
 	case w.APIKey == "" && w.Vertex == nil:
 		return &SetupError{"Wire.APIKey", "empty", "a key: without one Google's client library looks for one elsewhere"}
-	case len(s.History) > 0 && AbilitiesOf(s.Model).askToHistory:
+	case len(s.History) > 0 && abilitiesOf(s.Model).announceHistory:
 		return fieldError("Setup.History", fmt.Sprintf("%d turns", len(s.History)),
-			"none: Google's client library cannot announce history, which "+s.Model+" wants")
+			"none: "+s.Model+" needs an announcement of history, which Google's client library cannot send")
 	}
 	return nil
 }
 
-// client makes the library's client. Its base URL is ws or wss already: it would make wss of http.
+// client returns a client of the library. Its base URL is already ws or wss, because the library
+// would turn http into wss.
 func (w *Wire) client(ctx context.Context, token string) (*genai.Client, error) {
 	u, err := w.root()
 	if err != nil {
@@ -99,7 +100,7 @@ func (w *Wire) client(ctx context.Context, token string) (*genai.Client, error) 
 	return genai.NewClient(ctx, cfg)
 }
 
-// fixedToken is an auth.TokenProvider.
+// fixedToken is an auth.TokenProvider with one token.
 type fixedToken string
 
 // Token implements auth.TokenProvider.
@@ -107,7 +108,7 @@ func (t fixedToken) Token(context.Context) (*auth.Token, error) {
 	return &auth.Token{Value: string(t)}, nil
 }
 
-// connect dials, sends the setup and waits for its answer.
+// connect opens a session and waits for the answer to the setup.
 func (d *SDK) connect(ctx context.Context, w *Wire, s *Setup) (*sdkConn, error) {
 	u, err := w.address()
 	if err != nil {
@@ -125,7 +126,7 @@ func (d *SDK) connect(ctx context.Context, w *Wire, s *Setup) (*sdkConn, error) 
 	if c.session, err = d.open(ctx, client, w.fullModel(s.Model), s.config()); err != nil {
 		return nil, c.dialError(ctx, err)
 	}
-	if _, err := c.session.Receive(); err != nil { // the setup's answer, again
+	if _, err := c.session.Receive(); err != nil { // the answer to the setup, once more
 		_ = c.session.Close()
 		return nil, c.fail(c.explain(ctx, err))
 	}
@@ -133,11 +134,10 @@ func (d *SDK) connect(ctx context.Context, w *Wire, s *Setup) (*sdkConn, error) 
 	return c, nil
 }
 
-// errStuck says that too many dials hang.
-var errStuck = fmt.Errorf("%d dials were given up and have not ended", stuckMax)
+var errStuck = fmt.Errorf("%d abandoned dials still run", stuckMax)
 
-// open calls Connect, which does not mind ctx and may wait for ever: then its result, should there ever be one, is
-// closed by the goroutine that waits for it.
+// open calls Connect, which ignores ctx and may block forever. If ctx ends first, the goroutine
+// that waits for Connect closes its session.
 func (d *SDK) open(ctx context.Context, client *genai.Client, model string, cfg *genai.LiveConnectConfig) (
 	*genai.Session, error) {
 	if d.stuck.Add(1) > stuckMax {
@@ -166,7 +166,7 @@ func (d *SDK) open(ctx context.Context, client *genai.Client, model string, cfg 
 	}
 }
 
-// config is the setup in the library's terms. It must say what message says.
+// config returns the setup as the library wants it. It must agree with message.
 func (s *Setup) config() *genai.LiveConnectConfig {
 	c := &genai.LiveConnectConfig{
 		ResponseModalities:       []genai.Modality{genai.ModalityAudio},
@@ -186,7 +186,7 @@ func (s *Setup) config() *genai.LiveConnectConfig {
 	return c
 }
 
-// dialError explains a Connect that failed.
+// dialError is the error of a failed Connect.
 func (c *sdkConn) dialError(ctx context.Context, err error) error {
 	text := err.Error()
 	var e *CloseError

@@ -37,7 +37,8 @@ func sdkTalk(t *testing.T, w Wire, s Setup, f func(m model)) Conn {
 	return conn
 }
 
-// sdkPipe serves handler inside the bubble and leads Google's client there, whose way is its library's default.
+// sdkPipe serves handler inside the bubble and leads Google's client there, whose way is its
+// library's default.
 func sdkPipe(handler http.Handler) (d *SDK, stop func()) {
 	network := wstest.NewNarrow()
 	server := &http.Server{Handler: handler}
@@ -53,8 +54,8 @@ func sdkPipe(handler http.Handler) (d *SDK, stop func()) {
 	}
 }
 
-// TestSDKSending lets several goroutines send at once, at which the library itself panics (gorilla/websocket allows one
-// writer), while another receives.
+// TestSDKSending lets several goroutines send at once, at which the library itself panics
+// (gorilla/websocket allows one writer), while another receives.
 func TestSDKSending(t *testing.T) {
 	received := make(chan []string, 1)
 	conn := sdkTalk(t, Wire{}, Setup{}, func(m model) {
@@ -90,7 +91,8 @@ func TestSDKSending(t *testing.T) {
 	}
 }
 
-// TestSDKReceiving reads what the library refuses, panics at, or would quote; the connection goes on each time.
+// TestSDKReceiving reads what the library refuses, panics at, or would quote; the connection goes
+// on each time.
 func TestSDKReceiving(t *testing.T) {
 	const secret = "what the caller said"
 	messages := []struct{ sent, text string }{
@@ -142,8 +144,8 @@ func TestSDKReadLimit(t *testing.T) {
 	}
 }
 
-// TestSDKSilentSetup never gets an answer to the setup. The library would wait for ever; what it has reached is closed
-// when it has an end, and there is a limit to what it has not.
+// TestSDKSilentSetup never gets an answer to the setup. The library would wait for ever; what it
+// has reached is closed when it has an end, and there is a limit to what it has not.
 func TestSDKSilentSetup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -199,7 +201,8 @@ func TestSDKLateSetup(t *testing.T) {
 	})
 }
 
-// TestSDKHalfOpen sends audio to a model that takes it and says nothing: a minute of it, or until writes block.
+// TestSDKHalfOpen sends audio to a model that takes it and says nothing: a minute of it, or until
+// writes block.
 func TestSDKHalfOpen(t *testing.T) {
 	for name, test := range map[string]struct {
 		reads bool
@@ -294,7 +297,8 @@ func TestSDKRefused(t *testing.T) {
 	}
 }
 
-// TestSDKWrongSetup is refused before the library is asked, which would leave sockets open or find a key elsewhere.
+// TestSDKWrongSetup is refused before the library is asked, which would leave sockets open or find
+// a key elsewhere.
 func TestSDKWrongSetup(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", "somebody's")
 	sound := Wire{BaseURL: "ws://127.0.0.1:1", APIKey: testKey}

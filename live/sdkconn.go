@@ -16,7 +16,7 @@ import (
 	"github.com/voicegw/voicegw/internal/foreign"
 )
 
-// sdkConn is a Conn of SDK. Send, SendAudio and Close may be called by anyone, Recv by one goroutine.
+// sdkConn is the Conn of SDK.
 type sdkConn struct {
 	outcome
 	cfg     Wire
@@ -24,8 +24,8 @@ type sdkConn struct {
 	session *genai.Session
 	began   time.Time
 
-	sendMu  sync.Mutex  // the library's senders must not meet
-	stalled *time.Timer // runs while a write does
+	sendMu  sync.Mutex  // the library allows one sender at a time
+	stalled *time.Timer // runs during a write
 
 	dec     decoder
 	reading atomic.Bool  // whether a Recv waits
@@ -50,13 +50,13 @@ func (c *sdkConn) writeStalled() {
 	_ = c.session.Close()
 }
 
-// giveUp ends the connection because ctx has ended.
+// giveUp closes the connection because ctx has ended.
 func (c *sdkConn) giveUp(ctx context.Context) {
 	c.fail(&CloseError{Class: ctxClass(ctx.Err()), Err: ctx.Err(), limit: c.age()})
 	_ = c.session.Close()
 }
 
-// explain sorts an error of the library.
+// explain turns an error of the library into a CloseError.
 func (c *sdkConn) explain(ctx context.Context, err error) *CloseError {
 	var ce *websocket.CloseError
 	switch {
@@ -73,7 +73,7 @@ func (c *sdkConn) explain(ctx context.Context, err error) *CloseError {
 	return &CloseError{Code: 1006, Class: ClassNetwork, Err: innermost(err)}
 }
 
-// How the library's errors begin.
+// The prefixes of errors of the library.
 const (
 	setupFailed   = "failed to receive setup complete: "
 	errorReceived = "received error in response: "
@@ -81,10 +81,10 @@ const (
 	wrongShape    = "mapToStruct: "
 )
 
-// errPanicked stands for a message at which the library panicked.
+// errPanicked replaces a panic of the library over a message.
 var errPanicked = errors.New("live: receive: a field has the wrong type")
 
-// receive calls the library, which panics at some shapes it does not expect.
+// receive calls the library, which panics on some unexpected messages.
 func (c *sdkConn) receive() (m *genai.LiveServerMessage, err error) {
 	defer func() {
 		if recover() != nil {
@@ -94,7 +94,8 @@ func (c *sdkConn) receive() (m *genai.LiveServerMessage, err error) {
 	return c.session.Receive()
 }
 
-// mistake reports a message that is broken while the connection is not. The library's own text quotes all of it.
+// mistake returns the item for a broken message on a working connection. It does not use the text
+// of the library, which quotes the whole message.
 func mistake(err error) (item, bool) {
 	text := err.Error()
 	switch {
@@ -133,20 +134,20 @@ func (c *sdkConn) Recv(ctx context.Context, m *ServerMessage) error {
 	return nil
 }
 
-// appendNext waits for the next message and appends what it says, at least one item.
+// appendNext waits for the next message and appends its parts, at least one item.
 func (c *sdkConn) appendNext(ctx context.Context, q []item) ([]item, error) {
 	lm, err := c.receive()
 	if err != nil {
 		if broken, ok := mistake(err); ok {
 			return append(q, broken), nil
 		}
-		_ = c.session.Close() // reading on would end in a panic
+		_ = c.session.Close() // the next read would panic
 		return nil, c.fail(c.explain(ctx, err))
 	}
 	if size(lm) > c.cfg.ReadLimit {
 		_ = c.session.Close()
 		return nil, c.fail(&CloseError{Code: 1009, Class: ClassBackend,
-			Err: fmt.Errorf("a message over the limit of %d bytes", c.cfg.ReadLimit)})
+			Err: fmt.Errorf("a message has more than %d bytes", c.cfg.ReadLimit)})
 	}
 	if q = appendMessage(q, lm); len(q) == 0 {
 		q = append(q, item{msg: ServerMessage{Kind: ServerUnknown}})
@@ -154,7 +155,7 @@ func (c *sdkConn) appendNext(ctx context.Context, q []item) ([]item, error) {
 	return q, nil
 }
 
-// size is how long a message was, as far as one can still see: its data in base64.
+// size returns the length of the base64 data of a message, which is all that is left of its length.
 func size(m *genai.LiveServerMessage) (n int64) {
 	if m.ServerContent == nil || m.ServerContent.ModelTurn == nil {
 		return 0
@@ -178,13 +179,13 @@ func (c *sdkConn) Send(ctx context.Context, m ClientMessage) error {
 	return c.put(ctx, &m)
 }
 
-// put sends m, which is no audio and was checked.
+// put sends m, which is not audio and was checked.
 func (c *sdkConn) put(ctx context.Context, m *ClientMessage) error {
-	return c.write(ctx, func() error { return c.speak(m) })
+	return c.write(ctx, func() error { return c.call(m) })
 }
 
-// speak is the library's way to send m.
-func (c *sdkConn) speak(m *ClientMessage) error {
+// call calls the function of the library that sends m.
+func (c *sdkConn) call(m *ClientMessage) error {
 	switch m.Kind {
 	case ClientText:
 		return c.session.SendRealtimeInput(genai.LiveRealtimeInput{Text: m.Text})
@@ -195,7 +196,7 @@ func (c *sdkConn) speak(m *ClientMessage) error {
 	case ClientStreamEnd:
 		return c.session.SendRealtimeInput(genai.LiveRealtimeInput{AudioStreamEnd: true})
 	case ClientContent:
-		// Without TurnComplete the library would say that it is.
+		// If TurnComplete is nil the library sets it.
 		turns := content(m).Turns
 		return c.session.SendClientContent(genai.LiveClientContentInput{Turns: turns, TurnComplete: &m.TurnComplete})
 	}
@@ -212,7 +213,7 @@ func (c *sdkConn) SendAudio(ctx context.Context, pcm []int16) error {
 		if err != nil {
 			return err
 		}
-		if err := c.listenFor(time.Duration(n) * time.Second / InputRateHz); err != nil {
+		if err := c.listenFor(time.Duration(n) * time.Second / inputRateHz); err != nil {
 			return err
 		}
 		pcm = pcm[n:]
@@ -220,7 +221,7 @@ func (c *sdkConn) SendAudio(ctx context.Context, pcm []int16) error {
 	return nil
 }
 
-// listenFor counts audio that was sent, and gives up a connection that takes it without ever saying anything.
+// listenFor counts sent audio, and closes the connection if too much of it gets no answer.
 func (c *sdkConn) listenFor(sent time.Duration) error {
 	if !c.reading.Load() || time.Duration(c.unheard.Add(int64(sent))) < c.cfg.SilenceTimeout {
 		return nil
@@ -230,7 +231,7 @@ func (c *sdkConn) listenFor(sent time.Duration) error {
 	return err
 }
 
-// write lets one sender at a time write one message, in a bounded time.
+// write sends one message, in a bounded time. It lets one sender write at a time.
 func (c *sdkConn) write(ctx context.Context, send func() error) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -251,7 +252,7 @@ func (c *sdkConn) write(ctx context.Context, send func() error) error {
 	return c.fail(c.explain(ctx, err))
 }
 
-// Close implements Conn. The library sends no close frame: the model sees the connection break.
+// Close implements Conn. The library sends no close frame, so the model sees close 1006.
 func (c *sdkConn) Close(code int, reason string) error {
 	before := c.failure()
 	c.fail(&CloseError{Code: code, Reason: reason, Class: ClassEnded})

@@ -37,7 +37,8 @@ func keyMessages(n int) []string {
 	}
 }
 
-// TestKeyInMidCall has the model repeat the key at every offset of every text it may send in mid-call.
+// TestKeyInMidCall has the model repeat the key at every offset of every text it may send in
+// mid-call.
 func TestKeyInMidCall(t *testing.T) {
 	for name, dial := range map[string]func(w Wire) (Conn, error){
 		"wire": func(w Wire) (Conn, error) { return w.Dial(t.Context(), Setup{}) },
@@ -77,8 +78,8 @@ func TestKeyInMidCall(t *testing.T) {
 	}
 }
 
-// TestKeyInRefusals has the model repeat the key at every offset of a refused upgrade and of a refused setup, and in
-// what went before a close frame's last byte.
+// TestKeyInRefusals has the model repeat the key at every offset of a refused upgrade and of a
+// refused setup, and in what went before a close frame's last byte.
 func TestKeyInRefusals(t *testing.T) {
 	for _, n := range []int{0, 80, 100, 115, 161, 180, 199, 200, 361, 362, 380, 395, 399, 400, 401} {
 		text := strings.Repeat("x", n) + longKey + strings.Repeat("y", 100)

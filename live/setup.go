@@ -9,56 +9,63 @@ import (
 	"google.golang.org/genai"
 )
 
-// Setup says what the model shall be. The zero value works: the dialer's model, its own voice and language, manual
-// activity, transcripts of both sides. Every setup also asks for session resumption and for context compression by a
-// sliding window, without which an audio conversation ends after 15 minutes.
+// Setup configures a conversation. The zero value works: the model of the dialer with its own voice
+// and language, manual activity, and transcripts of both sides. Every setup asks for session
+// resumption, and for context compression by a sliding window, without which an audio conversation
+// ends after 15 minutes.
 type Setup struct {
-	// Model is a name such as DefaultModel, with or without "models/" in front; empty means the dialer's.
+	// Model is a name such as DefaultModel, with or without the prefix "models/". The default is
+	// the model of the dialer.
 	Model string
-	// Voice is a prebuilt voice such as "Puck", Language a BCP 47 tag such as "de-DE"; empty means the model's choice.
-	Voice, Language string
-	// SystemInstruction is at most 64 KiB of UTF-8; empty means none.
+	// Voice is a prebuilt voice such as "Puck". The default is the choice of the model.
+	Voice string
+	// Language is a BCP 47 tag such as "de-DE". The default is the choice of the model.
+	Language string
+	// SystemInstruction is at most 512 KiB of UTF-8. The default is none.
 	SystemInstruction string
-	// Automatic lets the model detect speech. False means manual activity: the client sends activity start and end.
+	// Automatic lets the model detect speech. Otherwise activity is manual: the client sends
+	// ClientActivityStart and ClientActivityEnd.
 	Automatic bool
-	// NoCallerTranscript and NoModelTranscript switch off what the model writes down of either side.
+	// NoCallerTranscript and NoModelTranscript switch off the transcript of one side.
 	NoCallerTranscript, NoModelTranscript bool
-	// Handle resumes an earlier conversation, see ServerResumption; empty begins a new one. At most 4 KiB.
+	// Handle resumes the conversation of a ServerResumption; "" starts a new one. At most 4 KiB.
 	Handle string
-	// Tools are the functions the model may call, at most 128.
+	// Tools are the functions that the model may call, at most 128.
 	Tools []Tool
-	// History is what was said before, which a new conversation shall know of: at most 64 KiB in all. It is sent once
-	// the setup is accepted, and not answered. A conversation that is resumed, by Handle, knows its history itself.
+	// History is the conversation before this one, at most 64 KiB in all. Dial sends it after the
+	// model has accepted the setup, and the model does not reply to it. It must be empty with a
+	// Handle: a resumed conversation has its history.
 	History []Turn
-	// MaxOutputTokens limits a reply, 1 or more; nil means the model's limit.
+	// MaxOutputTokens limits a reply: 1 or more, or nil for the limit of the model.
 	MaxOutputTokens *int32
-	// Temperature is 0 to 2; nil means the model's.
+	// Temperature is 0 to 2, or nil for the default of the model.
 	Temperature *float32
 }
 
 // Tool declares a function to the model.
 type Tool struct {
-	Name        string          // letters, digits, _ . : and -, at most 64, beginning with a letter or _
+	Name        string          // at most 64 letters, digits, _ . : and -; the first is a letter or _
 	Description string          // for the model
-	Parameters  json.RawMessage // JSON schema of the arguments, an object; nil means none
-	// NonBlocking lets the model go on while the function works; see Scheduling for what becomes of the reply. Not every
-	// model knows both kinds: see Abilities.
+	Parameters  json.RawMessage // JSON schema of the arguments, an object; nil means no arguments
+	// NonBlocking lets the model speak while the function runs; ToolReply.Scheduling then says what
+	// to do with the result. Some models support only one kind (docs/model.md).
 	NonBlocking bool
 }
 
 const (
-	handleBytesMax = 4 << 10
-	toolsMax       = 128
+	handleBytesMax      = 4 << 10
+	instructionBytesMax = 512 << 10
+	toolsMax            = 128
 )
 
-// SetupError says which field of a Setup or a Wire is wrong.
+// SetupError reports a wrong field of a Setup or a Wire.
 type SetupError struct {
-	Field string // as in Setup.Temperature
-	Value string // quoted, shortened; never the API key
-	Want  string // what would be right
+	Field string // such as Setup.Temperature
+	Value string // quoted and shortened; never the API key
+	Want  string // the values that are possible
 }
 
-// Error reads as in `live: Setup.Temperature is 3; want 0 to 2`.
+// Error returns a text such as "live: Setup.Temperature is 3; want 0 to 2".
 func (e *SetupError) Error() string {
 	return fmt.Sprintf("live: %s is %s; want %s", e.Field, e.Value, e.Want)
 }
@@ -71,7 +78,7 @@ func fieldError(field string, value any, want string) error {
 	return &SetupError{Field: field, Value: text, Want: want}
 }
 
-// pattern is a field that must match a regular expression; empty is always right.
+// pattern is a field that must be empty or match a regular expression.
 type pattern struct {
 	field, value, regexp, want string
 }
@@ -85,20 +92,20 @@ func checkPatterns(all []pattern) error {
 	return nil
 }
 
-// Check refuses what no model would take, or what the named one is known to refuse, before anything is sent. An empty
-// Model is that of no dialer and so believed to take everything. Its error is a *SetupError. Dial checks too.
+// Check returns a *SetupError for a field that no model accepts, or that s.Model is known to
+// refuse. An empty Model is assumed to accept everything. Dial calls Check.
 func (s Setup) Check() error {
 	err := checkPatterns([]pattern{
 		{"Setup.Model", s.Model, `^(models/)?[a-z0-9][a-z0-9.-]{0,99}$`,
-			`a name such as "` + DefaultModel + `": small letters, digits, dots and dashes`},
+			`a name such as "` + DefaultModel + `": lower-case letters, digits, dots and dashes`},
 		{"Setup.Voice", s.Voice, `^[A-Za-z][A-Za-z0-9_-]{0,63}$`, `a voice such as "Puck"`},
 		{"Setup.Language", s.Language, `^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`, `a BCP 47 tag such as "de-DE"`},
 	})
 	if err != nil {
 		return err
 	}
-	if n := len(s.SystemInstruction); n > textBytesMax || !utf8.ValidString(s.SystemInstruction) {
-		return fieldError("Setup.SystemInstruction", fmt.Sprintf("%d bytes", n), "at most 65536 bytes of UTF-8")
+	if n := len(s.SystemInstruction); n > instructionBytesMax || !utf8.ValidString(s.SystemInstruction) {
+		return fieldError("Setup.SystemInstruction", fmt.Sprintf("%d bytes", n), "at most 524288 bytes of UTF-8")
 	}
 	if n := len(s.Handle); n > handleBytesMax || !utf8.ValidString(s.Handle) {
 		return fieldError("Setup.Handle", fmt.Sprintf("%d bytes", n), "a handle from ServerResumption, unchanged")
@@ -118,7 +125,7 @@ func (s Setup) Check() error {
 func (s *Setup) checkHistory() error {
 	if len(s.History) > 0 && s.Handle != "" {
 		return fieldError("Setup.History", fmt.Sprintf("%d turns", len(s.History)),
-			"none with a Handle: what is resumed knows its history")
+			"none with a Handle: a resumed conversation has its history")
 	}
 	if err := checkTurns(s.History); err != nil {
 		return fieldError("Setup.History", err.Error(), "turns of user and model, at most 65536 bytes of UTF-8 in all")
@@ -131,7 +138,7 @@ func (s *Setup) checkTools() error {
 		return fieldError("Setup.Tools", fmt.Sprintf("%d tools", len(s.Tools)), "at most 128")
 	}
 	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
-	can := AbilitiesOf(s.Model)
+	can := abilitiesOf(s.Model)
 	seen := map[string]bool{}
 	for i, t := range s.Tools {
 		field := fmt.Sprintf("Setup.Tools[%d]", i)
@@ -139,21 +146,23 @@ func (s *Setup) checkTools() error {
 			return fieldError(field+".Name", t.Name, "a letter or _, then at most 63 letters, digits, _ . : or -")
 		}
 		if seen[t.Name] {
-			return fieldError(field+".Name", t.Name, "a name no other tool has")
+			return fieldError(field+".Name", t.Name, "a name that no other tool has")
 		}
 		seen[t.Name] = true
 		var object map[string]json.RawMessage
 		if t.Parameters != nil && (json.Unmarshal(t.Parameters, &object) != nil || object == nil) {
-			return fieldError(field+".Parameters", string(t.Parameters), "a JSON schema, a JSON object")
+			return fieldError(field+".Parameters", string(t.Parameters), "a JSON schema that is an object")
 		}
-		if t.NonBlocking && !can.NonBlocking || !t.NonBlocking && !can.Blocking {
-			return fieldError(field+".NonBlocking", t.NonBlocking, "the other: "+s.Model+" knows no such tools")
+		if t.NonBlocking && !can.nonBlocking || !t.NonBlocking && !can.blocking {
+			return fieldError(field+".NonBlocking", t.NonBlocking,
+				fmt.Sprintf("%v: %s supports no other tools", !t.NonBlocking, s.Model))
 		}
 	}
 	return nil
 }
 
-// message encodes the setup, which was checked, as the first message of a connection; model is its full name.
+// message encodes the setup as the first message of a connection. It must have been checked. model
+// is the full name of the model.
 func (s *Setup) message(model string) ([]byte, error) {
 	setup := &genai.LiveClientSetup{
 		Model: model,
@@ -173,7 +182,7 @@ func (s *Setup) message(model string) ([]byte, error) {
 	setup.RealtimeInputConfig = s.detection()
 	setup.InputAudioTranscription = transcription(!s.NoCallerTranscript)
 	setup.OutputAudioTranscription = transcription(!s.NoModelTranscript)
-	if len(s.History) > 0 && AbilitiesOf(s.Model).askToHistory {
+	if len(s.History) > 0 && abilitiesOf(s.Model).announceHistory {
 		setup.HistoryConfig = &genai.HistoryConfig{InitialHistoryInClientContent: true}
 	}
 	out, err := json.Marshal(genai.LiveClientMessage{Setup: setup})
@@ -183,10 +192,10 @@ func (s *Setup) message(model string) ([]byte, error) {
 	return out, nil
 }
 
-// history is what tells the model of History: a message it does not answer.
+// history returns the message with History, to which the model does not reply.
 func (s *Setup) history() ClientMessage {
-	// Where history is announced its end must be said, and is no question; elsewhere it would be one.
-	return ClientMessage{Kind: ClientContent, Turns: s.History, TurnComplete: AbilitiesOf(s.Model).askToHistory}
+	// After an announcement, TurnComplete ends the history. Without one it would ask for a reply.
+	return ClientMessage{Kind: ClientContent, Turns: s.History, TurnComplete: abilitiesOf(s.Model).announceHistory}
 }
 
 func (s *Setup) instruction() *genai.Content {
@@ -235,7 +244,7 @@ func (s *Setup) tools() []*genai.Tool {
 		switch {
 		case t.NonBlocking:
 			d.Behavior = genai.BehaviorNonBlocking
-		case AbilitiesOf(s.Model).askBlocking:
+		case abilitiesOf(s.Model).declareBlocking:
 			d.Behavior = genai.BehaviorBlocking
 		}
 		declarations[i] = d

@@ -16,22 +16,25 @@ const (
 	ephemeralPrefix = "auth_tokens/"
 )
 
-// TokenSource returns an OAuth access token. It is called once for each dial, with the dial's context, and must be safe
-// for concurrent use; to keep a token until it expires is its own business.
+// TokenSource returns an OAuth access token. Each dial calls it once, with the context of the dial.
+// It must be safe for concurrent use, and may cache a token until it expires.
 type TokenSource func(ctx context.Context) (string, error)
 
-// Vertex says that a model of Vertex AI is meant, and whose.
+// Vertex selects Vertex AI in place of the Gemini API.
 type Vertex struct {
-	// Project and Location, such as "my-project" and "europe-west4" or "global", belong together. Both may be empty
-	// when Wire.BaseURL leads to a proxy that knows them; its path is then dialled as it is.
+	// Project and Location name the project and the region, such as "my-project" and "europe-west4"
+	// or "global". Set both or neither. Without them, Wire.BaseURL must be a proxy that knows them;
+	// Dial then uses its path unchanged.
 	Project, Location string
-	// Token is where access tokens come from. Default: with a project the application default credentials, looked for
-	// anew at each dial (see DefaultToken to look once); without one no token is sent.
+	// Token returns access tokens. With a project, the default looks for the application default
+	// credentials at each dial; DefaultToken looks once. Without a project, the default sends no
+	// token.
 	Token TokenSource
 }
 
-// DefaultToken looks for the application default credentials (https://cloud.google.com/docs/authentication) and returns
-// a source that keeps each token until shortly before it expires.
+// DefaultToken looks for the application default credentials
+// (https://cloud.google.com/docs/authentication). The source that it returns keeps each token until
+// shortly before it expires.
 func DefaultToken() (TokenSource, error) {
 	found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{vertexScope}})
 	if err != nil {
@@ -46,13 +49,14 @@ func DefaultToken() (TokenSource, error) {
 	}, nil
 }
 
-// check refuses half a project, and what would lead elsewhere.
+// check returns an error for an incomplete project, or a name that would lead to another host or
+// path.
 func (v *Vertex) check(w *Wire) error {
 	switch {
 	case v == nil:
 		return nil
 	case w.APIKey != "":
-		return &SetupError{"Wire.APIKey", "hidden", "none with Vertex, which takes access tokens"}
+		return &SetupError{"Wire.APIKey", "hidden", "none with Vertex, which uses access tokens"}
 	case (v.Project == "") != (v.Location == ""):
 		return fieldError("Vertex.Project", v.Project+"/"+v.Location, "both Project and Location, or neither")
 	case v.Project == "" && w.BaseURL == "":
@@ -64,7 +68,7 @@ func (v *Vertex) check(w *Wire) error {
 	})
 }
 
-// base is where Google serves a location.
+// base returns the base URL of a location.
 func (v *Vertex) base() string {
 	switch v.Location {
 	case "global":
@@ -75,7 +79,7 @@ func (v *Vertex) base() string {
 	return "wss://" + v.Location + "-aiplatform.googleapis.com"
 }
 
-// path is what follows the base URL.
+// path returns the path after the base URL.
 func (w *Wire) path() string {
 	switch {
 	case w.Vertex != nil && w.Vertex.Project == "":
@@ -88,15 +92,15 @@ func (w *Wire) path() string {
 	return livePath
 }
 
-// ephemeral reports whether the key is one for a short time, made from another.
+// ephemeral reports whether the key is an ephemeral token.
 func (w *Wire) ephemeral() bool { return strings.HasPrefix(w.APIKey, ephemeralPrefix) }
 
-// secretive reports whether a key or a token will be sent.
+// secretive reports whether the dial sends a key or a token.
 func (w *Wire) secretive() bool {
 	return w.APIKey != "" || w.Vertex != nil && (w.Vertex.Token != nil || w.Vertex.Project != "")
 }
 
-// fullModel is a model's name on the wire.
+// fullModel returns the name of a model on the wire.
 func (w *Wire) fullModel(name string) string {
 	full := "models/" + strings.TrimPrefix(name, "models/")
 	switch {
@@ -108,7 +112,7 @@ func (w *Wire) fullModel(name string) string {
 	return "projects/" + w.Vertex.Project + "/locations/" + w.Vertex.Location + "/publishers/google/" + full
 }
 
-// token gets what Vertex AI is dialled with, if anything.
+// token returns the access token for Vertex AI, "" if none is needed.
 func (w *Wire) token(ctx context.Context) (string, error) {
 	if w.Vertex == nil || !w.secretive() {
 		return "", nil
@@ -127,17 +131,17 @@ func (w *Wire) token(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// printable refuses what cannot stand in a header, without showing it.
+// printable returns an error for a secret that a header cannot hold. The error does not show it.
 func printable(secret string) error {
 	for i, c := range secret {
 		if c <= ' ' || c > '~' {
-			return fmt.Errorf("a space or unprintable character at byte %d", i)
+			return fmt.Errorf("a space or an unprintable character at byte %d", i)
 		}
 	}
 	return nil
 }
 
-// header shows the key or the token, in the one place where it goes.
+// header returns the header with the key or the token, which goes nowhere else.
 func (w *Wire) header(token string) http.Header {
 	h := http.Header{}
 	switch {

@@ -49,7 +49,8 @@ func requestOf(t *testing.T, w Wire, s Setup) request {
 	return seen[0]
 }
 
-// TestRequests shows where each kind of service is asked, for what, and with which secret, by both dialers.
+// TestRequests shows where each kind of service is asked, for what, and with which secret, by both
+// dialers.
 func TestRequests(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere") // nobody looks there
 	token := func(context.Context) (string, error) { return "ya29.secret", nil }
@@ -187,11 +188,12 @@ func TestDefaultToken(t *testing.T) {
 // TestVertexUsage reads tokens under either service's name.
 func TestVertexUsage(t *testing.T) {
 	for _, name := range []string{"response", "candidates"} {
-		data := fmt.Sprintf(`{"usageMetadata":{"promptTokenCount":1,"%sTokenCount":2,"totalTokenCount":3}}`, name)
+		data := fmt.Sprintf(`{"usageMetadata":{"promptTokenCount":1,"%sTokenCount":2,"totalTokenCount":3,`+
+			`"%sTokensDetails":[{"modality":"AUDIO","tokenCount":2}]}}`, name, name)
 		var d decoder
 		var m ServerMessage
 		d.decode([]byte(data), &m)
-		if want := (Usage{Prompt: 1, Response: 2, Total: 3}); m.Kind != ServerUsage || m.Usage != want {
+		if want := (Usage{Prompt: 1, Response: 2, Total: 3, ResponseAudio: 2}); m.Kind != ServerUsage || m.Usage != want {
 			t.Errorf("%s: %+v", data, m)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// DefaultModel is asked for when neither the Setup nor the Wire names one.
+// DefaultModel is the model if neither the Setup nor the Wire names one.
 const DefaultModel = "gemini-3.1-flash-live-preview"
 
 const (
@@ -17,39 +17,41 @@ const (
 	livePath       = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 )
 
-// Wire is a Dialer that speaks the protocol of the Gemini API, or of Vertex AI, over one WebSocket. The zero value and
-// a key work. It is a plain value; printing it shows no key.
+// Wire is a Dialer that speaks the protocol of the Gemini API, or of Vertex AI, over one WebSocket.
+// A key is all it needs. It is a plain value.
 type Wire struct {
-	// BaseURL is where the service is: ws, wss, http or https, a host, and a path to put in front, if any. Default:
-	// Google's. A key is sent unencrypted to this machine alone; otherwise it takes wss.
+	// BaseURL is the address of the service: ws, wss, http or https, a host, and an optional path
+	// before the path of the service. The default is Google's. A key needs wss or https, unless the
+	// host is this machine.
 	BaseURL string
-	// APIKey goes into the header x-goog-api-key and nowhere else. Needed unless BaseURL or Vertex is set. A key that
-	// begins with "auth_tokens/" is an ephemeral token: it goes into the header Authorization, to the service's v1alpha.
+	// APIKey is required unless BaseURL or Vertex is set. Dial sends it only in the header
+	// x-goog-api-key. A key that begins with "auth_tokens/" is an ephemeral token; Dial sends it in
+	// the header Authorization, to v1alpha of the service.
 	APIKey string `json:"-"`
-	// Vertex, if set, means a model of Vertex AI. Default: the Gemini API.
+	// Vertex selects Vertex AI. The default is the Gemini API.
 	Vertex *Vertex `json:"-"`
-	// Model is asked for when the Setup names none. Default: DefaultModel.
+	// Model is the model if the Setup names none. The default is DefaultModel.
 	Model string
-	// HandshakeTimeout limits the dial with everything up to the accepted setup. Default: 10 s.
+	// HandshakeTimeout bounds a dial, up to the accepted setup. The default is 10 s.
 	HandshakeTimeout time.Duration
-	// PingInterval is how often the model is pinged. Default: 20 s.
+	// PingInterval is the time between two pings. The default is 20 s.
 	PingInterval time.Duration
-	// SilenceTimeout is how long a ping may stay without any frame in return before the connection is given up.
-	// Answers have been seen to take 8 to 30 s. Default: 30 s.
+	// SilenceTimeout is how long a ping may wait for any frame before the connection fails. Real
+	// answers have taken 8 to 30 s. The default is 30 s.
 	SilenceTimeout time.Duration
-	// WriteTimeout is how long one message may take to be handed to the operating system. Default: 5 s.
+	// WriteTimeout bounds the write of one message to the operating system. The default is 5 s.
 	WriteTimeout time.Duration
-	// CloseTimeout is how long Close waits for the model's answer. Default: 1 s.
+	// CloseTimeout is how long Close waits for the answer of the model. The default is 1 s.
 	CloseTimeout time.Duration
-	// ReadLimit is the longest message taken from the model, in bytes; a longer one ends the connection. Default:
-	// 4 MiB.
+	// ReadLimit is the longest message from the model, in bytes. A longer one ends the connection.
+	// The default is 4 MiB.
 	ReadLimit int64
-	// HTTPClient makes the upgrade request; redirects are never followed. Default: a client of its own for each dial
-	// with the proxy of the environment.
+	// HTTPClient makes the upgrade request. It never follows redirects. The default is a new client
+	// for each dial, with the proxy of the environment.
 	HTTPClient *http.Client `json:"-"`
 }
 
-// Format prints everything but the key, whatever the verb.
+// Format implements fmt.Formatter. It never prints the key.
 func (w Wire) Format(f fmt.State, _ rune) {
 	key := "none"
 	if w.APIKey != "" {
@@ -61,7 +63,7 @@ func (w Wire) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "live.Wire{BaseURL:%q Model:%q APIKey:%s}", w.BaseURL, w.Model, key)
 }
 
-// withDefaults returns the configuration to use.
+// withDefaults returns w with the defaults set.
 func (w Wire) withDefaults() Wire {
 	setDefault(&w.Model, DefaultModel)
 	setDefault(&w.HandshakeTimeout, 10*time.Second)
@@ -80,7 +82,8 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Check refuses what cannot work, or would give the key away. Its error is a *SetupError. Dial checks too.
+// Check returns a *SetupError for a field that cannot work or would reveal the key. Dial calls
+// Check.
 func (w Wire) Check() error {
 	return w.withDefaults().check()
 }
@@ -95,7 +98,7 @@ func (w Wire) check() error {
 		{"Wire.CloseTimeout", w.CloseTimeout},
 	} {
 		if d.value < 0 {
-			return fieldError(d.field, d.value, "more than 0, or 0 for the default")
+			return fieldError(d.field, d.value, "0 for the default, or more")
 		}
 	}
 	if w.ReadLimit < 0 {
@@ -111,12 +114,12 @@ func (w Wire) check() error {
 		return err
 	}
 	if err := printable(w.APIKey); err != nil {
-		return &SetupError{"Wire.APIKey", "hidden, with " + err.Error(), "a key without them, not even at its end"}
+		return &SetupError{"Wire.APIKey", "hidden, with " + err.Error(), "a key without, also at its end"}
 	}
 	return nil
 }
 
-// address returns where to dial.
+// address returns the URL to dial.
 func (w Wire) address() (*url.URL, error) {
 	u, err := w.root()
 	if path := w.path(); err == nil && path != "" {
@@ -125,7 +128,7 @@ func (w Wire) address() (*url.URL, error) {
 	return u, err
 }
 
-// root is the base URL, as ws or wss.
+// root returns the base URL with the scheme ws or wss.
 func (w Wire) root() (*url.URL, error) {
 	const field = "Wire.BaseURL"
 	base := w.BaseURL
@@ -135,11 +138,11 @@ func (w Wire) root() (*url.URL, error) {
 	setDefault(&base, defaultBaseURL)
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Opaque != "" {
-		return nil, &SetupError{field, "no URL with a host", "a URL such as " + defaultBaseURL}
+		return nil, &SetupError{field, "not a URL with a host", "a URL such as " + defaultBaseURL}
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, &SetupError{field, "a URL with a user, a query or a fragment (not shown: it may hold a secret)",
-			"a URL without; the key belongs into APIKey"}
+			"a URL without them; the key belongs in APIKey"}
 	}
 	switch u.Scheme {
 	case "http", "ws":

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAllocations pins that a firing allocates nothing, with tokens of every
-// sort, guards, timers and events included.
+// TestAllocations checks that a firing does not allocate, for tokens of every sort, with guards,
+// timers and events.
 func TestAllocations(t *testing.T) {
 	for _, c := range append(colourChains(), bumpChain()) {
 		for _, off := range []bool{true, false} {
@@ -30,8 +30,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// bumpChain keeps tokens through bumps: each token that comes makes those
-// before it stale, and takes one of them out.
+// bumpChain keeps tokens through bumps: each new token makes the earlier ones stale and takes one
+// of them out.
 func bumpChain() colourChain {
 	const in, kept = Place[card]("in"), Place[card]("kept")
 	keep := func(f *Firing) { kept.Put(f, card{hue: in.Get(f).hue, gen: f.Gen()}) }
@@ -45,7 +45,7 @@ func bumpChain() colourChain {
 		}}, in.Token(card{hue: 1})}
 }
 
-// TestIdleBytes holds an idle machine of twelve transitions to 4 kB.
+// TestIdleBytes checks that an idle machine of twelve transitions takes at most 4 kB.
 func TestIdleBytes(t *testing.T) {
 	if n := idleBytes(t, 500); n > 4096 {
 		t.Errorf("an idle machine keeps %.0f bytes", n)

@@ -2,15 +2,14 @@ package petri
 
 import "slices"
 
-// AlonePortMax is how many tokens the surroundings of a net alone may put into
-// a port for which the net declares no capacity.
-const AlonePortMax = 8
+// alonePortMax is the capacity of a port of a net alone for which the net declares none.
+const alonePortMax = 8
 
-// Alone is a part of a composition without its surroundings: what they put into
-// the ports that the part looks at is injected, and what the part puts into
-// those that it only fills leaves it. So a part can be compiled, drawn and
-// tested by itself. Outputs and capacities of places
-// that its transitions do not use are left out. n is not changed.
+// Alone returns a part of a composition as a net of its own, so that it can be compiled, drawn and
+// tested by itself. A port on which the part has an input, read, inhibitor or reset arc becomes an
+// environment place; it holds 8 tokens if the part declares no capacity. A port that the part only
+// fills becomes an output. Alone leaves out the outputs and capacities of places that the part's
+// transitions do not use. It does not change n.
 func Alone(n *Net) *Net {
 	alone := *n
 	looked, tested, filled := portUses(n)
@@ -36,8 +35,8 @@ func Alone(n *Net) *Net {
 	return &alone
 }
 
-// portUses are the places that transitions of the net itself look at in any way,
-// those whose tokens enable or disable one, and those they fill.
+// portUses returns the places that transitions of the net itself look at in any way, those whose
+// tokens enable or disable a transition, and those that they fill.
 func portUses(n *Net) (looked, tested, filled map[string]bool) {
 	looked, tested, filled = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, t := range n.Transitions {
@@ -54,24 +53,24 @@ func portUses(n *Net) (looked, tested, filled map[string]bool) {
 	return looked, tested, filled
 }
 
-// crosses reports whether tokens of a place enter the net there, or leave it.
+// crosses reports whether tokens enter or leave the net at a place.
 func crosses(n *Net, place string) bool {
 	return slices.ContainsFunc(n.Env, func(e Env) bool { return e.Place.String() == place }) ||
 		slices.ContainsFunc(n.Out, func(o Output) bool { return o.Place.String() == place })
 }
 
-// capOf is the capacity of a place for an environment.
+// capOf returns the capacity of a place as an environment place.
 func capOf(n *Net, place string) int {
 	for _, c := range n.Caps {
 		if c.Place.String() == place {
 			return c.Max
 		}
 	}
-	return AlonePortMax
+	return alonePortMax
 }
 
-// Shared names the ports through which a part has to do with other parts: not
-// its own environment places and outputs.
+// Shared returns the names of the ports that connect a part with other parts. It leaves out the
+// part's own environment places and outputs.
 func Shared(n *Net) []string {
 	var list []string
 	for _, p := range n.Ports {

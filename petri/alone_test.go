@@ -5,32 +5,32 @@ import (
 	"testing"
 )
 
-// lamp is a part: it lights in the dark while the power is on, and tells so.
+// lamp is a part: it lights in the dark while the power is on, and reports it.
 func lamp() *Net {
 	const (
-		dark  = Place[Unit]("dark")
-		power = Place[Unit]("power")
-		old   = Place[Unit]("old")
-		lit   = Place[Unit]("lit")
-		spare = Place[Unit]("spare")
-		told  = Place[Unit]("told")
-		other = Place[Unit]("other")
+		dark     = Place[Unit]("dark")
+		power    = Place[Unit]("power")
+		old      = Place[Unit]("old")
+		lit      = Place[Unit]("lit")
+		spare    = Place[Unit]("spare")
+		reported = Place[Unit]("reported")
+		other    = Place[Unit]("other")
 	)
 	return &Net{
 		Name:  "lamp",
-		Ports: []AnyPlace{dark, power, old, lit, told},
+		Ports: []AnyPlace{dark, power, old, lit, reported},
 		Env:   []Env{{Place: dark, Capacity: 3}},
-		Out:   []Output{{Place: told}, {Place: other}},
+		Out:   []Output{{Place: reported}, {Place: other}},
 		Init:  []Token{spare.Token(Unit{})},
 		Caps:  []Cap{{Place: power, Max: 2}, {Place: spare, Max: 1}, {Place: other, Max: 5}},
 		Transitions: []Transition{
-			{Name: "light", In: Arcs{dark, spare}, Read: Arcs{power}, Reset: Arcs{old}, Out: And(lit, told)},
+			{Name: "light", In: Arcs{dark, spare}, Read: Arcs{power}, Reset: Arcs{old}, Out: And(lit, reported)},
 		},
 	}
 }
 
-// TestAlone: ports that a part looks at can be filled from outside, those that
-// it fills only leave it, and what its transitions do not use is left out.
+// TestAlone checks that the ports at which a part looks can be filled from outside, that the ports
+// which it only fills are outputs, and that what its transitions do not use is left out.
 func TestAlone(t *testing.T) {
 	part := lamp()
 	p, err := Compile(Alone(part))
@@ -47,11 +47,11 @@ func TestAlone(t *testing.T) {
 			s += " out"
 		}
 		got = append(got, s)
-		if want := map[string]int{"power": 2, "dark": 3, "old": AlonePortMax}[pl.Name]; want > 0 && pl.Max != want {
+		if want := map[string]int{"power": 2, "dark": 3, "old": alonePortMax}[pl.Name]; want > 0 && pl.Max != want {
 			t.Errorf("%s holds %d", pl.Name, pl.Max)
 		}
 	}
-	if s := strings.Join(got, ", "); s != "dark in, spare, power in, old in, lit out, told out" {
+	if s := strings.Join(got, ", "); s != "dark in, spare, power in, old in, lit out, reported out" {
 		t.Errorf("alone it has %s", s)
 	}
 	if len(part.Ports) != 5 || len(part.Env) != 1 || len(part.Out) != 2 || len(part.Caps) != 3 || part.Sinks != nil {
@@ -59,7 +59,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestAloneFinal: a part that ends the run ends it alone.
+// TestAloneFinal checks that a part with the final place ends the run alone.
 func TestAloneFinal(t *testing.T) {
 	const stop, over Place[Unit] = "stop", "over"
 	p, err := Compile(Alone(&Net{Name: "end", Ports: []AnyPlace{over}, Env: []Env{{Place: stop}}, Final: over,

@@ -1,34 +1,35 @@
 package petri
 
-// AnyArc is an Arc, or a Place, which stands for an arc of one token.
+// AnyArc is an Arc, or a Place, which represents an arc of one token. Only Arc and Place implement
+// it.
 type AnyArc interface{ asArc() Arc }
 
-// Arcs is a list of arcs: petri.Arcs{edge.Is(Start), quiet, budget.Exactly(2)}.
+// Arcs is a list of arcs, such as petri.Arcs{edge.Is(Start), quiet, budget.Exactly(2)}.
 type Arcs []AnyArc
 
-// Arc connects a place to a transition. Made by a Place, it may be narrowed to
-// some keys or one age of tokens:
+// Arc connects a place to a transition. Methods of Place make it, and may narrow it to some keys or
+// to one age of tokens:
 //
 //	chunk                  one token
-//	chunk.Exactly(3)       three
-//	chunk.AtLeast(2)       as an input: all, if there are two; read: a threshold
-//	chunk.All()            as an input: all, if there is one
+//	chunk.Exactly(3)       three tokens
+//	chunk.AtLeast(2)       input: all tokens, if there are two; read: two tokens
+//	chunk.All()            input: all tokens, if there is one
 //	edge.Is(Start)         one token with this key
 //	chunk.Fresh()          one token of the current generation
 //
-// Under Inhibit the transition is disabled while the tokens are there: a Place
-// disables at one, AtLeast(n) or Exactly(n) at n. Under Reset the count is
-// ignored. Under Out only One and Exactly are allowed.
+// In Transition.Inhibit an arc disables the transition while the tokens are present: one token for
+// a Place, n tokens for AtLeast(n) and Exactly(n). In Transition.Reset the number is ignored.
+// Transition.Out allows only One and Exactly.
 type Arc struct {
 	place AnyPlace
 	kind  countKind
 	n     int
-	keys  keySet // 0: any
+	keys  keySet // 0: any key
 	age   age
-	from  AnyPlace        // out: pass on what came from there
-	keyBy func(*Keys) Key // out: computed key
+	from  AnyPlace        // output: the place whose token is passed on
+	keyBy func(*Keys) Key // output: computes the key
 
-	badKey bool // Is was given a key that no colour can have
+	badKey bool // Is received a key that no colour can have
 }
 
 type countKind uint8
@@ -39,67 +40,67 @@ const (
 	all
 )
 
-// ArcPlace returns the place an arc is connected to.
+// ArcPlace returns the place of an arc.
 func ArcPlace(a AnyArc) AnyPlace { return a.asArc().place }
 
 func (a Arc) asArc() Arc      { return a }
 func (p Place[T]) asArc() Arc { return Arc{place: p, n: 1} }
 
-// One is an arc of one token; a bare Place means the same.
+// One returns an arc of one token. A bare Place means the same.
 func (p Place[T]) One() Arc { return p.asArc() }
 
-// Exactly is an arc of n tokens.
+// Exactly returns an arc of n tokens.
 func (p Place[T]) Exactly(n int) Arc { return p.asArc().Exactly(n) }
 
-// AtLeast needs n tokens and, as an input, takes all there are.
+// AtLeast returns an arc that needs n tokens. As an input it takes all tokens of the place.
 func (p Place[T]) AtLeast(n int) Arc { return p.asArc().AtLeast(n) }
 
-// All needs one token and takes all there are.
+// All returns an arc that needs one token. As an input it takes all tokens of the place.
 func (p Place[T]) All() Arc { return p.asArc().All() }
 
-// Is narrows an arc to tokens with one of the given keys. Under Out it states
-// the key of what is produced.
+// Is returns an arc of one token that has one of the given keys. As an output it states the key of
+// the token produced.
 func (p Place[T]) Is(keys ...HasKey) Arc { return p.asArc().Is(keys...) }
 
-// Fresh narrows an arc to tokens of the current generation. Under Out it
-// states that what is produced belongs to it (Firing.Gen).
+// Fresh returns an arc of one token of the current generation. As an output it states that the
+// token produced belongs to the current generation (see Firing.Gen).
 func (p Place[T]) Fresh() Arc { return p.asArc().Fresh() }
 
-// Stale narrows an arc to tokens of earlier generations.
+// Stale returns an arc of one token of an earlier generation.
 func (p Place[T]) Stale() Arc { return p.asArc().Stale() }
 
-// Passing, under Out, passes on the token consumed or read at q, which must
-// have the same colour; key and generation are copied with it.
+// Passing returns an output arc that passes on the token consumed or read at q, with its key and
+// its generation.
 func (p Place[T]) Passing(q Place[T]) Arc { return p.asArc().passing(q) }
 
-// KeyBy, under Out, computes the key of what is produced from the keys of what
-// is consumed and read.
+// KeyBy returns an output arc whose key is computed by fn from the keys of the tokens consumed and
+// read. Compile tabulates fn, which must be a pure function.
 func (p Place[T]) KeyBy(fn func(*Keys) Key) Arc {
 	a := p.asArc()
 	a.keyBy = fn
 	return a
 }
 
-// Exactly sets the number of tokens.
+// Exactly sets the number of tokens to n.
 func (a Arc) Exactly(n int) Arc { a.kind, a.n = exactly, n; return a }
 
-// AtLeast sets the threshold of an arc that takes all tokens.
+// AtLeast makes the arc need n tokens and, as an input, take all tokens of the place.
 func (a Arc) AtLeast(n int) Arc { a.kind, a.n = atLeast, n; return a }
 
-// All makes the arc take all tokens, at least one.
+// All makes the arc need one token and, as an input, take all tokens of the place.
 func (a Arc) All() Arc { a.kind, a.n = all, 1; return a }
 
-// Fresh narrows a to the current generation.
+// Fresh narrows the arc to tokens of the current generation.
 func (a Arc) Fresh() Arc { a.age = freshOnly; return a }
 
-// Stale narrows a to earlier generations.
+// Stale narrows the arc to tokens of earlier generations.
 func (a Arc) Stale() Arc { a.age = staleOnly; return a }
 
-// Is narrows a to tokens with one of the given keys.
+// Is narrows the arc to tokens that have one of the given keys.
 func (a Arc) Is(keys ...HasKey) Arc {
 	a.keys = 0
 	for _, k := range keys {
-		if k.Key() >= MaxKeys {
+		if k.Key() >= maxKeys {
 			a.badKey = true
 			continue
 		}

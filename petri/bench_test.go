@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// The benchmarks are named as the scenarios in docs/performance.md. Each
-// reports ns/firing and asserts how the run ended.
+// The benchmarks have the names of the scenarios in docs/performance.md. Each reports ns/firing and
+// checks how the run ended.
 
-// chainNet is n transitions in line from the environment place in to nothing;
-// change may alter each. Every 900th waits, as a chain of firings at one
-// instant is bounded.
+// chainNet is n transitions in a row, from the environment place in to nothing; change may alter
+// each of them. Every 900th transition waits, because a chain of firings at one instant is bounded.
 func chainNet[T any](n int, change func(i int, t *Transition)) *Net {
 	at := func(i int) Place[T] { return Place[T](fmt.Sprint("p", i)) }
 	net := &Net{Name: "chain", Env: []Env{{Place: at(0)}}}
@@ -41,7 +40,7 @@ func compiled(tb testing.TB, n *Net) *Program {
 	return p
 }
 
-// silent is a machine that records nothing.
+// silent is a machine that records no events.
 func silent(tb testing.TB, n *Net) *Machine {
 	m := compiled(tb, n).Start()
 	m.Advance(0)
@@ -49,7 +48,7 @@ func silent(tb testing.TB, n *Net) *Machine {
 	return m
 }
 
-// rest asserts a number of firings and an empty marking.
+// rest checks the number of firings and that the marking is empty.
 func rest(tb testing.TB, m *Machine, before uint64, events int) {
 	tb.Helper()
 	if got := m.seq - before; got != uint64(events) {
@@ -62,7 +61,7 @@ func rest(tb testing.TB, m *Machine, before uint64, events int) {
 	}
 }
 
-// perFiring runs b.N times a token through a machine and reports ns/firing.
+// perFiring runs a token through a machine b.N times and reports ns/firing.
 func perFiring(b *testing.B, m *Machine, tok Token, firings int) {
 	now, before := m.Now(), m.seq
 	b.ReportAllocs()
@@ -96,7 +95,7 @@ func BenchmarkColours(b *testing.B) {
 	}
 }
 
-// colourChain is a chain of 100 with tokens of some sort.
+// colourChain is a chain of 100 with tokens of one sort.
 type colourChain struct {
 	name  string
 	net   *Net
@@ -140,8 +139,8 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is a machine's whole life: start, a chain, gone. It is what the
-// peer's benchmarks measure.
+// BenchmarkStart is the whole life of a machine: a start and a chain. The benchmarks of libpetri
+// measure the same.
 func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{10, 50, 100, 500} {
 		b.Run(fmt.Sprintf("start/sync-chain-%d", n), func(b *testing.B) {
@@ -159,7 +158,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// ringNet is two places between which a counter goes until it is 20,000.
+// ringNet is two places between which a counter moves until it is 20,000.
 func ringNet() *Net {
 	const x, y, done = Place[int]("x"), Place[int]("y"), Place[int]("done")
 	return &Net{Name: "ring", Env: []Env{{Place: x}}, Out: []Output{{Place: done}}, Transitions: []Transition{
@@ -207,8 +206,8 @@ func BenchmarkFanout(b *testing.B) {
 	}
 }
 
-// growthNet is a chain of ten beside n-10 transitions that wait for other
-// tokens, each with a state of its own and an inhibitor.
+// growthNet is a chain of ten beside n-10 transitions that wait for other tokens. Each of these has
+// a state of its own and an inhibitor.
 func growthNet(n int) *Net {
 	net := chainNet[*int](10, nil)
 	for i := range n - 10 {
@@ -227,13 +226,13 @@ func BenchmarkGrowth(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("growth-%d", n), func(b *testing.B) {
 			m := silent(b, growthNet(n))
-			clear(m.count) // so that rest sees an empty marking; nothing looks at the idle places
+			clear(m.count) // so that rest sees an empty marking; no transition looks at the idle places
 			perFiring(b, m, Place[*int]("p0").Token(new(int)), 10)
 		})
 	}
 }
 
-// timersNet is n timers of which one is due every tick.
+// timersNet is n timers, one of which is due every tick.
 func timersNet(n int) *Net {
 	net := &Net{Name: "timers"}
 	for i := range n {
@@ -297,7 +296,7 @@ func BenchmarkInjectBurst(b *testing.B) {
 	})
 }
 
-// idleNet has 12 transitions, of every sort a session has.
+// idleNet has 12 transitions, of every sort that a session has.
 func idleNet() *Net {
 	net := chainNet[*turn](8, nil)
 	other := timersNet(4)
@@ -310,8 +309,7 @@ func idleNet() *Net {
 	return net
 }
 
-// idleBytes is what an idle machine of idleNet keeps in memory after one token
-// went through it.
+// idleBytes is the memory of an idle machine of idleNet after one token went through it.
 func idleBytes(tb testing.TB, count int) float64 {
 	p := compiled(tb, idleNet())
 	if len(p.transitions) != 12 {

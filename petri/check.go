@@ -1,10 +1,7 @@
 package petri
 
-import "fmt"
-
-// checkNet checks what concerns the net as a whole: names used twice, places
-// nothing fills or empties, transitions that can never fire, payload places
-// that decide something.
+// checkNet checks the net as a whole. It finds names used twice, places that nothing fills or
+// empties, transitions that can never fire, and payload places that decide something.
 func (c *compiler) checkNet() {
 	c.checkNames()
 	u := c.usage()
@@ -31,7 +28,7 @@ func (c *compiler) checkNames() {
 	}
 }
 
-// usage says who touches a place.
+// usage says how transitions, the environment and the initial marking use a place.
 type usage struct {
 	filled, taken, tested, emptied bool
 }
@@ -78,17 +75,15 @@ func (c *compiler) checkPlace(i int, u *usage) {
 	}
 }
 
-// odd refuses a net of ours and notes it of an imported one.
+// odd reports a problem of a net written for this package, and ignores it in an imported or closed
+// one.
 func (c *compiler) odd(about Problem, format string, args ...any) {
 	if !c.loose && !c.closed {
 		c.errs.add(about, format, args...)
-		return
 	}
-	c.p.notes = append(c.p.notes, fmt.Sprintf(format, args...))
 }
 
-// checkReachable refuses transitions that can never fire even if tokens only
-// accumulate.
+// checkReachable reports transitions that can never fire, even if no token is ever consumed.
 func (c *compiler) checkReachable() {
 	can := make([]bool, len(c.p.slotPlace))
 	for _, t := range c.init {
@@ -136,7 +131,7 @@ func (m *Mode) reachable(can []bool) bool {
 	return true
 }
 
-// mark adds what the mode produces, and reports whether that is new.
+// mark adds what the mode produces to can and reports whether can has changed.
 func (c *compiler) mark(m *Mode, can []bool, bump bool) bool {
 	news := false
 	set := func(s int32) {
@@ -159,9 +154,9 @@ func (c *compiler) mark(m *Mode, can []bool, bump bool) bool {
 	return news
 }
 
-// checkPayload holds transitions that touch payload places to their rule: they
-// consume one frame and nothing else, and produce only outputs, so that they
-// leave every marking and every clock as it was.
+// checkPayload checks transitions that use payload places. Such a transition consumes one payload
+// token and nothing else, and produces only outputs, so that every marking and every clock stays as
+// it was.
 func (c *compiler) checkPayload(t *TransitionInfo) {
 	var payload, others, tests int
 	var name string
@@ -173,7 +168,7 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 			name = p.Name
 			if a.All || a.Count != 1 {
 				c.errs.add(Problem{Transition: t.Name},
-					"transition %q takes several tokens of payload place %q; it may take one", t.Name, p.Name)
+					"transition %q takes several tokens of payload place %q; it may take only one", t.Name, p.Name)
 			}
 		case a.Kind == OutArc && p.Payload:
 			c.errs.add(Problem{Transition: t.Name},
@@ -185,7 +180,7 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 		}
 	}
 	switch {
-	case payload == 0 && tests > 0: // what only moves payload may look at payload (a pre-roll that is trimmed)
+	case payload == 0 && tests > 0: // a pre-roll is trimmed by the number of its frames
 		c.errs.add(Problem{Transition: t.Name},
 			"transition %q decides by the tokens of a payload place; tokens that may be dropped must decide nothing",
 			t.Name)
@@ -199,8 +194,8 @@ func (c *compiler) checkPayload(t *TransitionInfo) {
 	}
 }
 
-// checkTasks holds tasks to their protocol: a start goes with an in-flight
-// token, so that the work can be cancelled, and no result is lost.
+// checkTasks checks the protocol of tasks. A transition that starts work also marks the in-flight
+// place, so that the work can be cancelled, and no result is lost.
 func (c *compiler) checkTasks() {
 	for _, t := range c.tasks {
 		start, inFlight, done := &c.places[t.Start], &c.places[t.InFlight], &c.places[t.Done]
@@ -255,7 +250,7 @@ func (t *TransitionInfo) takes(place int) bool {
 	return false
 }
 
-// produces is how many tokens a branch of the output produces at a place.
+// produces returns the number of tokens that a branch of the output produces at a place.
 func (t *TransitionInfo) produces(place, branch int) int {
 	for _, a := range t.Arcs {
 		if a.Kind == OutArc && a.Place == place && a.Branch == branch {

@@ -2,7 +2,7 @@ package petri
 
 import "encoding/json"
 
-// Colours of the random nets: one of each sort.
+// The colours of the random nets, one of each sort.
 
 // hue is an enum of three.
 type hue uint8

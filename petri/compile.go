@@ -6,21 +6,21 @@ import (
 	"sort"
 )
 
-// MaxModes is the most combinations of token kinds one transition may have.
-const MaxModes = 1024
+// maxModes limits the modes of one transition.
+const maxModes = 1024
 
-// maxTried is the most combinations that Compile asks a guard about.
+// maxTried limits the combinations of token kinds for which Compile asks one guard.
 const maxTried = 1 << 16
 
-// MaxTransitions and MaxPlaces limit a program.
+// maxTransitions and maxPlaces limit a program.
 const (
-	MaxTransitions = 100_000
-	MaxPlaces      = 200_000
+	maxTransitions = 100_000
+	maxPlaces      = 200_000
 )
 
-// Compile checks a net and tabulates it: guards and choices over the keys they
-// depend on, and for every firing the transitions it can enable or disable.
-// Everything that is wrong is reported at once, in an *Error.
+// Compile checks a net and tabulates it: it evaluates guards and choices for all keys they depend
+// on, and lists for every firing the transitions that it can enable or disable. The error is an
+// *Error that lists every problem.
 func Compile(n *Net) (*Program, error) {
 	if n == nil {
 		return nil, &Error{Problems: []Problem{{Text: "compile: the net is nil"}}}
@@ -30,9 +30,9 @@ func Compile(n *Net) (*Program, error) {
 		f.errs.add(Problem{}, "the net has no name")
 	}
 	f.net(n, "", nil)
-	if len(f.places) > MaxPlaces || len(f.trans) > MaxTransitions {
-		f.errs.add(Problem{Net: n.Name}, "net %q has %d places and %d transitions; %d and %d are possible",
-			n.Name, len(f.places), len(f.trans), MaxPlaces, MaxTransitions)
+	if len(f.places) > maxPlaces || len(f.trans) > maxTransitions {
+		f.errs.add(Problem{Net: n.Name}, "net %q has %d places and %d transitions; at most %d and %d are allowed",
+			n.Name, len(f.places), len(f.trans), maxPlaces, maxTransitions)
 		return nil, f.errs.err()
 	}
 	c := &compiler{flattener: f, p: &Program{
@@ -60,8 +60,7 @@ type compiler struct {
 	p *Program
 }
 
-// closeOutputs turns outputs that some transition of a closed net consumes
-// into inner places.
+// closeOutputs turns each output that a transition of a closed net consumes into an inner place.
 func (c *compiler) closeOutputs() {
 	if !c.closed {
 		return
@@ -75,7 +74,7 @@ func (c *compiler) closeOutputs() {
 	}
 }
 
-// layout gives every place that can be marked its slots.
+// layout assigns slots to every place that can be marked.
 func (c *compiler) layout() {
 	for i := range c.places {
 		p := &c.places[i]
@@ -88,7 +87,7 @@ func (c *compiler) layout() {
 			}
 			if p.Final {
 				c.errs.add(Problem{Place: p.Name},
-					"final place %q is an output, where nothing lies; use a place of its own", p.Name)
+					"final place %q is an output, which never holds tokens; use another place", p.Name)
 			}
 			p.Slots = 0
 			continue
@@ -108,9 +107,9 @@ func (c *compiler) layout() {
 
 // checkColour checks the keys of a place's colour.
 func (c *compiler) checkColour(p *PlaceInfo) {
-	if len(p.Keys) > MaxKeys {
+	if len(p.Keys) > maxKeys {
 		c.errs.add(Problem{Place: p.Name},
-			"place %q: colour %s has %d keys; at most %d are possible", p.Name, p.Type, len(p.Keys), MaxKeys)
+			"place %q: colour %s has %d keys; at most %d are allowed", p.Name, p.Type, len(p.Keys), maxKeys)
 		return
 	}
 	if p.Keys != nil && len(p.Keys) == 0 {
@@ -124,7 +123,7 @@ func (c *compiler) checkColour(p *PlaceInfo) {
 	}
 	if p.Final && p.col.slots() > 1 {
 		c.errs.add(Problem{Place: p.Name},
-			"final place %q tells several kinds of token apart; give it a colour without key and generation", p.Name)
+			"final place %q distinguishes several kinds of token; give it a colour without key and generation", p.Name)
 	}
 }
 
@@ -134,7 +133,7 @@ func (c *compiler) initial() {
 		i := c.byName[t.place]
 		p := &c.places[i]
 		if p.Out {
-			c.errs.add(Problem{Place: p.Name}, "initial token at output place %q, where nothing can lie", p.Name)
+			c.errs.add(Problem{Place: p.Name}, "initial token at output place %q, which never holds tokens", p.Name)
 			continue
 		}
 		kind, problem := p.col.kindOf(t.value, 0)
@@ -158,7 +157,7 @@ func (c *compiler) initial() {
 	}
 }
 
-// marked is the number of tokens of a place in a marking.
+// marked returns the number of tokens of a place in a marking.
 func (p *Program) marked(count []int32, pl *PlaceInfo) int {
 	n := 0
 	for i := range pl.Slots {
@@ -167,7 +166,7 @@ func (p *Program) marked(count []int32, pl *PlaceInfo) int {
 	return n
 }
 
-// rank orders the at-once transitions and numbers the clocks of the others.
+// rank orders the at-once transitions and numbers the clocks of the timed ones.
 func (c *compiler) rank() {
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
@@ -186,13 +185,14 @@ func (c *compiler) rank() {
 	}
 }
 
-// runnable notes why a machine cannot run the net, if it cannot.
+// runnable records why a machine cannot run the net, if it cannot.
 func (c *compiler) runnable() {
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
 		if !t.When.Point() {
 			c.p.runnable = fmt.Errorf("petri: net %q cannot be run: transition %q waits for %s; "+
-				"a machine waits for points, intervals are for automata of the environment", c.p.name, t.Name, t.When)
+				"a machine waits for single instants; only automata of the environment wait for intervals",
+				c.p.name, t.Name, t.When)
 			return
 		}
 	}
@@ -200,8 +200,8 @@ func (c *compiler) runnable() {
 
 // affect lists, for every firing, the transitions whose enabling it can change.
 func (c *compiler) affect() {
-	needs := make([][]int32, len(c.p.slotPlace))  // transitions with a lower bound
-	blocks := make([][]int32, len(c.p.slotPlace)) // with an upper bound
+	needs := make([][]int32, len(c.p.slotPlace))  // transitions with a lower bound on the slot
+	blocks := make([][]int32, len(c.p.slotPlace)) // transitions with an upper bound on the slot
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
 		for k := range t.Modes {
@@ -230,7 +230,8 @@ func (c *compiler) affect() {
 	}
 }
 
-// gates lays the conditions of all simple transitions out side by side.
+// gates stores the conditions of all simple transitions side by side, so that a machine reads one
+// block of memory for each check.
 func (c *compiler) gates() {
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
@@ -267,7 +268,7 @@ func appendOnce(list []int32, v int32) []int32 {
 	return append(list, v)
 }
 
-// dependants computes the lists of one mode after the other.
+// dependants computes the lists of affected transitions, one mode after the other.
 type dependants struct {
 	c             *compiler
 	needs, blocks [][]int32
@@ -326,7 +327,7 @@ func (d *dependants) first(u int32) bool {
 	return true
 }
 
-// changes reports whether a firing can leave another number of tokens in a slot.
+// changes reports whether a firing can change the number of tokens in a slot.
 func (m *Mode) changes(slot int32, t *TransitionInfo, b *Branch) bool {
 	if t.Bump || slices.Contains(m.Drain, slot) || slices.Contains(m.Reset, slot) {
 		return true
@@ -345,7 +346,7 @@ func (m *Mode) changes(slot int32, t *TransitionInfo, b *Branch) bool {
 	return n != 0
 }
 
-// lessens lists the slots a mode takes from, drains or empties.
+// lessens lists the slots that a mode takes from, drains or empties.
 func (m *Mode) lessens() []int32 {
 	var s []int32
 	for _, k := range m.Take {

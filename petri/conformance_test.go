@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// TestConformance holds the requirements of libpetri, the peer, that fit our
-// laws, under their numbers there. Those that do not fit are listed, with the
-// reason, at the end of docs/semantics.md.
+// TestConformance tests the requirements of libpetri that agree with docs/semantics.md, under
+// libpetri's numbers. The end of that page lists the others, with reasons.
 func TestConformance(t *testing.T) {
 	for _, c := range slices.Concat(structureConformance(), runConformance(), moduleConformance()) {
 		t.Run(c.id+"_"+c.name, c.test)
 	}
 }
 
-// TestConformanceExceptions holds that what the document excepts is not claimed.
+// TestConformanceExceptions checks that no requirement is both excepted in the document and tested.
 func TestConformanceExceptions(t *testing.T) {
 	text, err := os.ReadFile("../docs/semantics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(text), "| id | the peer | here |")
+	_, table, ok := strings.Cut(string(text), "| id | libpetri | voicegw |")
 	for _, c := range slices.Concat(structureConformance(), runConformance(), moduleConformance()) {
 		for _, id := range strings.Split(c.id, ",") {
 			if !ok || strings.Contains(table, "| "+id+" ") || strings.Contains(table, ", "+id+" ") {
@@ -35,7 +34,7 @@ func TestConformanceExceptions(t *testing.T) {
 	}
 }
 
-// held is the test of a sentence of docs/semantics.md, or of several.
+// held runs the tests of sentences of docs/semantics.md.
 func held(ids ...string) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, id := range ids {
@@ -45,7 +44,7 @@ func held(ids ...string) func(*testing.T) {
 	}
 }
 
-// refused holds that a net of TestRefusals is refused; its text is there.
+// refused checks that Compile refuses nets of TestRefusals, whose golden file has the texts.
 func refused(names ...string) func(*testing.T) {
 	return func(t *testing.T) {
 		all := slices.Concat(netRefusals(), arcRefusals(), outputRefusals(), protocolRefusals())
@@ -84,7 +83,7 @@ func structureConformance() []sentence {
 	}
 }
 
-// immutable changes a net after it was compiled: its program stays as it was.
+// immutable changes a net after it was compiled. Its program stays as it was.
 func immutable(t *testing.T) {
 	n := tick()
 	p := compiled(t, n)
@@ -97,8 +96,8 @@ func immutable(t *testing.T) {
 	same(t, "trace", w.until(20*ms), "5ms say, 10ms tick, 20ms tick")
 }
 
-// oneTable works the marking out from the events and the tables that proofs
-// use, and compares it with the machine's after every call.
+// oneTable derives the marking from the events and the tables that proofs use, and compares it with
+// the machine's marking after every call.
 func oneTable(t *testing.T) {
 	fired := 0
 	for seed := range 800 {
@@ -139,7 +138,7 @@ func oneTable(t *testing.T) {
 	}
 }
 
-// apply does to a marking what an event says, by the exported tables alone.
+// apply changes a marking as an event says, with the exported tables alone.
 func (p *Program) apply(t *testing.T, marking []int32, e Event) (fired int) {
 	switch e.Kind {
 	case Injected:
@@ -295,8 +294,8 @@ func moduleConformance() []sentence {
 	}
 }
 
-// sameAgain plays random schedules on random nets twice, the second time in
-// other portions of time: the events are the same.
+// sameAgain plays random schedules on random nets twice, the second time in other portions of time.
+// The events must be the same.
 func sameAgain(t *testing.T) {
 	runs := 0
 	for seed := range 300 {
@@ -322,7 +321,7 @@ func sameAgain(t *testing.T) {
 	}
 }
 
-// script plays 20 injections and returns all that came of them.
+// script plays 20 injections and returns everything that came out.
 func script(d draw, g *drawing, prog *Program, portions int) string {
 	var events, log string
 	var m *Machine
@@ -350,7 +349,7 @@ func script(d draw, g *drawing, prog *Program, portions int) string {
 		}
 	})
 	if f != nil && m != nil {
-		keep(m.Fault()) // the outputs of the call are void, so how many came depends on the portions
+		keep(m.Fault()) // the outputs of the call are void, so their number depends on the portions
 		log = ""
 	}
 	return events + log + fmt.Sprintln(f)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ParseToken makes a token from text, for scripts: the name of a key for a
-// colour that is an enum; JSON; or, for a colour that is decoded from a JSON
-// string, the bare string. Empty text is the zero value. place is the qualified
-// name of a place. The error says what the text should be.
+// ParseToken returns a token for the place with the given qualified name. Scripts use it. text is
+// the name of a key if the colour is an enum, and JSON otherwise; a colour that decodes from a JSON
+// string also accepts the bare string. Empty text means the zero value. The error says what the
+// text should be.
 func (p *Program) ParseToken(place, text string) (Token, error) {
 	i, ok := p.byName[place]
 	if !ok {
@@ -26,7 +26,7 @@ func (p *Program) ParseToken(place, text string) (Token, error) {
 func (c *colour) parse(text string) (any, error) {
 	if c.unit {
 		if text != "" {
-			return nil, fmt.Errorf("%q, but its tokens carry no value", text)
+			return nil, fmt.Errorf("text %q for a place whose tokens carry no value", text)
 		}
 		return Unit{}, nil
 	}
@@ -46,17 +46,17 @@ func (c *colour) parse(text string) (any, error) {
 	return nil, err
 }
 
-// parseKey finds an enum's value by the name of its key; "" is the first.
+// parseKey returns the value of an enum whose key has the given name. "" means the first key.
 func (c *colour) parseKey(text string) (any, error) {
 	for k, name := range c.keys {
 		if name == text || text == "" {
 			return c.fromKey(Key(k)), nil
 		}
 	}
-	return nil, fmt.Errorf("%q is no %s: it is one of %s", text, c.typ, strings.Join(c.keys, ", "))
+	return nil, fmt.Errorf("%q is not a %s; use one of %s", text, c.typ, strings.Join(c.keys, ", "))
 }
 
-// decodeZero is the zero value, but an empty struct for a pointer to one.
+// decodeZero returns the zero value. For a pointer it returns a pointer to an empty struct.
 func (c *colour) decodeZero() (any, error) {
 	if v, err := c.decode([]byte("{}")); err == nil && c.direct {
 		return v, nil

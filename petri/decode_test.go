@@ -27,10 +27,10 @@ func TestParseToken(t *testing.T) {
 		err         string
 	}{
 		{"bare", "", Unit{}, ""},
-		{"bare", "1", nil, `petri: parse token for place "bare": "1", but its tokens carry no value`},
+		{"bare", "1", nil, `petri: parse token for place "bare": text "1" for a place whose tokens carry no value`},
 		{"edges", "stop", stop, ""},
 		{"edges", "", start, ""},
-		{"edges", "pause", nil, `petri: parse token for place "edges": "pause" is no petri.edge: it is one of start, stop`},
+		{"edges", "pause", nil, `petri: parse token for place "edges": "pause" is not a petri.edge; use one of start, stop`},
 		{"number", "-4", -4, ""},
 		{"number", "", 0, ""},
 		{"number", "four", nil, `petri: parse token for place "number": petri: decode four as int: ` +

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestDefects runs nets on which another engine went wrong, under the numbers
-// they have in the tests of package verify too.
+// TestDefects runs nets on which another engine failed, under the numbers that the tests of package
+// verify use too.
 func TestDefects(t *testing.T) {
 	for _, d := range slices.Concat(orderDefects(), countDefects(), timeDefects()) {
 		t.Run(d.id+"_"+d.name, d.test)
@@ -111,7 +111,7 @@ func countDefects() []sentence {
 	}
 }
 
-// budgetOverlap starts a second request while a chunk of the first is under way.
+// budgetOverlap starts a second request while a chunk of the first is on its way.
 func budgetOverlap(t *testing.T, repaired bool) string {
 	req, internal, budget := Place[Unit]("REQ"), Place[Unit]("INT"), Place[Unit]("BUDGET")
 	chunk, emitting, out, resp := Place[Unit]("CHUNK"), Place[Unit]("EMITTING"), Place[Unit]("OUT"), Place[Unit]("RESP")

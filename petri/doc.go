@@ -1,12 +1,10 @@
-// Package petri is a coloured time Petri net: a net is a plain value, Compile
-// turns it into a Program that proofs and machines share, and a Machine runs
-// it, deterministically, with time as a parameter.
-//
-// The nouns are Place (a typed name), Transition, Net, Program and Machine:
+// Package petri defines and runs coloured time Petri nets. A Net is a plain value. Compile checks
+// it and turns it into a Program, which proofs and machines share. A Machine runs a Program: it is
+// deterministic and receives time as a parameter.
 //
 //	const (
 //		edge  = petri.Place[Edge]("edge")        // tokens with a key: Start, Stop
-//		quiet = petri.Place[petri.Unit]("quiet") // a token without data
+//		quiet = petri.Place[petri.Unit]("quiet") // tokens without data
 //	)
 //	net := &petri.Net{
 //		Name: "caller",
@@ -20,12 +18,16 @@
 //	prog, err := petri.Compile(net)
 //	m := prog.Start()
 //	err = m.Inject(10*time.Millisecond, edge.Token(Start))
-//	ready := m.Advance(10 * time.Millisecond) // events to store, tokens to act on, when to call again
+//	ready := m.Advance(10 * time.Millisecond)
 //
-// What a net means, exactly, is in docs/semantics.md. In short: an injection
-// runs to completion before anything else may happen; a firing is atomic; time
-// is logical, so a timer fires at its due time however late the caller is;
-// only finite keys decide, payloads travel.
+// Ready contains the events to store, the output tokens to act on, and the time of the next call.
 //
-// The package has no clock, no goroutine, no I/O, no randomness and no log.
+// The file docs/semantics.md defines exactly what a net means. In short:
+//
+//   - An injection runs to completion before anything else happens.
+//   - A firing is atomic.
+//   - Time is logical: a timer fires at its due time, however late the caller advances the machine.
+//   - Only finite keys decide which transitions fire. Payloads travel, and decide nothing.
+//
+// The package uses no clock, goroutine, I/O, randomness or log.
 package petri

@@ -5,31 +5,31 @@ import (
 	"fmt"
 )
 
-// Errors of Machine.Inject that a caller branches on.
+// Errors of Machine.Inject. They come wrapped in an *InjectError.
 var (
-	// ErrFull says that the place refuses more tokens than its capacity.
+	// ErrFull means that the place holds as many tokens as its capacity allows.
 	ErrFull = errors.New("the place is full")
-	// ErrEnded says that the run is over: its final place is marked.
+	// ErrEnded means that the run is over: its final place is marked.
 	ErrEnded = errors.New("the run has ended")
-	// ErrFaulted says that an earlier call panicked; the marking is void.
+	// ErrFaulted means that an earlier call panicked. The marking is void.
 	ErrFaulted = errors.New("the run has faulted")
-	// ErrPast says that a stamp is older than the machine.
-	ErrPast = errors.New("the stamp is older than the machine")
-	// ErrPlace says that tokens cannot be injected there.
+	// ErrPast means that the injection is stamped earlier than the machine's net time.
+	ErrPast = errors.New("the stamp is earlier than the machine's time")
+	// ErrPlace means that the net has no environment place of that name.
 	ErrPlace = errors.New("not an environment place of this net")
-	// ErrColour says that the token has another colour than the place.
+	// ErrColour means that the token's colour is not the colour of the place, or that its key or
+	// generation is out of range.
 	ErrColour = errors.New("the token has the wrong colour")
 )
 
-// InjectError says which token could not be injected and why; errors.Is sees
-// the reason.
+// InjectError says which token could not be injected and why. It wraps the reason.
 type InjectError struct {
-	Place  string
-	Detail string
-	Reason error
+	Place  string // name of the place
+	Detail string // more about the reason; may be ""
+	Reason error  // one of the errors above
 }
 
-// Error is the place and the reason.
+// Error returns the place, the reason and the detail as text.
 func (e *InjectError) Error() string {
 	s := fmt.Sprintf("petri: inject at %q: %v", e.Place, e.Reason)
 	if e.Detail != "" {
@@ -41,16 +41,16 @@ func (e *InjectError) Error() string {
 // Unwrap returns the reason.
 func (e *InjectError) Unwrap() error { return e.Reason }
 
-// Fault is what a machine panics with when a net breaks its own rules: an
-// action that produces what was not declared, a place beyond its capacity, a
-// chain of firings that does not end. It names the places involved; the
-// machine is void afterwards.
+// Fault is the value with which a machine panics when a net breaks its own rules: an action
+// produces what is not declared, a place exceeds its capacity, or a chain of firings does not end.
+// It names the net, and the transition and place where they are known. The machine is void
+// afterwards.
 type Fault struct {
 	Net, Transition, Place string
 	Problem                string
 }
 
-// Error names the net, the transition and the place.
+// Error returns the names and the problem as text.
 func (f *Fault) Error() string {
 	s := "petri: net " + f.Net
 	if f.Transition != "" {

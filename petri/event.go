@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Event is one thing that happened in a run. Events come in order, each
-// exactly once, numbered from 1; with the program they determine every marking
-// of the run. They hold keys and lengths of payloads, never payloads.
+// Event is one thing that happened in a run. Events are numbered from 1 without a gap. Together
+// with the Program they determine every marking of the run. They contain keys and lengths of
+// payloads, never payloads.
 type Event struct {
-	Seq    uint64
+	Seq    uint64        // from 1
 	At     time.Duration // net time
 	Kind   EventKind
-	Branch uint8 // Fired: which branch
-	Mode   uint16
-	Index  int32 // Fired: transition; otherwise: place
-	Slot   int32 // Injected and the like: slot within the place (key and age)
-	Size   int32 // Injected: length of the payload, if its colour tells it
+	Branch uint8  // Fired: index of Mode.Branches
+	Mode   uint16 // Fired: index of TransitionInfo.Modes
+	Index  int32  // Fired: a transition; Injected, Refused, Dropped, TaskCancelled: a place
+	Slot   int32  // Injected, Refused, Dropped: the slot within the place (key and age)
+	Size   int32  // Injected, Refused: the length of the payload, if its colour is Sized
 }
 
-// EventKind tells events apart.
+// EventKind is the kind of an event.
 type EventKind uint8
 
 // The kinds of event.
 const (
-	Started       EventKind = iota // the initial marking stands
+	Started       EventKind = iota // the initial marking is in place
 	Injected                       // a token entered at an environment place
-	Refused                        // a token was turned away: the place was full
-	Dropped                        // an older token was dropped to make room
+	Refused                        // a full place rejected a token
+	Dropped                        // a full place dropped a token to make room
 	Fired                          // a transition fired
 	TaskCancelled                  // a task was cancelled
 	Ended                          // the final place is marked
@@ -36,10 +36,10 @@ const (
 
 var eventNames = [...]string{"started", "injected", "refused", "dropped", "fired", "cancelled", "ended", "faulted"}
 
-// String is the kind in a word.
+// String returns the name of the kind.
 func (k EventKind) String() string { return eventNames[k] }
 
-// Describe renders an event with the names of the net.
+// Describe returns an event as text, with the names of the net: "1.3s fired open".
 func (p *Program) Describe(e Event) string {
 	head := fmt.Sprintf("%v %s", e.At, e.Kind)
 	switch e.Kind {
@@ -57,8 +57,8 @@ func (p *Program) Describe(e Event) string {
 	}
 }
 
-// FiringName is the transition of a Fired event with its mode and branch,
-// where there are several: "route[edge[start]]/2".
+// FiringName returns the name of the transition of a Fired event. It adds the mode and the branch
+// if there are several: "route (edge[start]) branch 2".
 func (p *Program) FiringName(e Event) string {
 	t := &p.transitions[e.Index]
 	s := t.Name

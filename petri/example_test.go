@@ -9,7 +9,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Edge is a colour with a key: what decides is whether speech starts or stops.
+// Edge is a colour with a key: speech starts or stops.
 type Edge uint8
 
 // The edges of speech.
@@ -18,10 +18,10 @@ const (
 	Stop
 )
 
-// Key makes Edge a petri.Keyed.
+// Key implements petri.Keyed.
 func (e Edge) Key() petri.Key { return petri.Key(e) }
 
-// KeyNames makes Edge a petri.Keyed.
+// KeyNames implements petri.Keyed.
 func (Edge) KeyNames() []string { return []string{"start", "stop"} }
 
 // Places are typed constants.
@@ -32,7 +32,7 @@ const (
 	reprompt = petri.Place[string]("reprompt")
 )
 
-// caller watches the edges of speech and asks again after 5 s of silence.
+// caller tracks the edges of speech and asks again after 5 s of silence.
 func caller() *petri.Net {
 	return &petri.Net{
 		Name: "caller",
@@ -69,8 +69,8 @@ func show(m *petri.Machine, now time.Duration) {
 	}
 }
 
-// A net is a value; it is compiled once and run by many machines. Time is a
-// parameter: the timer fires at its due time, though nobody called then.
+// A net is a value. It is compiled once and run by many machines. Time is a parameter: the timer
+// fires at its due time, although no call came at that time.
 func Example() {
 	m := must(caller()).Start()
 	for _, s := range []struct {
@@ -96,7 +96,7 @@ func Example() {
 	// next at 13s
 }
 
-// Everything that is wrong with a net is said at once.
+// Compile reports every problem of a net at once.
 func ExampleCompile() {
 	net := caller()
 	net.Init = append(net.Init, petri.Place[int]("quiet").Token(7))
@@ -109,8 +109,8 @@ func ExampleCompile() {
 	// 	transition "ask_again": priority 3 on a timed transition; priorities order at-once transitions only
 }
 
-// desk is a subnet: a function over typed ports. What it does not list as a
-// port is its own, so there can be many of them.
+// desk is a subnet: a function over typed ports. Places that it does not list as ports are private,
+// so a net can have many desks.
 func desk(name string, customer, served petri.Place[string]) *petri.Net {
 	const free = petri.Place[petri.Unit]("free")
 	const at = petri.Place[string]("at_the_desk")
@@ -156,7 +156,7 @@ func ExampleCompose() {
 	//   out: served cid
 }
 
-// A port of another type does not fuse.
+// Ports of different types do not fuse.
 func ExampleCompose_types() {
 	const number = petri.Place[int]("customer")
 	other := &petri.Net{Name: "counter", Ports: []petri.AnyPlace{number},
@@ -170,7 +170,7 @@ func ExampleCompose_types() {
 	// give both the same colour or rename one
 }
 
-// Keys decide: which branch an Xor takes is a table that proofs see.
+// Keys decide. Proofs see the branches of an Xor as a table.
 func ExampleXor() {
 	const talk, silence = petri.Place[petri.Unit]("talk"), petri.Place[petri.Unit]("silence")
 	m := must(&petri.Net{
@@ -201,10 +201,10 @@ type Chunk struct {
 	Text string
 }
 
-// Generation makes Chunk a petri.Generational.
+// Generation implements petri.Generational.
 func (c Chunk) Generation() petri.Gen { return c.Turn }
 
-// A bump makes all that belongs to the turn so far stale, wherever it is.
+// A bump makes every token of the turn so far stale, wherever it is.
 func ExampleGen() {
 	const bargeIn = petri.Place[petri.Unit]("barge_in")
 	const chunk, heard = petri.Place[Chunk]("chunk"), petri.Place[Chunk]("heard")
@@ -237,8 +237,8 @@ func ExampleGen() {
 	//   out: heard {1 yes?}
 }
 
-// Slow work is a task: its start leaves the net, its result comes back, and its
-// time-out is an arc that cancels it.
+// Slow work is a task. Its start leaves the net, and its result comes back. Its time-out is an arc
+// that cancels it.
 func ExampleTask() {
 	lookUp := petri.Task[string, int]{Start: "start", InFlight: "in_flight", Done: "done"}
 	const ask, answer, late = petri.Place[string]("ask"), petri.Place[int]("answer"), petri.Place[petri.Unit]("late")
@@ -273,7 +273,7 @@ func ExampleTask() {
 	// 3s fired forget (done[succeeded])
 }
 
-// What a net cannot take is refused, with a reason that a program can tell.
+// A machine refuses a token that the net cannot take. The error wraps the reason.
 func ExampleMachine_Inject() {
 	net := &petri.Net{Name: "desk", Env: []petri.Env{{Place: edge, Capacity: 1}}, Sinks: []petri.AnyPlace{edge}}
 	m := must(net).Start()
@@ -285,11 +285,11 @@ func ExampleMachine_Inject() {
 	// Output:
 	// <nil>
 	// petri: inject at "edge": the place is full (capacity 1) true
-	// petri: inject at "edge": the stamp is older than the machine (0s before 1s)
+	// petri: inject at "edge": the stamp is earlier than the machine's time (0s before 1s)
 	// petri: inject at "quiet": not an environment place of this net (net desk)
 }
 
-// A machine can be saved and go on elsewhere.
+// A machine can be saved and can continue elsewhere.
 func ExampleMachine_Snapshot() {
 	program := must(caller())
 	m := program.Start()

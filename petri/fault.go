@@ -1,9 +1,8 @@
 package petri
 
-// Fault ends a run whose last call panicked, or whose outputs could not be
-// handed over: it records Faulted and returns the events since the last
-// Advance. The outputs among them are void, and so is the machine: every later
-// call returns ErrFaulted or nothing.
+// Fault ends a run after a call panicked, or after outputs could not be handed over. It records
+// Faulted and returns the events since the last Advance, without outputs. The machine is void
+// afterwards: Inject returns ErrFaulted, and Advance returns no events and no outputs.
 func (m *Machine) Fault() Ready {
 	m.begin()
 	clear(m.out)

@@ -6,33 +6,37 @@ import (
 	"time"
 )
 
-// Firing is what an action works with. It is valid only during the action.
+// Firing gives an action access to the tokens of one firing. It is valid only while the action
+// runs.
 type Firing struct {
 	m      *Machine
 	t      *TransitionInfo
 	mode   *Mode
 	branch int32
 	puts   int
-	units  []Count // tokens without data that were taken, by place
+	units  []Count // units that were taken, by place
 }
 
-// At is the net time of the firing.
+// At returns the net time of the firing.
 func (f *Firing) At() time.Duration { return f.m.now }
 
-// Gen is the current generation; after a Bump the new one.
+// Gen returns the current generation. In a transition with Bump it is the new one.
 func (f *Firing) Gen() Gen { return f.m.gen }
 
-// Seq is the number of the firing's event. With the run's own id it makes a
-// name that is unique and the same in every replay.
+// Seq returns the number of the firing's event. Together with an id of the run it makes a name that
+// is unique and the same in every replay.
 func (f *Firing) Seq() uint64 { return f.m.seq + 1 }
 
-// Branch is the branch of the output that keys chose; -1 before Choose.
+// Branch returns the branch of the output that the keys chose. In a transition with a Free output
+// it returns -1 until Choose is called.
 func (f *Firing) Branch() int { return int(f.branch) }
 
-// Choose picks the branch of a Free output. It panics in other transitions.
+// Choose selects the branch of a Free output. It panics if the output is not Free or has no such
+// branch.
 func (f *Firing) Choose(branch int) {
 	if !f.t.Free || branch < 0 || branch >= len(f.mode.Branches) {
-		f.fault("", fmt.Sprintf("Choose(%d): it is free to choose among %d branches", branch, len(f.mode.Branches)))
+		f.fault("", fmt.Sprintf("the action called Choose(%d); the output must be Free and has %d branches",
+			branch, len(f.mode.Branches)))
 	}
 	f.branch = int32(branch)
 }
@@ -41,7 +45,8 @@ func (f *Firing) fault(place, problem string) {
 	panic(&Fault{Net: f.m.prog.name, Transition: f.t.Name, Place: place, Problem: problem})
 }
 
-// input finds the store of a place the firing consumed from or reads.
+// input returns the store of a place that the firing consumes from, reads or resets, and the slot
+// of its token there.
 func (f *Firing) input(name string) (store, int32) {
 	for i := range f.t.arcs {
 		a := &f.t.arcs[i]
@@ -61,11 +66,11 @@ func (f *Firing) input(name string) (store, int32) {
 		}
 		return s, s.oldest(a.slots, first)
 	}
-	f.fault(name, "the action reads it, but it is no input, read or reset place of the transition")
+	f.fault(name, "the action reads it, but it is not an input, read or reset place of the transition")
 	return nil, 0
 }
 
-// takenUnits is how many tokens without data were taken from a place.
+// takenUnits returns the number of units that the firing took from a place.
 func (f *Firing) takenUnits(name string) int {
 	for i := range f.t.arcs {
 		if f.t.arcs[i].local == name {
@@ -81,7 +86,8 @@ func (f *Firing) takenUnits(name string) int {
 	return 0
 }
 
-// output finds the store of a place the firing produces at; nil for units.
+// output returns the store of a place at which the firing produces. It returns nil if the place
+// holds units.
 func (f *Firing) output(name string) store {
 	for i := range f.t.outs {
 		if f.t.outs[i].local == name {
@@ -92,11 +98,11 @@ func (f *Firing) output(name string) store {
 			return s
 		}
 	}
-	f.fault(name, "the action produces there, but it is no output of the transition")
+	f.fault(name, "the action produces there, but it is not an output of the transition")
 	return nil
 }
 
-// fire fires transition u: consume, reset, act, produce.
+// fire fires transition u: it consumes, resets, acts and produces.
 func (m *Machine) fire(u int32) {
 	t := &m.prog.transitions[u]
 	k := 0
@@ -105,7 +111,7 @@ func (m *Machine) fire(u int32) {
 	}
 	mode := &t.Modes[k]
 	branch := mode.branch
-	if !mode.quick || t.action != nil { // a shadow of the net gives every output an action
+	if !mode.quick || t.action != nil { // Shadow gives every transition an action
 		branch = m.act(u, t, mode)
 	} else {
 		m.move(u, t, mode)
@@ -122,9 +128,9 @@ func (m *Machine) fire(u int32) {
 	}
 }
 
-// stopClocks stops the clock of what fired and of what consuming, resetting
-// and bumping disabled, even if the firing enables it again: intermediate
-// semantics (Berthomieu & Diaz 1991).
+// stopClocks stops the clock of transition u, which fires, and the clocks of transitions that
+// consuming, resetting or bumping has disabled, even if the firing enables them again. These are
+// the intermediate semantics of Berthomieu & Diaz 1991.
 func (m *Machine) stopClocks(u int32, t *TransitionInfo, mode *Mode) {
 	if t.clock >= 0 {
 		m.on[u] = false
@@ -135,8 +141,7 @@ func (m *Machine) stopClocks(u int32, t *TransitionInfo, mode *Mode) {
 	}
 }
 
-// act is the firing of a transition that has an action, or does more than move
-// tokens. It returns the branch.
+// act fires a transition that has an action, or does more than move tokens. It returns the branch.
 func (m *Machine) act(u int32, t *TransitionInfo, mode *Mode) int32 {
 	f := &m.f
 	f.t, f.mode, f.branch, f.puts = t, mode, mode.branch, 0
@@ -153,8 +158,8 @@ func (m *Machine) act(u int32, t *TransitionInfo, mode *Mode) int32 {
 	return f.branch
 }
 
-// pick chooses the mode to fire: among those enabled the one whose tokens are
-// the oldest, compared arc by arc.
+// pick returns the mode to fire: among the enabled ones, the mode with the oldest tokens, compared
+// arc by arc.
 func (m *Machine) pick(t *TransitionInfo) int {
 	best := -1
 	for i := range t.Modes {
@@ -186,10 +191,10 @@ func (m *Machine) older(t *TransitionInfo, a, b *Mode) bool {
 	return false
 }
 
-// olderPick compares two ways to take the same number of tokens from a place:
-// the one with the oldest token first, then with the next oldest.
+// olderPick compares two ways to take the same number of tokens from a place, by the oldest token,
+// then by the next oldest, and so on.
 func olderPick(s store, a, b []take) int {
-	var atA, atB [2 * MaxKeys]int32
+	var atA, atB [2 * maxKeys]int32
 	for {
 		qa, okA := nextOldest(s, a, &atA)
 		qb, okB := nextOldest(s, b, &atB)
@@ -199,8 +204,8 @@ func olderPick(s store, a, b []take) int {
 	}
 }
 
-// nextOldest steps through the tokens of a pick by age.
-func nextOldest(s store, pick []take, at *[2 * MaxKeys]int32) (seq uint64, ok bool) {
+// nextOldest returns the next token of a pick, from the oldest to the newest.
+func nextOldest(s store, pick []take, at *[2 * maxKeys]int32) (seq uint64, ok bool) {
 	best := -1
 	for i, k := range pick {
 		if at[i] < k.n {
@@ -216,7 +221,7 @@ func nextOldest(s store, pick []take, at *[2 * MaxKeys]int32) (seq uint64, ok bo
 	return seq, true
 }
 
-// peek keeps what the firing reads at places that it resets or bumps.
+// peek saves the tokens that the firing reads at places that it resets or bumps.
 func (m *Machine) peek(t *TransitionInfo, mode *Mode) {
 	for _, i := range t.peeks {
 		a := &t.arcs[i]
@@ -253,7 +258,7 @@ func (m *Machine) consume(mode *Mode) {
 	}
 }
 
-// bump begins the next generation: what was fresh is stale.
+// bump begins the next generation: fresh tokens become stale.
 func (m *Machine) bump() {
 	m.gen++
 	for _, i := range m.prog.genPlaces {
@@ -266,10 +271,10 @@ func (m *Machine) bump() {
 	}
 }
 
-// produce checks what the action produced and places all of it.
+// produce checks the tokens that the action produced and places all of them.
 func (m *Machine) produce(f *Firing) {
 	if f.branch < 0 {
-		f.fault("", "the action did not Choose a branch of its free output")
+		f.fault("", "the action of a Free output did not call Choose")
 	}
 	b := &f.mode.Branches[f.branch]
 	for i := range b.outs {
@@ -295,7 +300,7 @@ func (m *Machine) release(place int32) {
 	}
 }
 
-// place commits one output: the tokens the action put, or those passed on.
+// place commits one output: the tokens that the action put, or those passed on.
 func (m *Machine) place(f *Firing, o *out) {
 	s := m.stores[o.place]
 	if s != nil {
@@ -319,7 +324,7 @@ func (m *Machine) place(f *Firing, o *out) {
 	m.checkCapacity(o)
 }
 
-// checkCapacity faults when an output was more than its place holds.
+// checkCapacity panics if an output exceeds the capacity of its place.
 func (m *Machine) checkCapacity(o *out) {
 	if !o.limited && m.count[o.slot] <= MaxTokens {
 		return
@@ -347,23 +352,23 @@ func (m *Machine) stage(f *Firing, s store, o *out) {
 	}
 }
 
-// checkKinds holds what the action put to the keys and generations that were declared,
-// because proofs rest on them.
+// checkKinds panics if the keys and generations that the action put are not those declared. Proofs
+// rely on them.
 func (f *Firing) checkKinds(s store, o *out) {
 	p := &f.m.prog.places[o.place]
 	for i := range int(o.n) {
 		have, problem := s.stagedKind(i, f.m.gen)
 		if problem != "" {
-			f.fault(p.Name, "the action produced a token that cannot be: "+problem)
+			f.fault(p.Name, "the action produced an invalid token: "+problem)
 		}
 		if have != o.ring {
-			f.fault(p.Name, fmt.Sprintf("the action produced %s; declared is %s",
+			f.fault(p.Name, fmt.Sprintf("the action produced %s; %s is declared",
 				p.SlotName(int(have)), p.SlotName(int(o.ring))))
 		}
 	}
 }
 
-// stray reports tokens put at a place that this branch does not produce at.
+// stray panics if the action put tokens at a place at which this branch does not produce.
 func (f *Firing) stray() {
 	b := &f.mode.Branches[f.branch]
 	for _, o := range f.t.outs {
@@ -390,7 +395,7 @@ func (m *Machine) emit(s store, p *PlaceInfo, n int32) {
 	}
 }
 
-// cancel reports the tasks this firing cancelled.
+// cancel records and emits the cancellation of each task that this firing cancelled.
 func (m *Machine) cancel(mode *Mode) {
 	for _, i := range mode.cancels {
 		p := &m.prog.places[i]

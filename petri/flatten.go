@@ -10,10 +10,10 @@ import (
 type flattener struct {
 	places []PlaceInfo
 	byName map[string]int32
-	owner  []string // net that first used the place
+	owner  []string // by place: the net that first used it
 	trans  []flatTransition
 	init   []Token
-	inside map[*Net]bool // nets being flattened
+	inside map[*Net]bool // the nets being flattened, to find cycles
 	final  int32
 	tasks  []TaskInfo
 	closed bool
@@ -26,13 +26,13 @@ type flatTransition struct {
 	Transition
 	group string
 	scope *scope
-	env   bool               // of an automaton of the environment
+	env   bool               // belongs to an automaton of the environment
 	arcs  [OutArc][]boundArc // by ArcKind
 	outs  [][]boundArc       // by branch
 	bad   bool               // some arc was nil
 }
 
-// boundArc is an arc and the place it stands for.
+// boundArc is an arc with the index of its place.
 type boundArc struct {
 	Arc
 	at int32
@@ -42,7 +42,7 @@ type boundArc struct {
 type scope struct {
 	f     *flattener
 	net   *Net
-	path  string // "" at the top, else "sub/"
+	path  string // "" at the top, "sub/" in a subnet
 	ports map[string]int32
 	used  map[string]bool
 }
@@ -71,7 +71,7 @@ func (f *flattener) net(n *Net, path string, ports map[string]int32) {
 
 func (s *scope) group() string { return strings.TrimSuffix(s.path, "/") }
 
-// part flattens one part of the net; names are those of the parts before it.
+// part flattens one part of the net. names holds the names of the parts before it.
 func (s *scope) part(part *Net, names map[string]bool) {
 	switch {
 	case part == nil:
@@ -97,8 +97,8 @@ func (s *scope) part(part *Net, names map[string]bool) {
 	s.f.beyond = was
 }
 
-// bind resolves every place a transition names, so that places get their order
-// from the text of the net.
+// bind resolves every place that a transition names. Places are numbered in the order in which
+// transitions name them.
 func (s *scope) bind(t Transition) flatTransition {
 	b := flatTransition{Transition: t, group: s.group(), scope: s, env: s.f.beyond}
 	for kind, list := range [...]Arcs{InArc: t.In, ReadArc: t.Read, InhibitArc: t.Inhibit, ResetArc: t.Reset} {
@@ -111,7 +111,7 @@ func (s *scope) bind(t Transition) flatTransition {
 	return b
 }
 
-// bindAll resolves arcs; those that are nil are left out.
+// bindAll resolves arcs and leaves out nil ones.
 func (s *scope) bindAll(list Arcs, t *flatTransition) []boundArc {
 	if len(list) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (s *scope) bindAll(list Arcs, t *flatTransition) []boundArc {
 	return out
 }
 
-// listed resolves a place that stands in one of a net's lists; -1 if it is nil.
+// listed resolves a place of one of the net's lists. It returns -1 if the place is nil.
 func (s *scope) listed(p AnyPlace, user, list string) int32 {
 	if isNil(p) {
 		s.f.errs.add(Problem{Net: user}, "net %q lists a nil place among its %s", user, list)
@@ -144,7 +144,7 @@ func (s *scope) listed(p AnyPlace, user, list string) int32 {
 	return s.resolve(p, user)
 }
 
-// isNil tells a nil interface, or one that holds a nil pointer.
+// isNil reports whether v is nil or holds a nil pointer.
 func isNil(v any) bool {
 	if v == nil {
 		return true
@@ -153,7 +153,7 @@ func isNil(v any) bool {
 	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
-// resolve returns the place a local name stands for, making it if it is new.
+// resolve returns the index of the place with a local name. It creates the place if it is new.
 func (s *scope) resolve(p AnyPlace, user string) int32 {
 	name := p.String()
 	s.used[name] = true
@@ -206,7 +206,7 @@ func (f *flattener) sameType(i int32, typ reflect.Type, user string) {
 	}
 }
 
-// declarations reads the lists of a net that are about places.
+// declarations reads the net's lists of places.
 func (s *scope) declarations() {
 	f := s.f
 	name := s.net.Name
@@ -245,7 +245,7 @@ func (s *scope) finish() {
 	}
 	i := s.resolve(s.net.Final, s.net.Name)
 	if f.final >= 0 && f.final != i {
-		f.errs.add(Problem{Net: s.net.Name}, "net %q: final place %q, but %q is the final place already",
+		f.errs.add(Problem{Net: s.net.Name}, "net %q has final place %q, but %q already is the final place",
 			s.net.Name, f.places[i].Name, f.places[f.final].Name)
 	}
 	f.final = i
@@ -290,7 +290,7 @@ func (f *flattener) env(i int32, e Env) {
 	}
 	if e.Capacity < 1 || e.Capacity > MaxTokens {
 		f.errs.add(Problem{Place: p.Name},
-			"environment place %q has capacity %d; 1 to %d is possible", p.Name, e.Capacity, MaxTokens)
+			"environment place %q has capacity %d; it must be 1 to %d", p.Name, e.Capacity, MaxTokens)
 		return
 	}
 	if p.Env && (p.Max != e.Capacity || p.Policy != e.Policy) {
@@ -308,7 +308,7 @@ func (f *flattener) env(i int32, e Env) {
 func (f *flattener) capacity(i int32, n int) {
 	p := &f.places[i]
 	if n < 1 || n > MaxTokens {
-		f.errs.add(Problem{Place: p.Name}, "place %q has capacity %d; 1 to %d is possible", p.Name, n, MaxTokens)
+		f.errs.add(Problem{Place: p.Name}, "place %q has capacity %d; it must be 1 to %d", p.Name, n, MaxTokens)
 		return
 	}
 	if p.Max != MaxTokens && p.Max != n {
@@ -337,7 +337,7 @@ func (s *scope) initial() {
 		}
 		if !ok {
 			s.f.errs.add(Problem{Net: s.net.Name},
-				"net %q: initial token at place %q, which nothing in it uses", s.net.Name, t.place)
+				"net %q: initial token at place %q, which the net does not use", s.net.Name, t.place)
 			continue
 		}
 		want := s.f.places[i].col.typ
@@ -350,8 +350,8 @@ func (s *scope) initial() {
 	}
 }
 
-// fits tells whether a value is of a colour: of its type, or, when the colour
-// is an interface, of one that implements it.
+// fits reports whether a value belongs to a colour: it has the colour's type or, if that is an
+// interface, implements it.
 func fits(v any, want reflect.Type) bool {
 	have := reflect.TypeOf(v)
 	return have == want || have != nil && want.Kind() == reflect.Interface && have.Implements(want)

@@ -2,8 +2,8 @@ package petri
 
 import "reflect"
 
-// owned returns the payload of an initial token for one machine. What a pointer points to is copied, so that no
-// machine sees what the actions of another do to it.
+// owned returns the payload of an initial token for one machine. It copies the value that a pointer
+// points to, so that the actions of one machine do not change the payloads of another.
 func owned(payload any) any {
 	v := reflect.ValueOf(payload)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -14,8 +14,8 @@ func owned(payload any) any {
 	return c.Convert(v.Type()).Interface()
 }
 
-// shared names the type of what machines would share of an initial payload although each owns a copy; "" if they share
-// nothing.
+// shared returns the type of the value inside an initial payload that machines would share although
+// each owns a copy. It returns "" if they share nothing.
 func shared(payload any) string {
 	v := reflect.ValueOf(payload)
 	if v.Kind() == reflect.Pointer {

@@ -11,8 +11,8 @@ func (s Split) Widths() []int {
 	return out
 }
 
-// Without returns the split without one arc of a branch, for nets that are
-// changed to see whether a proof notices.
+// Without returns the split without one arc of a branch. Mutation tests use it to check that a
+// proof notices a missing arc.
 func (s Split) Without(branch, arc int) Split {
 	s.branches = slices.Clone(s.branches)
 	s.branches[branch] = slices.Delete(slices.Clone(s.branches[branch]), arc, arc+1)

@@ -1,52 +1,50 @@
 package petri
 
-// Key is the finite part of a token that decides: guards, relations between
-// tokens and choices see keys and nothing else. A colour has at most MaxKeys.
+// Key is the part of a token on which a net may decide. Guards, choices and computed keys see keys
+// only. A colour has at most 32 keys.
 type Key uint8
 
-// MaxKeys is the most keys one colour may declare.
-const MaxKeys = 32
+// maxKeys limits the keys of one colour.
+const maxKeys = 32
 
-// Key returns k itself, so that a bare Key can be given to Place.Is.
+// Key returns k. It makes Key a HasKey, so that Place.Is accepts a bare Key.
 func (k Key) Key() Key { return k }
 
-// HasKey is anything that carries a key: a Key, or a token value of a Keyed
-// colour.
+// HasKey is a value that has a key: a Key, or a token value of a Keyed colour.
 type HasKey interface{ Key() Key }
 
-// Keyed is implemented by colours with a finite key. KeyNames is called on the
-// zero value and must always return the same 1 to MaxKeys names; Key must be
-// an index into them. A colour that is itself an unsigned integer and whose
-// value equals its key (an enum) can be produced without an action.
+// Keyed is implemented by colours whose tokens have a key. KeyNames is called on the zero value. It
+// must always return the same 1 to 32 distinct names, and Key must return an index into them. If
+// the colour is an unsigned integer whose value is its key (an enum), a firing can produce it
+// without an action.
 type Keyed interface {
 	HasKey
 	KeyNames() []string
 }
 
-// Gen is a turn generation. A net has one current generation, which starts at
-// 0 and which a transition with Bump advances. A Gen can be copied and be
-// compared with the current one, nothing else, so for a proof it has two
-// values: fresh and stale, and what is stale never becomes fresh again.
+// Gen is a generation, such as the number of a turn. A net has one current generation. It starts at
+// 0, and each firing of a transition with Bump advances it. A net can copy a Gen and compare it
+// with the current one, and nothing else. So a proof distinguishes two values, fresh and stale. A
+// stale token never becomes fresh again.
 type Gen uint64
 
 // Generational is implemented by colours whose tokens belong to a generation.
 type Generational interface{ Generation() Gen }
 
-// Secret marks colours whose payload must never be recorded (card digits,
-// audio of protected input): events carry neither its length nor a hash.
+// Secret marks colours whose payload must never be recorded, such as card digits or the audio of
+// protected input. Events do not contain the length of such a payload.
 type Secret interface{ Secret() }
 
-// Sized is implemented by colours that can tell the length of their payload
-// (bytes, samples: the colour's own unit). Events record the length, never the
-// payload.
+// Sized is implemented by colours that know the length of their payload, in a unit of their own
+// such as bytes or samples. Events contain that length, never the payload.
 type Sized interface{ Size() int }
 
-// keySet is a set of keys as bits.
+// keySet is a set of keys, one bit for each.
 type keySet uint32
 
 func (s keySet) has(k Key) bool { return s&(1<<k) != 0 }
 
-// age selects tokens by generation.
+// age selects tokens by their generation.
 type age uint8
 
 const (
@@ -55,10 +53,9 @@ const (
 	staleOnly
 )
 
-// Keys gives a guard, a choice or a computed output key what it may look at:
-// the keys of the tokens a firing would consume or read. Compile calls it for
-// every combination and stores the answers; it is never called while a net
-// runs.
+// Keys gives a guard, a choice or a computed key access to the keys of the tokens that a firing
+// would consume or read. Compile calls these functions once for every combination of keys and
+// stores the results. A running net never calls them.
 type Keys struct {
 	t    *TransitionInfo
 	mode *Mode

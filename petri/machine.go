@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// MaxChain is the most firings that may follow one another at one instant
-// without an injection between them. More is a fault: the net has a loop.
+// MaxChain is the largest number of firings that may follow one another at one instant without an
+// injection or a timer between them. A longer chain is a fault, because the net has a loop without
+// a wait.
 const MaxChain = 1000
 
-// Machine runs one Program. It has no clock and no goroutine: time enters by
-// parameter, and the same stamped injections give the same events. It is not
-// safe for concurrent use; package runner puts it in a goroutine.
+// Machine runs one Program. It has no clock and no goroutine: the caller passes the time, and the
+// same stamped injections give the same events. Program.Start and Program.Restore make one. It is
+// not safe for concurrent use; package runner runs a Machine in a goroutine.
 type Machine struct {
 	prog   *Program
 	now    time.Duration
@@ -26,26 +27,26 @@ type Machine struct {
 
 	events  []Event
 	out     []Token
-	working []bool // by task: started, and no result yet
-	silent  bool   // record no events
-	handed  bool   // events and out were given to the caller
+	working []bool // by task: started, without a result yet
+	silent  bool   // do not record events
+	handed  bool   // the caller has received events and out
 	busy    bool   // inside a call; stays true after a panic
 	ended   bool
 }
 
-// Ready is what a caller must do next: append Events, act on Out in order, and
-// call Advance again at Wake, or with the next injection. Its slices are valid
-// until the next call.
+// Ready says what the caller must do next: store Events, act on Out in order, and call Advance
+// again at Wake or after the next injection. The slices are valid until the next call of a method
+// of the Machine.
 type Ready struct {
 	Events []Event
 	Out    []Token
-	Wake   time.Duration // Forever: nothing is due
-	Ended  bool
+	Wake   time.Duration // due time of the next timer; Forever if no timer runs
+	Ended  bool          // the final place is marked
 }
 
-// Start makes a machine in the initial marking, at net time 0, and lets what
-// is enabled at once fire. It panics if the program is not Runnable; its
-// first Advance returns the events of the start.
+// Start returns a machine in the initial marking at net time 0, after all transitions that are
+// enabled at once have fired. Its first Advance returns the events of the start. Start panics if
+// the program is not Runnable.
 func (p *Program) Start() *Machine {
 	if p.runnable != nil {
 		panic(p.runnable)
@@ -70,7 +71,7 @@ func (p *Program) Start() *Machine {
 	return m
 }
 
-// machine makes an empty machine.
+// machine returns a machine without tokens.
 func (p *Program) machine() *Machine {
 	m := &Machine{
 		prog: p, count: make([]int32, len(p.slotPlace)), on: make([]bool, len(p.transitions)),
@@ -87,32 +88,33 @@ func (p *Program) machine() *Machine {
 	return m
 }
 
-// Silent stops (or resumes) the recording of events; a run without a record
-// costs a little less and cannot be replayed.
+// Silent stops or resumes the recording of events. A silent run is slightly cheaper and cannot be
+// replayed.
 func (m *Machine) Silent(off bool) { m.silent = off }
 
-// Program returns the program the machine runs.
+// Program returns the program that the machine runs.
 func (m *Machine) Program() *Program { return m.prog }
 
-// Now is the net time of the last thing that happened or was asked for.
+// Now returns the net time of the last Inject or Advance.
 func (m *Machine) Now() time.Duration { return m.now }
 
-// Gen is the current generation.
+// Gen returns the current generation.
 func (m *Machine) Gen() Gen { return m.gen }
 
-// Wake is when the next timer is due; Forever if none runs.
+// Wake returns the due time of the next timer, or Forever if no timer runs.
 func (m *Machine) Wake() time.Duration { return m.timers.next() }
 
 // Ended reports whether the final place is marked.
 func (m *Machine) Ended() bool { return m.ended }
 
-// Marking appends the token count of every slot to to.
-func (m *Machine) Marking(to []int32) []int32 { return append(to, m.count...) }
+// Marking appends the token count of every slot to dst, in the order of Program.SlotName, and
+// returns the extended slice.
+func (m *Machine) Marking(dst []int32) []int32 { return append(dst, m.count...) }
 
-// Inject puts a token into an environment place at net time at, after every
-// timer due until then has fired, and lets everything fire that it enables at
-// once. at must not be before the last call's time. A full place refuses with
-// ErrFull, or makes room, as it declares. Every error is an *InjectError.
+// Inject puts a token into an environment place at net time at. Before that it fires every timer
+// that is due until at, and afterwards every transition that is enabled at once. at must not be
+// earlier than Now. A full place rejects the token with ErrFull or makes room, as its Policy says.
+// The net owns the value afterwards. Every error is an *InjectError.
 func (m *Machine) Inject(at time.Duration, t Token) error {
 	i, ok := m.prog.byName[t.place]
 	if !ok || !m.prog.places[i].Env {
@@ -135,7 +137,7 @@ func (m *Machine) Inject(at time.Duration, t Token) error {
 	return err
 }
 
-// begin starts a call: what was handed out before is void now.
+// begin starts a call and drops the events and outputs that the caller has received.
 func (m *Machine) begin() {
 	m.busy = true
 	if m.handed {
@@ -179,7 +181,7 @@ func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
 	return nil
 }
 
-// makeRoom drops a token of a full payload place.
+// makeRoom drops a token of a full payload place. It reports false if the place refuses instead.
 func (m *Machine) makeRoom(i int32, pl *PlaceInfo) bool {
 	slot := int32(0)
 	s := m.stores[i]
@@ -199,9 +201,9 @@ func (m *Machine) makeRoom(i int32, pl *PlaceInfo) bool {
 	return true
 }
 
-// Advance fires every timer that is due until now, each at its own due time,
-// and returns what has happened since the last Advance. A now before the last
-// call's time is read as that time, and Forever as the instant before.
+// Advance fires every timer that is due until now, each at its own due time, and returns the events
+// and outputs since the last Advance. If now is earlier than Now, Advance uses Now. Forever means
+// the instant before the end of time.
 func (m *Machine) Advance(now time.Duration) Ready {
 	if m.busy {
 		return Ready{Wake: Forever}
@@ -213,7 +215,7 @@ func (m *Machine) Advance(now time.Duration) Ready {
 	return Ready{Events: m.events, Out: m.out, Wake: m.timers.next(), Ended: m.ended}
 }
 
-// fireDue fires timers until now, then sets the time.
+// fireDue fires the timers that are due until now, then sets the time.
 func (m *Machine) fireDue(now time.Duration) {
 	for {
 		due := m.timers.next()
@@ -227,8 +229,7 @@ func (m *Machine) fireDue(now time.Duration) {
 	m.now = now
 }
 
-// settle runs to completion: at-once transitions fire in order of priority and
-// declaration until none is enabled.
+// settle fires at-once transitions, in order of priority and declaration, until none is enabled.
 func (m *Machine) settle() {
 	for n := 0; ; n++ {
 		r := m.ready.first()
@@ -244,14 +245,14 @@ func (m *Machine) settle() {
 	}
 }
 
-// reviewPlace looks again at the transitions that an injection can change.
+// reviewPlace reviews the transitions that depend on a slot.
 func (m *Machine) reviewPlace(slot int32) {
 	for _, u := range m.prog.watchers[slot] {
 		m.review(u)
 	}
 }
 
-// review brings one transition's state up to date.
+// review updates whether transition u is enabled, and starts or stops its clock.
 func (m *Machine) review(u int32) {
 	g := &m.prog.gates[u]
 	on := !m.ended && m.enabled(g, u)
@@ -271,7 +272,7 @@ func (m *Machine) review(u int32) {
 	}
 }
 
-// later is the time d from now; a wait past the end of time never ends.
+// later returns the time d after now. A wait beyond the end of time never ends.
 func (m *Machine) later(d time.Duration) time.Duration {
 	if d > Forever-m.now {
 		return Forever
@@ -301,7 +302,7 @@ func (m *Machine) record(e Event) {
 	m.events = append(m.events, e)
 }
 
-// endIfFinal stops everything when the final place is marked.
+// endIfFinal ends the run if the final place is marked.
 func (m *Machine) endIfFinal() {
 	s := m.prog.final
 	if s < 0 || m.count[s] == 0 || m.ended {

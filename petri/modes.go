@@ -29,14 +29,14 @@ type builder struct {
 	t     *flatTransition
 	info  *TransitionInfo
 	bad   bool
-	tried int // combinations of keys
+	tried int // combinations of keys so far
 }
 
 func (b *builder) fail(format string, args ...any) {
 	b.report(Problem{}, format, args...)
 }
 
-// never refuses a transition that can never fire.
+// never reports that the transition can never fire.
 func (b *builder) never(text string) { b.report(Problem{Kind: NeverFires}, "%s", text) }
 
 func (b *builder) report(about Problem, format string, args ...any) {
@@ -62,7 +62,7 @@ func (b *builder) checkText() {
 	}
 }
 
-// arcs resolves and checks the arcs that are not outputs.
+// arcs resolves and checks the input, read, inhibitor and reset arcs.
 func (b *builder) arcs() {
 	type use struct {
 		kind  ArcKind
@@ -83,7 +83,7 @@ func (b *builder) arcs() {
 
 var arcNames = [...]string{"input", "read", "inhibitor", "reset", "output"}
 
-// peeks lists the read arcs whose token does not stay where it is read.
+// peeks lists the read arcs whose place the firing resets or bumps.
 func (b *builder) peeks() {
 	for i := range b.info.arcs {
 		a := &b.info.arcs[i]
@@ -109,14 +109,14 @@ func (b *builder) has(kind ArcKind, place int32) bool {
 func (b *builder) arc(kind ArcKind, a Arc, place int32) {
 	p := &b.c.places[place]
 	if p.Out {
-		b.fail("%s arc on output place %q, where nothing lies", arcNames[kind], p.Name)
+		b.fail("%s arc on output place %q, which never holds tokens", arcNames[kind], p.Name)
 		return
 	}
 	if a.from != nil || a.keyBy != nil {
 		b.fail("Passing and KeyBy belong to outputs, not to the %s arc on %q", arcNames[kind], p.Name)
 	}
 	if a.n < 1 || a.n > MaxTokens {
-		b.fail("%s arc on %q has count %d; 1 to %d is possible", arcNames[kind], p.Name, a.n, MaxTokens)
+		b.fail("%s arc on %q has count %d; it must be 1 to %d", arcNames[kind], p.Name, a.n, MaxTokens)
 	} else if kind != ResetArc && kind != InhibitArc && a.n > p.Max {
 		b.fail("%s arc needs %d tokens of %q, whose capacity is %d", arcNames[kind], a.n, p.Name, p.Max)
 	}
@@ -129,7 +129,7 @@ func (b *builder) arc(kind ArcKind, a Arc, place int32) {
 	})
 }
 
-// accepted lists the slots an arc accepts.
+// accepted returns the slots that an arc accepts.
 func (b *builder) accepted(a Arc, p *PlaceInfo) (slots []int32, label string) {
 	if !b.checkKeys(a, p) {
 		return nil, ""
@@ -157,8 +157,7 @@ func (b *builder) accepted(a Arc, p *PlaceInfo) (slots []int32, label string) {
 	return slots, strings.Join(names, ",")
 }
 
-// checkKeys reports whether the colour of a place has the keys and the age that
-// an arc names.
+// checkKeys reports whether the colour of a place has the keys and the age that an arc names.
 func (b *builder) checkKeys(a Arc, p *PlaceInfo) bool {
 	ok := true
 	fail := func(format string, args ...any) {
@@ -168,8 +167,8 @@ func (b *builder) checkKeys(a Arc, p *PlaceInfo) bool {
 	switch {
 	case a.badKey && p.Keys == nil, a.keys != 0 && p.Keys == nil:
 		fail("arc on %q names a key, but colour %s has none; implement petri.Keyed", p.Name, p.Type)
-	case len(p.Keys) > MaxKeys || p.Keys != nil && len(p.Keys) == 0:
-		b.bad = true // reported with the place
+	case len(p.Keys) > maxKeys || p.Keys != nil && len(p.Keys) == 0:
+		b.bad = true // checkColour reports it
 		return false
 	case a.badKey || bits.Len32(uint32(a.keys)) > max(len(p.Keys), 1):
 		fail("arc on %q names a key that colour %s does not have; it has %s", p.Name, p.Type, strings.Join(p.Keys, ", "))
@@ -181,7 +180,7 @@ func (b *builder) checkKeys(a Arc, p *PlaceInfo) bool {
 	return ok
 }
 
-// expand makes a mode for every combination of token kinds the arcs allow.
+// expand adds a mode for every combination of token kinds that the arcs allow.
 func (b *builder) expand() {
 	n := len(b.info.arcs)
 	pick := make([][]Count, n)
@@ -191,7 +190,7 @@ func (b *builder) expand() {
 	}
 }
 
-// choose picks the kinds of token for arc i and those after it.
+// choose picks the token kinds for arc i and for the arcs after it.
 func (b *builder) choose(i int, pick [][]Count) {
 	if b.bad {
 		return
@@ -217,7 +216,7 @@ func (b *builder) choose(i int, pick [][]Count) {
 	})
 }
 
-// distinguishes reports whether an arc makes a mode for each kind of token.
+// distinguishes reports whether an arc needs a mode of its own for each token kind.
 func (b *builder) distinguishes(a *flatArc) bool {
 	switch {
 	case a.kind == InArc:
@@ -229,7 +228,7 @@ func (b *builder) distinguishes(a *flatArc) bool {
 	}
 }
 
-// looksAtKeys reports whether anything in the transition depends on keys.
+// looksAtKeys reports whether a guard, a choice or an output of the transition depends on keys.
 func (b *builder) looksAtKeys() bool {
 	if b.t.Guard != nil || b.t.Out.choose != nil {
 		return true
@@ -277,8 +276,8 @@ func (b *builder) mode(pick [][]Count) {
 		return
 	}
 	b.checkLook(keys, "guard")
-	if len(b.info.Modes) >= MaxModes {
-		b.fail("its arcs allow more than %d combinations of keys; narrow them with Is", MaxModes)
+	if len(b.info.Modes) >= maxModes {
+		b.fail("its arcs allow more than %d combinations of keys; narrow them with Is", maxModes)
 		return
 	}
 	b.branches(&m, keys)
@@ -289,7 +288,7 @@ func (b *builder) mode(pick [][]Count) {
 
 func (b *builder) checkLook(k *Keys, who string) {
 	if k.bad != "" {
-		b.fail("its %s looks at the key of %q, which is no input or read arc of one token here", who, k.bad)
+		b.fail("its %s looks at the key of %q; the transition must take or read exactly one token there", who, k.bad)
 		k.bad = ""
 	}
 }
@@ -341,8 +340,8 @@ func (b *builder) takeOrRead(m *Mode, i int, a *flatArc, p *PlaceInfo, pick []Co
 	}
 }
 
-// cancels lists the in-flight places whose task the mode cancels: those it
-// takes from without taking the task's result.
+// cancels lists the in-flight places whose task the mode cancels: the mode takes from them without
+// taking the task's result.
 func (b *builder) cancels(m *Mode) {
 	for _, t := range b.c.tasks {
 		inFlight, done := int32(b.c.places[t.InFlight].Slot), int32(t.Done)

@@ -1,11 +1,11 @@
 package petri
 
-// A move is one step of a firing that only takes tokens and passes them on, so
-// that none of them needs to be looked at.
+// move is one step of a quick firing, which only removes tokens and passes them on. No step looks
+// at a value.
 type move struct {
 	kind     moveKind
 	from, to int32 // places
-	ring     int32 // of from
+	ring     int32 // ring of from
 	toRing   int32
 	n        int32
 	value    any // of an enum colour
@@ -14,17 +14,16 @@ type move struct {
 type moveKind uint8
 
 const (
-	passOn  moveKind = iota // one token from a place to a place
-	passOut                 // one token from a place to an output
-	discard                 // n tokens of a place are gone
-	makeNew                 // n tokens of an enum colour
-	makeOut                 // n tokens of an enum colour, or units, to an output
+	passOn  moveKind = iota // moves one token from a place to a place
+	passOut                 // moves one token from a place to an output
+	discard                 // removes n tokens of a place
+	makeNew                 // makes n tokens of an enum colour
+	makeOut                 // emits n tokens of an enum colour, or n units
 )
 
-// moves compiles a branch of a mode into moves; ok is false if its firing needs
-// more than that.
+// moves compiles a branch of a mode into moves. ok is false if its firing needs more than moves.
 func (b *builder) moves(m *Mode, br *Branch) (list []move, ok bool) {
-	used := map[int32]bool{} // input arcs that are passed on
+	used := map[int32]bool{} // input arcs whose token is passed on
 	for i := range br.outs {
 		mv, ok := b.moveOf(m, &br.outs[i])
 		if !ok || br.outs[i].from >= 0 && used[br.outs[i].from] {
@@ -47,7 +46,7 @@ func (b *builder) moves(m *Mode, br *Branch) (list []move, ok bool) {
 	return list, true
 }
 
-// moveOf is the move that makes one output; n is 0 if counting is enough.
+// moveOf returns the move that makes one output. mv.n is 0 if counting is enough.
 func (b *builder) moveOf(m *Mode, o *out) (mv move, ok bool) {
 	unit := b.c.places[o.place].col.unit
 	mv = move{to: o.place, toRing: o.ring, n: o.n, value: o.value}
@@ -73,7 +72,7 @@ func (b *builder) moveOf(m *Mode, o *out) (mv move, ok bool) {
 	return mv, true
 }
 
-// quicken compiles a mode into moves if that is all it does.
+// quicken compiles a mode into moves if it does nothing else.
 func (b *builder) quicken(m *Mode) {
 	t := b.info
 	if t.action != nil || t.Bump || len(t.peeks)+len(m.empties)+len(m.cancels) > 0 || m.branch < 0 || b.bad {
@@ -83,7 +82,7 @@ func (b *builder) quicken(m *Mode) {
 	br.moves, m.quick = b.moves(m, br)
 }
 
-// move is the firing of a quick mode.
+// move fires a quick mode.
 func (m *Machine) move(u int32, t *TransitionInfo, mode *Mode) {
 	for i := range mode.takes {
 		k := &mode.takes[i]
@@ -126,7 +125,7 @@ func (m *Machine) step(mv *move) {
 	}
 }
 
-// leave hands out a token at an output place.
+// leave emits a token at an output place.
 func (m *Machine) leave(place int32, v any) {
 	p := &m.prog.places[place]
 	if p.task > 0 {

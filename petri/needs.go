@@ -2,19 +2,18 @@ package petri
 
 import "math"
 
-// Needs is what a mode needs of a marking: bounds on single slots, one for each
-// slot that has any, and bounds on sums of slots. It is the one definition of
-// enabled: machines and proofs both ask it.
+// Needs is the condition under which a mode is enabled: at most one bound for each slot, and bounds
+// on sums of slots. Machines and proofs both use it, so that they agree on what is enabled.
 type Needs struct {
 	Bounds []Bound
 	Sums   []Cond
 }
 
-// Bound is a condition on one slot: Min <= its tokens < Max. Max is
-// math.MaxInt32 if there is none.
+// Bound is a condition on the number of tokens of one slot: Min <= number < Max. Max is
+// math.MaxInt32 if there is no upper bound.
 type Bound struct{ Slot, Min, Max int32 }
 
-// Hold reports whether a marking has what is needed.
+// Hold reports whether a marking meets every bound.
 func (n *Needs) Hold(marking []int32) bool {
 	for i := range n.Bounds {
 		b := &n.Bounds[i]
@@ -30,7 +29,7 @@ func (n *Needs) Hold(marking []int32) bool {
 	return true
 }
 
-// needs merges conditions by slot.
+// needs merges conditions on the same slot.
 func needs(conds []Cond) Needs {
 	var n Needs
 	for _, c := range conds {
@@ -47,7 +46,7 @@ func needs(conds []Cond) Needs {
 	return n
 }
 
-// on finds or makes the bound on a slot.
+// on returns the bound on a slot. It creates the bound if there is none.
 func (n *Needs) on(slot int32) *Bound {
 	for i := range n.Bounds {
 		if n.Bounds[i].Slot == slot {

@@ -1,88 +1,88 @@
 package petri
 
-// Net is a net or a part of one. It is a plain value: subnets are functions
-// that return one, and diagrams, checks and proofs range over it.
+// Net is a net or a part of one. It is a plain value: a subnet is a function that returns a *Net,
+// and drawings, checks and proofs iterate over it. Compile does not change it.
 type Net struct {
+	// Name is the name of the net, and the prefix of its places and transitions in a composition.
 	Name string
-	// Ports are the places the net shares with its surroundings; they fuse by
-	// name and type. Every other place is private to this net.
+	// Ports lists the places that the net shares with its surroundings. Ports of equal name and
+	// type fuse. Every other place is private to this net.
 	Ports []AnyPlace
-	// Nets are the parts this net is composed of (see Compose).
+	// Nets lists the parts of a composed net (see Compose).
 	Nets []*Net
-	// Transitions of the net itself, before those of its parts.
+	// Transitions lists the transitions of the net itself. They come before those of its parts.
 	Transitions []Transition
-	// Env lists the places through which tokens enter from outside.
+	// Env lists the places where tokens enter from outside.
 	Env []Env
-	// Out lists the places through which tokens leave; a token put there leaves
-	// the marking at once.
+	// Out lists the places where tokens leave. A token produced there leaves the marking at once.
 	Out []Output
-	// Tasks are slow work that runs beside the net.
+	// Tasks lists the slow work that runs beside the net.
 	Tasks []AnyTask
-	// Caps limit places that are not environment places.
+	// Caps limits places other than environment places.
 	Caps []Cap
-	// Sinks are places where tokens may rest for ever.
+	// Sinks lists the places where tokens may rest for ever.
 	Sinks []AnyPlace
-	// Final ends the run: once it is marked nothing fires and nothing enters.
+	// Final is the place that ends the run: once it is marked, nothing fires and nothing enters. If
+	// Final is nil, only the caller ends the run.
 	Final AnyPlace
-	// Init is the initial marking. Each machine gets a copy of what a payload
-	// points to; a payload that machines would share even so is refused.
+	// Init is the initial marking. Each machine receives its own copy of what a payload points to.
+	// Compile refuses a payload that machines would still share.
 	Init []Token
 
-	// Imported marks a net of the field that was read from a file: parts that
-	// cannot work are listed as Program.Notes instead of refused.
+	// Imported marks a net that was read from a file. In such a net Compile accepts places and
+	// transitions that can never be of use; it refuses them elsewhere.
 	Imported bool
 
-	closed bool // outputs that some part consumes are inner places (Close)
+	closed bool // set by Close: an output that some part consumes is an inner place
 }
 
 // Env declares an environment place.
 type Env struct {
 	Place AnyPlace
-	// Capacity is the most tokens that may wait there, 1 to MaxTokens; 0
-	// means 1.
+	// Capacity is the largest number of tokens that may wait at the place, 1 to MaxTokens. 0 means
+	// 1.
 	Capacity int
-	// Policy says what happens to a token that comes when it is full.
+	// Policy decides what happens to a token that arrives when the place is full.
 	Policy Policy
 }
 
-// Policy is what an environment place does when it is full.
+// Policy is the behaviour of a full environment place.
 type Policy uint8
 
 const (
-	// Refuse turns the new token away; the sender is told (ErrFull).
+	// Refuse makes Inject return ErrFull. The marking does not change.
 	Refuse Policy = iota
-	// DropOldest removes the oldest token. Only for payload places: what
-	// consumes from them consumes nothing else and produces only outputs, so
-	// that their tokens decide nothing.
+	// DropOldest removes the oldest token to make room. It makes the place a payload place, whose
+	// tokens decide nothing: a transition that consumes from it consumes nothing else and produces
+	// only outputs.
 	DropOldest
-	// Coalesce replaces the newest token. Only for payload places.
+	// Coalesce replaces the newest token. It makes the place a payload place, like DropOldest.
 	Coalesce
 )
 
-// String is the name used in diagrams and errors.
+// String returns the name used in drawings and errors.
 func (p Policy) String() string { return [...]string{"refuse", "drop oldest", "coalesce"}[p] }
 
 // Output declares an output place.
 type Output struct {
 	Place AnyPlace
-	// Durable outputs wait until every event up to their own is stored.
+	// Durable makes the tokens wait until every event up to their own is stored.
 	Durable bool
 }
 
-// Cap limits a place. A firing that would exceed it is a fault, so a proof
-// must show that none does.
+// Cap limits a place other than an environment place to Max tokens, 1 to MaxTokens. A firing that
+// would exceed the limit is a fault. A proof must show that no such firing exists.
 type Cap struct {
 	Place AnyPlace
 	Max   int
 }
 
-// MaxTokens is the most tokens any place may hold.
+// MaxTokens is the largest number of tokens that a place may hold.
 const MaxTokens = 1 << 16
 
-// Compose makes one net of several: ports of equal name and type fuse, all
-// other places stay private to their net. The ports of the parts are ports of
-// the result. Instances of one subnet need different names. All problems are
-// reported at once.
+// Compose makes one net of several. Ports of equal name and type fuse and become ports of the
+// result. All other places stay private to their net. Every instance of a subnet needs a name of
+// its own. The error is an *Error that lists every problem.
 func Compose(name string, nets ...*Net) (*Net, error) {
 	c := &Net{Name: name, Nets: nets}
 	var errs problems
@@ -131,10 +131,9 @@ func (c *Net) addPort(p AnyPlace, owner *Net, ports map[string]portOwner, errs *
 	}
 }
 
-// Close composes an open net with automata of its environment for proofs and
-// simulation: an output that an automaton consumes becomes an inner place, and
-// an environment place that an automaton fills keeps its capacity. The result
-// is not meant to be served.
+// Close composes an open net with automata of its environment, for proofs and simulation. An output
+// that an automaton consumes becomes an inner place. An environment place that an automaton fills
+// keeps its capacity. The result is not for serving calls.
 func Close(name string, open *Net, automata ...*Net) (*Net, error) {
 	n, err := Compose(name, append([]*Net{open}, automata...)...)
 	if n != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxBranches is the most branches of one output: an Event numbers them in a byte.
+// maxBranches limits the branches of one output, because an Event numbers them in one byte.
 const maxBranches = 256
 
-// describeOutputs checks what does not depend on a mode.
+// describeOutputs checks the parts of an output that are the same in every mode.
 func (b *builder) describeOutputs() {
 	s := b.t.Out
 	if (s.xor || s.free) && len(s.branches) < 2 {
@@ -19,10 +19,10 @@ func (b *builder) describeOutputs() {
 		b.fail("Xor without By: give the choice by keys, or declare it Free")
 	}
 	if !s.xor && s.choose != nil {
-		b.fail("By without Xor: only an Xor is chosen by keys")
+		b.fail("By without Xor: only Xor chooses by keys")
 	}
 	if len(s.branches) > maxBranches {
-		b.fail("its output has %d branches; at most %d are possible", len(s.branches), maxBranches)
+		b.fail("its output has %d branches; at most %d are allowed", len(s.branches), maxBranches)
 	}
 	if s.free && b.t.Action == nil && !b.c.closed && !b.t.scope.net.Imported {
 		b.fail("Free without an action: its action must call Choose")
@@ -49,7 +49,7 @@ func (b *builder) describeOutput(a Arc, place int32, branch int) {
 	label := ""
 	if a.keys != 0 && p.Keys != nil {
 		if bits.OnesCount32(uint32(a.keys)) != 1 {
-			b.fail("output arc on %q names %d keys; what is produced has one", p.Name, bits.OnesCount32(uint32(a.keys)))
+			b.fail("output arc on %q names %d keys; a token has one", p.Name, bits.OnesCount32(uint32(a.keys)))
 		} else if k := bits.TrailingZeros32(uint32(a.keys)); k < len(p.Keys) {
 			label = p.Keys[k]
 		}
@@ -118,8 +118,8 @@ func (b *builder) output(br *Branch, a Arc, place int32, m *Mode, keys *Keys) {
 	br.outs = append(br.outs, o)
 }
 
-// source finds the arc whose token an output passes on: the one named by Passing,
-// or the only input of the same colour.
+// source returns the arc whose token an output passes on: the arc that Passing names, or the only
+// input of the same colour. It returns -1 if there is none.
 func (b *builder) source(a Arc, p *PlaceInfo) int32 {
 	if p.col.unit {
 		return -1
@@ -149,13 +149,14 @@ func (b *builder) source(a Arc, p *PlaceInfo) int32 {
 		found = int32(i)
 	}
 	if a.from != nil {
-		b.fail("Passing(%s) for place %q: that is no input or read arc of a fixed number of tokens here", a.from, p.Name)
+		b.fail("Passing(%s) for place %q: the transition has no such input or read arc of a fixed number of tokens",
+			a.from, p.Name)
 	}
 	return found
 }
 
-// checkPassing refuses to pass on more or fewer tokens than there are, or to
-// give them another key.
+// checkPassing reports an output that passes on more or fewer tokens than the input takes, or
+// changes their key.
 func (b *builder) checkPassing(a Arc, in *flatArc) {
 	n := in.n
 	if in.kind == ReadArc {
@@ -169,7 +170,7 @@ func (b *builder) checkPassing(a Arc, in *flatArc) {
 	}
 }
 
-// outKind is the slot, within its place, of what an output produces.
+// outKind returns the slot, within its place, of the tokens that an output produces.
 func (b *builder) outKind(a Arc, p *PlaceInfo, m *Mode, keys *Keys, from int32) int {
 	var key Key
 	switch src, ok := b.sourceKind(m, from); {
@@ -194,7 +195,7 @@ func (b *builder) outKind(a Arc, p *PlaceInfo, m *Mode, keys *Keys, from int32) 
 	return p.col.slotOf(key, false)
 }
 
-// passed is the slot of a token that is passed on; a bump has made it stale.
+// passed returns the slot of a token that is passed on. A bump makes the token stale.
 func (b *builder) passed(a Arc, p *PlaceInfo, src int) int {
 	if p.Gen && a.age == freshOnly {
 		if b.t.Action == nil && (src&1 == 1 || b.t.Bump) {
@@ -208,7 +209,7 @@ func (b *builder) passed(a Arc, p *PlaceInfo, src int) int {
 	return src
 }
 
-// sourceKind is the slot, within its place, of a token that is passed on.
+// sourceKind returns the slot, within its place, of a token that is passed on.
 func (b *builder) sourceKind(m *Mode, from int32) (int, bool) {
 	if from < 0 || m.arcSlot[from] < 0 {
 		return 0, false

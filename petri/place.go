@@ -9,15 +9,15 @@ import (
 // Unit is the colour of a token that carries no data.
 type Unit = struct{}
 
-// Place is a place whose tokens have colour T. It is only a typed name, so it
-// is declared as a constant:
+// Place is the name of a place whose tokens have colour T. Declare it as a constant:
 //
 //	const chunk petri.Place[*Chunk] = "chunk"
 //
-// A place named in a Net belongs to that net alone unless Ports lists it.
+// A place belongs to the Net whose arcs or lists name it. Other nets share it only if Net.Ports
+// lists it.
 type Place[T any] string
 
-// AnyPlace is a Place of any colour.
+// AnyPlace is a Place of any colour. Only Place implements it.
 type AnyPlace interface {
 	AnyArc
 	// String returns the name of the place.
@@ -26,21 +26,21 @@ type AnyPlace interface {
 	typ() reflect.Type
 }
 
-// colour is what the net must know of the Go type of a place.
+// colour describes the Go type of a place's tokens to the net.
 type colour struct {
 	typ      reflect.Type
-	keys     []string // nil: not keyed
+	keys     []string // nil: no keys
 	gen      bool
 	secret   bool
 	unit     bool
-	enum     bool // an unsigned integer that is its own key
-	direct   bool // a value fits an interface without an allocation
+	enum     bool // the type is an unsigned integer whose value is its key
+	direct   bool // boxing a value in an interface does not allocate
 	newStore func(rings int) store
 	decode   func([]byte) (any, error)
 	fromKey  func(Key) any
 }
 
-// String is the name of the place.
+// String returns the name of the place.
 func (p Place[T]) String() string { return string(p) }
 
 func (p Place[T]) typ() reflect.Type { return reflect.TypeFor[T]() }
@@ -73,12 +73,12 @@ func (p Place[T]) colour() *colour {
 	return c
 }
 
-// isEnum tells a colour that is an unsigned integer and its own key.
+// isEnum reports whether the type is an unsigned integer whose value is its key.
 func (c *colour) isEnum() bool {
 	if c.keys == nil || c.typ.Kind() < reflect.Uint || c.typ.Kind() > reflect.Uint64 {
 		return false
 	}
-	for i := range min(len(c.keys), MaxKeys) {
+	for i := range min(len(c.keys), maxKeys) {
 		if c.fromKey(Key(i)).(HasKey).Key() != Key(i) {
 			return false
 		}
@@ -86,8 +86,8 @@ func (c *colour) isEnum() bool {
 	return true
 }
 
-// slots is the number of kinds of token a place of this colour tells apart:
-// keys times generations (fresh, stale).
+// slots returns the number of token kinds that the colour distinguishes: one for each key, and
+// twice as many if the colour has a generation (fresh, stale).
 func (c *colour) slots() int {
 	n := max(len(c.keys), 1)
 	if c.gen {
@@ -96,7 +96,7 @@ func (c *colour) slots() int {
 	return n
 }
 
-// slotOf is the index of a kind of token within its place.
+// slotOf returns the index of a token kind within its place.
 func (c *colour) slotOf(k Key, stale bool) int {
 	if !c.gen {
 		return int(k)
@@ -129,8 +129,8 @@ func (c *colour) slotName(i int) string {
 	return name + "fresh"
 }
 
-// Token is a value on its way into or out of a net: a place and what lies
-// there.
+// Token is a value together with its place, on its way into or out of a net. The zero value is of
+// no use; make tokens with Place.Token.
 type Token struct {
 	place  string
 	value  any
@@ -138,10 +138,11 @@ type Token struct {
 	seq    uint64
 }
 
-// Token makes a token to inject at p, or to put there at the start.
+// Token returns a token with value v, to inject at p or to list in Net.Init.
 func (p Place[T]) Token(v T) Token { return Token{place: string(p), value: v} }
 
-// From returns the value of t if it came from p.
+// From returns the value of t. It reports false if t belongs to another place or announces the
+// cancellation of a task.
 func (p Place[T]) From(t Token) (v T, ok bool) {
 	if t.place != string(p) || t.cancel {
 		return v, false
@@ -150,21 +151,23 @@ func (p Place[T]) From(t Token) (v T, ok bool) {
 	return v, ok
 }
 
-// Place returns the qualified name of the token's place.
+// Place returns the qualified name of the token's place, such as "caller/edge".
 func (t Token) Place() string { return t.place }
 
-// Value returns what the token carries; nil for the cancellation of a task.
+// Value returns the value of the token. It returns nil if the token announces the cancellation of a
+// task.
 func (t Token) Value() any { return t.value }
 
-// Seq is the sequence number of the event that put out t: a durable output
-// may be acted on when every event up to it is stored.
+// Seq returns the number of the event that emitted t. A durable output may be acted on once every
+// event up to that number is stored.
 func (t Token) Seq() uint64 { return t.seq }
 
-// Cancel reports whether t says that the task whose in-flight place it names
-// was cancelled, rather than carrying a value.
+// Cancel reports whether t announces the cancellation of a task instead of carrying a value. Its
+// place is then the in-flight place of the task.
 func (t Token) Cancel() bool { return t.cancel }
 
-// String names the place and, for values that print themselves, the value.
+// String returns the name of the place, followed by the value if it is a fmt.Stringer, or else by
+// its key if it is Keyed.
 func (t Token) String() string {
 	switch v := t.value.(type) {
 	case nil, Unit:
@@ -178,10 +181,10 @@ func (t Token) String() string {
 	}
 }
 
-// Get returns what this firing consumed from p by its input arc, or else what
-// it reads there, or else what its reset removed. With several tokens it is the
-// oldest. It panics if p is not an input, read
-// or reset place of the transition.
+// Get returns the token that this firing consumed from p through its input arc. If p has no input
+// arc, Get returns the token that the firing reads at p, and otherwise the token that its reset
+// removed. If there are several tokens, Get returns the oldest one. It panics if p is not an input,
+// read or reset place of the transition.
 func (p Place[T]) Get(f *Firing) T {
 	q, slot := f.input(string(p))
 	if q == nil {
@@ -191,8 +194,8 @@ func (p Place[T]) Get(f *Firing) T {
 	return q.(*queue[T]).front(slot)
 }
 
-// Count returns how many tokens this firing consumed from p (by input arcs and
-// resets).
+// Count returns the number of tokens that this firing removed from p through its input arc and its
+// reset.
 func (p Place[T]) Count(f *Firing) int {
 	q, _ := f.input(string(p))
 	if q == nil {
@@ -201,24 +204,25 @@ func (p Place[T]) Count(f *Firing) int {
 	return q.(*queue[T]).taken()
 }
 
-// Each calls fn for each token that this firing consumed from p: those of its
-// input arc, oldest first, then those that its reset removed, oldest first.
+// Each calls fn for each token that this firing removed from p: first the tokens of the input arc,
+// then the tokens of the reset, both from the oldest to the newest.
 func (p Place[T]) Each(f *Firing, fn func(T)) {
 	if q, _ := f.input(string(p)); q != nil {
 		q.(*queue[T]).each(fn)
 	}
 }
 
-// Put produces v at p. It panics if p is not an output of the transition; how
-// many tokens an output takes is checked when the action returns, and then all
-// of them are placed or none.
+// Put produces v at p. It panics if p is not an output place of the transition. The machine
+// compares the number of tokens with the declaration when the action returns, and then places all
+// of them or none.
 func (p Place[T]) Put(f *Firing, v T) {
 	if q := f.output(string(p)); q != nil {
 		q.(*queue[T]).put(v)
 	}
 }
 
-// Key returns the key of the token that a firing consumes or reads at p.
+// Key returns the key of the token that the firing would consume or read at p. Compile refuses the
+// net unless each firing of the transition consumes or reads exactly one kind of token there.
 func (p Place[T]) Key(k *Keys) Key {
 	info, i, ok := k.find(string(p))
 	if ok && info.Gen {
@@ -227,8 +231,8 @@ func (p Place[T]) Key(k *Keys) Key {
 	return Key(i)
 }
 
-// Fresh reports whether the token that a firing consumes or reads at p belongs
-// to the current generation.
+// IsFresh reports whether the token that the firing would consume or read at p belongs to the
+// current generation. Compile refuses the net in the same cases as for Key.
 func (p Place[T]) IsFresh(k *Keys) bool {
 	info, i, ok := k.find(string(p))
 	return ok && (!info.Gen || i%2 == 0)

@@ -6,29 +6,30 @@ import (
 	"strings"
 )
 
-// ProblemKind tells apart the problems that a caller treats differently.
+// ProblemKind distinguishes the problems that callers treat differently.
 type ProblemKind int
 
 // The kinds of problem.
 const (
-	// Malformed is every problem without a kind of its own.
+	// Malformed is any problem without a kind of its own.
 	Malformed ProblemKind = iota
-	// NeverFires says that Transition can never fire.
+	// NeverFires means that Transition can never fire.
 	NeverFires
 )
 
-// Problem is one thing that is wrong with a net. At most one of Net, Transition and Place is set: the
-// name of what the problem is about. Text names whatever else is involved.
+// Problem is one thing that is wrong with a net. At most one of Net, Transition and Place is set;
+// it names the subject of the problem. Text describes the problem and names whatever else is
+// involved.
 type Problem struct {
 	Kind                   ProblemKind
 	Net, Transition, Place string
 	Text                   string
 }
 
-// Error lists everything that is wrong with a net.
+// Error lists everything that is wrong with a net. It has at least one problem.
 type Error struct{ Problems []Problem }
 
-// Error is the only problem, or all of them, one a line.
+// Error returns the text of the only problem, or all texts, one on a line.
 func (e *Error) Error() string {
 	if len(e.Problems) == 1 {
 		return "petri: " + e.Problems[0].Text
@@ -41,7 +42,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// problems collects what is wrong, in order, each text once.
+// problems collects problems in order and drops duplicates.
 type problems struct{ list []Problem }
 
 func (p *problems) add(about Problem, format string, args ...any) {

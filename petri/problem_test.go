@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProblemsAreValues checks that a caller learns what a problem is about without reading its text.
+// TestProblemsAreValues checks that a Problem names its subject in its fields.
 func TestProblemsAreValues(t *testing.T) {
 	a, b, c := Place[Unit]("a"), Place[Unit]("b"), Place[Unit]("c")
 	move := Transition{Name: "move", In: []AnyArc{a}, Out: And(c)}

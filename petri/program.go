@@ -2,15 +2,13 @@ package petri
 
 import "time"
 
-// Program is a compiled net: immutable, and shared by every Machine that runs
-// it and every proof about it. Both read the same tables: what is proved is
-// what runs.
+// Program is a compiled net. It is immutable and safe for concurrent use: every Machine that runs
+// it and every proof about it reads the same tables.
 //
-// A marking is a vector of counts, one per slot. A place has one slot for each
-// kind of token it tells apart: each key, twice if its colour has a
-// generation (fresh, stale). A transition has one mode for each combination of
-// token kinds that its arcs and its guard allow, and a mode one branch for
-// each alternative of its output.
+// A marking is a vector of token counts, one for each slot. A place has one slot for each kind of
+// token that it distinguishes: one for each key, and twice as many if its colour has a generation
+// (fresh, stale). A transition has one mode for each combination of token kinds that its arcs and
+// its guard allow. A mode has one branch for each alternative of its output.
 type Program struct {
 	name        string
 	places      []PlaceInfo
@@ -27,38 +25,37 @@ type Program struct {
 	conds       []Bound   // of gates
 	watchers    [][]int32 // by slot: transitions whose enabling depends on it
 	tasks       []TaskInfo
-	notes       []string
 	runnable    error
 	closed      bool
-	whole       *Program // of a slice
+	whole       *Program // the program of which this one is a slice
 	limits      []Limit
 }
 
 // PlaceInfo describes a place of a Program.
 type PlaceInfo struct {
 	Name  string   // qualified: subnet/place
-	Group string   // the subnet it is private to; "" at the top
+	Group string   // subnet to which it is private; "" at the top
 	Type  string   // Go type of its colour
 	Keys  []string // nil if its tokens have no key
 	Gen   bool     // its tokens are fresh or stale
 	Slot  int      // its first slot
-	Slots int      // how many slots it has
-	Max   int      // capacity; MaxTokens if none was declared
+	Slots int      // number of its slots
+	Max   int      // capacity; MaxTokens if none is declared
 
-	Env     bool // tokens enter here
-	Policy  Policy
-	Payload bool // an environment place whose tokens decide nothing
-	Out     bool // tokens leave here; it is never marked
-	Durable bool
-	Sink    bool
-	Final   bool
+	Env     bool   // tokens enter here
+	Policy  Policy // of an environment place
+	Payload bool   // an environment place whose tokens decide nothing
+	Out     bool   // tokens leave here; it is never marked
+	Durable bool   // its tokens wait until their events are stored
+	Sink    bool   // its tokens may rest for ever
+	Final   bool   // marking it ends the run
 
 	col  *colour
-	task int32 // 1 + the task it belongs to; 0 if to none
+	task int32 // 1 + index of its task; 0: none
 }
 
-// SlotName is the place's name with key and age of slot i of the place:
-// "edge[start]", "chunk[fresh]", "idle".
+// SlotName returns the name of slot i of the place, with its key and age: "edge[start]",
+// "chunk[fresh]", "idle".
 func (p *PlaceInfo) SlotName(i int) string {
 	if s := p.col.slotName(i); s != "" {
 		return p.Name + "[" + s + "]"
@@ -69,18 +66,18 @@ func (p *PlaceInfo) SlotName(i int) string {
 // TransitionInfo describes a transition of a Program.
 type TransitionInfo struct {
 	Name     string // qualified: subnet/transition
-	Group    string // the subnet it belongs to
+	Group    string // subnet to which it belongs; "" at the top
 	When     Interval
 	Priority int
-	Free     bool // its branch is chosen by a payload
-	Bump     bool
-	Frame    bool // moves payload tokens only: fires without changing what decides
-	Outside  bool // of an automaton that Close put around the open net
-	// Projected marks a move of a slice that stands for a transition which the
-	// slice does not have exactly; see Program.Slice.
+	Free     bool // a payload chooses its branch
+	Bump     bool // it begins the next generation
+	Frame    bool // it moves payload tokens only, and changes nothing that decides
+	Outside  bool // it belongs to an automaton that Close added
+	// Projected marks a move of a slice that represents a transition of the whole program which the
+	// slice does not have exactly. See Program.Slice.
 	Projected bool
-	// Yields is how far a projected move waits: it fires only where none of the
-	// first Yields transitions of Order is enabled.
+	// Yields restricts a projected move: it fires only if none of the first Yields transitions of
+	// Program.Order is enabled.
 	Yields int
 	Arcs   []ArcInfo
 	Modes  []Mode
@@ -91,11 +88,11 @@ type TransitionInfo struct {
 	branches int
 	peeks    []int32 // read arcs whose place the firing resets or bumps
 	action   func(*Firing)
-	rank     int32 // among at-once transitions; -1 when timed
-	clock    int32 // among timed transitions; -1 when at once
+	rank     int32 // among at-once transitions; -1 if timed
+	clock    int32 // among timed transitions; -1 if at once
 }
 
-// ArcKind tells the arcs of a transition apart.
+// ArcKind is the kind of an arc.
 type ArcKind uint8
 
 // The kinds of arc.
@@ -107,44 +104,44 @@ const (
 	OutArc
 )
 
-// ArcInfo describes an arc, for diagrams and exports.
+// ArcInfo describes an arc, for drawings and exports.
 type ArcInfo struct {
 	Kind   ArcKind
-	Place  int
-	Count  int
+	Place  int    // index of Program.Places
+	Count  int    // number of tokens
 	All    bool   // takes all tokens, at least Count
-	Label  string // keys and age it is narrowed to; ""
+	Label  string // keys and age to which it is narrowed; "" if it is not
 	Branch int    // of an OutArc
 }
 
-// Mode is one way a transition can fire.
+// Mode is one way in which a transition can fire.
 type Mode struct {
-	Label    string // the kinds of token it takes, "" if there is only one mode
+	Label    string // the token kinds that it takes; "" if the arcs leave no choice
 	Conds    []Cond
 	Take     []Count // consumed
-	Drain    []int32 // slots consumed entirely
-	Reset    []int32 // slots emptied
+	Drain    []int32 // slots from which it consumes every token
+	Reset    []int32 // slots that it empties
 	Branches []Branch
 
-	arcSlot []int32  // by arc: the slot taken or read; -1 when it is no single one
+	arcSlot []int32  // by arc: the slot taken or read; -1 if there is not exactly one
 	picks   [][]take // by arc: what it takes or reads
 	needs   Needs
 	down    []int32 // timed transitions that need what is taken or emptied
-	branch  int32   // chosen by keys; -1 when free
+	branch  int32   // chosen by keys; -1 if free
 	takes   []take
 	empties []empty
 	quick   bool    // it only moves tokens: see move
 	cancels []int32 // in-flight places whose task this mode cancels
 }
 
-// Cond is a condition on a marking: Min <= sum of the slots, and sum < Max
-// unless Max is 0.
+// Cond is a condition on a marking: the sum of the slots is at least Min, and less than Max unless
+// Max is 0.
 type Cond struct {
 	Slots    []int32
 	Min, Max int32
 }
 
-// Count is a number of tokens in a slot.
+// Count is a number of tokens of a slot.
 type Count struct {
 	Slot int32
 	N    int32
@@ -153,11 +150,11 @@ type Count struct {
 // Branch is one alternative of what a firing produces.
 type Branch struct {
 	Put  []Count // tokens put into the marking
-	Emit []Emit  // tokens that leave
+	Emit []Emit  // tokens that leave the net
 
 	outs     []out
 	moves    []move
-	affected []int32 // transitions to look at again
+	affected []int32 // transitions to review after the firing
 }
 
 // Emit is a number of tokens that leave through an output place.
@@ -166,11 +163,11 @@ type Emit struct {
 	N     int
 }
 
-// TaskInfo names the places of a task.
+// TaskInfo holds the indexes of the places of a task.
 type TaskInfo struct{ Start, InFlight, Done int }
 
-// gate is what a machine looks at to see whether a transition is enabled: the
-// conditions of its mode in Program.conds or, if it is not simple, its modes.
+// gate says whether a transition is enabled: by the conditions Program.conds[from:to] if it is
+// simple, and by its modes otherwise.
 type gate struct {
 	from, to    int32
 	rank, clock int32
@@ -184,13 +181,13 @@ type empty struct {
 	input             bool
 }
 
-// flatArc is an arc as the machine needs it: local is the name the net's own
-// code uses, which need not be the place's qualified name.
+// flatArc is an arc with resolved places. local is the place's name in the net that declares the
+// arc, which may differ from its qualified name.
 type flatArc struct {
 	local string
 	place int32
 	kind  ArcKind
-	slots []int32 // the kinds of token it accepts
+	slots []int32 // the token kinds that it accepts
 	n     int32
 	all   bool
 }
@@ -202,25 +199,23 @@ type outPlace struct {
 
 type out struct {
 	place, slot, ring, n int32
-	from                 int32 // arc whose token is passed on; -1
-	value                any   // of an enum colour, when nothing is passed on
+	from                 int32 // arc whose token is passed on, or -1
+	value                any   // of an enum colour, if nothing is passed on
 	emit                 bool
 	limited              bool // the place has a capacity
-	checked              bool // the place tells tokens apart
+	checked              bool // the place distinguishes token kinds
 }
 
 // Name returns the name of the net.
 func (p *Program) Name() string { return p.name }
 
-// Places returns the places in declaration order. The caller must not change
-// the slice.
+// Places returns the places in declaration order. The caller must not change the slice.
 func (p *Program) Places() []PlaceInfo { return p.places }
 
-// Transitions returns the transitions in declaration order. The caller must
-// not change the slice.
+// Transitions returns the transitions in declaration order. The caller must not change the slice.
 func (p *Program) Transitions() []TransitionInfo { return p.transitions }
 
-// Tasks returns the tasks of the net.
+// Tasks returns the tasks of the net. The caller must not change the slice.
 func (p *Program) Tasks() []TaskInfo { return p.tasks }
 
 // Place returns the index of the place with a qualified name, or -1.
@@ -231,13 +226,13 @@ func (p *Program) Place(name string) int {
 	return -1
 }
 
-// Slots is the length of a marking.
+// Slots returns the length of a marking.
 func (p *Program) Slots() int { return len(p.slotPlace) }
 
-// SlotPlace returns the place a slot belongs to.
+// SlotPlace returns the index of the place to which a slot belongs.
 func (p *Program) SlotPlace(slot int) int { return int(p.slotPlace[slot]) }
 
-// SlotName names a slot: "edge[start]".
+// SlotName returns the name of a slot: "edge[start]".
 func (p *Program) SlotName(slot int) string {
 	pl := &p.places[p.slotPlace[slot]]
 	return pl.SlotName(slot - pl.Slot)
@@ -249,31 +244,26 @@ func (p *Program) Initial() []int32 { return append([]int32(nil), p.initial...) 
 // FinalSlot returns the slot of the final place, or -1.
 func (p *Program) FinalSlot() int { return int(p.final) }
 
-// Order returns the at-once transitions in the order in which they are tried:
-// larger priority first, then declaration order.
+// Order returns the at-once transitions in the order in which a machine tries them: by priority,
+// largest first, then by declaration.
 func (p *Program) Order() []int32 { return append([]int32(nil), p.ranks...) }
 
-// Notes lists what is odd but allowed, such as parts of an imported net that
-// can never work.
-func (p *Program) Notes() []string { return p.notes }
-
-// Closed reports whether the net was composed by Close: automata of its
-// environment are part of it.
+// Closed reports whether Close composed the net, so that automata of its environment are part of
+// it.
 func (p *Program) Closed() bool { return p.closed }
 
-// Runnable returns nil, or why no Machine can run the net: it waits for proper
-// intervals, which belong to environment automata.
+// Runnable returns nil if a Machine can run the net, and otherwise the reason: a transition waits
+// for a proper interval, or the program is a slice.
 func (p *Program) Runnable() error { return p.runnable }
 
-// Enabled reports whether the mode may fire in a marking. A marked final place
-// disables everything; that is for the caller to see.
+// Enabled reports whether the mode may fire in a marking. It does not check whether the final place
+// is marked, which disables every mode.
 func (m *Mode) Enabled(marking []int32) bool { return m.needs.Hold(marking) }
 
-// Needs is what Enabled asks. The caller must not change it.
+// Needs returns the condition that Enabled checks. The caller must not change it.
 func (m *Mode) Needs() *Needs { return &m.needs }
 
-// Choice returns the branch that keys choose, or -1 when any branch may be
-// taken.
+// Choice returns the branch that the keys choose, or -1 if any branch may be taken.
 func (m *Mode) Choice() int { return int(m.branch) }
 
 // Holds reports whether the condition holds in a marking.
@@ -285,7 +275,7 @@ func (c *Cond) Holds(marking []int32) bool {
 	return sum >= c.Min && (c.Max == 0 || sum < c.Max)
 }
 
-// Enabled reports whether some mode of the transition may fire.
+// Enabled reports whether some mode of the transition may fire in a marking.
 func (t *TransitionInfo) Enabled(marking []int32) bool {
 	for i := range t.Modes {
 		if t.Modes[i].needs.Hold(marking) {
@@ -295,5 +285,5 @@ func (t *TransitionInfo) Enabled(marking []int32) bool {
 	return false
 }
 
-// Wait is how long a point interval waits.
+// wait returns the wait of a transition whose interval is a single instant.
 func (t *TransitionInfo) wait() time.Duration { return t.When.Earliest }

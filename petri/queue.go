@@ -2,8 +2,8 @@ package petri
 
 import "fmt"
 
-// store holds the tokens of one place that carry data: one ring per slot.
-// Everything is by index, so that a firing allocates nothing.
+// store holds the tokens of one place that carry data, in one ring for each slot. Its methods take
+// indexes, so that a firing does not allocate.
 type store interface {
 	pushAny(ring int32, v any)
 	popAny(ring int32) any
@@ -31,16 +31,16 @@ type store interface {
 	seqOf(ring, i int32) uint64
 }
 
-// queue is the store of a Place[T]: first in, first out per slot, and across
-// slots by sequence number.
+// queue is the store of a Place[T]. Within a slot it is first in, first out; across slots, sequence
+// numbers order the tokens.
 type queue[T any] struct {
 	rings  []ring[T]
-	got    []T      // what this firing took: by its input arc, then by its reset; each oldest first
+	got    []T      // taken by this firing: by its input arc, then by its reset, each oldest first
 	gotSeq []uint64 // of got, in places with several slots
 	inputs int      // how many of got the input arc took
-	seen   []T      // what this firing reads, where it does not stay readable
-	stage  []T      // what this firing produces
-	spare  ring[T]  // for bump; empty
+	seen   []T      // read by this firing at a place that it resets or bumps
+	stage  []T      // produced by this firing
+	spare  ring[T]  // empty; for bump
 	next   uint64
 	col    *colour
 }
@@ -110,7 +110,7 @@ func (q *queue[T]) pushAny(ring int32, v any) { q.push(ring, v.(T)) }
 
 func (q *queue[T]) popAny(ring int32) any { return q.rings[ring].pop() }
 
-// pass moves the oldest token of another place of the colour here.
+// pass moves the oldest token of another store of the same colour to this one.
 func (q *queue[T]) pass(from store, ring, to int32) { q.push(to, from.(*queue[T]).rings[ring].pop()) }
 
 func (q *queue[T]) discard(ring, n int32) {
@@ -119,13 +119,13 @@ func (q *queue[T]) discard(ring, n int32) {
 	}
 }
 
-// take moves the n oldest tokens of a ring to what this firing took.
+// take moves the n oldest tokens of a ring to got.
 func (q *queue[T]) take(ring, n int32) {
 	q.takeAfter(0, ring, n)
 	q.inputs = len(q.got)
 }
 
-// clear moves all tokens of a ring to what this firing took.
+// clear moves all tokens of a ring to got.
 func (q *queue[T]) clear(ring int32, reset bool) {
 	n := q.rings[ring].n
 	if reset {
@@ -135,7 +135,8 @@ func (q *queue[T]) clear(ring int32, reset bool) {
 	q.take(ring, n)
 }
 
-// takeAfter takes tokens and keeps got[first:] ordered by age.
+// takeAfter moves n tokens of a ring to got and keeps got[first:] ordered from the oldest to the
+// newest.
 func (q *queue[T]) takeAfter(first int, ring, n int32) {
 	r := &q.rings[ring]
 	if !q.ordered() {
@@ -156,7 +157,7 @@ func (q *queue[T]) takeAfter(first int, ring, n int32) {
 	}
 }
 
-// front is the oldest token this firing took, or else the one it reads.
+// front returns the token that this firing reads, or the oldest token that it took.
 func (q *queue[T]) front(ring int32) (v T) {
 	switch {
 	case len(q.seen) > 0:
@@ -170,12 +171,12 @@ func (q *queue[T]) front(ring int32) (v T) {
 	}
 }
 
-// peek keeps the token that this firing reads, before it is reset or bumped.
+// peek saves the token that this firing reads before the place is reset or bumped.
 func (q *queue[T]) peek(ring int32) { q.seen = append(q.seen, *q.rings[ring].at(0)) }
 
 func (q *queue[T]) taken() int { return len(q.got) }
 
-// each visits what was taken.
+// each calls fn for each token that this firing took.
 func (q *queue[T]) each(fn func(T)) {
 	for _, v := range q.got {
 		fn(v)
@@ -199,7 +200,7 @@ func (q *queue[T]) stageZero(n int32) {
 
 func (q *queue[T]) staged() int { return len(q.stage) }
 
-// forward stages what from took, or reads, in this firing.
+// forward stages the tokens that this firing took, or reads, in the store from.
 func (q *queue[T]) forward(from store, ring int32, n int32) {
 	src := from.(*queue[T])
 	if src.inputs == 0 {
@@ -209,14 +210,14 @@ func (q *queue[T]) forward(from store, ring int32, n int32) {
 	q.stage = append(q.stage, src.got[:n]...)
 }
 
-// stagedKind is the slot that staged token i belongs to by its own key and
-// generation, or why it can be none of this colour.
+// stagedKind returns the slot of staged token i according to its key and generation, or a problem
+// if the colour cannot have such a token.
 func (q *queue[T]) stagedKind(i int, now Gen) (int32, string) {
 	kind, problem := q.col.kindOf(q.look(i), now)
 	return int32(kind), problem
 }
 
-// look boxes staged token i without an allocation.
+// look returns staged token i as an interface value, without an allocation.
 func (q *queue[T]) look(i int) any {
 	if q.col.direct {
 		return q.stage[i]
@@ -241,13 +242,13 @@ func (q *queue[T]) emit(place string, seq uint64, to []Token) []Token {
 	return to
 }
 
-// drop forgets what is staged.
+// drop removes the staged tokens.
 func (q *queue[T]) drop() {
 	clear(q.stage)
 	q.stage = q.stage[:0]
 }
 
-// release forgets what was taken and read, so that it can be collected.
+// release removes the references to tokens taken and read, so that they can be garbage collected.
 func (q *queue[T]) release() {
 	var zero T
 	for i := range q.got {
@@ -275,7 +276,7 @@ func (q *queue[T]) bump() {
 	}
 }
 
-// merge moves the tokens of two rings here, by sequence number.
+// merge moves the tokens of two rings here, ordered by sequence number.
 func (r *ring[T]) merge(a, b *ring[T]) {
 	for a.n+b.n > 0 {
 		from := a
@@ -287,8 +288,8 @@ func (r *ring[T]) merge(a, b *ring[T]) {
 	}
 }
 
-// oldest is the ring, among the given ones (nil: all), whose front token came
-// first. first is the index of the place's first slot in the given list.
+// oldest returns the ring whose front token came first, among the given slots, or among all if
+// slots is nil. first is the first slot of the place.
 func (q *queue[T]) oldest(slots []int32, first int32) int32 {
 	best, bestSeq := int32(0), ^uint64(0)
 	look := func(i int32) {
@@ -307,7 +308,7 @@ func (q *queue[T]) oldest(slots []int32, first int32) int32 {
 	return best
 }
 
-// newest is the ring whose last token came last.
+// newest returns the ring whose last token came last.
 func (q *queue[T]) newest() int32 {
 	best, bestSeq := int32(0), uint64(0)
 	for i := range q.rings {
@@ -319,10 +320,11 @@ func (q *queue[T]) newest() int32 {
 	return best
 }
 
-// headSeq orders the front tokens of the rings of a place.
+// headSeq returns the sequence number of the front token of a ring.
 func (q *queue[T]) headSeq(ring int32) uint64 { return q.seqOf(ring, 0) }
 
-// seqOf orders the tokens of the rings of a place; 0 where there is one ring.
+// seqOf returns the sequence number of token i of a ring. It returns 0 if the place has one ring
+// only, where no order is needed.
 func (q *queue[T]) seqOf(ring, i int32) uint64 {
 	r := &q.rings[ring]
 	if r.seq == nil || i >= r.n {
@@ -349,8 +351,8 @@ func (q *queue[T]) values(ring int32) []any {
 	return out
 }
 
-// slotOfValue is the slot, within its place, of a token by its own key and
-// generation. v is a value or a pointer to one (which avoids an allocation).
+// slotOfValue returns the slot, within its place, of a token according to its key and generation. v
+// is a value, or a pointer to one, which avoids an allocation.
 func (c *colour) slotOfValue(v any, now Gen) int {
 	var k Key
 	if c.keys != nil {
@@ -359,12 +361,12 @@ func (c *colour) slotOfValue(v any, now Gen) int {
 	return c.slotOf(k, c.gen && v.(Generational).Generation() != now)
 }
 
-// kindOf is slotOfValue for a token from outside, which may be none that the
-// colour can have; then it says what is wrong.
+// kindOf is slotOfValue for a token that comes from an action or from outside. It returns a problem
+// if the colour cannot have such a token.
 func (c *colour) kindOf(v any, now Gen) (kind int, problem string) {
 	if c.keys != nil {
 		if k := int(v.(HasKey).Key()); k >= len(c.keys) {
-			return 0, fmt.Sprintf("its key is %d, but colour %s has %d", k, c.typ, len(c.keys))
+			return 0, fmt.Sprintf("its key is %d, but colour %s has %d keys", k, c.typ, len(c.keys))
 		}
 	}
 	if c.gen {

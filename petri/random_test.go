@@ -11,12 +11,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw picks a number below n.
+// draw returns a random number below n.
 type draw func(n int) int
 
 func (d draw) chance(percent int) bool { return d(100) < percent }
 
-// drawNet draws a net.
+// net draws a net.
 func (d draw) net() *drawing {
 	g := &drawing{final: -1}
 	for i := range 3 + d(6) {
@@ -52,7 +52,7 @@ func (d draw) net() *drawing {
 	return g
 }
 
-// cut removes from a token what its place cannot tell.
+// cut removes from a token what its place does not distinguish.
 func (t drawnToken) cut(g *drawing) drawnToken {
 	s := g.places[t.place].sort
 	if !s.keyed() {
@@ -136,7 +136,7 @@ func (d draw) transition(g *drawing, inner int) drawnTransition {
 	return t
 }
 
-// frames adds a payload place and a transition that moves from it.
+// frames adds a payload place and a transition that moves its tokens.
 func (d draw) frames(g *drawing, inner int) {
 	s := shade(d(5))
 	g.places = append(g.places, drawnPlace{name: "frames", sort: s, max: 1 + d(3), env: true, policy: Policy(1 + d(2))})
@@ -173,7 +173,7 @@ func (d draw) outs(g *drawing, t *drawnTransition) []drawnOut {
 	return list
 }
 
-// source picks a place whose token can be passed on; -1 if there is none.
+// source picks a place whose token can be passed on, or returns -1.
 func (d draw) source(g *drawing, t *drawnTransition, s shade) int {
 	var can []int
 	for _, p := range t.look {
@@ -187,7 +187,7 @@ func (d draw) source(g *drawing, t *drawnTransition, s shade) int {
 	return can[d(len(can))]
 }
 
-// coloured gives the drawn arcs of one sort the Go type of their place.
+// coloured makes the drawn arcs of one sort, with the Go type of their place.
 type coloured interface {
 	arc(a drawnArc) Arc
 	out(o drawnOut, from string, look func(*Keys) uint64) Arc
@@ -352,7 +352,7 @@ func (t *drawnTransition) build(g *drawing, i int, tints []coloured) Transition 
 	return tr
 }
 
-// action puts what the branch produces; nil where nothing is to be put.
+// action puts the tokens of the branch. It returns nil if no token needs an action.
 func (t *drawnTransition) action(tints []coloured) func(*Firing) {
 	idle := !t.free
 	for _, outs := range t.branches {
@@ -391,7 +391,7 @@ type pair struct {
 	outs  int
 }
 
-// startPair compiles a drawing; nil if Compile refuses it.
+// startPair compiles a drawing. It returns nil if Compile refuses it.
 func startPair(g *drawing) (*pair, error) {
 	prog, err := Compile(g.build())
 	if err != nil {
@@ -404,7 +404,7 @@ func startPair(g *drawing) (*pair, error) {
 	return p, nil
 }
 
-// faults calls fn and reports whether it ended in a Fault.
+// faults calls fn and returns the Fault with which it panicked, or nil.
 func faults(fn func()) (f *Fault) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -469,7 +469,7 @@ func (p *pair) step(d draw) (difference string, over bool) {
 	return p.compare(p.m.Advance(at)), false
 }
 
-// compare compares what happened since the last time, and where things stand.
+// compare compares what happened since the last comparison, and the states.
 func (p *pair) compare(ready Ready) string {
 	for _, e := range ready.Events {
 		if p.seen == len(p.r.events) {
@@ -503,7 +503,7 @@ func (p *pair) compare(ready Ready) string {
 	return p.standing(ready)
 }
 
-// place is the compiled place of a drawn one; their order differs.
+// place is the compiled place of a drawn one. Their orders differ.
 func (p *pair) place(i int) *PlaceInfo { return &p.prog.places[p.prog.Place(p.g.places[i].name)] }
 
 // standing compares marking, generation, end and the next due time.
@@ -531,7 +531,7 @@ func (p *pair) standing(ready Ready) string {
 	return ""
 }
 
-// queues compares the values that lie in the places, in order.
+// queues compares the values in the places, in order.
 func (p *pair) queues() string {
 	for i, list := range p.r.tokens {
 		var want [64][]any
@@ -549,7 +549,7 @@ func (p *pair) queues() string {
 	return ""
 }
 
-// tally says what random runs exercised, so that a test can insist on it.
+// tally counts what random runs exercised, so that a test can require it.
 type tally struct{ nets, refused, faults, ended, events, outs, bumps int }
 
 func (c *tally) check(t interface{ Fatalf(string, ...any) }, d draw) {
@@ -586,8 +586,8 @@ func (g *drawing) String() string {
 	return s
 }
 
-// TestReference plays random schedules on random nets: the machine and the
-// reference agree on every event, output, marking and due time.
+// TestReference plays random schedules on random nets. The machine and the reference must agree on
+// every event, output, marking and due time.
 func TestReference(t *testing.T) {
 	nets := 2000
 	if testing.Short() {
@@ -613,7 +613,7 @@ func TestReferenceShrinks(t *testing.T) {
 	})
 }
 
-// FuzzMachine is TestReference with the choices made by the fuzzer.
+// FuzzMachine is TestReference with the choices of the fuzzer.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte("voice"))
 	f.Fuzz(func(t *testing.T, choices []byte) {

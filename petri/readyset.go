@@ -2,9 +2,8 @@ package petri
 
 import "math/bits"
 
-// readySet is the set of enabled at-once transitions by rank: a bit set with
-// summary levels, so that the first one is found in a few steps however large
-// the net is.
+// readySet is the set of enabled at-once transitions, by rank. It is a bit set with summary levels,
+// so that first takes a few steps however large the net is.
 type readySet struct{ levels [][]uint64 }
 
 func newReadySet(n int) readySet {
@@ -41,7 +40,7 @@ func (s *readySet) remove(i int32) {
 	}
 }
 
-// first is the smallest member, or -1.
+// first returns the smallest member, or -1 if the set is empty.
 func (s *readySet) first() int32 {
 	top := len(s.levels) - 1
 	if s.levels[top][0] == 0 {

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// This file is the reference machine: what a net means in the plainest way,
-// with lists of tokens that are searched from the front and everything worked
-// out anew after every step. It shares no code with Machine. It runs drawings,
-// which random_test.go makes and also turns into nets.
+// This file is the reference machine. It runs a net in the plainest way: it searches lists of
+// tokens from the front and computes everything anew after every step. It shares no code with
+// Machine. It runs drawings, which random_test.go makes and also turns into nets.
 
 type shade byte
 
@@ -53,8 +52,8 @@ type drawnArc struct {
 
 type drawnOut struct {
 	place, n int
-	pass     int    // place whose token is passed on; -1
-	key      int    // of what is produced, when nothing is passed on
+	pass     int    // place whose token is passed on, or -1
+	key      int    // of the tokens produced, if none is passed on
 	salt     uint64 // not 0: the key is computed from what look sees
 }
 
@@ -76,7 +75,7 @@ type refToken struct{ key, gen, id, age int }
 type reference struct {
 	d      *drawing
 	tokens [][]refToken
-	clock  map[int]time.Duration // due times of the timed transitions that are enabled
+	clock  map[int]time.Duration // due times of the enabled timed transitions
 	now    time.Duration
 	gen    int
 	born   int
@@ -131,7 +130,7 @@ func (r *reference) matches(a drawnArc, t refToken) bool {
 		(a.age == anyAge || (a.age == freshOnly) == r.fresh(t))
 }
 
-// matching lists the tokens an arc accepts, oldest first.
+// matching lists the tokens that an arc accepts, oldest first.
 func (r *reference) matching(a drawnArc) []refToken {
 	var list []refToken
 	for _, t := range r.tokens[a.place] {
@@ -142,11 +141,11 @@ func (r *reference) matching(a drawnArc) []refToken {
 	return list
 }
 
-// binding is the one token that each arc of one token takes or reads.
+// binding is the token that each arc of one token takes or reads.
 type binding map[*drawnArc]refToken
 
-// bind finds how a transition can fire: arc by arc it tries the oldest token
-// first. It reports false if it cannot.
+// bind returns how a transition can fire: arc by arc, it tries the oldest token first. It reports
+// false if the transition cannot fire.
 func (r *reference) bind(t *drawnTransition) (binding, bool) {
 	if r.ended {
 		return nil, false
@@ -198,7 +197,7 @@ func (r *reference) looks(t *drawnTransition, b binding) uint64 {
 	return h
 }
 
-// arcOn is the arc whose token a look at a place sees.
+// arcOn returns the arc whose token a look at a place sees.
 func (t *drawnTransition) arcOn(place int) *drawnArc {
 	for _, list := range [][]drawnArc{t.in, t.read} {
 		for i := range list {
@@ -210,7 +209,7 @@ func (t *drawnTransition) arcOn(place int) *drawnArc {
 	panic("no arc on the place")
 }
 
-// setClocks starts and stops clocks in the present marking.
+// setClocks starts and stops clocks in the current marking.
 func (r *reference) setClocks() {
 	for i := range r.d.trans {
 		t := &r.d.trans[i]
@@ -226,7 +225,7 @@ func (r *reference) setClocks() {
 	}
 }
 
-// stopClocks stops the clocks of what the present marking disables.
+// stopClocks stops the clocks of the transitions that the current marking disables.
 func (r *reference) stopClocks() {
 	for i := range r.d.trans {
 		if _, on := r.bind(&r.d.trans[i]); !on {
@@ -256,7 +255,7 @@ func (r *reference) settle() {
 	}
 }
 
-// until fires what is due until a time.
+// until fires the timers that are due until now.
 func (r *reference) until(now time.Duration) {
 	for !r.fault {
 		first := -1
@@ -275,7 +274,7 @@ func (r *reference) until(now time.Duration) {
 	r.now = max(r.now, now)
 }
 
-// inject puts a token in from outside; it reports whether it was accepted.
+// inject injects a token and reports whether it was accepted.
 func (r *reference) inject(at time.Duration, tok drawnToken) bool {
 	r.until(at)
 	if r.fault || r.ended {
@@ -353,7 +352,7 @@ func (r *reference) fire(i int) {
 	r.setClocks()
 }
 
-// look is the oldest token that each read arc reads.
+// look returns the oldest token that each read arc reads.
 func (r *reference) look(t *drawnTransition, b binding) map[int][]refToken {
 	seen := map[int][]refToken{}
 	for i := range t.read {
@@ -367,8 +366,8 @@ func (r *reference) look(t *drawnTransition, b binding) map[int][]refToken {
 	return seen
 }
 
-// consume takes the inputs, then empties the reset places. What it returns has
-// the inputs first.
+// consume takes the inputs, then empties the reset places. It returns the tokens with the inputs
+// first.
 func (r *reference) consume(t *drawnTransition, b binding) map[int][]refToken {
 	taken := map[int][]refToken{}
 	take := func(a drawnArc, list []refToken) {
@@ -394,7 +393,7 @@ func (r *reference) consume(t *drawnTransition, b binding) map[int][]refToken {
 	return taken
 }
 
-// note is a number made of all that the action can see.
+// note is a number computed from everything that the action can see.
 func (r *reference) note(t *drawnTransition, taken, seen map[int][]refToken, seq int) uint64 {
 	h := mix(uint64(seq), uint64(r.gen))
 	for _, place := range t.visible() {
@@ -416,7 +415,7 @@ func (r *reference) note(t *drawnTransition, taken, seen map[int][]refToken, seq
 	return h
 }
 
-// visible lists the places that the action may look at, each once.
+// visible lists the places at which the action may look, each once.
 func (t *drawnTransition) visible() []int {
 	var places []int
 	for _, list := range [][]drawnArc{t.in, t.read, t.reset} {

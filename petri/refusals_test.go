@@ -29,7 +29,7 @@ const (
 type manyKeys uint8
 
 func (k manyKeys) Key() Key         { return Key(k) }
-func (manyKeys) KeyNames() []string { return make([]string, MaxKeys+1) }
+func (manyKeys) KeyNames() []string { return make([]string, maxKeys+1) }
 
 type noKeys uint8
 
@@ -88,7 +88,7 @@ func worker(change func(*Net)) *Net {
 
 func with(n *Net, change func(*Net)) *Net { change(n); return n }
 
-// in makes a net of parts by hand, unchecked by Compose.
+// in makes a net of parts without Compose and its checks.
 func in(parts ...*Net) *Net { return &Net{Name: "n", Nets: parts} }
 
 func loops() *Net {
@@ -106,7 +106,7 @@ func wide(n int) []Arcs {
 }
 
 func large() *Net {
-	n := &Net{Name: "large", Transitions: make([]Transition, MaxTransitions+1)}
+	n := &Net{Name: "large", Transitions: make([]Transition, maxTransitions+1)}
 	for i := range n.Transitions {
 		n.Transitions[i] = Transition{Name: fmt.Sprint("t", i), In: Arcs{pA}, Out: And(pA)}
 	}
@@ -390,8 +390,8 @@ func protocolRefusals() []refusal {
 	}
 }
 
-// TestRefusals holds every text with which Compile refuses a net to
-// testdata/refusals.golden; -update rewrites it.
+// TestRefusals compares every text with which Compile refuses a net with testdata/refusals.golden.
+// -update rewrites the file.
 func TestRefusals(t *testing.T) {
 	var got strings.Builder
 	for _, list := range [][]refusal{netRefusals(), arcRefusals(), outputRefusals(), protocolRefusals()} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRestartRefused: work cannot be cancelled and begun anew in one firing.
+// TestRestartRefused checks that one firing cannot cancel work and begin it anew.
 func TestRestartRefused(t *testing.T) {
 	task := Task[int, int]{Start: "start", InFlight: "in_flight", Done: "done"}
 	const again = Place[int]("again")
@@ -28,7 +28,7 @@ func TestRestartRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// With the result in hand the slot is free.
+	// With the result the slot is free.
 	if _, err := Compile(net(begin("restart", Arcs{again, task.Done}, Arcs{task.InFlight}))); err != nil {
 		t.Error(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// sentence is a numbered sentence of docs/semantics.md and what holds it.
+// sentence is a numbered sentence of docs/semantics.md with its test.
 type sentence struct {
 	id, name string
 	test     func(*testing.T)
@@ -31,7 +31,7 @@ func TestSemantics(t *testing.T) {
 	}
 }
 
-// TestSemanticsNumbers holds docs/semantics.md and TestSemantics to each other.
+// TestSemanticsNumbers checks that docs/semantics.md and TestSemantics have the same sentences.
 func TestSemanticsNumbers(t *testing.T) {
 	text, err := os.ReadFile("../docs/semantics.md")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestSemanticsNumbers(t *testing.T) {
 	}
 }
 
-// tick is a net in which tick fires every 10 ms and the word said at in is passed on.
+// tick is a net in which tick fires every 10 ms, and say passes on the text injected.
 func tick() *Net {
 	return &Net{Name: "tick", Env: env(pText), Out: []Output{{Place: pOut}}, Init: units(pA), Transitions: []Transition{
 		{Name: "tick", In: Arcs{pA}, Out: And(pA), When: After(10 * ms)},
@@ -116,7 +116,7 @@ func timeSentences() []sentence {
 				t.Fatal(err)
 			}
 			same(t, "reason", p.Runnable().Error(), `petri: net "tick" cannot be run: transition "tick" waits for [1ms,2ms]; `+
-				"a machine waits for points, intervals are for automata of the environment")
+				"a machine waits for single instants; only automata of the environment wait for intervals")
 			defer func() { same(t, "panic", recover(), any(p.Runnable())) }()
 			p.Start()
 		}},
@@ -200,7 +200,8 @@ func firingSentences() []sentence {
 			same(t, "left", w.marking(), "b edge[start]")
 		}},
 		{"3.2", "order_within_a_firing", func(t *testing.T) {
-			// takes one of two from a, resets the other, bumps, makes a fresh one: nothing sees a in between
+			// renew takes the tokens of in, empties kept, bumps and makes a fresh token. No other
+			// transition fires in between.
 			n := &Net{Name: "n", Env: env(pIn), Sinks: []AnyPlace{pKept}, Transitions: []Transition{
 				{Name: "renew", In: Arcs{pIn.Exactly(2)}, Reset: Arcs{pKept}, Bump: true, Out: And(pKept.Fresh()),
 					Action: func(f *Firing) { pKept.Put(f, &chunk{gen: f.Gen()}) }},
@@ -362,27 +363,28 @@ func keepsItsWord(t *testing.T) {
 		{"too many", text(func(f *Firing) { pText.Put(f, "x"); pText.Put(f, "y"); pText.Put(f, "z") }),
 			"place text: the action produced 3 tokens; 2 are declared"},
 		{"elsewhere", text(func(f *Firing) { pOut.Put(f, "x") }),
-			"place out: the action produces there, but it is no output of the transition"},
+			"place out: the action produces there, but it is not an output of the transition"},
 		{"reads elsewhere", text(func(f *Firing) { pEdge.Get(f) }),
-			"place edge: the action reads it, but it is no input, read or reset place of the transition"},
+			"place edge: the action reads it, but it is not an input, read or reset place of the transition"},
 		{"counts elsewhere", text(func(f *Firing) { pB.Count(f) }),
-			"place b: the action reads it, but it is no input, read or reset place of the transition"},
+			"place b: the action reads it, but it is not an input, read or reset place of the transition"},
 		{"lists elsewhere", text(func(f *Firing) { pEdge.Each(f, func(edge) {}) }),
-			"place edge: the action reads it, but it is no input, read or reset place of the transition"},
+			"place edge: the action reads it, but it is not an input, read or reset place of the transition"},
 		{"other key", base(And(pHeld.Is(start)), func(f *Firing) { pHeld.Put(f, stop) }),
-			"place held: the action produced held[stop]; declared is held[start]"},
+			"place held: the action produced held[stop]; held[start] is declared"},
 		{"no key", base(And(pHeld.Is(start)), func(f *Firing) { pHeld.Put(f, 7) }),
-			"place held: the action produced a token that cannot be: its key is 7, but colour petri.edge has 2"},
+			"place held: the action produced an invalid token: its key is 7, but colour petri.edge has 2 keys"},
 		{"the future", base(And(pKept.Fresh()), func(f *Firing) { pKept.Put(f, &chunk{gen: 1}) }),
-			"place kept: the action produced a token that cannot be: its generation is 1, but the current one is 0"},
+			"place kept: the action produced an invalid token: its generation is 1, but the current one is 0"},
 		{"other branch", base(Xor(Arcs{pText}, Arcs{pHeld.Is(stop)}).By(func(*Keys) int { return 1 }), func(f *Firing) {
 			pText.Put(f, "x")
 		}), "place text: the action produced there, but branch 1 does not"},
 		{"no choice", base(Free(Arcs{pText}, Arcs{}), func(f *Firing) { pText.Put(f, "x") }),
-			"the action did not Choose a branch of its free output"},
+			"the action of a Free output did not call Choose"},
 		{"no such choice", base(Free(Arcs{pText}, Arcs{}), func(f *Firing) { f.Choose(2) }),
-			"Choose(2): it is free to choose among 2 branches"},
-		{"choice in an And", text(func(f *Firing) { f.Choose(0) }), "Choose(0): it is free to choose among 1 branches"},
+			"the action called Choose(2); the output must be Free and has 2 branches"},
+		{"choice in an And", text(func(f *Firing) { f.Choose(0) }),
+			"the action called Choose(0); the output must be Free and has 1 branches"},
 	} {
 		p, err := Compile(c.net)
 		if err != nil {
@@ -448,7 +450,7 @@ type secret string
 func (s secret) Size() int { return len(s) }
 func (secret) Secret()     {}
 
-// talk is a colour that tells its length.
+// talk is a colour with a size.
 type talk string
 
 func (s talk) Size() int { return len(s) }
@@ -551,8 +553,8 @@ type counted struct {
 	list []int
 }
 
-// initialPayloads wants each machine to start with a copy of what the net declares, and a copy that would not be one to
-// be refused.
+// initialPayloads checks that each machine starts with its own copy of what the net declares, and
+// that Compile refuses a payload that a copy would still share.
 func initialPayloads(t *testing.T) {
 	count := Place[*counted]("count")
 	p, err := Compile(&Net{Name: "n", Init: []Token{count.Token(&counted{n: 1})}, Env: env(pA),
@@ -646,7 +648,7 @@ func generationSentences() []sentence {
 	}
 }
 
-// counterPart counts what comes at in by moving it to a private place.
+// counterPart counts the tokens of in by moving them to a private place.
 func counterPart(name string, in, out Place[Unit]) *Net {
 	const seen = Place[Unit]("seen")
 	return &Net{Name: name, Ports: []AnyPlace{in, out}, Transitions: []Transition{
@@ -805,7 +807,8 @@ func environmentSentences() []sentence {
 }
 
 func taskSentences() []sentence {
-	// ask: work starts at once, may be dropped or time out after 50 ms; the slot is free when the result came.
+	// Work starts at once, and may be dropped or time out after 50 ms. The slot is free when the
+	// result has come.
 	ask := func() *Net {
 		n := worker(func(*Net) {})
 		n.Env = env(pC)
@@ -898,7 +901,7 @@ func endSentences() []sentence {
 			p := compiled(t, full)
 			same(t, "tokens", fault(func() { p.Start() }),
 				"petri: net n: transition more: place b: it holds 65537 tokens; its capacity is 65536")
-			same(t, "keys, combinations, branches", fmt.Sprint(MaxKeys, MaxModes, maxBranches), "32 1024 256")
+			same(t, "keys, combinations, branches", fmt.Sprint(maxKeys, maxModes, maxBranches), "32 1024 256")
 		}},
 		{"9.4", "events_in_order", func(t *testing.T) {
 			w := play(t, tick())

@@ -2,12 +2,12 @@ package petri
 
 import "reflect"
 
-// Shadow returns a program that decides everything as p does, without payloads:
-// its tokens carry only key, generation and length, its actions do nothing but
-// produce such tokens, and where p chooses freely, choose is asked for the
-// branch of the firing with the given number. Injections of a run of p, stamped
-// and placed as its events say (ShadowToken), give the same events again, which
-// is sound because payloads decide nothing.
+// Shadow returns a program that decides exactly as p does, without payloads. Its tokens carry only
+// key, generation and length. Its actions do nothing but produce such tokens. Where p has a Free
+// output, choose returns the branch for the firing with the given event number.
+//
+// Replay uses it: injecting the tokens of ShadowToken, at the times of a recorded run of p, gives
+// the same events again, because payloads decide nothing.
 func (p *Program) Shadow(choose func(seq uint64) int) *Program {
 	s := *p
 	s.places = append([]PlaceInfo(nil), p.places...)
@@ -26,23 +26,23 @@ func (p *Program) Shadow(choose func(seq uint64) int) *Program {
 	return &s
 }
 
-// shadow is a token's key, generation and length.
+// shadow is the key, the generation and the length of a token.
 type shadow struct {
 	key  Key
 	gen  Gen
 	size int32
 }
 
-// Key returns the key of the token this one stands for.
+// Key returns the key of the original token.
 func (s shadow) Key() Key { return s.key }
 
-// Generation returns the generation of the token this one stands for.
+// Generation returns the generation of the original token.
 func (s shadow) Generation() Gen { return s.gen }
 
-// Size returns the length of the payload of the token this one stands for.
+// Size returns the length of the payload of the original token.
 func (s shadow) Size() int { return int(s.size) }
 
-// shadow is a colour that tells the same kinds of token apart.
+// shadow returns a colour that distinguishes the same kinds of token.
 func (c *colour) shadow() *colour {
 	if c.unit {
 		return c
@@ -54,7 +54,7 @@ func (c *colour) shadow() *colour {
 	return &s
 }
 
-// shadowOf turns an initial token into one of a shadow.
+// shadowOf returns the shadow of an initial token.
 func (p *Program) shadowOf(original *Program, t Token) Token {
 	pl := &original.places[original.byName[t.place]]
 	if pl.col.unit {
@@ -64,7 +64,7 @@ func (p *Program) shadowOf(original *Program, t Token) Token {
 	return Token{place: t.place, value: pl.shadowValue(kind, 0, 0)}
 }
 
-// shadowValue is a token of kind i of the place in generation now.
+// shadowValue returns a token of kind i of the place, in generation now.
 func (p *PlaceInfo) shadowValue(i int, now Gen, size int32) shadow {
 	s := shadow{key: Key(i), gen: now, size: size}
 	if p.Gen {
@@ -76,8 +76,8 @@ func (p *PlaceInfo) shadowValue(i int, now Gen, size int32) shadow {
 	return s
 }
 
-// ShadowToken makes the token that stands for an Injected or Refused event, to
-// be injected when the generation is gen. p must be a Shadow.
+// ShadowToken returns the token for an Injected or Refused event, to be injected while the current
+// generation is gen. p must be the result of Shadow.
 func (p *Program) ShadowToken(e Event, gen Gen) Token {
 	pl := &p.places[e.Index]
 	if pl.col.unit {
@@ -86,7 +86,7 @@ func (p *Program) ShadowToken(e Event, gen Gen) Token {
 	return Token{place: pl.Name, value: pl.shadowValue(int(e.Slot), gen, e.Size)}
 }
 
-// actAsShadow produces what the declaration says.
+// actAsShadow produces the declared tokens.
 func (f *Firing) actAsShadow(choose func(seq uint64) int) {
 	if f.t.Free {
 		f.Choose(choose(f.Seq()))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestShadow plays random schedules on random nets, and what was injected again
-// on their shadows: the same events.
+// TestShadow plays random schedules on random nets, and the same injections on their shadows. The
+// events must be the same.
 func TestShadow(t *testing.T) {
 	var events, bumps, free int
 	for seed := range 2500 {
@@ -69,7 +69,7 @@ func record(d draw, g *drawing, prog *Program) []Event {
 	return log
 }
 
-// replay injects again, into a shadow, what a log says.
+// replay injects the tokens of a log into a shadow.
 func replay(prog *Program, log []Event) []Event {
 	if len(log) == 0 {
 		return nil

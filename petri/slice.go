@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Cut says what a slice has of a program.
+// Cut says which part of a program a slice contains.
 type Cut struct {
-	// Name of the slice. Proofs are bound to it.
+	// Name is the name of the slice. Certificates contain it.
 	Name string
-	// Keep chooses transitions that the slice has exactly, with every place that
-	// they take from or look at; nil: none.
+	// Keep selects the transitions that the slice keeps exactly, with every place that they take
+	// from or look at. nil selects none.
 	Keep func(t *TransitionInfo) bool
-	// Also chooses further places; nil: none.
+	// Also selects further places. nil selects none.
 	Also func(p *PlaceInfo) bool
-	// Limits hold of every marking of the whole program, in slots of that.
+	// Limits hold in every reachable marking of the whole program. They refer to its slots.
 	Limits []Limit
 }
 
-// Limit is a weighted sum of counts that no reachable marking exceeds: the sum
-// of N times the tokens of Slot, N >= 0, is at most Max.
+// Limit bounds a weighted sum of token counts in every reachable marking: the sum of N times the
+// tokens of Slot is at most Max. N must not be negative.
 type Limit struct {
 	Sum []Count
 	Max int64
@@ -37,29 +37,27 @@ func (l *Limit) Holds(marking []int32) bool {
 
 func negative(l Limit) bool { return slices.ContainsFunc(l.Sum, func(c Count) bool { return c.N < 0 }) }
 
-// Slice returns a program for proofs that has only some places of p, and does
-// on them whatever p does, perhaps more: a simulation.
+// Slice returns a program, for proofs only, that has some of the places of p. It simulates p:
+// whatever p does on these places, the slice can do too, and perhaps more.
 //
-// Its places are those that Also chooses and those that the transitions of Keep
-// take from or look at. It has these transitions and every other one whose
-// inputs, reads and inhibitors lie on its places: they are enabled when they are
-// in p, so they must fire when they must in p. What they produce, and empty,
-// elsewhere vanishes. Each
-// remaining transition that changes the slice becomes a projected move, named
-// with a * at its end: it has the modes of the transition cut down to the
-// places of the slice and waits for [0,inf). What it looked at elsewhere no
-// longer holds it back, and keys that it took over from elsewhere are a choice
-// of moves. Moves that change nothing are left out, and equal ones are one. A
-// move that stands for an at-once transition may fire in the midst of a chain:
-// TransitionInfo.Yields says before whom.
+// Its places are those that Also selects, those that the transitions of Keep take from or look at,
+// and the final place. A transition is kept exactly if Keep selects it, or if its inputs, reads and
+// inhibitors all lie on these places. It is enabled whenever it is enabled in p, so it must fire
+// when it must in p. What it produces or empties elsewhere is left out.
 //
-// The final place is always part of the slice. Frames that are not moved by a
-// transition of the slice are left out. No machine runs a slice, and of a slice
-// no slice is made.
+// Each remaining transition that changes the slice becomes a projected move, whose name ends in *.
+// The move has the modes of the transition, cut down to the places of the slice, and waits for
+// [0,inf). Places outside the slice no longer hold it back. A key that came from outside the slice
+// becomes a choice among moves. Moves that change nothing are left out, and equal moves are merged.
+// A move that represents an at-once transition may fire within a chain of firings;
+// TransitionInfo.Yields says which transitions go first.
+//
+// Transitions that move payload tokens only are left out unless they are kept exactly. No machine
+// runs a slice, and a slice cannot be sliced again.
 func (p *Program) Slice(c Cut) (*Program, error) {
 	switch {
 	case p.whole != nil:
-		return nil, fmt.Errorf("petri: slice %s: %s is a slice already", c.Name, p.name)
+		return nil, fmt.Errorf("petri: slice %s: %s is already a slice", c.Name, p.name)
 	case c.Name == "":
 		return nil, fmt.Errorf("petri: slice %s: the slice has no name", p.name)
 	case slices.ContainsFunc(c.Limits, negative):
@@ -81,11 +79,11 @@ func (p *Program) Slice(c Cut) (*Program, error) {
 	return s.out, nil
 }
 
-// Whole returns the program that this one is a slice of, or nil.
+// Whole returns the program of which p is a slice, or nil.
 func (p *Program) Whole() *Program { return p.whole }
 
-// Limits are sums that no marking of the whole program exceeds, cut down to a
-// slice: what breaks one is no run of the whole. Only slices have limits.
+// Limits returns the limits of Cut.Limits, cut down to the slice. A marking that exceeds one is not
+// reachable in the whole program. Only slices have limits.
 func (p *Program) Limits() []Limit { return p.limits }
 
 // slicer makes a slice.
@@ -93,14 +91,14 @@ type slicer struct {
 	whole *Program
 	cut   Cut
 	out   *Program
-	place []int32 // by place of the whole: that of the slice, or -1
-	slot  []int32 // by slot
-	exact []bool  // by transition
-	at    []int32 // by exact transition of the whole: that of the slice
+	place []int32 // by place of the whole: its index in the slice, or -1
+	slot  []int32 // by slot of the whole: its index in the slice, or -1
+	exact []bool  // by transition of the whole
+	at    []int32 // by exact transition of the whole: its index in the slice
 	seen  map[string]int
 }
 
-// choosePlaces lays out the places of the slice.
+// choosePlaces selects the places of the slice and assigns their slots.
 func (s *slicer) choosePlaces() {
 	w := s.whole
 	s.exact = make([]bool, len(w.transitions))
@@ -154,8 +152,7 @@ func (s *slicer) addPlace(i int32) {
 	o.places = append(o.places, pl)
 }
 
-// chooseTransitions finds which transitions the slice has exactly, and makes
-// them.
+// chooseTransitions selects the transitions that the slice keeps exactly, and makes them.
 func (s *slicer) chooseTransitions() {
 	s.at = make([]int32, len(s.whole.transitions))
 	for i := range s.whole.transitions {
@@ -175,11 +172,11 @@ func (s *slicer) chooseTransitions() {
 	}
 }
 
-// looks reports whether an arc decides if its transition is enabled.
+// looks reports whether an arc helps to decide that its transition is enabled.
 func looks(a ArcInfo) bool { return a.Kind != OutArc && a.Kind != ResetArc }
 
-// decided reports whether all that a transition looks at and takes is part of
-// the slice, and something that it touches at all.
+// decided reports whether the slice contains every place that a transition looks at or takes from,
+// and at least one place that the transition changes or looks at.
 func (s *slicer) decided(t *TransitionInfo) bool {
 	touches := t.Bump && len(s.out.genPlaces) > 0
 	for _, a := range t.Arcs {
@@ -208,7 +205,7 @@ func (s *slicer) arcs(t *TransitionInfo) []ArcInfo {
 func (s *slicer) mode(m *Mode) Mode {
 	n := Mode{Label: m.Label, branch: m.branch, Take: s.counts(m.Take), Drain: s.slots(m.Drain), Reset: s.slots(m.Reset)}
 	for _, c := range m.Conds {
-		// The slots of a condition are of one arc, and so of one place.
+		// All slots of a condition belong to one arc, and so to one place.
 		if here := s.slots(c.Slots); len(here) > 0 {
 			n.Conds = append(n.Conds, Cond{Slots: here, Min: c.Min, Max: c.Max})
 		}
@@ -246,7 +243,7 @@ func (s *slicer) slots(list []int32) []int32 {
 	return out
 }
 
-// order ranks the at-once transitions of the slice as the whole ranks them.
+// order ranks the at-once transitions of the slice as the whole program ranks them.
 func (s *slicer) order() {
 	o := s.out
 	for _, i := range s.whole.ranks {
@@ -275,8 +272,8 @@ func (s *slicer) moves() {
 	}
 }
 
-// byUrgency lists all transitions, those at once first and in order, so that of
-// equal moves the one that waits least stays.
+// byUrgency lists all transitions, first those at once in their order, so that of equal moves the
+// most urgent one is kept.
 func (s *slicer) byUrgency() []int32 {
 	out := slices.Clone(s.whole.ranks)
 	for i := range s.whole.transitions {
@@ -287,8 +284,8 @@ func (s *slicer) byUrgency() []int32 {
 	return out
 }
 
-// move adds the projected move that stands for a transition, if it changes the
-// slice in a way that no move before does.
+// move adds the projected move that represents a transition, if it changes the slice in a way that
+// no earlier move does.
 func (s *slicer) move(t *TransitionInfo) {
 	n := TransitionInfo{
 		Name: t.Name + "*", Group: t.Group, When: Anytime(), Bump: t.Bump && len(s.out.genPlaces) > 0, Outside: t.Outside,
@@ -309,8 +306,8 @@ func (s *slicer) move(t *TransitionInfo) {
 	}
 }
 
-// yields is how many of the slice's at-once transitions are tried before one of
-// the whole.
+// yields returns how many at-once transitions of the slice are tried before a transition of the
+// whole.
 func (s *slicer) yields(t *TransitionInfo) int {
 	if t.rank < 0 {
 		return len(s.out.ranks)
@@ -324,8 +321,8 @@ func (s *slicer) yields(t *TransitionInfo) int {
 	return n
 }
 
-// choices leaves a projected mode only branches that can be chosen and that
-// differ. One that changes nothing has none left.
+// choices removes the branches of a projected mode that cannot be chosen, change nothing, or equal
+// another.
 func (s *slicer) choices(m *Mode, bump bool) {
 	var out []Branch
 	for i := range m.Branches {
@@ -345,15 +342,15 @@ func (s *slicer) choices(m *Mode, bump bool) {
 	}
 }
 
-// effect renders what a projected mode needs and does.
+// effect returns a text that is equal for projected modes with the same needs and effects.
 func (s *slicer) effect(t *TransitionInfo, m *Mode) string {
 	bounds := slices.Clone(m.needs.Bounds)
 	slices.SortFunc(bounds, func(x, y Bound) int { return cmp.Compare(x.Slot, y.Slot) })
 	return fmt.Sprint(t.Outside, t.Bump, bounds, m.needs.Sums, m.Take, m.Drain, m.Reset, m.Branches)
 }
 
-// limits cuts the limits down. A term that is left out is not negative, so what
-// remains holds all the more.
+// limits cuts the limits down to the slice. The terms left out are not negative, so the rest keeps
+// the bound.
 func (s *slicer) limits() {
 	for _, l := range s.cut.Limits {
 		if sum := s.counts(l.Sum); len(sum) > 0 && s.news(sum, l.Max) {
@@ -362,7 +359,7 @@ func (s *slicer) limits() {
 	}
 }
 
-// news reports whether a limit says more than each before it.
+// news reports whether a limit is stronger than all before it.
 func (s *slicer) news(sum []Count, most int64) bool {
 	return !slices.ContainsFunc(s.out.limits, func(l Limit) bool { return slices.Equal(l.Sum, sum) && l.Max <= most })
 }

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// snapshotFormat is the first line of an encoded snapshot, before the checksum
-// of what follows it.
+// An encoded snapshot starts with a line of format, version and checksum of the rest.
 const (
 	snapshotFormat  = "voicegw snapshot "
 	snapshotVersion = "1 "
@@ -43,11 +42,10 @@ type clockBody struct {
 	Due        time.Duration `json:"due"`
 }
 
-// MarshalBinary encodes the snapshot: a line with format, version and checksum,
-// then JSON. Payloads are encoded as JSON, so a colour with unexported fields
-// implements json.Marshaler and json.Unmarshaler; one that does not come back as
-// it was is an error, and so is a token of a Secret colour, which must not be
-// stored.
+// MarshalBinary encodes the snapshot as a line with format, version and checksum, followed by JSON.
+// Payloads are encoded as JSON too, so a colour with unexported fields must implement
+// json.Marshaler and json.Unmarshaler. MarshalBinary returns an error for a payload that does not
+// survive the round trip, and for a token of a Secret colour, which must not be stored.
 func (s *Snapshot) MarshalBinary() ([]byte, error) {
 	b := snapshotBody{Net: s.Net, Hash: s.hash, At: s.At, Seq: s.Seq, Gen: s.gen, Ended: s.ended, Working: s.Working,
 		Tokens: make([]tokenBody, 0, len(s.tokens))}
@@ -74,7 +72,7 @@ func checksum(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// encode is a token's payload as JSON that gives the same payload again.
+// encode returns a token's payload as JSON and checks that decoding it gives the same payload.
 func (t *heldToken) encode() (json.RawMessage, error) {
 	if t.col == nil {
 		return t.raw, nil
@@ -96,8 +94,8 @@ func (t *heldToken) encode() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// UnmarshalBinary decodes a snapshot. errors.Is sees ErrOtherVersion and
-// ErrDamaged. Payloads are decoded by Restore, which knows their colours.
+// UnmarshalBinary decodes a snapshot. Its errors wrap ErrOtherVersion or ErrDamaged. Payloads stay
+// encoded until Restore, which knows their colours.
 func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	head, body, ok := bytes.Cut(data, []byte("\n"))
 	rest, format := strings.CutPrefix(string(head), snapshotFormat)
@@ -111,7 +109,7 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 			strings.TrimSpace(snapshotVersion))
 	}
 	if !ok || sum != checksum(body) {
-		return fmt.Errorf("petri: decode snapshot: %w: the checksum does not fit", ErrDamaged)
+		return fmt.Errorf("petri: decode snapshot: %w: the checksum does not match", ErrDamaged)
 	}
 	var b snapshotBody
 	if err := json.Unmarshal(body, &b); err != nil {
@@ -127,8 +125,8 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// hash identifies what a snapshot of the program means: places with their
-// colours and limits, and transitions with their tables, arcs and intervals.
+// hash identifies what a snapshot of the program means: its places with their colours and limits,
+// and its transitions with their tables, arcs and intervals.
 func (p *Program) hash() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d %v\n", p.name, p.final, p.tasks)

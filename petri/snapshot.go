@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// Errors of Program.Restore and Snapshot.UnmarshalBinary that a caller
-// branches on.
+// Errors of Program.Restore and Snapshot.UnmarshalBinary.
 var (
-	// ErrOtherNet says that a snapshot was taken of another net.
+	// ErrOtherNet means that the snapshot was taken of another net.
 	ErrOtherNet = errors.New("the snapshot is of another net")
-	// ErrOtherVersion says that a snapshot has a format this version cannot read.
+	// ErrOtherVersion means that the snapshot has a format that this version cannot read.
 	ErrOtherVersion = errors.New("the snapshot has another format")
-	// ErrDamaged says that a snapshot is not as it was written.
+	// ErrDamaged means that the snapshot is not as it was written.
 	ErrDamaged = errors.New("the snapshot is damaged")
 )
 
-// Snapshot is the state of a machine at an instant: marking with payloads in
-// their order, clocks, generation, time and number of the last event, and which
-// tasks were at work. It shares payloads with the machine it was taken of.
+// Snapshot is the state of a machine at one instant: the marking with payloads in their order, the
+// clocks, the generation, the time, the number of the last event and the tasks at work. It shares
+// payloads with its machine.
 type Snapshot struct {
 	Net     string        // name of the net
 	At      time.Duration // net time
 	Seq     uint64        // number of the last event; the next one is Seq+1
-	Working []string      // in-flight places of the tasks whose result had not come
+	Working []string      // in-flight places of the tasks without a result
 
 	hash   string
 	gen    Gen
@@ -35,14 +34,14 @@ type Snapshot struct {
 	clocks []heldClock
 }
 
-// heldToken is a token of a snapshot, or n of them without data.
+// heldToken is one token of a snapshot, or n tokens if they carry no data.
 type heldToken struct {
 	place string
 	slot  int
 	n     int
 	value any
 	col   *colour // of value
-	raw   []byte  // instead of value, when it was read
+	raw   []byte  // instead of value, in a decoded snapshot
 }
 
 type heldClock struct {
@@ -50,9 +49,9 @@ type heldClock struct {
 	due        time.Duration
 }
 
-// Snapshot saves the machine's state. What the last Advance returned is not
-// part of it, so store and act on that first; if something happened since, call
-// Advance first, or it is an error. So is a machine that has faulted.
+// Snapshot returns the state of the machine. The events and outputs of the last Advance are not
+// part of it, so store and act on them first. Snapshot returns an error if something has happened
+// since the last Advance, or if the machine has faulted.
 func (m *Machine) Snapshot() (*Snapshot, error) {
 	if m.busy {
 		return nil, fmt.Errorf("petri: snapshot of net %s: %w", m.prog.name, ErrFaulted)
@@ -100,7 +99,8 @@ func (s *Snapshot) hold(m *Machine, place int) {
 	}
 }
 
-// nextHeld is the slot of a place with the oldest token from at on.
+// nextHeld returns the slot of a place that has the oldest token among those not yet saved. at
+// counts the saved tokens of each slot.
 func (m *Machine) nextHeld(place int, values [][]any, at []int) int {
 	best, bestSeq := -1, uint64(0)
 	for slot := range values {
@@ -114,9 +114,9 @@ func (m *Machine) nextHeld(place int, values [][]any, at []int) int {
 	return best
 }
 
-// Working lists the tasks that were started and whose result has not come.
-// After a restore nobody works on them: inject a result for each at its done
-// place, such as one with the outcome Failed, or begin the work again.
+// Working returns the tasks that were started and have no result yet. After Restore no goroutine
+// works on them: inject a result for each at its done place, such as one with outcome Failed, or
+// begin the work again.
 func (m *Machine) Working() []TaskInfo {
 	var list []TaskInfo
 	for i, t := range m.prog.tasks {
@@ -127,10 +127,9 @@ func (m *Machine) Working() []TaskInfo {
 	return list
 }
 
-// Restore makes a machine in the state of a snapshot: what is injected from
-// then on gives the same events, numbered on, as in the machine it was taken
-// of. The error says what does not fit; errors.Is sees ErrOtherNet and
-// ErrDamaged.
+// Restore returns a machine in the state of a snapshot. The same injections give the same events as
+// in the original machine, with numbers that continue from Seq. Errors about the snapshot wrap
+// ErrOtherNet or ErrDamaged; a program that is not Runnable returns that error.
 func (p *Program) Restore(s *Snapshot) (*Machine, error) {
 	if p.runnable != nil {
 		return nil, p.runnable
@@ -181,11 +180,11 @@ func (r *restorer) restore() error {
 	return r.work()
 }
 
-// token puts a token back where it was.
+// token puts a token back into its place.
 func (r *restorer) token(t *heldToken) error {
 	i := r.p.Place(t.place)
 	if i < 0 || r.p.places[i].Out {
-		return damaged("no tokens can lie at place %q", t.place)
+		return damaged("place %q never holds tokens", t.place)
 	}
 	p, store := &r.p.places[i], r.m.stores[i]
 	if t.slot < 0 || t.slot >= p.Slots || t.n < 1 || t.n > p.Max-r.p.marked(r.m.count, p) || store != nil && t.n != 1 {
@@ -202,7 +201,7 @@ func (r *restorer) token(t *heldToken) error {
 	return nil
 }
 
-// value is the payload of a token, which must have the kind that was saved.
+// value returns the payload of a token and checks that it has the saved key and generation.
 func (r *restorer) value(p *PlaceInfo, t *heldToken) (any, error) {
 	v := t.value
 	if t.raw != nil {
@@ -216,13 +215,14 @@ func (r *restorer) value(p *PlaceInfo, t *heldToken) (any, error) {
 	}
 	kind, problem := p.col.kindOf(v, r.s.gen)
 	if problem != "" || kind != t.slot {
-		return nil, damaged("a token at place %q was %s and is %s %s", p.Name, p.SlotName(t.slot), p.SlotName(kind), problem)
+		return nil, damaged("a token at place %q was saved as %s and decodes as %s %s",
+			p.Name, p.SlotName(t.slot), p.SlotName(kind), problem)
 	}
 	return v, nil
 }
 
-// clocks starts the clocks that ran: exactly those of the timed transitions
-// that the marking enables, while at-once transitions have all fired.
+// clocks restarts the saved clocks. They must be exactly those of the timed transitions that the
+// marking enables, and no at-once transition may be enabled.
 func (r *restorer) clocks() error {
 	m, byName := r.m, make(map[string]int32, len(r.s.clocks))
 	for i := range r.p.transitions {
@@ -244,7 +244,7 @@ func (r *restorer) clocks() error {
 	return nil
 }
 
-// work notes the tasks that were at work.
+// work marks the saved tasks as working.
 func (r *restorer) work() error {
 	for _, name := range r.s.Working {
 		found := false

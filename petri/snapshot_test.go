@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestSnapshot stops random runs somewhere, encodes and restores them, and goes
-// on with both: same events, outputs and marking.
+// TestSnapshot stops random runs at some point, encodes and restores them, and continues both.
+// Events, outputs and marking must be the same.
 func TestSnapshot(t *testing.T) {
 	restored, tokens, clocks := 0, 0, 0
 	for seed := range 1500 {
@@ -43,7 +43,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// reborn is a machine made of what another one was saved to.
+// reborn restores a machine from an encoded snapshot of another.
 func reborn(t *testing.T, p *Program, m *Machine) (*Snapshot, *Machine) {
 	t.Helper()
 	s, err := m.Snapshot()
@@ -72,7 +72,7 @@ func reborn(t *testing.T, p *Program, m *Machine) (*Snapshot, *Machine) {
 	return s, again
 }
 
-// steps plays n random injections and returns what came of them.
+// steps plays n random injections and returns what came out.
 func steps(m *Machine, g *drawing, d draw, n int) string {
 	var log strings.Builder
 	f := faults(func() {
@@ -92,7 +92,7 @@ func steps(m *Machine, g *drawing, d draw, n int) string {
 	return log.String() + fmt.Sprintln(f, m.Marking(nil))
 }
 
-// at5 is a machine of tick in mid-wait, with a word said.
+// at5 is a machine of tick in the middle of a wait.
 func at5(t *testing.T) (*Program, *Machine) {
 	w := play(t, tick())
 	w.inject(5*ms, pText.Token("x"))
@@ -170,7 +170,7 @@ func TestSnapshotRefused(t *testing.T) {
 	}
 }
 
-// TestRestoreDamaged restores snapshots that say what cannot be.
+// TestRestoreDamaged restores snapshots of impossible states.
 func TestRestoreDamaged(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -179,8 +179,8 @@ func TestRestoreDamaged(t *testing.T) {
 	}{
 		{"time", func(s *Snapshot) { s.At = -1 }, "time -1ns, event 3"},
 		{"number", func(s *Snapshot) { s.Seq = 0 }, "time 5ms, event 0"},
-		{"place", func(s *Snapshot) { s.tokens[0].place = "nowhere" }, `no tokens can lie at place "nowhere"`},
-		{"output", func(s *Snapshot) { s.tokens[0].place = "out" }, `no tokens can lie at place "out"`},
+		{"place", func(s *Snapshot) { s.tokens[0].place = "nowhere" }, `place "nowhere" never holds tokens`},
+		{"output", func(s *Snapshot) { s.tokens[0].place = "out" }, `place "out" never holds tokens`},
 		{"slot", func(s *Snapshot) { s.tokens[0].slot = 1 }, `1 tokens at slot 1 of place "a" do not fit`},
 		{"count", func(s *Snapshot) { s.tokens[0].n = MaxTokens + 1 }, `65537 tokens at slot 0 of place "a" do not fit`},
 		{"nothing", func(s *Snapshot) { s.tokens[0].n = 0 }, `0 tokens at slot 0 of place "a" do not fit`},
@@ -228,7 +228,7 @@ func TestSnapshotKinds(t *testing.T) {
 	s.tokens[0].slot = 1
 	_, err = w.p.Restore(s)
 	same(t, "another age", fmt.Sprint(err), `petri: restore net "n": the snapshot is damaged: `+
-		`a token at place "kept" was kept[stale] and is kept[fresh] `)
+		`a token at place "kept" was saved as kept[stale] and decodes as kept[fresh] `)
 	hidden := Place[secret]("card")
 	w = play(t, &Net{Name: "n", Env: env(hidden), Sinks: []AnyPlace{hidden}})
 	w.inject(0, hidden.Token("4111"))
@@ -241,8 +241,8 @@ func TestSnapshotKinds(t *testing.T) {
 		"petri: encode snapshot of net n: place card: petri.secret is Secret and must not be stored")
 }
 
-// TestSnapshotWorking holds that tasks at work are known after a restore, also
-// those that were cancelled and have not ended.
+// TestSnapshotWorking checks that tasks at work are known after a restore, including cancelled ones
+// that have not ended.
 func TestSnapshotWorking(t *testing.T) {
 	const draining = Place[Unit]("draining")
 	n := worker(func(n *Net) {
@@ -268,7 +268,7 @@ func TestSnapshotWorking(t *testing.T) {
 	same(t, "none", len(w.m.Working()), 0)
 }
 
-// FuzzSnapshot decodes and restores what may be no snapshot.
+// FuzzSnapshot decodes and restores arbitrary bytes.
 func FuzzSnapshot(f *testing.F) {
 	data, err := os.ReadFile("testdata/snapshot.golden")
 	if err != nil {

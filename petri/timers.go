@@ -2,12 +2,11 @@ package petri
 
 import "time"
 
-// timers is the set of running clocks: a binary heap of transitions by due
-// time, then declaration order, with the position of each so that a clock can
-// be stopped. The earliest costs nothing to see, however many there are.
+// timers is the set of running clocks: a binary heap ordered by due time, then by declaration. pos
+// finds a clock in the heap, so that it can be stopped. next takes constant time.
 type timers struct {
 	heap []timer
-	pos  []int32 // by clock: index in heap + 1; 0 when stopped
+	pos  []int32 // by clock: 1 + its index in heap; 0 if stopped
 }
 
 // timer is a running clock.

@@ -7,60 +7,61 @@ import (
 
 // Transition is a plain value; Compile checks it.
 //
-// A firing is atomic: it consumes In, empties Reset, runs Action, and produces
-// Out. Read arcs only look. Inhibit arcs forbid.
+// A firing is atomic: it consumes the tokens of In, empties the places of Reset, runs Action and
+// produces the tokens of Out. Tokens of Read must be present and stay. Tokens of Inhibit must be
+// absent.
 type Transition struct {
-	Name    string // a verb phrase: drop_stale_chunk
+	Name    string // unique verb phrase: drop_stale_chunk
 	In      Arcs   // consumed
 	Read    Arcs   // needed, not consumed
-	Inhibit Arcs   // disable while the tokens are there
-	Reset   Arcs   // emptied; may be empty already
-	Guard   Guard  // over keys only; nil allows all
+	Inhibit Arcs   // must be absent
+	Reset   Arcs   // emptied, even if empty already
+	Guard   Guard  // decides by keys; nil allows every combination
 	Out     Split  // produced: And, Xor or Free
 
-	// When is the firing interval. The zero value is at once.
+	// When is the time from enabling to firing. The zero value fires at once.
 	When Interval
-	// Priority orders transitions that are enabled at once: the larger first,
-	// then the one declared first. Timed transitions have none.
+	// Priority orders the transitions that are enabled at once: the larger fires first, and among
+	// equals the one declared first. Timed transitions must not set it.
 	Priority int
-	// Bump makes every fresh token of the net stale and begins the next
-	// generation, after consume and reset, before Action.
+	// Bump makes every fresh token of the net stale and begins the next generation. It happens
+	// after In and Reset and before Action.
 	Bump bool
-	// Action computes payloads: it Gets what was consumed or read and Puts
-	// what is produced. nil passes tokens on. It cannot decide anything,
-	// except in a transition whose Out is Free.
+	// Action computes payloads: it gets the tokens consumed or read and puts the tokens produced.
+	// nil passes tokens on. An action decides nothing, except the branch of a Free output.
 	Action func(*Firing)
 }
 
-// Guard decides, from keys alone, whether a combination of tokens may be
-// consumed. Compile tabulates it, so it must be a pure function.
+// Guard reports whether a transition may consume a combination of tokens, given their keys. Compile
+// tabulates it, so it must be a pure function.
 type Guard func(*Keys) bool
 
-// Forever is the latest firing time of a transition that may wait for ever.
+// Forever is the largest net time: the Latest of an Interval without an upper bound, and the Wake
+// of a machine without a running timer.
 const Forever = time.Duration(math.MaxInt64)
 
-// Interval is a closed firing interval in net time, counted from the instant
-// the transition became enabled. The zero value is at once.
+// Interval is a closed interval of net time, measured from the instant at which the transition
+// became enabled. The zero value fires at once.
 type Interval struct{ Earliest, Latest time.Duration }
 
-// After fires exactly d after the transition became enabled.
+// After returns the interval of a transition that fires exactly d after it became enabled.
 func After(d time.Duration) Interval { return Interval{d, d} }
 
-// Between fires between a and b after the transition became enabled. Nets that
-// run wait for points; proper intervals belong to environment automata.
+// Between returns the interval from a to b after the transition became enabled. Only automata of
+// the environment wait for such an interval; a machine runs single instants.
 func Between(a, b time.Duration) Interval { return Interval{a, b} }
 
-// Anytime fires at any time or never. For environment automata.
+// Anytime returns the interval of a transition that fires at any time or never. It is for automata
+// of the environment.
 func Anytime() Interval { return Interval{0, Forever} }
 
 // AtOnce reports whether the interval is [0,0].
 func (i Interval) AtOnce() bool { return i.Latest == 0 }
 
-// Point reports whether the interval is a single instant, so that a machine
-// can run it.
+// Point reports whether the interval is a single instant, so that a machine can run it.
 func (i Interval) Point() bool { return i.Earliest == i.Latest }
 
-// String is "at once", "after 300ms", "[1s,2s]" or "[0s,inf)".
+// String returns "at once", "after 300ms", "[1s,2s]" or "[0s,inf)".
 func (i Interval) String() string {
 	switch {
 	case i.AtOnce():
@@ -74,8 +75,8 @@ func (i Interval) String() string {
 	}
 }
 
-// Split says what a firing produces: one branch of And, or one of several
-// branches of Xor or Free. The zero value produces nothing.
+// Split says what a firing produces: the arcs of And, or one of the branches of Xor or Free. The
+// zero value produces nothing.
 type Split struct {
 	branches []Arcs
 	choose   func(*Keys) int
@@ -86,10 +87,10 @@ type Split struct {
 // And produces tokens on every arc.
 func And(arcs ...AnyArc) Split { return Split{branches: []Arcs{arcs}} }
 
-// Xor produces tokens on exactly one of the branches, chosen by keys: see By.
+// Xor produces tokens on exactly one of the branches. Keys choose the branch: see Split.By.
 func Xor(branches ...Arcs) Split { return Split{branches: branches, xor: true} }
 
-// Arcs returns the arcs of the first branch: all there are of an And.
+// Arcs returns a copy of the arcs of the first branch. An And has only this branch.
 func (s Split) Arcs() Arcs {
 	if len(s.branches) == 0 {
 		return nil
@@ -97,11 +98,10 @@ func (s Split) Arcs() Arcs {
 	return append(Arcs(nil), s.branches[0]...)
 }
 
-// By sets the choice of an Xor: the index of the branch. It is tabulated by
-// Compile, so it must be a pure function of keys.
+// By sets the function that chooses the branch of an Xor and returns its index. Compile tabulates
+// it, so it must be a pure function.
 func (s Split) By(choose func(*Keys) int) Split { s.choose = choose; return s }
 
-// Free produces tokens on exactly one of the branches, chosen by the action
-// with Firing.Choose because the choice depends on a payload. A proof explores
-// every branch.
+// Free produces tokens on exactly one of the branches. The action chooses it with Firing.Choose,
+// because the choice depends on a payload. A proof explores every branch.
 func Free(branches ...Arcs) Split { return Split{branches: branches, free: true} }

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// wild draws nets that nobody would write: nil, misnamed, misnumbered, nested
-// in themselves. Compile must answer, and what it accepts must run until it
-// ends or faults.
+// wild draws nets that no author would write: with nil parts, wrong names and numbers, or nested in
+// themselves. Compile must return, and a net that it accepts must run until it ends or faults.
 type wild struct {
 	draw
 	nets []*Net
@@ -89,7 +88,7 @@ func (w *wild) arc() AnyArc {
 		a.keyBy = func(k *Keys) Key { return w.look(k) }
 	}
 	if from := w.place(); !isNil(from) && from.typ() == p.typ() && w.chance(40) {
-		a.from = from // as Passing does, which takes a place of the same colour
+		a.from = from // like Passing, which takes a place of the same colour
 	}
 	return a
 }
@@ -159,7 +158,7 @@ func (w *wild) transition(i int) Transition {
 	return t
 }
 
-// act is an action that may do what was not declared.
+// act is an action that may break its declaration.
 func (w *wild) act(f *Firing) {
 	if w.chance(30) {
 		f.Choose(w.draw(3))
@@ -226,7 +225,7 @@ func (w *wild) part(depth int) *Net {
 	return w.net(depth + 1)
 }
 
-// run compiles a wild net and plays it; it reports whether it was accepted.
+// run compiles and plays a wild net. It reports whether Compile accepted it.
 func (w *wild) run(t *testing.T) bool {
 	p, err := Compile(w.net(0))
 	if err != nil {
@@ -254,7 +253,7 @@ func (w *wild) run(t *testing.T) bool {
 	return true
 }
 
-// check holds a machine to what no net can break.
+// check checks what every machine must keep, whatever its net.
 func (w *wild) check(t *testing.T, m *Machine) {
 	for i := range m.prog.places {
 		p := &m.prog.places[i]
@@ -277,7 +276,7 @@ func (w *wild) check(t *testing.T, m *Machine) {
 	}
 }
 
-// TestWild compiles nets that nobody would write, and runs those accepted.
+// TestWild compiles wild nets and runs those that Compile accepts.
 func TestWild(t *testing.T) {
 	nets := 15_000
 	if testing.Short() {
@@ -296,7 +295,7 @@ func TestWild(t *testing.T) {
 	}
 }
 
-// FuzzCompile is TestWild with the choices made by the fuzzer.
+// FuzzCompile is TestWild with the choices of the fuzzer.
 func FuzzCompile(f *testing.F) {
 	f.Add([]byte("a net"))
 	f.Fuzz(func(t *testing.T, choices []byte) {

@@ -29,7 +29,7 @@ func play(t *testing.T, n *Net) *world {
 	return &world{T: t, p: p, m: p.Start()}
 }
 
-// inject injects a token and fails the test if it is refused.
+// inject injects tokens and fails the test if one is refused.
 func (w *world) inject(at time.Duration, toks ...Token) {
 	w.Helper()
 	for _, tok := range toks {
@@ -77,7 +77,7 @@ func (w *world) marking() string {
 	return strings.Join(list, " ")
 }
 
-// same fails the test unless got is what is wanted.
+// same fails the test if got differs from want.
 func same[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
@@ -85,7 +85,7 @@ func same[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
-// units are initial tokens without data.
+// units returns initial tokens without data.
 func units(places ...Place[Unit]) []Token {
 	var list []Token
 	for _, p := range places {
@@ -103,7 +103,7 @@ func env(places ...AnyPlace) []Env {
 	return list
 }
 
-// fault is the problem that fn panics with; "" if it returns.
+// fault returns the problem with which fn panics, or "" if it returns.
 func fault(fn func()) string {
 	if f := faults(fn); f != nil {
 		return f.Error()

@@ -17,7 +17,7 @@ espeak-ng|espeak-ng|making speech fixtures
 sox|sox|making speech fixtures
 z3|z3|proofs for every value of a parameter
 cvc5|cvc5|checking those proofs again
-node|nodejs|other people's clients, for tests of the doors they knock at
+node|nodejs|other people's clients, for tests of the endpoints that they call
 npm|npm|installing those
 LIST
 }

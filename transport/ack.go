@@ -1,12 +1,12 @@
 package transport
 
-// generationsKept is how many generations an AckCounter remembers: the current one and those whose last frames may
-// still be playing.
+// generationsKept is how many generations an AckCounter remembers: the current one and those whose
+// last frames may still be playing.
 const generationsKept = 4
 
-// AckCounter turns acknowledgements, which say how much of a generation was heard in all, into frames newly heard. It
-// never counts a frame twice and never more than were handed over. The zero value is ready. It is not safe for
-// concurrent use.
+// AckCounter turns acknowledgements into frames newly played. An acknowledgement says how much of a
+// generation was played in all. AckCounter never counts a frame twice and never counts more frames
+// than were sent. The zero value is ready. It is not safe for concurrent use.
 type AckCounter struct {
 	counts [generationsKept]generationCount // oldest first
 	n      int
@@ -19,15 +19,16 @@ type generationCount struct {
 
 // Acked is what one acknowledgement means.
 type Acked struct {
-	Played  int  // frames newly heard, 0 or more
-	Dropped int  // frames that the far end threw away for a clear: they may be handed over again
+	Played  int  // frames newly played, 0 or more
+	Dropped int  // frames that the far end dropped for a clear: they may be sent again
 	Stale   bool // of a generation before the current one
-	Unknown bool // of a generation of which nothing was handed over, or too long ago
-	Excess  bool // claims more than was handed over; the rest was not counted
+	Unknown bool // of a generation without sent frames, or of a forgotten one
+	Excess  bool // claims more than was sent; the rest was not counted
 }
 
-// Sent counts frames handed over. A generation higher than all before becomes the current one and the fifth oldest is
-// forgotten. Frames of a forgotten generation, and fewer than one frame, are not counted.
+// Sent counts frames sent to the far end. A generation higher than all before becomes the current
+// one and the fifth oldest is forgotten. Sent ignores frames of a forgotten generation, and counts
+// below one.
 func (c *AckCounter) Sent(generation uint64, frames int) {
 	if frames <= 0 {
 		return
@@ -47,8 +48,8 @@ func (c *AckCounter) Sent(generation uint64, frames int) {
 	c.n++
 }
 
-// Ack counts an acknowledgement: playedMS of generation were heard in all. With cleared the far end also dropped what
-// it had not played, and counts on from here.
+// Ack counts an acknowledgement: the far end has played playedMS of generation in all. With
+// cleared, the far end also dropped what it had not played, and counts on from here.
 func (c *AckCounter) Ack(generation uint64, playedMS int64, cleared bool) Acked {
 	g := c.find(generation)
 	if g == nil {
@@ -65,8 +66,8 @@ func (c *AckCounter) Ack(generation uint64, playedMS int64, cleared bool) Acked 
 	return a
 }
 
-// GiveUp counts everything handed over of generation as heard, because no acknowledgement came when it was due, and
-// returns the number of frames that were open.
+// GiveUp counts all sent frames of generation as played, because no acknowledgement came in time.
+// It returns the number of frames that were open.
 func (c *AckCounter) GiveUp(generation uint64) int {
 	g := c.find(generation)
 	if g == nil {
@@ -77,7 +78,7 @@ func (c *AckCounter) GiveUp(generation uint64) int {
 	return open
 }
 
-// Open is the number of frames of generation that were handed over and not heard yet.
+// Open returns the number of frames of generation that were sent and not yet played.
 func (c *AckCounter) Open(generation uint64) int {
 	if g := c.find(generation); g != nil {
 		return g.sent - g.played
@@ -85,7 +86,7 @@ func (c *AckCounter) Open(generation uint64) int {
 	return 0
 }
 
-// PlayedMS is how much of generation counts as heard; 0 if it is forgotten.
+// PlayedMS returns how much of generation counts as played; 0 if it is forgotten.
 func (c *AckCounter) PlayedMS(generation uint64) int64 {
 	if g := c.find(generation); g != nil {
 		return int64(g.played) * FrameMS

@@ -109,8 +109,8 @@ func TestAckCounterGivesUp(t *testing.T) {
 	}
 }
 
-// FuzzAckCounter reads steps of four bytes and holds the counter to its promise: what was heard and dropped is never
-// more than what was handed over, and nothing is negative.
+// FuzzAckCounter reads steps of four bytes and holds the counter to its promise: what was heard and
+// dropped is never more than what was handed over, and nothing is negative.
 func FuzzAckCounter(f *testing.F) {
 	f.Add([]byte{0, 1, 10, 0, 1, 1, 5, 0, 2, 1, 4, 1})
 	f.Add([]byte{0, 1, 1, 0, 0, 2, 1, 0, 0, 3, 1, 0, 0, 4, 1, 0, 0, 5, 1, 0, 1, 1, 9, 9})

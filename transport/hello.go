@@ -9,7 +9,7 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// Version is the version of the vocabulary, the `version` of hello and ready.
+// Version is the version of the vocabulary: the `version` of hello and ready.
 const Version = 1
 
 // Limits of the fields of a hello, in bytes.
@@ -24,61 +24,67 @@ const (
 	AddressLenMax      = 128
 )
 
-// Detection says who detects speech.
+// Detection says which side detects speech: the gateway, the model or the caller.
 type Detection string
 
 // The ways of detecting speech.
 const (
-	DetectionDefault Detection = ""       // the gateway's setting
-	DetectionManual  Detection = "manual" // the gateway's own detector decides
-	DetectionServer  Detection = "server" // the model's detection decides
-	DetectionPush    Detection = "push"   // the caller decides, with a button: EventTalk
+	DetectionDefault    Detection = ""       // the gateway's setting
+	DetectionGatewayVAD Detection = "manual" // the gateway's own VAD decides
+	DetectionModelVAD   Detection = "server" // the model's VAD decides
+	DetectionPush       Detection = "push"   // the caller decides, with a button: EventTalk
 )
 
-// Hello is what the far end asks for: the settings of a call.
+// Hello holds the settings that the far end asks for.
 type Hello struct {
 	Version      int
-	InputRateHz  int       // of the audio it will send
-	OutputRateHz int       // of the audio it wants to get
-	Language     string    // BCP 47, "" leaves it to the gateway
-	Instructions string    // the name of configured instructions, "" for the default ones
+	InputRateHz  int       // of the audio that the far end will send
+	OutputRateHz int       // of the audio that the far end wants to receive
+	Language     string    // BCP 47; "" leaves it to the gateway
+	Instructions string    // the name of configured instructions; "" means the default ones
 	Detection    Detection // "" leaves it to the gateway
-	HalfDuplex   bool      // the caller is not listened to while the reply is playing
-	ShowNet      bool      // wants to see the net of the call move
+	HalfDuplex   bool      // the gateway ignores caller audio while the reply plays
+	ShowNet      bool      // the far end wants to see the net of the call move
 	Client       string    // a label for logs
+	Session      Session   // what a client asks of the model itself
 
-	// Params is what the far end says of the call: a customer's number, a campaign. It is data for the integrator's
-	// hooks, and may hold what must not be logged.
+	Resume Resume // how the far end goes on with a call whose connection broke
+
+	// Params is what the far end says about the call: a customer's number, a campaign. It is data
+	// for the integrator's hooks. It may hold values that must not be logged.
 	Params map[string]string
-	// Token says who may make this call. It is never logged and never sent on.
+	// Token authorizes the call. It is never logged and never sent on.
 	Token string
 
-	// What the door knows, never the far end's own words:
-	Door     string // "ws", "webrtc", "twilio", ...
-	Remote   string // the far end's network address, without a port
-	From, To string // telephone numbers or the like; from a carrier, as it says
+	// The endpoint sets the fields from here on; the far end cannot.
+	Endpoint string // "ws", "webrtc", "twilio", ...
+	Messages bool   // the protocol has a form for MessageMessage
+	Remote   string // the far end's network address, without port
+	From, To string // telephone numbers or similar, as the carrier reports them
 }
 
-// Offer is what a gateway has. Its zero value takes every hello that asks for nothing by name.
+// Offer says what a gateway offers. Its zero value accepts every hello that asks for nothing by
+// name.
 type Offer struct {
-	Instructions []string    // names a hello may ask for; none by default
-	Detections   []Detection // ways a hello may ask for; nil means all
+	Instructions []string    // names a hello may ask for; nil means none
+	Detections   []Detection // detections a hello may ask for; nil means all
 }
 
-// FieldError says which field of an event cannot be taken, its value, and what would be right.
+// FieldError says which field of an event is refused, its value, and which values are allowed.
 type FieldError struct {
 	Event string // type of the event on the wire
 	Field string
-	Value string // what it is and how long, not what it says
+	Value string // a number, or the type and length of a text, never the text
 	Want  string
 }
 
-// Error is a sentence for the people who wrote the client.
+// Error returns a sentence for the developer of the client.
 func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s: %s is %s; it must be %s", e.Event, e.Field, e.Value, e.Want)
 }
 
-// Check returns a [*FieldError] for the first setting that the gateway does not have, in the order of the fields.
+// Check returns a [*FieldError] for the first setting that the gateway does not offer, in the order
+// of the fields.
 func (h Hello) Check(o Offer) error {
 	if h.Version != Version {
 		return helloError("version", h.Version, "1")
@@ -104,6 +110,9 @@ func (h Hello) Check(o Offer) error {
 	if len(h.Token) > TokenLenMax { // its value is a secret
 		return helloError("token", fmt.Sprintf("%d bytes long", len(h.Token)), "at most 8192 bytes long")
 	}
+	if err := h.Session.Check(); err != nil {
+		return err
+	}
 	return checkParams(h.Params)
 }
 
@@ -127,7 +136,7 @@ const rateWant = "a rate of 8000 to 48000 (Hz)"
 
 func checkDetection(d Detection, offered []Detection) error {
 	if offered == nil {
-		offered = []Detection{DetectionManual, DetectionServer, DetectionPush}
+		offered = []Detection{DetectionGatewayVAD, DetectionModelVAD, DetectionPush}
 	}
 	if d == DetectionDefault || slices.Contains(offered, d) {
 		return nil
@@ -143,7 +152,8 @@ func helloError(field string, value any, want string) *FieldError {
 	return &FieldError{Event: "hello", Field: field, Value: fmt.Sprint(value), Want: want}
 }
 
-// languageTag reports whether s looks like a BCP 47 tag: subtags of 1-8 letters and digits, joined by hyphens.
+// languageTag reports whether s looks like a BCP 47 tag: subtags of 1-8 letters and digits, joined
+// by hyphens.
 func languageTag(s string) bool {
 	if s == "" {
 		return true
@@ -163,10 +173,12 @@ func notAlphanumeric(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// size describes a value that callers chose. A refusal is logged, so it quotes none.
+// size describes a value that the caller chose. Refusals are logged, so it does not quote the
+// value.
 func size(s string) string { return fmt.Sprintf("a string of %d bytes", len(s)) }
 
-// quote quotes a name of the gateway's own for a message and cuts it: the reason of a close may not be long.
+// quote quotes one of the gateway's own names for a message. It cuts the name, because the reason
+// of a close frame must be short.
 func quote(s string) string {
 	const most = 40
 	if len(s) > most {
@@ -175,7 +187,7 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// nameList says which names would be right.
+// nameList lists the allowed names.
 func nameList(names []string) string {
 	if len(names) == 0 {
 		return "absent: this server has none"

@@ -7,7 +7,7 @@ import (
 )
 
 func TestHelloCheck(t *testing.T) {
-	offer := Offer{Instructions: []string{"sales", "support"}, Detections: []Detection{DetectionManual}}
+	offer := Offer{Instructions: []string{"sales", "support"}, Detections: []Detection{DetectionGatewayVAD}}
 	tests := []struct {
 		name         string
 		change       func(*Hello)
@@ -16,7 +16,7 @@ func TestHelloCheck(t *testing.T) {
 	}{
 		{"plain", func(h *Hello) {}, "", "", ""},
 		{"everything", func(h *Hello) {
-			h.Language, h.Instructions, h.Detection, h.Client = "de-CH-1996", "sales", DetectionManual, "test 1.0 (é)"
+			h.Language, h.Instructions, h.Detection, h.Client = "de-CH-1996", "sales", DetectionGatewayVAD, "test 1.0 (é)"
 		}, "", "", ""},
 		{"44.1 kHz", func(h *Hello) { h.InputRateHz, h.OutputRateHz = 44100, 11025 }, "", "", ""},
 		{"version", func(h *Hello) { h.Version = 2 }, "version", "2", "1"},
@@ -30,7 +30,7 @@ func TestHelloCheck(t *testing.T) {
 		{"instructions", func(h *Hello) { h.Instructions = "piracy" },
 			"instructions", "a string of 6 bytes", `"sales", "support"`},
 		{"detection unknown", func(h *Hello) { h.Detection = "psychic" }, "detection", "a string of 7 bytes", `"manual"`},
-		{"detection not offered", func(h *Hello) { h.Detection = DetectionServer },
+		{"detection not offered", func(h *Hello) { h.Detection = DetectionModelVAD },
 			"detection", "a string of 6 bytes", `"manual"`},
 		{"client too long", func(h *Hello) { h.Client = strings.Repeat("x", 65) }, "client", "", "64 bytes"},
 		{"client with a line break", func(h *Hello) { h.Client = "a\nb" }, "client", "a string of 3 bytes", "control"},
@@ -60,7 +60,7 @@ func TestHelloCheck(t *testing.T) {
 }
 
 func TestHelloCheckWithoutOffer(t *testing.T) {
-	h := Hello{Version: 1, InputRateHz: 8000, OutputRateHz: 8000, Detection: DetectionServer}
+	h := Hello{Version: 1, InputRateHz: 8000, OutputRateHz: 8000, Detection: DetectionModelVAD}
 	if err := h.Check(Offer{}); err != nil {
 		t.Errorf("both detections are offered by default: %v", err)
 	}

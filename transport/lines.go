@@ -8,50 +8,73 @@ import (
 	"time"
 )
 
-// Lines are a gateway's lines, as a door sees them. A door is given Lines and takes calls with them;
-// (*voicegw.Gateway).Lines returns those of a gateway, behind its guard. Safe for concurrent use.
+// Lines are a gateway's lines, as an endpoint sees them. An endpoint takes its calls with them.
+// (*voicegw.Gateway).Lines returns the lines of a gateway, behind its admission guard. Safe for
+// concurrent use.
 type Lines interface {
-	// Take begins a handshake, before it costs anything, or says with a *Refused why no call can be taken now: all lines
-	// are in use, or the gateway goes away. A handshake holds no line until Check accepts its hello. Handshakes are
-	// bounded, per address and in all; one too many gives up the oldest. Release must follow.
+	// Take begins a handshake, before it costs anything. It returns a *Refused when no call can be
+	// taken now: all lines are in use, or the gateway is going away. A handshake holds no line
+	// until Check accepts its hello. The number of handshakes is bounded, per address and in all;
+	// one too many ends the oldest. Release must follow.
 	Take(h Handshake) (Line, error)
 }
 
-// Handshake is what a door knows of a call that begins. The zero value is a stranger of no address.
+// Handshake is what an endpoint knows about a call that begins. The zero value is an unproven
+// handshake without an address.
 type Handshake struct {
-	// Remote is the network address of the far end, without port; handshakes without one count as one address.
+	// Remote is the network address of the far end, without port. Handshakes without an address
+	// count as one address.
 	Remote string
-	// Proven says that the request itself showed who sends it, by a signature or a password that the door checked. Such
-	// a handshake takes its line at once and is never given up for another one.
+	// Proven says that the endpoint verified the sender of the request, by a signature or a
+	// password. Such a handshake takes its line at once and never ends in favour of another one.
 	Proven bool
-	// GiveUp, if not nil, is called when the handshake is to end before its call begins, because the gateway goes away
-	// or a newer handshake takes its place; cause is a *Refused. It may be called by any goroutine, more than once, and
-	// must not block. A context.CancelCauseFunc is one.
+	// GiveUp, if not nil, is called when the handshake must end before its call begins: the gateway
+	// is going away, or a newer handshake takes its place. cause is a *Refused. Any goroutine may
+	// call it, more than once; it must not block. A context.CancelCauseFunc fits.
 	GiveUp func(cause error)
 }
 
 // Line is one call, from its handshake to its end.
 type Line interface {
-	// Check says whether a call with this hello is taken: nil, a *Refused or a *FieldError. From then on it holds one of
-	// the gateway's lines. A door that can still say no on its own wire, with a status or a message, asks before it
-	// accepts; Call asks for every other one. A single use token is used up by the first Check that returns nil.
+	// Check decides whether the gateway takes a call with this hello. It returns nil, a *Refused or
+	// a *FieldError. After nil the call holds one of the gateway's lines. An endpoint that can
+	// still refuse in its own protocol, with a status or a message, calls Check before it accepts;
+	// Call does it for the others. The first Check that returns nil uses up a single-use token.
 	Check(ctx context.Context, h *Hello) error
-	// Call runs the call until it ends, and closes the peer. It returns nil for an ordinary end. It is called at most
-	// once. When ctx is done the call ends as going away.
+	// Call runs the call until it ends, and closes the peer. It returns nil for an ordinary end. It
+	// must be called at most once. When ctx is done the call ends as going away.
 	Call(ctx context.Context, p Peer) error
 	// Release gives back the line, or the place of the handshake. It may be called more than once.
 	Release()
 }
 
-// Refused says why a call is not taken: ReasonBusy, ReasonGoingAway, ReasonLimit, ReasonUnauthorized, ReasonBadHello.
+// admitter is a Line that can admit a caller before the settings of the call are known.
+type admitter interface {
+	Admit(ctx context.Context, h *Hello) (until time.Time, err error)
+}
+
+// Admit verifies the token of a hello for a handshake whose other settings follow later, as in
+// protocols whose clients configure the call over a connection that must be answered first. It
+// counts the caller against its limits, and takes the token out of the hello. until is the end of
+// the token's life, zero for none. Check must follow with the same hello; if it does not, Release
+// gives the token back. A line without a guard admits everybody. The error is a *Refused.
+func Admit(ctx context.Context, l Line, h *Hello) (until time.Time, err error) {
+	if a, ok := l.(admitter); ok {
+		return a.Admit(ctx, h)
+	}
+	return time.Time{}, nil
+}
+
+// Refused says why a call is not taken: ReasonBusy, ReasonGoingAway, ReasonLimit,
+// ReasonUnauthorized or ReasonBadHello.
 type Refused struct {
 	Reason     Reason
-	Message    string        // for people; empty: the reason's own. It names no secret.
-	RetryAfter time.Duration // when to try again, 0: it makes no sense
+	Message    string        // for people; empty means the text of the reason. It contains no secret.
+	RetryAfter time.Duration // when to try again; 0 means that a retry is useless
 	Err        error         // the cause, for logs
 }
 
-// Error names the reason, the message and the cause.
+// Error returns the reason, the message and the cause.
 func (r *Refused) Error() string {
 	s := fmt.Sprintf("transport: call refused: %s (%s)", r.Text(), r.Reason)
 	if r.Err != nil {
@@ -63,7 +86,7 @@ func (r *Refused) Error() string {
 // Unwrap returns the cause.
 func (r *Refused) Unwrap() error { return r.Err }
 
-// Text is the message, or the reason's own.
+// Text returns the message, or the text of the reason if there is none.
 func (r *Refused) Text() string {
 	if r.Message != "" {
 		return r.Message
@@ -71,33 +94,40 @@ func (r *Refused) Text() string {
 	return r.Reason.Message()
 }
 
-// Status is the HTTP status that says so: 503 for busy and going away, 429 for a limit, 401 for unauthorized, 400 for
-// a hello that cannot be taken, else 500.
-func (r *Refused) Status() int {
-	switch r.Reason {
-	case ReasonBusy, ReasonGoingAway:
-		return 503
-	case ReasonLimit:
-		return 429
-	case ReasonUnauthorized:
-		return 401
-	case ReasonBadHello:
-		return 400
-	}
-	return 500
-}
+// Status returns the HTTP status of the reason.
+func (r *Refused) Status() int { return r.Reason.Status() }
 
-// GivenUp is why the handshake of this context, which is done, ends: the *Refused that is its cause, else that the
-// gateway goes away.
+// GivenUp returns the refusal of a handshake whose ctx is done: the cause of ctx if it is a
+// *Refused, otherwise going away.
 func GivenUp(ctx context.Context) *Ended {
 	refused := &Refused{Reason: ReasonGoingAway}
 	errors.As(context.Cause(ctx), &refused)
-	return &Ended{Reason: refused.Reason, Message: refused.Text(), Err: context.Cause(ctx)}
+	return End(refused.Reason, refused.Text(), context.Cause(ctx))
 }
 
-// Network is what counts as one network address: an IPv4 address, or the /64 of an IPv6 address,
-// because one machine has a whole one. remote is an address without port; what is none counts as it is
-// written.
+// Refusal returns how a handshake ends when Lines.Take, Line.Check or the reader of the hello
+// refused it with err. An internal error of the gateway becomes ReasonInternal; its text is not
+// sent.
+func Refusal(ctx context.Context, err error) *Ended {
+	var ended *Ended
+	var refused *Refused
+	var field *FieldError
+	switch {
+	case errors.As(err, &ended):
+		return ended
+	case errors.As(err, &refused):
+		return End(refused.Reason, refused.Text(), err)
+	case errors.As(err, &field):
+		return End(ReasonBadHello, field.Error(), err)
+	case errors.Is(err, context.Canceled), errors.Is(ctx.Err(), context.Canceled):
+		return GivenUp(ctx)
+	}
+	return End(ReasonInternal, "", err)
+}
+
+// Network returns what counts as one network address: an IPv4 address, or the /64 of an IPv6
+// address, because one machine has a whole /64. remote is an address without port; a string that is
+// not an address is returned unchanged.
 func Network(remote string) string {
 	ip, err := netip.ParseAddr(remote)
 	if err != nil {

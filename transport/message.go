@@ -9,25 +9,26 @@ type MessageKind uint8
 const (
 	MessageNone       MessageKind = iota
 	MessageSpeech                 // State start or stop
-	MessageTurn                   // State start, pause, resume or end; Generation; with end a TurnEnd and HeardMS
+	MessageTurn                   // State start, pause, resume or end; Generation; with end a TurnEnd, HeardMS and Usage
 	MessageTranscript             // Who, Text, Final, Generation
 	MessageClear                  // Generation
-	MessageMark                   // ID, Generation
+	MessageMark                   // ID, Generation, Usage
 	MessageNet                    // At, Fired, Marking
 	MessageNetGraph               // Text: the SVG
 	MessageToolCall               // ID, Name, Text: the arguments as JSON
 	MessageError                  // Code, Text: the message, Fatal
 	MessageBye                    // Reason, Code: its name, Text: the message
-	MessageToolCancel             // ID: the result is not wanted any more
+	MessageToolCancel             // ID: the gateway no longer wants the result
 	MessageHold                   // State start or stop: the call is on hold
-	MessageConsent                // State start: consent is asked for; stop: it was given
-	MessageProtected              // State start or stop: nothing the caller says or presses goes to the model
+	MessageConsent                // State start: the gateway asks for consent; stop: the caller gave it
+	MessageProtected              // State start or stop: no speech and no key of the caller goes to the model
 	MessageModel                  // State lost or back: the connection to the model; the call goes on
-	MessageTransfer               // Text: who takes the call over; a bye follows
-	MessageAudio                  // PCM; only received: a gateway sends audio by SendAudio
+	MessageTransfer               // Text: the target of the transfer; a bye follows
+	MessageMessage                // Name, Text: data as JSON, from the application; see CheckMessage
+	MessageAudio                  // PCM; only received: a gateway sends audio with SendAudio
 )
 
-// String is the `type` of the message on the wire, "audio" for binary frames.
+// String returns the `type` of the message on the wire, "audio" for binary frames.
 func (k MessageKind) String() string {
 	switch k {
 	case MessageSpeech:
@@ -62,16 +63,19 @@ func (k MessageKind) String() string {
 		return "model"
 	case MessageTransfer:
 		return "transfer"
+	case MessageMessage:
+		return "message"
 	case MessageAudio:
 		return "audio"
 	}
 	return "none"
 }
 
-// State is where speech, a turn or a mode of the call stands.
+// State is the state of speech, of a turn or of a mode of the call.
 type State string
 
-// The states of speech and of modes (start, stop), of a turn (start, pause, resume, end) and of the model (lost, back).
+// The states of speech and of modes (start, stop), of a turn (start, pause, resume, end) and of the
+// model (lost, back).
 const (
 	StateStart  State = "start"
 	StateStop   State = "stop"
@@ -93,17 +97,14 @@ const (
 	TurnCallOver    TurnEnd = "call_over"
 )
 
-// Who speaks in a transcript.
+// Who is the speaker in a transcript.
 type Who string
 
-// The two who speak.
+// The two speakers.
 const (
 	WhoCaller Who = "caller"
 	WhoModel  Who = "model"
 )
-
-// CodeNotYet is the code of the error that answers a reserved event.
-const CodeNotYet = "not_yet"
 
 // PlaceCount is a place of the net and how many tokens it holds.
 type PlaceCount struct {
@@ -111,8 +112,8 @@ type PlaceCount struct {
 	Count int
 }
 
-// Message is one thing for the far end. Which fields mean something depends on Kind; the others are ignored.
-// Whoever sends it keeps its memory: Send does not hold on to it.
+// Message is one message for the far end. Kind decides which fields have a meaning; the others are
+// ignored. The sender keeps the memory: Send does not hold on to it.
 type Message struct {
 	Kind       MessageKind
 	State      State
@@ -122,7 +123,8 @@ type Message struct {
 	Fatal      bool // a bye follows
 	Reason     Reason
 	Generation uint64
-	HeardMS    int64 // how much of the turn was acknowledged as played when it ended
+	HeardMS    int64 // how much of the turn the far end had acknowledged as played when the turn ended
+	Usage      Usage // of the turn; zero if the model has not reported it yet
 	ID         string
 	Name       string
 	Code       string
@@ -133,11 +135,15 @@ type Message struct {
 	PCM        []int16      // mono, at the output rate; reused by the next Recv
 }
 
+// Usage holds the tokens of one turn as the model counts them, thoughts among them. Prompt is what it
+// read, which includes the conversation before. A modality that the model does not report is 0.
+type Usage struct {
+	Prompt, Response, Thoughts, Total int32
+
+	Cached                      int32 // of Prompt: read from the model's cache
+	PromptText, PromptAudio     int32 // of Prompt
+	ResponseText, ResponseAudio int32 // of Response
+}
+
 // Reset clears m and keeps the memory of its slices for the next message.
 func (m *Message) Reset() { *m = Message{PCM: m.PCM[:0], Fired: m.Fired[:0], Marking: m.Marking[:0]} }
-
-// NotYet is the answer to a reserved event of this kind.
-func NotYet(kind EventKind) *Message {
-	return &Message{Kind: MessageError, Code: CodeNotYet,
-		Text: "This server does not take " + kind.String() + " events yet."}
-}

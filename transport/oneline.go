@@ -3,14 +3,15 @@ package transport
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// OneLine is text of somebody else's as one line that is safe to print: what a terminal would obey or
-// not show (control characters, line breaks, changes of direction) is a space, runs of spaces are one,
-// and what is no UTF-8 is "?". A line of more than most bytes, which are at least 3, is cut and ends
-// in "...".
+// OneLine returns foreign text as one line that is safe to print. A character that a terminal would
+// obey or not show (control characters, line breaks, changes of direction) becomes a space, a run
+// of spaces becomes one, and invalid UTF-8 becomes "?". A line of more than most bytes is cut and
+// ends in "..."; most is at least 3.
 func OneLine(text string, most int) string {
-	if len(text) > 8*most { // enough, whatever becomes of it
+	if len(text) > 8*most { // enough, whatever the characters become
 		text = text[:8*most]
 	}
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
@@ -20,4 +21,16 @@ func OneLine(text string, most int) string {
 		line = strings.ToValidUTF8(line[:most-len("...")], "") + "..."
 	}
 	return line
+}
+
+// Cut shortens foreign text to valid UTF-8 of at most lenMax bytes.
+func Cut(text string, lenMax int) string {
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) <= lenMax {
+		return text
+	}
+	for lenMax > 0 && !utf8.RuneStart(text[lenMax]) {
+		lenMax--
+	}
+	return text[:lenMax]
 }

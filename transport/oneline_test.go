@@ -24,6 +24,20 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		s    string
+		max  int
+		want string
+	}{
+		{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"aé", 2, "a"}, {"é", 1, ""}, {"a\xffb", 9, "a?b"},
+	} {
+		if got := Cut(tt.s, tt.max); got != tt.want {
+			t.Errorf("%q cut to %d is %q, want %q", tt.s, tt.max, got, tt.want)
+		}
+	}
+}
+
 // FuzzOneLine: no text is longer than asked for, or holds what a terminal would obey.
 func FuzzOneLine(f *testing.F) {
 	f.Add("\x1b]0;title\x07", 10)

@@ -1,14 +1,16 @@
 package transport_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestReadyIsCompleted keeps what the gateway said, and takes the rest from the hello and the door.
+// TestReadyIsCompleted keeps what the gateway said, and takes the rest from the hello and the
+// endpoint.
 func TestReadyIsCompleted(t *testing.T) {
-	asked := transport.Hello{InputRateHz: 16000, OutputRateHz: 48000, Detection: transport.DetectionServer}
+	asked := transport.Hello{InputRateHz: 16000, OutputRateHz: 48000, Detection: transport.DetectionModelVAD}
 	full := transport.Ready{InputRateHz: 8000, OutputRateHz: 24000, Detection: transport.DetectionPush, MessageBytesMax: 7}
 	for name, tt := range map[string]struct {
 		hello      transport.Hello
@@ -16,11 +18,11 @@ func TestReadyIsCompleted(t *testing.T) {
 	}{
 		"all is said": {asked, full, full},
 		"nothing is": {asked, transport.Ready{Call: "c"}, transport.Ready{Call: "c", InputRateHz: 16000, OutputRateHz: 48000,
-			Detection: transport.DetectionServer, MessageBytesMax: 9}},
+			Detection: transport.DetectionModelVAD, MessageBytesMax: 9}},
 		"nobody says who detects": {transport.Hello{}, transport.Ready{}, transport.Ready{
-			Detection: transport.DetectionManual, MessageBytesMax: 9}},
+			Detection: transport.DetectionGatewayVAD, MessageBytesMax: 9}},
 	} {
-		if tt.said.Complete(&tt.hello, 9); tt.said != tt.want {
+		if tt.said.Complete(&tt.hello, 9); !reflect.DeepEqual(tt.said, tt.want) {
 			t.Errorf("%s: %+v, want %+v", name, tt.said, tt.want)
 		}
 	}

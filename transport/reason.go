@@ -1,10 +1,10 @@
 package transport
 
-// Reason is why a call ended, or was refused. Its wire name is String, its WebSocket close code is Code. The zero value
-// is no reason at all.
+// Reason is why a call ended, or was refused. One table maps it to what each protocol sends: a
+// name, close codes, an HTTP status and a text. The zero value is no reason at all.
 type Reason uint8
 
-// The reasons a call may end with. docs/protocol.md says when each is given.
+// The reasons a call may end with. docs/protocol.md says when the gateway gives each one.
 const (
 	ReasonNone Reason = iota
 	ReasonCallerHungUp
@@ -26,110 +26,102 @@ const (
 	ReasonPeerStalled
 	ReasonIdleTimeout
 	ReasonMaxDuration
-	ReasonPeerLost // the connection broke without a word; never on the wire
+	ReasonPeerLost // the connection broke without a close; never on the wire
 	ReasonTransferred
 	ReasonCallerSilent
 	ReasonNoConsent
 	ReasonUnauthorized
 	ReasonLimit
 	ReasonRecordLost
+	ReasonSuperseded
+	ReasonNotResumable
 	reasonCount
 )
 
-// reasonInfo is one line of the table of reasons in docs/protocol.md.
+// reasonInfo is one row of the table of reasons in docs/protocol.md.
 type reasonInfo struct {
-	name    string
-	code    int
-	message string
+	name     string
+	code     int  // the close code of voicegw.v1
+	standard int  // the nearest close code of RFC 6455 section 7.4.1
+	status   int  // the HTTP status
+	failure  bool // an `error` event precedes the `bye`
+	message  string
 }
 
-// info returns the reason's line of the table. A switch instead of a map keeps the package without state.
+// info returns the row of the reason in the table.
 func (r Reason) info() reasonInfo {
-	switch r {
-	case ReasonCallerHungUp:
-		return reasonInfo{"caller_hung_up", 1000, "The caller hung up."}
-	case ReasonDone:
-		return reasonInfo{"done", 1000, "The call is over."}
-	case ReasonGoingAway:
-		return reasonInfo{"going_away", 1001, "The server is shutting down. Call again in a moment."}
-	case ReasonBadAudio:
-		return reasonInfo{"bad_audio", 1007, "The audio sent is not 16-bit PCM of at most one second a message."}
-	case ReasonBadJSON:
-		return reasonInfo{"bad_json", 1007, "An event sent is not valid."}
-	case ReasonMessageTooBig:
-		return reasonInfo{"message_too_big", 1009, "A message sent is longer than the server takes."}
-	case ReasonInternal:
-		return reasonInfo{"internal", 1011, "The server made a mistake. It is not your fault; call again."}
-	case ReasonRecordLost:
-		return reasonInfo{"record_lost", 1011, "The call had to end because it can no longer be recorded."}
-	case ReasonBusy:
-		return reasonInfo{"busy", 1013, "All lines are in use. Try again in a moment."}
-	case ReasonTransferred:
-		return reasonInfo{"transferred", 1000, "Somebody else takes the call."}
-	case ReasonCallerSilent:
-		return reasonInfo{"caller_silent", 1000, "Nothing was heard from the caller for too long."}
-	case ReasonNoConsent:
-		return reasonInfo{"no_consent", 1000, "The caller did not agree to be listened to."}
-	case ReasonLimit:
-		return reasonInfo{"limit", 1013, "You have as many calls as you may. Try again later."}
-	default:
-		return r.privateInfo()
+	const ok, failure = false, true
+	table := [reasonCount]reasonInfo{
+		ReasonNone:         {"", 1011, 1011, 500, ok, "The call ended for an unknown reason."},
+		ReasonCallerHungUp: {"caller_hung_up", 1000, 1000, 500, ok, "The caller hung up."},
+		ReasonDone:         {"done", 1000, 1000, 500, ok, "The call is over."},
+		ReasonGoingAway: {"going_away", 1001, 1001, 503, ok,
+			"The server is shutting down. Call again in a moment."},
+		ReasonBadAudio: {"bad_audio", 1007, 1007, 500, failure,
+			"The audio sent is not 16-bit PCM of at most one second a message."},
+		ReasonBadJSON: {"bad_json", 1007, 1007, 500, failure, "An event sent is not valid."},
+		ReasonMessageTooBig: {"message_too_big", 1009, 1009, 500, failure,
+			"A message sent is longer than the server takes."},
+		ReasonInternal: {"internal", 1011, 1011, 500, failure,
+			"The server made a mistake. It is not your fault; call again."},
+		ReasonBusy: {"busy", 1013, 1013, 503, failure, "All lines are in use. Try again in a moment."},
+		ReasonBadHello: {"bad_hello", 4000, 1007, 400, failure,
+			"The server does not have what the hello asks for."},
+		ReasonAudioBeforeReady: {"audio_before_ready", 4001, 1007, 500, failure,
+			"Audio was sent before the server was ready."},
+		ReasonSecondHello: {"second_hello", 4001, 1007, 500, failure, "A second hello was sent in one call."},
+		ReasonEventBeforeHello: {"event_before_hello", 4001, 1007, 500, failure,
+			"The first message of a call must be a hello."},
+		ReasonModelRefused: {"model_refused", 4002, 1011, 500, failure, "The model refused the call."},
+		ReasonModelTimeout: {"model_timeout", 4002, 1011, 500, failure, "The model did not answer in time."},
+		ReasonModelLost:    {"model_lost", 4002, 1011, 500, failure, "The connection to the model was lost."},
+		ReasonHelloTimeout: {"hello_timeout", 4003, 1008, 500, failure, "No hello came in time."},
+		ReasonPeerStalled: {"peer_stalled", 4004, 1008, 500, failure,
+			"Your side stopped taking what was sent to it."},
+		ReasonIdleTimeout: {"idle_timeout", 4005, 1008, 500, failure,
+			"Nothing was heard from your side for too long."},
+		ReasonMaxDuration: {"max_duration", 4006, 1000, 500, ok, "The call reached its longest duration."},
+		ReasonPeerLost:    {"peer_lost", 1006, 1006, 500, failure, "The connection was lost."},
+		ReasonTransferred: {"transferred", 1000, 1000, 500, ok, "Somebody else takes the call."},
+		ReasonCallerSilent: {"caller_silent", 1000, 1000, 500, ok,
+			"Nothing was heard from the caller for too long."},
+		ReasonNoConsent:    {"no_consent", 1000, 1000, 500, ok, "The caller did not agree to be listened to."},
+		ReasonUnauthorized: {"unauthorized", 4007, 1008, 401, failure, "You may not make this call."},
+		ReasonLimit: {"limit", 1013, 1013, 429, failure,
+			"You have as many calls as you may. Try again later."},
+		ReasonRecordLost: {"record_lost", 1011, 1011, 500, failure,
+			"The call had to end because it can no longer be recorded."},
+		ReasonSuperseded: {"superseded", 4008, 1008, 500, failure,
+			"The call goes on over another connection."},
+		ReasonNotResumable: {"not_resumable", 4009, 1008, 404, failure,
+			"There is no call to go on with. Begin a new one."},
 	}
+	if r >= reasonCount {
+		return table[ReasonNone]
+	}
+	return table[r]
 }
 
-// privateInfo is the half of the table with close codes of our own, 4000 and up.
-func (r Reason) privateInfo() reasonInfo {
-	switch r {
-	case ReasonBadHello:
-		return reasonInfo{"bad_hello", 4000, "The server does not have what the hello asks for."}
-	case ReasonAudioBeforeReady:
-		return reasonInfo{"audio_before_ready", 4001, "Audio was sent before the server was ready."}
-	case ReasonSecondHello:
-		return reasonInfo{"second_hello", 4001, "A second hello was sent in one call."}
-	case ReasonEventBeforeHello:
-		return reasonInfo{"event_before_hello", 4001, "The first message of a call must be a hello."}
-	case ReasonModelRefused:
-		return reasonInfo{"model_refused", 4002, "The model refused the call."}
-	case ReasonModelTimeout:
-		return reasonInfo{"model_timeout", 4002, "The model did not answer in time."}
-	case ReasonModelLost:
-		return reasonInfo{"model_lost", 4002, "The connection to the model was lost."}
-	case ReasonHelloTimeout:
-		return reasonInfo{"hello_timeout", 4003, "No hello came in time."}
-	case ReasonPeerStalled:
-		return reasonInfo{"peer_stalled", 4004, "Your side stopped taking what was sent to it."}
-	case ReasonIdleTimeout:
-		return reasonInfo{"idle_timeout", 4005, "Nothing was heard from your side for too long."}
-	case ReasonMaxDuration:
-		return reasonInfo{"max_duration", 4006, "The call reached its longest duration."}
-	case ReasonPeerLost:
-		return reasonInfo{"peer_lost", 1006, "The connection was lost."}
-	case ReasonUnauthorized:
-		return reasonInfo{"unauthorized", 4007, "You may not make this call."}
-	default:
-		return reasonInfo{"", 1011, "The call ended for an unknown reason."}
-	}
-}
-
-// String is the name on the wire (`caller_hung_up`), "" for an unknown reason.
+// String returns the name on the wire (`caller_hung_up`), "" for an unknown reason.
 func (r Reason) String() string { return r.info().name }
 
-// Code is the WebSocket close code, 1000-1013 or 4000-4007. [ReasonPeerLost] has 1006, which is never sent.
+// Code returns the close code of voicegw.v1, 1000-1013 or 4000-4007. [ReasonPeerLost] has 1006,
+// which is never sent.
 func (r Reason) Code() int { return r.info().code }
 
-// Message is a sentence for people, to be used where nothing more exact is known.
+// StandardCode returns the nearest close code of RFC 6455 section 7.4.1, for other protocols.
+func (r Reason) StandardCode() int { return r.info().standard }
+
+// Status returns the HTTP status of a request that is refused for this reason: 503 for busy and
+// going away, 429 for a limit, 401 for unauthorized, 400 for a bad hello, 500 for any other.
+func (r Reason) Status() int { return r.info().status }
+
+// Message returns a sentence for people, for use when nothing more exact is known.
 func (r Reason) Message() string { return r.info().message }
 
-// Failure reports whether the far end is told with an `error` event before the `bye`: true for everything that is not
-// an ordinary end (hang-up, done, transferred, going away, longest duration, silence, no consent).
-func (r Reason) Failure() bool {
-	switch r {
-	case ReasonNone, ReasonCallerHungUp, ReasonDone, ReasonGoingAway, ReasonMaxDuration, ReasonTransferred,
-		ReasonCallerSilent, ReasonNoConsent:
-		return false
-	}
-	return true
-}
+// Failure reports whether the far end gets an `error` event before the `bye`. It is false for the
+// ordinary ends: hang-up, done, transferred, going away, longest duration, silence, no consent.
+func (r Reason) Failure() bool { return r.info().failure }
 
 // ParseReason returns the reason with this name on the wire, and whether there is one.
 func ParseReason(name string) (Reason, bool) {

@@ -19,8 +19,14 @@ func TestReasonsAreComplete(t *testing.T) {
 		if got, ok := ParseReason(r.String()); !ok || got != r {
 			t.Errorf("ParseReason(%q) = %v, %v", r.String(), got, ok)
 		}
-		if c := r.Code(); (c < 1000 || c > 1013) && (c < 4000 || c > 4007) {
+		if c := r.Code(); (c < 1000 || c > 1013) && (c < 4000 || c > 4009) {
 			t.Errorf("%s: close code %d is outside the table", r, c)
+		}
+		if c := r.StandardCode(); c < 1000 || c > 1013 || r.Code() < 4000 && c != r.Code() && r != ReasonNone {
+			t.Errorf("%s: close code %d is not of RFC 6455, or not the one of voicegw.v1 there", r, c)
+		}
+		if s := r.Status(); s < 400 || s > 599 {
+			t.Errorf("%s: HTTP status %d refuses nothing", r, s)
 		}
 		if len(r.Message()) > 123 {
 			t.Errorf("%s: the message does not fit into a close frame", r)

@@ -10,7 +10,7 @@ import (
 // TestKindsHaveNames: each kind has the name it has on the wire, and no two have the same.
 func TestKindsHaveNames(t *testing.T) {
 	seen := map[string]bool{}
-	for k := EventAudio; k <= EventConsent; k++ {
+	for k := EventAudio; k <= EventBack; k++ {
 		if s := k.String(); s == "none" || seen[s] {
 			t.Errorf("event kind %d is %q", k, s)
 		} else {
@@ -30,10 +30,11 @@ func TestKindsHaveNames(t *testing.T) {
 	}
 }
 
-// TestResetKeepsMemoryOnly: nothing of the last event shows in the next one but the room for its samples.
+// TestResetKeepsMemoryOnly: nothing of the last event shows in the next one but the room for its
+// samples.
 func TestResetKeepsMemoryOnly(t *testing.T) {
 	ev := Event{Kind: EventAck, PCM: make([]int16, 3, 8), Generation: 1, PlayedMS: 2, Mark: "m", Cleared: true, On: true,
-		ID: "i", Text: "t", Failed: true}
+		ID: "i", Name: "n", Text: "t", Failed: true}
 	ev.Reset()
 	if cap(ev.PCM) != 8 || len(ev.PCM) != 0 {
 		t.Errorf("PCM has %d of %d", len(ev.PCM), cap(ev.PCM))
@@ -53,10 +54,6 @@ func TestResetKeepsMemoryOnly(t *testing.T) {
 }
 
 func TestWordsForPeople(t *testing.T) {
-	if m := NotYet(EventDTMF); m.Kind != MessageError || m.Code != CodeNotYet || m.Fatal ||
-		!strings.Contains(m.Text, "dtmf") {
-		t.Errorf("NotYet = %+v", m)
-	}
 	e := &Ended{Reason: ReasonModelLost, Message: "The model is gone.", Err: errors.New("reset")}
 	if s := e.Error(); !strings.Contains(s, "The model is gone.") || !strings.Contains(s, "model_lost") ||
 		!strings.Contains(s, "reset") {

@@ -8,74 +8,77 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/slice"
 )
 
-// moves are claims about the lamp: whether they hold, and whether they say
-// anything.
+// moves are claims about the lamp: whether they hold, and whether they say anything.
 var moves = []struct {
-	move        verify.Move
-	holds, says bool
+	move           claim.Move
+	holds, applied bool
 }{
-	{verify.Move{On: []string{"light"}, From: "off", Says: []string{"+told", "!darken"}, Then: "on && !off"}, true, true},
-	{verify.Move{On: []string{"darken"}, Then: "on"}, false, true},
-	{verify.Move{On: []string{"light"}, From: "on"}, false, true},
-	{verify.Move{On: []string{"light"}, Says: []string{"!+told"}}, false, true},
-	{verify.Move{Changed: "on", Says: []string{"+told"}}, false, true},
-	{verify.Move{When: "on", Keeps: []string{"off"}}, false, true},
-	{verify.Move{When: "on && off", Then: "nowhere"}, true, false},
-	{verify.Move{On: []string{"explode"}, Then: "nowhere"}, true, false},
+	{claim.Move{On: []string{"light"}, From: "off", Does: []string{"+told", "!darken"}, Then: "on && !off"}, true, true},
+	{claim.Move{On: []string{"darken"}, Then: "on"}, false, true},
+	{claim.Move{On: []string{"light"}, From: "on"}, false, true},
+	{claim.Move{On: []string{"light"}, Does: []string{"!+told"}}, false, true},
+	{claim.Move{Changed: "on", Does: []string{"+told"}}, false, true},
+	{claim.Move{When: "on", Keeps: []string{"off"}}, false, true},
+	{claim.Move{When: "on && off", Then: "nowhere"}, true, false},
+	{claim.Move{On: []string{"explode"}, Then: "nowhere"}, true, false},
 }
 
-// TestMovesAreChecked: the checker of certificates decides about claims about
-// moves by itself, and tells those that say nothing.
+// TestMovesAreChecked: the checker of certificates decides about claims about moves by itself, and
+// tells those that say nothing.
 func TestMovesAreChecked(t *testing.T) {
-	ctx, m := context.Background(), verify.NewModel(lampNet(t), verify.RunToCompletion)
-	g, err := verify.ExploreModel(ctx, m, verify.Options{})
+	ctx, m := context.Background(), netmodel.New(lampNet(t), netmodel.RunToCompletion)
+	g, err := explore.ExploreModel(ctx, m, explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range moves {
 		c.move.Name = "claim"
-		p := c.move.Property()
-		cert, err := g.Certify(p) // which does not look whether it holds
+		p := verify.EachMove(c.move)
+		cert, err := g.Certify(p.Claim) // which does not look whether it holds
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := verify.ReadCertificate(cert.Bytes())
+		read, err := check.ReadCertificate(cert.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		says, err := read.Says(ctx, m, p)
-		if holds := err == nil; holds != c.holds || err != nil && !errors.Is(err, verify.ErrCertificate) {
-			t.Errorf("%s: %v", p.Claim, err)
-		} else if holds && says[0] != c.says {
-			t.Errorf("%s says something: %v", p.Claim, says)
+		applied, err := read.Applied(ctx, m, p.Claim)
+		if holds := err == nil; holds != c.holds || err != nil && !errors.Is(err, check.ErrCertificate) {
+			t.Errorf("%s: %v", p.Claim.Text(), err)
+		} else if holds && applied[0] != c.applied {
+			t.Errorf("%s applied: %v", p.Claim.Text(), applied)
 		}
-		again, err := g.Confirm(ctx, p)
-		if holds := err == nil; holds != c.holds || holds && !slices.Equal(again, says) {
-			t.Errorf("confirmed, %s: %v, %v", p.Claim, again, err)
+		again, err := g.Confirm(ctx, p.Claim)
+		if holds := err == nil; holds != c.holds || holds && !slices.Equal(again, applied) {
+			t.Errorf("confirmed, %s: %v, %v", p.Claim.Text(), again, err)
 		}
-		if other := (verify.Move{Name: "claim", On: []string{"darken"}, Then: "off"}).Property(); read.Check(ctx, m,
-			other) == nil {
-			t.Errorf("a certificate of %q serves for %q", p.Claim, other.Claim)
+		if other := verify.EachMove((claim.Move{Name: "claim", On: []string{"darken"}, Then: "off"})); read.Check(ctx, m,
+			other.Claim) == nil {
+			t.Errorf("a certificate of %q serves for %q", p.Claim.Text(), other.Claim.Text())
 		}
 	}
 }
 
-// TestMovesOfSlices: a slice moves where the whole does not, so nothing is
-// certified of its moves.
+// TestMovesOfSlices: a slice moves where the whole does not, so nothing is certified of its moves.
 func TestMovesOfSlices(t *testing.T) {
 	n := composed(t)
-	m, err := verify.Part{Slice: verify.Slice{Name: "half", Places: []string{"on"}}}.Model(n)
+	m, err := verify.Part{Slice: slice.Slice{Name: "half", Places: []string{"on"}}}.Model(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := verify.ExploreModel(context.Background(), m, verify.Options{})
+	g, err := explore.ExploreModel(context.Background(), m, explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := (verify.Move{Name: "claim", Then: "on || !on"}).Property()
-	if _, err := g.Confirm(context.Background(), p); !errors.Is(err, verify.ErrCertificate) {
+	p := verify.EachMove((claim.Move{Name: "claim", Then: "on || !on"}))
+	if _, err := g.Confirm(context.Background(), p.Claim); !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("the moves of a slice are confirmed: %v", err)
 	}
 }

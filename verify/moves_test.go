@@ -8,6 +8,8 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // lampNet is lit at any time, tells so, and goes out after a second.
@@ -25,31 +27,30 @@ func lampNet(t *testing.T) *petri.Program {
 	return p
 }
 
-// TestMove: a claim about moves is proved, or refuted by a run that ends with the
-// move.
+// TestMove: a claim about moves is proved, or refuted by a run that ends with the move.
 func TestMove(t *testing.T) {
 	pass, err := verify.NewPass(lampNet(t), verify.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		move verify.Move
+		move claim.Move
 		ends string // the refuting run's last firing; "" if it is proved
 	}{
-		{verify.Move{On: []string{"light"}, From: "off", Says: []string{"+told", "!darken"}, Then: "on && !off"}, ""},
-		{verify.Move{On: []string{"darken"}, Then: "on"}, "darken"},
-		{verify.Move{On: []string{"light"}, From: "on"}, "light"},
-		{verify.Move{On: []string{"+told"}, Says: []string{"darken|light"}}, ""},
-		{verify.Move{On: []string{"+off"}, Says: []string{"+told"}}, "darken"},
-		{verify.Move{On: []string{"light"}, Says: []string{"!+told"}}, "light"},
-		{verify.Move{Changed: "on", Says: []string{"+told|darken"}}, ""},
-		{verify.Move{Changed: "on", Says: []string{"+told"}}, "darken"},
-		{verify.Move{When: "on", Keeps: []string{"off"}}, "darken"},
-		{verify.Move{When: "on && off", Then: "dark"}, ""},
-		{verify.Move{On: []string{"light"}, Then: "!nowhere && !can(nothing) && !nowhere[red]"}, ""},
+		{claim.Move{On: []string{"light"}, From: "off", Does: []string{"+told", "!darken"}, Then: "on && !off"}, ""},
+		{claim.Move{On: []string{"darken"}, Then: "on"}, "darken"},
+		{claim.Move{On: []string{"light"}, From: "on"}, "light"},
+		{claim.Move{On: []string{"+told"}, Does: []string{"darken|light"}}, ""},
+		{claim.Move{On: []string{"+off"}, Does: []string{"+told"}}, "darken"},
+		{claim.Move{On: []string{"light"}, Does: []string{"!+told"}}, "light"},
+		{claim.Move{Changed: "on", Does: []string{"+told|darken"}}, ""},
+		{claim.Move{Changed: "on", Does: []string{"+told"}}, "darken"},
+		{claim.Move{When: "on", Keeps: []string{"off"}}, "darken"},
+		{claim.Move{When: "on && off", Then: "dark"}, ""},
+		{claim.Move{On: []string{"light"}, Then: "!nowhere && !can(nothing) && !nowhere[red]"}, ""},
 	} {
 		c.move.Name = "claim"
-		v, err := c.move.Property().Check(context.Background(), pass)
+		v, err := verify.EachMove(c.move).Check(context.Background(), pass)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,14 +66,14 @@ func TestMove(t *testing.T) {
 
 // TestMoveStrict: a misspelt name is found, wherever it stands.
 func TestMoveStrict(t *testing.T) {
-	m := verify.NewModel(lampNet(t), verify.RunToCompletion)
-	good := verify.Move{On: []string{"light"}, When: "off",
-		Says: []string{"+told", "!darken|light"}, Keeps: []string{"on"}}
+	m := netmodel.New(lampNet(t), netmodel.RunToCompletion)
+	good := claim.Move{On: []string{"light"}, When: "off",
+		Does: []string{"+told", "!darken|light"}, Keeps: []string{"on"}}
 	if err := good.Strict(m); err != nil {
 		t.Error(err)
 	}
-	for name, bad := range map[string]verify.Move{
-		"lihgt": {On: []string{"lihgt"}}, "of": {When: "of"}, "tld": {Says: []string{"+tld"}},
+	for name, bad := range map[string]claim.Move{
+		"lihgt": {On: []string{"lihgt"}}, "of": {When: "of"}, "tld": {Does: []string{"+tld"}},
 		"onn": {Keeps: []string{"onn"}},
 		"chg": {Changed: "chg"}, "frm": {From: "frm"}, "thn": {Then: "can(thn)"},
 	} {
@@ -82,8 +83,8 @@ func TestMoveStrict(t *testing.T) {
 	}
 }
 
-// TestWaits: how long a timer waits is proved, or refuted by a run in which it
-// fires at another time.
+// TestWaits: how long a timer waits is proved, or refuted by a run in which it fires at another
+// time.
 func TestWaits(t *testing.T) {
 	pass, err := verify.NewPass(lampNet(t), verify.Config{})
 	if err != nil {

@@ -7,31 +7,34 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/slice"
+	"github.com/voicegw/voicegw/verify/structure"
 )
 
-// Part is a slice of a net and what is asked of it.
+// Part is a slice of a net and the properties to check on it.
 type Part struct {
-	Slice
-	// Props are asked of this slice alone.
+	slice.Slice
+	// Props are checked on this slice alone.
 	Props []*Property
-	// Given are properties that parts before this one prove, and on which this one
-	// rests; see Model.Given.
+	// Given are properties that earlier parts prove and that this part assumes; see claim.Given.
 	Given []*Property
 }
 
-// Models are the slices of a program, as they are explored for some parts and
-// for properties that are asked of every part. Certificates of the parts are
-// checked against them.
-func Models(prog *petri.Program, each []*Property, parts ...Part) ([]*Model, error) {
-	whole := NewModel(prog, RunToCompletion)
-	limits := limitsOf(whole)
-	var out []*Model
+// Models returns the slices of a program as they are explored. The slices depend on the properties
+// of the parts and on those checked on every part. Certificates of the parts are checked against
+// them.
+func Models(prog *petri.Program, each []*Property, parts ...Part) ([]*netmodel.Model, error) {
+	whole := netmodel.New(prog, netmodel.RunToCompletion)
+	limits := slice.LimitsOf(whole)
+	var out []*netmodel.Model
 	for _, p := range parts {
-		part, err := p.of(whole, limits, slices.Concat(p.Props, p.Given, each))
+		part, err := p.Cut(whole, limits, Claims(slices.Concat(p.Props, p.Given, each)...))
 		if err != nil {
 			return nil, err
 		}
-		m, err := NewModel(part, RunToCompletion).Given(p.Given...)
+		m, err := claim.Given(netmodel.New(part, netmodel.RunToCompletion), Claims(p.Given...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +44,7 @@ func Models(prog *petri.Program, each []*Property, parts ...Part) ([]*Model, err
 }
 
 // Model is the slice of one part; see Models.
-func (p Part) Model(prog *petri.Program, each ...*Property) (*Model, error) {
+func (p Part) Model(prog *petri.Program, each ...*Property) (*netmodel.Model, error) {
 	list, err := Models(prog, each, p)
 	if err != nil {
 		return nil, err
@@ -49,41 +52,31 @@ func (p Part) Model(prog *petri.Program, each ...*Property) (*Model, error) {
 	return list[0], nil
 }
 
-// PartsReport is what RunParts found.
+// PartsReport is the result of RunParts.
 type PartsReport struct {
-	Report // of the whole net: what was asked of every part, then what was asked of one
+	Report // of the whole net: the properties of every part, then those of one part
 	// Parts are the reports on the slices.
 	Parts []*Report
-	// Uncovered is what no part looks at; see the function.
+	// Uncovered is what no part covers; see slice.Uncovered.
 	Uncovered []string
-	// Crowded is what of that may exceed a capacity; see the function.
-	Crowded []string
-	// Unending is what may fire for ever at one instant, as far as the structure
-	// tells, without what Config.Ends names; see the function.
+	// MayOverflow lists the uncovered deliveries that may exceed a capacity; see slice.MayOverflow.
+	MayOverflow []string
+	// Unending lists the transitions that may fire for ever at one instant as far as the structure
+	// shows, without those that Config.Ends names; see structure.Unending.
 	Unending []string
 }
 
-// States is how many states all parts have together.
-func (r *PartsReport) States() int {
-	n := 0
-	for _, p := range r.Parts {
-		if p.Graph != nil {
-			n += p.Graph.States()
-		}
-	}
-	return n
-}
-
-// RunParts proves properties of a net slice by slice, in order. Those in each
-// are asked of every part; a Local one among them is proved of the net if it is
-// of every part and the parts leave nothing uncovered, for WithinCapacity nothing
-// crowded and nothing unending. A Local property that is
-// asked of one part alone is Unknown, and so is one that rests on a given
-// property which no part before proves. Config.Given and Config.Open are not
-// used: no machine replays what a slice does.
+// RunParts proves properties of a net slice by slice, in order.
+//
+// The properties in each are checked on every part. A Local property among them is proved for the
+// net if every part proves it and the parts leave nothing uncovered; for WithinCapacity, if they
+// also leave nothing that may overflow and nothing unending. A Local property that is checked on
+// one part alone is Unknown. So is a property that rests on a given property which no earlier part
+// proves. RunParts does not use Config.Given and Config.Open: no machine can replay a run of a
+// slice.
 func RunParts(ctx context.Context, prog *petri.Program, c Config, each []*Property, parts ...Part) (*PartsReport,
 	error) {
-	r := &PartsReport{Report: Report{Net: prog.Name(), Hash: NewModel(prog, c.Semantics).Hash()}}
+	r := &PartsReport{Report: Report{Net: prog.Name(), Hash: netmodel.New(prog, c.Semantics).Hash()}}
 	run := &partsRun{c: c, each: each, proved: map[*Property]bool{}}
 	models, err := Models(prog, each, parts...)
 	if err != nil {
@@ -91,17 +84,17 @@ func RunParts(ctx context.Context, prog *petri.Program, c Config, each []*Proper
 	}
 	var programs []*petri.Program
 	for i, p := range parts {
-		programs = append(programs, models[i].prog)
-		report, err := run.part(ctx, p, models[i].prog)
+		programs = append(programs, models[i].Program())
+		report, err := run.part(ctx, p, models[i].Program())
 		if err != nil {
 			return nil, err
 		}
 		r.Parts = append(r.Parts, report)
 	}
-	r.Uncovered, r.Crowded = Uncovered(prog, programs...), Crowded(prog, programs...)
-	r.Unending = slices.DeleteFunc(Unending(prog), func(name string) bool {
+	r.Uncovered, r.MayOverflow = slice.Uncovered(prog, programs...), slice.MayOverflow(prog, programs...)
+	r.Unending = slices.DeleteFunc(structure.Unending(prog), func(name string) bool {
 		within := func(subnet string) bool { return strings.HasPrefix(name, subnet+"/") }
-		return kept(c.Ends, name) || slices.ContainsFunc(c.Ends, within)
+		return netmodel.NamedBy(c.Ends, name) || slices.ContainsFunc(c.Ends, within)
 	})
 	for _, p := range each {
 		r.Results = append(r.Results, r.joint(p))
@@ -114,11 +107,11 @@ func RunParts(ctx context.Context, prog *petri.Program, c Config, each []*Proper
 	return r, nil
 }
 
-// partsRun is a RunParts under way.
+// partsRun is a RunParts in progress.
 type partsRun struct {
 	c      Config
 	each   []*Property
-	proved map[*Property]bool // of the whole
+	proved map[*Property]bool // for the whole net
 }
 
 func (run *partsRun) part(ctx context.Context, p Part, prog *petri.Program) (*Report, error) {
@@ -133,14 +126,14 @@ func (run *partsRun) part(ctx context.Context, p Part, prog *petri.Program) (*Re
 	}
 	for i := range r.Results {
 		v := &r.Results[i]
-		if v.Outcome == Proved && !v.Property.Local {
+		if v.Outcome == Proved && claim.ScopeOf(v.Property.Claim) != claim.Local {
 			run.proved[v.Property] = true
 		}
 	}
 	return r, nil
 }
 
-// doubt turns what a report proves into Unknown.
+// doubt turns the proofs in a report into Unknown.
 func (r *Report) doubt(cause Cause, format string, args ...any) {
 	r.Certificate = nil
 	for i := range r.Results {
@@ -152,7 +145,7 @@ func (r *Report) doubt(cause Cause, format string, args ...any) {
 	}
 }
 
-// joint is the verdict on a property that was asked of every part.
+// joint is the verdict on a property that was checked on every part.
 func (r *PartsReport) joint(prop *Property) Result {
 	out := Result{Property: prop, Verdict: Verdict{Outcome: Proved, Reason: fmt.Sprintf("by %d slices", len(r.Parts))}}
 	for _, part := range r.Parts {
@@ -161,31 +154,32 @@ func (r *PartsReport) joint(prop *Property) Result {
 		out.States += v.States
 		out.Method = v.Method
 		switch {
-		case v.Outcome == Proved && !prop.Local:
+		case v.Outcome == Proved && claim.ScopeOf(prop.Claim) != claim.Local:
 			return *v // one slice is enough
 		case v.Outcome != Proved && out.Outcome == Proved:
 			out.Outcome, out.Cause, out.Reason = Unknown, v.Cause, part.Net+": "+v.Reason
 		}
 	}
 	left := r.Uncovered
-	if prop.Bad == nil { // the claim is that nothing exceeds a capacity
-		left = r.Crowded
+	_, capacity := prop.Claim.(claim.Capacity)
+	if capacity {
+		left = r.MayOverflow
 	}
 	if out.Outcome == Proved && (len(r.Parts) == 0 || len(left) > 0) {
 		out.Outcome, out.Cause = Unknown, Unsupported
 		out.Reason = "no part looks at " + strings.Join(left, ", ")
 	}
-	if out.Outcome == Proved && prop.Bad == nil && len(r.Unending) > 0 {
+	if out.Outcome == Proved && capacity && len(r.Unending) > 0 {
 		out.Outcome, out.Cause = Unknown, Unsupported
 		out.Reason = "a chain of firings at one instant may be endless across slices: " + strings.Join(r.Unending, ", ")
 	}
 	return out
 }
 
-// alone is the verdict on a property that was asked of one part.
+// alone is the verdict on a property that was checked on one part.
 func (r *PartsReport) alone(prop *Property, part *Report) Result {
 	v := part.of(prop)
-	if prop.Local && v.Outcome == Proved {
+	if claim.ScopeOf(prop.Claim) == claim.Local && v.Outcome == Proved {
 		states := v.States
 		v.Verdict = unknown(v.Method, Unsupported,
 			"%s alone says nothing of the transitions it does not have; ask every part", part.Net)

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/slice"
 )
 
-// lamps is a net of a switch and n lamps that follow it, closed with a hand that
-// presses: the switch tells each lamp what to do, and so a lamp is lit only
-// while the switch is on.
+// lamps is a net of a switch and n lamps that follow it, closed with a hand that presses: the
+// switch tells each lamp what to do, and so a lamp is lit only while the switch is on.
 func lamps(t testing.TB, n int) *petri.Program {
 	t.Helper()
 	const press = unit("press")
@@ -45,11 +45,12 @@ func lamps(t testing.TB, n int) *petri.Program {
 }
 
 func lampPart(name string, props ...*Property) Part {
-	return Part{Slice: Slice{Name: name, Keep: []string{name}, Places: []string{name + "/lit"}}, Props: props}
+	return Part{Slice: slice.Slice{Name: name, Keep: []string{name}, Places: []string{name + "/lit"}}, Props: props}
 }
 
 func switchPart() Part {
-	return Part{Slice: Slice{Name: "switch", Keep: []string{"switch", "hand"}, Places: []string{"on", "off", "press"}}}
+	return Part{Slice: slice.Slice{Name: "switch", Keep: []string{"switch", "hand"},
+		Places: []string{"on", "off", "press"}}}
 }
 
 func TestRunParts(t *testing.T) {
@@ -70,7 +71,8 @@ func TestRunParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := r.Parts[i].Certificate
-		if c == nil || c.Check(context.Background(), m, append(part.Props, capacity)...) != nil || m.Hash() != c.Hash {
+		claims := Claims(append(part.Props, capacity)...)
+		if c == nil || c.Check(context.Background(), m, claims...) != nil || m.Hash() != c.Hash {
 			t.Errorf("part %s: no certificate that stands", part.Name)
 		}
 	}
@@ -78,7 +80,7 @@ func TestRunParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"room/switch/turn_on", "room/switch/turn_off", "hand/press"}
-	if v := r.Results[0]; v.Outcome != Proved || len(r.Crowded) > 0 {
+	if v := r.Results[0]; v.Outcome != Proved || len(r.MayOverflow) > 0 {
 		t.Errorf("without the switch, whose places are bounded by a flow: %s, %s", v.Outcome, v.Reason)
 	}
 	if !slices.Equal(r.Uncovered, want) {
@@ -105,12 +107,13 @@ func TestPartsDoubt(t *testing.T) {
 		want   Outcome
 		reason string
 	}{
-		{"both", Part{Slice: Slice{Name: "both", Places: []string{"on"}}, Props: []*Property{never}}, Proved, "none of"},
-		{"refuted", Part{Slice: Slice{Name: "blind"}, Props: []*Property{never}}, Unknown,
+		{"both", Part{Slice: slice.Slice{Name: "both", Places: []string{"on"}}, Props: []*Property{never}}, Proved,
+			"none of"},
+		{"refuted", Part{Slice: slice.Slice{Name: "blind"}, Props: []*Property{never}}, Unknown,
 			"in the slice closed/blind, which may do more than closed: reached"},
-		{"blamed", Part{Slice: Slice{Name: "blind"}, Props: []*Property{never}}, Unknown,
+		{"blamed", Part{Slice: slice.Slice{Name: "blind"}, Props: []*Property{never}}, Unknown,
 			"these may move: room/lamp1/light* (without room/lamp1/dark on)"},
-		{"given", Part{Slice: Slice{Name: "blind"}, Props: []*Property{never}, Given: []*Property{Never("lamp1/lit")}},
+		{"given", Part{Slice: slice.Slice{Name: "blind"}, Props: []*Property{never}, Given: []*Property{Never("lamp1/lit")}},
 			Unknown, "it rests on never lamp1/lit, which no part before proves"},
 		{"deadlock", lampPart("lamp1", DeadlockFree()), Unknown, "tells nothing of closed"},
 		{"reach", lampPart("lamp1", Reach("lamp1/lit")), Unknown, "tells nothing of closed"},
@@ -125,8 +128,8 @@ func TestPartsDoubt(t *testing.T) {
 		}
 	}
 	lemma := Never("lamp1/lit && !on || lamp2/dark && on")
-	blind := Part{Slice: Slice{Name: "blind"}, Props: []*Property{never}, Given: []*Property{lemma}}
-	both := Part{Slice: Slice{Name: "both"}, Props: []*Property{lemma}}
+	blind := Part{Slice: slice.Slice{Name: "blind"}, Props: []*Property{never}, Given: []*Property{lemma}}
+	both := Part{Slice: slice.Slice{Name: "both"}, Props: []*Property{lemma}}
 	r, err := RunParts(context.Background(), p, Config{Certify: true, Max: 1000}, nil, both, blind)
 	if err != nil {
 		t.Fatal(err)
@@ -138,14 +141,14 @@ func TestPartsDoubt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = r.Parts[1].Certificate.Check(context.Background(), m, never); err != nil {
+	if err = r.Parts[1].Certificate.Check(context.Background(), m, never.Claim); err != nil {
 		t.Error(err)
 	}
 	blind.Given = nil
 	if m, err = blind.Model(p); err != nil {
 		t.Fatal(err)
 	}
-	if r.Parts[1].Certificate.Check(context.Background(), m, never) == nil {
+	if r.Parts[1].Certificate.Check(context.Background(), m, never.Claim) == nil {
 		t.Error("the certificate stands without what it was given")
 	}
 	one.Keep = []string{"lamp9"}
@@ -157,7 +160,7 @@ func TestPartsDoubt(t *testing.T) {
 // TestSliceAsks: properties are refused what a slice does not have.
 func TestSliceAsks(t *testing.T) {
 	p := lamps(t, 2)
-	part, err := Slice{Name: "one", Places: []string{"lamp1/lit"}}.Of(p)
+	part, err := slice.Slice{Name: "one", Places: []string{"lamp1/lit"}}.Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +184,8 @@ func TestSliceAsks(t *testing.T) {
 	if part.Runnable() == nil || !part.Closed() {
 		t.Error("a slice that runs, or is not closed")
 	}
-	open, err := Slice{Name: "one", Places: []string{"lit"}}.Of(compile(t, &petri.Net{Name: "open", Init: tokens("dark"),
+	open, err := slice.Slice{Name: "one", Places: []string{"lit"}}.Of(compile(t, &petri.Net{
+		Name: "open", Init: tokens("dark"),
 		Env: []petri.Env{{Place: unit("press")}}, Sinks: []petri.AnyPlace{unit("lit")},
 		Transitions: []petri.Transition{{Name: "light", In: arcs("press", "dark"), Out: outs("lit")}}}))
 	if err != nil {

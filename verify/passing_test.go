@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/check"
 )
 
-// lock is a net in which frames wait for a door that opens and shuts within one
-// instant. sendFirst puts the frame's move before the shutting.
+// lock is a net in which frames wait for a door that opens and shuts within one instant. sendFirst
+// puts the frame's move before the shutting.
 func lock(sendFirst bool) *petri.Net {
 	send := petri.Transition{Name: "send", In: arcs("frame"), Read: arcs("open"), Out: outs("up")}
 	shut := petri.Transition{Name: "shut", In: arcs("open", "muting"), Out: outs("closed")}
@@ -24,8 +25,8 @@ func lock(sendFirst bool) *petri.Net {
 	return n
 }
 
-// TestPassing: a frame that waits may move in a marking in which the net never
-// rests; the machine does it, and no proof overlooks it.
+// TestPassing: a frame that waits may move in a marking in which the net never rests; the machine
+// does it, and no proof overlooks it.
 func TestPassing(t *testing.T) {
 	prop := Never("muting && can(send)")
 	for _, c := range []struct {
@@ -41,14 +42,15 @@ func TestPassing(t *testing.T) {
 		if out := m.Advance(time.Second).Out; len(out) != c.sent {
 			t.Errorf("the machine sends %d frames, want %d", len(out), c.sent)
 		}
-		v := check(t, lock(c.first), Config{Certify: true}, prop).Results[0]
+		v := checkNet(t, lock(c.first), Config{Certify: true}, prop).Results[0]
 		if v.Outcome != c.want || c.want == Refuted && (!strings.Contains(v.Reason, "in passing") ||
 			story(v.Witness) != "unlock shut") {
 			t.Errorf("send first %v: %s (%s) %q, want %s", c.first, v.Outcome, v.Reason, story(v.Witness), c.want)
 		}
 		cert, model := certify(t, lock(c.first), prop)
-		if err := cert.Check(t.Context(), model, prop); (err == nil) != (c.want == Proved) || err != nil && !errors.Is(err,
-			ErrCertificate) {
+		err := cert.Check(t.Context(), model, prop.Claim)
+		if (err == nil) != (c.want == Proved) || err != nil && !errors.Is(err,
+			check.ErrCertificate) {
 			t.Errorf("send first %v: certificate: %v", c.first, err)
 		}
 	}

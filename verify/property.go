@@ -3,61 +3,32 @@ package verify
 import (
 	"context"
 	"fmt"
+
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
-// Property is something a net must keep, as a declared value. Those of this
-// package are made by functions: DeadlockFree, Bounded, Never and so on.
+// Property is something that a net must keep, as a declared value. The functions of this package
+// make properties: DeadlockFree, Bounded, Never and so on.
 type Property struct {
-	Name string // short and unique: it is how a report and a command line name it
+	Name string // short and unique: reports and command lines use it
 	Doc  string // one sentence
-	// Requires are properties without which a proof of this one means
-	// nothing. If one of them is not proved, this one is at best Unknown.
+	// Requires lists properties without which a proof of this one means nothing. If one of them is
+	// not proved, this one is at best Unknown.
 	Requires []*Property
-	// Claim is what exactly is claimed, so that a certificate can carry it, if it is
-	// about every marking alone or about moves; Bad then tells the markings that break
-	// it, Moves the moves. Without either the claim is that nothing exceeds a capacity.
-	Claim string
-	Bad   func(m *Model) (func(marking []int32) bool, error)
-	// BadPassing, if not nil, tells the passing markings that break it, given
-	// the kinds of frame that wait somewhere; what it returns may be nil.
-	BadPassing func(m *Model, waits func(slot int32) bool) (PassingCond, error)
-	// Moves, if not nil, is the claim if it is one about moves.
-	Moves func(m *Model) (*MoveClaim, error)
-	move  *Move // the same, if a certificate can carry it
-	// Waits are the transitions whose waits alone decide the claim, if it is
-	// about time: whatever else waits may be taken to wait for any time.
+	// Claim is what the property claims; nil if only Check defines it.
+	Claim claim.Claim
+	// Waits lists the transitions whose waits alone decide a claim about time: all other waits may
+	// be treated as open.
 	Waits []string
-	// Safety marks a property that is about each run by itself and that every net
-	// keeps which has fewer runs: what is proved of a slice holds of the whole.
-	Safety bool
-	// Local marks a Safety property of which a slice tells only what concerns the
-	// transitions that it has exactly; see RunParts.
-	Local bool
-	// Expr is the expression that the property is about, if it is about one: a
-	// slice then has the places it names.
-	Expr  string
-	loose bool // names in Expr that the net does not have hold no token
-	// Watch is the claim if it is about time: what an observer never sees. A
-	// certificate of it is a list of classes of the observed net.
-	Watch *Watch
-	// MayRefuse are environment places that may turn tokens away.
-	MayRefuse []string
-	// OpenWorld marks a check of the structure that needs no environment. A
-	// proof of any other property over a net whose environment was left out
-	// becomes Unknown.
-	OpenWorld bool
-	// Breaks, if not nil, judges the runs that Check finds: it returns the first
-	// firing after which a run breaks the property (shows it, for Reach), -1 for the
-	// start, or false. Without it Bad, Watch and the capacities judge.
-	Breaks func(*Trace) (firing int, ok bool)
-	// Check decides. An error means that the question is wrong (an unknown
-	// place, text that does not parse) or that ctx has ended; not knowing is
-	// a verdict.
+	// Check decides. It returns an error if the question is wrong (an unknown place, text that does
+	// not parse) or ctx has ended. If it cannot decide, the verdict is Unknown and there is no
+	// error.
 	Check func(ctx context.Context, pass *Pass) (Verdict, error)
 }
 
-// Outcome is the answer of a check. The zero value is Unknown, which is never
-// success.
+// Outcome is the answer of a check. The zero value is Unknown, which is never success.
 type Outcome uint8
 
 // The outcomes of a check.
@@ -67,7 +38,7 @@ const (
 	Refuted
 )
 
-// String is the outcome in a word.
+// String is the outcome as a word.
 func (o Outcome) String() string { return [...]string{"unknown", "proved", "refuted"}[o] }
 
 // MarshalText writes the word.
@@ -84,46 +55,55 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 	return fmt.Errorf("verify: outcome %q is none of proved, refuted, unknown", b)
 }
 
-// Cause says why a verdict is Unknown.
+// Cause is the reason why a verdict is Unknown.
 type Cause string
 
-// Why a verdict is Unknown.
+// The causes of an Unknown verdict.
 const (
 	Capped      Cause = "cap"         // the state space is larger than the cap
-	Faulty      Cause = "fault"       // the net breaks its own rules: no run goes on after that
+	Faulty      Cause = "fault"       // the net breaks its own rules, and no run continues after that
 	OpenEnv     Cause = "environment" // the environment was left out
-	Spurious    Cause = "spurious"    // a counterexample did not replay
+	Spurious    Cause = "spurious"    // a counterexample failed to replay
 	Sliced      Cause = "slice"       // a counterexample in a slice, which may do more than the net
-	Vacuous     Cause = "vacuous"     // transitions that never fire
+	Vacuous     Cause = "vacuous"     // some transitions never fire
 	Unsupported Cause = "unsupported" // the method does not cover this net
 	Unproved    Cause = "requires"    // a required property is not proved
-	Solver      Cause = "solver"      // missing, late, noisy or at odds
+	Solver      Cause = "solver"      // a solver is missing, too slow, unreadable or contradicts another
 )
 
-// Verdict is what a check found out.
+// Verdict is the result of a check.
 type Verdict struct {
 	Outcome Outcome
-	Method  string // how: "explicit", "flows", "state classes", "structure", ...
-	Cause   Cause  // why Unknown
-	Reason  string // one sentence: what was found
-	States  int    // how many states or classes were looked at
-	// Witness of what Refuted says (for Reach: of what Proved says).
-	Witness *Witness
+	Method  string // "explicit", "flows", "state classes", "structure", ...
+	Cause   Cause  // why the outcome is Unknown
+	Reason  string // one sentence: the finding
+	States  int    // number of states or classes visited
+	// Witness is a run that shows a refutation (for Reach: a proof).
+	Witness *witness.Witness
 	// Certificate of a proof, if the method makes one.
-	Certificate *Certificate
+	Certificate *check.Certificate
 }
 
-// unknown makes a verdict that gives a cause and a reason.
+// unknown makes an Unknown verdict with a cause and a reason.
 func unknown(method string, cause Cause, format string, args ...any) Verdict {
 	return Verdict{Method: method, Cause: cause, Reason: fmt.Sprintf(format, args...)}
 }
 
-// refuted makes a verdict with a reason.
+// refuted makes a Refuted verdict with a reason.
 func refuted(method, format string, args ...any) Verdict {
 	return Verdict{Outcome: Refuted, Method: method, Reason: fmt.Sprintf(format, args...)}
 }
 
-// proved makes a verdict with a reason.
+// proved makes a Proved verdict with a reason.
 func proved(method, format string, args ...any) Verdict {
 	return Verdict{Outcome: Proved, Method: method, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Claims returns the claims of properties.
+func Claims(props ...*Property) []claim.Claim {
+	var out []claim.Claim
+	for _, p := range props {
+		out = append(out, p.Claim)
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,12 +10,14 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/petritest"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
 // plays records a refuted property's witness and plays the script.
 func plays(t *testing.T, n *petri.Net, c Config, prop *Property, words ...string) {
 	t.Helper()
-	v := check(t, n, c, prop).Results[0]
+	v := checkNet(t, n, c, prop).Results[0]
 	if v.Outcome != Refuted {
 		t.Fatalf("%s: %s", v.Outcome, v.Reason)
 	}
@@ -34,8 +37,8 @@ func plays(t *testing.T, n *petri.Net, c Config, prop *Property, words ...string
 	petritest.Run(t, file, prog)
 }
 
-// TestRecordedScripts: scripts of witnesses pass as tests, of open nets, of nets
-// that only time moves, and of those that wait for intervals.
+// TestRecordedScripts: scripts of witnesses pass as tests, of open nets, of nets that only time
+// moves, and of those that wait for intervals.
 func TestRecordedScripts(t *testing.T) {
 	chain := func(wait petri.Interval) *petri.Net {
 		return imported(tokens("A", "B"), petri.Transition{Name: "a", In: arcs("A"), Out: outs("C"), When: wait},
@@ -54,7 +57,8 @@ func TestRecordedScripts(t *testing.T) {
 		plays(t, chain(petri.After(time.Second)), Config{}, Never("E"), "advance 2s\n----\n0s started\n1s fired a\n",
 			"2s fired d\n", "E 1\n")
 	})
-	for name, sem := range map[string]Semantics{"interval": RunToCompletion, "interleaved": Interleave} {
+	for name, sem := range map[string]netmodel.Semantics{"interval": netmodel.RunToCompletion,
+		"interleaved": netmodel.Interleave} {
 		t.Run(name, func(t *testing.T) {
 			plays(t, chain(petri.Between(2*time.Second, 3*time.Second)), Config{Semantics: sem}, Never("E"),
 				"inject fire_a @2s\n", "inject fire_1 @3s\n", "E 1\n")
@@ -80,12 +84,13 @@ type seat struct {
 	Turn petri.Gen
 }
 
-func (s seat) Key() petri.Key        { return s.Row.Key() }
-func (s seat) KeyNames() []string    { return s.Row.KeyNames() }
+func (s seat) Key() petri.Key { return s.Row.Key() }
+
+func (s seat) KeyNames() []string { return s.Row.KeyNames() }
+
 func (s seat) Generation() petri.Gen { return s.Turn }
 
-// TestRecordedTokens: tokens of every kind are found a text, in the generation
-// of their time.
+// TestRecordedTokens: tokens of every kind are found a text, in the generation of their time.
 func TestRecordedTokens(t *testing.T) {
 	const in = petri.Place[seat]("in")
 	open := func() *petri.Net {
@@ -115,11 +120,17 @@ func TestRecordedTokens(t *testing.T) {
 // TestScriptsRefused: what no machine has replayed is not written down.
 func TestScriptsRefused(t *testing.T) {
 	n := imported(tokens("A"), petri.Transition{Name: "a", In: arcs("A"), Out: outs("C"), When: petri.After(time.Second)})
-	w := *check(t, n, Config{}, Never("C")).Results[0].Witness
-	for name, change := range map[string]func(*Witness){
-		"not replayed": func(w *Witness) { w.Replayed = false },
-		"no times":     func(w *Witness) { w.Timed = false },
-		"from JSON":    func(w *Witness) { w.model = nil },
+	w := *checkNet(t, n, Config{}, Never("C")).Results[0].Witness
+	for name, change := range map[string]func(*witness.Witness){
+		"not replayed": func(w *witness.Witness) { w.Replayed = false },
+		"no times":     func(w *witness.Witness) { w.Timed = false },
+		"from JSON": func(w *witness.Witness) {
+			data, _ := json.Marshal(w)
+			*w = witness.Witness{}
+			if err := json.Unmarshal(data, w); err != nil {
+				t.Fatal(err)
+			}
+		},
 	} {
 		bad := w
 		change(&bad)
@@ -132,7 +143,7 @@ func TestScriptsRefused(t *testing.T) {
 	if _, _, err := bad.Script(nil); err != nil {
 		t.Errorf("no firings: %v", err)
 	}
-	bad.Firings = append(append([]Firing(nil), w.Firings...), w.Firings...)
+	bad.Firings = append(append([]witness.Firing(nil), w.Firings...), w.Firings...)
 	if _, _, err := bad.Script(nil); err == nil || !strings.Contains(err.Error(), "script of net") {
 		t.Errorf("a firing too many: %v", err)
 	}
@@ -141,7 +152,7 @@ func TestScriptsRefused(t *testing.T) {
 // TestWitnessMarkings: one marking before the first firing and one after each.
 func TestWitnessMarkings(t *testing.T) {
 	n := imported(tokens("A"), petri.Transition{Name: "a", In: arcs("A"), Out: outs("C"), When: petri.After(time.Second)})
-	w := check(t, n, Config{}, Never("C")).Results[0].Witness
+	w := checkNet(t, n, Config{}, Never("C")).Results[0].Witness
 	got, p := w.Markings(), w.Program()
 	if len(got) != 2 || got[0][p.Places()[p.Place("A")].Slot] != 1 || got[1][p.Places()[p.Place("C")].Slot] != 1 {
 		t.Errorf("%v", got)

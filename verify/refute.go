@@ -1,12 +1,18 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
 
-// Refute makes the verdict on a bad end that a firing sequence leads to: Refuted
-// with times, or Unknown if no timing allows the sequence.
-func (m *Model) Refute(method string, steps []Step, states int, format string, args ...any) Verdict {
-	w := m.Witness(steps, fmt.Sprintf(format, args...))
-	at, ok := m.Schedule(steps)
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
+	"github.com/voicegw/voicegw/verify/witness"
+)
+
+// Refute makes the verdict on a firing sequence that leads to a bad end: Refuted, with times, or
+// Unknown if no timing allows the sequence.
+func Refute(m *netmodel.Model, method string, steps []netmodel.Step, states int, format string, args ...any) Verdict {
+	w := witness.New(m, steps, fmt.Sprintf(format, args...))
+	at, ok := walk.Schedule(m, steps)
 	if !ok {
 		v := unknown(method, Spurious, "%s, but time forbids the way there that was found", w.Ends)
 		v.States = states
@@ -16,37 +22,19 @@ func (m *Model) Refute(method string, steps []Step, states int, format string, a
 		w.Firings[i].At = at[i]
 	}
 	w.Timed = true
-	w.tell(len(steps))
+	w.SetStory(len(steps))
 	v := refuted(method, "%s", w.Ends)
 	v.Witness, v.States = w, states
 	return v
 }
 
-// Verdicts that other packages make.
-
-// Prove makes a proof with a reason.
-func Prove(method string, states int, format string, args ...any) Verdict {
-	v := proved(method, format, args...)
-	v.States = states
-	return v
+// By makes a verdict with this outcome, a method, the number of states visited and a reason. For
+// Unknown use Cause.By.
+func (o Outcome) By(method string, states int, format string, args ...any) Verdict {
+	return Verdict{Outcome: o, Method: method, States: states, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Doubt makes an Unknown verdict with a cause and a reason.
-func Doubt(method string, cause Cause, states int, format string, args ...any) Verdict {
-	v := unknown(method, cause, format, args...)
-	v.States = states
-	return v
+// By makes an Unknown verdict with this cause.
+func (c Cause) By(method string, states int, format string, args ...any) Verdict {
+	return Verdict{Cause: c, Method: method, States: states, Reason: fmt.Sprintf(format, args...)}
 }
-
-// Deny makes a refutation that needs no witness, such as of Reach.
-func Deny(method string, states int, format string, args ...any) Verdict {
-	v := refuted(method, format, args...)
-	v.States = states
-	return v
-}
-
-// Describe renders a fault.
-func (m *Model) Describe(f Fault) string { return m.describe(f) }
-
-// Place returns the name of a place.
-func (m *Model) Place(i int) string { return m.places[i].Name }

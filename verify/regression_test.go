@@ -1,29 +1,12 @@
 package verify
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/explore"
 )
-
-// imported makes a net of the field: every transition may fire at any time
-// unless it says otherwise.
-func imported(init []petri.Token, ts ...petri.Transition) *petri.Net {
-	return &petri.Net{Name: "net", Imported: true, Init: init, Transitions: ts}
-}
-
-func classic(name string, in, out petri.Arcs) petri.Transition {
-	t := petri.Transition{Name: name, In: in, When: petri.Anytime()}
-	if out != nil {
-		t.Out = petri.Split{}
-		anys := make([]petri.AnyArc, len(out))
-		copy(anys, out)
-		t.Out = petri.And(anys...)
-	}
-	return t
-}
 
 type defect struct {
 	name   string
@@ -34,13 +17,6 @@ type defect struct {
 	path   string // firings to the first deadlock; "-" for none
 	bounds map[string]int
 }
-
-func inhibit(t petri.Transition, names ...string) petri.Transition {
-	t.Inhibit = arcs(names...)
-	return t
-}
-func read(t petri.Transition, names ...string) petri.Transition  { t.Read = arcs(names...); return t }
-func reset(t petri.Transition, names ...string) petri.Transition { t.Reset = arcs(names...); return t }
 
 // defects are small nets on which tools of the field proved what is false.
 func defects() []defect {
@@ -80,7 +56,7 @@ func defects() []defect {
 func TestDefects(t *testing.T) {
 	for _, d := range defects() {
 		t.Run(d.name, func(t *testing.T) {
-			g := explore(t, d.net, Options{})
+			g := exploreNet(t, d.net, explore.Options{})
 			dead := g.Deadlocks()
 			if !g.Complete || g.States() != d.states || g.Edges() != d.edges || len(dead) != d.dead {
 				t.Fatalf("%d states, %d edges, dead %v; want %d, %d, %d", g.States(), g.Edges(), dead, d.states, d.edges, d.dead)
@@ -99,7 +75,7 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-func names(g *Graph, p Path) string {
+func names(g *explore.Graph, p explore.Path) string {
 	var out []string
 	for _, s := range p.Steps {
 		out = append(out, g.Model.Name(s))
@@ -107,8 +83,8 @@ func names(g *Graph, p Path) string {
 	return strings.Join(out, " ")
 }
 
-// TestGuardFalse: a guard that refuses everything is refused by Compile, so no
-// proof can be about it.
+// TestGuardFalse: a guard that refuses everything is refused by Compile, so no proof can be about
+// it.
 func TestGuardFalse(t *testing.T) {
 	u := classic("u", arcs("A"), arcs("A"))
 	u.Guard = func(*petri.Keys) bool { return false }
@@ -122,14 +98,5 @@ func TestTwoArcs(t *testing.T) {
 	_, err := petri.Compile(imported(tokens("A"), classic("u", arcs("A", "A"), arcs("B"))))
 	if err == nil || !strings.Contains(err.Error(), `"u"`) || !strings.Contains(err.Error(), `"A"`) {
 		t.Errorf("Compile: %v; want a refusal that names transition and place", err)
-	}
-}
-
-// TestIdle: the transitions of a net whose environment never acts are listed.
-func TestIdle(t *testing.T) {
-	g := explore(t, imported(tokens("R"), classic("a", arcs("R"), arcs("S")), classic("b", arcs("X"), arcs("S"))),
-		Options{})
-	if have := g.Idle(); !slices.Equal(have, []int32{1}) {
-		t.Errorf("idle %v, want [1]", have)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
-// keyed is an open net whose tokens have keys and generations, and which
-// chooses freely.
+// keyed is an open net whose tokens have keys and generations, and which chooses freely.
 func keyed() *petri.Net {
 	const in, held = petri.Place[word]("in"), petri.Place[turn]("held")
 	return &petri.Net{Name: "core", Ports: []petri.AnyPlace{in}, Imported: true, Env: []petri.Env{{Place: in,
@@ -35,8 +36,8 @@ func talker() *petri.Net {
 		}}
 }
 
-// TestReplayOpen: the witnesses of a closed net with keys, generations and free
-// choices are runs of a machine of the open net.
+// TestReplayOpen: the witnesses of a closed net with keys, generations and free choices are runs of
+// a machine of the open net.
 func TestReplayOpen(t *testing.T) {
 	n, err := petri.Close("closed", keyed(), talker())
 	if err != nil {
@@ -44,12 +45,12 @@ func TestReplayOpen(t *testing.T) {
 	}
 	c := Config{Open: compile(t, keyed())}
 	for _, expr := range []string{"left >= 2", "left && right", "held", "right == 3", "credit == 0 && idle && left == 2"} {
-		r := check(t, n, c, Never(expr))
+		r := checkNet(t, n, c, Never(expr))
 		if v := r.Results[0]; v.Outcome != Refuted || !v.Witness.Replayed {
 			t.Errorf("%s: %s, %s", expr, v.Outcome, v.Reason)
 		}
 	}
-	r := check(t, n, c, Never("held[fresh] && held[stale]"), Never("held >= 2"), DeadlockFree())
+	r := checkNet(t, n, c, Never("held[fresh] && held[stale]"), Never("held >= 2"), DeadlockFree())
 	for i, want := range []Outcome{Proved, Proved, Refuted} {
 		if v := r.Results[i]; v.Outcome != want {
 			t.Errorf("%s: %s, %s", v.Property.Name, v.Outcome, v.Reason)
@@ -68,22 +69,22 @@ func TestReplayRefuses(t *testing.T) {
 	driven.Transitions[0].When = petri.Between(0, time.Second)
 	for name, n := range map[string]*petri.Net{"machine": n, "driven": driven} {
 		t.Run(name, func(t *testing.T) {
-			v := check(t, n, Config{}, Never("E")).Results[0]
+			v := checkNet(t, n, Config{}, Never("E")).Results[0]
 			if v.Outcome != Refuted || !v.Witness.Replayed || story(v.Witness) != "a b d" {
 				t.Fatalf("%s %s", v.Outcome, v.Reason)
 			}
-			m := NewModel(compile(t, n), RunToCompletion)
-			for what, change := range map[string]func(w *Witness){
-				"order":      func(w *Witness) { w.Firings[0], w.Firings[1] = w.Firings[1], w.Firings[0] },
-				"left out":   func(w *Witness) { w.Firings = w.Firings[1:] },
-				"cut short":  func(w *Witness) { w.Firings = w.Firings[:2] },
-				"no times":   func(w *Witness) { w.Timed = false },
-				"same twice": func(w *Witness) { w.Firings = append(w.Firings[:1:1], w.Firings...) },
+			m := netmodel.New(compile(t, n), netmodel.RunToCompletion)
+			for what, change := range map[string]func(w *witness.Witness){
+				"order":      func(w *witness.Witness) { w.Firings[0], w.Firings[1] = w.Firings[1], w.Firings[0] },
+				"left out":   func(w *witness.Witness) { w.Firings = w.Firings[1:] },
+				"cut short":  func(w *witness.Witness) { w.Firings = w.Firings[:2] },
+				"no times":   func(w *witness.Witness) { w.Timed = false },
+				"same twice": func(w *witness.Witness) { w.Firings = append(w.Firings[:1:1], w.Firings...) },
 			} {
 				w := *v.Witness
-				w.Firings = append([]Firing(nil), w.Firings...)
+				w.Firings = append([]witness.Firing(nil), w.Firings...)
 				change(&w)
-				if err := m.Replay(&w, nil); err == nil {
+				if err := witness.Replay(m, &w, nil); err == nil {
 					t.Errorf("%s: the machine takes it", what)
 				}
 			}
@@ -91,12 +92,12 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// TestTiesThatNoMachineTakes: the order of timers that fall due together is
-// open in a proof and settled in a machine, so the wrong one is Unknown.
+// TestTiesThatNoMachineTakes: the order of timers that fall due together is open in a proof and
+// settled in a machine, so the wrong one is Unknown.
 func TestTiesThatNoMachineTakes(t *testing.T) {
 	n := imported(tokens("P"), petri.Transition{Name: "first", In: arcs("P"), Out: outs("Q"), When: petri.After(5)},
 		petri.Transition{Name: "second", In: arcs("P"), Out: outs("R"), When: petri.After(5)})
-	r := check(t, n, Config{}, Never("Q"), Never("R"))
+	r := checkNet(t, n, Config{}, Never("Q"), Never("R"))
 	if v := r.Results[0]; v.Outcome != Refuted || !v.Witness.Replayed {
 		t.Errorf("Q: %s %s", v.Outcome, v.Reason)
 	}

@@ -7,53 +7,58 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/structure"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
-// Config says how Run works. The zero value is usable.
+// Config configures Run. The zero value is usable.
 type Config struct {
-	// Max is the most states each exploration visits; 0 means DefaultMax.
+	// Max is the most states that each exploration visits; 0 means DefaultMax.
 	Max int
 	// Semantics of transitions that fire at once.
-	Semantics Semantics
+	Semantics netmodel.Semantics
 	// Progress is passed on to explorations.
 	Progress func(found, done int)
-	// Certify makes a certificate of what exploration proved, and lets the
-	// checker go through it: what it does not confirm is not proved.
+	// Certify makes a certificate of what exploration proved and runs the checker on it. What the
+	// checker does not confirm is not proved.
 	Certify bool
-	// Prefer are priorities: see Model.Prefer.
+	// Prefer are priorities; see Model.Prefer.
 	Prefer [][2]string
-	// Reduce lets exploration leave out what the properties of the run do not need
-	// (see Reduction), if the net allows it and they are all about dead markings or
-	// expressions. What is proved so has no certificate.
+	// Reduce lets exploration leave out what the properties of the run do not need (see Reduction).
+	// It applies if the net allows it and all properties are about dead markings or expressions. A
+	// proof found this way has no certificate.
 	Reduce bool
-	// Given are properties that are proved already: see Model.Given.
+	// Given lists properties that are already proved; see claim.Given.
 	Given []*Property
-	// Ends names transitions and subnets whose firings at one instant are taken to
-	// end although Unending does not show it; for RunParts.
+	// Ends names transitions and subnets whose firings at one instant are assumed to end although
+	// structure.Unending does not prove it. Only RunParts uses it.
 	Ends []string
-	// Open is the net that runs, compiled alone, if the program is that net
-	// closed with automata. Witnesses are replayed on it.
+	// Open is the net that runs, compiled alone, if the program is that net closed with automata.
+	// Witnesses are replayed on it.
 	Open *petri.Program
-	// Now, if not nil, is a monotonic clock by which Report states how long
-	// checks took.
+	// Now, if not nil, is a monotonic clock. Report uses it to state how long checks took.
 	Now Clock
 }
 
-// Clock tells time since some instant.
+// Clock returns the time since some fixed instant.
 type Clock func() Seconds
 
-// Seconds is a length of time.
+// Seconds is a duration.
 type Seconds float64
 
-// Report is what Run found: one result per property, in their order.
+// Report is the result of Run: one result per property, in their order.
 type Report struct {
 	Net     string
 	Hash    string // of the canonical text of the net
 	Results []Result
-	// Graph is what exploration without time found, if a check looked at it.
-	Graph *Graph
+	// Graph is the result of exploration without time, if a check used it.
+	Graph *explore.Graph
 	// Certificate of what exploration proved, if Config.Certify.
-	Certificate *Certificate
+	Certificate *check.Certificate
 }
 
 // Result is the verdict on one property.
@@ -63,7 +68,7 @@ type Result struct {
 	Seconds Seconds // 0 without a clock
 }
 
-// Outcome is Proved if all results are, Refuted if one is, else Unknown.
+// Outcome is Proved if all results are, Refuted if one is, and otherwise Unknown.
 func (r *Report) Outcome() Outcome {
 	all := Proved
 	for i := range r.Results {
@@ -80,7 +85,7 @@ func (r *Report) Outcome() Outcome {
 	return all
 }
 
-// String is a table: property, verdict, method, states, reason.
+// String is a table of property, verdict, method, states and reason.
 func (r *Report) String() string {
 	var b strings.Builder
 	for i := range r.Results {
@@ -90,23 +95,23 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Pass is what checks of one Run share. It is not safe for concurrent use.
+// Pass holds what the checks of one Run share. It is not safe for concurrent use.
 type Pass struct {
 	Program *petri.Program
 	Config  Config
 
-	model *Model
-	graph *Graph
-	keep  *Reduction // what is left of the net's graph; nil: everything
+	model *netmodel.Model
+	graph *explore.Graph
+	keep  *explore.Reduction // what to keep of the net's graph; nil: everything
 	memo  map[any]any
 	done  map[*Property]*Result
 }
 
-// NewPass makes a pass for checks that are not called by Run.
+// NewPass makes a pass for checks that Run does not call.
 func NewPass(prog *petri.Program, c Config) (*Pass, error) {
-	m, err := NewModel(prog, c.Semantics).Prefer(c.Prefer)
+	m, err := netmodel.New(prog, c.Semantics).Prefer(c.Prefer)
 	if err == nil {
-		m, err = m.Given(c.Given...)
+		m, err = claim.Given(m, Claims(c.Given...)...)
 	}
 	if err != nil {
 		return nil, err
@@ -115,12 +120,13 @@ func NewPass(prog *petri.Program, c Config) (*Pass, error) {
 }
 
 // Model returns the model of the program.
-func (p *Pass) Model() *Model { return p.model }
+func (p *Pass) Model() *netmodel.Model { return p.model }
 
-// Graph explores the net without time, once. Its error is that of ctx.
-func (p *Pass) Graph(ctx context.Context) (*Graph, error) {
+// Graph explores the net without time, once. Its error is the error of ctx.
+func (p *Pass) Graph(ctx context.Context) (*explore.Graph, error) {
 	if p.graph == nil {
-		g, err := ExploreModel(ctx, p.Model(), Options{Max: p.Config.Max, Progress: p.Config.Progress, Reduce: p.keep})
+		g, err := explore.ExploreModel(ctx, p.Model(), explore.Options{
+			Max: p.Config.Max, Progress: p.Config.Progress, Reduce: p.keep})
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +135,7 @@ func (p *Pass) Graph(ctx context.Context) (*Graph, error) {
 	return p.graph, nil
 }
 
-// Once returns what make returned the first time it was called with key.
+// Once returns what make returned on the first call with this key.
 func (p *Pass) Once(key any, make func() (any, error)) (any, error) {
 	if v, ok := p.memo[key]; ok {
 		return v, nil
@@ -141,15 +147,14 @@ func (p *Pass) Once(key any, make func() (any, error)) (any, error) {
 	return v, err
 }
 
-// Run checks properties of a program, each once, required ones first. It
-// returns an error if a property is wrong (it names an unknown place, say) or
-// ctx ends.
+// Run checks properties of a program, each once, required ones first. It returns an error if a
+// property is wrong (for example, it names an unknown place) or ctx ends.
 func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property) (*Report, error) {
 	pass, err := NewPass(prog, c)
 	if err != nil {
 		return nil, err
 	}
-	if c.Reduce && pass.model.Reducible() == nil {
+	if c.Reduce && explore.Reducible(pass.model) == nil {
 		pass.keep = reductionFor(props)
 	}
 	r := &Report{Net: prog.Name(), Hash: pass.Model().Hash()}
@@ -169,28 +174,27 @@ func Run(ctx context.Context, prog *petri.Program, c Config, props ...*Property)
 	return r, nil
 }
 
-// certify makes one certificate of all that exploration without time proved,
-// and checks it.
+// certify makes one certificate of everything that exploration without time proved, and checks it.
 func (r *Report) certify(ctx context.Context, pass *Pass) error {
-	var props []*Property
+	var claims []claim.Claim
 	for i := range r.Results {
-		if v := &r.Results[i]; v.Outcome == Proved && v.Method == explicit && v.Property.Claim != "" {
-			props = append(props, v.Property)
+		if v := &r.Results[i]; v.Outcome == Proved && v.Method == explicit && claim.TextOf(v.Property.Claim) != "" {
+			claims = append(claims, v.Property.Claim)
 		}
 	}
-	if len(props) == 0 || pass.graph.Reduced {
+	if len(claims) == 0 || pass.graph.Reduced {
 		return nil
 	}
-	cert, err := pass.graph.Certify(props...)
+	cert, err := pass.graph.Certify(claims...)
 	if err != nil {
 		return err
 	}
-	err = cert.Check(ctx, pass.model, props...)
-	if err != nil && !errors.Is(err, ErrCertificate) {
+	err = cert.Check(ctx, pass.model, claims...)
+	if err != nil && !errors.Is(err, check.ErrCertificate) {
 		return err
 	}
 	for i := range r.Results {
-		if v := &r.Results[i]; v.Outcome != Proved || v.Method != explicit || v.Property.Claim == "" {
+		if v := &r.Results[i]; v.Outcome != Proved || v.Method != explicit || claim.TextOf(v.Property.Claim) == "" {
 			continue
 		} else if err != nil {
 			v.Outcome, v.Cause, v.Reason = Unknown, Solver, err.Error()
@@ -204,7 +208,7 @@ func (r *Report) certify(ctx context.Context, pass *Pass) error {
 	return nil
 }
 
-// result checks a property after those it requires.
+// result checks a property after the properties it requires.
 func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*Result, error) {
 	if res := p.done[prop]; res != nil {
 		return res, nil
@@ -219,14 +223,15 @@ func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*
 	if err != nil {
 		return nil, fmt.Errorf("verify: check %s of %s: %w", prop.Name, p.Program.Name(), err)
 	}
-	v = p.model.carried(prop, v)
+	v = carried(p.model, prop, v)
 	if v.Witness != nil && v.Outcome != Unknown {
 		if v, err = p.judged(prop, p.replayed(v)); err != nil {
 			return nil, err
 		}
 	}
-	if open := p.model.OpenPlaces(); len(open) > 0 && v.Outcome == Refuted && !prop.Safety && !prop.OpenWorld {
-		v = p.model.opened(v.Method, open) // what comes from outside may go on with it
+	whole := claim.ScopeOf(prop.Claim) == claim.Whole
+	if open := structure.OpenPlaces(p.model); len(open) > 0 && v.Outcome == Refuted && whole {
+		v = opened(p.model, v.Method, open) // tokens from outside may continue the run
 	}
 	if v.Outcome == Proved {
 		if v, err = p.weigh(ctx, prop, v, above); err != nil {
@@ -238,13 +243,12 @@ func (p *Pass) result(ctx context.Context, prop *Property, above []*Property) (*
 	return res, nil
 }
 
-// replayed replays a verdict's witness. One that the machine does not take is no
-// verdict.
+// replayed replays the witness of a verdict. If the machine does not take it, the verdict is void.
 func (p *Pass) replayed(v Verdict) Verdict {
-	switch err := p.model.Replay(v.Witness, p.Config.Open); {
+	switch err := witness.Replay(p.model, v.Witness, p.Config.Open); {
 	case err == nil:
 		v.Witness.Replayed = true
-	case !errors.Is(err, errNoMachine):
+	case !errors.Is(err, witness.ErrNoMachine):
 		u := unknown(v.Method, Spurious, "%s, but the machine does not take the way there: %v", v.Reason, err)
 		u.States, u.Witness = v.States, v.Witness
 		return u
@@ -252,17 +256,16 @@ func (p *Pass) replayed(v Verdict) Verdict {
 	return v
 }
 
-// Takes reports whether a machine takes the way of a timed witness, or none can
-// be had.
-func (p *Pass) Takes(w *Witness) bool {
-	err := p.model.Replay(w, p.Config.Open)
-	return err == nil || errors.Is(err, errNoMachine)
+// Takes reports whether a machine takes the run of a timed witness, or no machine can run the net.
+func (p *Pass) Takes(w *witness.Witness) bool {
+	err := witness.Replay(p.model, w, p.Config.Open)
+	return err == nil || errors.Is(err, witness.ErrNoMachine)
 }
 
-// weigh turns a proof that rests on nothing into Unknown.
+// weigh turns a proof into Unknown if the environment is open or a required property is not proved.
 func (p *Pass) weigh(ctx context.Context, prop *Property, v Verdict, above []*Property) (Verdict, error) {
-	if open := p.Model().OpenPlaces(); len(open) > 0 && !prop.OpenWorld {
-		return p.model.opened(v.Method, open), nil
+	if open := structure.OpenPlaces(p.Model()); len(open) > 0 && claim.ScopeOf(prop.Claim) != claim.Structure {
+		return opened(p.model, v.Method, open), nil
 	}
 	for _, need := range prop.Requires {
 		res, err := p.result(ctx, need, append(above, prop))

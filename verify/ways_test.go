@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify/claim"
 )
 
-// TestMoveOnEveryWay: a claim about moves speaks of every way to a marking in the
-// midst of a chain, not only of the first.
+// TestMoveOnEveryWay: a claim about moves speaks of every way to a marking in the midst of a chain,
+// not only of the first.
 func TestMoveOnEveryWay(t *testing.T) {
 	for _, first := range []string{"x", "y"} {
 		second := map[string]string{"x": "y", "y": "x"}[first]
@@ -17,17 +18,17 @@ func TestMoveOnEveryWay(t *testing.T) {
 			petri.Transition{Name: "pass", In: arcs("y"), Out: outs("z")},
 			petri.Transition{Name: "part", In: arcs("z"), Out: petri.Free(arcs("left"), arcs("right"))})
 		for _, c := range []struct {
-			move Move
+			move claim.Move
 			want Outcome
 		}{
-			{Move{On: []string{"begin"}, Says: []string{"!beep"}}, Refuted},
-			{Move{On: []string{"begin"}, Says: []string{"!pass"}}, Refuted},
-			{Move{On: []string{"begin"}, Says: []string{"beep"}}, Refuted},
-			{Move{On: []string{"beep"}, Then: "left"}, Refuted},
-			{Move{On: []string{"begin"}, Says: []string{"beep|pass"}}, Proved},
+			{claim.Move{On: []string{"begin"}, Does: []string{"!beep"}}, Refuted},
+			{claim.Move{On: []string{"begin"}, Does: []string{"!pass"}}, Refuted},
+			{claim.Move{On: []string{"begin"}, Does: []string{"beep"}}, Refuted},
+			{claim.Move{On: []string{"beep"}, Then: "left"}, Refuted},
+			{claim.Move{On: []string{"begin"}, Does: []string{"beep|pass"}}, Proved},
 		} {
 			c.move.Name = "claim"
-			if v := check(t, n, Config{}, c.move.Property()).Results[0]; v.Outcome != c.want {
+			if v := checkNet(t, n, Config{}, EachMove(c.move)).Results[0]; v.Outcome != c.want {
 				t.Errorf("%s first: %+v: %s: %s", first, c.move, v.Outcome, v.Reason)
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// CallerFrame is 20 ms of what the caller said, 16 kHz mono.
+// CallerFrame is 20 ms of caller audio: 16-bit mono PCM at 16 kHz.
 type CallerFrame struct{ PCM []int16 }
 
-// Size is the number of samples.
+// Size returns the number of samples.
 func (f *CallerFrame) Size() int {
 	if f == nil {
 		return 0
@@ -17,12 +17,12 @@ func (f *CallerFrame) Size() int {
 	return len(f.PCM)
 }
 
-// ModelFrame is 20 ms of the model's voice as it arrives. Audio carries no turn
-// on the wire, so the colour has no generation: the net stamps Gen when it
-// accepts the frame. The sender must not touch the frame after injecting it.
+// ModelFrame is 20 ms of the model's audio as it arrives. Audio carries no turn on the wire, so the
+// colour has no generation. The net sets Gen when it accepts the frame. The sender must not touch
+// the frame after injecting it.
 type ModelFrame ReplyFrame
 
-// Size is the number of samples.
+// Size returns the number of samples.
 func (f *ModelFrame) Size() int {
 	if f == nil {
 		return 0
@@ -30,15 +30,14 @@ func (f *ModelFrame) Size() int {
 	return len(f.PCM)
 }
 
-// ReplyFrame is 20 ms of the reply that is played: of the model, with the
-// generation in which the net accepted it, or of a prompt, with the Gen of its
-// Playing.
+// ReplyFrame is 20 ms of a reply. A frame of the model has the generation in which the net accepted
+// it. A frame of a prompt has the Gen of its Playing.
 type ReplyFrame struct {
 	Gen petri.Gen
 	PCM []int16
 }
 
-// Generation is the turn the frame belongs to.
+// Generation returns the turn that the frame belongs to.
 func (f *ReplyFrame) Generation() petri.Gen {
 	if f == nil {
 		return 0
@@ -46,7 +45,7 @@ func (f *ReplyFrame) Generation() petri.Gen {
 	return f.Gen
 }
 
-// Size is the number of samples.
+// Size returns the number of samples.
 func (f *ReplyFrame) Size() int {
 	if f == nil {
 		return 0
@@ -54,39 +53,39 @@ func (f *ReplyFrame) Size() int {
 	return len(f.PCM)
 }
 
-// Ack says that the peer has played one frame of a generation, or that a
-// prompt of a generation is given to its end.
+// Ack reports that the peer has played one frame of a generation (PeerAck), or that the last frame
+// of a prompt was sent (PromptEnd).
 type Ack struct{ Gen petri.Gen }
 
-// Generation is the turn of the frame or prompt.
+// Generation returns the turn of the frame or prompt.
 func (a Ack) Generation() petri.Gen { return a.Gen }
 
-// CallerTurn is what the caller said in one turn, kept until it is answered,
-// so that another connection can be told again.
+// CallerTurn is the caller's input in one turn. The net keeps it until it is answered, so that it
+// can repeat the turn to a new connection.
 type CallerTurn struct {
-	Open   bool           // TurnAgain: the caller has not finished
-	Frames []*CallerFrame // at most TurnFramesMax, the newest
-	Texts  []TextInTurn   // what was typed meanwhile, at most TurnTextsMax, the newest
-	Typed  *Typed         // the text it is, in place of speech
-	Before *CallerTurn    // the turn whose place it took before that was answered; it has none before it
-	Greet  bool           // it asks for the greeting
-	Cut    bool           // TurnAgain: its reply was heard in part
+	Open   bool           // in TurnAgain: the caller has not finished
+	Frames []*CallerFrame // audio of the turn: at most TurnFramesMax, the newest
+	Texts  []TextInTurn   // text typed in the turn: at most TurnTextsMax, the newest
+	Typed  *Typed         // not nil: the turn is this text, not speech
+	Before *CallerTurn    // the unanswered turn that this one replaced; its own Before is nil
+	Greet  bool           // the turn is a request for the greeting
+	Cut    bool           // in TurnAgain: part of its reply was played
 }
 
-// TextInTurn is text that was typed in a turn of speech.
+// TextInTurn is text that the caller typed in a turn of speech.
 type TextInTurn struct {
 	*Typed
-	After int // so many of the turn's frames come before it
+	After int // the number of the turn's frames before the text
 }
 
-// TurnFramesMax is how much of an open turn is kept: 15 s. TurnTextsMax is how
-// many texts that were typed in it.
+// TurnFramesMax is how much audio of a turn the net keeps: 750 frames, 15 s. TurnTextsMax is how
+// many texts of a turn it keeps. Beyond each limit the oldest is dropped.
 const (
 	TurnFramesMax = 750
 	TurnTextsMax  = 16
 )
 
-// add keeps a frame.
+// add appends a frame, and drops the oldest when the turn is full.
 func (t *CallerTurn) add(f *CallerFrame) {
 	if len(t.Frames) == TurnFramesMax {
 		t.Frames = t.Frames[1:]
@@ -97,7 +96,7 @@ func (t *CallerTurn) add(f *CallerFrame) {
 	t.Frames = append(t.Frames, f)
 }
 
-// addText keeps a text.
+// addText appends a text, and drops the oldest when the turn is full.
 func (t *CallerTurn) addText(text *Typed) {
 	if len(t.Texts) == TurnTextsMax {
 		t.Texts = t.Texts[1:]
@@ -105,9 +104,8 @@ func (t *CallerTurn) addText(text *Typed) {
 	t.Texts = append(t.Texts, TextInTurn{text, len(t.Frames)})
 }
 
-// instead makes t take the place of a turn that waits for its reply, and keep
-// that one for another connection. It returns t. The request for a greeting is
-// not made again, and a turn that was answered in part is not told in full.
+// instead lets t replace an unanswered turn, which it keeps in Before for a new connection. It
+// returns t. It does not keep a request for the greeting, nor a turn that was answered in part.
 func (t *CallerTurn) instead(of *CallerTurn) *CallerTurn {
 	if !of.Greet && !of.Cut {
 		before := *of
@@ -117,30 +115,34 @@ func (t *CallerTurn) instead(of *CallerTurn) *CallerTurn {
 	return t
 }
 
-// Typed is text of the caller, or of the host in the caller's place. The sender
-// must not touch it after injecting it.
+// Typed is text of the caller, or text that the host sends in the caller's place. The sender must
+// not touch it after injecting it.
 type Typed struct {
 	Text string
-	// FromHost says that the host said it: the peer is not told when it is lost.
+	// Role is whose words a note is: user, system or assistant. It is "" for a text that is no note.
+	Role string
+	// Request marks a request to speak: the text is not what the caller says.
+	Request bool
+	// FromHost marks text of the host. The peer gets no notice when such a text is lost.
 	FromHost bool
-	// Lost is the reason why the text never goes to the model, set by the net in
-	// the firing that drops it.
+	// Lost is the reason why the text never goes to the model. The net sets it in the firing that
+	// drops the text.
 	Lost Loss
 }
 
-// Loss is why a text does not go to the model.
+// Loss is the reason why a text does not go to the model.
 type Loss uint8
 
-// The losses of text.
+// The reasons for the loss of a text.
 const (
 	NotLost         Loss = iota
-	LostHeld             // the call was on hold
+	LostHeld             // the call is on hold
 	LostProtected        // during protected input
-	LostUnconsented      // the caller had not agreed to be listened to
-	LostFull             // TypedMax texts waited already
+	LostUnconsented      // the caller has not consented
+	LostFull             // TypedMax texts, RequestsMax requests or too many notes wait already
 )
 
-// Size is the length of the text in bytes.
+// Size returns the length of the text in bytes.
 func (t *Typed) Size() int {
 	if t == nil {
 		return 0
@@ -148,37 +150,37 @@ func (t *Typed) Size() int {
 	return len(t.Text)
 }
 
-// Words are a fragment of a transcript.
-type Words struct {
+// TranscriptFragment is a fragment of the transcript of one side.
+type TranscriptFragment struct {
 	Who   Speaker
 	Text  string
 	Final bool
-	Gen   petri.Gen // the turn it was shown in; stamped by the net
-	Link  any       // the connection that said it; the net passes it on
+	Gen   petri.Gen // the turn in which it is shown; the net sets it
+	Link  any       // the connection that it came from; the net passes it on
 }
 
-// Key returns who spoke.
-func (w *Words) Key() petri.Key { return petri.Key(w.Who) }
+// Key returns the side that spoke.
+func (w *TranscriptFragment) Key() petri.Key { return petri.Key(w.Who) }
 
-// KeyNames names the two sides.
-func (*Words) KeyNames() []string { return []string{"caller", "model"} }
+// KeyNames returns the names of the two sides.
+func (*TranscriptFragment) KeyNames() []string { return []string{"caller", "model"} }
 
-// Size is the length of the text in bytes.
-func (w *Words) Size() int {
+// Size returns the length of the text in bytes.
+func (w *TranscriptFragment) Size() int {
 	if w == nil {
 		return 0
 	}
 	return len(w.Text)
 }
 
-// Digits are keys of a phone. They may be a card number, so nothing of them is
-// ever recorded.
+// Digits are keys that the caller pressed on a phone. They may be a card number, so they are never
+// recorded (petri.Secret).
 type Digits struct {
 	Text string // 0-9 * # A-D
-	Last bool   // nothing more belongs to them: the caller pressed #
+	Last bool   // the entry is complete: the caller pressed # or paused
 }
 
-// Key is 1 for the last.
+// Key returns 1 if Last is set, else 0.
 func (d *Digits) Key() petri.Key {
 	if d.Last {
 		return 1
@@ -186,59 +188,62 @@ func (d *Digits) Key() petri.Key {
 	return 0
 }
 
-// KeyNames names the keys.
+// KeyNames returns the names of the keys.
 func (*Digits) KeyNames() []string { return []string{"more", "last"} }
 
-// Secret says that digits are not recorded.
+// Secret marks digits as data that is never recorded.
 func (*Digits) Secret() {}
 
-// TypedMax is how many texts may wait for their turn. The net drops what comes
-// on top of them, and says so.
+// TypedMax is how many texts may wait for their turn. Beyond this limit the net drops a text and
+// reports it at TextLost.
 const TypedMax = 4
 
-// DigitsMax is the most digits that are collected for one entry.
+// RequestsMax is how many requests to speak may wait for their turn. Beyond this limit the net drops
+// a request and reports it at TextLost.
+const RequestsMax = 4
+
+// DigitsMax is the most digits of one entry. The net drops digits beyond it.
 const DigitsMax = 32
 
-// Target is who takes a call over: an address that the peer's door understands.
+// Target is the address that takes over a call, in a form that the peer's endpoint understands.
 type Target struct{ Address string }
 
-// Resumption is how to go on with a conversation on another connection.
+// Resumption is the handle with which another connection resumes the conversation.
 type Resumption struct{ Handle string }
 
-// Dialling is what became of a dial.
+// Dialling is the result of a dial.
 type Dialling struct {
 	Result DialResult
-	Link   any // the connection, if it is up
+	Link   any // the connection, if Result is Fresh or Resumed
 }
 
 // Key returns the result.
 func (d *Dialling) Key() petri.Key { return petri.Key(d.Result) }
 
-// KeyNames names the results.
+// KeyNames returns the names of the results.
 func (*Dialling) KeyNames() []string { return Fresh.KeyNames() }
 
-// Playing is a prompt that is to be given, as frames of its generation.
+// Playing is a request to play a prompt as frames of a generation.
 type Playing struct {
 	Prompt Prompt
 	Gen    petri.Gen
 }
 
-// Generation is the turn the prompt is.
+// Generation returns the turn of the prompt.
 func (p Playing) Generation() petri.Gen { return p.Gen }
 
-// ToolCall is a call of the model, or its cancellation. Payload is the sender's
-// own and names the call: a cancellation has that of its call. It must be
-// comparable.
+// ToolCall is a tool call of the model, or its cancellation. Payload identifies the call: a
+// cancellation has the Payload of its call. The sender chooses the type, which must be comparable.
 type ToolCall struct{ Payload any }
 
-// ToolRun is a call that runs in a slot.
+// ToolRun is a tool call that runs in a slot.
 type ToolRun struct {
 	Slot Slot
 	Call *ToolCall
 }
 
-// ToolEnd is how a call ended: the Payload of a function that returned, or why
-// there is none.
+// ToolEnd is the end of a tool call: the Payload of a function that returned, or the reason in How
+// why there is none.
 type ToolEnd struct {
 	Slot    Slot
 	Call    *ToolCall // set by the net
@@ -249,23 +254,23 @@ type ToolEnd struct {
 // Key returns the slot.
 func (e *ToolEnd) Key() petri.Key { return petri.Key(e.Slot) }
 
-// KeyNames names the slots.
+// KeyNames returns the names of the slots.
 func (*ToolEnd) KeyNames() []string { return Slot(0).KeyNames() }
 
-// String is the slot and how the call ended for the model.
+// String returns the slot and the way in which the call ended for the model.
 func (e *ToolEnd) String() string { return fmt.Sprintf("%d %s", e.Slot, e.How) }
 
-// Notice is one thing the peer is told.
+// Notice is one event that the net reports to the peer.
 type Notice struct {
 	Kind NoticeKind
-	Gen  petri.Gen // the turn it is about
+	Gen  petri.Gen // the turn that it is about
 }
 
 // Key returns the kind as a key.
 func (n Notice) Key() petri.Key { return petri.Key(n.Kind) }
 
-// KeyNames names the kinds.
+// KeyNames returns the names of the kinds.
 func (n Notice) KeyNames() []string { return n.Kind.KeyNames() }
 
-// String names the kind.
+// String returns the name of the kind.
 func (n Notice) String() string { return n.Kind.String() }

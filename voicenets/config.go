@@ -7,115 +7,110 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Detection says who decides that the caller speaks.
+// Detection selects the detector that decides when the caller speaks: the gateway's or the model's.
 type Detection uint8
 
 // The ways of detecting speech.
 const (
-	// Manual: our detector decides, or the caller with a button to talk; the
-	// model is in manual activity mode.
-	Manual Detection = iota
-	// Server: every frame goes up and the model decides; our detector may only
-	// pause playout.
-	Server
+	// GatewayVAD: the gateway's detector decides, or the caller's push-to-talk button. The model is
+	// in manual activity mode.
+	GatewayVAD Detection = iota
+	// ModelVAD: every frame goes up and the model decides. The gateway's detector may only pause
+	// playout.
+	ModelVAD
 )
 
-// Config says what a session does. Its zero value works; every duration and
-// count has the default its comment names.
+// Config sets what a session does. Its zero value works. A zero duration or count means the default
+// that the field's comment names.
 type Config struct {
 	Detection Detection
-	// Greeting asks the model to speak first; GreetingFirm does not let the
-	// caller interrupt that.
+	// Greeting asks the model to speak first. With GreetingFirm the caller cannot interrupt the
+	// greeting.
 	Greeting, GreetingFirm bool
-	// HalfDuplex does not listen to the caller while a reply is playing.
+	// HalfDuplex sends no caller audio to the model while a reply is playing.
 	HalfDuplex bool
-	// Adaptive waits longer for the end of a turn with callers who pause while
-	// they speak, see Linger. Manual detection alone.
+	// Adaptive waits longer for the end of a turn if the caller pauses while speaking; see Linger.
+	// It needs GatewayVAD.
 	Adaptive bool
-	// Hints takes the opinion of a recogniser about speech over a reply. Manual
-	// detection alone.
+	// Hints accepts the opinion of a recogniser about speech over a reply. It needs GatewayVAD
+	// without HalfDuplex.
 	Hints bool
-	// Consent does not listen to a caller who has not agreed to it.
+	// Consent keeps the input gate closed until the caller consents.
 	Consent bool
-	// Prompts are those there is audio for; the others are passed over. One that
-	// nothing asks for (Filler without tools, AskConsent without Consent, Reprompt
-	// without RepromptAfter) changes nothing.
+	// Prompts is the set of prompts that have audio. The net skips the others. A prompt that
+	// nothing asks for (Filler without tools, AskConsent without Consent, Reprompt without
+	// RepromptAfter) changes nothing.
 	Prompts Prompts
-	// ToolSlots is how many tools may run at one time: 0 (the model has none) to
-	// SlotsMax.
+	// ToolSlots is how many tools may run at one time: 0 (the model has no tools) to SlotsMax.
 	ToolSlots int
 
-	// BudgetFrames is how much may be handed over and not be acknowledged:
-	// 20 (400 ms), at most 100.
+	// BudgetFrames is the most audio handed over to the peer and not yet acknowledged: 20 frames
+	// (400 ms), at most 100.
 	BudgetFrames int
-	// ReplyFramesMax is how much of a reply may wait here: 15,000 (5 minutes).
-	// When it is full the model's connection is no longer read.
+	// ReplyFramesMax is the most audio of a reply that may wait in the net: 15,000 frames
+	// (5 minutes). At this limit the gateway stops reading the model's connection.
 	ReplyFramesMax int
-	// PreRollFrames is what is kept of the time before speech was noticed: 15
-	// (300 ms), at most 25.
+	// PreRollFrames is how much caller audio from before the start of speech the net keeps: 15
+	// frames (300 ms), at most 25.
 	PreRollFrames int
 
-	// ConfirmWindow is how long a pause waits for speech to be confirmed:
-	// 600 ms.
+	// ConfirmWindow is how long a paused reply waits for speech to be confirmed: 600 ms.
 	ConfirmWindow time.Duration
-	// FrameGap without a sign of frames ends speech: 300 ms.
+	// FrameGap is how long after the last heartbeat of the detector speech ends: 300 ms.
 	FrameGap time.Duration
-	// Linger is how long, after the end of speech, a turn of an Adaptive session
-	// may go on: at first, for a caller who was cut off once, and for one who was
-	// cut off again: 0, 400 ms, 1 s. It grows with every turn that was given up
-	// because the caller went on, and shrinks again after LingerLasts: 1 min.
+	// Linger is how long a turn of an Adaptive session may go on after the end of speech: 0 at
+	// first, 400 ms after the caller was cut off once, and 1 s after the caller was cut off again.
+	// The level rises with every turn that was replaced because the caller went on. It falls by one
+	// after LingerLasts: 1 min.
 	Linger      [3]time.Duration
 	LingerLasts time.Duration
-	// LateAudio is how long after the caller's turn audio of an interrupted
-	// reply may still come: 300 ms.
+	// LateAudio is how long after the caller's turn audio of an interrupted reply may still come:
+	// 300 ms.
 	LateAudio time.Duration
-	// AckTimeout is how long after its end audio counts as played without an
-	// acknowledgement: 2 s.
+	// AckTimeout is how long after its end audio counts as played without an acknowledgement: 2 s.
 	AckTimeout time.Duration
-	// OwedTimeout is how long the end of an earlier turn is waited for: 3 s.
-	OwedTimeout time.Duration
-	// SilentTurn ends a reply whose model fell silent without saying so: 5 s.
+	// TurnEndTimeout is how long the net waits for the end of an earlier model turn: 3 s.
+	TurnEndTimeout time.Duration
+	// SilentTurn is how long a model may be silent in mid-reply, without ending its turn, before
+	// the net ends the reply: 5 s.
 	SilentTurn time.Duration
 
-	// A model that gives no reply is asked again after NudgeAfter: 4 s; gets a
-	// new connection RenewAfter later: 4 s; and is spoken for FallbackAfter
-	// later: 4 s. ReplyDeadline, which nothing restarts, is the longest a
-	// caller's turn waits: 30 s.
+	// When the model gives no reply, the net asks it again after NudgeAfter (4 s), replaces the
+	// connection RenewAfter later (4 s) and plays the fallback prompt FallbackAfter later (4 s).
+	// ReplyDeadline is the longest a caller's turn waits: 30 s. Nothing restarts it.
 	NudgeAfter, RenewAfter, FallbackAfter, ReplyDeadline time.Duration
-	// RepromptAfter is how long a caller may be silent before being asked whether
-	// anybody is there, and GoodbyeAfter how long after that the call ends: 15 s.
-	// RepromptAfter 0 waits for ever.
+	// RepromptAfter is how long a caller may be silent before the net plays the reprompt; 0 waits
+	// for ever. GoodbyeAfter is how long after the reprompt the call ends: 15 s.
 	RepromptAfter, GoodbyeAfter time.Duration
-	// ConsentWait is how long the caller may think about consent: 60 s.
+	// ConsentWait is how long the net waits for the caller's consent: 60 s.
 	ConsentWait time.Duration
-	// ToolTimeout is the longest a tool may take: 15 s. FillerAfter is when the
-	// Filler is played meanwhile: 1.5 s.
+	// ToolTimeout is the longest a tool may take: 15 s. The net plays Filler when a tool has taken
+	// FillerAfter: 1.5 s.
 	ToolTimeout, FillerAfter time.Duration
-	// Backoff is how long to wait before dialling again, the first, second and
-	// third time in a row: 500 ms, 1 s, 2 s. Stable is how long a connection must
-	// last for that row to begin anew: 10 s.
+	// Backoff is the wait before the first, second and third retry in a row: 500 ms, 1 s, 2 s. The
+	// row begins anew when a connection has lasted for Stable: 10 s.
 	Backoff [3]time.Duration
 	Stable  time.Duration
-	// DialsMax is how many dials may begin at once: 4, at most 16. After so many one
-	// more may begin each DialEvery: 1 s.
+	// DialsMax is how many dials may begin at once: 4, at most 16. After that, one dial may begin
+	// each DialEvery: 1 s.
 	DialsMax  int
 	DialEvery time.Duration
-	// RotateAfter is how old a connection becomes before it shall be replaced:
-	// 9 min. One that shall, or that the model will end, is at a quiet moment, or when
-	// the model has not begun its reply after RotateSoon (2 s); at the latest, and
-	// even if the model speaks, after RotateWithin (45 s), or after RotateSoon if
-	// its end is at hand.
+	// RotateAfter is the age at which a connection is due for replacement: 9 min. A connection
+	// whose end the model has announced is due too. The net replaces it at a quiet moment, or when
+	// the model has not begun its reply after RotateSoon (2 s). At the latest it does so after
+	// RotateWithin (45 s), or after RotateSoon if the announced end is near, even while the model
+	// speaks.
 	RotateAfter, RotateWithin, RotateSoon time.Duration
-	// DigitGap ends an entry of digits: 3 s.
+	// DigitGap is the pause after the last key that ends an entry of digits: 3 s.
 	DigitGap time.Duration
-	// DrainWithin is how long a call may go on when the gateway shuts down: 60 s.
-	// Farewell is the longest its last words may take: 10 s.
+	// DrainWithin is how long a call may go on after a request to drain: 60 s. Farewell is the
+	// longest the last prompt of a call may take: 10 s.
 	DrainWithin, Farewell time.Duration
 	// MaxDuration is the longest a call may last: 30 min, at most 24 h.
 	MaxDuration time.Duration
 
-	// Parts replaces subnets, or leaves out those with a nil function. Whatever
-	// could then never happen is left out too.
+	// Parts replaces subnets by name. A nil function leaves the subnet out. Session also leaves out
+	// transitions that can then never fire.
 	Parts map[Part]func(Config) *petri.Net
 }
 
@@ -128,15 +123,15 @@ func (s Prompts) With(p Prompt) Prompts { return s | 1<<p }
 // Has reports whether p is in the set.
 func (s Prompts) Has(p Prompt) bool { return s>>p&1 == 1 }
 
-// HeldFramesMax is the most caller audio that waits for a decision: 1.2 s.
+// HeldFramesMax is the most caller audio, in frames, that waits for a decision: 1.2 s. At this
+// limit the oldest frame is dropped.
 const HeldFramesMax = 60
 
-// Kind is what kind of session c makes, in words: "manual", or "server,
-// half-duplex".
+// Kind describes the kind of session that c makes, such as "gateway VAD" or "model VAD, half-duplex".
 func (c Config) Kind() string {
-	kind := "manual"
-	if !c.manual() {
-		kind = "server"
+	kind := "gateway VAD"
+	if !c.gatewayVAD() {
+		kind = "model VAD"
 	}
 	if c.HalfDuplex {
 		kind += ", half-duplex"
@@ -144,11 +139,9 @@ func (c Config) Kind() string {
 	return kind
 }
 
-// Filled is c with the defaults of what is zero, or what is wrong.
-func (c Config) Filled() (Config, error) { return c.withDefaults() }
-
-// withDefaults fills in what is zero and checks the rest.
-func (c Config) withDefaults() (Config, error) {
+// Filled returns c with defaults in place of zero values. It returns an error if a value is out of
+// range.
+func (c Config) Filled() (Config, error) {
 	c.BudgetFrames = c.Budget()
 	c.ReplyFramesMax = orInt(c.ReplyFramesMax, 15_000)
 	c.PreRollFrames = orInt(c.PreRollFrames, 15)
@@ -162,23 +155,23 @@ func (c Config) withDefaults() (Config, error) {
 	for i, d := range [3]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
 		c.Backoff[i] = orTime(c.Backoff[i], d)
 	}
-	if c.lacks(PartTools) {
+	if c.LeavesOut(PartTools) {
 		c.ToolSlots = 0
 	}
-	if c.lacks(PartCallerSilence) {
+	if c.LeavesOut(PartCallerSilence) {
 		c.RepromptAfter = 0
 	}
 	c.Prompts = c.asked()
 	return c, c.check()
 }
 
-// lacks reports whether Parts leaves out a part.
-func (c Config) lacks(p Part) bool {
+// LeavesOut reports whether Parts leaves out a part.
+func (c Config) LeavesOut(p Part) bool {
 	own, ok := c.Parts[p]
 	return ok && own == nil
 }
 
-// timing is a setting with its default and its limits.
+// timing is a duration of a Config with its default and its limits.
 type timing struct {
 	name              string
 	v                 *time.Duration
@@ -193,7 +186,7 @@ func (c *Config) times() []timing {
 		{"LingerLasts", &c.LingerLasts, time.Minute, time.Second, time.Hour},
 		{"LateAudio", &c.LateAudio, 300 * ms, 50 * ms, 5 * time.Second},
 		{"AckTimeout", &c.AckTimeout, 2 * time.Second, 500 * ms, 30 * time.Second},
-		{"OwedTimeout", &c.OwedTimeout, 3 * time.Second, 500 * ms, time.Minute},
+		{"TurnEndTimeout", &c.TurnEndTimeout, 3 * time.Second, 500 * ms, time.Minute},
 		{"SilentTurn", &c.SilentTurn, 5 * time.Second, time.Second, time.Minute},
 		{"NudgeAfter", &c.NudgeAfter, 4 * time.Second, 500 * ms, time.Minute},
 		{"RenewAfter", &c.RenewAfter, 4 * time.Second, 500 * ms, time.Minute},
@@ -261,13 +254,14 @@ func orTime(v, d time.Duration) time.Duration {
 	return v
 }
 
-// Budget is BudgetFrames with its default.
+// Budget returns BudgetFrames, or its default.
 func (c Config) Budget() int { return orInt(c.BudgetFrames, 20) }
 
-// Longest is MaxDuration with its default.
+// Longest returns MaxDuration, or its default.
 func (c Config) Longest() time.Duration { return orTime(c.MaxDuration, 30*time.Minute) }
 
-// manual reports whether we decide about turns, pauses whether a reply may be
-// paused for the caller, clears whether the peer may be told to drop audio.
-func (c Config) manual() bool { return c.Detection == Manual }
+// gatewayVAD reports whether the gateway decides about turns.
+func (c Config) gatewayVAD() bool { return c.Detection == GatewayVAD }
+
+// pauses reports whether the caller's speech may pause a reply.
 func (c Config) pauses() bool { return !c.HalfDuplex }

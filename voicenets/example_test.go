@@ -9,12 +9,13 @@ import (
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/petritest"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/prove"
 )
 
-// ownWords shows what the caller said, and nothing of what the model says.
-func ownWords(voicenets.Config) *petri.Net {
+// ownTranscript shows what the caller said, and nothing of what the model says.
+func ownTranscript(voicenets.Config) *petri.Net {
 	return &petri.Net{
-		Name:  "words",
+		Name:  "transcript",
 		Ports: []petri.AnyPlace{voicenets.Transcript, voicenets.Show},
 		Env:   []petri.Env{{Place: voicenets.Transcript, Capacity: 64, Policy: petri.DropOldest}},
 		Out:   []petri.Output{{Place: voicenets.Show}},
@@ -30,42 +31,39 @@ func ownWords(voicenets.Config) *petri.Net {
 // is then composed is proved like any other session.
 func Example_ownPart() {
 	c := voicenets.Config{Parts: map[voicenets.Part]func(voicenets.Config) *petri.Net{
-		voicenets.PartWords:  ownWords,
-		voicenets.PartDigits: nil, // no keys of a phone
+		voicenets.PartTranscript: ownTranscript,
+		voicenets.PartDigits:     nil, // no keys of a phone
 	}}
-	proof, err := voicenets.Prove(context.Background(), c, nil)
+	proofs, err := prove.Sessions(context.Background(), nil, c)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	parts, err := voicenets.PartsOf(c)
 	fmt.Println(parts, err)
-	fmt.Println(proof.Source, len(proof.Claims) > 30)
+	fmt.Println(proofs[0].Source, len(proofs[0].Claims) > 30)
 	// Output:
-	// [speech turns text uplink model playout words ears prompts model_silence link call] <nil>
+	// [speech turns text context uplink model playout transcript input_gate prompts model_silence link call] <nil>
 	// proved now true
 }
 
-// TestOwnWords: a part of one's own is tested alone, by a script.
-func TestOwnWords(t *testing.T) {
-	petritest.RunPart(t, "testdata/own_words", ownWords(voicenets.Config{}))
+// TestOwnTranscript: a part of one's own is tested alone, by a script.
+func TestOwnTranscript(t *testing.T) {
+	petritest.RunPart(t, "testdata/own_transcript", ownTranscript(voicenets.Config{}))
 }
 
 // eagerUplink sends every frame of an open turn up, and does not ask whether
 // anybody may hear it.
 func eagerUplink(voicenets.Config) *petri.Net {
-	const (
-		inTurn petri.Place[*voicenets.CallerTurn] = "in_turn"
-		online petri.Place[petri.Unit]            = "online"
-	)
 	return &petri.Net{
 		Name:  "uplink",
-		Ports: []petri.AnyPlace{voicenets.CallerAudio, voicenets.AudioUp, inTurn, online},
+		Ports: []petri.AnyPlace{voicenets.CallerAudio, voicenets.AudioUp, voicenets.InTurn, voicenets.Online},
 		Env:   []petri.Env{{Place: voicenets.CallerAudio, Capacity: 60, Policy: petri.DropOldest}},
 		Out:   []petri.Output{{Place: voicenets.AudioUp}},
 		Transitions: []petri.Transition{
-			{Name: "send_frame_up", In: petri.Arcs{voicenets.CallerAudio}, Read: petri.Arcs{inTurn, online},
-				Out: petri.And(voicenets.AudioUp)},
+			{Name: "send_frame_up", In: petri.Arcs{voicenets.CallerAudio},
+				Read: petri.Arcs{voicenets.InTurn, voicenets.Online},
+				Out:  petri.And(voicenets.AudioUp)},
 		},
 	}
 }
@@ -73,11 +71,12 @@ func eagerUplink(voicenets.Config) *petri.Net {
 // A part that breaks a claim is refused, with the claim and a story that breaks
 // it.
 func Example_refusedPart() {
-	_, err := voicenets.Prove(context.Background(), voicenets.Config{
+	_, err := prove.Sessions(context.Background(), nil, voicenets.Config{
 		Parts: map[voicenets.Part]func(voicenets.Config) *petri.Net{voicenets.PartUplink: eagerUplink},
-	}, nil)
+	})
 	refusal, story, _ := strings.Cut(err.Error(), "\n")
-	claim, verdict, _ := strings.Cut(strings.TrimPrefix(refusal, "voicenets: prove the session: "), " (")
+	_, refusal, _ = strings.Cut(refusal, "claims: prove the session: ")
+	claim, verdict, _ := strings.Cut(refusal, " (")
 	_, verdict, _ = strings.Cut(verdict, ") ")
 	verdict, _, _ = strings.Cut(verdict, ":")
 	fmt.Println(claim, verdict)
@@ -86,7 +85,7 @@ func Example_refusedPart() {
 	// V8-uplink is unknown
 	// start: empty
 	//   1 caller/peer_mute_on: peer_mute[on]
-	//   2 session/ears/mute: deaf session/ears/muted
-	//   3 session/turns/start_turn*: deaf in_turn session/ears/muted
-	//   4 session/link/connect*: deaf in_turn online session/ears/muted
+	//   2 session/input_gate/mute: input_closed session/input_gate/muted
+	//   3 session/turns/start_turn*: input_closed in_turn session/input_gate/muted
+	//   4 session/link/connect*: input_closed in_turn online session/input_gate/muted
 }

@@ -2,17 +2,16 @@ package voicenets
 
 import "github.com/voicegw/voicegw/petri"
 
-// Input is what the code around a session may inject at one place. Inputs lists
-// them all; the automata of Hostile are made of that list, and package voicegw
-// injects nothing else, which its tests check.
+// Input is what the code around a session may inject at one place. Inputs lists all of them.
+// Environment makes its automata from that list. Package voicegw injects nothing else; its tests
+// check this.
 type Input struct {
 	Place petri.AnyPlace
-	// By is who injects it; the automaton of Hostile has that name.
+	// By is the injector, and the name of its automaton in Environment.
 	By string
-	// Keys are the keys a token may have; nil: the colour has none.
+	// Keys are the keys that a token may have; nil if the colour has no keys.
 	Keys []string
-	// Aged says that a token carries a generation, the current one or an earlier
-	// one. Other tokens have none.
+	// Aged reports whether a token carries a generation: the current one or an earlier one.
 	Aged bool
 
 	moves []petri.Transition
@@ -20,11 +19,11 @@ type Input struct {
 	init  []petri.Token
 }
 
-// Inputs are what may be injected into a session of this configuration. A part
-// that Config.Parts leaves out does not take its inputs.
+// Inputs returns everything that may be injected into a session of this configuration. It includes
+// the inputs of a part that Config.Parts leaves out, although no transition takes them.
 func Inputs(c Config) []Input {
-	c, _ = c.withDefaults()
-	slots := min(c.ToolSlots+1, SlotsMax) // one stands for all that a session does not have
+	c, _ = c.Filled()
+	slots := min(c.ToolSlots+1, SlotsMax) // one more stands for all slots that a session does not have
 	list := []Input{
 		input("caller", SpeechEdge),
 		input("caller", CallerAudio),
@@ -46,11 +45,13 @@ func Inputs(c Config) []Input {
 		input("host", Over),
 		input("host", Drain),
 		input("host", HandOff),
+		input("host", Note),
+		input("host", Request),
 	}
 	if c.Consent {
 		list = append(list, input("caller", Consent))
 	}
-	if c.Hints && c.manual() && c.pauses() {
+	if c.Hints && c.gatewayVAD() && c.pauses() {
 		list = append(list, input("caller", Hint))
 	}
 	if c.ToolSlots > 0 {
@@ -60,8 +61,8 @@ func Inputs(c Config) []Input {
 	return list
 }
 
-// input is a place that is filled with tokens of each key, and of any age if its
-// colour has generations, at any time.
+// input returns an input that gets tokens of each key at any time. If its colour has generations,
+// it gets tokens of any generation.
 func input[T any](by string, p petri.Place[T]) Input {
 	in := Input{Place: p, By: by, ports: []petri.AnyPlace{p}}
 	var zero T
@@ -77,7 +78,7 @@ func input[T any](by string, p petri.Place[T]) Input {
 		return in
 	}
 	in.Aged = true
-	old := petri.Place[T]("old_" + p.String()) // of the first generation: fresh until something begins anew
+	old := petri.Place[T]("old_" + p.String()) // a token of the first generation, which the first Bump makes stale
 	in.init = []petri.Token{old.Token(zero)}
 	late := anytime(p.String()+"_late", nil, p.Passing(old))
 	late.Read = petri.Arcs{old.Stale()}
@@ -85,34 +86,31 @@ func input[T any](by string, p petri.Place[T]) Input {
 	return in
 }
 
-// few leaves an input the first of its keys.
+// few keeps the first n keys of an input.
 func few(in Input, n int) Input {
 	in.Keys, in.moves = in.Keys[:n], in.moves[:n]
 	return in
 }
 
-// lead is how many frames of a reply may wait in the net for the automata to
-// send more: a restriction of the environment, so that a session with its real
-// limits has a finite graph. A session that holds fewer is sent more than it
-// can take.
-const lead = 2
+// AheadMax restricts the environment: the automata send a fresh frame only while fewer than
+// AheadMax frames of a reply wait in the net. So a session with its real limits has a finite graph.
+// A session whose ReplyFramesMax is below AheadMax gets more frames than it can take.
+const AheadMax = 2
 
-// ahead restricts an input of audio: fresh frames come only while fewer than
-// lead wait.
+// ahead restricts an input of audio: fresh frames come only while fewer than AheadMax wait.
 func ahead(in Input) Input {
-	in.ports = append(in.ports, replyAudio)
-	in.moves[0].Inhibit = append(in.moves[0].Inhibit, replyAudio.AtLeast(lead))
+	in.ports = append(in.ports, ReplyAudio)
+	in.moves[0].Inhibit = append(in.moves[0].Inhibit, ReplyAudio.AtLeast(AheadMax))
 	return in
 }
 
-// anytime is a move of the environment: it may happen at any time, or never.
+// anytime returns a move of the environment that may happen at any time, or never.
 func anytime(name string, in petri.Arcs, out ...petri.AnyArc) petri.Transition {
 	return petri.Transition{Name: name, In: in, Out: petri.And(out...), When: petri.Anytime()}
 }
 
-// automata are the environment that keeps no rules: one automaton for each who
-// injects.
-func automata(c Config) []*petri.Net {
+// Environment returns an environment that keeps no rules, as one automaton for each injector.
+func Environment(c Config) []*petri.Net {
 	var list []*petri.Net
 	byName := map[string]*petri.Net{}
 	for _, in := range Inputs(c) {
@@ -122,7 +120,7 @@ func automata(c Config) []*petri.Net {
 			byName[in.By] = n
 			list = append(list, n)
 		}
-		if payload(in.Place) { // decides nothing: verify asks what becomes of it in every state
+		if payload(in.Place) { // verify checks in every state what happens to it
 			continue
 		}
 		n.Ports = append(n.Ports, in.ports...)
@@ -132,7 +130,7 @@ func automata(c Config) []*petri.Net {
 	return list
 }
 
-// payload says that the tokens of a place decide nothing.
+// payload reports whether the tokens of a place decide nothing.
 func payload(p petri.AnyPlace) bool {
 	return p.String() == string(CallerAudio) || p.String() == string(Transcript)
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/voicegw/voicegw/petri/petritest"
 )
 
-// noticed is how many of the changes of parts their scripts notice at least.
-// Most of the others change nothing that shows: an inhibitor where another
-// transition comes first, a reset of a place that is empty.
+// noticed is how many of the changes of parts their scripts notice at least. Most of the others
+// change nothing that shows: an inhibitor where another transition comes first, a reset of a place
+// that is empty.
 const noticed = 0.75
 
-// TestPartsNotice takes each arc from each part, and each wait, and counts the
-// scripts that fail.
+// TestPartsNotice takes each arc from each part, and each wait, and counts the scripts that fail.
 func TestPartsNotice(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range scripts() {

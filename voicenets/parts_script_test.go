@@ -19,8 +19,7 @@ type scripted struct {
 	c    Config
 }
 
-// scripts are the parts that are tested alone: counts are small, times as they
-// are by default.
+// scripts are the parts that are tested alone: counts are small, times as they are by default.
 func scripts() []scripted {
 	words := Prompts(0).With(AskConsent).With(Filler).With(Fallback).With(Goodbye)
 	list := []scripted{
@@ -29,19 +28,20 @@ func scripts() []scripted {
 		{"turns_tools", PartTurns, Config{ToolSlots: 1}},
 		{"turns_half_duplex", PartTurns, Config{HalfDuplex: true}},
 		{"turns_adaptive", PartTurns, Config{Adaptive: true, RepromptAfter: 10 * time.Second}},
-		{"turns_server", PartTurns, Config{Detection: Server}},
+		{"turns_model_vad", PartTurns, Config{Detection: ModelVAD}},
 		{"hints", PartHints, Config{Hints: true}},
 		{"text", PartText, Config{}},
 		{"text_tools", PartText, Config{ToolSlots: 1}},
+		{"context", PartContext, Config{}},
 		{"uplink", PartUplink, Config{}},
 		{"uplink_half_duplex", PartUplink, Config{HalfDuplex: true}},
-		{"uplink_server", PartUplink, Config{Detection: Server}},
+		{"uplink_model_vad", PartUplink, Config{Detection: ModelVAD}},
 		{"model", PartModel, Config{}},
 		{"playout", PartPlayout, Config{}},
 		{"playout_consent", PartPlayout, Config{Consent: true}},
-		{"words", PartWords, Config{}},
-		{"ears", PartEars, Config{}},
-		{"ears_consent", PartEars, Config{Consent: true}},
+		{"transcript", PartTranscript, Config{}},
+		{"input_gate", PartInputGate, Config{}},
+		{"input_gate_consent", PartInputGate, Config{Consent: true}},
 		{"digits", PartDigits, Config{}},
 		{"prompts", PartPrompts, Config{Prompts: words, RepromptAfter: 10 * time.Second, Consent: true, ToolSlots: 1}},
 		{"prompts_notify", PartPrompts, Config{Prompts: everyPrompt(), RepromptAfter: 10 * time.Second,
@@ -50,7 +50,7 @@ func scripts() []scripted {
 		{"model_silence", PartModelSilence, Config{ToolSlots: 1, Greeting: true, GreetingFirm: true}},
 		{"caller_silence", PartCallerSilence, Config{ToolSlots: 2, RepromptAfter: 10 * time.Second}},
 		{"link", PartLink, Config{ToolSlots: 1, Prompts: words}},
-		{"link_server", PartLink, Config{Detection: Server}},
+		{"link_model_vad", PartLink, Config{Detection: ModelVAD}},
 		{"call", PartCall, Config{Prompts: words}},
 		{"call_greeting", PartCall, Config{Greeting: true, GreetingFirm: true}},
 	}
@@ -79,8 +79,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsFire: each transition of each part fires in a script of that part,
-// and the configurations of the scripts have what any session has.
+// TestPartsFire: each transition of each part fires in a script of that part, and the
+// configurations of the scripts have what any session has.
 func TestPartsFire(t *testing.T) {
 	fires, has := map[string]bool{}, map[string]bool{}
 	for _, s := range scripts() {

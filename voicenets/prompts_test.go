@@ -8,8 +8,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// TestPromptsNobodyAsksFor composes sessions with no prompt, each one, and all.
-// A prompt that nothing in the session asks for is left out.
+// TestPromptsNobodyAsksFor composes sessions with no prompt, each one, and all. A prompt that
+// nothing in the session asks for is left out.
 func TestPromptsNobodyAsksFor(t *testing.T) {
 	t.Parallel()
 	sets := []Prompts{0, 1<<len(Prompt(0).KeyNames()) - 1}
@@ -40,31 +40,5 @@ func TestPromptsNobodyAsksFor(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-	}
-}
-
-// TestProofWithIdlePrompts proves a session without tools, consent and reprompts
-// by the certificates of the same session without their prompts.
-func TestProofWithIdlePrompts(t *testing.T) {
-	t.Parallel()
-	all := Prompts(0).With(Fallback).With(Goodbye).With(Filler).With(AskConsent).With(Reprompt)
-	p, err := Prove(t.Context(), Config{Greeting: true, Prompts: all}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Source != FromShipped {
-		t.Errorf("the source is %s", p.Source)
-	}
-}
-
-// TestProvedWithoutPrompts: a session without any prompt keeps everything that a
-// gateway proves at its start.
-func TestProvedWithoutPrompts(t *testing.T) {
-	p, err := Prove(t.Context(), Config{}.Small(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Err(); err != nil {
-		t.Error(err)
 	}
 }

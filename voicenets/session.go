@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/voicenets/internal/prune"
 )
 
 // Part names a subnet of a session.
@@ -15,11 +16,12 @@ const (
 	PartTurns         Part = "turns"
 	PartHints         Part = "hints"
 	PartText          Part = "text"
+	PartContext       Part = "context"
 	PartUplink        Part = "uplink"
 	PartModel         Part = "model"
 	PartPlayout       Part = "playout"
-	PartWords         Part = "words"
-	PartEars          Part = "ears"
+	PartTranscript    Part = "transcript"
+	PartInputGate     Part = "input_gate"
 	PartDigits        Part = "digits"
 	PartPrompts       Part = "prompts"
 	PartTools         Part = "tools"
@@ -29,24 +31,26 @@ const (
 	PartCall          Part = "call"
 )
 
-// part is one subnet a configuration has.
+// part is one subnet of a configuration, with the function that makes it.
 type part struct {
 	name Part
 	net  func(Config) *petri.Net
 }
 
-// parts are the subnets of a configuration, those of higher layers first.
+// parts returns the subnets of a configuration, those of higher layers first.
 func parts(c Config) []part {
-	turns := manualTurns
-	if !c.manual() {
-		turns = serverTurns
+	turns := gatewayVADTurns
+	if !c.gatewayVAD() {
+		turns = modelVADTurns
 	}
 	list := []part{{PartSpeech, speechNet}, {PartTurns, turns}}
-	if c.Hints && c.manual() && c.pauses() {
+	if c.Hints && c.gatewayVAD() && c.pauses() {
 		list = append(list, part{PartHints, hintsNet})
 	}
-	list = append(list, part{PartText, textNet}, part{PartUplink, uplinkNet}, part{PartModel, modelTurnNet},
-		part{PartPlayout, playoutNet}, part{PartWords, wordsNet}, part{PartEars, earsNet}, part{PartDigits, digitsNet},
+	list = append(list, part{PartText, textNet}, part{PartContext, contextNet},
+		part{PartUplink, uplinkNet}, part{PartModel, modelTurnNet},
+		part{PartPlayout, playoutNet}, part{PartTranscript, transcriptNet}, part{PartInputGate, inputGateNet},
+		part{PartDigits, digitsNet},
 		part{PartPrompts, promptsNet})
 	if c.ToolSlots > 0 {
 		list = append(list, part{PartTools, toolsNet})
@@ -58,9 +62,10 @@ func parts(c Config) []part {
 	return append(list, part{PartLink, linkNet}, part{PartCall, callNet})
 }
 
-// Session is the net of a whole call: every subnet of this package, composed.
+// Session returns the net of a whole call: the subnets of the configuration, composed. It returns
+// an error if a setting of c is out of range or the subnets do not fit together.
 func Session(c Config) (*petri.Net, error) {
-	c, err := c.withDefaults()
+	c, err := c.Filled()
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func Session(c Config) (*petri.Net, error) {
 			nets = append(nets, build(c))
 		}
 	}
-	n, err := petri.Compose("session", prune(nets)...)
+	n, err := petri.Compose("session", prune.Prune(nets)...)
 	if err != nil {
 		return nil, fmt.Errorf("voicenets: session: %w", err)
 	}

@@ -2,112 +2,122 @@ package voicenets
 
 import "github.com/voicegw/voicegw/petri"
 
-// modelSilence sees to it that each turn of the caller is answered. A model
-// that gives no reply is asked again, then gets a new connection with the turn
-// once more, then is spoken for. These stages stop while there is a good reason
-// to be silent; the deadline does not, and what it finds forbidden to say it
-// says when that is over. To a turn that may have been a noise it says nothing
-// then: the peer is told, and that is all.
+// modelSilence ensures that each turn of the caller is answered. When the model gives no reply, the
+// net asks it again, then repeats the turn to a new connection, then plays the fallback prompt.
+// These stages wait while there is a reason to be silent. The deadline does not wait. If the
+// fallback must not play at the deadline, it plays as soon as it may. For a turn that was never
+// confirmed to be speech the deadline plays nothing: the peer gets the notice NoReply.
 func modelSilence(c Config) *petri.Net {
 	const (
 		nudged  petri.Place[petri.Unit] = "nudged"
 		renewed petri.Place[petri.Unit] = "renewed"
 	)
-	busy := append(petri.Arcs{replying, speaking, inTurn, held, protected, promptDue}, runningSlots(c)...)
-	forbidden := petri.Arcs{replying, speaking, inTurn, held}
-	speak := petri.Arcs{modelTurn, nudged, renewed, promptDue, wordsAhead()}
-	sorry := petri.And(promptDue.Is(Fallback), TellMode.Is(NoReply))
+	busy := append(petri.Arcs{Replying, Speaking, InTurn, Held, Protected, PromptDue}, runningSlots(c)...)
+	forbidden := petri.Arcs{Replying, Speaking, InTurn, Held}
+	speak := petri.Arcs{ModelTurn, nudged, renewed, PromptDue, transcriptAhead()}
+	fallback := petri.And(PromptDue.Is(Fallback), NotifyMode.Is(NoReply))
 	say := func(f *petri.Firing) {
-		promptDue.Put(f, Fallback)
-		TellMode.Put(f, Notice{Kind: NoReply, Gen: f.Gen()})
+		PromptDue.Put(f, Fallback)
+		NotifyMode.Put(f, Notice{Kind: NoReply, Gen: f.Gen()})
 	}
 	n := &petri.Net{
 		Name: "model_silence",
-		Ports: append([]petri.AnyPlace{owing, said, overdue, confirmed, cutShort, replying, speaking, inTurn, held,
-			protected, modelTurn, online, renewal, promptDue, Transcript, ToModel, TellMode}, places(runningSlots(c))...),
-		Out:  []petri.Output{{Place: ToModel}, {Place: TellMode, Durable: true}},
-		Caps: caps(1, nudged, renewed, overdue, renewal, owing, said),
+		Ports: append([]petri.AnyPlace{ReplyPending, Unanswered, ReplyOverdue, SpeechConfirmed, ReplyCutShort, Replying,
+			Speaking, InTurn, Held,
+			Protected, ModelTurn, Online, Renewal, PromptDue, Transcript, ToModel, NotifyMode}, places(runningSlots(c))...),
+		Out:  []petri.Output{{Place: ToModel}, {Place: NotifyMode, Durable: true}},
+		Caps: caps(1, nudged, renewed, ReplyOverdue, Renewal, ReplyPending, Unanswered),
 		Transitions: []petri.Transition{
-			{Name: "nudge", Read: petri.Arcs{owing, online}, Inhibit: with(busy, nudged), Reset: petri.Arcs{modelTurn},
-				When: petri.After(c.NudgeAfter), Out: petri.And(nudged, modelTurn, ToModel.Is(Nudge))},
-			{Name: "renew_link", Read: petri.Arcs{owing, online, nudged}, Inhibit: with(busy, renewed, renewal),
-				When: petri.After(c.RenewAfter), Out: petri.And(renewed, renewal)},
-			{Name: "speak_for_model", In: petri.Arcs{owing}, Read: petri.Arcs{renewed}, Inhibit: busy, Reset: speak,
-				When: petri.After(c.FallbackAfter), Out: sorry, Action: say},
-			{Name: "reach_deadline", Read: petri.Arcs{owing}, Reset: petri.Arcs{overdue}, When: petri.After(c.ReplyDeadline),
-				Out: petri.And(overdue)},
-			{Name: "speak_at_deadline", In: petri.Arcs{overdue}, Inhibit: forbidden, Reset: with(speak, owing),
-				Out: sorry, Action: say},
-			{Name: "forget_deadline", In: petri.Arcs{overdue}, Inhibit: petri.Arcs{owing},
-				Priority: 10 - silenceLayer}, // first of all, so that a slice of the deadline is timed
-			{Name: "accept_empty_turn", In: petri.Arcs{owing}, Read: petri.Arcs{nudged}, Inhibit: petri.Arcs{modelTurn},
-				Out: petri.And(TellMode.Is(NoReply)), Action: tell(TellMode, NoReply)},
-			{Name: "forget_nudge", In: petri.Arcs{nudged}, Inhibit: petri.Arcs{owing}},
-			{Name: "forget_renewal", In: petri.Arcs{renewed}, Inhibit: petri.Arcs{owing}},
-			{Name: "note_certainty", Read: petri.Arcs{confirmed}, Inhibit: petri.Arcs{said}, Out: petri.And(said),
-				Priority: 3 - silenceLayer}, // before it is acted on
-			{Name: "note_cut_reply", Read: petri.Arcs{cutShort}, Inhibit: petri.Arcs{said}, Out: petri.And(said)},
-			{Name: "forget_said", In: petri.Arcs{said}, Inhibit: petri.Arcs{owing, inTurn, speaking, cutShort}},
+			{Name: "nudge", Read: petri.Arcs{ReplyPending, Online}, Inhibit: with(busy, nudged), Reset: petri.Arcs{ModelTurn},
+				When: petri.After(c.NudgeAfter), Out: petri.And(nudged, ModelTurn, ToModel.Is(Nudge))},
+			{Name: "renew_link", Read: petri.Arcs{ReplyPending, Online, nudged}, Inhibit: with(busy, renewed, Renewal),
+				When: petri.After(c.RenewAfter), Out: petri.And(renewed, Renewal)},
+			{Name: "play_fallback", In: petri.Arcs{ReplyPending}, Read: petri.Arcs{renewed}, Inhibit: busy, Reset: speak,
+				When: petri.After(c.FallbackAfter), Out: fallback, Action: say},
+			{Name: "reach_deadline", Read: petri.Arcs{ReplyPending}, Reset: petri.Arcs{ReplyOverdue},
+				When: petri.After(c.ReplyDeadline),
+				Out:  petri.And(ReplyOverdue)},
+			{Name: "play_fallback_at_deadline", In: petri.Arcs{ReplyOverdue}, Inhibit: forbidden,
+				Reset: with(speak, ReplyPending),
+				Out:   fallback, Action: say},
+			{Name: "forget_deadline", In: petri.Arcs{ReplyOverdue}, Inhibit: petri.Arcs{ReplyPending},
+				Priority: 10 - silenceLayer}, // before all other transitions, so that a slice of the deadline is timed
+			{Name: "accept_empty_turn", In: petri.Arcs{ReplyPending}, Read: petri.Arcs{nudged}, Inhibit: petri.Arcs{ModelTurn},
+				Out: petri.And(NotifyMode.Is(NoReply)), Action: notify(NotifyMode, NoReply)},
+			{Name: "forget_nudge", In: petri.Arcs{nudged}, Inhibit: petri.Arcs{ReplyPending}},
+			{Name: "forget_renewal", In: petri.Arcs{renewed}, Inhibit: petri.Arcs{ReplyPending}},
+			{Name: "note_confirmed_speech", Read: petri.Arcs{SpeechConfirmed}, Inhibit: petri.Arcs{Unanswered},
+				Out:      petri.And(Unanswered),
+				Priority: 3 - silenceLayer}, // before other transitions take it
+			{Name: "note_cut_reply", Read: petri.Arcs{ReplyCutShort}, Inhibit: petri.Arcs{Unanswered},
+				Out: petri.And(Unanswered)},
+			{Name: "forget_unanswered", In: petri.Arcs{Unanswered}, Inhibit: petri.Arcs{ReplyPending, InTurn, Speaking,
+				ReplyCutShort}},
 		},
 	}
-	if c.manual() { // elsewhere all that waits for a reply was said for certain, and speech opens no turn
+	if c.gatewayVAD() { // with model VAD only confirmed input waits for a reply, and speech opens no turn
 		n.Transitions = append(n.Transitions,
-			petri.Transition{Name: "admit_at_deadline", In: petri.Arcs{overdue}, Inhibit: with(forbidden, said),
-				Reset: petri.Arcs{modelTurn, owing, wordsAhead()}, Out: petri.And(TellMode.Is(NoReply)),
-				Action: tell(TellMode, NoReply), Priority: 1})
+			petri.Transition{Name: "report_at_deadline", In: petri.Arcs{ReplyOverdue}, Inhibit: with(forbidden, Unanswered),
+				Reset: petri.Arcs{ModelTurn, ReplyPending, transcriptAhead()}, Out: petri.And(NotifyMode.Is(NoReply)),
+				Action: notify(NotifyMode, NoReply), Priority: 1})
 	}
 	return below(n, silenceLayer)
 }
 
-// callerSilence asks a caller of whom nothing is heard whether anybody is
-// there, and then ends the call. Its clock begins anew with what is said for
-// certain and with whatever is played, not with a noise that may be speech: that
-// puts the question off for a moment at most. A turn that such a noise made, and
-// that the model leaves unanswered, is given up for it.
+// callerSilence plays the reprompt to a silent caller, and after more silence ends the call.
+// Confirmed input and everything that is played restart its clock. A noise that may be speech does
+// not; it only delays the reprompt until the noise is over. If such a noise opened a turn and the
+// model does not answer it within NudgeAfter, the net gives up the turn to play the reprompt.
 func callerSilence(c Config) *petri.Net {
-	const missed petri.Place[petri.Unit] = "missed"
-	alive := append(petri.Arcs{said, replying, deaf, digits}, runningSlots(c)...)
-	clock := with(alive, promptDue, leaving, missed)
-	busy := with(alive, modelTurn, owing, inTurn, promptDue, leaving, awaited)
+	const silenceNoticed petri.Place[petri.Unit] = "silence_noticed"
+	alive := append(petri.Arcs{Unanswered, Replying, InputClosed, Entry}, runningSlots(c)...)
+	clock := with(alive, PromptDue, Ending, silenceNoticed)
+	busy := with(alive, ModelTurn, ReplyPending, InTurn, PromptDue, Ending, AnswerExpected)
 	n := &petri.Net{
 		Name: "caller_silence",
-		Ports: append([]petri.AnyPlace{quiet, said, asked, awaited, replying, modelTurn, owing, inTurn, deaf, promptDue,
-			digits, leaving, online, Transcript, TellMode}, places(runningSlots(c))...),
-		Out:  []petri.Output{{Place: TellMode, Durable: true}},
-		Caps: caps(1, asked, missed, awaited),
+		Ports: append([]petri.AnyPlace{Quiet, Unanswered, Reprompted, AnswerExpected, Replying, ModelTurn, ReplyPending,
+			InTurn, InputClosed, PromptDue,
+			Entry, Ending, Online, Transcript, NotifyMode}, places(runningSlots(c))...),
+		Out:  []petri.Output{{Place: NotifyMode, Durable: true}},
+		Caps: caps(1, Reprompted, silenceNoticed, AnswerExpected),
 		Transitions: []petri.Transition{
-			{Name: "miss_caller", Read: petri.Arcs{online}, Inhibit: with(clock, asked), When: petri.After(c.RepromptAfter),
-				Out: petri.And(missed)},
-			{Name: "miss_caller_again", Read: petri.Arcs{online, asked}, Inhibit: clock, When: petri.After(c.GoodbyeAfter),
-				Out: petri.And(missed)},
-			{Name: "ask_whether_there", In: petri.Arcs{missed}, Read: petri.Arcs{quiet, online}, Inhibit: with(busy, asked),
-				Out: petri.And(asked, promptDue.Is(Reprompt))},
-			{Name: "give_up_on_caller", In: petri.Arcs{missed}, Read: petri.Arcs{quiet, online, asked}, Inhibit: busy,
-				Out: petri.And(leaving.Is(CallerSilent))},
-			{Name: "hear_again", In: petri.Arcs{asked}, Read: petri.Arcs{said}},
-			{Name: "get_digits_again", In: petri.Arcs{asked}, Read: petri.Arcs{digits}, Inhibit: petri.Arcs{said}},
+			{Name: "notice_silence", Read: petri.Arcs{Online}, Inhibit: with(clock, Reprompted),
+				When: petri.After(c.RepromptAfter),
+				Out:  petri.And(silenceNoticed)},
+			{Name: "notice_silence_again", Read: petri.Arcs{Online, Reprompted}, Inhibit: clock,
+				When: petri.After(c.GoodbyeAfter),
+				Out:  petri.And(silenceNoticed)},
+			{Name: "reprompt", In: petri.Arcs{silenceNoticed}, Read: petri.Arcs{Quiet, Online}, Inhibit: with(busy, Reprompted),
+				Out: petri.And(Reprompted, PromptDue.Is(Reprompt))},
+			{Name: "give_up_on_caller", In: petri.Arcs{silenceNoticed}, Read: petri.Arcs{Quiet, Online, Reprompted},
+				Inhibit: busy,
+				Out:     petri.And(Ending.Is(CallerSilent))},
+			{Name: "forget_reprompt", In: petri.Arcs{Reprompted}, Read: petri.Arcs{Unanswered}},
+			{Name: "forget_reprompt_on_entry", In: petri.Arcs{Reprompted}, Read: petri.Arcs{Entry},
+				Inhibit: petri.Arcs{Unanswered}},
 		},
 	}
-	if c.manual() { // elsewhere a noise makes no turn
+	if c.gatewayVAD() { // with model VAD a noise opens no turn
 		n.Transitions = append(n.Transitions,
-			petri.Transition{Name: "give_up_on_noise", In: petri.Arcs{owing}, Read: petri.Arcs{missed, quiet},
-				Inhibit: with(alive, awaited), Reset: petri.Arcs{modelTurn, wordsAhead()}, Out: petri.And(TellMode.Is(NoReply)),
-				Action: tell(TellMode, NoReply)},
-			petri.Transition{Name: "await_no_longer", In: petri.Arcs{awaited}, When: petri.After(c.NudgeAfter)})
+			petri.Transition{Name: "give_up_on_noise", In: petri.Arcs{ReplyPending}, Read: petri.Arcs{silenceNoticed, Quiet},
+				Inhibit: with(alive, AnswerExpected), Reset: petri.Arcs{ModelTurn, transcriptAhead()},
+				Out:    petri.And(NotifyMode.Is(NoReply)),
+				Action: notify(NotifyMode, NoReply)},
+			petri.Transition{Name: "stop_expecting_answer", In: petri.Arcs{AnswerExpected}, When: petri.After(c.NudgeAfter)})
 	}
 	for i, a := range alive {
-		n.Transitions = append(n.Transitions, petri.Transition{Name: "miss_no_more_" + petri.ArcPlace(a).String(),
-			In: petri.Arcs{missed}, Read: petri.Arcs{a}, Inhibit: alive[:i:i], Priority: 1})
+		n.Transitions = append(n.Transitions, petri.Transition{Name: "end_silence_" + petri.ArcPlace(a).String(),
+			In: petri.Arcs{silenceNoticed}, Read: petri.Arcs{a}, Inhibit: alive[:i:i], Priority: 1})
 	}
 	return below(n, silenceLayer)
 }
 
-// with is a list and a few more.
+// with returns a new list: the arcs of list, then more.
 func with(list petri.Arcs, more ...petri.AnyArc) petri.Arcs {
 	return append(append(petri.Arcs{}, list...), more...)
 }
 
-// places are the places of arcs.
+// places returns the places of arcs.
 func places(list petri.Arcs) []petri.AnyPlace {
 	var all []petri.AnyPlace
 	for _, a := range list {

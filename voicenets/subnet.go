@@ -6,11 +6,10 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// PartsOf are the parts that a session of this configuration has, in the order
-// in which they are composed. It has those that Config.Parts replaces, not those
-// that it leaves out.
+// PartsOf returns the parts of a session of this configuration, in the order in which they are
+// composed. It includes those that Config.Parts replaces, not those that it leaves out.
 func PartsOf(c Config) ([]Part, error) {
-	c, err := c.withDefaults()
+	c, err := c.Filled()
 	if err != nil {
 		return nil, err
 	}
@@ -23,11 +22,11 @@ func PartsOf(c Config) ([]Part, error) {
 	return list, nil
 }
 
-// Subnet is one part of a session, as its function makes it or the one that
-// Config.Parts has in its place. petri.Alone gives it something to be compiled
-// with. A part that the session does not have is an error.
+// Subnet returns one part of a session: the one from Config.Parts if it replaces the part, else the
+// one of this package. petri.Alone completes it so that it compiles. It returns an error for a part
+// that the session does not have.
 func Subnet(c Config, name Part) (*petri.Net, error) {
-	c, err := c.withDefaults()
+	c, err := c.Filled()
 	if err != nil {
 		return nil, err
 	}

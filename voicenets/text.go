@@ -2,72 +2,81 @@ package voicenets
 
 import "github.com/voicegw/voicegw/petri"
 
-// textNet makes a turn of what the caller typed. It interrupts a reply, which
-// nobody does by accident, but not one that must be heard. Text that comes
-// while the caller speaks belongs to that turn. On hold and during protected
-// input text waits in typed.
+// textNet makes a turn of text that the caller typed. Text interrupts a reply, because it is never
+// typed by accident, but not a reply that must not be interrupted (Firm). Text that comes in an
+// open turn of the caller belongs to that turn. During a hold and protected input text waits in
+// PendingText.
 func textNet(c Config) *petri.Net {
 	n := &petri.Net{
 		Name: "text",
-		Ports: []petri.AnyPlace{TextUp, typed, inTurn, owing, unheard, modelTurn, owedEnd, discarding, replying, replyAudio,
-			unacked, unplayed, endMarked, firm, parked, prompting, confirming, said, held, protected, unconsented,
-			overdue, untold, lastTurn, cutShort, Transcript, TellReply, Clear},
-		Out:  []petri.Output{{Place: TextUp}, {Place: TellReply}, {Place: Clear}},
-		Caps: append(caps(1, said), petri.Cap{Place: typed, Max: TypedMax}),
+		Ports: []petri.AnyPlace{TextUp, PendingText, InTurn, ReplyPending, PendingSpeech, ModelTurn, TurnEndPending,
+			Discarding, Replying, ReplyAudio,
+			Unacked, Unplayed, EndMarked, Firm, Parked, Prompting, Confirming, Unanswered, Held, Protected, Unconsented,
+			ReplyOverdue, CutUnreported, LastTurn, ReplyCutShort, Transcript, NotifyReply, Clear},
+		Out:  []petri.Output{{Place: TextUp}, {Place: NotifyReply}, {Place: Clear}},
+		Caps: append(caps(1, Unanswered), petri.Cap{Place: PendingText, Max: TypedMax}),
 		Transitions: []petri.Transition{
-			{Name: "type_in_turn", In: petri.Arcs{typed}, Read: petri.Arcs{inTurn}, Reset: petri.Arcs{said},
-				Inhibit: petri.Arcs{held, protected, unconsented}, Out: petri.And(TextUp, said), Action: typeInTurn},
-			textTurn(petri.Transition{Name: "type_when_quiet", Inhibit: petri.Arcs{replying, modelTurn, inTurn},
-				Reset: petri.Arcs{owing, unheard, replyAudio, wordsAhead()}, Bump: true}, turnOfText),
-			textTurn(petri.Transition{Name: "type_for_reply", In: petri.Arcs{owing},
-				Inhibit: petri.Arcs{replying, modelTurn, inTurn}, Reset: petri.Arcs{unheard, replyAudio, wordsAhead()},
+			{Name: "type_in_turn", In: petri.Arcs{PendingText}, Read: petri.Arcs{InTurn}, Reset: petri.Arcs{Unanswered},
+				Inhibit: petri.Arcs{Held, Protected, Unconsented}, Out: petri.And(TextUp, Unanswered), Action: typeInTurn},
+			textTurn(petri.Transition{Name: "type_when_quiet", Inhibit: petri.Arcs{Replying, ModelTurn, InTurn},
+				Reset: petri.Arcs{ReplyPending, PendingSpeech, ReplyAudio, transcriptAhead()}, Bump: true}, turnOfText),
+			textTurn(petri.Transition{Name: "type_for_reply", In: petri.Arcs{ReplyPending},
+				Inhibit: petri.Arcs{Replying, ModelTurn, InTurn}, Reset: petri.Arcs{PendingSpeech, ReplyAudio, transcriptAhead()},
 				Bump: true, Priority: 1}, turnOfTextInstead),
-			textTurn(petri.Transition{Name: "type_before_reply", In: petri.Arcs{modelTurn, owing},
-				Inhibit: petri.Arcs{replying, firm, inTurn}, Reset: petri.Arcs{unheard, owedEnd, replyAudio, wordsAhead()},
-				Bump: true, Out: petri.And(owedEnd)}, turnOfTextInstead),
+			textTurn(petri.Transition{Name: "type_before_reply", In: petri.Arcs{ModelTurn, ReplyPending},
+				Inhibit: petri.Arcs{Replying, Firm, InTurn}, Reset: petri.Arcs{PendingSpeech, TurnEndPending, ReplyAudio,
+					transcriptAhead()},
+				Bump: true, Out: petri.And(TurnEndPending)}, turnOfTextInstead),
 		},
 	}
 	over := func(name string, state, inhibit petri.Arcs, open, playing bool) {
 		t := cutReply(name, state, open, playing)
-		t.Inhibit = append(append(t.Inhibit, firm, parked), inhibit...)
-		t.Reset = append(t.Reset, unheard)
+		t.Inhibit = append(append(t.Inhibit, Firm, Parked), inhibit...)
+		t.Reset = append(t.Reset, PendingSpeech)
 		n.Transitions = append(n.Transitions, textTurn(t, turnOfText))
 	}
-	over("type_over_reply", nil, petri.Arcs{confirming}, true, true)
-	over("type_over_reply_at_end", nil, petri.Arcs{confirming}, false, true)
+	over("type_over_reply", nil, petri.Arcs{Confirming}, true, true)
+	over("type_over_reply_at_end", nil, petri.Arcs{Confirming}, false, true)
 	if c.pauses() {
-		over("type_in_pause", petri.Arcs{confirming}, nil, true, false)
-		over("type_in_pause_at_end", petri.Arcs{confirming}, nil, false, false)
+		over("type_in_pause", petri.Arcs{Confirming}, nil, true, false)
+		over("type_in_pause_at_end", petri.Arcs{Confirming}, nil, false, false)
 	}
 	return below(outdate(c, n), textLayer)
 }
 
-// typeInTurn adds a text to the turn that is open.
+// typeInTurn adds a text to the open turn.
 func typeInTurn(f *petri.Firing) {
-	text := typed.Get(f)
-	inTurn.Get(f).addText(text)
+	text := PendingText.Get(f)
+	InTurn.Get(f).addText(text)
 	TextUp.Put(f, text)
 }
 
-// turnOfText is what the caller typed, as a turn.
-func turnOfText(f *petri.Firing) *CallerTurn { return &CallerTurn{Typed: typed.Get(f)} }
+// turnOfText returns a turn made of the typed text.
+func turnOfText(f *petri.Firing) *CallerTurn { return &CallerTurn{Typed: PendingText.Get(f)} }
 
-// turnOfTextInstead takes the place of a turn that waits for its reply.
-func turnOfTextInstead(f *petri.Firing) *CallerTurn { return turnOfText(f).instead(owing.Get(f)) }
+// turnOfTextInstead returns a turn of text that replaces the turn that waits for its reply.
+func turnOfTextInstead(f *petri.Firing) *CallerTurn {
+	return turnOfText(f).instead(ReplyPending.Get(f))
+}
 
-// textTurn adds to a transition that the text it takes is a whole turn.
+// textTurn lets a transition take a text and make a whole turn of it.
 func textTurn(t petri.Transition, turn func(*petri.Firing) *CallerTurn) petri.Transition {
-	t.In = append(petri.Arcs{typed}, t.In...)
-	t.Inhibit = append(t.Inhibit, held, protected, unconsented)
-	t.Reset = append(t.Reset, said, lastTurn, overdue, untold)
-	t.Out = petri.And(append(t.Out.Arcs(), modelTurn, owing, lastTurn, said, TextUp)...)
+	return textTurnOf(PendingText, t, turn)
+}
+
+// textTurnOf is textTurn with the text of a place.
+func textTurnOf(from petri.Place[*Typed], t petri.Transition, turn func(*petri.Firing) *CallerTurn) petri.Transition {
+	t.In = append(petri.Arcs{from}, t.In...)
+	t.Inhibit = append(t.Inhibit, Held, Protected, Unconsented)
+	t.Reset = append(t.Reset, Unanswered, LastTurn, ReplyOverdue, CutUnreported)
+	t.Out = petri.And(append(t.Out.Arcs(), ModelTurn, ReplyPending, LastTurn, Unanswered, TextUp)...)
 	before := t.Action
 	t.Action = func(f *petri.Firing) {
 		if before != nil {
 			before(f)
 		}
-		owe(f, turn(f))
-		TextUp.Put(f, typed.Get(f))
+		awaitReply(f, turn(f))
+		TextUp.Put(f, from.Get(f))
 	}
 	return t
 }

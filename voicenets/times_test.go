@@ -7,15 +7,15 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// TestEveryTimeIsConfigured gives every time of a session another value: no
-// transition keeps the time it had, so none is fixed in the code.
+// TestEveryTimeIsConfigured gives every time of a session another value: no transition keeps the
+// time it had, so none is fixed in the code.
 func TestEveryTimeIsConfigured(t *testing.T) {
 	t.Parallel()
-	for _, detection := range []Detection{Manual, Server} {
+	for _, detection := range []Detection{GatewayVAD, ModelVAD} {
 		c := Config{Detection: detection, Greeting: true, Consent: true, Adaptive: true, Hints: true, ToolSlots: 1,
 			RepromptAfter: time.Minute, Prompts: 1<<6 - 1}
 		before := delays(t, c)
-		full, err := c.withDefaults()
+		full, err := c.Filled()
 		if err != nil {
 			t.Fatal(err)
 		}

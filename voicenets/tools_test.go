@@ -51,9 +51,8 @@ func at[T any](p petri.Place[T], out []petri.Token) (list []T) {
 	return list
 }
 
-// TestCancelFindsItsCall cancels each of three calls that two slots ran: the one
-// that runs is stopped, one that has ended or never ran stops nothing, although
-// its slot runs another call.
+// TestCancelFindsItsCall cancels each of three calls that two slots ran: the one that runs is
+// stopped, one that has ended or never ran stops nothing, although its slot runs another call.
 func TestCancelFindsItsCall(t *testing.T) {
 	for _, slots := range []int{1, 2, 8} {
 		s := newScene(t, Config{ToolSlots: slots})
@@ -79,9 +78,8 @@ func TestCancelFindsItsCall(t *testing.T) {
 	}
 }
 
-// TestResultOfAnEarlierTurn ends a call after what the caller and the model did
-// meanwhile: its result is late when the caller began another turn, however the
-// model's turns came and went.
+// TestResultOfAnEarlierTurn ends a call after what the caller and the model did meanwhile: its
+// result is late when the caller began another turn, however the model's turns came and went.
 func TestResultOfAnEarlierTurn(t *testing.T) {
 	frame, done := ModelAudio.Token(&ModelFrame{}), ModelSignal.Token(TurnComplete)
 	text := CallerText.Token(&Typed{Text: "hello"})
@@ -105,9 +103,9 @@ func TestResultOfAnEarlierTurn(t *testing.T) {
 		"a noise over a reply":        {Config{}, over(SpeechStart, SpeechStop), Answered},
 		"text":                        {Config{}, []petri.Token{text}, AnsweredLate},
 		"text over a reply":           {Config{}, []petri.Token{frame, text}, AnsweredLate},
-		"text, to a server":           {Config{Detection: Server}, []petri.Token{text}, AnsweredLate},
-		"speech, to a server":         {Config{Detection: Server}, edges(SpeechStart, SpeechConfirm, SpeechStop), Answered},
-		"a server's model speaks":     {Config{Detection: Server}, reply, Answered},
+		"text, with model VAD":        {Config{Detection: ModelVAD}, []petri.Token{text}, AnsweredLate},
+		"speech, with model VAD":      {Config{Detection: ModelVAD}, edges(SpeechStart, SpeechConfirm, SpeechStop), Answered},
+		"the model speaks, model VAD": {Config{Detection: ModelVAD}, reply, Answered},
 		"text on hold, which is lost": {Config{}, []petri.Token{Hold.Token(On), text}, Answered},
 		"speech while muted":          {Config{}, append([]petri.Token{PeerMute.Token(On)}, edges(SpeechStart)...), Answered},
 	} {
@@ -126,8 +124,8 @@ func TestResultOfAnEarlierTurn(t *testing.T) {
 	}
 }
 
-// TestDialsArePaced meets a model that ends each connection as it begins: it is
-// dialled DialsMax times at once, and then once in DialEvery.
+// TestDialsArePaced meets a model that ends each connection as it begins: it is dialled DialsMax
+// times at once, and then once in DialEvery.
 func TestDialsArePaced(t *testing.T) {
 	for _, c := range []Config{{}, {DialsMax: 2, DialEvery: 3 * time.Second}} {
 		s := newScene(t, c)

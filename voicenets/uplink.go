@@ -2,61 +2,61 @@ package voicenets
 
 import "github.com/voicegw/voicegw/petri"
 
-// uplinkNet is the only way of a caller's frame to the model. In manual mode
-// frames wait at CallerAudio, the oldest falling out: a short pre-roll while
-// the caller is quiet, and up to HeldFramesMax while speech waits for a
-// decision. When the turn is open they go up, and the turn keeps them. While
-// the connection is being replaced the turn alone keeps them. In server mode
-// every frame goes up as it comes; frames without a connection are kept in
-// backlog, the oldest falling out, for the next one.
+// uplinkNet sends the caller's frames to the model. No other subnet does, except that linkNet
+// repeats turns. With gateway VAD frames wait at CallerAudio: PreRollFrames while the caller is
+// quiet, and up to HeldFramesMax while speech waits for a decision. Beyond the limit the oldest is
+// dropped. When the turn is open, frames go up and the turn keeps them too. While the connection is
+// being replaced, only the turn keeps them. With model VAD every frame goes up as it comes. Frames
+// that come without a connection wait in Backlog for the next one, at most TurnFramesMax; beyond it
+// the oldest is dropped.
 func uplinkNet(c Config) *petri.Net {
 	n := &petri.Net{
 		Name:  "uplink",
-		Ports: []petri.AnyPlace{CallerAudio, AudioUp, deaf, online, replying},
+		Ports: []petri.AnyPlace{CallerAudio, AudioUp, InputClosed, Online, Replying},
 		Env:   []petri.Env{{Place: CallerAudio, Capacity: HeldFramesMax, Policy: petri.DropOldest}},
 		Out:   []petri.Output{{Place: AudioUp}},
-		Caps:  caps(1, deaf),
+		Caps:  caps(1, InputClosed),
 		Transitions: []petri.Transition{
-			{Name: "drop_unheard_frame", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{deaf}},
+			{Name: "drop_frame_input_closed", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{InputClosed}},
 		},
 	}
-	send := petri.Transition{Name: "send_frame_up", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{online},
-		Inhibit: petri.Arcs{deaf}, Out: petri.And(AudioUp)}
-	if c.manual() {
-		send.Read = append(send.Read, inTurn)
+	send := petri.Transition{Name: "send_frame_up", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{Online},
+		Inhibit: petri.Arcs{InputClosed}, Out: petri.And(AudioUp)}
+	if c.gatewayVAD() {
+		send.Read = append(send.Read, InTurn)
 		send.Action = func(f *petri.Firing) {
 			frame := CallerAudio.Get(f)
-			inTurn.Get(f).add(frame)
+			InTurn.Get(f).add(frame)
 			AudioUp.Put(f, frame)
 		}
-		n.Ports = append(n.Ports, inTurn, quiet)
+		n.Ports = append(n.Ports, InTurn, Quiet)
 		n.Transitions = append(n.Transitions,
-			petri.Transition{Name: "keep_frame", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{inTurn},
-				Inhibit: petri.Arcs{deaf, online},
-				Action:  func(f *petri.Firing) { inTurn.Get(f).add(CallerAudio.Get(f)) }},
-			petri.Transition{Name: "trim_pre_roll", In: petri.Arcs{CallerAudio}, Inhibit: petri.Arcs{deaf, inTurn},
-				Read: petri.Arcs{quiet, CallerAudio.AtLeast(c.PreRollFrames + 1)}})
+			petri.Transition{Name: "keep_frame", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{InTurn},
+				Inhibit: petri.Arcs{InputClosed, Online},
+				Action:  func(f *petri.Firing) { InTurn.Get(f).add(CallerAudio.Get(f)) }},
+			petri.Transition{Name: "trim_pre_roll", In: petri.Arcs{CallerAudio}, Inhibit: petri.Arcs{InputClosed, InTurn},
+				Read: petri.Arcs{Quiet, CallerAudio.AtLeast(c.PreRollFrames + 1)}})
 	} else {
-		n.Ports = append(n.Ports, backlog)
-		n.Init = append(n.Init, backlog.Token(&CallerTurn{}))
-		n.Caps = append(n.Caps, caps(1, backlog)...)
-		keep := petri.Transition{Name: "keep_frame", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{backlog},
-			Inhibit: petri.Arcs{deaf, online},
-			Action:  func(f *petri.Firing) { backlog.Get(f).add(CallerAudio.Get(f)) }}
+		n.Ports = append(n.Ports, Backlog)
+		n.Init = append(n.Init, Backlog.Token(&CallerTurn{}))
+		n.Caps = append(n.Caps, caps(1, Backlog)...)
+		keep := petri.Transition{Name: "keep_frame", In: petri.Arcs{CallerAudio}, Read: petri.Arcs{Backlog},
+			Inhibit: petri.Arcs{InputClosed, Online},
+			Action:  func(f *petri.Firing) { Backlog.Get(f).add(CallerAudio.Get(f)) }}
 		if c.HalfDuplex {
-			keep.Inhibit = append(keep.Inhibit, replying)
+			keep.Inhibit = append(keep.Inhibit, Replying)
 		}
 		n.Transitions = append(n.Transitions, keep)
 	}
 	if c.HalfDuplex {
-		send.Inhibit = append(send.Inhibit, replying)
+		send.Inhibit = append(send.Inhibit, Replying)
 		n.Transitions = append(n.Transitions, petri.Transition{Name: "drop_frame_over_reply",
-			In: petri.Arcs{CallerAudio}, Read: petri.Arcs{replying}, Inhibit: petri.Arcs{deaf}})
+			In: petri.Arcs{CallerAudio}, Read: petri.Arcs{Replying}, Inhibit: petri.Arcs{InputClosed}})
 	}
 	n.Transitions = append(n.Transitions, send)
 	return n
 }
 
-// backlog are frames of the caller's in server mode that came while there was no
-// connection.
-const backlog petri.Place[*CallerTurn] = "backlog"
+// Backlog holds the caller's frames that came while there was no connection. Only sessions with
+// model VAD have it.
+const Backlog petri.Place[*CallerTurn] = "backlog"

@@ -1,21 +1,23 @@
-// Package web is what a browser loads from a gateway: the page people talk on, and the client module that any other
-// page can import. Plain ES modules, embedded, no build step.
+// Package web holds what a browser loads from a gateway: the page for calls, and the client module
+// that any other page can import. Both are plain ES modules, embedded in the binary; there is no
+// build step.
 //
-// [Handler] serves both; mount it beside the gateway's socket:
+// [Handler] serves both; mount it beside the gateway's WebSocket:
 //
 //	mux.Handle("/", web.Handler(web.Config{Title: "Bookings"}))
 //	mux.Handle("/v1/voice", gateway)
 //
-// client.js is the module's entry (class VoiceClient, typed by client.d.ts); call.js is one call, which link.js joins
-// to the gateway, over a WebSocket or whatever its option connect opens; sound.js has the microphone and the
-// loudspeaker; tools.js answers the model's calls of tools. The audio thread runs capture-worklet.js and
-// playout-worklet.js. What can be wrong by one sample is pure and tested alone: playout.js counts what was heard,
-// resample.js changes rates, uplink.js drops a stale microphone backlog, latency.js and selfhearing.js measure. The
-// page is index.html, page.js and its parts.
+// Folder client is the npm package voicegw. index.js is its entry, with the class VoiceClient of
+// voice-client.js; index.d.ts has the types. react.js and element.js are further entries: a React hook
+// and a custom element around a VoiceClient. call.js is one call: it owns the audio
+// (audio-graph.js) and the connection (websocket-connection.js, webrtc-connection.js), and gives
+// the microphone to capture.js, replies to playout.js, and the gateway's events to
+// server-events.js. The audio thread runs capture-worklet.js and playout-worklet.js. Modules that
+// must not be wrong by one sample are pure and have unit tests: playout-queue.js, resampler.js,
+// send-queue.js, latency-meter.js, echo-detector.js. turn-list.js makes turns of the events.
 //
-// The same client is the npm package voicegw: package.json says which of these files are in it.
-//
-// A net is drawn by the gateway as SVG: each place a group with data-place, each transition one with data-transition.
-// Over WebRTC it comes compressed (drawing.js).
-// Only shapes, text and presentation attributes are kept of it (netview.js), and page.css colours them.
+// Folder page is the page: page.js connects one VoiceClient to the views, each in a module of its
+// own. The gateway draws the net of a call as SVG, in which a group with data-place is a place and
+// one with data-transition a transition; net-view.js copies only shapes, text and presentation
+// attributes of it, and page.css colours them.
 package web

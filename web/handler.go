@@ -11,37 +11,48 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
-//go:embed index.html *.js *.css *.svg client.d.ts
+//go:embed client/*.js client/*.d.ts page/*.html page/*.js page/*.css page/*.svg
 var files embed.FS
+
+// The address that pages import the client from, and its module: the entry of the client.
+const (
+	entryPath   = "/client.js"
+	entryModule = "export * from \"./client/index.js\";\n"
+)
 
 // Config says what the page shows. The zero value works.
 type Config struct {
 	// Title is the name in the page's head and tab. Default "voicegw".
 	Title string
-	// VoicePath is where the gateway's socket is mounted on the same origin, an absolute path. Default "/v1/voice".
+	// VoicePath is the absolute path of the gateway's WebSocket on the same origin. Default
+	// "/v1/voice".
 	VoicePath string
-	// WebRTCPath is where it takes calls over WebRTC, an absolute path of the same origin. Default "/v1/whip". When there
-	// is nothing, the page takes the socket.
+	// WebRTCPath is the absolute path on the same origin where the gateway takes calls over WebRTC.
+	// Default "/v1/whip". When nothing answers there, the page uses the WebSocket.
 	WebRTCPath string
 }
 
-// policy is the Content-Security-Policy: nothing but what this handler serves, and the socket beside it.
+// policy is the Content-Security-Policy: the page loads only what this handler serves, and connects
+// to its own origin.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// file is one thing served, complete in memory.
+// file is one response, complete in memory.
 type file struct {
 	name, contentType, etag string
 	body                    []byte
 }
 
-// Handler serves the page at / and the client module and its parts beside it, to GET and HEAD. Every other path is a
-// 404. Modules may be imported by pages of any origin; they carry no secret. Everything is revalidated by ETag, so that
-// a page and its modules are always of one version. It panics when a path of cfg is not absolute.
+// Handler serves the page at /, its parts below /page/, and the client at /client.js and below
+// /client/, to GET and HEAD. Every other path is a 404. Pages of any origin may import the modules:
+// they carry no secret. Browsers revalidate everything by ETag, so that a page and its modules are
+// always of one version. Handler panics when a path of cfg is not absolute.
 func Handler(cfg Config) http.Handler {
 	cfg.Title = cmp.Or(cfg.Title, "voicegw")
 	cfg.VoicePath = cmp.Or(cfg.VoicePath, "/v1/voice")
@@ -55,31 +66,59 @@ func Handler(cfg Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, served) })
 }
 
-// load reads and renders everything once, by path. What is embedded can be read.
+// load reads and renders every file once, by the path it is served at.
 func load(cfg Config) map[string]*file {
-	names, err := fs.Glob(files, "*")
-	must("list files", err)
-	served := make(map[string]*file, len(names))
-	for _, name := range names {
+	served := map[string]*file{entryPath: newFile("client.js", []byte(entryModule))}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
 		body, err := files.ReadFile(name)
-		must("read "+name, err)
 		served["/"+name] = newFile(name, body)
-	}
-	served["/"] = newFile("index.html", render(served["/index.html"].body, cfg))
-	delete(served, "/index.html")
-	served["/favicon.ico"] = served["/favicon.svg"] // browsers ask for it whatever the page says
+		return err
+	})
+	must("read files", err)
+	page := render(served["/page/index.html"].body, cfg, imports(served, "/page/page.js"))
+	served["/"] = newFile("index.html", page)
+	delete(served, "/page/index.html")
+	served["/favicon.ico"] = served["/page/favicon.svg"] // browsers ask for it whatever the page says
 	return served
 }
 
-func render(page []byte, cfg Config) []byte {
+// render fills in the page. It names all modules, so that a browser loads them at once and not one
+// level of imports after the other.
+func render(page []byte, cfg Config, modules []string) []byte {
 	t, err := template.New("index.html").Parse(string(page))
 	must("parse index.html", err)
 	var out bytes.Buffer
-	must("render index.html", t.Execute(&out, cfg))
+	must("render index.html", t.Execute(&out, struct {
+		Config
+		Modules []string
+	}{cfg, modules}))
 	return out.Bytes()
 }
 
-// must panics on what only a wrong build can cause.
+// importPattern finds what a module imports.
+var importPattern = regexp.MustCompile(`(?m)^(?:import|export) .* from "(\.[^"]+)";$`)
+
+// imports are the paths of all modules that a module imports, directly or not.
+func imports(served map[string]*file, module string) []string {
+	found := []string{module}
+	for i := 0; i < len(found); i++ {
+		f := served[found[i]]
+		if f == nil {
+			panic(fmt.Sprintf("web: find module %s: no such file", found[i]))
+		}
+		for _, m := range importPattern.FindAllSubmatch(f.body, -1) {
+			if name := path.Join(path.Dir(found[i]), string(m[1])); !slices.Contains(found, name) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found[1:]
+}
+
+// must panics: only a wrong build can cause such an error.
 func must(verb string, err error) {
 	if err != nil {
 		panic(fmt.Sprintf("web: %s: %v", verb, err))
@@ -91,7 +130,8 @@ func newFile(name string, body []byte) *file {
 	return &file{name: name, contentType: contentType(name), etag: `"` + hex.EncodeToString(sum[:12]) + `"`, body: body}
 }
 
-// contentType does not ask the operating system: a module served as text/plain is not run.
+// contentType does not depend on the operating system: browsers do not run a module of type
+// text/plain.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".html":

@@ -32,11 +32,16 @@ func TestHandlerServes(t *testing.T) {
 		{"GET", "/", 200, "text/html; charset=utf-8"},
 		{"HEAD", "/", 200, "text/html; charset=utf-8"},
 		{"GET", "/client.js", 200, "text/javascript; charset=utf-8"},
-		{"GET", "/playout-worklet.js", 200, "text/javascript; charset=utf-8"},
-		{"GET", "/client.d.ts", 200, "text/plain; charset=utf-8"},
-		{"GET", "/page.css", 200, "text/css; charset=utf-8"},
-		{"GET", "/favicon.svg", 200, "image/svg+xml"},
+		{"GET", "/client/index.js", 200, "text/javascript; charset=utf-8"},
+		{"GET", "/client/playout-worklet.js", 200, "text/javascript; charset=utf-8"},
+		{"GET", "/client/index.d.ts", 200, "text/plain; charset=utf-8"},
+		{"GET", "/client/element.d.ts", 200, "text/plain; charset=utf-8"},
+		{"GET", "/page/page.css", 200, "text/css; charset=utf-8"},
+		{"GET", "/page/favicon.svg", 200, "image/svg+xml"},
 		{"GET", "/favicon.ico", 200, "image/svg+xml"},
+		{"GET", "/page/index.html", 404, "text/plain; charset=utf-8"},
+		{"GET", "/client/package.json", 404, "text/plain; charset=utf-8"},
+		{"GET", "/client", 404, "text/plain; charset=utf-8"},
 		{"GET", "/index.html", 404, "text/plain; charset=utf-8"},
 		{"GET", "/handler.go", 404, "text/plain; charset=utf-8"},
 		{"GET", "/testdata/unit/check.js", 404, "text/plain; charset=utf-8"},
@@ -82,7 +87,7 @@ func TestHandlerHeaders(t *testing.T) {
 func TestHandlerRevalidates(t *testing.T) {
 	h := web.Handler(web.Config{})
 	tag := get(t, h, "GET", "/client.js").Header.Get("ETag")
-	if tag == "" || tag == get(t, h, "GET", "/call.js").Header.Get("ETag") {
+	if tag == "" || tag == get(t, h, "GET", "/client/call.js").Header.Get("ETag") {
 		t.Fatalf("ETag %q does not name the content", tag)
 	}
 	res := get(t, h, "GET", "/client.js", "If-None-Match", tag)
@@ -102,6 +107,11 @@ func TestHandlerConfig(t *testing.T) {
 		`name="voicegw-webrtc-path" content="/w"`} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page does not contain %s", want)
+		}
+	}
+	for _, module := range []string{"client/index.js", "client/voice-client.js", "page/net-view.js"} {
+		if want := `<link rel="modulepreload" href="./` + module + `">`; strings.Count(string(body), want) != 1 {
+			t.Errorf("the page does not contain %s once", want)
 		}
 	}
 	for _, c := range []web.Config{{VoicePath: "v1/voice"}, {WebRTCPath: "v1/whip"}} {

@@ -7,16 +7,17 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// Align finds ref in heard: heard[lag+i] is most like ref[i], with a normalised cross-correlation of corr, 1
-// for a perfect copy at any volume. lag may be negative; what lies outside heard counts as silence. It searches
-// all lags, and takes about a second for a minute at 24 kHz. Without any sound it returns 0, 0.
+// Align finds ref in heard. It returns the lag at which heard[lag+i] matches ref[i] best, and their
+// normalised cross-correlation, 1 for a perfect copy at any volume. lag may be negative; outside
+// heard there is silence. Align tries all lags and takes about a second for a minute at 24 kHz. If
+// ref or heard is silent it returns 0, 0.
 func Align(ref, heard []int16) (lag int, corr float64) {
 	refEnergy := energy(ref)
 	if refEnergy == 0 || energy(heard) == 0 {
 		return 0, 0
 	}
 	c := crossCorrelation(ref, heard)
-	floor := float64(len(ref)) // one step of the sample: less is not sound
+	floor := float64(len(ref)) // one step of a sample: less is not sound
 	window := 0.0              // energy of heard under ref
 	for l := 1 - len(ref); l < len(heard); l++ {
 		if in := l + len(ref) - 1; in < len(heard) {
@@ -33,8 +34,8 @@ func Align(ref, heard []int16) (lag int, corr float64) {
 	return lag, corr
 }
 
-// Shift returns n samples of heard from lag on, silence where there are none: shifted by what [Align] found,
-// heard lies under ref.
+// Shift returns the n samples of heard that start at lag, with silence outside heard. With the lag
+// of [Align] the result is aligned with ref.
 func Shift(heard []int16, lag, n int) []int16 {
 	out := make([]int16, n)
 	if from := max(lag, 0); from < len(heard) && from-lag < n {
@@ -43,13 +44,14 @@ func Shift(heard []int16, lag, n int) []int16 {
 	return out
 }
 
-// Holes counts the holes of 20 ms in heard, which is aligned with ref: stretches where ref is loud and heard is
-// at least 20 dB below it. A longer hole counts once for each 20 ms begun; a missing end counts too.
+// Holes counts the holes of 20 ms in heard, which must be aligned with ref. A hole is a stretch
+// where ref is loud and heard is at least 20 dB quieter. A longer hole counts once for each 20 ms
+// begun, and a missing end counts too.
 func Holes(ref, heard []int16, rateHz int) int {
 	heard = Shift(heard, 0, len(ref))
 	hop, holes, run := rateHz/200, 0, 0
 	for from := 0; from+3*hop <= len(ref); from += hop {
-		r := audio.RMS(ref[from : from+3*hop]) // 15 ms: some such stretch lies wholly in any hole of 20 ms
+		r := audio.RMS(ref[from : from+3*hop]) // 15 ms: every hole of 20 ms contains such a stretch
 		if r >= Loud && audio.RMS(heard[from:from+3*hop]) < r/10 {
 			if run%4 == 0 {
 				holes++
@@ -62,10 +64,10 @@ func Holes(ref, heard []int16, rateHz int) int {
 	return holes
 }
 
-// EnvelopeCorrelation compares the loudness of a and b over time, as RMS of 20 ms frames, where the samples
-// cannot be compared: behind other clocks, codecs or rooms. It returns the best correlation over all lags by
-// which b may come later than a, from -2 s to 4 s, of which at least 200 frames or three quarters of the
-// shorter one overlap.
+// EnvelopeCorrelation compares the loudness of a and b over time, as the RMS of 20 ms frames. Use
+// it where samples cannot be compared, such as after another clock, codec or room. It returns the
+// best correlation, and the lag of b behind a, which is -2 s to 4 s. At that lag, at least 200
+// frames or three quarters of the shorter signal overlap.
 func EnvelopeCorrelation(a, b audio.PCM) (corr float64, lag time.Duration) {
 	x, y := envelope(a), envelope(b)
 	overlap := max(2, min(200, 3*min(len(x), len(y))/4))
@@ -82,7 +84,7 @@ func EnvelopeCorrelation(a, b audio.PCM) (corr float64, lag time.Duration) {
 	return corr, lag
 }
 
-// envelope is the RMS of each frame.
+// envelope returns the RMS of each frame.
 func envelope(pcm audio.PCM) []float64 {
 	var out []float64
 	n := audio.FrameSamples(pcm.RateHz)
@@ -92,7 +94,7 @@ func envelope(pcm audio.PCM) []float64 {
 	return out
 }
 
-// pearson is the correlation coefficient, 0 where one side is constant.
+// pearson returns the correlation coefficient, 0 if x or y is constant.
 func pearson(x, y []float64) float64 {
 	var sx, sy, sxx, syy, sxy float64
 	for i := range x {

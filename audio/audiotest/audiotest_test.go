@@ -268,17 +268,6 @@ func TestMix(t *testing.T) {
 	}
 }
 
-func TestEcho(t *testing.T) {
-	mic, speaker := make([]int16, 6), []int16{1000, 2000, 3000, 4000}
-	got := Echo(mic, speaker, 8000, 250*time.Microsecond, -20)
-	if want := []int16{0, 0, 100, 200, 300, 400}; !slices.Equal(got, want) {
-		t.Errorf("echo %v, want %v", got, want)
-	}
-	if got := Echo([]int16{30000}, []int16{30000}, 8000, 0, 0); got[0] != 32767 {
-		t.Errorf("too loud: %d", got[0])
-	}
-}
-
 func BenchmarkAlignMinute(b *testing.B) {
 	ref := White(seeded(8), 60*24000)
 	heard := slices.Concat(make([]int16, 5000), ref[:len(ref)-5000])

@@ -1,7 +1,10 @@
-// Package audiotest measures sound in tests: whether what was heard is what was said ([Align], [Holes],
-// [EnvelopeCorrelation]), when it was heard ([FirstLoud], [LastLoud], [Utterances]), and what noise and echo do
-// to it ([White], [Pink], [Mix], [Echo]). [Speech] holds utterances to say.
+// Package audiotest has sound and measurements for tests.
 //
-// Like package audio it is pure, and chance enters by parameter. Functions take mono PCM; two signals given to one
-// function have the same rate.
+//   - [Speech] holds utterances.
+//   - [White], [Pink] and [Mix] make and add noise.
+//   - [Align], [Holes] and [EnvelopeCorrelation] compare the sound that was heard with the original.
+//   - [FirstLoud], [LastLoud] and [Utterances] find when sound was audible.
+//
+// Like package audio it has no clock, and randomness is a parameter. Sound is mono PCM. Two signals
+// passed to one function must have the same rate.
 package audiotest

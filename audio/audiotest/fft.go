@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// transform is a complex Fourier transform of a power of two, for long signals: it goes depth first, so that
-// most of it happens in the cache, and leaves out the reordering.
+// transform is a complex Fourier transform for long signals, whose length is a power of two. It
+// recurses depth first to stay in the cache, and does not reorder its result.
 type transform struct {
 	twiddles [][]complex128 // for each length 2, 4, 8 ...: exp(-2 pi i k / length)
 }
@@ -24,10 +24,10 @@ func newTransform(n int) *transform {
 	return t
 }
 
-// level is the twiddles of length n.
+// level returns the twiddles of length n.
 func (t *transform) level(n int) []complex128 { return t.twiddles[bits.Len(uint(n))-2] }
 
-// forward transforms z; the result is in bit-reversed order.
+// forward transforms z in place. The result is in bit-reversed order.
 func (t *transform) forward(z []complex128) {
 	if len(z) < 2 {
 		return
@@ -42,7 +42,7 @@ func (t *transform) forward(z []complex128) {
 	t.forward(hi)
 }
 
-// inverse takes forward back, times len(z).
+// inverse reverts forward, times len(z).
 func (t *transform) inverse(z []complex128) {
 	if len(z) < 2 {
 		return
@@ -57,7 +57,7 @@ func (t *transform) inverse(z []complex128) {
 	}
 }
 
-// mirror is the place of frequency -k where p is the place of k, in bit-reversed order.
+// mirror returns the index of frequency -k, if p is the index of k in bit-reversed order.
 func mirror(p int) int {
 	if p == 0 {
 		return 0
@@ -66,13 +66,14 @@ func mirror(p int) int {
 	return 3*top - 1 - p
 }
 
-// crossCorrelation returns c with c[lag] = sum of ref[i]*heard[i+lag]; a negative lag is at len(c)+lag.
+// crossCorrelation returns c with c[lag] = sum of ref[i]*heard[i+lag]; a negative lag is at
+// len(c)+lag.
 func crossCorrelation(ref, heard []int16) []float64 {
 	n := 2
 	for n < len(ref)+len(heard) {
 		n *= 2
 	}
-	z := make([]complex128, n) // both signals at once: ref is the real part, heard the imaginary one
+	z := make([]complex128, n) // one transform for both: ref is the real part, heard the imaginary part
 	for i, v := range ref {
 		z[i] = complex(float64(v), 0)
 	}
@@ -97,7 +98,8 @@ func crossCorrelation(ref, heard []int16) []float64 {
 	return c
 }
 
-// cross is conj(R)*H at one frequency, where a is R+iH there and b the same at the opposite frequency.
+// cross returns conj(R)*H at one frequency. a is R+iH there, and b is R+iH at the opposite
+// frequency.
 func cross(a, b complex128) complex128 {
 	b = complex(real(b), -imag(b))
 	r, h := (a+b)/2, (a-b)/complex(0, 2)

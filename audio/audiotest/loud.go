@@ -6,10 +6,11 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// Loud is the RMS, as a fraction of full scale, from which sound counts as loud: -40 dBFS.
+// Loud is the least RMS of loud sound, as a fraction of full scale: -40 dBFS.
 const Loud = 0.01
 
-// FirstLoud is the sample at which the first loud 5 ms of pcm begin, -1 if nothing is loud.
+// FirstLoud returns the index of the first sample of the first loud 5 ms of pcm, -1 if nothing is
+// loud.
 func FirstLoud(pcm []int16, rateHz int) int {
 	if s := Utterances(pcm, rateHz, time.Hour); len(s) > 0 {
 		return s[0][0]
@@ -17,7 +18,8 @@ func FirstLoud(pcm []int16, rateHz int) int {
 	return -1
 }
 
-// LastLoud is the sample behind the last loud 5 ms of pcm, -1 if nothing is loud.
+// LastLoud returns the index after the last sample of the last loud 5 ms of pcm, -1 if nothing is
+// loud.
 func LastLoud(pcm []int16, rateHz int) int {
 	if s := Utterances(pcm, rateHz, time.Hour); len(s) > 0 {
 		return s[len(s)-1][1]
@@ -25,8 +27,8 @@ func LastLoud(pcm []int16, rateHz int) int {
 	return -1
 }
 
-// Utterances cuts pcm at each silence of gap or more and returns the stretches between, each from its first
-// loud sample to behind its last, exact to 5 ms.
+// Utterances cuts pcm at each silence of at least gap. It returns the stretches between, as the
+// index of the first loud sample and the index after the last, exact to 5 ms.
 func Utterances(pcm []int16, rateHz int, gap time.Duration) [][2]int {
 	var out [][2]int
 	step := rateHz / 200

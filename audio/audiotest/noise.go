@@ -3,15 +3,14 @@ package audiotest
 import (
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"github.com/voicegw/voicegw/audio"
 )
 
-// noiseRMS is the level of White and Pink: -20 dBFS in steps of a sample.
+// noiseRMS is the level of White and Pink in steps of a sample: -20 dBFS.
 const noiseRMS = 3277
 
-// White is n samples of white noise at -20 dBFS.
+// White returns n samples of white noise at -20 dBFS.
 func White(rnd *rand.Rand, n int) []int16 {
 	x := make([]float64, n)
 	for i := range x {
@@ -20,7 +19,7 @@ func White(rnd *rand.Rand, n int) []int16 {
 	return scaled(x)
 }
 
-// Pink is n samples of pink noise (-3 dB an octave) at -20 dBFS.
+// Pink returns n samples of pink noise (-3 dB an octave) at -20 dBFS.
 func Pink(rnd *rand.Rand, n int) []int16 {
 	// Paul Kellet's filter: a sum of one-pole low-passes.
 	poles := [...]struct{ pole, gain float64 }{
@@ -41,8 +40,8 @@ func Pink(rnd *rand.Rand, n int) []int16 {
 	return scaled(x)
 }
 
-// Mix adds noise to speech so that speech is snrDB louder, by RMS, measured where it is loud (20 ms frames at
-// 16 kHz or what is near). Noise shorter than speech is repeated.
+// Mix adds noise to speech at a signal-to-noise ratio of snrDB. The level of speech is the RMS of
+// its loud frames of 320 samples. If noise is shorter than speech it repeats.
 func Mix(speech, noise []int16, snrDB float64) []int16 {
 	out := make([]int16, len(speech))
 	gain := 0.0
@@ -58,21 +57,7 @@ func Mix(speech, noise []int16, snrDB float64) []int16 {
 	return out
 }
 
-// Echo is mic with what speaker plays mixed in, delay later and at gainDB: -15 is a quiet loudspeaker. It is as
-// long as mic.
-func Echo(mic, speaker []int16, rateHz int, delay time.Duration, gainDB float64) []int16 {
-	shift, gain := int(delay.Seconds()*float64(rateHz)), math.Pow(10, gainDB/20)
-	out := make([]int16, len(mic))
-	for i, s := range mic {
-		out[i] = s
-		if j := i - shift; j >= 0 && j < len(speaker) {
-			out[i] = clip(float64(s) + gain*float64(speaker[j]))
-		}
-	}
-	return out
-}
-
-// activeRMS is the RMS of the loud frames.
+// activeRMS returns the RMS of the loud frames.
 func activeRMS(pcm []int16) float64 {
 	const frame = 320
 	sum, n := 0.0, 0
@@ -84,7 +69,7 @@ func activeRMS(pcm []int16) float64 {
 	return math.Sqrt(sum / float64(max(n, 1)))
 }
 
-// scaled brings x to noiseRMS.
+// scaled returns x at the level noiseRMS.
 func scaled(x []float64) []int16 {
 	sum := 0.0
 	for _, v := range x {

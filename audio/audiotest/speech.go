@@ -11,12 +11,13 @@ import (
 //go:embed speech/*.wav
 var speechFiles embed.FS
 
-// SpeechNames are the names that [Speech] knows: utterances of 1.6 to 8 s by different voices.
+// SpeechNames returns the names of the utterances of [Speech]. They last 1.6 to 8 s and have
+// different voices.
 func SpeechNames() []string { return []string{"hello", "question", "over", "german", "long"} }
 
-// Speech returns an utterance of synthetic speech, or "cough", a burst of noise of 120 ms that is none: 16 kHz,
-// pauses under 400 ms, 0.3 s of silence at both ends. The samples are the caller's. It panics if there is no
-// such name.
+// Speech returns an utterance of synthetic speech at 16 kHz, with 0.3 s of silence at both ends and
+// no pause of 400 ms or more. The name "cough" is a burst of noise of 120 ms. The caller owns the
+// samples. Speech panics if it does not know the name.
 func Speech(name string) audio.PCM {
 	pcm, err := audio.ReadWAV(bytes.NewReader(SpeechWAV(name)))
 	if err != nil {
@@ -25,7 +26,7 @@ func Speech(name string) audio.PCM {
 	return pcm
 }
 
-// SpeechWAV is the file behind [Speech], for what reads a WAV.
+// SpeechWAV returns the WAV file of [Speech]. It panics if it does not know the name.
 func SpeechWAV(name string) []byte {
 	file, err := speechFiles.ReadFile("speech/" + name + ".wav")
 	if err != nil {
@@ -34,7 +35,7 @@ func SpeechWAV(name string) []byte {
 	return file
 }
 
-// Resample converts pcm to another rate as a whole. It panics if a rate is out of range.
+// Resample returns pcm at another rate. It panics if [audio.CheckRate] refuses a rate.
 func Resample(pcm audio.PCM, rateHz int) audio.PCM {
 	r, err := audio.NewResampler(pcm.RateHz, rateHz)
 	if err != nil {

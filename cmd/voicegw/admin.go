@@ -4,28 +4,30 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/settings"
 )
 
-// admin is a listener of this machine alone, for whoever runs the gateway: /healthz, /readyz and /metrics. What it
-// serves is not on the other listener's paths, and nothing of it is for strangers.
+// admin serves /healthz, /readyz and /metrics to the operator, on a listener of this machine alone.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 	serving  sync.WaitGroup
 }
 
-// openAdmin listens on the admin address; nil when there is none.
-func openAdmin(o *options, h, metrics http.Handler, log *zap.Logger) (*admin, error) {
-	if o.adminListen == "" {
+// openAdmin listens on the admin address; it returns nil if there is none.
+func openAdmin(s *settings.Settings, h, metrics http.Handler, log *zap.Logger) (*admin, error) {
+	if s.AdminListen == "" {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", o.adminListen)
+	l, err := net.Listen("tcp", s.AdminListen)
 	if err != nil {
-		return nil, listenError(o.adminListen, err)
+		return nil, listenError(s.AdminListen, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", h)
@@ -46,28 +48,28 @@ func openAdmin(o *options, h, metrics http.Handler, log *zap.Logger) (*admin, er
 	return a, nil
 }
 
-// adminConnections is how many connections the admin listener has at one time; one more closes the oldest.
+// adminConnections limits the connections at one time; one more closes the oldest.
 const adminConnections = 32
 
-// ofThisMachine refuses what a browser sends for a page of elsewhere: a request by another name than this machine's own
-// (DNS rebinding), or with an Origin.
+// ofThisMachine refuses requests that a page of another site can make a browser send: with a name
+// that is not this machine's own (DNS rebinding), or with an Origin.
 func ofThisMachine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !onLoopback(r.Host):
-			http.Error(w, "the admin listener answers to localhost alone", http.StatusMisdirectedRequest)
+			http.Error(w, "the admin listener answers only to localhost", http.StatusMisdirectedRequest)
 		case r.Header.Get("Origin") != "":
-			http.Error(w, "the admin listener is not for pages", http.StatusForbidden)
+			http.Error(w, "the admin listener does not answer to pages", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// url is where it is, for people.
+// url returns its address for people.
 func (a *admin) url() string { return fmt.Sprintf("http://%s/", a.listener.Addr()) }
 
-// close ends it; it is the last to go, so that it can tell of the end.
+// close ends it. It runs to the very end, so that the operator can watch that.
 func (a *admin) close() {
 	if a == nil {
 		return
@@ -76,7 +78,7 @@ func (a *admin) close() {
 	a.serving.Wait()
 }
 
-// waitFor waits for ok, which is asked now and then, or for the end of a limit of time, and reports which it was.
+// waitFor polls ok until it is true or the limit has passed, and returns its last answer.
 func waitFor(ok func() bool, limit time.Duration) bool {
 	const every = 20 * time.Millisecond
 	end := time.After(limit)
@@ -90,4 +92,15 @@ func waitFor(ok func() bool, limit time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// onLoopback reports whether a host is this machine by one of its own names. Any other name, even
+// if it leads here, is not.
+func onLoopback(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		host = hostPort
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -2,13 +2,13 @@ package main
 
 import "fmt"
 
-// answer is a result that is not the good one, with the exit code that says so to a script.
+// answer is a negative result: its text, and the exit code that reports it to scripts.
 type answer struct {
 	code int
 	text string
 }
 
-// Error is the result in words.
+// Error returns the result in words.
 func (a *answer) Error() string { return a.text }
 
 func answerf(code int, format string, args ...any) error {

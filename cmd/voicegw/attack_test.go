@@ -18,6 +18,7 @@ import (
 
 	"github.com/voicegw/voicegw/access"
 	"github.com/voicegw/voicegw/audio/audiotest"
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/transport/ws/wsclient"
@@ -46,11 +47,12 @@ func (v *victim) address() string {
 	return strings.Trim(strings.TrimPrefix(v.url, "http:"), "/")
 }
 
-// TestAttacks attacks in every way at once while somebody talks: each attack is refused as documented, and nothing of
-// the call is lost or cut.
+// TestAttacks attacks in every way at once while somebody talks: each attack is refused as
+// documented, and nothing of the call is lost or cut.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, []string{secretVariable + "=" + testSecret}, "--limits-hello-timeout", "3s", "--log-level", "error",
+	s := startServe(t, []string{settings.SecretVariable + "=" + testSecret}, "--limits-hello-timeout", "3s",
+		"--log-level", "error",
 		"--limits-connections-per-address", "60", "--access-cpu-max", "200", "--access-late-max", "1m")
 	late, err := access.Mint([]byte(testSecret), access.Claims{ID: "late", Expiry: time.Now().Add(-time.Minute)})
 	if err != nil {
@@ -87,15 +89,16 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// talk makes a call. Nothing of its reply may be lost or cut: what came is what was said, message by message, however
-// late. It reports whether that was one turn: the machine, which all of this shares, may stop the caller for so long
-// that the gateway takes it for the end of the turn, and then the reply is spoken over.
+// talk makes a call. Nothing of its reply may be lost or cut: what came is what was said, message
+// by message, however late. It reports whether that was one turn: the machine, which all of this
+// shares, may stop the caller for so long that the gateway takes it for the end of the turn, and
+// then the reply is spoken over.
 func (s *served) talk(t *testing.T, token string) (whole bool) {
 	t.Helper()
 	h := hello()
 	h.Token = token
 	said := audiotest.Speech("question")
-	r, err := wsclient.Call(t.Context(), wsclient.Config{URL: s.door, In: said, Hello: h})
+	r, err := wsclient.Call(t.Context(), wsclient.Config{URL: s.voiceURL, In: said, Hello: h})
 	if err != nil || r.Reason != transport.ReasonCallerHungUp {
 		t.Errorf("the call ended by %s, %v", r.Closed, err)
 		return true
@@ -137,7 +140,8 @@ func attacks() map[string]attack {
 // breath is between two tries of an attacker, who shares the processors with the call.
 const breath = 50 * time.Millisecond
 
-// slowloris opens as many connections as it may from an address of its own and sends a byte now and then.
+// slowloris opens as many connections as it may from an address of its own and sends a byte now and
+// then.
 func slowloris(ctx context.Context, v *victim) error {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	var open []net.Conn
@@ -179,7 +183,8 @@ func slowloris(ctx context.Context, v *victim) error {
 	}
 }
 
-// TestHeadersHaveAnEnd: who never comes to the end of the headers is hung up on, however few connections there are.
+// TestHeadersHaveAnEnd: who never comes to the end of the headers is hung up on, however few
+// connections there are.
 func TestHeadersHaveAnEnd(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, nil)
@@ -202,8 +207,8 @@ func timedOut(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// floodOfHeaders sends headers without end, from an address of its own. It is told that they are too many, or reset
-// when it comes too often.
+// floodOfHeaders sends headers without end, from an address of its own. It is told that they are
+// too many, or reset when it comes too often.
 func floodOfHeaders(ctx context.Context, v *victim) error {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 3)}}
 	const again = 10 // when the call beside it is over and nobody has told it yet
@@ -241,7 +246,7 @@ func floodOfHeaders(ctx context.Context, v *victim) error {
 
 // upgraded is a WebSocket that has said nothing yet.
 func (v *victim) upgraded(ctx context.Context) (*websocket.Conn, error) {
-	c, _, err := websocket.Dial(ctx, v.door, &websocket.DialOptions{Subprotocols: []string{ws.Subprotocol}})
+	c, _, err := websocket.Dial(ctx, v.voiceURL, &websocket.DialOptions{Subprotocols: []string{ws.Subprotocol}})
 	return c, err
 }
 
@@ -302,7 +307,7 @@ func tokenAttack(token func(*victim) string) attack {
 		for ctx.Err() == nil {
 			h := hello()
 			h.Token = token(v)
-			client, err := ws.Dial(context.WithoutCancel(ctx), v.door, h, ws.DialConfig{})
+			client, err := ws.Dial(context.WithoutCancel(ctx), v.voiceURL, h, ws.DialConfig{})
 			if err == nil {
 				_ = client.Close()
 				return errors.New("it was let in")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/transport/ws/wsclient"
@@ -31,10 +32,10 @@ func callCommand() *cobra.Command {
 	o := &callOptions{}
 	cmd := &cobra.Command{
 		Use:   "call",
-		Short: "make a call with a WAV as the microphone",
-		Long: "call speaks a WAV as the microphone, in real time, then is silent until the reply is over and nothing\n" +
-			"was to be heard for 2 s, and says what it heard and how long it waited. Where the model greets, it lets it\n" +
-			"finish first.",
+		Short: "make a call with a WAV as the caller",
+		Long: "call sends a WAV to a gateway in real time, as a caller who speaks. If the model speaks first, call waits\n" +
+			"until it has finished. After the WAV, call stays silent until the reply is over and 2 s have passed without\n" +
+			"sound. It prints what it heard and how long it waited.",
 		Example: "  voicegw call --in speech.wav --out heard.wav\n" +
 			"  " + tokenVariable + "=$(voicegw token --access-secret-file secret) voicegw call --in speech.wav\n" +
 			"  voicegw call --in speech.wav --barge-in over.wav@2s --json",
@@ -44,27 +45,28 @@ func callCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.url, "url", "ws://"+listenDefault+"/v1/voice", "the gateway's `URL`")
-	f.StringVar(&o.in, "in", "", "what the caller says: a `WAV` of 16-bit PCM (needed)")
-	f.StringVar(&o.out, "out", "", "write what was audible to this `WAV`")
-	f.StringVar(&o.bargeIn, "barge-in", "", "speak `WAV@TIME` over a reply of which so much was heard: over.wav@2s")
-	f.StringVar(&o.echo, "echo", "", "the microphone hears the loudspeaker after `DELAY,LEVEL`: 120ms,-15dB")
+	f.StringVar(&o.url, "url", "ws://"+settings.ListenDefault+"/v1/voice", "the gateway's `URL`")
+	f.StringVar(&o.in, "in", "", "what the caller says: a `WAV` of 16-bit PCM (required)")
+	f.StringVar(&o.out, "out", "", "write what the caller hears to this `WAV`")
+	f.StringVar(&o.bargeIn, "barge-in", "", "speak `WAV@TIME` over a reply after so much of it: over.wav@2s")
+	f.StringVar(&o.echo, "echo", "", "mix the reply into the caller's audio with `DELAY,LEVEL`: 120ms,-15dB")
 	f.DurationVar(&o.max, "max", wsclient.MaxDefault, "hang up after this long, at most 1h")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.language, "language", "", "ask for this language, a BCP 47 tag")
 	f.StringVar(&o.instructions, "instructions", "", "ask for the instructions of this `name`")
-	f.StringVar(&o.detection, "detection", "", "ask that speech be detected by the gateway (manual) or the model (server)")
-	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask not to be listened to while the reply is playing")
-	f.BoolVar(&o.consent, "consent", false, "agree to be listened to when the gateway asks, and speak then")
+	f.StringVar(&o.detection, "detection", "", "ask for speech detection by the gateway (manual) or the model (server)")
+	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask for the input gate to be closed while a reply is playing")
+	f.BoolVar(&o.consent, "consent", false, "give consent when the gateway asks for it, and speak then")
 	f.StringVar(&o.ca, "tls-ca", "", "trust the certificates in this PEM `file` for wss, besides the system's")
 	f.SortFlags = false
 	return cmd
 }
 
-// tokenVariable holds the call token of `voicegw call`: others can read the arguments of a process.
-const tokenVariable = envPrefix + "CALL_TOKEN"
+// tokenVariable is the environment variable with the call token. Other users can read the arguments
+// of a process, so there is no flag.
+const tokenVariable = "VOICEGW_CALL_TOKEN"
 
-// run makes the call and prints what it was.
+// run makes the call and prints its report.
 func (o *callOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	cfg, err := o.config()
 	if err != nil {
@@ -129,12 +131,12 @@ func (o *callOptions) config() (wsclient.Config, error) {
 	return cfg, err
 }
 
-// dial is how to connect.
+// dial returns the options of the connection.
 func (o *callOptions) dial() (ws.DialConfig, error) {
 	if o.ca == "" {
 		return ws.DialConfig{}, nil
 	}
-	pem, err := readSmall(o.ca)
+	pem, err := os.ReadFile(o.ca)
 	if err != nil {
 		return ws.DialConfig{}, fmt.Errorf("--tls-ca: %w", err)
 	}
@@ -142,13 +144,13 @@ func (o *callOptions) dial() (ws.DialConfig, error) {
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if !pool.AppendCertsFromPEM([]byte(pem)) {
+	if !pool.AppendCertsFromPEM(pem) {
 		return ws.DialConfig{}, usagef("--tls-ca: %s has no certificate in PEM", o.ca)
 	}
 	return ws.DialConfig{TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, nil
 }
 
-// print prints the report: for machines, or for people.
+// print prints the report as JSON or for people.
 func (o *callOptions) print(stdout, stderr io.Writer, r *wsclient.Report) error {
 	if o.json {
 		return json.NewEncoder(stdout).Encode(r)
@@ -169,7 +171,7 @@ func (o *callOptions) summary(r *wsclient.Report) string {
 	fmt.Fprintf(&b, "connected    in %d ms, model %s\n", r.ConnectedMS, who)
 	switch r.Consent {
 	case "asked":
-		b.WriteString("consent      asked for and not given, so nothing that was said was listened to; --consent gives it\n")
+		b.WriteString("consent      asked for and not given, so the input gate stayed closed; --consent gives it\n")
 	case "given":
 		b.WriteString("consent      asked for and given\n")
 	}

@@ -85,8 +85,9 @@ func match(t *testing.T, name string, pcm audio.PCM) (corr float64, holes int) {
 	return corr, audiotest.Holes(said, audiotest.Shift(pcm.Samples, lag, len(said)), pcm.RateHz)
 }
 
-// inRealTime tells a story up to three times. A machine that stops us for longer than the 40 ms that a player has in
-// hand makes a gap which is nobody's fault; the stories of package voicegw, which have no real clock, allow none.
+// inRealTime tells a story up to three times. A machine that stops us for longer than the 40 ms
+// that a player has in hand makes a gap which is nobody's fault; the stories of package voicegw,
+// which have no real clock, allow none.
 func inRealTime(t *testing.T, story func() error) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -107,7 +108,7 @@ func TestCallHearsItsOwnWords(t *testing.T) {
 	s := startServe(t, []string{"VOICEGW_GREETING="})
 	in, out := speech(t, "question"), filepath.Join(t.TempDir(), "heard.wav")
 	inRealTime(t, func() error {
-		r := command(t, nil, "call", "--url", s.door, "--in", in, "--out", out, "--json")
+		r := command(t, nil, "call", "--url", s.voiceURL, "--in", in, "--out", out, "--json")
 		r.want(t, 0)
 		got := parseReport(t, r.stdout)
 		if *got.Turns != 1 || len(*got.FirstAudioMS) != 1 || *got.Interruptions != 0 ||
@@ -127,8 +128,8 @@ func TestCallHearsItsOwnWords(t *testing.T) {
 	s.end()
 }
 
-// TestCallGreetingAndBargeIn runs a model in a process of its own, which greets with a recording, and speaks over its
-// reply.
+// TestCallGreetingAndBargeIn runs a model in a process of its own, which greets with a recording,
+// and speaks over its reply.
 func TestCallGreetingAndBargeIn(t *testing.T) {
 	t.Parallel()
 	m := start(t, nil, "sim", "--listen", "127.0.0.1:0", "--greeting", speech(t, "hello"), "--seed", "7")
@@ -138,7 +139,7 @@ func TestCallGreetingAndBargeIn(t *testing.T) {
 	}
 	s := startServe(t, []string{"VOICEGW_GREETING=Greet."}, "--model-base-url", url)
 	out := filepath.Join(t.TempDir(), "heard.wav")
-	args := []string{"call", "--url", s.door, "--in", speech(t, "long"), "--barge-in", speech(t, "over") + "@2s",
+	args := []string{"call", "--url", s.voiceURL, "--in", speech(t, "long"), "--barge-in", speech(t, "over") + "@2s",
 		"--out", out, "--max", "40s"}
 	inRealTime(t, func() error {
 		r := command(t, nil, args...)
@@ -202,7 +203,7 @@ func TestCallModelTrouble(t *testing.T) {
 			t.Parallel()
 			s := startServe(t, []string{"GEMINI_API_KEY=" + wrong, "VOICEGW_GREETING=Hi."},
 				"--model-base-url", faultyModel(t, c.model), "--limits-dial-timeout", "1s")
-			r := command(t, nil, "call", "--url", s.door, "--in", speech(t, "hello"), "--json")
+			r := command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "hello"), "--json")
 			r.want(t, exitFailed, c.words...)
 			s.end()
 			if all := r.stdout + r.stderr + s.stderr.String(); strings.Contains(all, wrong) {
@@ -251,11 +252,11 @@ func TestCallBadInput(t *testing.T) {
 		{"nobody there", args("--in", good, "--url", "ws://"+nobody+"/v1/voice"), 1,
 			[]string{nobody, "nothing is listening", "is the gateway running"}},
 		{"another server", args("--in", good, "--url", "ws"+strings.TrimPrefix(other.URL, "http")), 1, []string{"404"}},
-		{"another path", args("--in", good, "--url", strings.Replace(s.door, "voice", "voices", 1)), 1, []string{"404"}},
-		{"no TLS there", args("--in", good, "--url", strings.Replace(s.door, "ws:", "wss:", 1)), 1, []string{"ws://"}},
-		{"instructions", args("--in", good, "--url", s.door, "--instructions", "pirate"), 1,
+		{"another path", args("--in", good, "--url", strings.Replace(s.voiceURL, "voice", "voices", 1)), 1, []string{"404"}},
+		{"no TLS there", args("--in", good, "--url", strings.Replace(s.voiceURL, "ws:", "wss:", 1)), 1, []string{"ws://"}},
+		{"instructions", args("--in", good, "--url", s.voiceURL, "--instructions", "pirate"), 1,
 			[]string{"instructions", "bad_hello"}},
-		{"detection", args("--in", good, "--url", s.door, "--detection", "auto"), 1,
+		{"detection", args("--in", good, "--url", s.voiceURL, "--detection", "auto"), 1,
 			[]string{`"manual", "server"`}},
 		{"certificate", args("--in", good, "--tls-ca", writeFile(t, "ca.pem", []byte("none"))), 2,
 			[]string{"--tls-ca", "no certificate in PEM"}},
@@ -289,7 +290,8 @@ func TestCallReplacesOutput(t *testing.T) {
 	}
 }
 
-// TestCallLeavesOutputAlone wants a call that does not come about to leave a file as it was, or not there.
+// TestCallLeavesOutputAlone wants a call that does not come about to leave a file as it was, or not
+// there.
 func TestCallLeavesOutputAlone(t *testing.T) {
 	t.Parallel()
 	old, none := writeFile(t, "old.wav", []byte("precious")), filepath.Join(t.TempDir(), "new.wav")

@@ -20,21 +20,23 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/settings"
 )
 
 const (
-	certificateLife = 365 * 24 * time.Hour // browsers take no more than 398 days
-	certificateSpan = 7 * 24 * time.Hour   // one that ends sooner is replaced
+	certificateLife = 365 * 24 * time.Hour // browsers accept no more than 398 days
+	certificateSpan = 7 * 24 * time.Hour   // a certificate with less time left is replaced
 )
 
-// certificate is the configuration of TLS, and what people should know of it.
-func certificate(o tlsOptions, log *zap.Logger) (*tls.Config, []string, error) {
+// certificate returns the configuration of TLS, and notes for the user.
+func certificate(t *settings.TLS, log *zap.Logger) (*tls.Config, []string, error) {
 	switch {
-	case len(o.acme.hosts) > 0:
-		c, err := automatic(o.acme)
+	case len(t.ACME.Hosts) > 0:
+		c, err := automatic(&t.ACME)
 		return c, nil, err
-	case !o.selfSigned:
-		files, err := readCertificate(o.certFile, o.keyFile, log)
+	case !t.SelfSigned:
+		files, err := readCertificate(t.CertFile, t.KeyFile, log)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -49,8 +51,9 @@ func certificate(o tlsOptions, log *zap.Logger) (*tls.Config, []string, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, []string{note}, nil
 }
 
-// selfSigned returns the certificate kept in the user's cache, or makes one when there is none, it ends soon, or this
-// machine has other addresses now. It is kept so that a browser warns once, not at each start.
+// selfSigned returns the certificate in the user's cache. It makes another if there is none, if it
+// ends soon, or if this machine has new addresses. Thanks to the cache a browser warns once, not at
+// each start.
 func selfSigned(now time.Time) (tls.Certificate, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -72,7 +75,7 @@ func selfSigned(now time.Time) (tls.Certificate, error) {
 	return tls.X509KeyPair(both, both)
 }
 
-// serves reports whether a certificate is good for all hosts and for some time yet.
+// serves reports whether a certificate is valid for all hosts and long enough.
 func serves(c *x509.Certificate, hosts []string, now time.Time) bool {
 	bad := slices.ContainsFunc(hosts, func(h string) bool { return c.VerifyHostname(h) != nil })
 	return !bad && now.After(c.NotBefore) && now.Add(certificateSpan).Before(c.NotAfter)
@@ -115,7 +118,7 @@ func makeCertificate(hosts []string, now time.Time) ([]byte, error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...), nil
 }
 
-// keep writes a file that only this user reads, whole or not at all.
+// keep writes a file for this user alone, whole or not at all.
 func keep(name string, data []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -125,7 +128,7 @@ func keep(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // nothing is left to remove after the rename
+	defer os.Remove(f.Name()) // after the rename there is nothing to remove
 	if _, err = bytes.NewReader(data).WriteTo(f); err != nil {
 		_ = f.Close()
 		return err
@@ -136,7 +139,8 @@ func keep(name string, data []byte) error {
 	return os.Rename(f.Name(), name)
 }
 
-// fingerprint is how browsers show a certificate: pairs of hexadecimal digits.
+// fingerprint returns the SHA-256 of a certificate as browsers show it: pairs of hexadecimal
+// digits.
 func fingerprint(der []byte) string {
 	sum := sha256.Sum256(der)
 	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")

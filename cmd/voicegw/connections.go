@@ -7,19 +7,19 @@ import (
 	"sync"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 )
 
-// limitedListener bounds connections. Those of requests, idle ones among them, have places of their
-// own, where one too many closes the oldest of the address that has the most. A connection that became
-// a WebSocket leaves them: the gateway bounds handshakes and calls. An address that has its share of
-// both together loses its oldest request for a new one; when it has WebSockets alone the new
-// connection is closed. When there are most in all the next waits in the system's queue.
+// limitedListener limits connections. Requests, idle connections included, have places of their
+// own: one too many closes the oldest of the address that has the most. A connection that becomes a
+// WebSocket leaves its place; the gateway limits handshakes and calls. An address at its limit
+// loses its oldest request to a new one; if it has only WebSockets, the new connection is closed.
+// When all places are taken, the next connection waits in the system's queue.
 type limitedListener struct {
 	net.Listener
-	places   chan struct{} // full when no more are accepted
+	places   chan struct{} // full when the listener accepts no more
 	each     int           // of one address
-	requests *httpdoor.Backlog
+	requests *admission.Backlog
 	closed   chan struct{}
 	once     sync.Once
 
@@ -27,17 +27,17 @@ type limitedListener struct {
 	from map[string]int // connections of each address
 }
 
-// connectionLimits are how many connections there may be.
+// connectionLimits limit the connections at one time.
 type connectionLimits struct {
 	most         int // in all; more than requests
 	each         int // of one address
-	requests     int // that are no WebSockets
+	requests     int // that are not WebSockets
 	requestsEach int // of one address
 }
 
 func limitConnections(l net.Listener, c connectionLimits) *limitedListener {
 	return &limitedListener{Listener: l, places: make(chan struct{}, c.most), each: c.each, closed: make(chan struct{}),
-		requests: httpdoor.NewBacklog(c.requests, c.requestsEach), from: map[string]int{}}
+		requests: admission.NewBacklog(c.requests, c.requestsEach), from: map[string]int{}}
 }
 
 // Accept waits for a place and for a connection.
@@ -57,17 +57,17 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if l.enter(address) || l.requests.PushOut(address) && l.enter(address) {
 			limited := &limitedConn{Conn: c, leave: func() { l.leave(address) }}
 			limited.request = l.requests.Enter(address, func() {
-				httpdoor.Abandon(c)
+				admission.Abandon(c)
 				_ = limited.Close()
 			})
 			return limited, nil
 		}
-		httpdoor.Abandon(c)
+		admission.Abandon(c)
 		_ = c.Close()
 	}
 }
 
-// enter counts a connection of an address, unless there are as many as may be.
+// enter counts a connection of an address, unless the address is at its limit.
 func (l *limitedListener) enter(address string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,13 +87,13 @@ func (l *limitedListener) leave(address string) {
 	<-l.places
 }
 
-// Close ends the listener and whoever waits for a place.
+// Close closes the listener; an Accept that waits for a place returns.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// network is the network address that a connection counts for.
+// network returns the network address to which a connection counts.
 func network(a net.Addr) string {
 	host, _, err := net.SplitHostPort(a.String())
 	if err != nil {
@@ -102,12 +102,12 @@ func network(a net.Addr) string {
 	return transport.Network(host)
 }
 
-// limitedConn gives its places back when it is closed.
+// limitedConn frees its places when it is closed.
 type limitedConn struct {
 	net.Conn
 	once    sync.Once
 	leave   func()
-	request *httpdoor.Place // among the requests
+	request *admission.Place // among the requests
 }
 
 // Close closes the connection.
@@ -120,7 +120,7 @@ func (c *limitedConn) Close() error {
 	return err
 }
 
-// leaveRequests is an http.Server's ConnState: a connection that was taken over is no request any more.
+// leaveRequests is an http.Server's ConnState. A hijacked connection is no longer a request.
 func leaveRequests(c net.Conn, state http.ConnState) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

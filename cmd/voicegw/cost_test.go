@@ -5,6 +5,7 @@ package main
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,8 +15,8 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 )
 
-// costly is a `serve` with every door open, and nobody else in its process: its model and its callers are in that of
-// the test.
+// costly is a `serve` with every endpoint open, and nobody else in its process: its model and its
+// callers are in that of the test.
 type costly struct {
 	*process
 	model *sim.Server
@@ -35,8 +36,8 @@ func startCostly(tb testing.TB, env ...string) *costly {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = model.Close() })
-	p := start(tb, env, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
-		"--model-base-url", model.URL(), "--doors", "webrtc,twilio,asterisk,gemini,openai,rtvi",
+	p := start(tb, slices.Concat(oneKind, env), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+		"--model-base-url", model.URL(), "--endpoints", "webrtc,twilio,asterisk,gemini,openai,rtvi",
 		"--access-cpu-max", "200", "--access-late-max", "1m")
 	s := &costly{process: p, model: model}
 	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(p.line())
@@ -82,7 +83,8 @@ func (s *costly) hold(d *wayIn, n int) {
 	}
 }
 
-// goroutines ends the process, and counts the goroutines it had by what they run: the outermost function of each.
+// goroutines ends the process, and counts the goroutines it had by what they run: the outermost
+// function of each.
 func (s *costly) goroutines() map[string]int {
 	s.tb.Helper()
 	s.signal(syscall.SIGQUIT) // the runtime writes all their stacks
@@ -96,7 +98,8 @@ func (s *costly) goroutines() map[string]int {
 	return counts
 }
 
-// outermost is the first function of a goroutine, beside sync's and the runtime's; "" when there is none.
+// outermost is the first function of a goroutine, beside sync's and the runtime's; "" when there is
+// none.
 func outermost(stack string) (name string) {
 	if !regexp.MustCompile(`^\s*goroutine \d+`).MatchString(stack) {
 		return ""
@@ -110,11 +113,13 @@ func outermost(stack string) (name string) {
 	return strings.TrimPrefix(name, "github.com/")
 }
 
-// costCalls is how many calls the goroutines are counted of. What not every call has is a passing thing.
+// costCalls is how many calls the goroutines are counted of. What not every call has is a passing
+// thing.
 const costCalls = 4
 
-// TestGoroutinesPerCall counts the goroutines of a process by what they run: of our own a call has six behind any door,
-// and its door one for each direction at most, beside the one that carries the call: of net/http, or of WebRTC's door.
+// TestGoroutinesPerCall counts the goroutines of a process by what they run: of our own a call has
+// six behind any endpoint, and its endpoint one for each direction at most, beside the one that
+// carries the call: of net/http, or of WebRTC's endpoint.
 func TestGoroutinesPerCall(t *testing.T) {
 	t.Parallel()
 	for _, d := range waysIn() {
@@ -128,7 +133,7 @@ func TestGoroutinesPerCall(t *testing.T) {
 					t.Logf("%d a call: %s", n, name)
 				}
 			}
-			for of, want := range map[string]int{"the call": sessionGoroutines, "the door": d.ours, "net/http": d.requests,
+			for of, want := range map[string]int{"the call": sessionGoroutines, "the endpoint": d.ours, "net/http": d.requests,
 				"other": 0} {
 				if got[of] != want {
 					t.Errorf("%d goroutines a call of %s; want %d", got[of], of, want)
@@ -149,16 +154,17 @@ func maker(name string) string {
 	case strings.HasPrefix(name, "net/http."):
 		return "net/http"
 	case strings.HasPrefix(name, "voicegw/voicegw/transport/"):
-		return "the door"
+		return "the endpoint"
 	case strings.HasPrefix(name, "voicegw/voicegw"):
 		return "the call"
 	}
 	return "other"
 }
 
-// BenchmarkServe is what a call takes of a process that has neither its caller nor its model: processor time for a
-// second of a call, what is resident, and what a collection of garbage leaves. Callers ask a question every seven
-// seconds, in real time; a run takes twenty seconds. Ten calls warm the process up, twenty more are measured.
+// BenchmarkServe is what a call takes of a process that has neither its caller nor its model:
+// processor time for a second of a call, what is resident, and what a collection of garbage leaves.
+// Callers ask a question every seven seconds, in real time; a run takes twenty seconds. Ten calls
+// warm the process up, twenty more are measured.
 func BenchmarkServe(b *testing.B) {
 	const warm, calls, length = 10, 20, 20 * time.Second
 	for _, d := range waysIn() {
@@ -198,7 +204,8 @@ func (s *costly) turns() (n int) {
 	return n
 }
 
-// memory is what of the process is in memory, and what its last collection of garbage found in use, in bytes.
+// memory is what of the process is in memory, and what its last collection of garbage found in use,
+// in bytes.
 func (s *costly) memory() (resident, live float64) {
 	s.tb.Helper()
 	grows := 1 + s.metric("go_gc_gogc_percent")/100

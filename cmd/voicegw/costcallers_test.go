@@ -19,26 +19,26 @@ import (
 	"github.com/pion/webrtc/v4/pkg/media"
 
 	"github.com/voicegw/voicegw/audio"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/transport/phone/phonetest"
 	"github.com/voicegw/voicegw/transport/rtc"
 	"github.com/voicegw/voicegw/transport/ws/wsclient"
 )
 
-// sessionGoroutines are those of a call behind any door: one runs its net, two read from and write to the peer, two the
-// model, and one pings the model.
+// sessionGoroutines are those of a call behind any endpoint: one runs its net, two read from and write
+// to the peer, two the model, and one pings the model.
 const sessionGoroutines = 6
 
-// wayIn is how callers come in by a door, and what goroutines that costs a call.
+// wayIn is how callers come in by an endpoint, and what goroutines that costs a call.
 type wayIn struct {
 	name     string
-	ours     int // of the door
+	ours     int // of the endpoint
 	requests int // of net/http: the request that is the call
 	library  int // of the WebRTC library, at most
 	call     func(s *costly)
 }
 
-// waysIn are those of all doors.
+// waysIn are those of all endpoints.
 func waysIn() []wayIn {
 	return []wayIn{
 		{name: "own", requests: 1, call: callOwn},
@@ -67,7 +67,7 @@ func callOwn(s *costly) {
 	var calling sync.WaitGroup
 	calling.Go(func() {
 		_, _ = wsclient.Call(ctx, wsclient.Config{URL: strings.Replace(s.url, "http", "ws", 1) + "v1/voice", Max: time.Hour,
-			In: audio.PCM{RateHz: 16000, Samples: slices.Repeat(doortest.Question(), 20)}})
+			In: audio.PCM{RateHz: 16000, Samples: slices.Repeat(endpointtest.Question(), 20)}})
 	})
 	s.tb.Cleanup(calling.Wait)
 	s.tb.Cleanup(cancel)
@@ -85,10 +85,11 @@ func callPhone(s *costly, path, dialect string) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	p.Say(slices.Repeat(r.Resample(nil, doortest.Question()), 20))
+	p.Say(slices.Repeat(r.Resample(nil, endpointtest.Question()), 20))
 }
 
-// callSocket calls as a program made for another service does: it greets, sends frames and drops what it hears.
+// callSocket calls as a program made for another service does: it greets, sends frames and drops
+// what it hears.
 func callSocket(s *costly, path string, typ websocket.MessageType, greeting string, frame func([]int16) []byte) {
 	c, _, err := websocket.Dial(context.Background(), strings.Replace(s.url, "http", "ws", 1)+path, nil)
 	if err != nil {
@@ -117,7 +118,7 @@ func callSocket(s *costly, path string, typ websocket.MessageType, greeting stri
 
 // talkInRealTime gives a frame of the question each 20 ms, again and again.
 func talkInRealTime(ctx context.Context, frameLen int, send func(pcm []int16)) {
-	question := doortest.Question()
+	question := endpointtest.Question()
 	if frameLen == 160 {
 		r, _ := audio.NewResampler(16000, 8000)
 		question = r.Resample(nil, question)
@@ -139,7 +140,8 @@ func geminiFrame(pcm []int16) []byte {
 	return b
 }
 
-// openaiFrame says each sample of 16 kHz twice or once, which is 24 kHz: its quality does not matter here.
+// openaiFrame says each sample of 16 kHz twice or once, which is 24 kHz: its quality does not
+// matter here.
 func openaiFrame(pcm []int16) []byte {
 	up := make([]int16, 0, len(pcm)*3/2)
 	for i, v := range pcm {
@@ -241,7 +243,8 @@ func newCaller(tb testing.TB) (*webrtc.PeerConnection, *webrtc.TrackLocalStaticS
 	return pc, track
 }
 
-// request makes a request, whose body is an offer unless it is empty, and returns status and body of the answer.
+// request makes a request, whose body is an offer unless it is empty, and returns status and body
+// of the answer.
 func request(tb testing.TB, client *http.Client, method, url, sdp string) (status int, body string) {
 	tb.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(sdp))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/voicegw/voicegw/internal/npmtest"
+	"github.com/voicegw/voicegw/settings"
 )
 
 // block is a piece of code in a page: between fences, or indented by four spaces.
@@ -67,7 +68,7 @@ func blocks(t *testing.T) (all []block) {
 	return all
 }
 
-// isGo tells Go: by its fence, or because a door is made or a net is proved.
+// isGo tells Go: by its fence, or because an endpoint is made or a net is proved.
 func (b block) isGo() bool {
 	call := regexp.MustCompile(`(?m)^(\w+, err := \w+\.\w+|verifytest\.Prove)\(`)
 	return b.lang == "go" || b.lang == "" && call.MatchString(b.text)
@@ -86,7 +87,7 @@ func (b block) script() (string, bool) {
 }
 
 // program is a Go program of all Go blocks, each a function. What they use of their surroundings is a parameter. Each
-// door they make is asked for a call by a caller whom the gateway's guard refuses.
+// endpoint they make is asked for a call by a caller whom the gateway's guard refuses.
 func program(list []block) string {
 	var types, funcs, calls strings.Builder
 	for i, b := range list {
@@ -103,8 +104,8 @@ func program(list []block) string {
 			}
 		}
 		check := ""
-		if strings.Contains(text, "door, err :=") {
-			check = fmt.Sprintf("asks(%q, door, err)\n", b)
+		if strings.Contains(text, "endpoint, err :=") {
+			check = fmt.Sprintf("asks(%q, endpoint, err)\n", b)
 			fmt.Fprintf(&calls, "snippet%d(s)\n", i)
 		}
 		fmt.Fprintf(&funcs, "func snippet%d(s *around) {\n%s{\n//line %s:%d\n%s\n%s%s}\n}\n", i, unpack, b.page, b.line, text,
@@ -134,10 +135,13 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/asterisk"
 	"github.com/voicegw/voicegw/transport/gemini"
@@ -167,6 +171,9 @@ var (
 	_ = verifytest.Prove
 	_ = log.Print
 	_ = os.Getenv
+
+	cfg    voicegw.Config
+	tracer trace.Tracer
 )
 
 type around struct {
@@ -180,7 +187,7 @@ type around struct {
 	prog   *petri.Program
 }
 
-func ownWords(voicenets.Config) *petri.Net { return nil }
+func ownTranscript(voicenets.Config) *petri.Net { return nil }
 
 func forecast(context.Context, string) (sky, error) { return sky{}, nil }
 
@@ -191,19 +198,19 @@ func (nobody) Take(transport.Handshake) (transport.Line, error) {
 	return nil, &transport.Refused{Reason: transport.ReasonUnauthorized}
 }
 
-// asks panics unless a door asks the guard.
-func asks(name string, door http.Handler, err error) {
+// asks panics unless an endpoint asks the guard.
+func asks(name string, endpoint http.Handler, err error) {
 	if err != nil {
 		panic(name + ": " + err.Error())
 	}
-	server := httptest.NewServer(door)
+	server := httptest.NewServer(endpoint)
 	defer server.Close()
 	r, _ := http.NewRequest(http.MethodGet, server.URL, nil)
 	for k, v := range map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
 		"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="} {
 		r.Header.Set(k, v)
 	}
-	if _, whip := door.(*rtc.Door); whip {
+	if _, whip := endpoint.(*rtc.Endpoint); whip {
 		r, _ = http.NewRequest(http.MethodPost, server.URL, strings.NewReader("v=0"))
 		r.Header.Set("Content-Type", "application/sdp")
 	}
@@ -232,26 +239,26 @@ func main() {
 }
 `
 
-// TestGoInDocs compiles every piece of Go in the pages. The doors that they mount ask the gateway's guard.
+// TestGoInDocs compiles every piece of Go in the pages. The endpoints that they mount ask the gateway's guard.
 func TestGoInDocs(t *testing.T) {
 	t.Parallel()
 	var list []block
-	doors := 0
+	endpoints := 0
 	for _, b := range blocks(t) {
 		if b.isGo() && !strings.HasPrefix(b.text, "package ") { // those are compiled as they are
 			list = append(list, b)
-			doors += strings.Count(b.text, "door, err :=")
+			endpoints += strings.Count(b.text, "endpoint, err :=")
 		}
 	}
-	if len(list) < 14 || doors < 7 {
-		t.Fatalf("%d pieces of Go and %d doors were found", len(list), doors)
+	if len(list) < 14 || endpoints < 7 {
+		t.Fatalf("%d pieces of Go and %d endpoints were found", len(list), endpoints)
 	}
 	file, bin := writeFile(t, "main.go", []byte(program(list))), filepath.Join(t.TempDir(), "docs")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(bin).CombinedOutput()
-	if err != nil || strings.Count(string(out), "asked ") != doors {
+	if err != nil || strings.Count(string(out), "asked ") != endpoints {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -313,9 +320,9 @@ func commandLine(text string) (words []string) {
 // setting may have that value.
 func TestCommandsInDocs(t *testing.T) {
 	t.Parallel()
-	byFlag := map[string]setting{}
-	for _, s := range settings() {
-		byFlag[s.flag()] = s
+	byFlag := map[string]settings.Row{}
+	for _, s := range settings.Rows() {
+		byFlag[s.Flag()] = s
 	}
 	n := 0
 	for _, b := range blocks(t) {
@@ -340,9 +347,8 @@ func TestCommandsInDocs(t *testing.T) {
 				continue
 			}
 			cmd.Flags().Visit(func(f *pflag.Flag) {
-				if s, ok := byFlag[f.Name]; ok && cmd.Name() == "serve" && !s.store(newOptions(settings()),
-					value{text: f.Value.String()}) {
-					t.Errorf("%s: --%s %s: want %s", b, f.Name, f.Value, s.want)
+				if s, ok := byFlag[f.Name]; ok && cmd.Name() == "serve" && !s.Check(f.Value.String()) {
+					t.Errorf("%s: --%s %s: want %s", b, f.Name, f.Value, s.Want)
 				}
 			})
 		}
@@ -357,7 +363,7 @@ func TestCommandsInDocs(t *testing.T) {
 // TestExamplesInTypeScript of package web does so for ours.
 func TestScriptsInDocs(t *testing.T) {
 	t.Parallel()
-	client, err := os.ReadFile("../../web/client.js")
+	client, err := os.ReadFile("../../web/client/index.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +388,8 @@ func TestScriptsInDocs(t *testing.T) {
 				}
 			}
 		}
-		if len(imports.FindAllString(script, -1)) == 0 && strings.Contains(script, "import ") {
+		isOurs := b.page == "docs/embed.md" || len(imports.FindAllString(script, -1)) > 0
+		if !isOurs && strings.Contains(script, "import ") {
 			foreign = append(foreign, "// "+b.String()+"\ndeclare const base64: string;\n"+script+"export {};\n")
 		}
 	}

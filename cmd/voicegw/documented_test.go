@@ -2,35 +2,32 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/settings"
 )
 
-// documentedValues are those that the words about a setting name: "wire or sdk", "any of webrtc, ...", "from 20ms to
-// 2s", "such as de-DE", and what is in quotes.
-func documentedValues(s setting) []string {
+// documentedValues are those that the words about a setting name: "wire or sdk", "any of webrtc,
+// ...", "from 20ms to 2s", "such as de-DE", and what is in quotes.
+func documentedValues(s settings.Row) []string {
 	list := []string{}
 	for _, pattern := range []string{`"([^"]+)"`, `such as ([^\s,";]+)`, `from (\S+) to ([^\s,]+)`,
 		`^(\w+)(?:, (\w+))*? or (\w+)$`, `^(0), or`, `at most (\d+)$`} {
-		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s.want, -1) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s.Want, -1) {
 			list = append(list, m[1:]...)
 		}
 	}
 	words := regexp.MustCompile(`^(?:any of )?(\w+(?:, \w+)+)(?: or \w+)?$`)
-	if m := words.FindStringSubmatch(s.want); m != nil {
+	if m := words.FindStringSubmatch(s.Want); m != nil {
 		list = append(list, strings.Split(m[1], ", ")...)
 	}
-	if s.kind == "number" || s.kind == "time" {
-		list = append(list, s.def)
+	if s.Kind == settings.Number || s.Kind == settings.Time || s.Kind == settings.Score {
+		list = append(list, s.Default)
 	}
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(v string) bool { return v == "" })
@@ -57,22 +54,22 @@ func besides(key string) []string {
 	return nil
 }
 
-// TestEveryDocumentedValue starts a gateway, up to the proof of its nets, with each value that the documentation of a
-// setting names.
+// TestEveryDocumentedValue starts a gateway, up to the proof of its nets, with each value that the
+// documentation of a setting names.
 func TestEveryDocumentedValue(t *testing.T) {
 	t.Parallel()
 	tried := 0
-	for _, s := range settings() {
+	for _, s := range settings.Rows() {
 		for _, v := range documentedValues(s) {
 			tried++
-			args := append([]string{"--show-net=false"}, besides(s.key)...) // the drawing takes longest
-			args = append(args, "--"+s.flag()+"="+v)
+			args := append([]string{"--show-net=false"}, besides(s.Key)...) // the drawing takes longest
+			args = append(args, "--"+s.Flag()+"="+v)
 			o, err := configured(t, "", []string{"GEMINI_API_KEY=k"}, args...)
 			if err != nil {
 				t.Errorf("%v: %v", args, err)
 				continue
 			}
-			if o.model.project != "" {
+			if o.Model.Project != "" {
 				continue // its credentials are not here
 			}
 			if err := opened(o); err != nil {
@@ -85,8 +82,8 @@ func TestEveryDocumentedValue(t *testing.T) {
 	}
 }
 
-// opened compiles the nets of a gateway and opens its doors, but does not listen.
-func opened(o *options) error {
+// opened compiles the nets of a gateway and opens its endpoints, but does not listen.
+func opened(o *settings.Settings) error {
 	m, err := openModel(o)
 	if err != nil {
 		return err
@@ -100,27 +97,27 @@ func opened(o *options) error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	return s.protocols.Close()
+	return s.endpoints.Close()
 }
 
 // TestDocumentedWords wants the values to be found in the words.
 func TestDocumentedWords(t *testing.T) {
 	t.Parallel()
-	for _, s := range settings() {
+	for _, s := range settings.Rows() {
 		want, ok := map[string][]string{
 			"listen":         {"127.0.0.1:8080"},
 			"origins":        {"*", "https://example.com"},
 			"show_net":       {"false", "true"},
-			"doors":          {"asterisk", "gemini", "openai", "rtvi", "twilio", "webrtc"},
+			"endpoints":      {"asterisk", "gemini", "openai", "rtvi", "twilio", "webrtc"},
 			"log.level":      {"debug", "error", "info", "warn"},
 			"model.dialer":   {"sdk", "wire"},
 			"prompts.filler": {"default", "none"}, "prompts.notify": {"none"},
 			"timing.budget":                   {"20ms", "2s", "400ms"},
 			"speech.threshold":                {"0.5", "100"},
 			"access.address_bytes_per_minute": {"0", "1000000000", "60"},
-		}[s.key]
+		}[s.Key]
 		if got := documentedValues(s); ok && !slices.Equal(got, want) {
-			t.Errorf("%s, %q: %q, want %q", s.key, s.want, got, want)
+			t.Errorf("%s, %q: %q, want %q", s.Key, s.Want, got, want)
 		}
 	}
 }
@@ -128,16 +125,18 @@ func TestDocumentedWords(t *testing.T) {
 // TestIdleSettings starts with settings that have no effect, and says so.
 func TestIdleSettings(t *testing.T) {
 	t.Parallel()
-	o, err := configured(t, "", nil, "--prompts-filler=default", "--prompts-reprompt=none", "--timing-consent-wait=5s")
+	o, err := configured(t, "", nil, "--session-client-tools=none", "--prompts-filler=default",
+		"--prompts-reprompt=none", "--timing-consent-wait=5s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := opened(o); err != nil {
 		t.Error(err)
 	}
-	notes := strings.Join(o.notes, "\n")
+	notes := strings.Join(o.Notes, "\n")
 	for _, want := range []string{
-		"prompts.filler (from --prompts-filler) has no effect: session.tools_file names no tools",
+		"prompts.filler (from --prompts-filler) has no effect: session.tools_file names no tools, and " +
+			"session.client_tools is none",
 		"prompts.reprompt (from --prompts-reprompt) has no effect: timing.reprompt_after is 0",
 		"timing.consent_wait (from --timing-consent-wait) has no effect: session.consent is false",
 	} {
@@ -145,10 +144,10 @@ func TestIdleSettings(t *testing.T) {
 			t.Errorf("not noted: %s\n%s", want, notes)
 		}
 	}
-	o, err = configured(t, "", nil, "--prompts-filler=default", "--session-tools-file=x", "--timing-reprompt-after=9s",
-		"--prompts-reprompt=none", "--session-consent", "--timing-consent-wait=5s")
-	if err != nil || len(o.notes) > 0 {
-		t.Errorf("%v, %q", err, o.notes)
+	o, err = configured(t, "", nil, "--session-client-tools=none", "--prompts-filler=default", "--session-tools-file=x",
+		"--timing-reprompt-after=9s", "--prompts-reprompt=none", "--session-consent", "--timing-consent-wait=5s")
+	if err != nil || len(o.Notes) > 0 {
+		t.Errorf("%v, %q", err, o.Notes)
 	}
 }
 
@@ -160,46 +159,4 @@ func TestServeWithAFiller(t *testing.T) {
 	if said := s.stderr.String(); !strings.Contains(said, "prompts.filler (from --prompts-filler) has no effect") {
 		t.Errorf("it said %q", bytes.TrimSpace([]byte(said)))
 	}
-}
-
-// TestEveryTimeIsASetting wants a setting for every length of time of the net.
-func TestEveryTimeIsASetting(t *testing.T) {
-	t.Parallel()
-	set := map[string]bool{}
-	for _, s := range settings() {
-		if s.kind != "time" {
-			continue
-		}
-		before, after := newOptions(settings()), newOptions(settings())
-		for _, v := range documentedValues(s) {
-			s.store(after, value{text: v})
-			was, is := timesOf(before.timing), timesOf(after.timing)
-			for name, d := range is {
-				set[name] = set[name] || d != was[name]
-			}
-		}
-	}
-	for name := range timesOf(voicenets.Config{}) {
-		if !set[name] {
-			t.Errorf("no setting sets voicenets.Config.%s", name)
-		}
-	}
-}
-
-// timesOf are the lengths of time of a session's configuration, by their names.
-func timesOf(c voicenets.Config) map[string]time.Duration {
-	times := map[string]time.Duration{}
-	v := reflect.ValueOf(c)
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Name
-		switch d := v.Field(i).Interface().(type) {
-		case time.Duration:
-			times[name] = d
-		case [3]time.Duration:
-			for j := range d {
-				times[fmt.Sprintf("%s[%d]", name, j)] = d[j]
-			}
-		}
-	}
-	return times
 }

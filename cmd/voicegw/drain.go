@@ -14,20 +14,20 @@ import (
 	"github.com/voicegw/voicegw/transport/gemini"
 )
 
-// gate stands before everything that is served. When the process is asked to end it first says on /readyz that it is
-// not ready, then takes no more calls; those that run go on.
+// gate handles all requests first. When the process has to end, the gate first reports on /readyz
+// that it is not ready, and then refuses new calls; running calls go on.
 type gate struct {
 	next    http.Handler
 	unready atomic.Bool
 	shut    atomic.Bool
-	// requests are those of call paths under way; a call of a WebSocket is one as long as it lasts.
+	// requests counts requests to call paths; that of a WebSocket lasts as long as its call.
 	requests atomic.Int64
 }
 
-// retryShut is when a caller who found the gate shut may try again.
+// retryShut is the Retry-After, in seconds, of a refused call.
 const retryShut = "5"
 
-// ServeHTTP lets through what may still come in.
+// ServeHTTP passes on the requests that are still admitted.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/readyz" && g.unready.Load():
@@ -37,7 +37,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.requests.Add(1)
 		defer g.requests.Add(-1)
-		if g.shut.Load() && isNew(r) { // counted first: nobody slips by who is not waited for
+		if g.shut.Load() && isNew(r) { // after counting it: drain waits for every request that passes
 			w.Header().Set("Retry-After", retryShut)
 			w.Header().Set("Connection", "close")
 			plain(http.HandlerFunc(notReady)).ServeHTTP(w, r)
@@ -47,11 +47,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isCallPath tells the paths of the doors from the page and what else is served.
+// isCallPath reports whether a path belongs to an endpoint.
 func isCallPath(path string) bool { return strings.HasPrefix(path, "/v1/") || gemini.Serves(path) }
 
-// isNew tells requests that may begin a call from those that belong to one: changes and ends of a call come as PATCH
-// and DELETE.
+// isNew reports whether a request may begin a call. PATCH and DELETE change and end one.
 func isNew(r *http.Request) bool {
 	return r.Method != http.MethodPatch && r.Method != http.MethodDelete
 }
@@ -60,28 +59,29 @@ func notReady(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "not ready: the server is shutting down", http.StatusServiceUnavailable)
 }
 
-// drain lets the calls that run come to their end, up to the limit: at SIGTERM, which a service manager sends. Someone
-// at a keyboard, who sends SIGINT, does not want to wait. What is left is ended by shutDown.
+// drain waits for running calls to end, up to limits.drain_limit. It does so at SIGTERM, which
+// service managers send; after SIGINT, from a keyboard, it does not wait. shutDown ends the calls
+// that are left.
 func (s *serving) drain(signal os.Signal) {
-	limits := &s.o.limits
+	limits := &s.settings.Limits
 	s.gate.unready.Store(true)
 	if signal != syscall.SIGTERM {
 		s.gate.shut.Store(true)
 		return
 	}
-	s.log.Info("draining", zap.Int("calls", s.gw.Calls()), zap.Duration("delay", limits.drainDelay),
-		zap.Duration("limit", limits.drainLimit))
-	time.Sleep(limits.drainDelay) // for those who look at /readyz to notice; a second signal ends the process
+	s.log.Info("draining", zap.Int("calls", s.gw.Calls()), zap.Duration("delay", limits.DrainDelay),
+		zap.Duration("limit", limits.DrainLimit))
+	time.Sleep(limits.DrainDelay) // so that clients of /readyz notice; a second signal ends the process
 	s.gate.shut.Store(true)
-	if s.door.shared { // others take the connections that come now
-		_ = s.door.listener.Close()
+	if s.server.shared { // another process takes new connections
+		_ = s.server.listener.Close()
 	}
-	limited, cancel := context.WithTimeout(context.Background(), limits.drainLimit)
+	limited, cancel := context.WithTimeout(context.Background(), limits.DrainLimit)
 	defer cancel()
 	if err := s.gw.Drain(limited); err != nil {
-		s.log.Info("drained for long enough", zap.Int("calls", s.gw.Calls()))
+		s.log.Info("drain limit reached", zap.Int("calls", s.gw.Calls()))
 		return
 	}
-	idle := func() bool { return s.gate.requests.Load() == 0 } // who asked for a call is answered, or about to be
+	idle := func() bool { return s.gate.requests.Load() == 0 } // every request for a call has its response, or soon will
 	waitFor(idle, requestGrace)
 }

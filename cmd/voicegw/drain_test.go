@@ -34,8 +34,8 @@ func status(url string) int {
 // geminiPath is where Gemini's own clients ask for a call.
 const geminiPath = "ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 
-// TestDrain asks a process to end while a call runs: first it is not ready, then it takes no more calls, the one that
-// runs goes on, and when that is over the process ends.
+// TestDrain asks a process to end while a call runs: first it is not ready, then it takes no more
+// calls, the one that runs goes on, and when that is over the process ends.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, []string{"VOICEGW_LIMITS_DRAIN_LIMIT=10m", "VOICEGW_LIMITS_DRAIN_DELAY=1s"},
@@ -58,7 +58,7 @@ func TestDrain(t *testing.T) {
 	if code := status(s.url + geminiPath); code != 503 {
 		t.Errorf("a client of Gemini is answered %d while it drains", code)
 	}
-	if _, err := ws.Dial(t.Context(), s.door, hello(), ws.DialConfig{}); err == nil {
+	if _, err := ws.Dial(t.Context(), s.voiceURL, hello(), ws.DialConfig{}); err == nil {
 		t.Error("a call was taken while it drains")
 	}
 	if err := client.SendEvent(t.Context(), &transport.Event{Kind: transport.EventMute, On: true}); err != nil {
@@ -92,7 +92,7 @@ func TestDrainIsLimited(t *testing.T) {
 	if transport.ReasonOf(err) != transport.ReasonGoingAway {
 		t.Errorf("the call ended by %v", err)
 	}
-	if code, _ := s.wait(); code != 0 || !strings.Contains(s.stderr.String(), "drained for long enough") {
+	if code, _ := s.wait(); code != 0 || !strings.Contains(s.stderr.String(), "drain limit reached") {
 		t.Errorf("exit code %d\n%s", code, s.stderr.String())
 	}
 }
@@ -105,13 +105,14 @@ func TestSecondSignalEndsADrain(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	s.stderr.waitFor(t, "draining")
 	s.signal(syscall.SIGTERM)
-	if code, _ := s.wait(); code != exitFailed || !strings.Contains(s.stderr.String(), "second signal\n") {
+	code, _ := s.wait()
+	if code != exitFailed || !strings.Contains(s.stderr.String(), "second signal ended the process at once\n") {
 		t.Errorf("exit code %d\n%s", code, s.stderr.String())
 	}
 }
 
-// TestRestartWithoutAGap starts the next process before the first one ends: every connection is answered, and a call of
-// the first goes on.
+// TestRestartWithoutAGap starts the next process before the first one ends: every connection is
+// answered, and a call of the first goes on.
 func TestRestartWithoutAGap(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
@@ -142,8 +143,8 @@ func TestRestartWithoutAGap(t *testing.T) {
 		t.Errorf("the call that runs: %v", err)
 	}
 	cancel()
-	// A connection that waits in the queue of the first process when it stops listening is lost: one of them at most,
-	// because one is made at a time.
+	// A connection that waits in the queue of the first process when it stops listening is lost:
+	// one of them at most, because one is made at a time.
 	if n := <-missed; n > 1 {
 		t.Errorf("%d requests were not answered", n)
 	}
@@ -163,8 +164,8 @@ func (s *served) interrupt() {
 	}
 }
 
-// TestSocketActivation hands a socket over, as systemd does, to one process after the other: who connects between them
-// waits in the socket's queue.
+// TestSocketActivation hands a socket over, as systemd does, to one process after the other: who
+// connects between them waits in the socket's queue.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -182,7 +183,7 @@ func TestSocketActivation(t *testing.T) {
 		answered := make(chan int, 1)
 		go func() { answered <- status(url) }() // before anybody serves
 		cmd := exec.Command("sh", "-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" serve`, binary)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, oneKind...)
 		cmd.ExtraFiles = []*os.File{socket}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -267,8 +268,8 @@ func TestAdminIsForThisMachine(t *testing.T) {
 	}
 }
 
-// TestConnectionsOfOneAddress: one too many closes the oldest request of its address, or is closed where all others are
-// WebSockets; another address is let in.
+// TestConnectionsOfOneAddress: one too many closes the oldest request of its address, or is closed
+// where all others are WebSockets; another address is let in.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
 	"github.com/voicegw/voicegw/verify/stateclass"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
 // exploreOptions are the flags of explore.
@@ -20,7 +22,7 @@ type exploreOptions struct {
 }
 
 // exploreCap is how many states explore visits unless it is told otherwise.
-const exploreCap = verify.DefaultMax
+const exploreCap = explore.DefaultMax
 
 func exploreCommand() *cobra.Command {
 	var o exploreOptions
@@ -29,24 +31,24 @@ func exploreCommand() *cobra.Command {
 		Short: "visit every state of a net from a file: PNML, or TINA's .net",
 		Long: "explore visits every state of a net and counts states, edges, dead markings and the tokens of a place.\n\n" +
 			"FILE is a PNML place/transition net, or a net in TINA's format. If a transition has an interval, the states\n" +
-			"are state classes (the linear state class graph: two classes are one if they are equal or, with --inclusion,\n" +
-			"if one holds the other, which keeps the markings and makes fewer). If none has, or with --untimed, the\n" +
-			"states are markings. Transitions that may fire at the same time fire in any order.\n\n" +
+			"are state classes (the linear state class graph). --inclusion merges a class into one that contains it; this\n" +
+			"keeps the markings and makes fewer classes. Without intervals, or with --untimed, the states are markings.\n" +
+			"Transitions that may fire at the same time fire in any order.\n\n" +
 			"--reduce leaves out markings that differ only in the order of independent firings. Every dead marking is\n" +
-			"still found; states and edges are fewer than those of the net, and bounds are not told. It needs a net\n" +
-			"without priorities and, if it has intervals, --untimed.\n\n" +
+			"still found, but there are fewer states and edges than the net has, and no bounds. The net must have no\n" +
+			"priorities; if it has intervals, add --untimed.\n\n" +
 			"The exit code is 0 if every state was visited, 3 if the cap was hit, 2 if the file cannot be read, 4 if\n" +
-			"something else failed.",
+			"explore failed.",
 		Args: func(_ *cobra.Command, args []string) error {
 			return oneFile("a PNML file, or a .net file of TINA")(args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return explore(cmd.Context(), args[0], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return exploreNet(cmd.Context(), args[0], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().BoolVar(&o.untimed, "untimed", false, "ignore intervals: whatever is enabled may fire")
-	cmd.Flags().BoolVar(&o.inclusion, "inclusion", false, "merge a state class into one that holds it")
-	cmd.Flags().BoolVar(&o.reduce, "reduce", false, "find the dead markings alone, without every order of firings")
+	cmd.Flags().BoolVar(&o.inclusion, "inclusion", false, "merge a state class into one that contains it")
+	cmd.Flags().BoolVar(&o.reduce, "reduce", false, "find only the dead markings, without every order of firings")
 	cmd.Flags().IntVar(&o.max, "cap", exploreCap, "the most states to visit")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return cmd
@@ -68,9 +70,9 @@ type explored struct {
 	why   string   // it is not complete
 }
 
-func explore(ctx context.Context, name string, o exploreOptions, stdout, stderr io.Writer) error {
-	if o.max < 1 || o.max > verify.MaxMarkings/2 {
-		return usagef("--cap is %d; want a number from 1 to %d", o.max, verify.MaxMarkings/2)
+func exploreNet(ctx context.Context, name string, o exploreOptions, stdout, stderr io.Writer) error {
+	if o.max < 1 || o.max > explore.MaxMarkings/2 {
+		return usagef("--cap is %d; want a number from 1 to %d", o.max, explore.MaxMarkings/2)
 	}
 	if o.untimed && o.inclusion {
 		return usagef("--inclusion is about state classes, and with --untimed there are none")
@@ -106,17 +108,17 @@ func explore(ctx context.Context, name string, o exploreOptions, stdout, stderr 
 	return nil
 }
 
-func exploreMarkings(ctx context.Context, m *verify.Model, o exploreOptions, stderr io.Writer) (*explored, error) {
+func exploreMarkings(ctx context.Context, m *netmodel.Model, o exploreOptions, stderr io.Writer) (*explored, error) {
 	p := newProgress(stderr, "markings")
 	defer p.end()
-	vo := verify.Options{Max: o.max, Semantics: verify.Interleave, Progress: p.step}
+	vo := explore.Options{Max: o.max, Semantics: netmodel.Interleave, Progress: p.step}
 	if o.reduce {
-		if err := m.Reducible(); err != nil {
+		if err := explore.Reducible(m); err != nil {
 			return nil, &usageError{fmt.Errorf("--reduce: %w", err)}
 		}
-		vo.Reduce = &verify.Reduction{}
+		vo.Reduce = &explore.Reduction{}
 	}
-	g, err := verify.ExploreModel(ctx, m, vo)
+	g, err := explore.ExploreModel(ctx, m, vo)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func exploreMarkings(ctx context.Context, m *verify.Model, o exploreOptions, std
 	return e, nil
 }
 
-func exploreClasses(ctx context.Context, m *verify.Model, o exploreOptions, stderr io.Writer) (*explored, error) {
+func exploreClasses(ctx context.Context, m *netmodel.Model, o exploreOptions, stderr io.Writer) (*explored, error) {
 	p := newProgress(stderr, "state classes")
 	defer p.end()
 	so := stateclass.Options{Merge: stateclass.Equality, Max: o.max, Progress: p.step}
@@ -139,7 +141,7 @@ func exploreClasses(ctx context.Context, m *verify.Model, o exploreOptions, stde
 	if err != nil {
 		return nil, err
 	}
-	dead := verify.NewMarkingSet(m.Slots())
+	dead := explore.NewMarkingSet(m.Slots())
 	for _, class := range g.Dead() {
 		dead.Add(g.Marking(class, nil))
 	}
@@ -150,7 +152,7 @@ func exploreClasses(ctx context.Context, m *verify.Model, o exploreOptions, stde
 }
 
 // fill names places and transitions.
-func (e *explored) fill(m *verify.Model, bounds []int, idle []int32) {
+func (e *explored) fill(m *netmodel.Model, bounds []int, idle []int32) {
 	e.Bounds = map[string]int{}
 	for i, n := range bounds {
 		e.Bounds[m.Place(i)] = n
@@ -162,11 +164,11 @@ func (e *explored) fill(m *verify.Model, bounds []int, idle []int32) {
 }
 
 // judge says whether everything was visited: neither the cap was hit, nor a place held more tokens than can be counted.
-func (e *explored) judge(m *verify.Model, complete bool, faults []verify.FaultAt, o exploreOptions) {
+func (e *explored) judge(m *netmodel.Model, complete bool, faults []explore.FaultAt, o exploreOptions) {
 	e.Complete = complete && len(faults) == 0
 	switch {
 	case len(faults) > 0:
-		e.why = m.Describe(faults[0].Fault)
+		e.why = walk.Describe(m, faults[0].Fault)
 	case !complete:
 		e.why = fmt.Sprintf("there are more than %d %s (--cap allows more)", o.max, e.kind)
 	}

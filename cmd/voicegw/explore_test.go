@@ -63,7 +63,7 @@ func exploreFile(t *testing.T, name string, o exploreOptions) explored {
 	}
 	var out bytes.Buffer
 	var e explored
-	if err := explore(context.Background(), testNet(name), o, &out, &out); err != nil {
+	if err := exploreNet(context.Background(), testNet(name), o, &out, &out); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	if err := json.Unmarshal(out.Bytes(), &e); err != nil {
@@ -155,12 +155,12 @@ func TestExploreCodes(t *testing.T) {
 		{[]string{testNet("growing.net")}, 3, []string{"65536 markings", "exceeds the capacity of p"}},
 		{[]string{testNet("crossing_3.net"), "--cap", "100"}, 3, []string{"100 state classes"}},
 		{[]string{testNet("broken.net")}, 2, []string{testNet("broken.net") + ":2: ", "is empty"}},
-		{[]string{os.DevNull}, 2, []string{"there is no net in it"}},
+		{[]string{os.DevNull}, 2, []string{"has no net in it"}},
 		{[]string{empty}, 2, []string{empty, "XML"}},
 		{[]string{filepath.Join(dir, "none.net")}, 2, []string{"none.net", "no such file"}},
 		{[]string{dir}, 2, []string{dir, "is a directory"}},
 		{nil, 2, []string{"which file?"}},
-		{[]string{"a.net", "b.net"}, 2, []string{"one file", "b.net"}},
+		{[]string{"a.net", "b.net"}, 2, []string{"one argument too many", "b.net"}},
 		{[]string{testNet("tie.net"), "--cap", "0"}, 2, []string{"--cap is 0"}},
 		{[]string{testNet("tie.net"), "--untimed", "--inclusion"}, 2, []string{"--inclusion"}},
 		{[]string{testNet("tie.net"), "--reduce"}, 2, []string{"--reduce", "--untimed"}},

@@ -6,7 +6,7 @@ import (
 	"github.com/voicegw/voicegw/access"
 )
 
-// guardMetrics are what a guard decided.
+// guardMetrics reports the decisions of a guard.
 type guardMetrics struct {
 	guard              *access.Guard
 	denied             *prometheus.Desc
@@ -18,9 +18,9 @@ func newGuardMetrics(g *access.Guard) *guardMetrics {
 		return prometheus.NewDesc("voicegw_"+name, help, labels, nil)
 	}
 	return &guardMetrics{guard: g,
-		denied:     desc("access_denied_total", "Calls that access refused: for a token, a limit or overload.", "why"),
-		quotas:     desc("access_quotas", "Addresses, tenants and subjects that are counted now."),
-		usedTokens: desc("access_used_tokens", "Used tokens that are remembered now.")}
+		denied:     desc("access_denied_total", "Calls that the guard refused: for a token, a limit or overload.", "why"),
+		quotas:     desc("access_quotas", "Addresses, tenants and subjects with a quota in use."),
+		usedTokens: desc("access_used_tokens", "Used tokens that the guard remembers.")}
 }
 
 // Describe implements prometheus.Collector.

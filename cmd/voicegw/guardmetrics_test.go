@@ -25,7 +25,7 @@ func TestGuardMetrics(t *testing.T) {
 		}
 	}
 	want := `
-# HELP voicegw_access_denied_total Calls that access refused: for a token, a limit or overload.
+# HELP voicegw_access_denied_total Calls that the guard refused: for a token, a limit or overload.
 # TYPE voicegw_access_denied_total counter
 voicegw_access_denied_total{why="no token"} 2
 voicegw_access_denied_total{why="token"} 1
@@ -48,13 +48,13 @@ func TestReadableSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.secretIn("twilio.secret_file", file); err != nil {
+		if _, err := o.Secret("twilio.secret_file", file); err != nil {
 			t.Fatal(err)
 		}
 		for _, key := range []string{"access.secret_file", "model.key_file", "twilio.secret_file"} {
 			words := "warning: " + key + ": others on this machine may read"
-			if got := strings.Contains(strings.Join(o.notes, "\n"), words); got != warned {
-				t.Errorf("%v: %s is warned of: %v; notes %q", mode, key, got, o.notes)
+			if got := strings.Contains(strings.Join(o.Notes, "\n"), words); got != warned {
+				t.Errorf("%v: %s is warned of: %v; notes %q", mode, key, got, o.Notes)
 			}
 		}
 	}

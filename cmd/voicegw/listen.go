@@ -7,28 +7,30 @@ import (
 	"net"
 	"os"
 	"strconv"
+
+	"github.com/voicegw/voicegw/settings"
 )
 
-// listen listens on an address, or takes over the socket that a service manager listens on (LISTEN_FDS, systemd's
-// socket activation). shared says that others may take connections on the address after us.
-func listen(o *options) (l net.Listener, shared bool, err error) {
+// listen listens on an address, or on the socket of a service manager (LISTEN_FDS, systemd's socket
+// activation). shared reports whether other processes may listen there too.
+func listen(s *settings.Settings) (l net.Listener, shared bool, err error) {
 	if l, err = inherited(os.Getenv, os.Getpid()); l != nil || err != nil {
 		return l, true, err
 	}
 	var c net.ListenConfig
-	if o.reusePort {
+	if s.ReusePort {
 		c.Control = reusePort
 	}
-	if l, err = c.Listen(context.Background(), "tcp", o.listen); err != nil {
-		return nil, false, listenError(o.listen, err)
+	if l, err = c.Listen(context.Background(), "tcp", s.Listen); err != nil {
+		return nil, false, listenError(s.Listen, err)
 	}
-	return l, o.reusePort, nil
+	return l, s.ReusePort, nil
 }
 
-// firstInherited is the number of the first file that a service manager hands over (sd_listen_fds(3)).
+// firstInherited is the number of the first file from a service manager (sd_listen_fds(3)).
 const firstInherited = 3
 
-// inherited is the socket that was handed over to this process, nil if there is none.
+// inherited returns the socket of the service manager, nil if there is none.
 func inherited(getenv func(string) string, pid int) (net.Listener, error) {
 	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return nil, nil

@@ -7,15 +7,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/voicegw/voicegw/settings"
 )
 
-// newLogger writes to w, one line an event. A line of its own counts the lines that were lost.
-func newLogger(o logOptions, w *logWriter) *zap.Logger {
+// newLogger returns a logger that writes one line an entry to w, and a line with the number of lost
+// lines when there were any.
+func newLogger(how settings.Log, w *logWriter) *zap.Logger {
 	cfg := zap.NewProductionEncoderConfig()
 	cfg.EncodeTime = zapcore.ISO8601TimeEncoder
 	cfg.EncodeDuration = zapcore.StringDurationEncoder
 	encoder := zapcore.NewJSONEncoder(cfg)
-	if o.format == "text" {
+	if how.Format == "text" {
 		cfg.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(cfg)
 	}
@@ -28,16 +31,16 @@ func newLogger(o logOptions, w *logWriter) *zap.Logger {
 		defer b.Free()
 		return bytes.Clone(b.Bytes())
 	}
-	core := zapcore.NewCore(encoder, zapcore.AddSync(w), o.level)
+	core := zapcore.NewCore(encoder, zapcore.AddSync(w), how.Level)
 	return zap.New(core, zap.WrapCore(func(c zapcore.Core) zapcore.Core { return &floodCore{Core: c, flood: &w.flood} }))
 }
 
-// logMetrics counts the lines that nobody will read.
+// logMetrics returns counters of the lines that were lost.
 func logMetrics(w *logWriter) []prometheus.Collector {
 	lost := func(why string, count func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "voicegw", Name: "log_lines_lost_total",
-			Help: "Lines that are not in the log: unread, because nobody read it; flood, because strangers caused too " +
-				"many.",
+			Help: "Lines that are not in the log. unread: the reader of the log was too slow; flood: strangers caused " +
+				"too many.",
 			ConstLabels: prometheus.Labels{"why": why}}, func() float64 { return float64(count()) })
 	}
 	return []prometheus.Collector{lost("unread", w.losses), lost("flood", w.flood.dropped.Load)}

@@ -1,18 +1,20 @@
 package main
 
 import (
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap/zapcore"
+
+	"github.com/voicegw/voicegw/transport"
 )
 
-// floodLines is how many lines a second strangers may cause: of each kind of refusal, and of the HTTP server.
+// floodLines limits the lines a second that strangers can cause: of each kind of refusal, and of
+// the HTTP servers.
 const floodLines = 10
 
-// flood limits the lines that strangers cause. It is safe for concurrent use.
+// flood limits the lines that strangers can cause. It is safe for concurrent use.
 type flood struct {
 	dropped atomic.Uint64 // lines over the limit
 
@@ -21,7 +23,7 @@ type flood struct {
 	counts map[string]int // of this second, by kind
 }
 
-// admit reports whether another line of a kind may be written at an instant.
+// admit reports whether one more line of a kind may be written now.
 func (f *flood) admit(kind string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,18 +38,18 @@ func (f *flood) admit(kind string, now time.Time) bool {
 	return true
 }
 
-// floodCore is a core without the lines over the limit.
+// floodCore drops the lines over the limit.
 type floodCore struct {
 	zapcore.Core
 	flood *flood
 }
 
-// With keeps the limit.
+// With returns a core with more fields and the same limit.
 func (c *floodCore) With(fields []zapcore.Field) zapcore.Core {
 	return &floodCore{c.Core.With(fields), c.flood}
 }
 
-// Check drops a line of a stranger's that is one too many.
+// Check drops an entry over the limit.
 func (c *floodCore) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if kind := floodKind(&e); kind != "" && c.Enabled(e.Level) && !c.flood.admit(kind, e.Time) {
 		return to
@@ -55,15 +57,15 @@ func (c *floodCore) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.Ch
 	return c.Core.Check(e, to)
 }
 
-// httpLogger is the name of the log of the HTTP servers.
+// httpLogger is the name of the logger of the HTTP servers.
 const httpLogger = "http"
 
-// floodKind is the kind of a line that strangers can cause without a call, "" for the others.
+// floodKind returns the kind of an entry that strangers can cause without a call, "" for any other.
 func floodKind(e *zapcore.Entry) string {
-	switch {
-	case e.LoggerName == httpLogger:
+	switch e.LoggerName {
+	case httpLogger:
 		return httpLogger
-	case strings.HasSuffix(e.Message, "refused"), strings.HasSuffix(e.Message, "rejected"):
+	case transport.RefusalLogger:
 		return e.Message
 	}
 	return ""

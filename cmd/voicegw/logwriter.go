@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// logBytesMax is how much of the log may wait for its reader; lines beyond that are lost, and counted.
+	// logBytesMax limits the log that waits for its reader; lines beyond that are lost and counted.
 	logBytesMax = 1 << 20
-	// logCloseTimeout is how long the end of the process waits for the reader of the log.
+	// logCloseTimeout limits how long the end of the process waits for the reader of the log.
 	logCloseTimeout = time.Second
 )
 
-// logWriter writes lines to something that may block or break, such as a pipe, and itself does neither. Its goroutine
-// ends with close. Safe for concurrent use.
+// logWriter writes lines to a writer that may block or fail, such as a pipe; its own Write does
+// neither. Its goroutine ends with close. Safe for concurrent use.
 type logWriter struct {
 	w    io.Writer
-	note func(lost uint64) []byte // the line that tells of lost lines; nil: none
+	note func(lost uint64) []byte // returns the line that reports lost lines; nil: none
 
 	flood flood
 
 	mu      sync.Mutex
 	waiting []byte
-	untold  uint64 // lines lost since the last note
+	unnoted uint64 // lines lost since the last note
 	lost    uint64 // in all
 	closing bool
 	news    chan struct{} // room for one
@@ -50,11 +50,11 @@ func (l *logWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lose counts lines that nobody will read; mu is held.
+// lose counts lost lines; mu is held.
 func (l *logWriter) lose(b []byte) {
 	n := uint64(bytes.Count(b, []byte{'\n'}))
 	l.lost += n
-	l.untold += n
+	l.unnoted += n
 }
 
 func (l *logWriter) wake() {
@@ -64,7 +64,7 @@ func (l *logWriter) wake() {
 	}
 }
 
-// run writes what waits until close.
+// run writes the lines that wait, until close.
 func (l *logWriter) run() {
 	defer close(l.idle)
 	for {
@@ -80,19 +80,19 @@ func (l *logWriter) run() {
 	}
 }
 
-// take returns what waits, with a note of what was lost behind it.
+// take returns the lines that wait, followed by a note if lines were lost.
 func (l *logWriter) take() (b []byte, closing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, l.waiting = l.waiting, nil
-	if len(b) > 0 && l.untold > 0 && l.note != nil {
-		b = append(b, l.note(l.untold)...)
-		l.untold = 0
+	if len(b) > 0 && l.unnoted > 0 && l.note != nil {
+		b = append(b, l.note(l.unnoted)...)
+		l.unnoted = 0
 	}
 	return b, l.closing
 }
 
-// put writes lines, and counts those that could not be written as lost.
+// put writes lines and counts those that it could not write as lost.
 func (l *logWriter) put(b []byte) {
 	n, err := l.w.Write(b)
 	if err != nil {
@@ -102,14 +102,14 @@ func (l *logWriter) put(b []byte) {
 	}
 }
 
-// losses is how many lines were lost so far.
+// losses returns the number of lines lost so far.
 func (l *logWriter) losses() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
-// close writes what waits, within logCloseTimeout.
+// close writes the lines that wait, within logCloseTimeout.
 func (l *logWriter) close() {
 	l.mu.Lock()
 	l.closing = true
@@ -123,10 +123,10 @@ func (l *logWriter) close() {
 	}
 }
 
-// say writes a text for people to something that may block, and waits for it for a moment.
+// say writes a text to a writer that may block, and waits for it for a moment only.
 func say(w io.Writer, text string) {
 	said := make(chan struct{})
-	go func() { // ends with the process, should nobody read
+	go func() { // ends with the process if nobody reads
 		_, _ = io.WriteString(w, text)
 		close(said)
 	}()

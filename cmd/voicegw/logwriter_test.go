@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/transport"
 )
 
 // reader is one that can sleep, and break.
@@ -30,12 +33,13 @@ func (r *reader) Write(b []byte) (int, error) {
 	return r.watched.Write(b)
 }
 
-// TestLogWhileNobodyReads loses what does not fit, counts it, and tells of it when the reader is back.
+// TestLogWhileNobodyReads loses what does not fit, counts it, and tells of it when the reader is
+// back.
 func TestLogWhileNobodyReads(t *testing.T) {
 	t.Parallel()
 	r := &reader{watched: newWatched(), awake: make(chan struct{})}
 	w := newLogWriter(r)
-	log := newLogger(logOptions{level: zap.InfoLevel, format: "json"}, w)
+	log := newLogger(settings.Log{Level: zap.InfoLevel, Format: "json"}, w)
 	const lines = 20000
 	for i := range lines {
 		log.Info("a line", zap.Int("n", i), zap.String("filler", strings.Repeat("x", 100)))
@@ -88,7 +92,7 @@ func serveInto(t *testing.T, stderr *os.File) (p *process, url, admin string) {
 	}
 	admin = l.Addr().String()
 	_ = l.Close()
-	p = startWith(t, nil, stderr, "serve", "--listen", "127.0.0.1:0", "--admin-listen", admin, "--log-level", "debug")
+	p = startWith(t, oneKind, stderr, "serve", "--listen", "127.0.0.1:0", "--admin-listen", admin, "--log-level", "debug")
 	url = strings.Fields(strings.TrimPrefix(p.line(), "voicegw is at "))[0]
 	return p, url, admin
 }
@@ -106,7 +110,8 @@ func refusedOften(t *testing.T, url string) {
 	}
 }
 
-// TestServeOutlivesItsReader: who read the log dies, and calls are still taken; the metrics count the lost lines.
+// TestServeOutlivesItsReader: who read the log dies, and calls are still taken; the metrics count
+// the lost lines.
 func TestServeOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -131,7 +136,8 @@ func TestServeOutlivesItsReader(t *testing.T) {
 	}
 }
 
-// TestServeOutsleepsItsReader: nobody reads the log, not even at the start, and calls are taken; serve also ends.
+// TestServeOutsleepsItsReader: nobody reads the log, not even at the start, and calls are taken;
+// serve also ends.
 func TestServeOutsleepsItsReader(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -165,20 +171,21 @@ func fill(t *testing.T, w *os.File) {
 	}
 }
 
-// TestLogOfAFlood writes ten refusals of a kind in a second and counts the others; lines of calls are all there.
+// TestLogOfAFlood writes ten refusals of a kind in a second and counts the others; lines of calls
+// are all there.
 func TestLogOfAFlood(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	w := newLogWriter(&out)
-	log := newLogger(logOptions{level: zap.InfoLevel, format: "json"}, w)
+	log := newLogger(settings.Log{Level: zap.InfoLevel, Format: "json"}, w)
 	const each = 1000
 	began := time.Now()
 	for i := range each {
-		log.With(zap.Int("n", i)).Info("call refused")
-		log.Warn("stream refused")
+		transport.RefusalLog(log).With(zap.Int("n", i)).Info("call refused")
+		transport.RefusalLog(log).Warn("stream refused")
 		log.Named(httpLogger).Info(fmt.Sprintf("http: TLS handshake error from 192.0.2.1:%d", i))
 		log.Info("call ended")
-		log.Debug("webhook refused") // not enabled, hence not counted
+		transport.RefusalLog(log).Debug("webhook refused") // not enabled, hence not counted
 	}
 	seconds := int(time.Since(began)/time.Second) + 2 // that were begun
 	w.close()

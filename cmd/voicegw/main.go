@@ -1,6 +1,5 @@
-// Command voicegw is the gateway and its tools: serve takes calls, call makes one, sim is the embedded model, net draws
-// and verify checks the nets that calls run on, explore visits all states of any net,
-// replay plays a recorded call again, token makes call tokens. `voicegw help` lists them.
+// Command voicegw is the gateway and its tools. `voicegw serve` takes calls, `voicegw call` makes
+// one, `voicegw verify` checks the nets that calls run on. `voicegw help` lists all commands.
 package main
 
 import (
@@ -14,15 +13,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exit codes: a person can do something about each.
+// Exit codes.
 const (
-	exitFailed = 1 // the answer is no; of a command that answers no question: it failed
-	exitUsage  = 2 // what was asked for is wrong: a flag, a key of the configuration, an argument
-	exitOpen   = 3 // the question stays open: a cap was hit, a record is incomplete
+	exitFailed = 1 // the answer is no, or a command that answers no question failed
+	exitUsage  = 2 // the user made a mistake: a flag, an argument, a setting, a file
+	exitOpen   = 3 // the question stays open: a limit was reached, an archive is incomplete
 	exitBroken = 4 // the command failed before it had an answer
 )
 
-// failure is the exit code of a command that fails. verify, explore and replay answer questions: for them 1 is an
+// failure returns the exit code of a command that fails. For verify, explore and replay, 1 is an
 // answer.
 func failure(args []string) int {
 	if len(args) > 0 && slices.Contains([]string{"verify", "explore", "replay"}, args[0]) {
@@ -33,7 +32,8 @@ func failure(args []string) int {
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run runs the command line and returns the exit code. Nothing is written that a terminal would obey, whoever wrote it.
+// run runs the command line and returns the exit code. It writes no control characters to the
+// terminal.
 func run(args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = &visible{w: stdout}, &visible{w: stderr}
 	ctx, stop := untilSignalled(context.Background(), stderr, failure(args))
@@ -58,13 +58,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return failure(args)
 }
 
-// rootCommand is the command line with every verb.
+// rootCommand returns voicegw with all its commands.
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "voicegw",
 		Short: "a gateway between people who speak and full-duplex voice models",
 		Long: "voicegw is a gateway between people who speak and full-duplex voice models.\n" +
-			"One Petri net per call decides everything between them.",
+			"One Petri net per call controls what happens between them.",
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -73,7 +73,7 @@ func rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
-		exploreCommand(), replayCommand(), tokenCommand(), versionCommand())
+		exploreCommand(), replayCommand(), tokenCommand(), configCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = helpArguments

@@ -23,7 +23,7 @@ func TestWhereAudioGoes(t *testing.T) {
 		model string
 		first string // what makes the model speak first
 	}{
-		{"no key", nil, nil, "embedded model: nothing leaves this machine", "parrot", greetingDefault},
+		{"no key", nil, nil, "embedded model: nothing leaves this machine", "parrot", "Greet the caller."},
 		{"a key", []string{"GEMINI_API_KEY=k"}, nil, "audio goes to Google: gemini-3.1-flash-live-preview",
 			"gemini-3.1-flash-live-preview", ""},
 		{"a key and a model", []string{"GEMINI_API_KEY=k"}, []string{"--model-name", "gemini-x", "--greeting", "Hi."},
@@ -44,13 +44,13 @@ func TestWhereAudioGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer m.close()
-			if m.where != c.where || m.told.Name != c.model || m.told.Embedded != strings.HasPrefix(c.where, "embedded") {
-				t.Errorf("%q, peers are told %+v; want %q", m.where, m.told, c.where)
+			if m.where != c.where || m.info.Name != c.model || m.info.Embedded != strings.HasPrefix(c.where, "embedded") {
+				t.Errorf("%q, peers learn %+v; want %q", m.where, m.info, c.where)
 			}
-			if got := o.greetingFor(m); got != c.first {
-				t.Errorf("the greeting is %q; want %q", got, c.first)
+			if cfg, err := o.Gateway(); err != nil || cfg.Greeting != c.first {
+				t.Errorf("the greeting is %q, %v; want %q", cfg.Greeting, err, c.first)
 			}
-			if m.told.Embedded && (m.wire.APIKey != "" || !strings.HasPrefix(m.wire.BaseURL, "ws://127.0.0.1:")) {
+			if m.info.Embedded && (m.wire.APIKey != "" || !strings.HasPrefix(m.wire.BaseURL, "ws://127.0.0.1:")) {
 				t.Errorf("the embedded model is dialled at %q", m.wire.BaseURL)
 			}
 		})
@@ -75,7 +75,7 @@ func TestDialer(t *testing.T) {
 		if _, sdk := m.dialer().(*live.SDK); sdk != c.sdk {
 			t.Errorf("%q: %T", c.args, m.dialer())
 		}
-		conn, err := m.dialer().Dial(t.Context(), o.setup())
+		conn, err := m.dialer().Dial(t.Context(), live.Setup{})
 		if err != nil {
 			t.Fatalf("%q: %v", c.args, err)
 		}
@@ -86,8 +86,8 @@ func TestDialer(t *testing.T) {
 	}
 }
 
-// TestVertex lets both dialers call a model of Vertex AI, by the token that the application default credentials are
-// changed into, and starts nothing without those.
+// TestVertex lets both dialers call a model of Vertex AI, by the token that the application default
+// credentials are changed into, and starts nothing without those.
 func TestVertex(t *testing.T) {
 	t.Parallel()
 	const token = "ya29.found"

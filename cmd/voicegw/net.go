@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,10 +18,10 @@ func netCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "net [NAME[/PART]]",
 		Short: "draw a net that calls run on",
-		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), as data (json), or for other tools that\n" +
-			"check nets (pnml, without time; tina, with it), if they can say what it does.\n" +
-			"--list names the nets; without a name it is the first of them. NAME/PART is one part of a net alone, such as\n" +
-			"session/turns: what it shares with other parts is drawn as squares.",
+		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), as data (json), or for other Petri net\n" +
+			"tools (pnml, without time; tina, with time), if their formats can express it.\n" +
+			"--list names the nets; without a name, net prints the first of them. NAME/PART is one part of a net, such as\n" +
+			"session/turns; squares are the places that it shares with other parts.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
@@ -29,7 +30,7 @@ func netCommand() *cobra.Command {
 			return drawNet(cmd.OutOrStdout(), argument(args), format)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "dot", orList(netFormats()))
+	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(netFormats(), ", "))
 	cmd.Flags().BoolVar(&list, "list", false, "name the nets")
 	return cmd
 }
@@ -41,7 +42,7 @@ func atMostOneNet(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// argument is the only argument, or "".
+// argument returns the only argument, or "".
 func argument(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -78,7 +79,7 @@ func drawNet(w io.Writer, name, format string) error {
 	case "pnml", "tina":
 		out, err = exportNet(p, format)
 	default:
-		return usagef("--format is %q; want %s", format, orList(netFormats()))
+		return usagef("--format is %q; want one of %s", format, strings.Join(netFormats(), ", "))
 	}
 	if err != nil {
 		return err

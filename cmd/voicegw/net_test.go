@@ -13,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/mutate"
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 func TestNet(t *testing.T) {
@@ -102,7 +103,7 @@ func TestNetAsData(t *testing.T) {
 	for _, a := range out.Transitions[i].Arcs {
 		kinds = append(kinds, a.Kind+" "+a.Place)
 	}
-	if !slices.Contains(kinds, "input call/greet") || !slices.Contains(kinds, "output to_model") {
+	if !slices.Contains(kinds, "input call/greeting_due") || !slices.Contains(kinds, "output to_model") {
 		t.Errorf("arcs %q", kinds)
 	}
 }
@@ -130,20 +131,19 @@ func TestVerify(t *testing.T) {
 	r := command(t, nil, "verify")
 	r.want(t, 0, "proved   capacity", "proved   V8-uplink")
 	for _, n := range shippedNets() {
-		one := command(t, nil, "verify", n.name)
-		one.want(t, 0, n.name+": "+n.doc)
-		if strings.Contains(one.stdout, "unknown") || strings.Contains(one.stdout, "refuted") {
-			t.Errorf("%s:\n%s", n.name, one.stdout)
-		}
-		if n.name == "session" {
-			shownInReadme(t, one.stdout)
-		}
+		r.want(t, 0, n.name+": "+n.doc)
 	}
+	if strings.Contains(r.stdout, "unknown") || strings.Contains(r.stdout, "refuted") {
+		t.Error(r.stdout)
+	}
+	one := command(t, nil, "verify", "session")
+	one.want(t, 0, "session: ")
+	shownInDocs(t, one.stdout)
 	command(t, nil, "verify", "session", "--property", "V3-lat").want(t, 2, `no property "V3-lat"`, "V3-late-audio")
 	dir := t.TempDir()
 	picked := command(t, nil, "verify", "session", "--property", "V4-budget", "--json", "--certificates", dir)
 	picked.want(t, 0, `"property": "V4-budget"`, `"verdict": "proved"`, dir)
-	if strings.Contains(picked.stdout, "told-in-order") {
+	if strings.Contains(picked.stdout, "outputs-in-order") {
 		t.Errorf("more than one property:\n%s", picked.stdout)
 	}
 }
@@ -174,7 +174,7 @@ func TestVerifyMutate(t *testing.T) {
 	command(t, nil, "verify", "session", "--mutants", "link/").want(t, 2, "--mutate")
 	command(t, nil, "verify", "session", "--mutate", "--mutants", "nowhere/").want(t, 2, `"nowhere/"`)
 	command(t, nil, "verify", "session", "--mutate", "--property", "V4-budget").want(t, 2, "--property")
-	command(t, nil, "verify", "session", "--mutate", "--mutants", "words/", "--json").
+	command(t, nil, "verify", "session", "--mutate", "--mutants", "transcript/", "--json").
 		want(t, 0, `"mutants": `, `"killed": `, `"score": `, `"survivors": [`)
 }
 
@@ -190,13 +190,13 @@ func TestNotProvedIsNoSuccess(t *testing.T) {
 		{[]verify.Outcome{verify.Refuted, verify.Proved}, false},
 		{nil, false},
 	} {
-		proof := &voicenets.Proof{}
+		proof := &claims.Proof{}
 		for _, o := range c.outcomes {
 			v := verify.Verdict{Outcome: o, Reason: "because"}
-			proof.Claims = append(proof.Claims, voicenets.Claim{
+			proof.Claims = append(proof.Claims, claims.Claim{
 				Result: verify.Result{Property: &verify.Property{Name: "p"}, Verdict: v}})
 		}
-		check := func(shippedNet, context.Context) (*voicenets.Proof, error) { return proof, nil }
+		check := func(shippedNet, context.Context) (*claims.Proof, error) { return proof, nil }
 		var out strings.Builder
 		err := new(fileCheck).verifyNets(t.Context(), shippedNets()[:1], &out, check)
 		if (err == nil) != c.ok || strings.Contains(out.String(), "because") == c.ok && c.outcomes != nil {
@@ -210,9 +210,9 @@ func TestVersionAndHelp(t *testing.T) {
 	command(t, nil, "version").want(t, 0, "voicegw (devel)", "voicegw.v1")
 	help := command(t, nil, "serve", "--help")
 	help.want(t, 0)
-	for _, s := range settings() {
-		if !strings.Contains(help.stdout, "--"+s.flag()) {
-			t.Errorf("--help does not list --%s", s.flag())
+	for _, s := range settings.Rows() {
+		if !strings.Contains(help.stdout, "--"+s.Flag()) {
+			t.Errorf("--help does not list --%s", s.Flag())
 		}
 	}
 }

@@ -2,17 +2,18 @@ package main
 
 import (
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/netfile"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// netFormats are the formats in which net prints.
+// netFormats returns the formats that `voicegw net` prints.
 func netFormats() []string { return []string{"dot", "svg", "json", "pnml", "tina"} }
 
-// exportNet writes a net for tools of the field. The net is open: nothing arrives in it from outside.
+// exportNet writes a net for other Petri net tools. It leaves the environment out: no token arrives
+// from outside.
 func exportNet(p *petri.Program, format string) ([]byte, error) {
 	if format == "pnml" {
 		return netfile.WritePNML(p)
 	}
-	return netfile.WriteTINA(p, verify.RunToCompletion)
+	return netfile.WriteTINA(p, netmodel.RunToCompletion)
 }

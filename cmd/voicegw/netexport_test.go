@@ -42,7 +42,7 @@ func TestExport(t *testing.T) {
 		}
 	}
 	err = drawNet(nil, "session", "png")
-	if !errors.As(err, new(*usageError)) || !strings.Contains(err.Error(), "pnml or tina") {
+	if !errors.As(err, new(*usageError)) || !strings.Contains(err.Error(), "pnml, tina") {
 		t.Errorf("png: %v", err)
 	}
 }

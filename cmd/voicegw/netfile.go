@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/netfile"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // fieldNet is a net of a file, compiled.
@@ -21,7 +21,7 @@ type fieldNet struct {
 	prog *petri.Program
 }
 
-// readNet reads and compiles a file. Whatever is wrong with it is a usage error that says where.
+// readNet reads and compiles a file. A mistake in the file is a usage error that says where.
 func readNet(name string) (*fieldNet, error) {
 	data, err := readLimited(name, netfile.MaxBytes)
 	if err != nil {
@@ -32,7 +32,7 @@ func readNet(name string) (*fieldNet, error) {
 		return nil, &usageError{inFile(err)}
 	}
 	if len(f.Net.Transitions) == 0 && len(f.Net.Init) == 0 && len(f.Net.Caps) == 0 {
-		return nil, usagef("%s: there is no net in it", name)
+		return nil, usagef("%s has no net in it", name)
 	}
 	p, err := petri.Compile(f.Net)
 	if err != nil {
@@ -41,7 +41,7 @@ func readNet(name string) (*fieldNet, error) {
 	return &fieldNet{f, p}, nil
 }
 
-// inFile is a mistake in a file as compilers write it: FILE:LINE: what is wrong.
+// inFile writes a mistake in a file as compilers do: FILE:LINE: what is wrong.
 func inFile(err error) error {
 	var at *netfile.Error
 	switch {
@@ -53,7 +53,7 @@ func inFile(err error) error {
 	return fmt.Errorf("%s:%d: %s", at.Name, at.Line, at.Problem)
 }
 
-// readLimited reads a file, and one byte more than most if there is more.
+// readLimited reads at most one byte more than most.
 func readLimited(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -63,8 +63,8 @@ func readLimited(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// model lays the net out as the tools of the field read it.
-func (n *fieldNet) model() (*verify.Model, error) {
+// model returns the model to explore, with the semantics of the file's format.
+func (n *fieldNet) model() (*netmodel.Model, error) {
 	m, err := n.file.Model(n.prog)
 	if err != nil {
 		return nil, &usageError{err}
@@ -72,10 +72,10 @@ func (n *fieldNet) model() (*verify.Model, error) {
 	return m, nil
 }
 
-// netEndings are those of files with nets.
+// netEndings returns the endings of files with nets.
 func netEndings() []string { return []string{".net", ".pnml", ".xml", ".tapn"} }
 
-// isNetFile tells the name of a file from that of a net we ship.
+// isNetFile reports whether a name is that of a file, not of a net that we ship.
 func isNetFile(name string) bool {
 	if slices.Contains(netEndings(), strings.ToLower(filepath.Ext(name))) {
 		return true
@@ -84,20 +84,20 @@ func isNetFile(name string) bool {
 	return err == nil
 }
 
-// oneFile wants exactly one argument.
+// oneFile checks that there is exactly one argument.
 func oneFile(what string) func(args []string) error {
 	return func(args []string) error {
 		switch len(args) {
 		case 1:
 			return nil
 		case 0:
-			return usagef("which file? It takes %s", what)
+			return usagef("which file? The argument is missing: %s", what)
 		}
-		return usagef("it takes one file, not %q too", args[1])
+		return usagef("there is one argument too many: %q", args[1])
 	}
 }
 
-// stopped says in fewer words that somebody ended an exploration.
+// stopped shortens the error of an exploration that the user ended.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped before the end")

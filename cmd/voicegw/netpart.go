@@ -10,7 +10,7 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// drawing is what net draws: a net, or one part of it alone, with its ports.
+// drawing returns the net that NAME or NAME/PART names. A part stands alone, with its ports.
 func drawing(name string) (*petri.Program, dot.Options, error) {
 	name, part, _ := strings.Cut(name, "/")
 	n, err := findNet(name)
@@ -29,8 +29,8 @@ func drawing(name string) (*petri.Program, dot.Options, error) {
 	return p, dot.Options{Title: fmt.Sprintf("%s/%s: a part of %s", n.name, part, n.doc), Ports: petri.Shared(sub)}, err
 }
 
-// part is a part of the net as calls run it. One that this session does not have
-// is that of a session with all there is.
+// part returns a part of the net as calls run it. If this session lacks the part, it is that of a
+// session with every part.
 func (n shippedNet) part(name string) (*petri.Net, error) {
 	full := n.config
 	full.Hints, full.ToolSlots, full.RepromptAfter = true, 1, 10*time.Second

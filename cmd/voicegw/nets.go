@@ -13,26 +13,26 @@ type shippedNet struct {
 	config    voicenets.Config
 }
 
-// shippedNets are the sessions a gateway has, the default first.
+// shippedNets returns the kinds of session of a gateway, the default first.
 func shippedNets() []shippedNet {
-	manual := voicenets.Config{Greeting: true, Prompts: defaultPrompts()}
-	server, deaf, serverDeaf := manual, manual, manual
-	server.Detection, serverDeaf.Detection = voicenets.Server, voicenets.Server
-	deaf.HalfDuplex, serverDeaf.HalfDuplex = true, true
+	gatewayVAD := voicenets.Config{Greeting: true, ToolSlots: 2, Prompts: defaultPrompts()} // session.client_tools is all
+	modelVAD, gatewayVADHalf, modelVADHalf := gatewayVAD, gatewayVAD, gatewayVAD
+	modelVAD.Detection, modelVADHalf.Detection = voicenets.ModelVAD, voicenets.ModelVAD
+	gatewayVADHalf.HalfDuplex, modelVADHalf.HalfDuplex = true, true
 	return []shippedNet{
-		{"session", "a call whose speech the gateway detects", manual},
-		{"session-half-duplex", "the same, deaf while a reply is playing", deaf},
-		{"session-server", "a call whose speech the model detects", server},
-		{"session-server-half-duplex", "the same, deaf while a reply is playing", serverDeaf},
+		{"session", "a call whose speech the gateway detects", gatewayVAD},
+		{"session-half-duplex", "the same, with the input gate closed while a reply is playing", gatewayVADHalf},
+		{"session-model-vad", "a call whose speech the model detects", modelVAD},
+		{"session-model-vad-half-duplex", "the same, with the input gate closed while a reply is playing", modelVADHalf},
 	}
 }
 
-// defaultPrompts are the prompts of a gateway without settings.
+// defaultPrompts returns the prompts of a gateway without settings.
 func defaultPrompts() voicenets.Prompts {
 	return voicenets.Prompts(0).With(voicenets.Fallback).With(voicenets.Goodbye)
 }
 
-// findNet returns the net of a name; "" is the default.
+// findNet returns the net with a name; "" is the default.
 func findNet(name string) (shippedNet, error) {
 	var names []string
 	for _, n := range shippedNets() {

@@ -7,14 +7,14 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// output is a WAV that will be written when the call is over. It is opened before, so that a wrong path is found out
-// then.
+// output is the WAV that is written when the call is over. It is opened before the call, so that a
+// wrong path ends the command at once.
 type output struct {
-	file    *os.File // nil when nothing is to be written
-	created bool     // there was no such file
+	file    *os.File // nil: no WAV is wanted
+	created bool     // the file is new
 }
 
-// createOutput opens the file of a name, which may be "", and leaves what it holds alone.
+// createOutput opens a file without changing it; "" is none.
 func createOutput(name string) (*output, error) {
 	if name == "" {
 		return &output{}, nil
@@ -28,7 +28,7 @@ func createOutput(name string) (*output, error) {
 	return &output{file: file, created: created}, nil
 }
 
-// write replaces what the file holds.
+// write replaces the contents of the file.
 func (o *output) write(pcm audio.PCM) error {
 	if o.file == nil {
 		return nil
@@ -47,7 +47,7 @@ func (o *output) write(pcm audio.PCM) error {
 	return file.Close()
 }
 
-// abandon closes the file if it was not written, and removes it if it was not there before.
+// abandon closes a file that was not written, and removes it if it is new.
 func (o *output) abandon() {
 	if o.file == nil {
 		return

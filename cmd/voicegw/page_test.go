@@ -20,8 +20,8 @@ var picture = flag.Bool("picture", false, "write the picture of the page in docs
 // pictureBytesMax keeps the repository small.
 const pictureBytesMax = 300_000
 
-// TestPageTalks talks to the embedded model as a person does who has just started `serve`: a button, an answer, and the
-// net that moves beside it. The picture has the greeting too.
+// TestPageTalks talks to the embedded model as a person does who has just started `serve`: a
+// button, an answer, and the net that moves beside it. The picture has the greeting too.
 func TestPageTalks(t *testing.T) {
 	const rateHz, silenceSeconds = 48000, 10
 	turns, greetingSeconds, env := 1, 1, []string{"VOICEGW_GREETING="}
@@ -72,8 +72,9 @@ func heardBy(t *testing.T, tab *browsertest.Tab) []int16 {
 	return audiotest.Resample(pcm, 16000).Samples
 }
 
-// understood is how many of the loud pieces of what was said, half a second each, were heard somewhere: a browser's
-// jitter buffer stretches and shortens time, so the whole cannot be laid over what was heard.
+// understood is how many of the loud pieces of what was said, half a second each, were heard
+// somewhere: a browser's jitter buffer stretches and shortens time, so the whole cannot be laid
+// over what was heard.
 func understood(said, heard []int16) (alike, loud int) {
 	const piece = 8000
 	for ; len(said) >= piece; said = said[piece:] {
@@ -88,19 +89,20 @@ func understood(said, heard []int16) (alike, loud int) {
 	return alike, loud
 }
 
-// TestPageOverWebRTC talks to `serve` over WebRTC: the page hears the words it said, and typed ones are answered too.
+// TestPageOverWebRTC talks to `serve` over WebRTC: the page hears the words it said, and typed ones
+// are answered too.
 func TestPageOverWebRTC(t *testing.T) {
 	const rateHz = 48000
 	voice := audiotest.Resample(audiotest.Speech("question"), rateHz).Samples
 	microphone := append(make([]int16, 2*rateHz), voice...)
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, microphone)})
-	s := startServe(t, []string{"VOICEGW_GREETING="}, "--doors", "webrtc")
+	s := startServe(t, []string{"VOICEGW_GREETING="}, "--endpoints", "webrtc")
 	tab := browser.Open(t, s.url+"?raw=1&tap=1")
 	tab.WaitFor(`window.voicegw`)
 	tab.Eval(`((way) => {
 		way.value = "webrtc";
 		way.dispatchEvent(new Event("change"));
-	})(document.querySelector("#way"))`, nil)
+	})(document.querySelector("#transport"))`, nil)
 	tab.Click("#talk")
 	tab.WaitFor(`document.querySelector("#connection").textContent === "Connected over WebRTC"`)
 	tab.WaitFor(`voicegw.log.some((e) => e.type === "turn" && e.state === "end" && e.reason === "complete")`)
@@ -156,8 +158,9 @@ connection 2-
 on text "break": say 600ms "Here I am again."
 `
 
-// TestPageModes does on the page what is not talking, before `serve` and a model that loses its connection: words are
-// typed, the page answers a tool, the call is on hold, and goes on behind a broken connection.
+// TestPageModes does on the page what is not talking, before `serve` and a model that loses its
+// connection: words are typed, the page answers a tool, the call is on hold, and goes on behind a
+// broken connection.
 func TestPageModes(t *testing.T) {
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, 48000, make([]int16, 480))})
 	m := start(t, nil, "sim", "--listen", "127.0.0.1:0", "--scenario", writeFile(t, "fickle.txt", []byte(fickleModel)))
@@ -208,8 +211,8 @@ func TestPageModes(t *testing.T) {
 	s.end()
 }
 
-// TestPagePushToTalk talks to `serve` with the button: the page shows it, nothing is heard before it is pressed, and
-// what is said while it is held is answered.
+// TestPagePushToTalk talks to `serve` with the button: the page shows it, nothing is heard before
+// it is pressed, and what is said while it is held is answered.
 func TestPagePushToTalk(t *testing.T) {
 	const rateHz = 48000
 	voice := audiotest.Resample(audiotest.Speech("question"), rateHz).Samples

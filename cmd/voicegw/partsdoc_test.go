@@ -18,7 +18,9 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 // documented is the session whose claims docs/parts.md lists.
@@ -52,7 +54,7 @@ func TestNetPart(t *testing.T) {
 	wellFormed(t, r.stdout)
 	command(t, nil, "net", "session/turns", "--format", "json").want(t, 0, `"name": "barge_in"`)
 	command(t, nil, "net", "session/tools").want(t, 0, "start_call_0")
-	command(t, nil, "net", "session-server/turns").want(t, 0, "interrupt_paused")
+	command(t, nil, "net", "session-model-vad/turns").want(t, 0, "interrupt_paused")
 	command(t, nil, "net", "session/playut").want(t, 2, "did you mean playout?")
 	command(t, nil, "net", "session/orchestra").want(t, 2, "its parts are speech, turns,")
 }
@@ -133,7 +135,7 @@ func portTable(t *testing.T, part string) string {
 		i := p.Place(port.String())
 		pl := p.Places()[i]
 		colour := strings.ReplaceAll(pl.Type, "voicenets.", "")
-		word := words[pl.Name]
+		word := words[regexp.MustCompile(`_[1-9]\d*$`).ReplaceAllString(pl.Name, "_0")] // the slots of tools are alike
 		if word == "" {
 			t.Errorf("port %s of %s is not explained in voicenets", pl.Name, part)
 		}
@@ -165,13 +167,13 @@ func deals(p *petri.Program, place int) []string {
 	return out
 }
 
-// portWords are the comments on the places that voicenets declares as
-// constants, by the places' names.
+// portWords are the comments on the places that voicenets declares as constants, by the places'
+// names.
 func portWords(t *testing.T) map[string]string {
 	words := map[string]string{
-		"digits": "those of an entry that goes on", "entered": "an entry that is complete",
-		"running_0": "the tool that runs in a slot",
-		"current_0": "the caller has begun no turn since the tool in the slot began",
+		"entry": "those of an entry that goes on", "entry_complete": "an entry that is complete",
+		"tool_running_0": "the tool that runs in a slot",
+		"tool_current_0": "the caller has begun no turn since the tool in the slot began",
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "voicenets", "ports.go"), nil,
 		parser.ParseComments)
@@ -199,8 +201,8 @@ func portWords(t *testing.T) map[string]string {
 	return words
 }
 
-// settingsOf are the fields of voicenets.Config that change a part of the
-// documented session, or of one that waits longer for some callers.
+// settingsOf are the fields of voicenets.Config that change a part of the documented session, or of
+// one that waits longer for some callers.
 func settingsOf(t *testing.T, part string) []string {
 	shape := func(c voicenets.Config) string {
 		n, err := voicenets.Subnet(c, voicenets.Part(part))
@@ -267,11 +269,11 @@ type partClaims struct {
 	by    map[string][]string // property to parts
 }
 
-// claimsOf finds, for each claim that is proved of the documented session, the
-// parts that change a place it speaks of, or have a transition it speaks of.
+// claimsOf finds, for each claim that is proved of the documented session, the parts that change a
+// place it speaks of, or have a transition it speaks of.
 func claimsOf(t *testing.T) partClaims {
 	c := documented()
-	closed, err := voicenets.Hostile(c)
+	closed, err := claims.Hostile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +286,7 @@ func claimsOf(t *testing.T) partClaims {
 		t.Fatal(err)
 	}
 	out := partClaims{by: map[string][]string{}}
-	for _, slice := range voicenets.Proofs(c, prog) {
+	for _, slice := range claims.Proofs(c, prog) {
 		for _, p := range slice.Props {
 			known := func(o *verify.Property) bool { return o.Name == p.Name }
 			if strings.HasPrefix(p.Name, "never ") || slices.ContainsFunc(out.props, known) {
@@ -292,7 +294,7 @@ func claimsOf(t *testing.T) partClaims {
 			}
 			out.props = append(out.props, p)
 			for _, n := range session.Nets {
-				if changes(n, p.Expr) {
+				if changes(n, claim.ExprOf(p.Claim)) {
 					out.by[p.Name] = append(out.by[p.Name], n.Name)
 				}
 			}
@@ -301,8 +303,8 @@ func claimsOf(t *testing.T) partClaims {
 	return out
 }
 
-// changes reports whether a part changes a place that an expression names, or
-// has a transition of that name.
+// changes reports whether a part changes a place that an expression names, or has a transition of
+// that name.
 func changes(n *petri.Net, expr string) bool {
 	words := map[string]bool{}
 	for _, w := range regexp.MustCompile(`[a-z_0-9/]+`).FindAllString(strings.ReplaceAll(expr, "!ended", ""), -1) {
@@ -338,7 +340,7 @@ func (c partClaims) table() string {
 	for _, p := range c.props {
 		who := strings.Join(c.by[p.Name], ", ")
 		if who == "" {
-			who = "all that tell the peer or the model something"
+			who = "all that send to the peer or the model"
 		}
 		s += fmt.Sprintf("| `%s` | %s | %s |\n", p.Name, p.Doc, who)
 	}

@@ -16,8 +16,9 @@ import (
 // patience bounds every wait; what is waited for comes within milliseconds, or when a call is over.
 const patience = 2 * time.Minute
 
-// binary is the command as users have it, made once by TestMain. It is not compiled with the race detector, which the
-// packages have in their own tests: calls and pages run in real time, and certificates are checked at each start.
+// binary is the command as users have it, made once by TestMain. It is not compiled with the race
+// detector, which the packages have in their own tests: calls and pages run in real time, and
+// certificates are checked at each start.
 var binary string
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }

@@ -13,7 +13,7 @@ const (
 	progressLog      = 10 * time.Second
 )
 
-// progress tells people that work goes on. It is not safe for concurrent use.
+// progress shows people that work goes on. It is not safe for concurrent use.
 type progress struct {
 	w        io.Writer
 	what     string // "classes"
@@ -22,10 +22,11 @@ type progress struct {
 	shown    bool
 }
 
-// newProgress makes progress on w in units of what; the first line comes after a while.
+// newProgress returns a progress that counts things called what on w. The first line comes after a
+// while.
 func newProgress(w io.Writer, what string) *progress {
 	if v, ok := w.(*visible); ok {
-		w = v.w // what is written here is ours, and clears a line of the terminal
+		w = v.w // these lines are our own, and clear a line of the terminal
 	}
 	p := &progress{w: w, what: what}
 	if f, ok := w.(*os.File); ok {
@@ -43,7 +44,7 @@ func (p *progress) every() time.Duration {
 	return progressLog
 }
 
-// step shows how many were found and how many of them are done, unless it did so a moment ago.
+// step shows how many things were found and done, unless it did so a moment ago.
 func (p *progress) step(found, done int) { p.say("%d %s found, %d of them done", found, p.what, done) }
 
 // say shows a line, unless it did so a moment ago.
@@ -61,7 +62,7 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintln(p.w, line)
 }
 
-// end clears what a terminal shows.
+// end clears the line on a terminal.
 func (p *progress) end() {
 	if p.terminal && p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -13,23 +13,25 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw"
-	"github.com/voicegw/voicegw/verify"
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/voicenets/claims"
+	"github.com/voicegw/voicegw/voicenets/prove"
 )
 
-// proofTimeout is how long serve takes at most to prove its nets: a few seconds of a processor, on a machine that may
-// be busy with the calls of the process before it.
+// proofTimeout limits the proof of the nets when serve starts. It takes a few seconds of a
+// processor, on a machine that may be busy with the calls of the process before it.
 const proofTimeout = 2 * time.Minute
 
-// prove makes sure that the gateway's nets are proved; serve takes no calls on others.
-func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
+// proveNets checks or makes the proofs of the gateway's nets. Serve takes no calls on a net
+// without.
+func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	defer spareMemory()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(proofGCPercent)
 	}
-	var cache voicenets.Cache
+	var cache claims.Cache
 	kept := "nowhere"
 	tolerant := &tolerantCache{stderr: stderr}
 	if dir, err := os.UserCacheDir(); err == nil {
@@ -38,48 +40,52 @@ func prove(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
 		cache = tolerant
 	}
 	began := time.Now()
-	proofs, err := gw.Prove(ctx, cache)
-	if errors.Is(err, verify.ErrCertificate) && tolerant.used() {
-		fmt.Fprintf(stderr, "a certificate in %s is damaged, so everything is proved anew: %v\n", kept, err)
+	proofs, err := prove.Sessions(ctx, cache, gw.Nets()...)
+	if errors.Is(err, check.ErrCertificate) && tolerant.used() {
+		fmt.Fprintf(stderr, "a certificate in %s is damaged, so all nets are proved again: %v\n", kept, err)
 		tolerant.distrust()
-		proofs, err = gw.Prove(ctx, cache)
+		proofs, err = prove.Sessions(ctx, cache, gw.Nets()...)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes it quicker: %w",
+		return fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes the proof faster: %w",
 			proofTimeout, err)
 	case errors.Is(err, context.Canceled):
 		return errors.New("ended before the nets of calls were proved")
 	case err != nil:
-		return fmt.Errorf("the nets of calls are not proved, so no calls are taken (certificates of timings of your own are "+
+		return fmt.Errorf("the nets of calls are not proved, so serve takes no calls (certificates of your own settings are "+
 			"kept in %s): %w", kept, err)
 	}
-	claims, source := 0, voicenets.FromShipped
+	count, source := 0, claims.FromShipped
 	for _, p := range proofs {
-		claims += len(p.Claims)
-		if p.Source == voicenets.FromNow {
+		count += len(p.Claims)
+		if p.Source == claims.FromNow {
 			source = p.Source
 			fmt.Fprintf(stderr, "proved a net with these settings (%s): %d claims, %d markings\n", p.Name, len(p.Claims),
 				p.Markings)
 		}
 	}
 	verb := "checked"
-	if source == voicenets.FromNow {
+	if source == claims.FromNow {
 		verb = "made and checked"
 	}
-	fmt.Fprintf(stderr, "the nets of calls are proved: %d claims about %d kinds of session, certificates %s in %.1f s\n",
-		claims, len(proofs), verb, time.Since(began).Seconds())
+	kinds := "1 kind"
+	if len(proofs) != 1 {
+		kinds = fmt.Sprintf("%d kinds", len(proofs))
+	}
+	fmt.Fprintf(stderr, "the nets of calls are proved: %d claims about %s of session, certificates %s in %.1f s\n",
+		count, kinds, verb, time.Since(began).Seconds())
 	return nil
 }
 
-// gcPercent is by how much the memory of calls may grow until garbage is collected, unless GOGC is set. A call makes so
-// little that collections are rare all the same.
+// gcPercent is GOGC while calls run, unless the user sets it. A call makes so little garbage that
+// collections are rare even so.
 const gcPercent = 35
 
-// proofGCPercent is the same while nets are proved, which takes some 200 MB for a moment.
+// proofGCPercent is GOGC during the proofs, which need some 200 MB for a moment.
 const proofGCPercent = 400
 
-// spareMemory gives back what the proofs took, and has calls take less.
+// spareMemory returns the memory of the proofs to the system and limits the garbage of calls.
 func spareMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -87,17 +93,17 @@ func spareMemory() {
 	debug.FreeOSMemory()
 }
 
-// tolerantCache is a cache that may fail: the nets are proved without it then, and a warning says so, once. Safe for
-// concurrent use.
+// tolerantCache is a cache whose failures only cost time: it warns once, and the nets are proved
+// again. Safe for concurrent use.
 type tolerantCache struct {
-	kept   voicenets.Cache
+	kept   claims.Cache
 	stderr io.Writer
 
 	mu                         sync.Mutex
 	loaded, distrusted, warned bool
 }
 
-// Load returns fs.ErrNotExist for what cannot be read.
+// Load returns fs.ErrNotExist for a certificate that it cannot read.
 func (c *tolerantCache) Load(name string) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +131,7 @@ func (c *tolerantCache) Store(name string, certificate []byte) error {
 	return nil
 }
 
-// warn says what is wrong with the cache; mu is held.
+// warn reports the first failure of the cache; mu is held.
 func (c *tolerantCache) warn(err error) {
 	if !c.warned {
 		fmt.Fprintf(c.stderr, "warning: certificates cannot be kept, so every start proves the nets again: %v\n", err)
@@ -140,7 +146,7 @@ func (c *tolerantCache) used() bool {
 	return c.loaded
 }
 
-// distrust makes the cache forget what it has; what is proved now replaces it.
+// distrust ends loading; new certificates replace the old.
 func (c *tolerantCache) distrust() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,7 @@ func TestProveBeforeServing(t *testing.T) {
 	defer func() { _ = gw.Close() }()
 	for _, want := range []string{"proved a net", "4 kinds of session, certificates checked"} {
 		var out strings.Builder
-		if err := prove(t.Context(), gw, &out); err != nil || !strings.Contains(out.String(), want) {
+		if err := proveNets(t.Context(), gw, &out); err != nil || !strings.Contains(out.String(), want) {
 			t.Fatalf("%v: %s", err, out.String())
 		}
 	}
@@ -46,7 +46,7 @@ func TestProveBeforeServing(t *testing.T) {
 	prove := func(want ...string) {
 		t.Helper()
 		var out strings.Builder
-		if err := prove(t.Context(), gw, &out); err != nil {
+		if err := proveNets(t.Context(), gw, &out); err != nil {
 			t.Errorf("refused to serve: %v", err)
 		}
 		for _, words := range want {
@@ -60,7 +60,7 @@ func TestProveBeforeServing(t *testing.T) {
 	if err := os.WriteFile(files[0], damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	prove("is damaged, so everything is proved anew", "the nets of calls are proved")
+	prove("is damaged, so all nets are proved again", "the nets of calls are proved")
 	if mended, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(mended, data) {
 		t.Errorf("the damaged certificate was not replaced: %v", err)
 	}
@@ -97,7 +97,8 @@ func unstarted(t *testing.T) *serving {
 	return s
 }
 
-// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or hear that the gateway is ready.
+// TestNothingListensBeforeTheProof: while the nets are not proved nobody can call, or hear that the
+// gateway is ready.
 func TestNothingListensBeforeTheProof(t *testing.T) {
 	t.Parallel()
 	s := unstarted(t)
@@ -107,12 +108,13 @@ func TestNothingListensBeforeTheProof(t *testing.T) {
 	if err := s.start(never, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("without a proof: %v", err)
 	}
-	if s.door != nil {
-		t.Errorf("it listens on %s", s.door.listener.Addr())
+	if s.server != nil {
+		t.Errorf("it listens on %s", s.server.listener.Addr())
 	}
 }
 
-// TestServeLooksAtItsLoad: what is late is looked at while calls are taken, and asked before one is.
+// TestServeLooksAtItsLoad: what is late is looked at while calls are taken, and asked before one
+// is.
 func TestServeLooksAtItsLoad(t *testing.T) {
 	t.Parallel()
 	s := unstarted(t)
@@ -124,7 +126,7 @@ func TestServeLooksAtItsLoad(t *testing.T) {
 	go func() { ended <- s.until(ctx) }()
 	late := func() bool {
 		s.load.Late(time.Minute)
-		return status(s.door.url+"v1/voice") == http.StatusServiceUnavailable
+		return status(s.server.url+"v1/voice") == http.StatusServiceUnavailable
 	}
 	if !waitFor(late, patience) {
 		t.Error("calls are taken however late everything is")

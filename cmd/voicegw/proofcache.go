@@ -14,9 +14,9 @@ import (
 	"sync"
 )
 
-// proofCache keeps the certificates that this binary made in a directory of its own: DIR/HASH, where HASH is that of
-// the executable. It trusts only what belongs to this user and nobody else can write; anything else is not loaded, and
-// a line on warnings says so. It is safe for concurrent use.
+// proofCache keeps the certificates that this binary made in a directory of its own: DIR/HASH,
+// where HASH is that of the executable. It loads only files that belong to this user and that
+// nobody else can write, and warns of any other. It is safe for concurrent use.
 type proofCache struct {
 	dir func() (string, error) // of this binary
 	mu  sync.Mutex             // of warnings
@@ -30,7 +30,7 @@ func newProofCache(dir string, warnings io.Writer) *proofCache {
 	})}
 }
 
-// executableHash is a hash of the program that runs, even where its file was replaced since.
+// executableHash returns a hash of the running program, even if its file was replaced since.
 func executableHash() (string, error) {
 	f, err := os.Open("/proc/self/exe")
 	if err != nil {
@@ -50,23 +50,23 @@ func executableHash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:12]), nil
 }
 
-// certificateMax is how many bytes a certificate that is loaded may have.
+// certificateMax is the size of the largest certificate loaded, in bytes.
 const certificateMax = 256 << 20
 
-// Load returns fs.ErrNotExist for a certificate that is not there, or not trusted.
+// Load returns fs.ErrNotExist for a certificate that is missing or not trusted.
 func (c *proofCache) Load(name string) ([]byte, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, name)
-	for _, path := range []string{dir, file} { // before it is opened: to open a pipe waits for somebody to write
+	for _, path := range []string{dir, file} { // before opening: opening a pipe waits for a writer
 		info, err := os.Lstat(path)
 		if err != nil {
 			return nil, err
 		}
 		if problem := distrust(info); problem != "" {
-			c.warn("%s %s: what is kept there is not trusted, and the nets are proved anew; remove it", info.Name(), problem)
+			c.warn("%s %s, so it is not trusted and the nets are proved again; remove it", info.Name(), problem)
 			return nil, fs.ErrNotExist
 		}
 	}
@@ -79,11 +79,11 @@ func (c *proofCache) warn(format string, args ...any) {
 	fmt.Fprintf(c.out, "warning: the cache of proofs: "+format+"\n", args...)
 }
 
-// distrust says why a file or directory is not read, as when others may have written it; "" if it is.
+// distrust says why a file or directory is not trusted, "" if it is.
 func distrust(info fs.FileInfo) string {
 	switch {
 	case !info.IsDir() && !info.Mode().IsRegular():
-		return "is no regular file"
+		return "is not a regular file"
 	case info.Mode().IsRegular() && info.Size() > certificateMax:
 		return "is too large"
 	case info.Mode().Perm()&0o022 != 0:
@@ -121,12 +121,12 @@ func (c *proofCache) Store(name string, certificate []byte) error {
 	return err
 }
 
-// binariesMax is how many binaries keep their certificates.
+// binariesMax limits the binaries whose certificates are kept.
 const binariesMax = 4
 
-// prune makes room for another binary: it removes what was changed least recently.
+// prune makes room for another binary: it removes the least recently changed directories.
 func prune(dir string) {
-	entries, _ := os.ReadDir(dir) // nothing to remove where nothing can be read
+	entries, _ := os.ReadDir(dir) // without a directory there is nothing to remove
 	age := map[string]int64{}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestProofCacheTrust: a certificate is loaded by the binary that stored it, from files that nobody else can write.
+// TestProofCacheTrust: a certificate is loaded by the binary that stored it, from files that nobody
+// else can write.
 func TestProofCacheTrust(t *testing.T) {
 	root := t.TempDir()
 	var warned bytes.Buffer
@@ -66,7 +67,7 @@ func TestProofCacheTrust(t *testing.T) {
 // TestProofCacheOddFiles: what is no file of ours, or too large, is neither waited for nor read.
 func TestProofCacheOddFiles(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
-		"is no regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"is not a regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"is too large": func(path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, certificateMax+1))
 		},

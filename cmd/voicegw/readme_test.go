@@ -7,12 +7,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/voicegw/voicegw/settings"
 )
 
-// readme is the README.
-func readme(t *testing.T) string {
+// readme is the README, tutorial the page that continues it.
+func readme(t *testing.T) string   { t.Helper(); return page(t, "README.md") }
+func tutorial(t *testing.T) string { t.Helper(); return page(t, "docs/tutorial.md") }
+
+func page(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	b, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +41,9 @@ func TestReadmeProgramCompiles(t *testing.T) {
 func TestReadmeIsTrue(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
-	call := regexp.MustCompile(`(?s)go run ./cmd/voicegw (call .*?)\n\n`).FindStringSubmatch(text)
+	call := regexp.MustCompile(`(?s)go run ./cmd/voicegw (call .*?)\n\n`).FindStringSubmatch(tutorial(t))
 	if call == nil {
-		t.Fatal("the README makes no call")
+		t.Fatal("the tutorial makes no call")
 	}
 	args := strings.Fields(strings.ReplaceAll(call[1], "\\\n", " "))
 	cmd := callCommand()
@@ -51,9 +56,9 @@ func TestReadmeIsTrue(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s := startServe(t, nil)
+	s := startFullServe(t, nil)
 	where := s.said[strings.Index(s.said, "  ("):]
-	if !strings.Contains(text, "       voicegw is at http://"+listenDefault+"/"+where+"\n") {
+	if !strings.Contains(text, "       voicegw is at http://"+settings.ListenDefault+"/"+where+"\n") {
 		t.Errorf("serve prints %q; the README shows something else", s.said)
 	}
 	s.end()

@@ -5,63 +5,60 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/monitor"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 func replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "play a recorded call again, and compare every event",
-		Long: "replay takes what came in during a call that `serve --record DIR` recorded, lets the net decide anew, and\n" +
-			"compares everything it does with the record, event for event.\n\n" +
-			"The net is one of those that calls run on, with the settings that serve had: give the same --config,\n" +
-			"environment or flags, of which those below make a net. The exit code is 0 if everything is the same, 1 if\n" +
-			"something differs (the first difference is told), 2 if the file is damaged or of another net, 3 if the record\n" +
-			"is incomplete, 4 if something else failed.",
+		Short: "replay the archive of a call, and compare every event",
+		Long: "replay reads an archive that `serve --archive DIR` wrote, injects the same inputs into the net at the same\n" +
+			"times, and compares every event of the net with the archive.\n\n" +
+			"The net depends on the settings: give the --config, environment or flags that serve had. The exit code is 0\n" +
+			"if all events are the same, 1 if one differs (replay prints the first), 2 if the file is damaged or of\n" +
+			"another net, 3 if the archive is incomplete, 4 if replay failed.",
 		Args: func(_ *cobra.Command, args []string) error {
-			return oneFile("the record of a call, a " + recordEnding + " file")(args)
+			return oneFile("the archive of a call, a " + settings.ArchiveEnding + " file")(args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := configure(cmd.Flags(), os.Environ())
+			s, err := configure(cmd.Flags(), os.Environ())
 			if err != nil {
 				return err
 			}
-			c, err := o.net()
+			c, err := netOf(s)
 			if err != nil {
 				return &usageError{err}
 			}
 			return replay(args[0], c, cmd.OutOrStdout())
 		},
 	}
-	addFlags(cmd, slices.Concat(timingSettings(), sessionSettings()))
+	addSettingFlags(cmd, settings.NetRows())
 	return cmd
 }
 
-// net is what the settings make of a session's net. The hello of a call says the rest.
-func (o *options) net() (voicenets.Config, error) {
-	c := voicegw.Config{Net: o.timing}
-	if err := o.readSession(&c); err != nil {
-		return c.Net, err
-	}
+// netOf returns the configuration of the nets that the settings make. The hello of a call says the
+// rest.
+func netOf(s *settings.Settings) (voicenets.Config, error) {
+	c, err := s.Gateway()
 	for p := range c.Prompts {
 		c.Net.Prompts = c.Net.Prompts.With(p)
 	}
-	return c.Net, nil
+	return c.Net, err
 }
 
-// replay plays the record of a call in a file again. The net of the call was made with these settings.
-func replay(name string, settings voicenets.Config, stdout io.Writer) error {
-	r, err := readRecord(name)
+// replay plays the archive of a call again on a net of this configuration.
+func replay(name string, net voicenets.Config, stdout io.Writer) error {
+	r, err := readArchive(name)
 	if errors.Is(err, event.ErrIncomplete) {
 		return answerf(exitOpen, "%v", err)
 	}
@@ -71,12 +68,12 @@ func replay(name string, settings voicenets.Config, stdout io.Writer) error {
 	if !r.header.Complete {
 		return answerf(exitOpen, "%s is incomplete: its header says that events are missing", name)
 	}
-	n, prog, err := sessionOf(r.header.Hash, settings)
+	n, prog, err := sessionOf(r.header.Hash, net)
 	if err != nil {
 		return err
 	}
 	if prog == nil {
-		return usagef("%s was made by net %q with other settings, or by another version of it (%s): "+
+		return usagef("%s was written by net %q with other settings, or by another version of it (%s): "+
 			"give the --config, environment or flags that serve had", name, r.header.Net, r.header.Hash)
 	}
 	file, err := os.Open(name)
@@ -88,7 +85,7 @@ func replay(name string, settings voicenets.Config, stdout io.Writer) error {
 	var diff *event.Difference
 	switch {
 	case errors.As(err, &diff):
-		return answerf(exitFailed, "after %d events that are the same, event %d differs:\n  recorded: %s\n  replayed: %s",
+		return answerf(exitFailed, "%d events are the same, event %d differs:\n  archived: %s\n  replayed: %s",
 			done, diff.Seq, diff.Archived, diff.Replayed)
 	case err != nil:
 		return usagef("%s: %w", name, err)
@@ -96,24 +93,24 @@ func replay(name string, settings voicenets.Config, stdout io.Writer) error {
 		return answerf(exitFailed, "%d of %d events were replayed", done, r.events)
 	}
 	fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
-	fmt.Fprintf(stdout, "%d events in %v of net time\nthe same, event for event\n", done, r.last.At)
+	fmt.Fprintf(stdout, "%d events in %v of net time\nall are the same\n", done, r.last.At)
 	watched, err := holdToProof(name, prog, watchable(prog, n.keeps()))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "in every marking %d properties hold that are proved of the net\n", watched)
+	fmt.Fprintf(stdout, "%d proved properties hold in every marking\n", watched)
 	if why := r.open(); why != "" {
 		return answerf(exitOpen, "%s is incomplete: %s", name, why)
 	}
 	return nil
 }
 
-// keeps are the properties of markings that are proved of a net, but for those that speak of automata alone.
+// keeps returns the proved properties of a net's markings, except those of automata alone.
 func (n shippedNet) keeps() []*verify.Property {
-	return append(voicenets.Properties(n.config), voicenets.Capacity())
+	return append(claims.Properties(n.config), claims.Capacity())
 }
 
-// watchable are those properties that speak of the net alone, not of automata of its environment.
+// watchable returns the properties that a monitor can watch: those of the net alone, without automata.
 func watchable(prog *petri.Program, props []*verify.Property) []*verify.Property {
 	var list []*verify.Property
 	for _, p := range props {
@@ -124,7 +121,8 @@ func watchable(prog *petri.Program, props []*verify.Property) []*verify.Property
 	return list
 }
 
-// holdToProof lets a monitor, which is no machine, follow the record, and returns how many properties it watched.
+// holdToProof checks the events of an archive with a monitor, independently of the machine, and
+// returns the number of properties that it watched.
 func holdToProof(name string, prog *petri.Program, props []*verify.Property) (watched int, err error) {
 	m, err := monitor.New(prog, props...)
 	if err != nil {
@@ -138,17 +136,17 @@ func holdToProof(name string, prog *petri.Program, props []*verify.Property) (wa
 	return len(m.Watched()), err
 }
 
-// record is what a file with the events of a call holds.
-type record struct {
+// archive summarises the archive of a call.
+type archive struct {
 	header event.Header
 	events uint64
 	last   petri.Event
-	cut    bool // its last line is not whole
+	cut    bool // its last line is incomplete
 }
 
-// readRecord reads a whole file. The error says in which line it is damaged.
-func readRecord(name string) (*record, error) {
-	out := &record{}
+// readArchive reads a whole archive. Its error names the damaged line.
+func readArchive(name string) (*archive, error) {
+	out := &archive{}
 	r, err := eachEvent(name, func(e petri.Event) error {
 		out.last = e
 		out.events++
@@ -161,7 +159,7 @@ func readRecord(name string) (*record, error) {
 	return out, nil
 }
 
-// eachEvent calls do with each event of a file, until it fails. The reader it returns is at the end.
+// eachEvent calls do with each event of an archive, until do fails. It returns the reader at its end.
 func eachEvent(name string, do func(petri.Event) error) (*event.Reader, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -186,8 +184,8 @@ func eachEvent(name string, do func(petri.Event) error) (*event.Reader, error) {
 	}
 }
 
-// open says why the record does not tell the whole call; "" if it does.
-func (r *record) open() string {
+// open says why the archive lacks a part of the call, "" if it is complete.
+func (r *archive) open() string {
 	switch {
 	case r.cut:
 		return "its last line is cut off"
@@ -199,15 +197,15 @@ func (r *record) open() string {
 	return ""
 }
 
-// sessionOf finds the net that calls with these settings run on and whose hash is that of a record; the program is nil
-// if there is none.
-func sessionOf(hash string, settings voicenets.Config) (shippedNet, *petri.Program, error) {
+// sessionOf finds the net that a configuration makes and that has the hash of an archive. The program
+// is nil if there is none.
+func sessionOf(hash string, net voicenets.Config) (shippedNet, *petri.Program, error) {
 	for _, n := range shippedNets() {
 		for _, greeting := range []bool{true, false} {
-			c := settings
+			c := net
 			c.Detection, c.HalfDuplex, c.Greeting = n.config.Detection, n.config.HalfDuplex, greeting
-			for _, made := range made(c) {
-				n.config = made
+			for _, v := range variants(c) {
+				n.config = v
 				p, err := n.program()
 				if err != nil {
 					return n, nil, err
@@ -221,9 +219,9 @@ func sessionOf(hash string, settings voicenets.Config) (shippedNet, *petri.Progr
 	return shippedNet{}, nil, nil
 }
 
-// made are what sessions with these settings may be made of besides: their prompts, the default ones or none, tools or
-// none.
-func made(c voicenets.Config) []voicenets.Config {
+// variants returns the configurations that a hello and Go code can make of these settings: with the
+// prompts of the settings, the default ones or none, and with tools or without.
+func variants(c voicenets.Config) []voicenets.Config {
 	var list []voicenets.Config
 	for _, prompts := range []voicenets.Prompts{c.Prompts, defaultPrompts(), 0} {
 		for _, slots := range []int{0, 2} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/voicenets"
 )
@@ -18,11 +19,11 @@ import (
 // recordedCall lets serve record a call with an interruption, and returns the file.
 func recordedCall(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	s := startServe(t, []string{"VOICEGW_GREETING="}, append([]string{"--record", dir}, args...)...)
-	command(t, nil, "call", "--url", s.door, "--in", speech(t, "question"), "--barge-in", speech(t, "hello")+"@500ms",
+	s := startServe(t, []string{"VOICEGW_GREETING="}, append([]string{"--archive", dir}, args...)...)
+	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--barge-in", speech(t, "hello")+"@500ms",
 		"--json").want(t, 0)
 	s.end()
-	files, err := filepath.Glob(filepath.Join(dir, "c-*"+recordEnding))
+	files, err := filepath.Glob(filepath.Join(dir, "c-*"+settings.ArchiveEnding))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("files %q: %v", files, err)
 	}
@@ -45,8 +46,8 @@ func TestRecordAndReplay(t *testing.T) {
 	config := writeFile(t, "voicegw.yaml", []byte("timing: {frame_gap: 450ms, goodbye_after: 20s}\n"+
 		"prompts: {goodbye: none}\n"))
 	same := command(t, nil, "replay", file, "--config", config)
-	same.want(t, 0, "session (a call whose speech the gateway detects)", " events in ", "the same, event for event",
-		"properties hold that are proved of the net")
+	same.want(t, 0, "session (a call whose speech the gateway detects)", " events in ", "all are the same",
+		"proved properties hold in every marking")
 	t.Logf("%d bytes: %s", len(data), same.stdout)
 	command(t, []string{"VOICEGW_TIMING_FRAME_GAP=450ms", "VOICEGW_TIMING_GOODBYE_AFTER=20s",
 		"VOICEGW_PROMPTS_GOODBYE=none"}, "replay", file).want(t, 0, "the same")
@@ -60,24 +61,24 @@ func TestRecordAndReplay(t *testing.T) {
 		code       int
 		words      []string
 	}{
-		{"forged", changed(string(data), len(data)/2, fired, "${1}0"), 1, []string{"differs", "recorded: ", "replayed: "}},
+		{"forged", changed(string(data), len(data)/2, fired, "${1}0"), 1, []string{"differs", "archived: ", "replayed: "}},
 		{"renamed", changed(string(data), len(data)/2, regexp.MustCompile(`("kind":"fired".*"name":")`), "${1}x"), 1,
-			[]string{"differs", "recorded: ", " fired x"}},
+			[]string{"differs", "archived: ", " fired x"}},
 		{"cut", string(data[:len(data)-20]), 3, []string{"the same", "its last line is cut off"}},
 		{"early", strings.Join(lines[:9], ""), 3, []string{"the same", "before the call does"}},
 		{"sampled", strings.Replace(string(data), `"complete":true`, `"complete":false`, 1), 3,
 			[]string{"events are missing"}},
 		{"lost", strings.Join(lines[:9], "") + lines[9][:7] + "\n" + `{"note":"incomplete","after":8}` + "\n", 3,
 			[]string{"line 11", "incomplete", "events after 8 are missing"}},
-		{"gap", strings.Join(append(lines[:5:5], lines[6:]...), ""), 2, []string{"line 6", "event 6 where 5 is due"}},
+		{"gap", strings.Join(append(lines[:5:5], lines[6:]...), ""), 2, []string{"line 6", "event 6 instead of event 5"}},
 		{"damaged", strings.Replace(string(data), `"kind":"fired"`, `"kind":"fierd"`, 1), 2, []string{"line ", `"fierd"`}},
-		{"other", "hello\n", 2, []string{"no archive of events"}},
+		{"other", "hello\n", 2, []string{"not an archive of events"}},
 		{"empty", "", 2, []string{"no header"}},
 	} {
-		path := writeFile(t, test.name+recordEnding, []byte(test.text))
+		path := writeFile(t, test.name+settings.ArchiveEnding, []byte(test.text))
 		command(t, nil, "replay", path, "--config", config).want(t, test.code, test.words...)
 	}
-	command(t, nil, "replay", file).want(t, 2, `made by net "session" with other settings`, "--config")
+	command(t, nil, "replay", file).want(t, 2, `written by net "session" with other settings`, "--config")
 	command(t, nil, "replay", file, "--timing-frame-gap=1h").want(t, 2, "timing.frame_gap", "150ms to 2s")
 	command(t, nil, "replay", filepath.Join(dir, "none")).want(t, 2, "no such file")
 }
@@ -91,26 +92,12 @@ func changed(text string, from int, pattern *regexp.Regexp, to string) string {
 	return text[:from+at[0]] + pattern.ReplaceAllString(text[from+at[0]:from+at[1]], to) + text[from+at[1]:]
 }
 
-// TestRecordDirectory: what cannot hold records is refused at the start.
-func TestRecordDirectory(t *testing.T) {
+// TestArchiveDirectory: what cannot hold archives is refused at the start.
+func TestArchiveDirectory(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "file", nil)
-	command(t, nil, "serve", "--record", file).want(t, 2, "record is", "the path of a directory")
-	command(t, nil, "serve", "--record", filepath.Join(file, "below")).want(t, 2, "record is")
-	open := recordIn(t.TempDir())
-	w, err := open("c-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := open("c-1"); err == nil {
-		t.Error("a record was written over")
-	}
-	if recordIn("") != nil {
-		t.Error("without a directory calls are recorded")
-	}
+	command(t, nil, "serve", "--archive", file).want(t, 2, "archive is", "the path of a directory")
+	command(t, nil, "serve", "--archive", filepath.Join(file, "below")).want(t, 2, "archive is")
 }
 
 // TestHoldToProof: a property that a recorded call breaks is told with the events that led there.
@@ -130,12 +117,12 @@ func TestHoldToProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	event.NewArchive(&data, p, event.ArchiveConfig{}).Append(m.Advance(time.Second).Events)
-	file := writeFile(t, "muted"+recordEnding, data.Bytes())
+	file := writeFile(t, "muted"+settings.ArchiveEnding, data.Bytes())
 	if watched, err := holdToProof(file, p, watchable(p, n.keeps())); err != nil || watched < 5 {
 		t.Errorf("%d properties: %v", watched, err)
 	}
 	var a *answer
-	_, err = holdToProof(file, p, []*verify.Property{verify.Never("ears/muted")})
+	_, err = holdToProof(file, p, []*verify.Property{verify.Never("input_gate/muted")})
 	if !errors.As(err, &a) || a.code != exitFailed || !strings.Contains(a.text, "injected peer_mute[on]") {
 		t.Errorf("%v", err)
 	}

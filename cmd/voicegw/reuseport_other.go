@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// canReusePort says that two processes cannot listen on one address here.
+// canReusePort reports whether two processes can listen on one address on this system.
 const canReusePort = false
 
 func reusePort(string, string, syscall.RawConn) error { return errors.ErrUnsupported }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canReusePort says that two processes can listen on one address here.
+// canReusePort reports whether two processes can listen on one address on this system.
 const canReusePort = true
 
 // reusePort lets another process listen on the same address (SO_REUSEPORT).

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,13 +21,23 @@ import (
 // served is a running `serve`.
 type served struct {
 	*process
-	said string // the line it printed
-	url  string // of the page
-	door string // of the WebSocket
+	said     string // the line it printed
+	url      string // of the page
+	voiceURL string // of the WebSocket
 }
 
-// startServe starts `serve` on a free port of this machine.
+// oneKind has serve prove one small kind of session. The proof of all that the defaults allow, other
+// modes and functions of clients, takes five times as long, and few tests need it.
+var oneKind = []string{"VOICEGW_SESSION_CLIENT_TOOLS=none", "VOICEGW_SESSION_CLIENT_MODES=false"}
+
+// startServe starts `serve` with oneKind on a free port of this machine.
 func startServe(t *testing.T, env []string, args ...string) *served {
+	t.Helper()
+	return startFullServe(t, slices.Concat(oneKind, env), args...)
+}
+
+// startFullServe starts `serve` on a free port of this machine.
+func startFullServe(t *testing.T, env []string, args ...string) *served {
 	t.Helper()
 	env = append([]string{"VOICEGW_LIMITS_DRAIN_LIMIT=0s"}, env...) // calls need not come to their own end
 	p := start(t, env, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
@@ -35,8 +46,8 @@ func startServe(t *testing.T, env []string, args ...string) *served {
 	if m == nil {
 		t.Fatalf("it printed %q", line)
 	}
-	door := strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"
-	return &served{process: p, said: line, url: m[1] + m[2], door: door}
+	voiceURL := strings.Replace(m[1], "http", "ws", 1) + m[2] + "v1/voice"
+	return &served{process: p, said: line, url: m[1] + m[2], voiceURL: voiceURL}
 }
 
 // end ends `serve` as a service manager does, and wants it to go well.
@@ -65,7 +76,7 @@ func get(t *testing.T, client *http.Client, url string) (*http.Response, string)
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, nil)
+	s := startFullServe(t, nil)
 	for _, c := range []struct {
 		path        string
 		status      int
@@ -73,7 +84,7 @@ func TestServe(t *testing.T) {
 		body        string
 	}{
 		{"", 200, "text/html; charset=utf-8", "<html"},
-		{"client.js", 200, "text/javascript; charset=utf-8", "VoiceClient"},
+		{"client.js", 200, "text/javascript; charset=utf-8", "./client/index.js"},
 		{"healthz", 200, "text/plain; charset=utf-8", "ok\n"},
 		{"readyz", 200, "text/plain; charset=utf-8", "ready\n"},
 		{"v1/voice", 426, "", ""},
@@ -97,7 +108,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeRefusesStrangers looks at the door as another site's page, and as one whose name was made to lead here.
+// TestServeRefusesStrangers calls the gateway as another site's page, and as one whose name was
+// made to lead here.
 func TestServeRefusesStrangers(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, nil, "--origins", "https://shop.example", "--hosts", "voice.example")
@@ -115,15 +127,15 @@ func TestServeRefusesStrangers(t *testing.T) {
 		if c.origin != "" {
 			header.Set("Origin", c.origin)
 		}
-		door, dial := s.door, (&net.Dialer{}).DialContext
+		voiceURL, dial := s.voiceURL, (&net.Dialer{}).DialContext
 		if c.host != "" {
 			real := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/")
-			door = "ws://" + c.host + "/v1/voice"
+			voiceURL = "ws://" + c.host + "/v1/voice"
 			dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, network, real)
 			}
 		}
-		client, err := ws.Dial(t.Context(), door, hello(), ws.DialConfig{Header: header, DialContext: dial})
+		client, err := ws.Dial(t.Context(), voiceURL, hello(), ws.DialConfig{Header: header, DialContext: dial})
 		var refused *ws.Refused
 		switch {
 		case err == nil:
@@ -145,7 +157,7 @@ func hello() transport.Hello {
 // dial opens a call that the test ends.
 func (s *served) dial(t *testing.T) *ws.Client {
 	t.Helper()
-	client, err := ws.Dial(t.Context(), s.door, hello(), ws.DialConfig{})
+	client, err := ws.Dial(t.Context(), s.voiceURL, hello(), ws.DialConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +209,7 @@ func TestSecondSignal(t *testing.T) {
 	s.signal(os.Interrupt)
 	s.signal(syscall.SIGCONT)
 	code, _ := s.wait()
-	if code != exitFailed || !strings.Contains(s.stderr.String(), "second signal\n") {
+	if code != exitFailed || !strings.Contains(s.stderr.String(), "second signal ended the process at once\n") {
 		t.Errorf("exit code %d\n%s", code, s.stderr.String())
 	}
 }
@@ -224,7 +236,7 @@ func TestReadyzSaysFull(t *testing.T) {
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("%s %q with all lines in use", resp.Status, body)
 	}
-	_, err := ws.Dial(t.Context(), s.door, hello(), ws.DialConfig{})
+	_, err := ws.Dial(t.Context(), s.voiceURL, hello(), ws.DialConfig{})
 	var refused *ws.Refused
 	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
 		t.Errorf("a call too many: %v", err)

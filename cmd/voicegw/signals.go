@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// signalled is why a context is done: a signal came.
+// signalled is the cause of a context that a signal ended.
 type signalled struct{ os.Signal }
 
-// Error names the signal.
+// Error returns the name of the signal.
 func (s signalled) Error() string { return s.String() }
 
-// signalOf is the signal that ended a context, nil if it was something else.
+// signalOf returns the signal that ended a context, or nil.
 func signalOf(ctx context.Context) os.Signal {
 	var s signalled
 	if errors.As(context.Cause(ctx), &s) {
@@ -26,8 +26,9 @@ func signalOf(ctx context.Context) os.Signal {
 	return nil
 }
 
-// untilSignalled is a context that is done at the first SIGINT or SIGTERM, which is its cause. The second one ends the
-// process at once with an exit code, whatever it does. stop takes the signals back and waits for the goroutine.
+// untilSignalled returns a context that the first SIGINT or SIGTERM ends, as its cause. The second
+// one ends the process at once with an exit code. stop gives the signals back and waits for the
+// goroutine.
 func untilSignalled(ctx context.Context, stderr io.Writer, code int) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
@@ -40,11 +41,11 @@ func untilSignalled(ctx context.Context, stderr io.Writer, code int) (_ context.
 			select {
 			case s := <-signals:
 				if n > 0 {
-					say(stderr, "voicegw: ended at once by a second signal\n")
+					say(stderr, "voicegw: a second signal ended the process at once\n")
 					os.Exit(code)
 				}
 				cancel(signalled{s})
-				say(stderr, fmt.Sprintf("voicegw: %v: ending; a second signal ends at once\n", s))
+				say(stderr, fmt.Sprintf("voicegw: %v: ending; a second signal ends the process at once\n", s))
 			case <-over:
 				return
 			}

@@ -12,10 +12,12 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// dialFrom dials from an address of this machine, so that a stranger's connections count as somebody else's.
+// dialFrom dials from an address of this machine, so that a stranger's connections count as
+// somebody else's.
 func dialFrom(last byte) func(context.Context, string, string) (net.Conn, error) {
 	return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, last)}}).DialContext
 }
@@ -42,22 +44,22 @@ func slowPost(ctx context.Context, address string, from byte) (net.Conn, error) 
 	return c, err
 }
 
-// TestSilentStrangersTakeNoLine opens many more connections than there are lines, at every door. None of them
-// says anything. A caller with a token is served at once, and the gateway is ready.
+// TestSilentStrangersTakeNoLine opens many more connections than there are lines, at every endpoint.
+// None of them says anything. A caller with a token is served at once, and the gateway is ready.
 func TestSilentStrangersTakeNoLine(t *testing.T) {
 	t.Parallel()
 	carriers := writeFile(t, "secret", []byte("a secret of carriers"))
-	s := startServe(t, []string{secretVariable + "=" + testSecret}, "--calls-max", "2", "--log-level", "error",
-		"--doors", "webrtc,gemini,openai,rtvi,twilio", "--twilio-secret-file", carriers,
+	s := startServe(t, []string{settings.SecretVariable + "=" + testSecret}, "--calls-max", "2", "--log-level", "error",
+		"--endpoints", "webrtc,gemini,openai,rtvi,twilio", "--twilio-secret-file", carriers,
 		"--access-cpu-max", "200", "--access-late-max", "1m")
 	address := (&victim{served: s}).address()
-	doors := map[string]func(from byte) (net.Conn, error){
-		"voice": func(from byte) (net.Conn, error) { return silentSocket(t.Context(), s.door, from, ws.Subprotocol) },
+	endpoints := map[string]func(from byte) (net.Conn, error){
+		"voice": func(from byte) (net.Conn, error) { return silentSocket(t.Context(), s.voiceURL, from, ws.Subprotocol) },
 		"whip":  func(from byte) (net.Conn, error) { return slowPost(t.Context(), address, from) },
 	}
 	for name, path := range map[string]string{"openai": "v1/realtime", "rtvi": "v1/rtvi", "twilio": "v1/twilio",
 		"gemini": "ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"} {
-		doors[name] = func(from byte) (net.Conn, error) {
+		endpoints[name] = func(from byte) (net.Conn, error) {
 			return silentSocket(t.Context(), "ws"+strings.TrimPrefix(s.url, "http")+path, from)
 		}
 	}
@@ -68,11 +70,11 @@ func TestSilentStrangersTakeNoLine(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	for name, door := range doors {
+	for name, dial := range endpoints {
 		var strangers sync.WaitGroup
 		for i := range 24 {
 			strangers.Go(func() {
-				c, err := door(byte(1 + i%2)) // the caller's own address, and another
+				c, err := dial(byte(1 + i%2)) // the caller's own address, and another
 				if err != nil {
 					t.Errorf("%s: stranger %d: %v", name, i, err)
 					return
@@ -89,7 +91,7 @@ func TestSilentStrangersTakeNoLine(t *testing.T) {
 		h := hello()
 		h.Token = mint(t)
 		began := time.Now()
-		client, err := ws.Dial(t.Context(), s.door, h, ws.DialConfig{})
+		client, err := ws.Dial(t.Context(), s.voiceURL, h, ws.DialConfig{})
 		if err != nil {
 			t.Errorf("%s: a caller with a token: %v", name, err)
 			continue
@@ -100,10 +102,11 @@ func TestSilentStrangersTakeNoLine(t *testing.T) {
 	s.end()
 }
 
-// TestIdleConnectionsShutNobodyOut: two addresses open as many connections as they can; a third is served.
+// TestIdleConnectionsShutNobodyOut: two addresses open as many connections as they can; a third is
+// served.
 func TestIdleConnectionsShutNobodyOut(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, []string{secretVariable + "=" + testSecret}, "--log-level", "error",
+	s := startServe(t, []string{settings.SecretVariable + "=" + testSecret}, "--log-level", "error",
 		"--access-cpu-max", "200", "--access-late-max", "1m")
 	address := (&victim{served: s}).address()
 	var open []net.Conn
@@ -119,7 +122,7 @@ func TestIdleConnectionsShutNobodyOut(t *testing.T) {
 	h.Token = mint(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	client, err := ws.Dial(ctx, s.door, h, ws.DialConfig{})
+	client, err := ws.Dial(ctx, s.voiceURL, h, ws.DialConfig{})
 	if err != nil {
 		t.Fatalf("beside %d idle connections: %v", len(open), err)
 	}

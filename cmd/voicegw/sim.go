@@ -14,6 +14,7 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/settings"
 )
 
 // simOptions are the flags of sim.
@@ -30,10 +31,10 @@ func simCommand() *cobra.Command {
 	o := &simOptions{}
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "the embedded model as a server of its own",
-		Long: "sim serves the protocol of Gemini Live on this machine: a parrot that needs no key. Point\n" +
-			"`voicegw serve --model-base-url` at it, or any client that takes a base URL. With a scenario it\n" +
-			"misbehaves in one of the ways real models have been seen to; docs/model.md describes the language.",
+		Short: "run the embedded model as a server of its own",
+		Long: "sim serves the protocol of Gemini Live on this machine, with a parrot that needs no key. Give its URL to\n" +
+			"`voicegw serve --model-base-url` or to any client that takes a base URL. With a scenario it fails in a\n" +
+			"way that real models do; docs/model.md describes the language of scenarios.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.scenarios {
@@ -53,16 +54,16 @@ func simCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8081", "a loopback address; port 0 takes any free one")
-	f.StringVar(&o.greeting, "greeting", "", "a `WAV` that it says when it is sent text (default a short invitation)")
-	f.Float64Var(&o.speed, "speed", 4, "how many times faster than real time audio is delivered, 0.1 to 1000")
-	f.DurationVar(&o.latency, "latency", 0, "from the end of the caller's turn to the first audio, at most 10s")
-	f.Uint64Var(&o.seed, "seed", 0, "decides the sizes of messages (default a new one each time)")
-	f.StringVar(&o.scenario, "scenario", "", "how it misbehaves: a `NAME` of the list, or a file, with a dot or slash")
-	f.BoolVar(&o.scenarios, "scenarios", false, "list the scenarios there are, and serve nothing")
+	f.StringVar(&o.greeting, "greeting", "", "a `WAV` that it plays when it receives text (default a short invitation)")
+	f.Float64Var(&o.speed, "speed", 4, "how many times faster than real time it sends audio, 0.1 to 1000")
+	f.DurationVar(&o.latency, "latency", 0, "the time from the end of the caller's turn to the first audio, at most 10s")
+	f.Uint64Var(&o.seed, "seed", 0, "the seed of the sizes of messages (default a new one each time)")
+	f.StringVar(&o.scenario, "scenario", "", "how it fails: a `NAME` of the list, or a path with a dot or a slash")
+	f.BoolVar(&o.scenarios, "scenarios", false, "list the scenarios and exit")
 	return cmd
 }
 
-// listScenarios says what each built-in scenario is about.
+// listScenarios prints the built-in scenarios and their subjects.
 func listScenarios(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, name := range sim.Scenarios() {
@@ -75,7 +76,8 @@ func listScenarios(w io.Writer) error {
 	return table.Flush()
 }
 
-// readScenario finds a scenario by its name or, when that looks like a file's, in the file; "" is none.
+// readScenario finds a scenario by its name, or reads the file if the name looks like a path. "" is
+// none.
 func readScenario(name string) (*sim.Scenario, error) {
 	switch {
 	case name == "":
@@ -98,11 +100,11 @@ func readScenario(name string) (*sim.Scenario, error) {
 	return s, nil
 }
 
-// server makes the model; seeded says that the seed was given.
+// server returns the model; seeded says that the seed was given.
 func (o *simOptions) server(seeded bool) (*sim.Server, error) {
-	if !loopback(o.listen) {
-		return nil, usagef("--listen is %q; want a loopback address such as 127.0.0.1:8081: it asks nobody for a key",
-			o.listen)
+	if !settings.Loopback(o.listen) {
+		return nil, usagef("--listen is %q; want a loopback address such as 127.0.0.1:8081, because the embedded model "+
+			"checks no key", o.listen)
 	}
 	cfg := sim.Config{Speed: o.speed, Latency: o.latency, Seed: o.seed}
 	if !seeded {
@@ -134,7 +136,7 @@ func (o *simOptions) server(seeded bool) (*sim.Server, error) {
 // simRateHz is the rate at which a model speaks.
 const simRateHz = 24000
 
-// resampled converts a whole recording; the silence pushes out what the filter holds.
+// resampled converts a whole recording; a little silence flushes the filter.
 func resampled(pcm audio.PCM, rateHz int) ([]int16, error) {
 	r, err := audio.NewResampler(pcm.RateHz, rateHz)
 	if err != nil {
@@ -143,7 +145,7 @@ func resampled(pcm audio.PCM, rateHz int) ([]int16, error) {
 	return r.Resample(r.Resample(nil, pcm.Samples), make([]int16, pcm.RateHz/100)), nil
 }
 
-// readWAV reads a recording. Its error names the file, and the format when that is the trouble.
+// readWAV reads a recording. Its error names the file.
 func readWAV(name string) (audio.PCM, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -24,14 +24,17 @@ func triedElsewhere() map[string]string {
 	return map[string]string{
 		"README.md: make run":                      "TestReadmeIsTrue",
 		"README.md:    voicegw is at":              "TestReadmeIsTrue",
-		"README.md: connected ":                    "TestReadmeShowsACall",
-		"README.md: replies ":                      "TestReadmeShowsACall",
-		"README.md: $ go run ./cmd/voicegw verify": "TestVerify TestReadmeRefutes",
+		"README.md: proved: ":                      "TestVerify",
+		"docs/tutorial.md: connected ":             "TestTutorialShowsACall",
+		"docs/tutorial.md: replies ":               "TestTutorialShowsACall",
+		"docs/tutorial.md: $ go run ./cmd/voicegw": "TestVerify TestTutorialRefutes",
 		"docs/access.md: {":                        "TestTokenInDocs",
 		"docs/asterisk.md: ; websocket_client":     "TestDialplanInDocs",
 		"docs/configuration.md: voicegw serve: 2":  "TestMistakesInDocs",
-		"docs/development.md: voicenets: prove":    "Example_refusedPart TestRefusalInDocs",
+		"docs/development.md: claims: prove":       "Example_refusedPart TestRefusalInDocs",
+		"docs/gemini.md: voicegw serve":            "TestCommandsInDocs TestBaseURLInTheEnvironment TestPython",
 		"docs/model.md: # The first":               "TestLanguageIsDocumented",
+		"docs/openai.md: voicegw serve":            "TestCommandsInDocs TestScriptInPage",
 		"docs/protocol.md: GET /v1/voice":          "TestHandshake",
 		"docs/protocol.md: client ":                "TestDocumentIsInFixture",
 		"docs/protocol.md: server ":                "TestDocumentIsInFixture",
@@ -50,7 +53,7 @@ func TestEverySnippetIsTried(t *testing.T) {
 	t.Parallel()
 	elsewhere, used, tests := triedElsewhere(), map[string]bool{}, testNames(t)
 	for _, b := range blocks(t) {
-		if _, isScript := b.script(); isScript || b.isGo() || b.lang == "yaml" {
+		if _, isScript := b.script(); isScript || b.isGo() || b.lang == "yaml" || b.lang == "text" { // text is a drawing
 			continue
 		}
 		var by string
@@ -158,7 +161,12 @@ func TestTokenInDocs(t *testing.T) {
 func TestToolsInDocs(t *testing.T) {
 	t.Parallel()
 	b := snippet(t, "docs/tools.md", "[{")
-	tools, err := readTools(writeFile(t, "tools.json", []byte(b.text)))
+	s, err := configured(t, "", nil, "--session-tools-file", writeFile(t, "tools.json", []byte(b.text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := s.Gateway()
+	tools := cfg.Tools
 	if err != nil || len(tools) != 1 || tools[0].Name != "weather" ||
 		!strings.Contains(string(tools[0].Parameters), "city") {
 		t.Errorf("%+v, %v", tools, err)
@@ -180,12 +188,12 @@ func TestMistakesInDocs(t *testing.T) {
 	}
 }
 
-// TestDialplanInDocs holds the dialplan of docs/asterisk.md to the door.
+// TestDialplanInDocs holds the dialplan of docs/asterisk.md to the endpoint.
 func TestDialplanInDocs(t *testing.T) {
 	t.Parallel()
 	b := snippet(t, "docs/asterisk.md", "; websocket_client.conf")
 	code := ""
-	for _, name := range []string{"channel.go", "ari.go", "door.go"} {
+	for _, name := range []string{"channel.go", "ari.go", "endpoint.go"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "transport", "asterisk", name))
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +214,7 @@ func TestDialplanInDocs(t *testing.T) {
 // TestRefusalInDocs wants the run of docs/development.md to be the one that its example prints.
 func TestRefusalInDocs(t *testing.T) {
 	t.Parallel()
-	b := snippet(t, "docs/development.md", "voicenets: prove the session")
+	b := snippet(t, "docs/development.md", "claims: prove the session")
 	example, err := os.ReadFile(filepath.Join("..", "..", "voicenets", "example_test.go"))
 	if err != nil {
 		t.Fatal(err)
@@ -225,17 +233,23 @@ func asShown(text string) string {
 	return regexp.MustCompile(`certificate \w+\.json`).ReplaceAllString(text, "certificate C.json")
 }
 
-// shownInReadme wants each line of a session's proof in the README to be one that verify prints, in
+// shownInDocs wants each line of a session's proof in the tutorial and the README to be one that verify prints, in
 // that order.
-func shownInReadme(t *testing.T, printed string) {
+func shownInDocs(t *testing.T, printed string) {
 	t.Helper()
-	b := snippet(t, "README.md", "$ go run ./cmd/voicegw verify session")
+	linesShown(t, snippet(t, "docs/tutorial.md", "$ go run ./cmd/voicegw verify session"), printed)
+	linesShown(t, snippet(t, "README.md", "proved: "), printed)
+}
+
+// linesShown wants each line of a block to be among those that were printed, in that order.
+func linesShown(t *testing.T, b block, printed string) {
+	t.Helper()
 	var lines []string
 	for line := range strings.Lines(printed) {
 		lines = append(lines, asShown(line))
 	}
-	for _, line := range strings.Split(strings.TrimSpace(b.text), "\n")[1:] {
-		if line = asShown(line); line == "..." {
+	for line := range strings.Lines(b.text) {
+		if line = asShown(line); line == "..." || strings.HasPrefix(line, "$ ") {
 			continue
 		}
 		i := slices.Index(lines, line)
@@ -247,10 +261,10 @@ func shownInReadme(t *testing.T, printed string) {
 	}
 }
 
-// TestReadmeRefutes runs the command that the README shows a run of.
-func TestReadmeRefutes(t *testing.T) {
+// TestTutorialRefutes runs the command that the tutorial shows a run of.
+func TestTutorialRefutes(t *testing.T) {
 	t.Parallel()
-	b := snippet(t, "README.md", "$ go run ./cmd/voicegw verify cmd/voicegw/testdata")
+	b := snippet(t, "docs/tutorial.md", "$ go run ./cmd/voicegw verify cmd/voicegw/testdata")
 	args := b.commandLines()[0]
 	args[1] = filepath.Join("..", "..", args[1])
 	r := command(t, nil, args...)
@@ -260,18 +274,19 @@ func TestReadmeRefutes(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsACall holds the lines of a call in the README to what `call` prints.
-func TestReadmeShowsACall(t *testing.T) {
+// TestTutorialShowsACall holds the lines of a call in the tutorial to what `call` prints.
+func TestTutorialShowsACall(t *testing.T) {
 	t.Parallel()
 	r := &wsclient.Report{ConnectedMS: 3, Turns: 3, FirstAudioMS: []int64{869, 882}, Interruptions: 1,
 		BargeInSilenceMS: []int64{72}, FramesSent: 1196, FramesReceived: 566, FramesCleared: 19,
 		Heard: audio.PCM{RateHz: 10, Samples: make([]int16, 239)}, Closed: "caller_hung_up", Message: "The caller hung up."}
 	r.Ready.Model = transport.Model{Name: "parrot", Embedded: true}
-	if b, said := snippet(t, "README.md", "connected "), (&callOptions{out: "heard.wav"}).summary(r); said != b.text {
+	b := snippet(t, "docs/tutorial.md", "connected ")
+	if said := (&callOptions{out: "heard.wav"}).summary(r); said != b.text {
 		t.Errorf("%s: call prints\n%s", b, said)
 	}
 	r.Turns, r.FirstAudioMS = 1, []int64{864}
-	if b := snippet(t, "README.md", "replies "); !strings.Contains((&callOptions{}).summary(r), b.text) {
+	if b := snippet(t, "docs/tutorial.md", "replies "); !strings.Contains((&callOptions{}).summary(r), b.text) {
 		t.Errorf("%s: call prints no such line", b)
 	}
 }

@@ -40,8 +40,8 @@ func TestServeSelfSigned(t *testing.T) {
 		if len(prints) == 2 {
 			ca := writeFile(t, "ca.pem", pem)
 			in := speech(t, "over")
-			command(t, nil, "call", "--url", s.door, "--in", in, "--max", "1s").want(t, 1, "certificate is not trusted")
-			command(t, nil, "call", "--url", s.door, "--in", in, "--max", "1s", "--tls-ca", ca).want(t, 0, "model parrot")
+			command(t, nil, "call", "--url", s.voiceURL, "--in", in, "--max", "1s").want(t, 1, "certificate is not trusted")
+			command(t, nil, "call", "--url", s.voiceURL, "--in", in, "--max", "1s", "--tls-ca", ca).want(t, 0, "model parrot")
 		}
 		s.end()
 	}

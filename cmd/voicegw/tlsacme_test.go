@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/settings"
 )
 
 // authority is a certificate authority that speaks ACME (Let's Encrypt's pebble), on this machine.
@@ -36,8 +38,9 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// newAuthority issues certificates for whoever answers on tlsPort of this machine, under any name. It is a program of
-// the module of tools, which keeps pebble out of the module graph of whoever imports voicegw.
+// newAuthority issues certificates for whoever answers on tlsPort of this machine, under any name.
+// It is a program of the module of tools, which keeps pebble out of the module graph of whoever
+// imports voicegw.
 func newAuthority(t *testing.T, tlsPort int) *authority {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "authority")
@@ -62,14 +65,14 @@ func newAuthority(t *testing.T, tlsPort int) *authority {
 	return a
 }
 
-// servedDoor serves a page with settings of `serve`, without a gateway behind it.
-func servedDoor(t *testing.T, args ...string) (url string, stop func()) {
+// servedPage serves a page with settings of `serve`, without a gateway behind it.
+func servedPage(t *testing.T, args ...string) (url string, stop func()) {
 	t.Helper()
 	o, err := configured(t, "", nil, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDoor(o, http.HandlerFunc(healthy), zap.NewNop())
+	d, err := openServer(o, http.HandlerFunc(healthy), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +89,8 @@ func servedDoor(t *testing.T, args ...string) (url string, stop func()) {
 
 func healthy(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
 
-// TestAutomaticCertificate gets a certificate from an authority for one name, not for others, and keeps it.
+// TestAutomaticCertificate gets a certificate from an authority for one name, not for others, and
+// keeps it.
 func TestAutomaticCertificate(t *testing.T) {
 	port := freePort(t)
 	a := newAuthority(t, port)
@@ -99,7 +103,7 @@ func TestAutomaticCertificate(t *testing.T) {
 	root.AppendCertsFromPEM([]byte(a.Root))
 	var serials []string
 	for range 2 {
-		url, stop := servedDoor(t, args...)
+		url, stop := servedPage(t, args...)
 		client := func(name string) *http.Client {
 			return &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
 				TLSClientConfig: &tls.Config{RootCAs: root, ServerName: name}}}
@@ -129,7 +133,7 @@ func TestAutomaticCertificate(t *testing.T) {
 			t.Errorf("%s may be read by others: %v, %v", f.Name(), info, err)
 		}
 	}
-	_, err = acmeClient(acmeOptions{caFile: writeFile(t, "x.pem", nil)})
+	_, err = acmeClient(&settings.ACME{CAFile: writeFile(t, "x.pem", nil)})
 	if err == nil || !strings.Contains(err.Error(), "PEM") {
 		t.Errorf("an empty file of authorities: %v", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// certificateFiles is a certificate in two files, which is read again when they change: whoever renews it needs to
-// restart nothing. Safe for concurrent use.
+// certificateFiles is a certificate in two files. It reads them again when they change, so that a
+// renewal needs no restart. Safe for concurrent use.
 type certificateFiles struct {
 	cert, key string
 	log       *zap.Logger
@@ -22,13 +22,13 @@ type certificateFiles struct {
 	looked time.Time
 }
 
-// stamp is how a change of a file shows.
+// stamp shows whether a file has changed.
 type stamp struct {
 	at   time.Time
 	size int64
 }
 
-// lookEvery is how often the files are looked at, at most: when somebody connects.
+// lookEvery is the least time between two looks at the files, which connections cause.
 const lookEvery = time.Second
 
 // readCertificate reads both files.
@@ -42,8 +42,8 @@ func readCertificate(cert, key string, log *zap.Logger) (*certificateFiles, erro
 	return c, nil
 }
 
-// get is tls.Config.GetCertificate. What cannot be read leaves the certificate there is: a renewal writes two files,
-// one after the other.
+// get is tls.Config.GetCertificate. If the files do not fit, it keeps the old certificate: a
+// renewal writes them one after the other.
 func (c *certificateFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *certificateFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if s := c.stamps(); s != c.stamp {
 		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 		if err != nil {
-			c.log.Warn("the certificate changed and cannot be read; the old one is used on", zap.Error(err))
+			c.log.Warn("the certificate changed and cannot be read; the old one stays in use", zap.Error(err))
 			return c.pair, nil
 		}
 		c.pair, c.stamp = &pair, s

@@ -69,11 +69,11 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	serves("two.example")
 }
 
-// TestDoorWithCertificateFiles renews the certificate of a door that serves.
-func TestDoorWithCertificateFiles(t *testing.T) {
+// TestServeWithCertificateFiles renews the certificate of an endpoint that serves.
+func TestServeWithCertificateFiles(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "both.pem", pemFor(t, "127.0.0.1"))
-	url, stop := servedDoor(t, "--listen", "127.0.0.1:0", "--tls-cert-file", file, "--tls-key-file", file)
+	url, stop := servedPage(t, "--listen", "127.0.0.1:0", "--tls-cert-file", file, "--tls-key-file", file)
 	address := url[len("https://") : len(url)-1]
 	serial := func(pem []byte) string {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 )
@@ -19,7 +20,7 @@ const testSecret = "0123456789abcdef0123456789abcdef"
 // mint is a token of `voicegw token`.
 func mint(t *testing.T, args ...string) string {
 	t.Helper()
-	r := command(t, []string{secretVariable + "=" + testSecret}, append([]string{"token"}, args...)...)
+	r := command(t, []string{settings.SecretVariable + "=" + testSecret}, append([]string{"token"}, args...)...)
 	r.want(t, 0)
 	return strings.TrimSpace(r.stdout)
 }
@@ -29,7 +30,7 @@ func (s *served) ended(t *testing.T, token string) transport.Reason {
 	t.Helper()
 	h := hello()
 	h.Token = token
-	client, err := ws.Dial(t.Context(), s.door, h, ws.DialConfig{})
+	client, err := ws.Dial(t.Context(), s.voiceURL, h, ws.DialConfig{})
 	if err == nil {
 		_ = client.Close()
 		return transport.ReasonNone
@@ -43,6 +44,7 @@ func TestTokens(t *testing.T) {
 	file := writeFile(t, "secret", []byte("another-secret-of-more-than-32-bytes\n"+testSecret+"\n"))
 	s := startServe(t, nil, "--access-secret-file", file)
 	good := mint(t, "--tenant", "acme", "--call-max", "1m", "--tools", "weather,time", "--calls", "2")
+	twice := mint(t, "--connections", "2")
 	newest := strings.TrimSpace(command(t, nil, "token", "--access-secret-file", file).stdout)
 	for _, c := range []struct {
 		name, token string
@@ -52,6 +54,9 @@ func TestTokens(t *testing.T) {
 		{"good, again", good, transport.ReasonUnauthorized},
 		{"of the newest secret", newest, transport.ReasonNone},
 		{"none", "", transport.ReasonUnauthorized},
+		{"of two connections", twice, transport.ReasonNone},
+		{"its second", twice, transport.ReasonNone},
+		{"its third", twice, transport.ReasonUnauthorized},
 		{"for another", mint(t, "--access-audience", "shop"), transport.ReasonUnauthorized},
 		{"for too long", mint(t, "--life", "2h"), transport.ReasonUnauthorized},
 	} {
@@ -60,7 +65,7 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	in := speech(t, "over")
-	args := []string{"call", "--url", s.door, "--in", in, "--max", "1s"}
+	args := []string{"call", "--url", s.voiceURL, "--in", in, "--max", "1s"}
 	command(t, []string{tokenVariable + "=" + mint(t)}, args...).want(t, 0, "model parrot")
 	command(t, nil, args...).want(t, exitFailed, "unauthorized")
 	resp, body := get(t, http.DefaultClient, s.url+"v1/voice?token="+mint(t))
@@ -75,19 +80,20 @@ func TestTokens(t *testing.T) {
 
 func TestTokenRefuses(t *testing.T) {
 	t.Parallel()
-	secret := []string{secretVariable + "=" + testSecret}
+	secret := []string{settings.SecretVariable + "=" + testSecret}
 	for _, c := range []struct {
 		env   []string
 		args  []string
 		words []string
 	}{
-		{nil, nil, []string{"no secret", "--access-secret-file", secretVariable}},
-		{[]string{secretVariable + "=short-Secret"}, nil, []string{"at least 32 bytes", "not shown"}},
+		{nil, nil, []string{"no secret", "--access-secret-file", settings.SecretVariable}},
+		{[]string{settings.SecretVariable + "=short-Secret"}, nil, []string{"at least 32 bytes", "not shown"}},
 		{nil, []string{"--access-secret-file", writeFile(t, "empty", nil)}, []string{"one to eight secrets"}},
 		{nil, []string{"--access-secret-file", "nope"}, []string{"no such file"}},
 		{secret, []string{"--life", "25h"}, []string{"--life is 25h"}},
 		{secret, []string{"--tools", "x", "--no-tools"}, []string{"contradict"}},
 		{secret, []string{"--call-max", "1ms"}, []string{"whole seconds"}},
+		{secret, []string{"--connections", "101"}, []string{"connections is 101"}},
 		{secret, []string{"--calls", "-1"}, []string{"-1 calls"}},
 		{secret, []string{"now"}, []string{`not "now"`}},
 		{secret, []string{"--secret", "x"}, []string{"--secret"}},
@@ -102,7 +108,7 @@ func TestTokenRefuses(t *testing.T) {
 
 func TestAccessConfiguration(t *testing.T) {
 	t.Parallel()
-	key := []string{"GEMINI_API_KEY=k", secretVariable + "=" + testSecret}
+	key := []string{"GEMINI_API_KEY=k", settings.SecretVariable + "=" + testSecret}
 	if _, err := configured(t, "listen: :8080", key); err != nil {
 		t.Errorf("strangers, a key and tokens: %v", err)
 	}
@@ -121,7 +127,8 @@ func TestAccessConfiguration(t *testing.T) {
 	}
 }
 
-// TestTokenSaysWhatTheModelGets asks the model for what a token names, with the tools it allows and no others.
+// TestTokenSaysWhatTheModelGets asks the model for what a token names, with the tools it allows and
+// no others.
 func TestTokenSaysWhatTheModelGets(t *testing.T) {
 	t.Parallel()
 	model, err := sim.New(sim.Config{})
@@ -132,10 +139,10 @@ func TestTokenSaysWhatTheModelGets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer model.Close()
-	url := unproved(t, []string{secretVariable + "=" + testSecret}, "--model-base-url", model.URL(),
+	url := unproved(t, []string{settings.SecretVariable + "=" + testSecret}, "--model-base-url", model.URL(),
 		"--session-tools-file",
 		writeFile(t, "tools.json", []byte(`[{"name":"weather","description":"x"},{"name":"bank","description":"y"}]`)))
-	s := &served{door: url + "/v1/voice"}
+	s := &served{voiceURL: url + "/v1/voice"}
 	for i, c := range []struct {
 		args          []string
 		weather, bank bool
@@ -182,7 +189,7 @@ func unproved(t *testing.T, env []string, args ...string) string {
 	}
 	server := httptest.NewServer(s.gate)
 	t.Cleanup(func() {
-		err := errors.Join(s.gw.Close(), s.protocols.Close(), s.door.listener.Close(), m.close())
+		err := errors.Join(s.gw.Close(), s.endpoints.Close(), s.server.listener.Close(), m.close())
 		server.Close()
 		if err != nil {
 			t.Error(err)

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/verify"
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 // verdicts collects and prints the verdicts on claims about sessions.
@@ -28,7 +29,7 @@ func newVerdicts(c *fileCheck, w io.Writer) *verdicts {
 }
 
 // add prints the verdicts on a net, or on those claims that --property names.
-func (v *verdicts) add(n shippedNet, proof *voicenets.Proof) error {
+func (v *verdicts) add(n shippedNet, proof *claims.Proof) error {
 	claims, err := v.pick(n.name, proof.Claims)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (v *verdicts) add(n shippedNet, proof *voicenets.Proof) error {
 }
 
 // pick is the claims that --property names, or all.
-func (c *fileCheck) pick(net string, all []voicenets.Claim) ([]voicenets.Claim, error) {
+func (c *fileCheck) pick(net string, all []claims.Claim) ([]claims.Claim, error) {
 	if len(c.properties) == 0 {
 		return all, nil
 	}
@@ -68,7 +69,7 @@ func (c *fileCheck) pick(net string, all []voicenets.Claim) ([]voicenets.Claim, 
 	for i := range all {
 		names = append(names, all[i].Property.Name)
 	}
-	var picked []voicenets.Claim
+	var picked []claims.Claim
 	for _, name := range c.properties {
 		i := slices.Index(names, name)
 		if i < 0 {
@@ -81,7 +82,7 @@ func (c *fileCheck) pick(net string, all []voicenets.Claim) ([]voicenets.Claim, 
 }
 
 // describe adds to a finding what only claims about sessions have, and writes its certificate.
-func (c *fileCheck) describe(f *finding, claim *voicenets.Claim, proof *voicenets.Proof) error {
+func (c *fileCheck) describe(f *finding, claim *claims.Claim, proof *claims.Proof) error {
 	f.Slice, f.Source = claim.Slice, string(claim.Source)
 	if claim.Timed {
 		most := float64(claim.Most) / float64(time.Millisecond)
@@ -91,7 +92,7 @@ func (c *fileCheck) describe(f *finding, claim *voicenets.Claim, proof *voicenet
 		return nil
 	}
 	data := proof.Certificate(claim.File)
-	cert, err := verify.ReadCertificate(data)
+	cert, err := check.ReadCertificate(data)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (v *verdicts) finish() error {
 }
 
 // print prints the verdicts on a net, how each was reached, and the slices they rest on.
-func (v *verdicts) print(n shippedNet, proof *voicenets.Proof, claims []voicenets.Claim, outcome verify.Outcome) {
+func (v *verdicts) print(n shippedNet, proof *claims.Proof, claims []claims.Claim, outcome verify.Outcome) {
 	fmt.Fprintf(v.w, "%s: %s\n", n.name, n.doc)
 	v.printViews(claims)
 	for i := range claims {
@@ -165,7 +166,7 @@ func (v *verdicts) print(n shippedNet, proof *voicenets.Proof, claims []voicenet
 
 // printViews prints how many claims on views are proved of each part of the session: there are hundreds. --json, and
 // --property for one of them, print each.
-func (v *verdicts) printViews(claims []voicenets.Claim) {
+func (v *verdicts) printViews(claims []claims.Claim) {
 	if len(v.properties) > 0 {
 		return
 	}
@@ -182,7 +183,7 @@ func (v *verdicts) printViews(claims []voicenets.Claim) {
 }
 
 // how describes a verdict: its method, slice, size and time.
-func how(c *voicenets.Claim) string {
+func how(c *claims.Claim) string {
 	parts := []string{c.Method}
 	if c.Slice != "" {
 		if c.View {

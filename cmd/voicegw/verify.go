@@ -9,32 +9,37 @@ import (
 
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/mutate"
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 func verifyCommand() *cobra.Command {
 	var c fileCheck
 	cmd := &cobra.Command{
 		Use:   "verify [NET | --config FILE | FILE --property P ...]",
-		Short: "prove what nets must keep: those that calls run on, or one from a file",
-		Long: "verify proves what `voicegw serve` proves before it takes calls, anew and without certificates of others,\n" +
-			"and prints a verdict for each claim: proved, refuted, with a run of the net that shows it, or unknown. It\n" +
-			"explores the net in an environment in which anything may come at any time, and has a second program go\n" +
-			"through the list of markings again. Beside that come what the structure of the net tells, and the worst case\n" +
-			"of everything that has a time limit.\n\n" +
-			"With --config, or any other flag or environment variable that serve takes, it proves the nets of a serve with\n" +
-			"these settings: one for each kind of session a caller can ask for. `voicegw net --list` names the nets of a\n" +
-			"serve without settings; NET is one of them. Without either it proves all of those.\n\n" +
-			"With --mutate NET is changed in one place at a time instead, with small counts, and verify prints how many\n" +
-			"changes a property refutes. That takes minutes a part, up to half an hour for all of a net;\n" +
-			"--mutants digits/ looks at one part.\n\n" +
-			"Instead of a name it takes a file, PNML or TINA's .net, and at least one --property to check:\n" +
-			"  deadlock-free       some transition is enabled in every marking\n" +
-			"  bound PLACE <= N    the place never holds more than N tokens\n" +
-			"  never EXPR          no marking satisfies EXPR, such as on_1 >= 1 && closed == 0 (also ||, ! and parentheses)\n" +
-			"  reach EXPR          some marking does\n" +
-			"Intervals count if the file has some. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
-			"refuted, 3 if none is and one is unknown, 2 if the file or a property is wrong, 4 if something else failed.",
+		Short: "prove claims about nets: those that calls run on, or one from a file",
+		Long: "verify proves what `voicegw serve` proves before it takes calls, without existing certificates. It prints\n" +
+			"a verdict for each claim: proved, refuted (with a run of the net that shows it), or unknown. It explores slices\n" +
+			"and views of the net in a hostile environment, and an independent checker goes through the markings again. It\n" +
+			"also proves claims from the structure of the net, and prints the worst case of each time limit.\n" +
+			"docs/verification.md explains the claims.\n\n" +
+			"Without arguments it proves the nets of a serve without settings; `voicegw net --list` names them, and NET\n" +
+			"selects one. With --config, or any other flag or environment variable that serve takes, it proves the nets of\n" +
+			"a serve with these settings: one for each kind of session a caller can ask for.\n\n" +
+			"--mutate changes NET in one place at a time, with small counts, and prints how many changes a property\n" +
+			"refutes. That takes minutes for one part (--mutants digits/), up to half an hour for a whole net.\n\n" +
+			"verify also takes a FILE, PNML or TINA's .net, and at least one --property to check:\n" +
+			"  deadlock-free          some transition is enabled in every marking\n" +
+			"  bound PLACE <= N       the place never holds more than N tokens\n" +
+			"  never EXPR             no marking satisfies EXPR, such as on_1 >= 1 && closed == 0 (also ||, !, parentheses)\n" +
+			"  reach EXPR             some marking does\n" +
+			"  mutex PLACE PLACE ...  at most one of the places is marked at a time\n" +
+			"  fires TRANSITION ...   each of the transitions fires somewhere; without names, every one does\n" +
+			"  EXPR leads to EXPR     after the first the second always comes, with strong fairness; waits are ignored\n" +
+			"  within TIME from EVENT ... to EVENT ...\n" +
+			"                         one of the second events comes that soon after each of the first, as in\n" +
+			"                         within 2s from start to answer +failed; events are transitions, +PLACE, -PLACE, start\n" +
+			"If the file has intervals, they count. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
+			"refuted, 3 if none is refuted and one is unknown, 2 if the file or a property is wrong, 4 if verify failed.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.kept.notes = cmd.ErrOrStderr()
@@ -58,16 +63,17 @@ func verifyCommand() *cobra.Command {
 	}
 	addServeFlags(cmd)
 	cmd.Flags().StringArrayVar(&c.properties, "property", nil,
-		"what to check of the net in FILE, or the name of a property of NET; more than once for more")
+		"what to check of the net in FILE, or the name of a property of NET; may be repeated")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print a JSON list of verdicts")
-	cmd.Flags().StringVar(&c.certificates, "certificates", "", "a directory to write the certificates of proofs to")
+	cmd.Flags().StringVar(&c.certificates, "certificates", "", "write the certificates of proofs to this directory")
 	cmd.Flags().BoolVar(&c.mutate, "mutate", false,
 		"change NET in one place at a time and print how many changes the properties notice")
-	cmd.Flags().StringVar(&c.mutants, "mutants", "", "with --mutate: only the changes whose names begin so, such as link/")
+	cmd.Flags().StringVar(&c.mutants, "mutants", "",
+		"with --mutate: only changes whose names begin with this, such as link/")
 	cmd.Flags().StringVar(&c.kept.script, "script", "",
-		"a file to write the run that refutes the first refuted property to, as a test for petritest")
+		"write the run that refutes the first refuted property to this file, as a test for petritest")
 	cmd.Flags().StringVar(&c.kept.frames, "frames", "",
-		"a directory to draw that run into, one SVG a marking: frame-000.svg and so on")
+		"draw that run into this directory, one SVG per marking: frame-000.svg and so on")
 	return cmd
 }
 
@@ -93,7 +99,7 @@ func (c *fileCheck) runShipped(ctx context.Context, name string, stdout, stderr 
 
 // verifyNets prints what check finds out about each net. It returns an error unless everything is proved.
 func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writer,
-	check func(shippedNet, context.Context) (*voicenets.Proof, error)) error {
+	check func(shippedNet, context.Context) (*claims.Proof, error)) error {
 	v := newVerdicts(c, w)
 	for _, n := range nets {
 		proof, err := check(n, ctx)
@@ -108,8 +114,8 @@ func (c *fileCheck) verifyNets(ctx context.Context, nets []shippedNet, w io.Writ
 }
 
 // verify proves the net that runs as serve does, but anew.
-func (n shippedNet) verify(ctx context.Context) (*voicenets.Proof, error) {
-	list, err := voicenets.Prover{Anew: true, Now: stopwatch()}.Prove(ctx, n.config)
+func (n shippedNet) verify(ctx context.Context) (*claims.Proof, error) {
+	list, err := claims.Prover{Anew: true, Now: stopwatch()}.Prove(ctx, n.config)
 	if err != nil {
 		return nil, err
 	}

@@ -7,14 +7,16 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/voicenets/claims"
+	"github.com/voicegw/voicegw/voicenets/prove"
 )
 
 // addServeFlags gives verify the flags of serve. Its help shows --config alone.
 func addServeFlags(cmd *cobra.Command) {
-	addSettingFlags(cmd)
-	for _, s := range settings() {
-		cmd.Flags().Lookup(s.flag()).Hidden = true
+	addSettingFlags(cmd, settings.Rows())
+	for _, s := range settings.Rows() {
+		cmd.Flags().Lookup(s.Flag()).Hidden = true
 	}
 }
 
@@ -23,26 +25,12 @@ func serveFlag(flags *pflag.FlagSet) string {
 	if flags.Changed("config") {
 		return "config"
 	}
-	for _, s := range settings() {
-		if flags.Changed(s.flag()) {
-			return s.flag()
+	for _, s := range settings.Rows() {
+		if flags.Changed(s.Flag()) {
+			return s.Flag()
 		}
 	}
 	return ""
-}
-
-// serveVariable reports whether the environment has settings of serve, or names a file of them.
-func serveVariable(environ []string) bool {
-	env := environment(environ)
-	if env[envPrefix+"CONFIG"] != "" {
-		return true
-	}
-	for _, s := range settings() {
-		if _, ok := env[s.env()]; ok {
-			return true
-		}
-	}
-	return false
 }
 
 // configured reports whether the nets of a serve with settings are meant, not one by name.
@@ -54,26 +42,26 @@ func (c *fileCheck) configured(flags *pflag.FlagSet, args []string) (bool, error
 	case flag != "" && c.mutate:
 		return false, usagef("--mutate is for the nets of a serve without settings; leave --%s out", flag)
 	}
-	return flag != "" || len(args) == 0 && !c.mutate && serveVariable(os.Environ()), nil
+	return flag != "" || len(args) == 0 && !c.mutate && settings.Given(os.Environ()), nil
 }
 
 // runConfigured proves the nets of a serve with the settings of flags, environment and file.
 func (c *fileCheck) runConfigured(cmd *cobra.Command) error {
-	o, err := configure(cmd.Flags(), os.Environ())
+	chosen, err := configure(cmd.Flags(), os.Environ())
 	if err != nil {
 		return err
 	}
-	m, err := openModel(o)
+	m, err := openModel(chosen)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = m.close() }()
-	s, err := newServing(o, m, zap.NewNop())
+	s, err := newServing(chosen, m, zap.NewNop())
 	if err != nil {
 		return &usageError{err}
 	}
 	defer func() { _ = s.gw.Close() }()
-	proofs, err := s.gw.Verify(cmd.Context(), voicenets.Prover{Anew: true, Now: stopwatch()})
+	proofs, err := prove.Verdicts(cmd.Context(), claims.Prover{Anew: true, Now: stopwatch()}, s.gw.Nets()...)
 	if err != nil {
 		return stopped(err)
 	}

@@ -10,13 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 	"github.com/voicegw/voicegw/verify/smt"
 	"github.com/voicegw/voicegw/verify/stateclass"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
 // fileCheck are the flags of verify.
@@ -73,8 +75,7 @@ type firingJSON struct {
 // run checks the properties of a file and prints what was found.
 func (c *fileCheck) run(ctx context.Context, name string, stdout, stderr io.Writer) error {
 	if len(c.properties) == 0 {
-		return usagef("what to check of %s? --property %q, %q, %q or %q", name,
-			"deadlock-free", "bound PLACE <= N", "never EXPR", "reach EXPR")
+		return usagef("what to check of %s? --property with one of: %s", name, strings.Join(claim.Forms(), "; "))
 	}
 	n, err := readNet(name)
 	if err != nil {
@@ -151,67 +152,32 @@ func (n *fieldNet) properties(texts []string, u *unbounded) ([]*verify.Property,
 	return nil, usagef("%d properties are wrong\n%w", len(wrong), joinLines(wrong))
 }
 
-// property reads one property.
-func (n *fieldNet) property(text string, m *verify.Model, u *unbounded) (*verify.Property, error) {
-	verb, rest, _ := strings.Cut(text, " ")
-	rest = strings.TrimSpace(rest)
-	switch {
-	case text == "deadlock-free":
-		p := verify.DeadlockFree()
-		if n.file.Timed {
-			p = stateclass.DeadlockFree(stateclass.Options{})
-		}
-		return u.never(p, "dead()"), nil // a net of a file has no sinks
-	case verb == "bound":
-		return n.bound(rest, m, u)
-	case verb != "never" && verb != "reach":
-		return nil, fmt.Errorf("want deadlock-free, bound PLACE <= N, never EXPR or reach EXPR")
-	}
-	if err := checkExpr(rest, m); err != nil {
-		return nil, err
-	}
-	switch {
-	case n.file.Timed && verb == "never":
-		return u.never(stateclass.Never(rest, stateclass.Options{}), rest), nil
-	case n.file.Timed:
-		return u.reach(stateclass.Reach(rest, stateclass.Options{}), rest), nil
-	case verb == "never":
-		return u.never(verify.Never(rest), rest), nil
-	}
-	return u.reach(verify.Reach(rest), rest), nil
-}
-
-// checkExpr finds out whether an expression is about this net.
-func checkExpr(text string, m *verify.Model) error {
-	e, err := verify.ParseExpr(text)
+// property reads one property. What has to do with time is decided with time.
+func (n *fieldNet) property(text string, m *netmodel.Model, u *unbounded) (*verify.Property, error) {
+	c, err := claim.Parse(text)
 	if err == nil {
-		_, err = e.Bind(m)
+		err = claim.Resolve(c, m)
 	}
-	return err
-}
-
-// bound reads PLACE <= N.
-func (n *fieldNet) bound(text string, m *verify.Model, u *unbounded) (*verify.Property, error) {
-	at := strings.LastIndex(text, "<=")
-	if at < 0 {
-		return nil, fmt.Errorf("want bound PLACE <= N")
-	}
-	place := strings.TrimSpace(text[:at])
-	if len(place) > 1 && place[0] == '"' && place[len(place)-1] == '"' {
-		place = place[1 : len(place)-1]
-	}
-	limit, err := strconv.ParseUint(strings.TrimSpace(text[at+2:]), 10, 30)
-	if err != nil || place == "" {
-		return nil, fmt.Errorf("want bound PLACE <= N, with a whole number N")
-	}
-	if err := checkExpr(strconv.Quote(place), m); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	p := verify.Bounded(place, int(limit))
-	if n.file.Timed {
-		p = stateclass.Bounded(place, int(limit), stateclass.Options{})
+	ask := verify.Ask
+	if _, timed := c.(claim.Watch); timed || n.file.Timed {
+		ask = func(c claim.Claim) (*verify.Property, error) { return stateclass.Ask(c, stateclass.Options{}) }
 	}
-	return u.never(p, exceeds(place, int(limit))), nil
+	p, err := ask(c)
+	if err != nil {
+		return nil, err
+	}
+	switch c := c.(type) {
+	case claim.DeadlockFree:
+		return u.never(p, "dead()"), nil // a net of a file has no sinks
+	case claim.Never:
+		return u.never(p, c.Expr), nil
+	case claim.Reach:
+		return u.reach(p, c.Expr), nil
+	}
+	return p, nil
 }
 
 // check runs the checks and finds the transitions that never fire. Nets with priorities are not certified.
@@ -225,7 +191,7 @@ func (n *fieldNet) check(ctx context.Context, props []*verify.Property, idle *id
 		counted = stateclass.WithinCapacity(stateclass.Options{})
 	}
 	report, err := verify.Run(ctx, n.prog, verify.Config{
-		Semantics: verify.Interleave,
+		Semantics: netmodel.Interleave,
 		Prefer:    n.file.Higher,
 		Progress:  p.step,
 		Certify:   len(n.file.Higher) == 0,
@@ -249,7 +215,7 @@ func (n *fieldNet) check(ctx context.Context, props []*verify.Property, idle *id
 // nothing was visited. What a witness shows stands, and so does an invariant, which counts any number.
 func doubt(r *verify.Result, reason string) {
 	if r.Outcome != verify.Unknown && r.Witness == nil && r.Method != smt.Method {
-		r.Verdict = verify.Doubt(r.Method, verify.Unsupported, r.States, "not everything was visited: %s", reason)
+		r.Verdict = verify.Unsupported.By(r.Method, r.States, "not everything was visited: %s", reason)
 	}
 }
 
@@ -309,7 +275,7 @@ func printFindings(w io.Writer, list []finding) error {
 	return e.Encode(list)
 }
 
-func asJSON(w *verify.Witness) *witnessJSON {
+func asJSON(w *witness.Witness) *witnessJSON {
 	if w == nil {
 		return nil
 	}
@@ -333,7 +299,7 @@ func printReport(w io.Writer, r *verify.Report) error {
 }
 
 // storyLines are the lines of a witness's story, each firing with its time if the times are exact.
-func storyLines(w *verify.Witness) []string {
+func storyLines(w *witness.Witness) []string {
 	if w == nil {
 		return nil
 	}

@@ -7,10 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 	"github.com/voicegw/voicegw/verify/smt"
 )
 
@@ -42,7 +46,7 @@ func TestVerifyFile(t *testing.T) {
 		{"crossing_2.net", []string{"never on_1 >="}, 2, []string{`--property "never on_1 >="`}},
 		{"crossing_2.net", []string{"bound on_1 < 2"}, 2, []string{"bound PLACE <= N"}},
 		{"crossing_2.net", []string{"bound on_1 <= x"}, 2, []string{"whole number"}},
-		{"crossing_2.net", []string{"always on_1"}, 2, []string{"deadlock-free, bound PLACE <= N, never EXPR or reach EXPR"}},
+		{"crossing_2.net", []string{"always on_1"}, 2, []string{"want one of: deadlock-free; bound PLACE <= N; never EXPR"}},
 		{"crossing_2.net", nil, 2, []string{"what to check"}},
 		{"broken.net", []string{"deadlock-free"}, 2, []string{"broken.net:2: "}},
 	} {
@@ -53,6 +57,30 @@ func TestVerifyFile(t *testing.T) {
 		command(t, nil, args...).want(t, test.code, test.words...)
 	}
 	command(t, nil, "verify", filepath.Join(t.TempDir(), "none.net"), "--property", "deadlock-free").want(t, 2, "none.net")
+}
+
+// TestVerifyForms: claims about places, transitions, what leads to what, and time, of files with and without times.
+func TestVerifyForms(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text   string
+		claims map[string]int // exit codes
+	}{
+		"untimed": {"pl p (1)\ntr a p -> q\ntr b q -> p\ntr c r -> p\n", map[string]int{"mutex p q": 0, "mutex p q r": 0,
+			"fires a b": 0, "fires": 1, "fires c": 1, "p leads to q": 0, "p leads to r": 1, "within 1s from a to b": 1}},
+		"timed": {"pl p (1)\ntr a [1,2] p -> q\ntr b [0,1] q -> p\n", map[string]int{"mutex p q": 0, "fires a b": 0,
+			"within 2ms from start +p to a": 0, "within 1ms from b to a": 1, "within 3ms from a to a": 0, "p leads to q": 3}},
+	} {
+		file := writeFile(t, name+".net", []byte(test.text))
+		for property, code := range test.claims {
+			command(t, nil, "verify", file, "--property", property).want(t, code, property)
+		}
+		for property, want := range map[string]string{"mutex p": "at least two places", "mutex p z": "does not exist",
+			"fires z": "does not exist", "p leads to z": "does not exist", "within 1s from z to b": "does not exist",
+			"within b of a": "want within TIME from", "always p": "want one of: deadlock-free; bound"} {
+			command(t, nil, "verify", file, "--property", property).want(t, exitUsage, want)
+		}
+	}
 }
 
 // TestVerifyPriorities: a file with priorities gets verdicts, with and without intervals, that agree with the markings
@@ -188,7 +216,7 @@ func checkInvariant(t *testing.T, f *finding, file string, expr []string) {
 	if len(expr) == 1 && cert.Property != expr[0] && !strings.HasPrefix(expr[0], "q <=") {
 		t.Errorf("the certificate is about %s, not %s", cert.Property, expr[0])
 	}
-	if err := smt.Check(context.Background(), smt.Config{}, m, verify.Interleave, cert.Property, cert); err != nil {
+	if err := smt.Check(context.Background(), smt.Config{}, m, netmodel.Interleave, cert.Property, cert); err != nil {
 		t.Error(err)
 	}
 }
@@ -210,7 +238,7 @@ func TestVerifyFileCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var cert verify.Certificate
+		var cert check.Certificate
 		if err := json.Unmarshal(data, &cert); err != nil {
 			t.Fatal(err)
 		}
@@ -226,11 +254,12 @@ func TestVerifyFileCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := cert.Check(context.Background(), m, props...); err != nil || cert.Digest != list[0].Certificate.Digest {
+		err = cert.Check(context.Background(), m, verify.Claims(props...)...)
+		if err != nil || cert.Digest != list[0].Certificate.Digest {
 			t.Errorf("%s: %v", test.file, err)
 		}
 		cert.Count++
-		if err := cert.Check(context.Background(), m, props...); err == nil {
+		if err := cert.Check(context.Background(), m, verify.Claims(props...)...); err == nil {
 			t.Errorf("%s: a damaged certificate is taken", test.file)
 		}
 	}
@@ -269,5 +298,25 @@ func TestVerifyFileAsJSON(t *testing.T) {
 		if !strings.Contains(r.stdout, `"`+key+`": `) {
 			t.Errorf("no key %s", key)
 		}
+	}
+}
+
+// TestClaimsInDocs: the claims of docs/verification.md have the verdicts that it gives.
+func TestClaimsInDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "verification.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## Nets in files\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\| (proved|refuted|unknown) \\|$")
+	rows := row.FindAllStringSubmatch(section, -1)
+	if len(rows) != len(claim.Forms()) {
+		t.Fatalf("%d claims, of %d forms", len(rows), len(claim.Forms()))
+	}
+	codes := map[string]int{"proved": 0, "refuted": exitFailed, "unknown": exitOpen}
+	for _, row := range rows {
+		command(t, nil, "verify", testNet("crossing_1.net"), "--property", row[1]).want(t, codes[row[2]], row[2])
 	}
 }

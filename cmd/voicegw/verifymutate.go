@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicegw/voicegw/verify/mutate"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/mutants"
 )
 
 // viewMax is how many markings of a view are visited for each mutant.
@@ -90,19 +91,19 @@ func printScore(w io.Writer, m mutantsJSON, s *mutate.Score) {
 // mutate changes the net in one place at a time, where the names of the changes begin so; with small counts, so that
 // it ends in minutes.
 func (n shippedNet) mutate(ctx context.Context, begins string, p *progress) (*mutate.Score, error) {
-	config := n.config.Small()
+	config := mutants.Small(n.config)
 	net, err := voicenets.Session(config)
 	if err != nil {
 		return nil, err
 	}
-	views, err := voicenets.Views(config)
+	views, err := mutants.Closures(config)
 	if err != nil {
 		return nil, err
 	}
 	return mutate.Run(ctx, net, mutate.Config{
 		Closures: views,
 		Max:      viewMax,
-		Basic:    voicenets.Basic(views),
+		Basic:    mutants.Basic(views),
 		Workers:  runtime.GOMAXPROCS(0),
 		Pick:     func(m mutate.Mutant) bool { return strings.HasPrefix(m.Name, begins) },
 		Progress: func(done, killed, of int) { p.say("%s: %d of %d mutants done, %d killed", n.name, done, of, killed) },

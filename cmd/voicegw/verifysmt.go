@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/smt"
@@ -74,7 +73,7 @@ func rest(ctx context.Context, pass *verify.Pass, v verify.Verdict, needs []*ver
 			return v, err
 		}
 		if got.Outcome != verify.Proved {
-			return verify.Doubt(v.Method, verify.Unproved, v.States, "it needs %s, which is %s: %s", need.Name, got.Outcome,
+			return verify.Unproved.By(v.Method, v.States, "it needs %s, which is %s: %s", need.Name, got.Outcome,
 				got.Reason), nil
 		}
 	}
@@ -94,9 +93,4 @@ func (u *unbounded) certified(p *verify.Property) *certified {
 		}
 	}
 	return &certified{Method: "invariant", NetHash: sealed.Net, Digest: sealed.Sum}
-}
-
-// exceeds is the expression of a bound that does not hold.
-func exceeds(place string, limit int) string {
-	return strconv.Quote(place) + " > " + strconv.Itoa(limit)
 }

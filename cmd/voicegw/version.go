@@ -22,7 +22,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version is what the go command stamped into the binary: a tag, or the commit.
+// version returns the tag or the commit that the go command wrote into the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// visible writes text, and in place of what a terminal would obey (control characters but line feed and tab, changes of
-// direction) what it is, as \u001b. Much of what commands print was written by others: names in a file of nets, what a
-// gateway says, a recorded call. One Write at a time.
+// visible writes text and escapes the characters that control a terminal, as \u001b: control
+// characters except line feed and tab, and changes of direction. Commands print texts of others:
+// names in a file of nets, messages of a gateway, archives. It is not safe for concurrent use.
 type visible struct {
 	w    io.Writer
-	rest []byte // the beginning of a character
+	rest []byte // the first bytes of a character
 }
 
-// Write writes p. Bytes that are no UTF-8 become U+FFFD.
+// Write writes p. Bytes that are not UTF-8 become U+FFFD.
 func (v *visible) Write(p []byte) (int, error) {
 	text := p
 	if len(v.rest) > 0 {
@@ -38,7 +38,7 @@ func (v *visible) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shown is text without what a terminal would obey; text itself when there is nothing of that.
+// shown returns text with control characters escaped; text itself if it has none.
 func shown(text []byte) []byte {
 	if utf8.Valid(text) && !bytes.ContainsFunc(text, obeyed) {
 		return text
@@ -55,7 +55,7 @@ func shown(text []byte) []byte {
 	return out
 }
 
-// obeyed reports whether a terminal does something other than to show r.
+// obeyed reports whether a terminal does something other than show r.
 func obeyed(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' ||
 		r == '\u2029')

@@ -45,7 +45,8 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// TestForeignTextIsShown: names in a file that was handed over do not reach the terminal as they are.
+// TestForeignTextIsShown: names in a file that was handed over do not reach the terminal as they
+// are.
 func TestForeignTextIsShown(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "evil.net", []byte("net {evil\x1b[2J}\ntr {t\x1b]0;x\x07} {p\x1b[31m} -> q\n"+

@@ -9,6 +9,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/dot"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
 // keeping says where the first run that refutes something goes.
@@ -45,7 +46,7 @@ func (k *keeping) keepShipped(r *verify.Report, n shippedNet) error {
 	return err
 }
 
-func (k *keeping) draw(w *verify.Witness, property string) error {
+func (k *keeping) draw(w *witness.Witness, property string) error {
 	if k.frames == "" {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (k *keeping) draw(w *verify.Witness, property string) error {
 	return nil
 }
 
-func (k *keeping) write(w *verify.Witness, property string, open *petri.Program) error {
+func (k *keeping) write(w *witness.Witness, property string, open *petri.Program) error {
 	if k.script == "" {
 		return nil
 	}
@@ -72,7 +73,7 @@ func (k *keeping) write(w *verify.Witness, property string, open *petri.Program)
 }
 
 // first is the witness of the first refuted property that has one.
-func (k *keeping) first(r *verify.Report) (*verify.Witness, string) {
+func (k *keeping) first(r *verify.Report) (*witness.Witness, string) {
 	for i := range r.Results {
 		switch v := &r.Results[i]; {
 		case v.Outcome != verify.Refuted:
@@ -98,7 +99,7 @@ func (k *keeping) finish() error {
 }
 
 // drawWitness draws the net at the start of a run and after each firing.
-func drawWitness(dir string, w *verify.Witness) error {
+func drawWitness(dir string, w *witness.Witness) error {
 	var frames []dot.Frame
 	for i, m := range w.Markings() {
 		title := "start of " + w.Net

@@ -15,7 +15,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/petritest"
 	"github.com/voicegw/voicegw/verify"
-	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/verify/witness"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 // TestVerifyKeeps writes the run that refutes a property of a file as a test that passes, and as drawings.
@@ -47,13 +48,13 @@ func TestVerifyKeeps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			prog, err := m.Triggered()
+			prog, err := witness.Triggered(m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			petritest.Run(t, script, prog)
 			checkFrames(t, frames, test.frames)
-			command(t, nil, args...).want(t, 2, "has frames already")
+			command(t, nil, args...).want(t, 2, "already contains frames")
 		})
 	}
 }
@@ -115,8 +116,8 @@ func TestVerifyKeepsNothing(t *testing.T) {
 }
 
 // verifyWhole looks for what refutes a property of a net that runs, not in slices.
-func verifyWhole(ctx context.Context, n shippedNet, p *verify.Property) (*voicenets.Proof, error) {
-	net, err := voicenets.Hostile(n.config)
+func verifyWhole(ctx context.Context, n shippedNet, p *verify.Property) (*claims.Proof, error) {
+	net, err := claims.Hostile(n.config)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func verifyWhole(ctx context.Context, n shippedNet, p *verify.Property) (*voicen
 	if err != nil {
 		return nil, err
 	}
-	return &voicenets.Proof{Claims: []voicenets.Claim{{Result: r.Results[0]}}}, nil
+	return &claims.Proof{Claims: []claims.Claim{{Result: r.Results[0]}}}, nil
 }
 
 // TestVerifyKeepsOfShipped: what the net that runs does wrong becomes a test of that net, without its environment.
@@ -141,13 +142,13 @@ func TestVerifyKeepsOfShipped(t *testing.T) {
 	for name, test := range map[string]struct{ expr, says string }{
 		"speech": {"confirming >= 1", "inject speech_edge start @0s\n"},
 		"reply":  {"unplayed >= 2", "inject model_audio @"},
-		"end":    {"parting >= 1", "fired call/leave_in_quiet\n"},
+		"end":    {"farewell >= 1", "fired call/end_drain_in_quiet\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			c := fileCheck{kept: keeping{script: filepath.Join(dir, "script"), frames: filepath.Join(dir, "frames"),
 				notes: io.Discard}}
-			check := func(n shippedNet, ctx context.Context) (*voicenets.Proof, error) {
+			check := func(n shippedNet, ctx context.Context) (*claims.Proof, error) {
 				return verifyWhole(ctx, n, verify.Never(test.expr))
 			}
 			nets := shippedNets()[:2] // both are refuted; the first is kept

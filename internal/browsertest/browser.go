@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// launchTimeout bounds how long a browser may take to start, closeTimeout how long to end before it is killed.
+// launchTimeout bounds how long a browser may take to start, closeTimeout how long to end before it
+// is killed.
 const (
 	launchTimeout = 60 * time.Second
 	closeTimeout  = 5 * time.Second
@@ -26,7 +27,8 @@ type Browser struct {
 	close   sync.Once
 }
 
-// Launch starts a browser for tb and ends it with tb. It fails tb when Chromium is missing or does not start.
+// Launch starts a browser for tb and ends it with tb. It fails tb when Chromium is missing or does
+// not start.
 func Launch(tb testing.TB, cfg Config) *Browser {
 	tb.Helper()
 	b, err := Start(cfg)
@@ -37,7 +39,8 @@ func Launch(tb testing.TB, cfg Config) *Browser {
 	return b
 }
 
-// Start starts a browser that the caller ends with Close. Use it where no testing.TB lives long enough, as in TestMain.
+// Start starts a browser that the caller ends with Close. Use it where no testing.TB lives long
+// enough, as in TestMain.
 func Start(cfg Config) (*Browser, error) {
 	path, err := cfg.find()
 	if err != nil {

@@ -7,20 +7,21 @@ import (
 	"path/filepath"
 )
 
-// Config says what kind of browser to launch. The zero value is a browser that grants the microphone and hears
-// Chromium's own test beeps from it.
+// Config says what kind of browser to launch. The zero value is a browser that grants the
+// microphone and hears Chromium's own test beeps from it.
 type Config struct {
-	// Microphone is the path of a WAV file (16-bit mono PCM, 48 kHz is best) that is heard as the microphone. It
-	// starts at the first getUserMedia of the browser and is silent after its end.
+	// Microphone is the path of a WAV file (16-bit mono PCM, 48 kHz is best) that is heard as the
+	// microphone. It starts at the first getUserMedia of the browser and is silent after its end.
 	Microphone string
 	// LoopMicrophone starts the WAV again at its end.
 	LoopMicrophone bool
-	// DenyMicrophone answers every question for the microphone with no, as a person would in the prompt.
+	// DenyMicrophone answers every question for the microphone with no, as a person would in the
+	// prompt.
 	DenyMicrophone bool
 	// NoMicrophone leaves the browser without any microphone.
 	NoMicrophone bool
-	// Executable is the Chromium to run. Default: $VOICEGW_CHROMIUM, else the first of chromium, chromium-browser,
-	// google-chrome and google-chrome-stable on PATH.
+	// Executable is the Chromium to run. Default: $VOICEGW_CHROMIUM, else the first of chromium,
+	// chromium-browser, google-chrome and google-chrome-stable on PATH.
 	Executable string
 }
 
@@ -45,7 +46,8 @@ func (c Config) find() (string, error) {
 	return "", fmt.Errorf("browsertest: find chromium: none of %q is installed: run make deps", names)
 }
 
-// commonFlags are on the command line of every browser: no window, nothing from the network, pages at full speed.
+// commonFlags are on the command line of every browser: no window, nothing from the network, pages
+// at full speed.
 func commonFlags() []string {
 	return []string{
 		"--remote-debugging-pipe", "--headless", "--hide-scrollbars", "--mute-audio", "--window-size=1280,900",

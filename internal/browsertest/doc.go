@@ -1,5 +1,5 @@
-// Package browsertest drives a real Chromium in tests: a [Browser] whose microphone is a WAV file, and in it a [Tab]
-// that clicks, types, evaluates and keeps every error its page logged.
+// Package browsertest drives a real Chromium in tests: a [Browser] whose microphone is a WAV file,
+// and in it a [Tab] that clicks, types, evaluates and keeps every error its page logged.
 //
 //	browser := browsertest.Launch(t, browsertest.Config{Microphone: "hello.wav"})
 //	tab := browser.Open(t, url)
@@ -7,6 +7,6 @@
 //	tab.WaitFor(`document.body.dataset.state === "live"`)
 //	tab.NoErrors()
 //
-// A missing Chromium fails the test and names the command that installs it; it never skips. A Browser may be shared by
-// the subtests of the test that launched it; a Tab belongs to one goroutine.
+// A missing Chromium fails the test and names the command that installs it; it never skips. The
+// tests of a package may share a [Browser], see [Shared]; a Tab belongs to one goroutine.
 package browsertest

@@ -10,8 +10,9 @@ import (
 	"sync"
 )
 
-// pipe is the connection to a browser: commands and events of the Chrome DevTools Protocol as JSON, a zero byte behind
-// each (--remote-debugging-pipe). The browser ends when it breaks, so none outlives its test. Safe for concurrent use.
+// pipe is the connection to a browser: commands and events of the Chrome DevTools Protocol as JSON,
+// a zero byte behind each (--remote-debugging-pipe). The browser ends when it breaks, so none
+// outlives its test. Safe for concurrent use.
 type pipe struct {
 	in, out *os.File
 	over    chan struct{} // closed when the browser says nothing more
@@ -71,7 +72,8 @@ func (p *pipe) take(m message) {
 	}
 }
 
-// listen hands the events of a session to handle, which must not wait for an answer. nil: to nobody.
+// listen hands the events of a session to handle, which must not wait for an answer. nil: to
+// nobody.
 func (p *pipe) listen(session string, handle func(method string, params json.RawMessage)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +84,8 @@ func (p *pipe) listen(session string, handle func(method string, params json.Raw
 	p.sessions[session] = handle
 }
 
-// call sends a command to a session, "" for the browser, and stores the answer in result, which may be nil.
+// call sends a command to a session, "" for the browser, and stores the answer in result, which may
+// be nil.
 func (p *pipe) call(ctx context.Context, session, method string, params, result any) error {
 	raw := json.RawMessage("{}")
 	if params != nil {

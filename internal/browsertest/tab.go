@@ -21,8 +21,8 @@ const pollPause = 10 * time.Millisecond
 // errorsMax bounds what a Tab keeps of a page that logs without end.
 const errorsMax = 100
 
-// Tab is one page of a browser, in a profile of its own (nothing stored, no permission remembered). Its methods fail
-// the test it was opened for; use it from the goroutine of that test only.
+// Tab is one page of a browser, in a profile of its own (nothing stored, no permission remembered).
+// Its methods fail the test it was opened for; use it from the goroutine of that test only.
 type Tab struct {
 	tb      testing.TB
 	pipe    *pipe
@@ -64,8 +64,8 @@ func (b *Browser) Open(tb testing.TB, url string) *Tab {
 	return t
 }
 
-// Command sends a command of the Chrome DevTools Protocol to the tab and stores the answer in result, which may be
-// nil.
+// Command sends a command of the Chrome DevTools Protocol to the tab and stores the answer in
+// result, which may be nil.
 func (t *Tab) Command(method string, params, result any) {
 	t.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), stepTimeout)
@@ -108,7 +108,8 @@ func (e *thrown) String() string {
 	return e.Text
 }
 
-// record keeps what the page logged as an error or a warning, what it threw, and what the browser refused it.
+// record keeps what the page logged as an error or a warning, what it threw, and what the browser
+// refused it.
 func (t *Tab) record(method string, params json.RawMessage) {
 	var e struct {
 		Type   string   `json:"type"`             // of Runtime.consoleAPICalled
@@ -170,8 +171,8 @@ func (t *Tab) NoErrors() {
 	}
 }
 
-// Eval evaluates a JavaScript expression, waits for it when it is a promise, and stores its JSON value in out, which
-// may be nil.
+// Eval evaluates a JavaScript expression, waits for it when it is a promise, and stores its JSON
+// value in out, which may be nil.
 func (t *Tab) Eval(expression string, out any) {
 	t.tb.Helper()
 	text, err := t.evaluate(expression)
@@ -220,8 +221,8 @@ func (t *Tab) WaitFor(expression string) {
 	}
 }
 
-// Click clicks the element of a CSS selector with the mouse, scrolling to it first. It waits until there is one to be
-// seen.
+// Click clicks the element of a CSS selector with the mouse, scrolling to it first. It waits until
+// there is one to be seen.
 func (t *Tab) Click(selector string) {
 	t.tb.Helper()
 	quoted, _ := json.Marshal(selector)
@@ -250,7 +251,8 @@ const (
 	Escape = "\x1b"
 )
 
-// Press presses keys and lets go of them, one after another: characters, and the keys of this package.
+// Press presses keys and lets go of them, one after another: characters, and the keys of this
+// package.
 func (t *Tab) Press(keys string) {
 	t.tb.Helper()
 	for _, r := range keys {

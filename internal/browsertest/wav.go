@@ -7,18 +7,19 @@ import (
 	"testing"
 )
 
-// WriteWAV writes 16-bit mono PCM to a WAV file in a directory that is removed with tb, and returns its path.
+// WriteWAV writes 16-bit mono PCM to a WAV file in a directory that is removed with tb, and returns
+// its path.
 func WriteWAV(tb testing.TB, rateHz int, pcm []int16) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "microphone.wav")
-	if err := os.WriteFile(path, wav(rateHz, pcm), 0o644); err != nil {
+	if err := os.WriteFile(path, WAV(rateHz, pcm), 0o644); err != nil {
 		tb.Fatalf("browsertest: write wav: %v", err)
 	}
 	return path
 }
 
-// wav encodes PCM in the 44-byte RIFF header every reader knows.
-func wav(rateHz int, pcm []int16) []byte {
+// WAV encodes 16-bit mono PCM as a WAV file, with the 44-byte header that every reader knows.
+func WAV(rateHz int, pcm []int16) []byte {
 	size := 2 * len(pcm)
 	out := make([]byte, 0, 44+size)
 	le := binary.LittleEndian

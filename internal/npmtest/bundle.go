@@ -25,6 +25,31 @@ func Bundle(tb testing.TB, module string) []byte {
 	return out
 }
 
+// Link makes npm's packages importable from the folder node_modules of a project.
+func Link(tb testing.TB, modules string, names ...string) {
+	tb.Helper()
+	for _, name := range names {
+		link := filepath.Join(modules, name)
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(packages(tb), "node_modules", name), link); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// Build has Vite build the app of a folder into its folder dist.
+func Build(tb testing.TB, app string) {
+	tb.Helper()
+	program := filepath.Join(packages(tb), "node_modules", "vite", "bin", "vite.js")
+	cmd := exec.Command("node", program, "build", "--logLevel", "warn")
+	cmd.Dir = app
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		tb.Fatalf("npmtest: build %s: %v\n%s", app, err, out)
+	}
+}
+
 // CheckTypes has TypeScript read files, as strictly as it can, among the modules of a folder named
 // node_modules beside them. It fails with what TypeScript says.
 func CheckTypes(tb testing.TB, files ...string) {
@@ -50,13 +75,24 @@ func CheckClients(tb testing.TB, scripts ...string) {
 	checkTypes(tb, options...)
 }
 
+// CheckProject has TypeScript check the project of a tsconfig.json, which says that no output is
+// wanted.
+func CheckProject(tb testing.TB, config string) {
+	tb.Helper()
+	runTypeScript(tb, "--project", config)
+}
+
 // checkTypes runs TypeScript without output and fails with what it says.
 func checkTypes(tb testing.TB, options ...string) {
 	tb.Helper()
+	runTypeScript(tb, append([]string{"--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom",
+		"--module", "nodenext"}, options...)...)
+}
+
+func runTypeScript(tb testing.TB, options ...string) {
+	tb.Helper()
 	program := filepath.Join(packages(tb), "node_modules", "typescript", "bin", "tsc")
-	args := append([]string{program, "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom",
-		"--module", "nodenext"}, options...)
-	if out, err := exec.Command("node", args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("node", append([]string{program}, options...)...).CombinedOutput(); err != nil {
 		tb.Errorf("npmtest: check types: %v\n%s", err, out)
 	}
 }

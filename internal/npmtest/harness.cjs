@@ -6,7 +6,7 @@ const readline = require('readline');
 const began = performance.now();
 const rateHz = 16000, frameMs = 20, frameBytes = rateHz * 2 * frameMs / 1000;
 
-// emit tells the test of something. Sound goes as pcm, a Buffer.
+// emit writes an event for the test. Sound goes as pcm, a Buffer.
 function emit(type, fields = {}) {
   if (fields.pcm) fields = {...fields, pcm: fields.pcm.toString('base64')};
   process.stdout.write(JSON.stringify({type, at: performance.now() - began, ...fields}) + '\n');

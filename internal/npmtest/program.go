@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// patience bounds whatever a test waits for; it is reached only when the test fails. grace is how long a program may
-// take to end by itself.
+// patience bounds whatever a test waits for; it is reached only when the test fails. grace is how
+// long a program may take to end by itself.
 const (
 	patience = 90 * time.Second
 	grace    = 10 * time.Second
@@ -49,7 +49,11 @@ type Event struct {
 	Raw  string `json:"-"` // the line
 }
 
-// Start starts a program with these variables ("NAME=value") besides the environment's, and ends it with tb.
+// Older reports whether tests also try older versions of clients, as "make clients" does.
+func Older() bool { return os.Getenv("VOICEGW_CLIENTS") == "all" }
+
+// Start starts a program with these variables ("NAME=value") besides the environment's, and ends it
+// with tb.
 func Start(tb testing.TB, script string, env ...string) *Program {
 	tb.Helper()
 	node, err := exec.LookPath("node")
@@ -113,16 +117,17 @@ func (p *Program) read(out io.Reader) {
 	}
 }
 
-// Command is what a program is told to do.
+// Command is a command to a program.
 type Command map[string]any
 
-// Say speaks a file of raw 16-bit little-endian PCM at 16 kHz into the microphone, which is silent before and after.
+// Say speaks a file of raw 16-bit little-endian PCM at 16 kHz into the microphone, which is silent
+// before and after.
 func Say(file string) Command { return Command{"do": "say", "file": file} }
 
 // Bye ends the call in the client's own way.
 func Bye() Command { return Command{"do": "bye"} }
 
-// Do tells the program to do something.
+// Do sends a command to the program.
 func (p *Program) Do(c Command) {
 	p.tb.Helper()
 	b, err := json.Marshal(c)
@@ -130,7 +135,7 @@ func (p *Program) Do(c Command) {
 		p.tb.Fatal(err)
 	}
 	if _, err := p.stdin.Write(append(b, '\n')); err != nil {
-		p.tb.Fatalf("npmtest: tell the program %s: %v\n%s", b, err, p.story())
+		p.tb.Fatalf("npmtest: send %s to the program: %v\n%s", b, err, p.story())
 	}
 }
 

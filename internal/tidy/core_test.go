@@ -31,7 +31,7 @@ func timeAsLength() map[string]bool {
 func clocked() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "internal/browsertest",
-		"internal/npmtest", "internal/doortest",
+		"internal/npmtest", "internal/endpointtest", "internal/simulate",
 	}
 }
 
@@ -47,7 +47,7 @@ func clock() map[string]bool {
 func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
-		"internal/npmtest", "internal/doortest", "verify/mutate",
+		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
 	}
 }
 

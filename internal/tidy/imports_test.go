@@ -1,6 +1,7 @@
 package tidy
 
 import (
+	"maps"
 	"path"
 	"strings"
 )
@@ -15,89 +16,161 @@ type layer struct {
 // directly in x that have no line of their own. docs/development.md shows it to people; the rule "layout" compares the
 // two.
 func layers() map[string]layer {
-	return map[string]layer{
+	all := verifyLayers()
+	maps.Copy(all, map[string]layer{
 		".": {imports: []string{
-			"petri", "petri/*", "verify", "verify/*", "voicenets", "audio", "live", "live/*", "transport",
+			"petri", "petri/*", "voicenets", "audio", "live", "live/*", "transport",
 			"transport/*", "transport/ws/*", "access", "internal/foreign",
-		}, tests: []string{"web", "audio/audiotest"}},
-		"cmd/voicegw":       {imports: []string{"..."}},
-		"cmd/voicegw/*":     {imports: []string{"..."}},
-		"petri":             {},
-		"petri/event":       {imports: []string{"petri"}},
-		"petri/runner":      {imports: []string{"petri", "petri/event"}},
-		"petri/dot":         {imports: []string{"petri"}},
-		"petri/petritest":   {imports: []string{"petri"}},
-		"petri/patterns":    {imports: []string{"petri"}},
-		"verify":            {imports: []string{"petri", "verify/farkas"}, tests: []string{"verify/stateclass"}},
-		"verify/farkas":     {},
-		"verify/stateclass": {imports: []string{"petri", "verify"}},
-		"verify/smt":        {imports: []string{"petri", "verify", "verify/farkas"}, tests: []string{"voicenets"}},
-		"verify/netfile":    {imports: []string{"petri", "verify"}, tests: []string{"verify/stateclass"}},
-		"verify/monitor":    {imports: []string{"petri", "verify"}, tests: []string{"voicenets", "petri/event"}},
-		"verify/verifytest": {imports: []string{"petri", "verify"}},
-		"verify/mutate":     {imports: []string{"petri", "verify", "verify/*"}, tests: []string{"voicenets"}},
-		"voicenets": {
-			imports: []string{"petri", "verify", "verify/mutate", "verify/stateclass"},
+		}, tests: []string{"web", "audio/audiotest", "verify", "verify/*", "voicenets/*"}},
+		"cmd/voicegw":     {imports: []string{"..."}},
+		"cmd/voicegw/*":   {imports: []string{"..."}},
+		"petri":           {},
+		"petri/event":     {imports: []string{"petri"}},
+		"petri/runner":    {imports: []string{"petri", "petri/event"}},
+		"petri/dot":       {imports: []string{"petri"}},
+		"petri/petritest": {imports: []string{"petri"}},
+		"petri/patterns":  {imports: []string{"petri"}},
+		"voicenets":       {imports: []string{"petri", "voicenets/internal/prune"}, tests: []string{"voicenets/prove"}},
+		"voicenets/claims": {
+			imports: []string{"petri", "verify", "verify/*", "voicenets", "voicenets/internal/prune"},
 		},
+		"voicenets/internal/prune": {imports: []string{"petri"}},
+		"voicenets/mutants": {
+			imports: []string{"petri", "verify", "verify/*", "voicenets", "voicenets/claims"},
+		},
+		"voicenets/prove": {imports: []string{"voicenets", "voicenets/claims"}},
+		"agent": {
+			imports: []string{"petri", "petri/event", "petri/patterns", "petri/runner", "verify", "verify/claim",
+				"verify/netmodel"},
+			tests: []string{"agent/provider"},
+		},
+		"agent/provider":         {imports: []string{"internal/spelling"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
-		"live":                   {imports: []string{"audio", "internal/foreign"}, tests: []string{"live/sim"}},
-		"live/sim":               {imports: []string{"audio"}, tests: []string{"live"}},
-		"transport":              {imports: []string{"audio"}},
-		"transport/*":            {imports: []string{"audio", "transport"}},
-		"transport/httpdoor":     {imports: []string{"transport"}},
+		"live": {
+			imports: []string{"audio", "internal/foreign", "internal/jsonscan"}, tests: []string{"live/sim"},
+		},
+		"live/sim":            {imports: []string{"audio", "internal/spelling"}, tests: []string{"live"}},
+		"transport":           {imports: []string{"audio"}},
+		"transport/*":         {imports: []string{"audio", "transport"}},
+		"transport/admission": {imports: []string{"transport"}},
+		"transport/wsconn":    {imports: []string{"transport", "transport/admission"}},
+		"transport/resume":    {imports: []string{"transport"}},
 		"transport/ws": {
-			imports: []string{"audio", "transport", "transport/httpdoor", "internal/foreign"},
+			imports: []string{"audio", "transport", "transport/admission", "transport/resume", "transport/wsconn",
+				"internal/foreign", "internal/jsonscan"},
 		},
 		"transport/rtc": {
-			imports: []string{"audio", "transport", "transport/httpdoor", "transport/ws"},
-			tests:   []string{".", "live", "live/sim", "web"},
+			imports: []string{"audio", "transport", "transport/admission", "transport/ws"},
+			tests:   []string{".", "access", "live", "live/sim", "transport/openai", "transport/rtvi", "web"},
 		},
 		"transport/ws/wstest": {},
 		"transport/openai": {
-			imports: []string{"audio", "transport", "transport/wsdoor", "internal/foreign"}, tests: []string{"."},
+			imports: []string{"audio", "transport", "transport/admission", "transport/wsendpoint", "transport/wsconn",
+				"internal/foreign", "internal/jsonscan"},
+			tests: []string{".", "transport/rtc"},
 		},
 		"transport/rtvi": {
-			imports: []string{"audio", "transport", "transport/wsdoor", "internal/foreign"}, tests: []string{"."},
+			imports: []string{"audio", "transport", "transport/wsendpoint", "transport/wsconn",
+				"internal/foreign"},
+			tests: []string{".", "transport/rtc"},
 		},
 		"transport/gemini": {
-			imports: []string{"audio", "transport", "transport/wsdoor", "internal/foreign"}, tests: []string{"."},
+			imports: []string{"audio", "transport", "transport/wsendpoint", "transport/wsconn",
+				"internal/foreign", "internal/jsonscan"},
+			tests: []string{"."},
 		},
-		"transport/wsdoor":      {imports: []string{"audio", "transport", "transport/httpdoor"}},
+		"transport/wsendpoint":  {imports: []string{"audio", "transport", "transport/admission", "transport/wsconn"}},
 		"transport/ws/wsclient": {imports: []string{"audio", "transport", "transport/ws"}},
 		"transport/mediastream": {
-			imports: []string{"audio", "transport", "transport/httpdoor", "transport/phone", "internal/foreign"},
-			tests:   []string{".", "live", "live/sim", "transport/phone/phonetest"},
+			imports: []string{"audio", "transport", "transport/admission", "transport/phone", "transport/wsconn",
+				"internal/foreign",
+				"internal/jsonscan"},
+			tests: []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
-		"transport/phone":           {imports: []string{"audio", "transport", "transport/httpdoor"}},
+		"transport/phone":           {imports: []string{"audio", "transport", "transport/admission", "transport/wsconn"}},
 		"transport/phone/phonetest": {imports: []string{"audio", "transport/phone"}},
 		"transport/asterisk": {
-			imports: []string{"audio", "transport", "transport/httpdoor", "transport/phone", "internal/foreign"},
-			tests:   []string{".", "live", "live/sim", "transport/phone/phonetest"},
+			imports: []string{"audio", "transport", "transport/admission", "transport/phone", "transport/wsconn",
+				"internal/foreign"},
+			tests: []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
-		"web": {tests: []string{".", "audio", "transport", "transport/ws"}},
+		"settings": {
+			imports: []string{".", "access", "audio", "live", "transport", "transport/ws", "transport/wsconn",
+				"voicenets", "internal/spelling"},
+			tests: []string{"live/sim"},
+		},
+		"web":         {},
+		"web/webtest": {tests: []string{".", "transport", "transport/ws", "web"}},
 		"access": {
-			imports: []string{"petri", "verify", "transport"},
+			imports: []string{"transport"},
 			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},
 		},
 		"internal/foreign":             {},
+		"internal/jsonscan":            {},
 		"internal/foreign/foreigntest": {},
+		"internal/spelling":            {},
 		"internal/tidy":                {},
 		"internal/browsertest":         {},
 		"internal/npmtest":             {},
+		"internal/clienttest":          {imports: []string{"internal/npmtest"}},
 		"internal/tools/authority":     {},
-		"internal/doortest": {
+		"internal/simulate": {
+			imports: []string{".", "audio/audiotest", "live", "live/sim", "petri", "petri/event", "transport",
+				"transport/ws/wstest", "verify", "verify/*", "voicenets", "voicenets/claims"},
+		},
+		"internal/endpointtest": {
 			imports: []string{".", "audio", "audio/audiotest", "internal/foreign/foreigntest", "live", "live/sim", "transport",
 				"transport/ws/wstest"},
 		},
+	})
+	return all
+}
+
+// verifyLayers are those of proofs.
+func verifyLayers() map[string]layer {
+	return map[string]layer{
+		"verify/expr":   {},
+		"verify/farkas": {},
+		"verify/netmodel": {imports: []string{"petri", "verify/expr", "internal/spelling"},
+			tests: []string{"verify/nettest"}},
+		"verify/claim": {imports: []string{"petri", "verify/expr", "verify/netmodel"}},
+		// A checker that imported what makes certificates would share its mistakes.
+		"verify/check": {imports: []string{"petri", "verify/expr", "verify/netmodel", "verify/claim"}},
+		"verify/walk":  {imports: []string{"petri", "verify/netmodel"}},
+		"verify/explore": {
+			imports: []string{"petri", "verify/expr", "verify/netmodel", "verify/walk", "verify/claim", "verify/check"},
+			tests:   []string{"verify/nettest"},
+		},
+		"verify/structure": {imports: []string{"petri", "verify/farkas", "verify/netmodel"},
+			tests: []string{"verify/explore", "verify/nettest"}},
+		"verify/slice": {
+			imports: []string{"petri", "verify/expr", "verify/netmodel", "verify/claim", "verify/structure"},
+		},
+		"verify/witness": {imports: []string{"petri", "verify/netmodel", "verify/walk", "verify/claim"}},
+		"verify": {
+			imports: []string{"petri", "verify/expr", "verify/netmodel", "verify/claim", "verify/check", "verify/walk",
+				"verify/explore", "verify/structure", "verify/slice", "verify/witness"},
+			tests: []string{"verify/stateclass", "verify/nettest"},
+		},
+		"verify/nettest":    {imports: []string{"petri", "verify/slice"}},
+		"verify/stateclass": {imports: []string{"petri", "verify", "verify/*"}},
+		"verify/smt": {imports: []string{"petri", "verify", "verify/*"},
+			tests: []string{"voicenets", "voicenets/claims"}},
+		"verify/netfile": {imports: []string{"petri", "verify/netmodel", "verify/explore"},
+			tests: []string{"verify", "verify/stateclass"}},
+		"verify/monitor": {imports: []string{"petri", "verify", "verify/claim", "verify/netmodel"},
+			tests: []string{"voicenets", "voicenets/claims", "petri/event"}},
+		"verify/verifytest": {imports: []string{"petri", "verify"}},
+		"verify/mutate":     {imports: []string{"petri", "verify", "verify/*"}, tests: []string{"voicenets"}},
 	}
 }
 
 // testSupport are the folders whose packages any test may import.
 func testSupport() []string {
 	return []string{"audio/audiotest", "audio/audiotest/speech", "petri/petritest", "transport/ws/wstest",
-		"verify/verifytest", "internal/browsertest", "internal/npmtest", "internal/doortest",
+		"verify/verifytest", "internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/clienttest",
 		"internal/foreign/foreigntest"}
 }
 
@@ -112,23 +185,25 @@ type place struct {
 func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
-		{module: "github.com/coder/websocket", folders: append(speakers, "web tests", "internal/doortest")},
-		{module: "google.golang.org/genai", folders: []string{"live"}, tests: true},
+		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
+		{module: "google.golang.org/genai", folders: []string{"live", "agent/..."}, tests: true},
+		{module: "google.golang.org/adk/v2", folders: []string{"agent/..."}},
 		{module: "cloud.google.com/go/auth", folders: []string{"live"}},
 		{module: "github.com/gorilla/websocket", folders: []string{"live"}, tests: true}, // genai speaks through it
 		{module: "github.com/spf13/cobra", folders: []string{"cmd/voicegw"}},
 		{module: "go.opentelemetry.io/otel", folders: []string{"petri/event"}, tests: true},
 		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
-		{module: "gopkg.in/yaml.v3", folders: []string{".", "cmd/voicegw"}},
-		{module: "go.uber.org/zap", folders: append(speakers, ".", "petri/event", "petri/runner", "internal/doortest"),
-			tests: true},
-		{module: "github.com/google/jsonschema-go", folders: []string{"."}},
+		{module: "gopkg.in/yaml.v3", folders: []string{".", "settings"}},
+		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
+			"internal/endpointtest", "internal/simulate"), tests: true},
+		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests"}},
 		{module: "github.com/prometheus/client_golang", folders: []string{".", "cmd/voicegw"}, tests: true},
 		{module: "C", folders: []string{"verify/smt", "transport/rtc"}}, // cgo, behind a build tag
 		{module: "github.com/pion", folders: []string{"transport/rtc", "cmd/voicegw tests"}},
 		{module: "github.com/aclements/go-z3", folders: []string{"verify/smt"}},
 		{module: "github.com/go-jose/go-jose/v4", folders: []string{"access"}, tests: true},
 		{module: "golang.org/x/crypto/acme", folders: []string{"cmd/voicegw"}},
+		{module: "golang.org/x/time", folders: []string{"access"}},
 		{module: "golang.org/x/sys", folders: []string{"cmd/voicegw"}},
 		{module: "github.com/letsencrypt/pebble/v2", folders: []string{"internal/tools/authority"}},
 		{module: "github.com/letsencrypt/challtestsrv", folders: []string{"internal/tools/authority"}},
@@ -250,6 +325,9 @@ func importBreaches() []breach {
 		{"unknown folder of tests", "layers", one("engine/a_test.go", "package engine\n"), []string{"layers()"}},
 		{"core imports ours", "layers", one("petri/a.go", own("audio")), []string{"must not import audio"}},
 		{"verify imports the runner", "layers", one("verify/a.go", own("petri/runner")), []string{"petri/runner"}},
+		{"the checker imports exploration", "layers", one("verify/check/a.go", own("verify/explore")),
+			[]string{"verify/explore"}},
+		{"the checker imports the walker", "layers", one("verify/check/a.go", own("verify/walk")), []string{"verify/walk"}},
 		{"transport imports live", "layers", one("transport/ws/a.go", own("live")), []string{"must not import live"}},
 		{"live imports its double", "layers", one("live/a.go", own("live/sim")), []string{"live/sim"}},
 		{"root imports the page", "layers", one("a.go", own("web")), []string{"must not import web"}},
@@ -266,7 +344,7 @@ func importBreaches() []breach {
 		{"genai in a test", "third-party", one("live/sim/a_test.go", other(genai)), nil},
 		{"websocket at the root", "third-party", one("a.go", other(websocket)), []string{"websocket"}},
 		{"websocket in the page", "third-party", one("web/a.go", other(websocket)), []string{"websocket"}},
-		{"websocket in its test", "third-party", one("web/a_test.go", other(websocket)), nil},
+		{"websocket in its test", "third-party", one("web/webtest/a_test.go", other(websocket)), nil},
 		{"websocket's subpackage", "third-party", one("transport/ws/a.go", other(websocket+"/wsjson")), nil},
 		{"zap in the core", "third-party", one("petri/a.go", other("go.uber.org/zap")), []string{"zap"}},
 		{"zap below the core", "third-party", one("petri/event/a.go", other("go.uber.org/zap/zapcore")), nil},

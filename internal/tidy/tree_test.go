@@ -144,10 +144,10 @@ func foreign(rel string, d fs.DirEntry) bool {
 	base := path.Base(rel)
 	if d.IsDir() {
 		hidden := strings.HasPrefix(base, ".") && rel != "." && base != ".ci"
-		return hidden || rel == "bin" || strings.HasSuffix(rel, "testdata/fuzz")
+		return hidden || rel == "bin" || base == "node_modules" || base == "dist" || strings.HasSuffix(rel, "testdata/fuzz")
 	}
 	switch path.Ext(base) {
-	case ".out", ".prof", ".test", ".swp", ".env", ".DS_Store":
+	case ".git", ".out", ".prof", ".test", ".swp", ".env", ".DS_Store": // .git is a file in a worktree
 		return true
 	}
 	return strings.HasSuffix(base, ".local.yaml")

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// action is what a rule does.
+// action is the effect of a rule.
 type action func(m *machine)
 
-// Limits of what an action says.
+// Limits of the arguments of actions.
 const (
 	padBytesMax  = 16 << 20
 	stormMax     = 200
@@ -23,7 +23,7 @@ const (
 	rateHzLowest = 1
 )
 
-// plainActions are those that need no more words.
+// plainActions returns the actions without arguments.
 func plainActions() map[string]action {
 	return map[string]action{
 		"drop":   func(m *machine) { m.fault("drop TCP"); m.drop() },
@@ -38,8 +38,8 @@ func plainActions() map[string]action {
 	}
 }
 
-// wordyActions are those that need more words.
-func wordyActions() map[string]func(text string) (action, error) {
+// argumentActions returns the actions with arguments.
+func argumentActions() map[string]func(text string) (action, error) {
 	return map[string]func(string) (action, error){
 		"close": parseClose, "go_away": parseGoAway, "send": parseSend, "pad": parsePad, "audio": parseAudioAction,
 		"say": parseSay, "hold": parseHold, "cancel": parseCancel,
@@ -49,7 +49,7 @@ func wordyActions() map[string]func(text string) (action, error) {
 	}
 }
 
-// parseAction reads what stands after the colon of a rule.
+// parseAction reads the part of a rule after the colon.
 func parseAction(text string) (action, error) {
 	name, rest := cutWord(text)
 	if act, ok := plainActions()[name]; ok {
@@ -58,10 +58,10 @@ func parseAction(text string) (action, error) {
 		}
 		return act, nil
 	}
-	parse, ok := wordyActions()[name]
+	parse, ok := argumentActions()[name]
 	if !ok {
 		known := slices.Sorted(maps.Keys(plainActions()))
-		known = append(known, slices.Sorted(maps.Keys(wordyActions()))...)
+		known = append(known, slices.Sorted(maps.Keys(argumentActions()))...)
 		return nil, fmt.Errorf("no action %.20q; the nearest is %q", name, nearest(name, known))
 	}
 	act, err := parse(rest)
@@ -80,12 +80,12 @@ func parseClose(text string) (action, error) {
 	return func(m *machine) { m.refuse(&refusal{code, reason}) }, nil
 }
 
-// sendable tells the close codes that may stand in a frame (RFC 6455 section 7.4).
+// sendable reports whether a close frame may have a code (RFC 6455 section 7.4).
 func sendable(code int) bool {
 	return code >= 1000 && code <= 1003 || code >= 1007 && code <= 1014 || code >= 3000 && code <= 4999
 }
 
-// parseGoAway reads the time that is left, and whether the end then does not come.
+// parseGoAway reads the time left, and "silent" if the connection is not to end then.
 func parseGoAway(text string) (action, error) {
 	word, rest := cutWord(text)
 	left, err := parseSpan(word, goAwayMax)
@@ -118,7 +118,8 @@ func parsePad(text string) (action, error) {
 	}, nil
 }
 
-// parseAudioAction reads a length and, if it is to be named, a rate: what is sent is at 24 kHz all the same.
+// parseAudioAction reads a length and an optional rate to announce. The samples are at 24 kHz in
+// any case.
 func parseAudioAction(text string) (action, error) {
 	word, rate := cutWord(text)
 	length, err := parseSpan(word, 2*time.Second)
@@ -131,7 +132,7 @@ func parseAudioAction(text string) (action, error) {
 	return func(m *machine) { m.fault("audio"); m.sendAudio(length, rateHz) }, err
 }
 
-// parseSay reads a length and, in quotes, words.
+// parseSay reads a length and an optional transcript in quotes.
 func parseSay(text string) (action, error) {
 	word, quoted := cutWord(text)
 	length, err := parseSpan(word, sayMax)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// historyMax bounds what a conversation remembers of what was said; historyBytesMax each line of it.
+// historyMax is the most lines of a conversation, and historyBytesMax the longest line, in bytes.
 const (
 	historyMax      = 1000
 	historyBytesMax = 4 << 10
 )
 
-// answer is what the model says in answer to something.
+// answer is the audio and the transcript of a reply.
 type answer struct {
 	pcm  []int16
 	text string
 }
 
-// usual is the answer unless a rule has a better one.
+// usual returns the answer unless a rule replaces it.
 func (m *machine) usual(pcm []int16, text string) answer {
 	if m.cfg.FixedReply != nil {
 		pcm = m.cfg.FixedReply
@@ -26,8 +26,8 @@ func (m *machine) usual(pcm []int16, text string) answer {
 	return answer{pcm, text}
 }
 
-// decide plays a cue that the model answers, and reports what it will say: other than what it would have said when a
-// rule says so, and nothing at all, not even that, when ok is false.
+// decide runs the rules of a cue that the model answers. It returns the usual answer, or the one of
+// a rule; ok is false if a rule wants no answer at all.
 func (m *machine) decide(c cue, nth int, words string, usual answer) (said answer, ok bool) {
 	m.answer, m.ignored, m.answering = nil, false, true
 	m.cue(c, nth, words)
@@ -38,7 +38,7 @@ func (m *machine) decide(c cue, nth int, words string, usual answer) (said answe
 	return usual, !m.ignored
 }
 
-// respond says what was decided.
+// respond sends the answer of decide.
 func (m *machine) respond(said answer, ok bool) {
 	switch {
 	case m.end != nil:
@@ -51,8 +51,8 @@ func (m *machine) respond(said answer, ok bool) {
 	}
 }
 
-// texted answers a text of the caller with the greeting.
-func (m *machine) texted(text string) {
+// takeText answers a text of the caller with the greeting.
+func (m *machine) takeText(text string) {
 	m.log("text", text)
 	m.note("user", text)
 	m.rec.text(m.now, "text", Line{"user", text})
@@ -62,15 +62,16 @@ func (m *machine) texted(text string) {
 	m.respond(said, ok)
 }
 
-// historian tells the models that take content as history alone, before anything else.
-func historian(model string) bool {
+// historyOnly reports whether a model accepts content only as history, at the start.
+func historyOnly(model string) bool {
 	return strings.Contains(model, "/gemini-3.")
 }
 
-// told takes history, which interrupts, and answers if it is asked to. History that the setup announced is not
-// answered; models of the third generation take no other.
-func (m *machine) told(r *request) *refusal {
-	if !m.setup.history && historian(m.setup.model) {
+// takeContent takes content. It interrupts the reply, and answers if the client asks for it. It
+// does not answer history that the setup announced; models of the third generation accept no other
+// content.
+func (m *machine) takeContent(r *request) *refusal {
+	if !m.setup.history && historyOnly(m.setup.model) {
 		return invalid(invalidArgument)
 	}
 	m.log("content", "")
@@ -91,7 +92,7 @@ func (m *machine) told(r *request) *refusal {
 	return nil
 }
 
-// note adds to the history of the conversation.
+// note adds a line to the history of the conversation.
 func (m *machine) note(role, text string) {
 	if len(m.history) == historyMax {
 		return
@@ -101,7 +102,7 @@ func (m *machine) note(role, text string) {
 	m.rec.remember(line)
 }
 
-// restore goes on with a conversation as it was when its handle was given out.
+// restore resumes a conversation in the state in which its handle was sent.
 func (m *machine) restore(s session) {
 	m.turns, m.use = s.turns, s.use
 	for _, line := range s.history {
@@ -113,7 +114,7 @@ func (m *machine) restore(s session) {
 	}
 }
 
-// save is the conversation as it is.
+// save returns the state of the conversation.
 func (m *machine) save() session {
 	s := session{owner: m.rec, turns: m.turns, use: m.use, history: slices.Clone(m.history)}
 	for _, c := range m.calls {
@@ -125,14 +126,14 @@ func (m *machine) save() session {
 // sayNothing ends a turn without an answer.
 func (m *machine) sayNothing(why string) {
 	m.log("empty_turn", why)
-	if m.reply == nil { // without interruption one may be going on
+	if m.reply == nil { // with NO_INTERRUPTION there may be one
 		m.endReply()
 	}
 }
 
-// say begins a reply. pcm is not changed and not kept beyond the reply, but for repeating it.
+// say starts a reply. pcm must not change; repeat may use it again.
 func (m *machine) say(pcm []int16, text string) {
-	if m.reply != nil { // only without interruption
+	if m.reply != nil { // only with NO_INTERRUPTION
 		m.reply.pcm = slices.Concat(m.reply.pcm, pcm)
 		m.reply.played += playtime(len(pcm))
 		return
@@ -148,7 +149,7 @@ func (m *machine) say(pcm []int16, text string) {
 	m.advance(m.now)
 }
 
-// sayTone says a tone: in place of the usual answer when there is one to come.
+// sayTone says a tone, in place of the usual answer if the cue has one.
 func (m *machine) sayTone(length time.Duration, words string) {
 	said := answer{tone(m.replies, length), words}
 	if m.answering {
@@ -164,7 +165,7 @@ func (m *machine) repeat() {
 	m.say(m.last.pcm, m.last.text)
 }
 
-// cut ends a reply where it is, as if that were all.
+// cut ends a reply early, as if it were complete.
 func (m *machine) cut() {
 	if m.reply != nil {
 		m.fault("cut")
@@ -172,7 +173,7 @@ func (m *machine) cut() {
 	}
 }
 
-// hold delays what is still to be said.
+// hold delays the rest of the reply, and the next one.
 func (m *machine) hold(d time.Duration) {
 	m.fault("hold " + d.String())
 	m.held = m.now + d

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// reasonBytesMax is what a close frame holds (RFC 6455 section 5.5).
+// reasonBytesMax is the longest reason of a close frame, in bytes (RFC 6455 section 5.5).
 const reasonBytesMax = 123
 
 // refusal is a close with a reason.
@@ -31,11 +31,13 @@ func refuse(code int, format string, args ...any) *refusal {
 	return &refusal{code: code, reason: reason}
 }
 
-// value is a checked JSON value: nil, string, bool, json.Number, []byte (a blob), []value or map[string]value.
+// value is a checked JSON value: nil, string, bool, json.Number, []byte (a blob), []value or
+// map[string]value.
 type value any
 
-// check compares v with n. As in protocol buffers' JSON, names may be camelCase or snake_case and null is absent; the
-// result has camelCase names only. Problems are found in the order of the names.
+// check compares v with n. As in the JSON of protocol buffers, names may be camelCase or
+// snake_case, and null means absent. The result has only camelCase names. check visits names in
+// sorted order.
 func (n *node) check(v any, path string) (value, *refusal) {
 	if v == nil {
 		return nil, nil
@@ -102,7 +104,7 @@ func checkLeaf[T any](v any, path, want string) (value, *refusal) {
 	return nil, badValue(v, path, want)
 }
 
-// checkNumber also takes numbers in quotes, which is how 64-bit ones are written.
+// checkNumber also accepts numbers in quotes, the JSON form of 64-bit numbers.
 func checkNumber(v any, path string) (value, *refusal) {
 	switch t := v.(type) {
 	case json.Number:
@@ -157,7 +159,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// camel turns snake_case into camelCase and leaves camelCase alone.
+// camel turns snake_case into camelCase. It does not change camelCase.
 func camel(name string) string {
 	if !strings.Contains(name, "_") {
 		return name

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// ModelName is a model every Server has. It also has every model whose name begins with "gemini-", unless
-// Config.Models says otherwise.
+// ModelName is the name of the model. Unless Config.Models is set, a Server also has every model
+// whose name begins with "gemini-".
 const ModelName = "parrot"
 
-// Rates and defaults.
 const (
 	inputRateHz  = 16000
 	outputRateHz = 24000
@@ -24,44 +23,51 @@ const (
 	defaultReadLimit = 4 << 20
 )
 
-// Config says how a Server behaves. The zero value works.
+// Config configures a Server. The zero value works.
 type Config struct {
-	// Greeting is what the model says when it is sent text, 24 kHz mono, at most two minutes; nil means a short
-	// invitation in English. GreetingText is its transcript.
-	Greeting     []int16
+	// Greeting is the reply to text: mono samples at 24 kHz, at most two minutes. The default is a
+	// short invitation in English.
+	Greeting []int16
+	// GreetingText is the transcript of Greeting.
 	GreetingText string
-	// FixedReply, 24 kHz mono, at most two minutes, is said in place of everything else; nil means the parrot.
+	// FixedReply replaces every reply: mono samples at 24 kHz, at most two minutes. The default is
+	// to repeat the caller.
 	FixedReply []int16
-	// CallerText is the transcript of every caller turn; empty means one such as "(2.4 s of speech)".
+	// CallerText is the transcript of every turn of the caller. The default names the length, such
+	// as "(2.4 s of speech)".
 	CallerText string
-	// Speed is how many times faster than real time audio is delivered, 0.1 to 1000. Default: 4.
+	// Speed is how many times faster than real time the model sends audio, 0.1 to 1000. The default
+	// is 4.
 	Speed float64
-	// Latency passes between the end of the caller's turn and the first audio, at most 10 s. Default: none.
+	// Latency is the time from the end of a turn to the first audio, at most 10 s. The default is
+	// 0.
 	Latency time.Duration
-	// ChunkMin and ChunkMax bound the audio of one message, multiples of 1 ms, 1 ms to 2 s. Default: 40 and 240 ms.
+	// ChunkMin and ChunkMax bound the audio of one message: whole milliseconds, 1 ms to 2 s. The
+	// defaults are 40 ms and 240 ms.
 	ChunkMin, ChunkMax time.Duration
-	// Seed decides the sizes of chunks, and which connections get text and which binary frames. Equal seeds and equal
-	// messages at equal times give equal answers.
+	// Seed selects the sizes of chunks, and the connections that get binary frames. Equal seeds and
+	// equal messages at equal times give equal replies.
 	Seed uint64
-	// EchoMax is how much of a caller's turn is repeated, at most 60 s. Default: 10 s.
+	// EchoMax is how much of a turn the model repeats, at most 60 s. The default is 10 s.
 	EchoMax time.Duration
-	// RepliesMax is how many turns in a row are answered that began over a reply, or within 300 ms of its end, and so
-	// may be the reply itself, heard through a loudspeaker. One more gets an empty turn; a turn that begins in silence
-	// counts from zero again. Default: 3; negative means no limit.
+	// RepliesMax is how many turns in a row the model replies to if they began during a reply or
+	// within 300 ms after it, and so may be its echo. The next one gets an empty turn. A turn that
+	// begins in silence starts the count again. The default is 3; a negative value means no limit.
 	RepliesMax int
-	// APIKey is the key a client must show. Empty means any or none.
+	// APIKey is the key that a client must send. If it is empty, any key or none will do.
 	APIKey string
-	// Models are the names accepted, without "models/". Default: see ModelName.
+	// Models are the accepted names, without "models/". See ModelName for the default.
 	Models []string
-	// ConnectionsMax bounds the connections at a time, and how many ended ones are remembered. Default: 256.
+	// ConnectionsMax is the most connections at one time, and the most that Connections returns.
+	// The default is 256.
 	ConnectionsMax int
-	// Faults misbehave on purpose. Default: none.
+	// Faults are the faults of the model. The default is none.
 	Faults Faults
-	// Scenario misbehaves on cue, and calls tools. It comes on top of everything else. Default: none.
+	// Scenario adds faults and tool calls at chosen points. The default is none.
 	Scenario *Scenario
 }
 
-// withDefaults returns the configuration to use.
+// withDefaults returns c with the defaults set.
 func (c Config) withDefaults() Config {
 	setDefault(&c.Speed, defaultSpeed)
 	if c.ChunkMin == 0 && c.ChunkMax > 0 {
@@ -82,13 +88,13 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// span is a field with its limits.
+// span is a duration with its limits.
 type span struct {
 	field           string
 	value, min, max time.Duration
 }
 
-// check refuses what New cannot honour.
+// check returns an error for a field that is out of range.
 func (c *Config) check() error {
 	for _, s := range []span{
 		{"Latency", c.Latency, 0, 10 * time.Second},
@@ -111,5 +117,5 @@ func (c *Config) check() error {
 	return c.Faults.check()
 }
 
-// playtime is how long n samples of the model play.
+// playtime returns the duration of n samples of the model.
 func playtime(n int) time.Duration { return time.Duration(n) * time.Second / outputRateHz }

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/voicegw/voicegw/internal/spelling"
 )
 
-// cue is a point of a conversation at which a rule may act.
+// cue is a point in a conversation at which a rule can act.
 type cue uint8
 
 const (
@@ -30,7 +32,7 @@ const (
 	cuesEnd
 )
 
-// cueNames are the words of the language, in the order of the constants.
+// cueNames returns the names in the scenario language, in the order of the constants.
 func cueNames() []string {
 	return []string{"setup", "resume", "ready", "message", "audio_in_call", "text", "content", "start", "turn", "reply",
 		"chunk", "generated", "interrupted", "turn_complete", "call", "tool_reply"}
@@ -39,9 +41,9 @@ func cueNames() []string {
 // rule is one line of a scenario: what to do at a cue.
 type rule struct {
 	cue   cue
-	nth   int    // which of its kind, from 1; 0 is every one
-	reply int    // chunks: of which reply, from 1; 0 is every one
-	words string // texts: what must be in it
+	nth   int    // number among cues of its kind, from 1; 0: all
+	reply int    // for chunks: the number of the reply, from 1; 0: all
+	words string // for texts: what the text must contain
 	delay time.Duration
 	act   action
 }
@@ -92,7 +94,8 @@ func cutRule(text string) (when, what string, found bool) {
 	return "", "", false
 }
 
-// parseWhich reads what follows the name of the cue: a number, words, "of reply N" and a delay, in this order.
+// parseWhich reads what follows the name of a cue: a number, a text, "of reply N" and a delay, in
+// this order.
 func (r *rule) parseWhich(text string) (err error) {
 	word, rest := cutWord(text)
 	if word != "" && word[0] >= '0' && word[0] <= '9' {
@@ -126,7 +129,7 @@ func (r *rule) parseWhich(text string) (err error) {
 	return nil
 }
 
-// parseSpan reads a length of time up to most.
+// parseSpan reads a duration of at most most.
 func parseSpan(text string, most time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > most {
@@ -135,33 +138,5 @@ func parseSpan(text string, most time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// nearest is the word of known with the fewest differences from word.
-func nearest(word string, known []string) string {
-	best, least := "", 1<<30
-	for _, k := range known {
-		if d := distance(word[:min(len(word), 40)], k); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance counts the insertions, deletions and replacements between two words (Levenshtein 1965).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j]+1, row[j+1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}
+// nearest returns the word of known that is most similar to word.
+func nearest(word string, known []string) string { return spelling.Closest(word, known, 1)[0] }

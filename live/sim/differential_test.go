@@ -22,8 +22,8 @@ import (
 	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
 
-// Both dialers have the same conversation with every scenario on both backends: what they receive, when, and what they
-// send must be equal, but for what differences lists.
+// Both dialers have the same conversation with every scenario on both backends: what they receive,
+// when, and what they send must be equal, but for what differences lists.
 
 // differences are what Google's client library cannot do, by scenario; "" is for all.
 func differences() map[string]string {
@@ -82,8 +82,8 @@ func (s seen) String() string {
 	return out
 }
 
-// TestScenariosSeen compares what a client sees of every scenario with what is written in testdata/seen (-update writes
-// it anew), and the dialers.
+// TestScenariosSeen compares what a client sees of every scenario with what is written in
+// testdata/seen (-update writes it anew), and the dialers.
 func TestScenariosSeen(t *testing.T) {
 	sound := tell(t, "sound", backends()[0].wire, false).lines()
 	for _, name := range sim.Scenarios() {
@@ -159,7 +159,8 @@ func tell(t *testing.T, name string, wire live.Wire, google bool) (s story) {
 	return s
 }
 
-// dialerFor leads a dialer to the network. Google's client has no other way than its library's default.
+// dialerFor leads a dialer to the network. Google's client has no other way than its library's
+// default.
 func dialerFor(t *testing.T, wire live.Wire, network *wstest.Network, google bool) live.Dialer {
 	wire.BaseURL, wire.Model = "ws://127.0.0.1", sim.ModelName
 	if !google {
@@ -189,8 +190,8 @@ type teller struct {
 	calls     int
 }
 
-// converse greets, speaks four turns, one of them over the reply, and waits. A connection that is lost is dialled
-// again before the next turn, with the last good handle.
+// converse greets, speaks four turns, one of them over the reply, and waits. A connection that is
+// lost is dialled again before the next turn, with the last good handle.
 func (c *teller) converse() {
 	turns := []func(){
 		func() { _ = c.conn.Send(context.Background(), live.ClientMessage{Kind: live.ClientText, Text: "Hi."}) },
@@ -366,7 +367,8 @@ func (c *teller) listen(conn live.Conn, ended chan struct{}) {
 	}
 }
 
-// answer replies to a tool call after 400 ms, in the order of the calls, unless it is cancelled by then.
+// answer replies to a tool call after 400 ms, in the order of the calls, unless it is cancelled by
+// then.
 func (c *teller) answer(conn live.Conn, call live.ToolCall, cancelled map[string]bool) {
 	c.calls++
 	delay := 402*time.Millisecond + time.Duration(c.calls)*100*time.Microsecond

@@ -1,21 +1,22 @@
-// Package sim is the embedded model: a server on loopback that speaks the protocol of a Gemini Live model, so that the
-// gateway works without a key and its tests without a network.
-//
-// It is a parrot. A [Server] made from a [Config] accepts the setup, says its greeting when it is sent text, and after
-// every turn of the caller repeats what it heard, in the caller's own voice, with the messages, sizes and pace of the
-// real model: transcripts, audio faster than it plays, generation complete, a pause while the client plays, turn
-// complete, usage, a resumption handle; and interrupted when the caller speaks over it. Like the real one it never
-// speaks first. It refuses what the real one refuses, with the same close codes.
+// Package sim is the embedded model: a server on this machine that speaks the protocol of a Gemini
+// Live model. With it the gateway works without a key, and its tests without a network.
 //
 //	server, err := sim.New(sim.Config{})
 //	...
 //	err = server.Start("127.0.0.1:0")
 //	conn, err := live.Wire{BaseURL: server.URL()}.Dial(ctx, live.Setup{})
 //
-// So that it does not talk to its own echo for ever, it answers at most three turns in a row that began over a reply
-// (Config.RepliesMax); a turn that begins in silence is always answered.
+// The model is a parrot. It replies to text with its greeting, and to each turn of the caller with
+// the caller's own audio. Messages, sizes and pace are those of the real model: transcripts, audio
+// faster than it plays, generation complete, a pause while the client plays, usage, turn complete
+// and a resumption handle; interrupted if the caller speaks during a reply. Like the real model it
+// never speaks first, and it refuses the same messages with the same close codes.
 //
-// It remembers each [Connection]: the setup, the count and SHA-256 of the audio it received, in all and for each turn,
-// and what happened when. [Faults] make it misbehave in the ways real models and networks have been seen to, and a
-// [Scenario] does so on cue: LoadScenario("late-audio"). Scenarios also call tools.
+// To keep it from talking to its own echo forever, it replies to at most three turns in a row that
+// began during a reply (Config.RepliesMax). It always replies to a turn that began in silence.
+//
+// A Server keeps a [Connection] for each client: the setup, the count and SHA-256 of the audio, the
+// turns, and the events with their times. [Faults] and a [Scenario] make the model misbehave as
+// real models and networks have, such as LoadScenario("late-audio"). Scenarios also make it call
+// tools.
 package sim

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestLanguageIsDocumented wants every word of the language in docs/model.md, and its example to be one.
+// TestLanguageIsDocumented wants every word of the language in docs/model.md, and its example to be
+// one.
 func TestLanguageIsDocumented(t *testing.T) {
 	data, err := os.ReadFile("../../docs/model.md")
 	if err != nil {
@@ -16,8 +17,8 @@ func TestLanguageIsDocumented(t *testing.T) {
 	}
 	page := string(data)
 	words := slices.Concat(cueNames(), settingNames(), slices.Collect(maps.Keys(plainActions())),
-		slices.Collect(maps.Keys(wordyActions())))
-	for habit := range habits() {
+		slices.Collect(maps.Keys(argumentActions())))
+	for habit := range choiceSettings() {
 		words = append(words, strings.Fields(habit)...)
 	}
 	for _, word := range words {

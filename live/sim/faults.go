@@ -5,58 +5,63 @@ import (
 	"time"
 )
 
-// Faults are ways in which a model, or the way to it, has been seen to misbehave. The zero value is none; they can be
-// combined. "After n chunks" counts the audio messages of the connection's first reply; n = 0 is never.
+// Faults are ways in which real models and networks have misbehaved. They can be combined; the zero
+// value has none. Fields with AfterChunks count the audio messages of the first reply of the
+// connection; 0 means never.
 type Faults struct {
-	// Connections is how many connections misbehave, from the first; the later ones are sound. 0 means all.
+	// Connections is how many connections have the faults, from the first; 0 means all.
 	Connections int
 
-	// RefuseUpgrade answers the upgrade with this HTTP status.
+	// RefuseUpgrade refuses the upgrade with this HTTP status, 400 to 599.
 	RefuseUpgrade int
-	// RefuseKey closes with the refusal of an invalid key, whatever the key.
+	// RefuseKey refuses every key.
 	RefuseKey bool
 	// NoSetupComplete never answers the setup.
 	NoSetupComplete bool
-	// CloseAt closes; nil is never.
+	// CloseAt closes the connection at a certain message; nil means never.
 	CloseAt *CloseAt
 	// DropTCPAfterChunks breaks the connection without a close frame.
 	DropTCPAfterChunks int
-	// GarbageAfterChunks sends, once, a message that is no JSON, and goes on.
+	// GarbageAfterChunks sends one message that is not JSON, and goes on.
 	GarbageAfterChunks int
-	// StallWritesAfterChunks sends nothing more, no pong either, but keeps reading: a half-open connection.
+	// StallWritesAfterChunks sends nothing more, not even a pong, but keeps reading: a half-open
+	// connection.
 	StallWritesAfterChunks int
-	// StallReadsAfterMessages stops reading after so many client messages, and so answers no ping.
+	// StallReadsAfterMessages stops reading after so many messages of the client, and so answers no
+	// ping.
 	StallReadsAfterMessages int
-	// LateAudioChunks is how many audio messages still follow an interrupted.
+	// LateAudioChunks is how many audio messages follow each interrupted.
 	LateAudioChunks int
-	// AudioWithInterrupted puts a chunk into the same message as interrupted.
+	// AudioWithInterrupted sends audio in the same message as interrupted.
 	AudioWithInterrupted bool
-	// PhantomAfterChunks sends, once, an interrupted that nobody caused, and goes on speaking.
+	// PhantomAfterChunks sends one interrupted without a cause, and continues the reply.
 	PhantomAfterChunks int
-	// FreezeAfterChunks goes silent in mid-sentence for good; pings are still answered.
+	// FreezeAfterChunks stops all messages but pongs, in the middle of the reply.
 	FreezeAfterChunks int
-	// FreezeAfterInterrupted goes silent for good after the first interrupted.
+	// FreezeAfterInterrupted stops all messages but pongs after the first interrupted.
 	FreezeAfterInterrupted bool
 	// NoTurnComplete never ends a turn.
 	NoTurnComplete bool
-	// EmptyTurns is how many turns, from the first, get a turn complete without audio.
+	// EmptyTurns is how many turns, from the first, get turn complete without audio.
 	EmptyTurns int
-	// GoAwayAt announces the end of the connection this long after the setup; 0 is never. The close, 1011, follows
-	// GoAwayTimeLeft later.
-	GoAwayAt, GoAwayTimeLeft time.Duration
-	// NeverResumable gives out no handles.
+	// GoAwayAt is how long after the setup the model sends go away; 0 means never.
+	GoAwayAt time.Duration
+	// GoAwayTimeLeft is how long after go away it closes the connection (1011).
+	GoAwayTimeLeft time.Duration
+	// NeverResumable sends no handles.
 	NeverResumable bool
-	// OversizeAfterChunks sends, once, a message of 5 MiB.
+	// OversizeAfterChunks sends one message of 5 MiB.
 	OversizeAfterChunks int
-	// UnknownFields adds fields nobody knows, and messages with nothing else.
+	// UnknownFields sends unknown fields, also as the only content of a message.
 	UnknownFields bool
 }
 
-// CloseAt is a close at a certain point.
+// CloseAt is a close after a number of messages.
 type CloseAt struct {
-	// Messages is how many client messages after the setup come first. 0 closes in place of the setup's answer.
+	// Messages is how many messages of the client come first, after the setup. 0 closes in place of
+	// the answer to the setup.
 	Messages int
-	Code     int
+	Code     int    // 1000 to 4999
 	Reason   string // at most 123 bytes
 }
 
@@ -71,7 +76,7 @@ func (f *Faults) check() error {
 	return nil
 }
 
-// forConnection returns the faults of connection id, counted from 1.
+// forConnection returns the faults of a connection; ids count from 1.
 func (f Faults) forConnection(id int) Faults {
 	if f.Connections > 0 && id > f.Connections {
 		return Faults{}

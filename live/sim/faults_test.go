@@ -19,7 +19,7 @@ func closeCode(err error) int {
 	return 0
 }
 
-// TestDialFaults meets a server that cannot be had.
+// TestDialFaults dials servers that refuse or fail.
 func TestDialFaults(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -36,7 +36,7 @@ func TestDialFaults(t *testing.T) {
 		{"backend", sim.Faults{CloseAt: &sim.CloseAt{Code: 1011, Reason: "Internal error encountered."}},
 			live.ClassBackend, 1011, `"Internal error encountered."`},
 		{"policy", sim.Faults{CloseAt: &sim.CloseAt{Code: 1008, Reason: "Operation is not implemented, or supported, " +
-			"or enabled."}}, live.ClassModel, 1008, "cannot be had"},
+			"or enabled."}}, live.ClassModel, 1008, "is not available"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestStalledReads(t *testing.T) {
 
 // TestMisbehaviour is what a client must live with.
 func TestMisbehaviour(t *testing.T) {
-	empty := []string{"turn_complete", "usage", "resumption"}
+	empty := []string{"usage", "turn_complete", "resumption"}
 	sound := slices.Concat([]string{"resumption", "audio", "generation_complete"}, empty)
 	tests := []struct {
 		name   string
@@ -142,7 +142,7 @@ func TestMisbehaviour(t *testing.T) {
 		{"audio with interrupted", sim.Faults{AudioWithInterrupted: true}, sound,
 			slices.Concat([]string{"resumption", "audio", "interrupted", "audio"}, empty)},
 		{"never resumable", sim.Faults{NeverResumable: true},
-			[]string{"resumption", "audio", "generation_complete", "turn_complete", "usage"}, nil},
+			[]string{"resumption", "audio", "generation_complete", "usage", "turn_complete"}, nil},
 		{"unknown fields", sim.Faults{UnknownFields: true}, nil, nil},
 	}
 	for _, test := range tests {

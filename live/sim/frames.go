@@ -12,15 +12,15 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// frame is one thing to do on the wire.
+// frame is a message, a pong, or the end of a connection.
 type frame struct {
 	data   []byte // to send, unless drop
 	binary bool   // as a binary frame
 	drop   bool   // break the connection instead
-	pong   bool   // data is that of a ping to answer
+	pong   bool   // a pong with the data of a ping
 }
 
-// Compact and spaced forms of an audio message; the real service has been seen to use the latter.
+// The compact and the spaced form of an audio message. The real service uses the spaced form.
 const (
 	compactHead = `{"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{` +
 		`"mimeType":"audio/pcm;rate=24000","data":"`
@@ -43,26 +43,26 @@ const (
 `
 )
 
-// tongue is how a connection speaks: compact JSON in text frames, or spaced JSON in binary ones.
-type tongue struct {
+// dialect is the form of messages: compact JSON in text frames, or spaced JSON in binary frames.
+type dialect struct {
 	binary bool
-	vertex bool // with Vertex AI's names
+	vertex bool // with the names of Vertex AI
 }
 
-func (t tongue) audio(pcm []int16) frame {
+func (d dialect) audio(pcm []int16) frame {
 	head, tail := compactHead, compactTail
-	if t.binary {
+	if d.binary {
 		head, tail = spacedHead, spacedTail
 	}
 	out := make([]byte, 0, len(head)+len(tail)+base64.StdEncoding.EncodedLen(2*len(pcm)))
 	out = append(out, head...)
 	out = base64.StdEncoding.AppendEncode(out, audio.AppendBytes(nil, pcm))
-	return frame{data: append(out, tail...), binary: t.binary}
+	return frame{data: append(out, tail...), binary: d.binary}
 }
 
-// json sends a compact JSON text.
-func (t tongue) json(compact string) frame {
-	if !t.binary {
+// json returns the frame of a compact JSON text.
+func (d dialect) json(compact string) frame {
+	if !d.binary {
 		return frame{data: []byte(compact)}
 	}
 	var spaced bytes.Buffer
@@ -73,39 +73,40 @@ func (t tongue) json(compact string) frame {
 	return frame{data: spaced.Bytes(), binary: true}
 }
 
-func (t tongue) content(members ...string) frame {
-	return t.json(`{"serverContent":{` + strings.Join(members, ",") + `}}`)
+func (d dialect) content(members ...string) frame {
+	return d.json(`{"serverContent":{` + strings.Join(members, ",") + `}}`)
 }
 
-func (t tongue) transcript(who, text string) frame {
-	return t.content(fmt.Sprintf(`%q:{"text":%s}`, who, quote(text)))
+func (d dialect) transcript(who, text string) frame {
+	return d.content(fmt.Sprintf(`%q:{"text":%s}`, who, quote(text)))
 }
 
-// finished is a transcript that is called so.
-func (t tongue) finished(who, text string) frame {
-	return t.content(fmt.Sprintf(`%q:{"text":%s,"finished":true}`, who, quote(text)))
+// finished is a transcript that is marked as finished.
+func (d dialect) finished(who, text string) frame {
+	return d.content(fmt.Sprintf(`%q:{"text":%s,"finished":true}`, who, quote(text)))
 }
 
-// turnComplete carries the usage, as the real one may.
-func (t tongue) turnComplete(u usage) frame {
+// turnComplete includes the usage, as the real service does.
+func (d dialect) turnComplete(u usage) frame {
 	name := "response"
-	if t.vertex {
+	if d.vertex {
 		name = "candidates"
 	}
-	return t.json(fmt.Sprintf(`{"serverContent":{"turnComplete":true},"usageMetadata":{"promptTokenCount":%d,`+
-		`"%sTokenCount":%d,"totalTokenCount":%d,"%sTokensDetails":[{"modality":"AUDIO","tokenCount":%d}]}}`,
-		u.prompt, name, u.response, u.prompt+u.response, name, u.response))
+	return d.json(fmt.Sprintf(`{"serverContent":{"turnComplete":true},"usageMetadata":{"promptTokenCount":%d,`+
+		`"%sTokenCount":%d,"totalTokenCount":%d,"promptTokensDetails":[{"modality":"AUDIO","tokenCount":%d}],`+
+		`"%sTokensDetails":[{"modality":"AUDIO","tokenCount":%d}]}}`,
+		u.prompt, name, u.response, u.prompt+u.response, u.prompt, name, u.response))
 }
 
-func (t tongue) resumption(handle string) frame {
+func (d dialect) resumption(handle string) frame {
 	if handle == "" {
-		return t.json(`{"sessionResumptionUpdate":{}}`)
+		return d.json(`{"sessionResumptionUpdate":{}}`)
 	}
-	return t.json(`{"sessionResumptionUpdate":{"newHandle":` + quote(handle) + `,"resumable":true}}`)
+	return d.json(`{"sessionResumptionUpdate":{"newHandle":` + quote(handle) + `,"resumable":true}}`)
 }
 
-func (t tongue) goAway(left time.Duration) frame {
-	return t.json(`{"goAway":{"timeLeft":"` + strconv.FormatFloat(left.Seconds(), 'f', -1, 64) + `s"}}`)
+func (d dialect) goAway(left time.Duration) frame {
+	return d.json(`{"goAway":{"timeLeft":"` + strconv.FormatFloat(left.Seconds(), 'f', -1, 64) + `s"}}`)
 }
 
 func quote(s string) string {
@@ -113,7 +114,8 @@ func quote(s string) string {
 	return string(b)
 }
 
-// usage counts tokens the way the real service does for audio: 25 a second.
+// usage counts tokens as the real service does for audio: 25 a second. The prompt of a turn is the
+// whole conversation before its response.
 type usage struct {
 	prompt, response int
 }

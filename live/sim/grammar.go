@@ -1,6 +1,6 @@
 package sim
 
-// kind is what a JSON value must be.
+// kind is the type of a JSON value.
 type kind uint8
 
 const (
@@ -26,7 +26,8 @@ func leaf(k kind) *node          { return &node{kind: k} }
 func listOf(elem *node) *node    { return &node{kind: list, elem: elem} }
 func object(fields fields) *node { return &node{kind: message, fields: fields} }
 
-// clientGrammar describes every message a client of the Gemini API may send, as genai v1.77.0 sends them.
+// clientGrammar returns the grammar of all messages that a client of the Gemini API may send, as
+// genai v1.77.0 sends them.
 func clientGrammar() *node {
 	inlineData := object(fields{"data": leaf(blob), "mimeType": leaf(text), "displayName": leaf(text)})
 	part := object(fields{

@@ -10,13 +10,13 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// greetingText is what greeting.wav says; make.sh made it.
+// greetingText is the text of greeting.wav, which make.sh makes.
 const greetingText = "Hello. Say something, and I will repeat it. You can talk over me at any time."
 
 //go:embed greeting.wav
 var greetingWAV []byte
 
-// greeting decodes the built-in greeting to 24 kHz.
+// greeting returns the built-in greeting at 24 kHz.
 func greeting() ([]int16, error) {
 	samples, err := decodeMuLaw(greetingWAV)
 	if err != nil {
@@ -29,7 +29,7 @@ func greeting() ([]int16, error) {
 func decodeMuLaw(wav []byte) ([]int16, error) {
 	const formatMuLaw = 7
 	if len(wav) < 12 || string(wav[:4]) != "RIFF" || string(wav[8:12]) != "WAVE" {
-		return nil, errors.New("no WAV file")
+		return nil, errors.New("not a WAV file")
 	}
 	known := false
 	for rest := wav[12:]; len(rest) >= 8; {
@@ -64,7 +64,8 @@ func muLaw(b byte) int16 {
 	return v - 0x84
 }
 
-// resampleAll converts a whole recording; the tail the filter still holds is pushed out with silence.
+// resampleAll converts a whole recording. It adds silence to get the samples that the filter holds
+// back.
 func resampleAll(pcm []int16, inHz, outHz int) ([]int16, error) {
 	r, err := audio.NewResampler(inHz, outHz)
 	if err != nil {

@@ -2,12 +2,12 @@ package sim
 
 import "sync"
 
-// handlesMax bounds how many resumption handles are remembered; the oldest is forgotten.
+// handlesMax is how many resumption handles a Server keeps. At the limit it forgets the oldest.
 const handlesMax = 1000
 
-// session is what a handle brings back.
+// session is the state that a handle resumes.
 type session struct {
-	owner   *record // of the connection that got the handle
+	owner   *recorder // of the connection that got the handle
 	turns   int
 	use     usage
 	calls   []call

@@ -8,77 +8,78 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// echoTail is how long after a reply a turn may still be its echo.
+// echoTail is how long after a reply a new turn may be its echo.
 const echoTail = 300 * time.Millisecond
 
-// A setup that resumes what is still in use is tried again every resumeRetry, for resumeGrace: a client that closed one
-// connection and at once dials the next must not lose a race against the end of the first.
+// A setup whose handle is still in use is tried again every resumeRetry, for resumeGrace. So a
+// client may close a connection and dial the next one at once.
 const (
 	resumeRetry = 10 * time.Millisecond
 	resumeGrace = 500 * time.Millisecond
 )
 
-// never is later than any wake.
+// never is later than any other time.
 const never = time.Duration(1<<63 - 1)
 
-// machine is the model's side of one connection. It has no clock and does no I/O: receive and advance are told the
-// time, and what is to be sent collects in out. So equal messages at equal times give equal answers.
+// machine is the model's side of one connection. It has no clock and does no I/O: the time is a
+// parameter of receive and advance, and out collects what to send. So equal messages at equal times
+// give equal replies.
 type machine struct {
-	cfg     *manner
+	cfg     *behavior
 	rules   []rule
 	faults  Faults
 	grammar *node
 	rng     *rand.Rand
-	rec     *record
+	rec     *recorder
 	store   *handles
 	id      int
 	version string // of the API, for messages
 	badKey  *refusal
-	tongue
+	dialect
 	out []frame
-	end *refusal // close, after out
+	end *refusal // how to close the connection, after out
 	now time.Duration
 
 	messages int  // of the client, after the setup
-	asked    bool // the setup came
-	ready    bool // and was accepted
+	asked    bool // the setup has come
+	ready    bool // the setup is accepted
 	setup    setupRequest
-	retry    time.Duration // when to look again whether the setup can be accepted
-	patience time.Duration // until when to do so
-	ear      *ear
-	over     bool // the open turn began over a reply
-	stalled  bool // nothing leaves any more
-	frozen   bool // the model says nothing any more
-	deaf     bool // nothing is read any more
+	retry    time.Duration // when to check the setup again
+	patience time.Duration // until when to check it again
+	input    *callerInput
+	over     bool // the open turn began during a reply
+	stalled  bool // sends nothing any more
+	frozen   bool // sends no messages any more
+	deaf     bool // reads nothing any more
 
 	reply      *reply
-	quiet      time.Duration // until when the last reply is played
-	unprompted int           // answered turns in a row that began over a reply
+	quiet      time.Duration // when the last reply has been played
+	unprompted int           // answered turns in a row that began during a reply
 	replies    int
 	turns      int
 	use        usage
 	history    []Line
-	goAway     time.Duration // when to announce the end; never after that
-	deadline   time.Duration // when to end
+	goAway     time.Duration // when to send go away
+	deadline   time.Duration // when to close
 
 	calls []*call
-	later []string      // what is to be said when the model has nothing else to say
-	held  time.Duration // until when nothing new is said
-	last  answer        // what was said last
+	later []string      // replies to say when the model is silent
+	held  time.Duration // until when the model says nothing new
+	last  answer        // the last reply
 
-	lateWords []frame // transcripts that are kept back
+	lateTranscripts []frame // transcripts to send after the turn
 
-	plans     []planned // of the rules, the soonest first
-	actions   int       // of the rules so far
+	plans     []planned // actions of rules, the next one first
+	actions   int       // number of actions so far
 	cueDepth  int
-	answering bool    // a cue is played that will be answered
-	answer    *answer // by a rule, in place of the usual one
-	ignored   bool    // by a rule: no answer at all
+	answering bool    // the current cue has an answer
+	answer    *answer // set by a rule, in place of the usual answer
+	ignored   bool    // set by a rule: no answer at all
 
 	texts, contents, starts, turnsHeard, cutShort, completed, generated, callsMade, toolReplies, audioInCall int
 }
 
-// receive takes a message of the client.
+// receive handles a message of the client.
 func (m *machine) receive(now time.Duration, data []byte) {
 	m.advance(now)
 	if m.end != nil {
@@ -97,7 +98,7 @@ func (m *machine) receive(now time.Duration, data []byte) {
 	}
 }
 
-// refuse ends the connection once what is in out is sent.
+// refuse closes the connection after the frames in out.
 func (m *machine) refuse(r *refusal) {
 	if m.end == nil {
 		m.end = r
@@ -122,7 +123,7 @@ func (m *machine) handle(r *request, data []byte) *refusal {
 		m.rec.setup(data, r.setup.handle)
 		m.log("setup", r.setup.model)
 		m.asked, m.setup = true, r.setup
-		return m.introduced()
+		return m.answerSetup()
 	}
 	m.messages++
 	if c := m.faults.CloseAt; c != nil && m.messages == c.Messages {
@@ -137,8 +138,8 @@ func (m *machine) handle(r *request, data []byte) *refusal {
 	return m.act(r)
 }
 
-// introduced answers the setup, unless a rule has something else in mind.
-func (m *machine) introduced() *refusal {
+// answerSetup answers the setup, unless a rule prevents it.
+func (m *machine) answerSetup() *refusal {
 	if m.setup.handle != "" {
 		m.cue(cueResume, 1, "")
 	}
@@ -160,13 +161,13 @@ func (m *machine) act(r *request) *refusal {
 	case verbSetup:
 		return invalid("%s setup may be sent only once.", invalidArgument)
 	case verbAudio:
-		return m.hear(r)
+		return m.takeAudio(r)
 	case verbText:
-		m.texted(r.text)
+		m.takeText(r.text)
 	case verbContent:
-		return m.told(r)
+		return m.takeContent(r)
 	case verbToolResponse:
-		return m.tooled(r.replies)
+		return m.takeToolReplies(r.replies)
 	case verbIgnored:
 		m.log("ignored", "")
 	default:
@@ -175,14 +176,14 @@ func (m *machine) act(r *request) *refusal {
 	return nil
 }
 
-// activity acts on the messages that belong to one kind of detection only.
+// activity acts on messages that only one kind of detection allows.
 func (m *machine) activity(v verb) *refusal {
 	if v == verbStreamEnd {
 		if m.setup.manual {
 			return invalid("%s audioStreamEnd needs automatic activity detection.", invalidArgument)
 		}
 		m.log("stream_end", "")
-		if m.ear.open {
+		if m.input.open {
 			m.endTurn()
 		}
 		return nil
@@ -196,13 +197,13 @@ func (m *machine) activity(v verb) *refusal {
 		return nil
 	}
 	m.log("activity_end", "")
-	if m.ear.open {
+	if m.input.open {
 		m.endTurn()
 	}
 	return nil
 }
 
-// begin answers the setup, or puts that off until retry.
+// begin answers the setup, or postpones the answer until retry.
 func (m *machine) begin() *refusal {
 	m.retry = never
 	if refused := m.checkSetup(); refused != nil {
@@ -212,7 +213,7 @@ func (m *machine) begin() *refusal {
 		return nil
 	}
 	var err error
-	if m.ear, err = newEar(!m.setup.manual, m.cfg.EchoMax); err != nil {
+	if m.input, err = newCallerInput(!m.setup.manual, m.cfg.EchoMax); err != nil {
 		return refuse(1011, "Internal error encountered.")
 	}
 	if m.faults.NoSetupComplete {
@@ -232,7 +233,7 @@ func (m *machine) begin() *refusal {
 	return nil
 }
 
-// checkSetup looks at the model and the handle, and restores what the handle stands for.
+// checkSetup checks the model and the handle, and restores the state of the handle.
 func (m *machine) checkSetup() *refusal {
 	s := &m.setup
 	if !m.cfg.hasModel(s.model, m.vertex) {
@@ -258,7 +259,7 @@ func (m *machine) checkSetup() *refusal {
 }
 
 // hear takes audio of the caller.
-func (m *machine) hear(r *request) *refusal {
+func (m *machine) takeAudio(r *request) *refusal {
 	m.rec.message(r.pcm)
 	if m.calling() {
 		m.audioInCall++
@@ -266,22 +267,22 @@ func (m *machine) hear(r *request) *refusal {
 			return nil
 		}
 	}
-	pcm, err := m.ear.samples(r.pcm, r.rateHz)
+	pcm, err := m.input.samples(r.pcm, r.rateHz)
 	if err != nil {
 		return invalid(invalidArgument)
 	}
 	if m.setup.manual {
-		if m.ear.open {
+		if m.input.open {
 			m.rec.heard(r.pcm)
-			m.ear.add(pcm)
+			m.input.add(pcm)
 		}
 		return nil
 	}
-	if m.ear.open {
+	if m.input.open {
 		m.rec.heard(r.pcm)
 	}
-	m.ear.framer.Push(pcm, func(frame []int16) {
-		switch m.ear.detect(frame) {
+	m.input.framer.Push(pcm, func(frame []int16) {
+		switch m.input.detect(frame) {
 		case audio.Start:
 			m.log("speech_start", "")
 			m.startTurn()
@@ -293,21 +294,21 @@ func (m *machine) hear(r *request) *refusal {
 	return nil
 }
 
-// startTurn begins a turn of the caller, which cuts a reply short.
+// startTurn opens a turn of the caller, which interrupts the reply.
 func (m *machine) startTurn() {
 	m.over = m.reply != nil || m.replies > 0 && m.now < m.quiet+echoTail
 	if !m.setup.noInterruption && !(m.cfg.wedge && m.waiting()) {
 		m.interrupt()
 	}
 	m.rec.startTurn(m.now, m.over)
-	m.ear.start()
+	m.input.start()
 	m.starts++
 	m.cue(cueStart, m.starts, "")
 }
 
-// endTurn ends the turn of the caller and answers it.
+// endTurn closes the turn of the caller and answers it.
 func (m *machine) endTurn() {
-	pcm := m.ear.end()
+	pcm := m.input.end()
 	spoken := loud(pcm)
 	if spoken < m.cfg.short {
 		m.rec.endTurn(m.now, spoken, false)
@@ -326,7 +327,7 @@ func (m *machine) endTurn() {
 		text = fmt.Sprintf("(%.1f s of speech)", spoken.Seconds())
 	}
 	m.note("user", text)
-	m.writeCaller(text)
+	m.sendCallerTranscript(text)
 	var echo []int16
 	if m.cfg.FixedReply == nil {
 		var err error
@@ -341,7 +342,7 @@ func (m *machine) endTurn() {
 	m.respond(said, ok)
 }
 
-// judge says why a turn is not answered, or nothing if it is.
+// judge returns why a turn gets no answer, "" if it gets one.
 func (m *machine) judge(spoken time.Duration) string {
 	switch {
 	case m.turns < m.faults.EmptyTurns:

@@ -58,7 +58,8 @@ func conversation() []step {
 	)
 }
 
-// run plays a script, waking the machine whenever it wants but late by lateness, and returns everything it sent.
+// run plays a script, waking the machine whenever it wants but late by lateness, and returns
+// everything it sent.
 func (m *machine) run(script []step, lateness time.Duration) (trace []string) {
 	take := func(at time.Duration) {
 		for _, f := range m.out {
@@ -99,12 +100,13 @@ func TestSameScriptSameAnswer(t *testing.T) {
 	}
 }
 
-// TestResumeWaits resumes a session whose connection is about to end: the setup waits for that, half a second at most.
+// TestResumeWaits resumes a session whose connection is about to end: the setup waits for that,
+// half a second at most.
 func TestResumeWaits(t *testing.T) {
 	const resume = `{"setup":{"model":"models/parrot","sessionResumption":{"handle":"h"}}}`
 	for _, ends := range []time.Duration{100 * time.Millisecond, time.Second} {
 		m := newMachine(t, Config{}, 2)
-		owner := newRecord(1, "/", false)
+		owner := newRecorder(1, "/", false)
 		m.store.put("h", session{owner: owner, turns: 5})
 		m.receive(0, []byte(resume))
 		for m.end == nil && m.wake() != never {
@@ -226,18 +228,18 @@ func TestMuLaw(t *testing.T) {
 	}
 }
 
-// TestTongues says the same in both, in one line and in many.
-func TestTongues(t *testing.T) {
+// TestDialects compares the two dialects.
+func TestDialects(t *testing.T) {
 	pcm := []int16{1, -2, 300}
-	for _, f := range []func(tongue) frame{
-		func(t tongue) frame { return t.audio(pcm) },
-		func(t tongue) frame { return t.turnComplete(usage{1, 2}) },
-		func(t tongue) frame { return t.goAway(9500 * time.Millisecond) },
-		func(t tongue) frame { return t.transcript("inputTranscription", `a "b" <c>`) },
-		func(t tongue) frame { return t.resumption("h") },
-		func(t tongue) frame { return t.resumption("") },
+	for _, f := range []func(dialect) frame{
+		func(d dialect) frame { return d.audio(pcm) },
+		func(d dialect) frame { return d.turnComplete(usage{1, 2}) },
+		func(d dialect) frame { return d.goAway(9500 * time.Millisecond) },
+		func(d dialect) frame { return d.transcript("inputTranscription", `a "b" <c>`) },
+		func(d dialect) frame { return d.resumption("h") },
+		func(d dialect) frame { return d.resumption("") },
 	} {
-		text, binary := f(tongue{}), f(tongue{binary: true})
+		text, binary := f(dialect{}), f(dialect{binary: true})
 		var a, b bytes.Buffer
 		if json.Compact(&a, text.data) != nil || json.Compact(&b, binary.data) != nil || text.binary || !binary.binary {
 			t.Fatalf("no JSON: %s, %s", text.data, binary.data)
@@ -251,7 +253,8 @@ func TestTongues(t *testing.T) {
 	}
 }
 
-// FuzzParse holds the short cut for audio to what the grammar says, and the grammar to never failing.
+// FuzzParse holds the short cut for audio to what the grammar says, and the grammar to never
+// failing.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(audioMessage([]int16{1, 2, 3})))
 	f.Add([]byte(`{"realtime_input":{"audio":{"mime_type":"audio/pcm;rate=48000","data":"-_8="}}}`))

@@ -6,7 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain looks for goroutines left behind, but for the one that genai's dependency OpenCensus starts on import.
+// TestMain looks for goroutines left behind, but for the one that genai's dependency OpenCensus
+// starts on import.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
 }

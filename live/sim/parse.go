@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// verb is what a client message asks for.
+// verb is the kind of a client message.
 type verb uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	verbActivityEnd
 	verbStreamEnd
 	verbToolResponse
-	verbIgnored // valid, but nothing a parrot minds: video, a context update
+	verbIgnored // valid, but without effect: video, a context update
 )
 
 // request is one client message.
@@ -37,19 +37,19 @@ type request struct {
 	replies      []toolReply
 }
 
-// setupRequest is what a parrot minds of a setup.
+// setupRequest is the part of a setup that has an effect.
 type setupRequest struct {
 	model, handle         string
 	manual, resumption    bool
 	callerText, modelText bool
-	noInterruption        bool // speech of the caller does not cut a reply short
+	noInterruption        bool // speech of the caller does not interrupt a reply
 	tools                 map[string]tool
 	history               bool // content is history until its turn is complete
 }
 
-// tool is what a parrot minds of a function.
+// tool is the part of a function declaration that has an effect.
 type tool struct {
-	nonBlocking bool // the model goes on before the reply
+	nonBlocking bool // the model does not wait for the reply
 }
 
 const (
@@ -60,7 +60,8 @@ const (
 
 const invalidArgument = "Request contains an invalid argument."
 
-// parse reads a client message. Audio in the form both genai and package live write is read without a JSON parser.
+// parse reads a client message. It reads audio in the form of genai and package live without a JSON
+// parser.
 func parse(data []byte, grammar *node) (request, *refusal) {
 	if r, ok := parseAudio(data); ok {
 		return r, nil
@@ -112,7 +113,7 @@ func refuseAudio(bytes, rateHz int) *refusal {
 	return nil
 }
 
-// interpret turns a checked message into a request. It holds exactly one of the alternatives.
+// interpret turns a checked message into a request. The message must have exactly one member.
 func interpret(m map[string]value) (request, *refusal) {
 	if len(m) != 1 {
 		return request{}, invalid("Invalid value at 'client_message' (oneof): want exactly one message_type, got %d", len(m))
@@ -154,7 +155,7 @@ func interpretSetup(v value) (request, *refusal) {
 	return request{verb: verbSetup, setup: s}, nil
 }
 
-// interpretInput reads realtimeInput, which holds one field a message.
+// interpretInput reads realtimeInput, which must have exactly one member.
 func interpretInput(v value) (request, *refusal) {
 	input, _ := v.(map[string]value)
 	if _, ok := input["mediaChunks"]; ok {
@@ -198,7 +199,7 @@ func interpretAudio(v value) (request, *refusal) {
 	return request{verb: verbAudio, pcm: pcm, rateHz: rateHz}, nil
 }
 
-// interpretToolResponse reads the replies; there must be one, and each must say something.
+// interpretToolResponse reads the replies of tools, at least one.
 func interpretToolResponse(v value) (request, *refusal) {
 	r := request{verb: verbToolResponse}
 	replies, _ := dig(v, "functionResponses").([]value)
@@ -219,7 +220,7 @@ func interpretToolResponse(v value) (request, *refusal) {
 	return r, nil
 }
 
-// declared are the functions of a setup.
+// declared returns the functions of a setup.
 func declared(setup value) map[string]tool {
 	all := map[string]tool{}
 	tools, _ := dig(setup, "tools").([]value)
@@ -233,7 +234,7 @@ func declared(setup value) map[string]tool {
 	return all
 }
 
-// contentLines are the texts of a content.
+// contentLines returns the texts of a content.
 func contentLines(content value) (lines []Line) {
 	turns, _ := dig(content, "turns").([]value)
 	for _, t := range turns {
@@ -248,7 +249,7 @@ func contentLines(content value) (lines []Line) {
 	return lines
 }
 
-// dig follows names into v and returns nil where the way ends.
+// dig follows names into v. It returns nil if a name does not exist.
 func dig(v value, names ...string) value {
 	for _, name := range names {
 		m, ok := v.(map[string]value)

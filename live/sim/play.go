@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// actionsMax bounds what the rules do on one connection, so that none can go round in circles.
+	// actionsMax is the most actions on one connection. It ends loops of rules.
 	actionsMax = 10000
-	// cueDepthMax bounds cues that come of actions.
+	// cueDepthMax is the most cues inside each other.
 	cueDepthMax = 4
 )
 
-// planned is an action at a time to come.
+// planned is an action at a later time.
 type planned struct {
 	at  time.Duration
 	act action
 }
 
-// cue plays the rules for the nth cue of a kind, in their order.
+// cue runs the rules for the nth cue of a kind, in their order.
 func (m *machine) cue(c cue, nth int, words string) {
 	if m.cueDepth == cueDepthMax {
 		return
@@ -44,7 +44,7 @@ func (m *machine) cue(c cue, nth int, words string) {
 	}
 }
 
-// plan puts an action among those to come, in the order of their times.
+// plan adds an action to plans, which are ordered by time.
 func (m *machine) plan(at time.Duration, act action) {
 	i := len(m.plans)
 	for i > 0 && m.plans[i-1].at > at {
@@ -53,17 +53,17 @@ func (m *machine) plan(at time.Duration, act action) {
 	m.plans = slices.Insert(m.plans, i, planned{at, act})
 }
 
-// carryOut does the next planned action.
-func (m *machine) carryOut() {
+// runPlanned runs the next planned action.
+func (m *machine) runPlanned() {
 	act := m.plans[0].act
 	m.plans = slices.Delete(m.plans, 0, 1)
 	act(m)
 }
 
-// announceEnd says go away.
+// announceEnd sends go away.
 func (m *machine) announceEnd(left time.Duration) {
 	m.log("go_away", left.String())
-	m.send(m.tongue.goAway(left))
+	m.send(m.dialect.goAway(left))
 }
 
 // drop breaks the connection.
@@ -71,8 +71,8 @@ func (m *machine) drop() {
 	m.out = append(m.out, frame{drop: true})
 }
 
-// pinged answers a ping in its time.
-func (m *machine) pinged(now time.Duration, data []byte) {
+// pinged answers a ping after the delay of the scenario.
+func (m *machine) takePing(now time.Duration, data []byte) {
 	m.advance(now)
 	if m.cfg.noPongs {
 		return
@@ -85,13 +85,13 @@ func (m *machine) pinged(now time.Duration, data []byte) {
 	})
 }
 
-// sendAudio sends a chunk of tone that belongs to no reply, under the name of a rate.
+// sendAudio sends a tone that belongs to no reply, and announces a rate.
 func (m *machine) sendAudio(length time.Duration, rateHz int) {
-	f := string(tongue{}.audio(tone(m.replies, length)).data)
+	f := string(dialect{}.audio(tone(m.replies, length)).data)
 	m.send(m.json(strings.Replace(f, "rate=24000", fmt.Sprintf("rate=%d", rateHz), 1)))
 }
 
-// tone is a tone at 24 kHz, -12 dBFS, higher for each reply: 400 Hz after none, 500 after one, up to 1300.
+// tone returns a tone at 24 kHz and -12 dBFS. It is higher for each reply: 400 Hz to 1,300 Hz.
 func tone(replies int, length time.Duration) []int16 {
 	pcm := make([]int16, int(length*outputRateHz/time.Second))
 	step := 2 * math.Pi * float64(400+100*(replies%10)) / outputRateHz

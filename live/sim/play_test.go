@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzPlay has a short conversation with whatever a scenario makes of the model: it ends, and no message is without
-// bounds.
+// FuzzPlay has a short conversation with whatever a scenario makes of the model: it ends, and no
+// message is without bounds.
 func FuzzPlay(f *testing.F) {
 	for _, name := range Scenarios() {
 		text, err := scenarioFiles.ReadFile("scenarios/" + name + ".txt")

@@ -129,7 +129,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestAccepted sends every message a client may, in both spellings, and then something refused, to see the end.
+// TestAccepted sends every message a client may, in both spellings, and then something refused, to
+// see the end.
 func TestAccepted(t *testing.T) {
 	const full = `{"setup":{"model":"models/M",
  "generationConfig":{"responseModalities":["AUDIO"],"speechConfig":{"languageCode":"de-DE","voiceConfig":
@@ -183,6 +184,7 @@ func TestPaths(t *testing.T) {
 	for _, test := range []struct{ path, model string }{
 		{apiPath, "models/M"},
 		{"/prefix" + apiPath, "models/M"},
+		{"/" + strings.Replace(apiPath, "v1beta", "v1", 1), "models/M"}, // @google/genai 3
 		{"/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateContentConstrained", "models/M"},
 		{"/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent",
 			"projects/p/locations/l/publishers/google/models/M"},
@@ -252,7 +254,8 @@ func setupFor(address string) string {
 	return automaticSetup
 }
 
-// TestForeignPages are refused: a page of another origin must not talk through a browser to a server on loopback.
+// TestForeignPages are refused: a page of another origin must not talk through a browser to a
+// server on loopback.
 func TestForeignPages(t *testing.T) {
 	server := startServer(t, sim.Config{})
 	header := http.Header{"Origin": {"https://example.com"}}

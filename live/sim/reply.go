@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// reply is what the model is saying.
+// reply is the reply that the model is sending.
 type reply struct {
 	pcm    []int16
 	words  []string // of the transcript
-	said   int      // words sent
-	sent   int      // samples
+	said   int      // words that were sent
+	sent   int      // samples that were sent
 	chunks int
 	began  time.Duration
 	due    time.Duration // when the next message is due
-	played time.Duration // when the client will have played all of it, if it plays at once
+	played time.Duration // when a client that plays at once has played all of it
 	done   bool          // generation complete was sent
 }
 
@@ -23,14 +23,14 @@ func newReply(now time.Duration, pcm []int16, transcript string) *reply {
 		played: now + playtime(len(pcm))}
 }
 
-// postpone lets what is still to be sent begin no sooner than at.
+// postpone delays the rest of the reply until at.
 func (r *reply) postpone(at time.Duration) {
 	wait := max(0, at-r.due)
 	r.due += wait
 	r.played += wait
 }
 
-// chunk takes the next n samples, or what is left.
+// chunk returns the next n samples, or the rest.
 func (r *reply) chunk(n int) []int16 {
 	pcm := r.pcm[r.sent:min(r.sent+n, len(r.pcm))]
 	r.sent += len(pcm)
@@ -38,18 +38,18 @@ func (r *reply) chunk(n int) []int16 {
 	return pcm
 }
 
-// fragment takes the words that belong to what was sent so far.
+// fragment returns the next words that belong to the samples sent so far.
 func (r *reply) fragment() string {
 	due := len(r.words)
 	if len(r.pcm) > 0 {
-		due = max(r.said, len(r.words)*r.sent/len(r.pcm)) // audio may have come to it since
+		due = max(r.said, len(r.words)*r.sent/len(r.pcm)) // say may have added audio since
 	}
 	text := strings.Join(r.words[r.said:due], "")
 	r.said = due
 	return text
 }
 
-// late takes 100 ms that should not be sent any more.
+// late returns 100 ms of audio to send after an interruption.
 func (r *reply) late() []int16 {
 	if r.sent < len(r.pcm) {
 		return r.chunk(outputRateHz / 10)

@@ -16,39 +16,44 @@ const (
 	rulesMax         = 200 // in one scenario
 )
 
-// Scenario is a way in which a model misbehaves, and when: settings that hold all the time, and rules that act on cue,
-// for all connections or for some. ParseScenario makes one from text, LoadScenario one of those that are built in. It
-// does not change and may be shared. The language is described in docs/model.md.
+// Scenario describes how and when a model misbehaves. It has settings, which hold all the time, and
+// rules, which act at cues, for all connections or for some. ParseScenario reads one from text, and
+// LoadScenario returns a built-in one. A Scenario is constant and may be shared. docs/model.md
+// describes the language.
 type Scenario struct {
-	// Name is short, as in "late-audio"; About is a line for people.
-	Name, About string
+	// Name is a short name such as "late-audio".
+	Name string
+	// About is one line for people.
+	About string
 
 	parts []part
 }
 
-// part is what a scenario says about some connections.
+// part is the settings and rules for a range of connections.
 type part struct {
 	from, to int // connections, from 1; to is inclusive
 	settings []setting
 	rules    []rule
 }
 
-// setting changes how a connection behaves from its begin.
-type setting func(*manner)
+// setting changes the behavior of a connection from its start.
+type setting func(*behavior)
 
-// LineError says what is wrong with a line of a scenario.
+// LineError reports an error in a line of a scenario.
 type LineError struct {
 	Scenario string
 	Line     int // from 1
 	Problem  string
 }
 
-// Error reads as in `sim: scenario late-audio, line 3: no cue "chnuk"; the nearest is "chunk"`.
+// Error returns a text such as `sim: scenario late-audio, line 3: no cue "chnuk"; the nearest is
+// "chunk"`.
 func (e *LineError) Error() string {
 	return fmt.Sprintf("sim: scenario %s, line %d: %s", e.Scenario, e.Line, e.Problem)
 }
 
-// ParseScenario reads a scenario, at most 64 KiB of UTF-8 and 200 rules. Its error is a *LineError.
+// ParseScenario reads a scenario of at most 64 KiB of UTF-8 and 200 rules. The error is a
+// *LineError.
 func ParseScenario(name, text string) (*Scenario, error) {
 	s := &Scenario{Name: name, parts: []part{{from: 1, to: math.MaxInt}}}
 	if len(text) > scenarioBytesMax {
@@ -67,7 +72,7 @@ func ParseScenario(name, text string) (*Scenario, error) {
 			err = fmt.Errorf("more than %d rules", rulesMax)
 		}
 		if !utf8.ValidString(line) {
-			err = fmt.Errorf("it is not UTF-8")
+			err = fmt.Errorf("the line is not UTF-8")
 		}
 		if err != nil {
 			return nil, &LineError{name, n, err.Error()}
@@ -76,7 +81,7 @@ func ParseScenario(name, text string) (*Scenario, error) {
 	return s, nil
 }
 
-// line reads one line into the newest part.
+// line adds one line to the last part.
 func (s *Scenario) line(line string) error {
 	word, rest := cutWord(line)
 	p := &s.parts[len(s.parts)-1]
@@ -98,7 +103,7 @@ func (s *Scenario) line(line string) error {
 	return err
 }
 
-// parseRange reads the numbers of connections: "2", "2-3" or "2-", which has no end.
+// parseRange reads a range of connections: "2", "2-3", or "2-", which has no end.
 func parseRange(text string) (from, to int, err error) {
 	first, last, ranged := strings.Cut(text, "-")
 	from, err = parseCount(first)
@@ -132,7 +137,7 @@ func cutWord(s string) (word, rest string) {
 	return word, strings.TrimSpace(rest)
 }
 
-// forConnection collects what holds for connection id; a nil scenario says nothing.
+// forConnection returns the settings and rules of a connection. A nil scenario has none.
 func (s *Scenario) forConnection(id int) (settings []setting, rules []rule) {
 	if s == nil {
 		return nil, nil

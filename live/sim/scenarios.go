@@ -10,10 +10,10 @@ import (
 //go:embed scenarios/*.txt
 var scenarioFiles embed.FS
 
-// Scenarios are the names of the built-in scenarios, sorted. Each is one failure that real models, or the ways to them,
-// have been seen to have.
+// Scenarios returns the names of the built-in scenarios, sorted. Each is a failure that others have
+// reported of real models or networks.
 func Scenarios() []string {
-	entries, _ := scenarioFiles.ReadDir("scenarios") // it is there: it was embedded
+	entries, _ := scenarioFiles.ReadDir("scenarios") // embedded, so it exists
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = strings.TrimSuffix(e.Name(), ".txt")
@@ -22,7 +22,8 @@ func Scenarios() []string {
 	return names
 }
 
-// LoadScenario returns a built-in scenario. Its error names the nearest that exists.
+// LoadScenario returns a built-in scenario. The error for an unknown name suggests the most similar
+// one.
 func LoadScenario(name string) (*Scenario, error) {
 	text, err := scenarioFiles.ReadFile("scenarios/" + name + ".txt")
 	if err != nil {

@@ -62,8 +62,8 @@ func sdkTurn(t *testing.T, session *genai.Session) (pcm []int16, text string, se
 	}
 }
 
-// TestGooglesClient lets Google's own client have a conversation: setup, text, a turn of speech, the end. Over both
-// kinds of connection.
+// TestGooglesClient lets Google's own client have a conversation: setup, text, a turn of speech,
+// the end. Over both kinds of connection.
 func TestGooglesClient(t *testing.T) {
 	for seed := range uint64(2) {
 		greeting := speech("hello")[:7200]

@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is seen of each scenario anew")
 
-// compareWithFile wants got to be what testdata/seen says of a scenario, and to differ from what is sound.
+// compareWithFile wants got to be what testdata/seen says of a scenario, and to differ from what is
+// sound.
 func compareWithFile(t *testing.T, name string, got, sound []string) {
 	t.Helper()
 	if same := slices.Equal(got, sound); same != slices.Contains(soundAlike(), name) {

@@ -21,9 +21,9 @@ const (
 	closeTimeout = time.Second
 )
 
-var errStalled = errors.New("sim: the loop takes no more")
+var errStalled = errors.New("sim: the connection does not read any more")
 
-// tap keeps hold of the connection beneath a WebSocket, which can be closed without waiting for anything.
+// tap keeps the connection below a WebSocket, because closing it never blocks.
 type tap struct {
 	http.ResponseWriter
 	conn net.Conn
@@ -36,84 +36,84 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// link is the wire of one connection: the loop in serve writes, the goroutine in read reads.
-type link struct {
+// clientConn is one WebSocket. The goroutine of loop writes, and the goroutine of read reads.
+type clientConn struct {
 	ws      *websocket.Conn
 	conn    net.Conn
-	inbox   chan []byte    // messages; closed by the reader when there are no more
-	pings   chan []byte    // what pings hold that are answered late; more than it holds are not answered
-	done    chan struct{}  // closed by the loop when it takes no more
-	mute    atomic.Bool    // no pong either
-	deaf    atomic.Bool    // nothing is read any more
-	dropped bool           // on purpose
-	failure error          // why there are no more; set before inbox is closed
+	inbox   chan []byte    // messages; closed by the reader at the end
+	pings   chan []byte    // data of pings to answer late; pings beyond its size get no answer
+	done    chan struct{}  // closed when loop has returned
+	mute    atomic.Bool    // sends no pong
+	deaf    atomic.Bool    // reads nothing any more
+	dropped bool           // by the machine
+	failure error          // why inbox is closed; set before
 	reader  sync.WaitGroup // the reading goroutine
 }
 
-// serve speaks to one client. It returns when the connection is gone and its reader has ended.
+// serve serves one client. It returns when the connection is closed and its reader has ended.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, m *machine) {
-	l := &link{inbox: make(chan []byte, inboxMax), pings: make(chan []byte, pingsMax), done: make(chan struct{})}
+	c := &clientConn{inbox: make(chan []byte, inboxMax), pings: make(chan []byte, pingsMax), done: make(chan struct{})}
 	late := m.cfg.pongLate > 0 || m.cfg.noPongs
 	t := &tap{ResponseWriter: w}
 	ws, err := websocket.Accept(t, r, &websocket.AcceptOptions{
 		CompressionMode: websocket.CompressionDisabled,
-		OnPingReceived:  func(_ context.Context, data []byte) bool { return l.pinged(data, late) },
+		OnPingReceived:  func(_ context.Context, data []byte) bool { return c.pinged(data, late) },
 	})
 	if err != nil {
 		m.rec.closed(0, "no upgrade", true)
 		return
 	}
 	ws.SetReadLimit(defaultReadLimit)
-	l.ws, l.conn = ws, t.conn
-	l.reader.Go(func() { l.read(m.faults.StallReadsAfterMessages) })
-	l.loop(s.stop, m)
-	close(l.done)
-	_ = l.conn.Close()
+	c.ws, c.conn = ws, t.conn
+	c.reader.Go(func() { c.read(m.faults.StallReadsAfterMessages) })
+	c.loop(s.stop, m)
+	close(c.done)
+	_ = c.conn.Close()
 	_ = ws.CloseNow()
-	l.reader.Wait()
+	c.reader.Wait()
 }
 
 // read moves messages into the inbox until the connection fails or the loop is done.
-func (l *link) read(stallAfter int) {
-	defer close(l.inbox)
+func (c *clientConn) read(stallAfter int) {
+	defer close(c.inbox)
 	for n := 0; ; n++ {
 		if stallAfter > 0 && n > stallAfter { // the setup does not count
-			<-l.done
-			l.failure = errStalled
+			<-c.done
+			c.failure = errStalled
 			return
 		}
-		if l.deaf.Load() {
-			<-l.done
-			l.failure = errStalled
+		if c.deaf.Load() {
+			<-c.done
+			c.failure = errStalled
 			return
 		}
-		_, data, err := l.ws.Read(context.Background())
+		_, data, err := c.ws.Read(context.Background())
 		if err != nil {
-			l.failure = err
+			c.failure = err
 			return
 		}
 		select {
-		case l.inbox <- data:
-		case <-l.done:
-			l.failure = errStalled
+		case c.inbox <- data:
+		case <-c.done:
+			c.failure = errStalled
 			return
 		}
 	}
 }
 
-// loop drives the machine: it tells it messages and times, and sends what it says.
-func (l *link) loop(stop <-chan struct{}, m *machine) {
+// loop passes messages and times to the machine, and sends its frames.
+func (c *clientConn) loop(stop <-chan struct{}, m *machine) {
 	began := time.Now()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		if !l.flush(m) {
-			m.rec.closed(l.whyLost())
+		if !c.flush(m) {
+			m.rec.closed(c.closeReason())
 			return
 		}
 		if m.end != nil {
 			m.rec.closed(m.end.code, m.end.reason, false)
-			l.close(m)
+			c.close(m)
 			return
 		}
 		if at := m.wake(); at != never {
@@ -122,14 +122,14 @@ func (l *link) loop(stop <-chan struct{}, m *machine) {
 			timer.Stop()
 		}
 		select {
-		case data, ok := <-l.inbox:
+		case data, ok := <-c.inbox:
 			if !ok {
-				m.rec.closed(closeOf(l.failure))
+				m.rec.closed(closeOf(c.failure))
 				return
 			}
 			m.receive(time.Since(began), data)
-		case data := <-l.pings:
-			m.pinged(time.Since(began), data)
+		case data := <-c.pings:
+			m.takePing(time.Since(began), data)
 		case <-timer.C:
 			m.advance(time.Since(began))
 		case <-stop:
@@ -138,17 +138,17 @@ func (l *link) loop(stop <-chan struct{}, m *machine) {
 	}
 }
 
-// flush sends what the machine has to say. It reports whether the connection goes on.
-func (l *link) flush(m *machine) bool {
-	l.mute.Store(m.stalled)
-	l.deaf.Store(m.deaf)
+// flush sends the frames of the machine. It reports whether the connection is still open.
+func (c *clientConn) flush(m *machine) bool {
+	c.mute.Store(m.stalled)
+	c.deaf.Store(m.deaf)
 	for i, f := range m.out {
 		m.out[i] = frame{}
 		if f.drop {
-			l.dropped = true
+			c.dropped = true
 			return false
 		}
-		if l.write(f, m.cfg.frameBytes) != nil {
+		if c.write(f, m.cfg.frameBytes) != nil {
 			return false
 		}
 	}
@@ -156,8 +156,8 @@ func (l *link) flush(m *machine) bool {
 	return true
 }
 
-// write sends one message, in frames of so many bytes unless that is 0, or a pong.
-func (l *link) write(f frame, frameBytes int) error {
+// write sends a pong, or a message in frames of frameBytes; 0 means one frame.
+func (c *clientConn) write(f frame, frameBytes int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	kind := websocket.MessageText
@@ -166,11 +166,11 @@ func (l *link) write(f frame, frameBytes int) error {
 	}
 	switch {
 	case f.pong:
-		return l.pong(f.data)
+		return c.pong(f.data)
 	case frameBytes == 0:
-		return l.ws.Write(ctx, kind, f.data)
+		return c.ws.Write(ctx, kind, f.data)
 	}
-	w, err := l.ws.Writer(ctx, kind)
+	w, err := c.ws.Writer(ctx, kind)
 	if err != nil {
 		return err
 	}
@@ -182,40 +182,41 @@ func (l *link) write(f frame, frameBytes int) error {
 	return w.Close()
 }
 
-// pong answers a ping by hand (RFC 6455 section 5.5.3): the WebSocket answers at once or not at all. It is written
-// between two messages, and while pongs are late nobody else writes.
-func (l *link) pong(data []byte) error {
-	if err := l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+// pong writes the frame of a late pong itself (RFC 6455 section 5.5.3), because the WebSocket
+// answers at once or not at all. loop calls it between two messages, and while pongs are late
+// nothing else writes.
+func (c *clientConn) pong(data []byte) error {
+	if err := c.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	_, err := l.conn.Write(append([]byte{0x8a, byte(len(data))}, data...))
-	return errors.Join(err, l.conn.SetWriteDeadline(time.Time{}))
+	_, err := c.conn.Write(append([]byte{0x8a, byte(len(data))}, data...))
+	return errors.Join(err, c.conn.SetWriteDeadline(time.Time{}))
 }
 
-// pinged tells what becomes of a ping: whether it is answered at once.
-func (l *link) pinged(data []byte, late bool) bool {
+// pinged reports whether to answer a ping at once. It queues pings to answer late.
+func (c *clientConn) pinged(data []byte, late bool) bool {
 	if !late {
-		return !l.mute.Load()
+		return !c.mute.Load()
 	}
 	select {
-	case l.pings <- slices.Clone(data):
+	case c.pings <- slices.Clone(data):
 	default:
 	}
 	return false
 }
 
-// whyLost finds the reason of a failed write, which the reader may be about to learn.
-func (l *link) whyLost() (code int, reason string, byClient bool) {
-	if l.dropped {
+// closeReason returns the reason of a failed write. It waits for the reader to learn it.
+func (c *clientConn) closeReason() (code int, reason string, byClient bool) {
+	if c.dropped {
 		return 1006, "", false
 	}
 	patience := time.NewTimer(closeTimeout)
 	defer patience.Stop()
 	for {
 		select {
-		case _, ok := <-l.inbox:
+		case _, ok := <-c.inbox:
 			if !ok {
-				return closeOf(l.failure)
+				return closeOf(c.failure)
 			}
 		case <-patience.C:
 			return 1006, "", true
@@ -223,17 +224,17 @@ func (l *link) whyLost() (code int, reason string, byClient bool) {
 	}
 }
 
-// close says good-bye, in a bounded time.
-func (l *link) close(m *machine) {
+// close sends the close frame and closes the connection, in a bounded time.
+func (c *clientConn) close(m *machine) {
 	if m.stalled {
 		return
 	}
-	cut := time.AfterFunc(closeTimeout, func() { _ = l.conn.Close() })
+	cut := time.AfterFunc(closeTimeout, func() { _ = c.conn.Close() })
 	defer cut.Stop()
-	_ = l.ws.Close(websocket.StatusCode(m.end.code), m.end.reason)
+	_ = c.ws.Close(websocket.StatusCode(m.end.code), m.end.reason)
 }
 
-// closeOf reads what the client's end of a connection was.
+// closeOf returns how the client closed a connection.
 func closeOf(err error) (code int, reason string, byClient bool) {
 	var ce websocket.CloseError
 	if errors.As(err, &ce) {

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Server is the embedded model. It is an http.Handler; Start gives it a listener of its own.
+// Server is the embedded model. Call Start to listen on an address, or use it as an http.Handler.
+// Its methods are safe for concurrent use.
 type Server struct {
 	cfg     Config
 	grammar *node
@@ -26,16 +27,17 @@ type Server struct {
 	stopOnce sync.Once
 	loops    sync.WaitGroup // connections, and the listener
 
-	mu       sync.Mutex
-	closed   bool
-	lastID   int
-	records  []*record // the newest last
-	live     int
-	listener net.Listener
-	http     *http.Server
+	mu        sync.Mutex
+	closed    bool
+	lastID    int
+	recorders []*recorder // the newest last
+	live      int
+	listener  net.Listener
+	http      *http.Server
 }
 
-// New returns a Server that serves nothing yet. It copies cfg, but not the samples in it, which must not change.
+// New returns a Server that does not listen yet, or an error if a field of cfg is out of range. It
+// does not copy the samples in cfg; they must not change.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.check(); err != nil {
@@ -59,13 +61,15 @@ func New(cfg Config) (*Server, error) {
 	}, nil
 }
 
-// pathPattern is where the real service listens, with any prefix in front: Gemini API with key, with ephemeral token,
-// Vertex AI. A Vertex client with a base URL of its own asks for that URL's path, usually none.
-const pathPattern = `^(.*/ws/google\.ai\.generativelanguage\.(v1beta|v1alpha)\.GenerativeService\.BidiGenerateContent` +
-	`(Constrained)?|.*/ws/google\.cloud\.aiplatform\.(v1beta1|v1)\.LlmBidiService/BidiGenerateContent|/?)$`
+// pathPattern matches the paths of the real service after any prefix: the Gemini API with a key and
+// with an ephemeral token, and Vertex AI. A Vertex client with its own base URL uses the path of
+// that URL, usually none.
+const pathPattern = `^(.*/ws/google\.ai\.generativelanguage\.(v1(?:alpha|beta)?)\.GenerativeService\.` +
+	`BidiGenerateContent(Constrained)?|` +
+	`.*/ws/google\.cloud\.aiplatform\.(v1beta1|v1)\.LlmBidiService/BidiGenerateContent|/?)$`
 
-// Start listens on addr, such as "127.0.0.1:0", and serves until Close. Only loopback addresses are allowed: there is
-// no authentication worth the name.
+// Start listens on addr, such as "127.0.0.1:0", and serves until Close. It accepts only loopback
+// addresses, because the server has no real authentication. It may be called once.
 func (s *Server) Start(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -83,15 +87,15 @@ func (s *Server) Start(addr string) error {
 	defer s.mu.Unlock()
 	if s.closed || s.listener != nil {
 		_ = listener.Close()
-		return errors.New("sim: listen: the server is closed or listens already")
+		return errors.New("sim: listen: the server is closed or already listens")
 	}
 	s.listener, s.http = listener, server
 	s.loops.Go(func() { _ = server.Serve(listener) })
 	return nil
 }
 
-// URL is where Start listens, as in "ws://127.0.0.1:43210"; empty before. It is right for live.Wire.BaseURL and for
-// the base URL of Google's own clients.
+// URL returns the address of Start, such as "ws://127.0.0.1:43210", "" before Start. Use it as
+// live.Wire.BaseURL, or as the base URL of Google's clients.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +105,8 @@ func (s *Server) URL() string {
 	return "ws://" + s.listener.Addr().String()
 }
 
-// Close ends the listener and all connections (1001) and waits for them. It may be called twice.
+// Close closes the listener and all connections (1001), and waits for them. It may be called more
+// than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -116,10 +121,10 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Connections returns what is remembered of the newest connections, the oldest first.
+// Connections returns copies of the newest connections, open and closed, the oldest first.
 func (s *Server) Connections() []Connection {
 	s.mu.Lock()
-	records := slices.Clone(s.records)
+	records := slices.Clone(s.recorders)
 	s.mu.Unlock()
 	out := make([]Connection, len(records))
 	for i, r := range records {
@@ -128,7 +133,8 @@ func (s *Server) Connections() []Connection {
 	return out
 }
 
-// ServeHTTP upgrades a request on any path of the real service and speaks to the client until either side ends.
+// ServeHTTP implements http.Handler. It upgrades a request on any path of the real service, and
+// returns when the connection has ended.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	match := s.path.FindStringSubmatch(r.URL.Path)
 	if match == nil {
@@ -155,30 +161,30 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, m)
 }
 
-// machine makes the machine of a connection; every other one speaks in binary frames.
+// machine returns the machine of a connection. Every second connection gets binary frames.
 func (s *Server) machine(id int, faults Faults, path string) *machine {
-	t := tongue{binary: (uint64(id)+s.cfg.Seed)%2 == 0}
-	rec := newRecord(id, path, t.binary)
+	t := dialect{binary: (uint64(id)+s.cfg.Seed)%2 == 0}
+	rec := newRecorder(id, path, t.binary)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.records) >= s.cfg.ConnectionsMax {
-		s.records = slices.Delete(s.records, 0, len(s.records)-s.cfg.ConnectionsMax+1)
+	if len(s.recorders) >= s.cfg.ConnectionsMax {
+		s.recorders = slices.Delete(s.recorders, 0, len(s.recorders)-s.cfg.ConnectionsMax+1)
 	}
-	s.records = append(s.records, rec)
-	cfg := &manner{Config: s.cfg}
+	s.recorders = append(s.recorders, rec)
+	cfg := &behavior{Config: s.cfg}
 	cfg.Faults = faults
 	settings, rules := s.cfg.Scenario.forConnection(id)
 	for _, set := range settings {
 		set(cfg)
 	}
 	return &machine{
-		cfg: cfg, rules: rules, faults: cfg.Faults, grammar: s.grammar, store: s.store, rec: rec, id: id, tongue: t,
+		cfg: cfg, rules: rules, faults: cfg.Faults, grammar: s.grammar, store: s.store, rec: rec, id: id, dialect: t,
 		rng:    rand.New(rand.NewPCG(s.cfg.Seed, uint64(id))),
 		goAway: never, deadline: never, retry: never,
 	}
 }
 
-// enter makes room for a connection and numbers it.
+// enter counts and numbers a connection. It returns false if there is no room.
 func (s *Server) enter() (id int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,14 +204,15 @@ func (s *Server) leave() {
 	s.loops.Done()
 }
 
-// The real service upgrades first and refuses then.
+// The real service upgrades a request before it refuses the key.
 const (
 	keyRefused = "API key not valid. Please pass a valid API key."
 	keyMissing = "Method doesn't allow unregistered callers (callers without established identity)."
 )
 
-// checkKey looks for the key where clients of the path, a match of pathPattern, put it: a header of its own, or, as
-// browsers must, the query; and a token, of Vertex AI or ephemeral, in the header Authorization under its scheme.
+// checkKey checks the key of a request. match is the match of pathPattern. A key is in the header
+// x-goog-api-key, or in the query, as browsers send it. A token of Vertex AI and an ephemeral token
+// are in the header Authorization.
 func (s *Server) checkKey(r *http.Request, match []string) *refusal {
 	if s.cfg.APIKey == "" {
 		return nil
@@ -234,7 +241,8 @@ func (s *Server) checkKey(r *http.Request, match []string) *refusal {
 	return invalid(keyRefused)
 }
 
-// hasModel reports whether a full model name, as on the wire, is one of ours. A client of Vertex AI says whose it is.
+// hasModel reports whether the server has the model of a full name, as on the wire. A client of
+// Vertex AI also names the publisher.
 func (c *Config) hasModel(full string, vertex bool) bool {
 	owner, name, ok := strings.Cut(full, "models/")
 	if !ok || vertex != strings.HasSuffix(owner, "publishers/google/") {

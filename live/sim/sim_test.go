@@ -28,7 +28,7 @@ func TestGreeting(t *testing.T) {
 		c := w.call(live.Setup{})
 		c.text("Greet the caller.")
 		got := c.after(10 * time.Second)
-		wantKinds(t, got, "resumption", "audio", "generation_complete", "turn_complete", "usage", "resumption")
+		wantKinds(t, got, "resumption", "audio", "generation_complete", "usage", "turn_complete", "resumption")
 		length := playtime(len(pcmOf(got)))
 		if length < 5*time.Second || length > 7*time.Second {
 			t.Errorf("the greeting is %v long", length)
@@ -45,8 +45,8 @@ func TestGreeting(t *testing.T) {
 	})
 }
 
-// checkPace wants chunks of 40 to 240 ms, four times as fast as they play, and the end of the turn with the end of
-// playout.
+// checkPace wants chunks of 40 to 240 ms, four times as fast as they play, and the end of the turn
+// with the end of playout.
 func checkPace(t *testing.T, got []heard, length time.Duration) {
 	t.Helper()
 	var sent time.Duration
@@ -76,7 +76,8 @@ func checkPace(t *testing.T, got []heard, length time.Duration) {
 	}
 }
 
-// TestParrot speaks three different things over both kinds of connection and hears each back, unpitched.
+// TestParrot speaks three different things over both kinds of connection and hears each back,
+// unpitched.
 func TestParrot(t *testing.T) {
 	for seed := range uint64(2) {
 		inWorld(t, sim.Config{Seed: seed}, func(w *world) {
@@ -87,7 +88,7 @@ func TestParrot(t *testing.T) {
 				all.Write(audio.AppendBytes(nil, said))
 				c.turn(said)
 				got := c.after(10 * time.Second)
-				wantKinds(t, got, "caller_transcript", "resumption", "audio", "generation_complete", "turn_complete", "usage",
+				wantKinds(t, got, "caller_transcript", "resumption", "audio", "generation_complete", "usage", "turn_complete",
 					"resumption")
 				reply := pcmOf(got)
 				if lag, corr := audiotest.Align(parroted(said), reply); corr < 0.999 || lag > 100 || lag < -100 {
@@ -114,17 +115,18 @@ func TestParrot(t *testing.T) {
 	}
 }
 
-// TestBargeIn speaks over a reply: while it is generated, and while it is only assumed to be playing.
+// TestBargeIn speaks over a reply: while it is generated, and while it is only assumed to be
+// playing.
 func TestBargeIn(t *testing.T) {
 	tests := []struct {
 		name  string
 		after time.Duration
 		want  []string
 	}{
-		{"generating", 400 * time.Millisecond, []string{"resumption", "audio", "interrupted", "turn_complete", "usage",
+		{"generating", 400 * time.Millisecond, []string{"resumption", "audio", "interrupted", "usage", "turn_complete",
 			"resumption"}},
 		{"playing", 3 * time.Second, []string{"resumption", "audio", "generation_complete", "interrupted",
-			"turn_complete", "usage", "resumption"}},
+			"usage", "turn_complete", "resumption"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,7 +166,7 @@ func TestNothingSaid(t *testing.T) {
 			inWorld(t, sim.Config{}, func(w *world) {
 				c := w.call(live.Setup{})
 				c.turn(pcm)
-				wantKinds(t, c.after(time.Second), "turn_complete", "usage", "resumption")
+				wantKinds(t, c.after(time.Second), "usage", "turn_complete", "resumption")
 				c.turn(speech("over")) // and then it goes on as ever
 				if got := c.after(5 * time.Second); len(pcmOf(got)) == 0 {
 					t.Errorf("no answer: %v", kinds(got))
@@ -192,7 +194,8 @@ func TestEchoMax(t *testing.T) {
 	})
 }
 
-// TestAnswersItselfThreeTimes is a loudspeaker without echo cancellation: each reply comes back as a turn.
+// TestAnswersItselfThreeTimes is a loudspeaker without echo cancellation: each reply comes back as
+// a turn.
 func TestAnswersItselfThreeTimes(t *testing.T) {
 	inWorld(t, sim.Config{}, func(w *world) {
 		c := w.call(live.Setup{})
@@ -236,7 +239,7 @@ func TestAutomatic(t *testing.T) {
 		c.speak(slices.Concat(said, silence))
 		c.speak(make([]int16, 6*16000))
 		got := c.take()
-		wantKinds(t, got, "caller_transcript", "resumption", "audio", "generation_complete", "turn_complete", "usage",
+		wantKinds(t, got, "caller_transcript", "resumption", "audio", "generation_complete", "usage", "turn_complete",
 			"resumption")
 		if _, corr := audiotest.Align(parroted(said), pcmOf(got)); corr < 0.99 {
 			t.Errorf("correlation %.3f", corr)
@@ -249,8 +252,8 @@ func TestAutomatic(t *testing.T) {
 		time.Sleep(time.Second)
 		c.speak(slices.Concat(speech("over"), silence))
 		got = c.after(5 * time.Second)
-		wantKinds(t, got, "resumption", "audio", "interrupted", "turn_complete", "usage", "resumption",
-			"caller_transcript", "resumption", "audio", "generation_complete", "turn_complete", "usage", "resumption")
+		wantKinds(t, got, "resumption", "audio", "interrupted", "usage", "turn_complete", "resumption",
+			"caller_transcript", "resumption", "audio", "generation_complete", "usage", "turn_complete", "resumption")
 		if at := first(t, got, live.ServerInterrupted).at - got[0].at; at > 2*time.Second {
 			t.Errorf("interrupted %v after the greeting began", at)
 		}
@@ -282,7 +285,7 @@ func TestContent(t *testing.T) {
 		c.send(live.ClientMessage{Kind: live.ClientContent, Turns: turns, TurnComplete: true})
 		time.Sleep(100 * time.Millisecond)
 		c.send(live.ClientMessage{Kind: live.ClientContent})
-		wantKinds(t, c.after(3*time.Second), "resumption", "audio", "interrupted", "turn_complete", "usage", "resumption")
+		wantKinds(t, c.after(3*time.Second), "resumption", "audio", "interrupted", "usage", "turn_complete", "resumption")
 		c.end()
 	})
 }
@@ -339,8 +342,9 @@ func TestResume(t *testing.T) {
 		next := w.call(live.Setup{Handle: handle})
 		next.turn(speech("over"))
 		got = next.after(5 * time.Second)
-		if u := first(t, got, live.ServerUsage).Usage; u.Response != 2*before.Response || u.Prompt != 2*before.Prompt {
-			t.Errorf("usage %+v; want that of both turns, twice %+v", u, before)
+		if u := first(t, got, live.ServerUsage).Usage; u.Response != before.Response ||
+			u.Prompt != 2*before.Prompt+before.Response {
+			t.Errorf("usage %+v; want a prompt with both questions and the first answer of %+v", u, before)
 		}
 		next.end()
 		if _, err := w.wire.Dial(w.t.Context(), live.Setup{Handle: "nobody's"}); closeCode(err) != 1008 {

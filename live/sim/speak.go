@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// wake is when advance has something to do next.
+// wake returns when advance must be called next.
 func (m *machine) wake() time.Duration {
 	at := min(m.goAway, m.deadline, m.retry)
 	if len(m.plans) > 0 {
@@ -18,7 +18,7 @@ func (m *machine) wake() time.Duration {
 	return at
 }
 
-// advance does what is due up to now, each thing at the time it was due.
+// advance does everything that is due up to now, each at its time.
 func (m *machine) advance(now time.Duration) {
 	for at := m.wake(); at <= now && m.end == nil; at = m.wake() {
 		m.now = max(m.now, at)
@@ -35,7 +35,7 @@ func (m *machine) advance(now time.Duration) {
 			m.refuse(refuse(1011, "Deadline expired before operation could complete."))
 		default:
 			if len(m.plans) > 0 && at == m.plans[0].at {
-				m.carryOut()
+				m.runPlanned()
 				continue
 			}
 			m.speak()
@@ -44,7 +44,7 @@ func (m *machine) advance(now time.Duration) {
 	m.now = max(m.now, now)
 }
 
-// speak sends what of the reply is due: a chunk, generation complete, or turn complete.
+// speak sends the next part of the reply: a chunk, generation complete, or turn complete.
 func (m *machine) speak() {
 	r := m.reply
 	switch {
@@ -67,28 +67,29 @@ func (m *machine) speak() {
 	}
 }
 
-// sendChunk sends some audio and the words that belong to it, and says when the next chunk is due.
+// sendChunk sends audio with its transcript, and sets when the next chunk is due.
 func (m *machine) sendChunk(r *reply) {
 	more := time.Duration(m.rng.Int64N(int64(m.cfg.ChunkMax - m.cfg.ChunkMin + 1)))
 	size := m.cfg.ChunkMin + more.Truncate(10*time.Millisecond)
 	pcm := r.chunk(int(size * outputRateHz / time.Second))
 	m.use.response += tokens(playtime(r.sent)) - tokens(playtime(r.sent-len(pcm)))
 	m.send(m.audio(pcm))
-	m.writeModel(r)
+	m.sendModelTranscript(r)
 	r.due += time.Duration(float64(playtime(len(pcm))) / m.cfg.Speed)
-	m.misspeak(r)
+	m.applyFaults(r)
 	m.cue(cueChunk, r.chunks, "")
 }
 
-// endReply ends the model's turn, also one without any audio.
+// endReply ends the turn of the model, also if there was no reply.
 func (m *machine) endReply() {
 	m.closeReply()
 	m.log("turn_complete", "")
 	if !m.faults.NoTurnComplete {
 		m.send(m.turnComplete(m.use))
 	}
+	m.use = usage{prompt: m.use.prompt + m.use.response}
 	m.offerHandle()
-	m.planLateWords()
+	m.planLateTranscripts()
 	m.completed++
 	m.cue(cueTurnComplete, m.completed, "")
 	if len(m.later) > 0 && m.reply == nil && m.end == nil {
@@ -98,7 +99,7 @@ func (m *machine) endReply() {
 	}
 }
 
-// closeReply forgets the reply that is going on, if any, and counts the turn.
+// closeReply drops the current reply, if there is one, and counts the turn.
 func (m *machine) closeReply() {
 	if m.reply != nil {
 		m.quiet = m.now
@@ -108,14 +109,14 @@ func (m *machine) closeReply() {
 	m.turns++
 }
 
-// noteReply remembers what was said of a reply.
+// noteReply adds the part of a reply that was sent to the history.
 func (m *machine) noteReply(r *reply) {
 	if text := strings.Join(r.words[:len(r.words)*r.sent/max(1, len(r.pcm))], ""); text != "" {
 		m.note("model", text)
 	}
 }
 
-// offerHandle gives out a handle for the conversation so far.
+// offerHandle sends a handle for the conversation so far.
 func (m *machine) offerHandle() {
 	if m.setup.resumption && !m.faults.NeverResumable {
 		handle := fmt.Sprintf("sim-%d-%d", m.id, m.turns)
@@ -124,8 +125,8 @@ func (m *machine) offerHandle() {
 	}
 }
 
-// interrupt cuts a reply short, and what the model waits for: interrupted, then turn complete, and no generation
-// complete in between.
+// interrupt ends the reply, and cancels the calls that it waits for. It sends interrupted and turn
+// complete, without generation complete.
 func (m *machine) interrupt() {
 	r := m.reply
 	if r == nil {
@@ -135,7 +136,7 @@ func (m *machine) interrupt() {
 	m.log("interrupted", playtime(r.sent).String())
 	if m.faults.AudioWithInterrupted {
 		m.fault("audio with interrupted")
-		late := string(tongue{}.audio(r.late()).data)
+		late := string(dialect{}.audio(r.late()).data)
 		m.send(m.json(strings.Replace(late, `{"serverContent":{`, `{"serverContent":{"interrupted":true,`, 1)))
 	} else {
 		m.send(m.content(`"interrupted":true`))
@@ -160,14 +161,14 @@ func (m *machine) interrupt() {
 
 func (m *machine) fault(what string) { m.log("fault", what) }
 
-// freeze silences the model for good, and nothing else.
+// freeze stops all messages of the model, but not pongs.
 func (m *machine) freeze() {
 	m.fault("freeze")
 	m.frozen = true
 }
 
-// misspeak does what the faults say after a chunk of the first reply.
-func (m *machine) misspeak(r *reply) {
+// applyFaults applies the faults that follow a chunk of the first reply.
+func (m *machine) applyFaults(r *reply) {
 	f := &m.faults
 	if m.replies != 1 {
 		return

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// crossing is how long after a cancellation a reply may still come that was under way.
+// crossing is how long after a cancellation a late reply is accepted and dropped.
 const crossing = time.Second
 
-// toolCallsMax bounds the calls of a conversation; beyond it the model calls nothing.
+// toolCallsMax is the most calls of a conversation. At the limit the model calls no tool.
 const toolCallsMax = 1000
 
-// call is a request of the model to call a function.
+// call is a tool call of the model.
 type call struct {
 	id, name  string
 	blocking  bool // the model waits for the reply
@@ -24,7 +24,7 @@ type call struct {
 
 func (c *call) open() bool { return !c.replied && !c.cancelled }
 
-// callTool asks for n calls, in one message or each in its own.
+// callTool sends n calls, in one message or in separate ones.
 func (m *machine) callTool(n int, separate bool, name, args string) {
 	var message []string
 	for range n {
@@ -67,7 +67,7 @@ func (m *machine) waiting() bool {
 	return false
 }
 
-// calling reports whether a reply of any tool is due.
+// calling reports whether any call is open.
 func (m *machine) calling() bool {
 	for _, c := range m.calls {
 		if c.open() {
@@ -77,7 +77,7 @@ func (m *machine) calling() bool {
 	return false
 }
 
-// cancelCalls cancels the open calls which are chosen.
+// cancelCalls cancels the chosen open calls.
 func (m *machine) cancelCalls(chosen func(*call) bool) {
 	var ids []string
 	for _, c := range m.calls {
@@ -88,7 +88,7 @@ func (m *machine) cancelCalls(chosen func(*call) bool) {
 	m.sendCancelled(ids)
 }
 
-// cancelLast cancels the last call there was, even if it was answered.
+// cancelLast cancels the last call, even if it has a reply.
 func (m *machine) cancelLast() {
 	if n := len(m.calls); n > 0 {
 		m.fault("cancelled late")
@@ -109,25 +109,25 @@ func (m *machine) sendCancelled(ids []string) {
 	}
 }
 
-// toolReply is one function response of a client.
+// toolReply is one function response of the client.
 type toolReply struct {
 	id, name, scheduling string
 	response             json.RawMessage
 }
 
 // tooled acts on the replies of one message.
-func (m *machine) tooled(replies []toolReply) *refusal {
+func (m *machine) takeToolReplies(replies []toolReply) *refusal {
 	for _, r := range replies {
-		if refused := m.toolReplied(r); refused != nil {
+		if refused := m.takeToolReply(r); refused != nil {
 			return refused
 		}
 	}
 	return nil
 }
 
-// toolReplied acts on one reply. One to a call that was cancelled a moment ago has crossed the cancellation and is
-// dropped; one to a call that is unknown, answered or long cancelled is refused.
-func (m *machine) toolReplied(r toolReply) *refusal {
+// takeToolReply acts on one reply. It drops the reply to a call that was cancelled within crossing.
+// It refuses the reply to a call that is unknown, answered, or was cancelled earlier.
+func (m *machine) takeToolReply(r toolReply) *refusal {
 	m.rec.toolReply(m.now, r)
 	c := m.callOf(r.id)
 	switch {
@@ -135,7 +135,7 @@ func (m *machine) toolReplied(r toolReply) *refusal {
 		return refuse(1008, "Requested entity was not found: no function call has the id of %.40q.", r.id)
 	case r.name != "" && r.name != c.name:
 		return invalid("%s The call %.40s is one of %.40s.", invalidArgument, c.id, c.name)
-	case r.scheduling != "" && (c.blocking || unscheduled(m.setup.model)):
+	case r.scheduling != "" && (c.blocking || refusesScheduling(m.setup.model)):
 		return invalid("Function response scheduling is not supported for this function or model.")
 	case c.cancelled:
 		m.log("tool_reply_crossed", c.id)
@@ -159,13 +159,13 @@ func (m *machine) callOf(id string) *call {
 	return nil
 }
 
-// unscheduled tells the models that refuse scheduling.
-func unscheduled(model string) bool {
+// refusesScheduling reports whether a model refuses scheduling.
+func refusesScheduling(model string) bool {
 	return strings.Contains(model, "/gemini-3.8-live-extended-thinking")
 }
 
-// useReply lets the model go on: with what it was about to say, now about the tool's output; or, if it did not wait,
-// with something new.
+// useReply continues the reply that waited for the call, or starts a new reply if the call is
+// non-blocking.
 func (m *machine) useReply(c *call, r *toolReply) {
 	text := c.name + ": " + string(r.response)
 	if c.blocking {
@@ -188,7 +188,8 @@ func (m *machine) useReply(c *call, r *toolReply) {
 	}
 }
 
-// release goes on with a reply that waited for tools; one that did not begin yet is about their output.
+// release continues a reply that waited for tools. If it has not begun, its transcript becomes
+// text.
 func (m *machine) release(text string) {
 	r := m.reply
 	if r == nil {
@@ -201,7 +202,7 @@ func (m *machine) release(text string) {
 	r.postpone(max(m.now, m.held))
 }
 
-// toolVoice is what the model says about a tool's output: a second of tone, unless a fixed reply is configured.
+// toolVoice returns the audio for the output of a tool: a second of tone, or the fixed reply.
 func (m *machine) toolVoice() []int16 {
 	if m.cfg.FixedReply != nil {
 		return m.cfg.FixedReply

@@ -50,7 +50,7 @@ func TestBlockingTool(t *testing.T) {
 		}
 		c.reply(call.ID, "wait", live.ScheduleUnset)
 		got = c.after(10 * time.Second)
-		wantKinds(t, got, "audio", "generation_complete", "turn_complete", "usage", "resumption")
+		wantKinds(t, got, "audio", "generation_complete", "usage", "turn_complete", "resumption")
 		if text := textOf(got, live.ServerModelTranscript); text != `wait: {"output":{"n":1}}` {
 			t.Errorf("said %q", text)
 		}
@@ -69,7 +69,7 @@ func TestBlockingTool(t *testing.T) {
 
 // TestNonBlockingTool goes on speaking, and speaks of the reply when it was asked to.
 func TestNonBlockingTool(t *testing.T) {
-	ended := []string{"turn_complete", "usage", "resumption"}
+	ended := []string{"usage", "turn_complete", "resumption"}
 	whole := slices.Concat([]string{"audio", "generation_complete"}, ended)
 	for _, test := range []struct {
 		when live.Scheduling
@@ -149,7 +149,7 @@ func TestInterruptedTool(t *testing.T) {
 		c.after(time.Second)
 		c.start()
 		got := c.after(time.Second)
-		wantKinds(t, got, "interrupted", "tool_cancel", "turn_complete", "usage", "resumption")
+		wantKinds(t, got, "interrupted", "tool_cancel", "usage", "turn_complete", "resumption")
 		if ids := first(t, got, live.ServerToolCancel).IDs; !slices.Equal(ids, []string{"call-1-1"}) {
 			t.Errorf("cancelled %v; want the one that waits", ids)
 		}
@@ -169,8 +169,8 @@ func TestInterruptedTool(t *testing.T) {
 	})
 }
 
-// TestResumptionRestores brings back what was said and the tools that are at work; a call of after the handle is
-// unknown to it.
+// TestResumptionRestores brings back what was said and the tools that are at work; a call of after
+// the handle is unknown to it.
 func TestResumptionRestores(t *testing.T) {
 	rules := []string{"on text 1: call work", "on text 2: call work", "on turn_complete 2: drop"}
 	inWorld(t, sim.Config{GreetingText: "Hello there.", Scenario: scenario(t, rules...)}, func(w *world) {
@@ -214,7 +214,7 @@ func TestHandleForgotten(t *testing.T) {
 		c.end()
 		_, err := w.wire.Dial(w.t.Context(), live.Setup{Handle: handle})
 		var e *live.CloseError
-		if !errors.As(err, &e) || e.Class != live.ClassHandle || !strings.Contains(err.Error(), "begin a new one") {
+		if !errors.As(err, &e) || e.Class != live.ClassHandle || !strings.Contains(err.Error(), "start a new one") {
 			t.Errorf("error %v", err)
 		}
 		_, err = w.wire.Dial(w.t.Context(), live.Setup{Model: "nobody", Handle: handle})
@@ -224,7 +224,7 @@ func TestHandleForgotten(t *testing.T) {
 	})
 }
 
-// TestHistory is told by the setup, in the way the model wants it, and not answered.
+// TestHistory sends history with the setup, as the model wants it, and gets no reply.
 func TestHistory(t *testing.T) {
 	for _, model := range []string{sim.ModelName, live.DefaultModel} {
 		inWorld(t, sim.Config{}, func(w *world) {
@@ -257,7 +257,7 @@ func TestAnswers(t *testing.T) {
 		c.text("Now?")
 		wantKinds(t, c.after(5*time.Second))
 		c.text("Now?")
-		wantKinds(t, c.after(5*time.Second), "turn_complete", "usage", "resumption")
+		wantKinds(t, c.after(5*time.Second), "usage", "turn_complete", "resumption")
 		if d := playtime(len(pcmOf(c.after(20 * time.Second)))); d != time.Second {
 			t.Errorf("said %v by itself; want 1s", d)
 		}
@@ -265,7 +265,8 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// TestNoCircles stops rules that call themselves, at a depth of four, and what goes on for ever, at 10,000 actions.
+// TestNoCircles stops rules that call themselves, at a depth of four, and what goes on for ever, at
+// 10,000 actions.
 func TestNoCircles(t *testing.T) {
 	inWorld(t, sim.Config{Scenario: scenario(t, "on text: call wait", "on call: call wait")}, func(w *world) {
 		c := w.call(tooled())

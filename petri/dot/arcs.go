@@ -6,19 +6,19 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Sizes of what stands at the end of an arc, in pixels.
+// Sizes of the symbols at the ends of arcs, in pixels.
 const (
 	headLength = 7
 	headHalf   = 3
 	ringRadius = 3.5
 )
 
-// arcStyle is how one kind of arc is drawn.
+// arcStyle is the style of one kind of arc.
 type arcStyle struct {
 	class  string
 	kinds  []petri.ArcKind
 	colour string
-	extra  string // attributes
+	extra  string // SVG attributes
 	width  string
 }
 
@@ -40,7 +40,7 @@ func (s *arcStyle) has(k petri.ArcKind) bool {
 	return false
 }
 
-// toPlace reports whether the arc is an output only.
+// toPlace reports whether the arc is an output and not an input as well.
 func (e *edge) toPlace() bool { return e.kind == petri.OutArc }
 
 // arcs draws the arcs kind by kind, then their labels.
@@ -74,11 +74,11 @@ func (w *svgWriter) arcs(pn *panel) {
 	w.add("</g>\n")
 }
 
-// headsOf draws what stands at the ends of a route and makes room for it.
+// headsOf draws the symbols at the ends of a route and shortens the route to make room for them.
 func headsOf(r *route) string {
 	p := r.points
 	first, last := p[0], p[len(p)-1]
-	right := last.x > p[len(p)-2].x // the last stretch leads to the right
+	right := last.x > p[len(p)-2].x // the last segment leads to the right
 	switch {
 	case r.edge.kind == petri.InhibitArc:
 		r.trim(0, 2*ringRadius)
@@ -104,7 +104,7 @@ func back(p point, right bool, by float64) point {
 	return point{p.x + by, p.y}
 }
 
-// head is an arrowhead whose tip is at p.
+// head draws an arrowhead whose tip is at p.
 func head(p point, right bool) string {
 	b := back(p, right, headLength)
 	return `<path d="M` + xy(p) + "L" + xy(point{b.x, b.y - headHalf}) + "L" + xy(point{b.x, b.y + headHalf}) + "z\"/>\n"

@@ -5,12 +5,12 @@ import "math"
 // Distances in pixels.
 const (
 	rowGap     = 10 // between two nodes of a rank
-	columnGap  = 40 // between two ranks, for arcs to swing
+	columnGap  = 40 // between two ranks, where arcs change rows
 	minColumn  = 2 * placeRadius
 	settleRuns = 40
 )
 
-// setCoords gives every node its place in the panel.
+// setCoords gives every node its coordinates in the panel.
 func (pn *panel) setCoords() {
 	pn.setColumns()
 	for _, row := range pn.rows {
@@ -29,7 +29,7 @@ func (pn *panel) setCoords() {
 	pn.frame()
 }
 
-// setColumns spaces the ranks: the more arcs run between two, the wider.
+// setColumns spaces the ranks. The distance grows with the number of arcs between two ranks.
 func (pn *panel) setColumns() {
 	x := 0.0
 	pn.cols = make([]column, len(pn.rows))
@@ -46,7 +46,7 @@ func (pn *panel) setColumns() {
 	}
 }
 
-// apart is the least distance between two centres, a above b.
+// apart returns the smallest distance between the centres of a and b, where a is above b.
 func (pn *panel) apart(a, b int) float64 {
 	na, nb := &pn.nodes[a], &pn.nodes[b]
 	gap := float64(rowGap)
@@ -56,13 +56,13 @@ func (pn *panel) apart(a, b int) float64 {
 	return na.down + nb.up + gap
 }
 
-// settler moves nodes up and down until arcs are short and long arcs straight.
+// settler moves nodes up and down until arcs are short and long arcs are straight.
 type settler struct {
 	pn   *panel
 	near [][]pull
 }
 
-// pull is an arc to another node, as a spring.
+// pull is an arc to another node, treated as a spring.
 type pull struct {
 	node   int
 	weight float64
@@ -99,15 +99,14 @@ func (s *settler) run(forward bool) {
 	}
 }
 
-// row moves the nodes of one rank to where their arcs pull them, as far as
-// their order and sizes allow: isotonic regression by pooling adjacent
-// violators.
+// row moves the nodes of one rank towards the positions to which their arcs pull them, as far as
+// their order and sizes allow. It is an isotonic regression that pools adjacent violators.
 func (s *settler) row(row []int) {
 	type pool struct {
 		sum, weight float64
 		n           int
 	}
-	offset := make([]float64, len(row)) // of each centre below the first, packed tight
+	offset := make([]float64, len(row)) // of each centre below the first, packed tightly
 	var pools []pool
 	for i, n := range row {
 		if i > 0 {
@@ -134,7 +133,7 @@ func (s *settler) row(row []int) {
 	}
 }
 
-// want is where a node's arcs pull it, and how hard.
+// want returns the position to which its arcs pull a node, and the strength of the pull.
 func (s *settler) want(n int) (y, weight float64) {
 	for _, p := range s.near[n] {
 		y += p.weight * s.pn.nodes[p.node].y

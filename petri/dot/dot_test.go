@@ -49,7 +49,7 @@ func TestGolden(t *testing.T) {
 	golden(t, "ring.svg", mustSVG(t, chain(t, 5), Options{Bare: true}))
 }
 
-// element is what the tests want to know of an SVG element.
+// element holds what the tests check of an SVG element.
 type element struct {
 	id, class, place, transition string
 	text                         string
@@ -109,7 +109,7 @@ func elementOf(t *testing.T, tok xml.StartElement) element {
 	return e
 }
 
-// checkComplete holds a drawing to one element for each place and transition.
+// checkComplete checks that a drawing has one element for each place and transition.
 func checkComplete(t *testing.T, p *petri.Program, svg []byte) {
 	t.Helper()
 	ids := map[string]int{}
@@ -148,8 +148,8 @@ func TestEveryNodeOnce(t *testing.T) {
 	}
 }
 
-// TestEveryArc counts the arcs: an input that is refilled is one path, and so
-// are the branches that put at one place.
+// TestEveryArc counts the arcs. An input that is refilled is one path, and so are the branches that
+// produce at one place.
 func TestEveryArc(t *testing.T) {
 	for seed := range uint64(300) {
 		p := wild(t, seed)
@@ -231,16 +231,16 @@ func TestMarking(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	if _, err := SVG(chain(t, 3), Options{Marking: make([]int32, 4)}); err == nil ||
-		err.Error() != `dot: draw net "ring": the marking has 4 slots, the net 3` {
+		err.Error() != `dot: draw net "ring": the marking has 4 slots; the net has 3` {
 		t.Errorf("marking of another net: %v", err)
 	}
-	if _, err := SVG(chain(t, MaxNodes/2+1), Options{}); err == nil ||
-		err.Error() != `dot: draw net "ring": it has 5002 places and transitions; 5000 are possible` {
+	if _, err := SVG(chain(t, maxNodes/2+1), Options{}); err == nil ||
+		err.Error() != `dot: draw net "ring": it has 5002 places and transitions; at most 5000 are allowed` {
 		t.Errorf("large net: %v", err)
 	}
 }
 
-// TestNoOverlap holds the shapes and labels of a panel apart.
+// TestNoOverlap checks that the shapes and labels of a panel do not overlap.
 func TestNoOverlap(t *testing.T) {
 	for seed := range uint64(200) {
 		list, _, _ := lay(panels(wild(t, seed), nil))
@@ -280,7 +280,7 @@ func TestArcsLeadForward(t *testing.T) {
 }
 
 func TestCrossings(t *testing.T) {
-	// Two arcs that cross as declared: a -> d, b -> c, with c above d.
+	// Two arcs that cross in order of declaration: a -> d and b -> c, with c above d.
 	const a, b = petri.Place[unit]("a"), petri.Place[unit]("b")
 	const c, d = petri.Place[unit]("c"), petri.Place[unit]("d")
 	n := &petri.Net{
@@ -308,7 +308,7 @@ func crossingsOf(o *orderer) int {
 	return o.crossings()
 }
 
-// TestFold draws a long net in several frames of bearable width.
+// TestFold draws a long net in several frames of limited width.
 func TestFold(t *testing.T) {
 	p := chain(t, 60)
 	list, w, h := lay(panels(p, nil))
@@ -350,8 +350,8 @@ func BenchmarkSVG(b *testing.B) {
 	}
 }
 
-// TestPorts: what a net shares with others is a square, drawn beside whatever
-// uses it; the rest is as it was.
+// TestPorts checks that places shared with other nets are squares beside the transitions that use
+// them, and that the rest of the drawing does not change.
 func TestPorts(t *testing.T) {
 	const (
 		come  = petri.Place[petri.Unit]("come")
@@ -377,8 +377,8 @@ func TestPorts(t *testing.T) {
 		`class="crossing"`:                 {2, 1},
 		`>shared with other parts<`:        {0, 1},
 		`, from outside, at most 8`:        {1, 0},
-		`unit, shared with other parts`:    {0, 2}, // and one that stands for it
-		`stroke="var(--net-port,#a855f7)"`: {0, 3}, // and the legend
+		`unit, shared with other parts`:    {0, 2}, // with one reference to it
+		`stroke="var(--net-port,#a855f7)"`: {0, 3}, // with the legend
 	} {
 		got := [2]int{strings.Count(string(plain), text), strings.Count(string(ported), text)}
 		if got != want {

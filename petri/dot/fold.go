@@ -2,11 +2,10 @@ package dot
 
 import "math"
 
-// foldWidth is how wide a panel may be before it is folded, in pixels.
+// foldWidth is the width in pixels beyond which a panel is folded.
 const foldWidth = 1800
 
-// fold ranks a panel and, if that makes it too wide, cuts it between ranks into
-// several.
+// fold ranks a panel. If the panel is too wide, fold cuts it between ranks into several panels.
 func (pn *panel) fold() []*panel {
 	pn.rank()
 	parts := int(math.Ceil(pn.wide() / foldWidth))
@@ -45,10 +44,10 @@ func (pn *panel) widths() []float64 {
 	return out
 }
 
-// cutRanks shares out the ranks among parts of about equal width and returns the
-// part of each rank. A cut is made where few arcs cross it.
+// cutRanks divides the ranks into parts of about equal width and returns the part of each rank. It
+// cuts where few arcs cross.
 func (pn *panel) cutRanks(parts int) []int {
-	const slack = 2 // ranks a cut may move
+	const slack = 2 // ranks by which a cut may move
 	widths, crossing := pn.widths(), pn.crossing()
 	share := pn.wide() / float64(parts)
 	out := make([]int, len(widths))
@@ -73,7 +72,7 @@ func (pn *panel) cutRanks(parts int) []int {
 	return out
 }
 
-// crossing counts, by rank, the arcs that lead across its left edge.
+// crossing counts, by rank, the arcs that cross its left edge.
 func (pn *panel) crossing() []int {
 	out := make([]int, len(pn.rows))
 	for _, e := range pn.edges {
@@ -85,8 +84,8 @@ func (pn *panel) crossing() []int {
 	return out
 }
 
-// split is the panel of the nodes whose rank belongs to a part. Arcs that leave
-// it go to references.
+// split returns a panel with the nodes whose rank belongs to the part want. Arcs that leave the
+// panel lead to references.
 func (pn *panel) split(part []int, want int) *panel {
 	b := &panel{p: pn.p, title: pn.title, shared: pn.shared}
 	at := make([]int, len(pn.nodes))
@@ -118,7 +117,7 @@ func (pn *panel) split(part []int, want int) *panel {
 	return b
 }
 
-// moved is the arc with its transition's new number, or elsewhere.
+// moved returns the arc with the new number of its transition, or with elsewhere.
 func (f farArc) moved(at []int) farArc {
 	if f.edge.from >= 0 {
 		f.edge.from = at[f.edge.from]

@@ -9,27 +9,27 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// FramesMax is the most frames of a film.
-const FramesMax = 1000
+// framesMax limits the frames of a film.
+const framesMax = 1000
 
-// Frame is one picture of a film: a marking, and what has led to it.
+// Frame is one picture of a film: a marking, and a title that says what led to it.
 type Frame struct {
 	Title   string
 	Marking []int32
 }
 
-// WriteFrames draws the net once for each frame, as SVG does, into frame-000.svg
-// and so on in a directory, which it makes if need be. It refuses more than
-// FramesMax frames and a directory that has frames already.
+// WriteFrames draws the net once for each frame, like SVG, into the files frame-000.svg,
+// frame-001.svg and so on of a directory. It creates the directory if it does not exist. It returns
+// an error if there are more than 1,000 frames or if the directory already contains frames.
 func WriteFrames(dir string, p *petri.Program, frames []Frame) error {
-	if len(frames) > FramesMax {
-		return fmt.Errorf("dot: write frames of net %q: there are %d; at most %d are drawn", p.Name(), len(frames), FramesMax)
+	if len(frames) > framesMax {
+		return fmt.Errorf("dot: write frames of net %q: %d frames; at most %d are allowed", p.Name(), len(frames), framesMax)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("dot: write frames of net %q: %w", p.Name(), err)
 	}
 	if old, err := fs.Glob(os.DirFS(dir), "frame-*.svg"); err != nil || len(old) > 0 {
-		return fmt.Errorf("dot: write frames of net %q: %s has frames already", p.Name(), dir)
+		return fmt.Errorf("dot: write frames of net %q: %s already contains frames", p.Name(), dir)
 	}
 	for i, f := range frames {
 		if err := writeFrame(filepath.Join(dir, fmt.Sprintf("frame-%03d.svg", i)), p, f); err != nil {

@@ -37,8 +37,8 @@ func TestWriteFrames(t *testing.T) {
 		dir, says string
 		frames    []dot.Frame
 	}{
-		{dir, "has frames already", frames},
-		{t.TempDir(), "at most 1000", make([]dot.Frame, dot.FramesMax+1)},
+		{dir, "already contains frames", frames},
+		{t.TempDir(), "at most 1000", make([]dot.Frame, 1001)},
 		{t.TempDir(), "frame 0", []dot.Frame{{Marking: []int32{1}}}},
 		{file, "write frames", frames},
 	} {

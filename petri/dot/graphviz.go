@@ -7,8 +7,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Graph returns the net as text for Graphviz's dot, one cluster for each
-// subnet. It panics if Options.Marking is of another net.
+// Graph returns the net as text for Graphviz's program dot, with one cluster for each subnet. It
+// panics if Options.Marking has the wrong length.
 func Graph(p *petri.Program, o Options) string {
 	counts, err := marks(p, o.Marking)
 	if err != nil {
@@ -42,7 +42,7 @@ type dotWriter struct {
 	counts []int
 	b      strings.Builder
 	depth  int
-	next   int // cluster
+	next   int // number of the next cluster
 }
 
 func (w *dotWriter) line(format string, args ...any) {
@@ -97,7 +97,7 @@ func (w *dotWriter) place(i int) {
 		quote(shortName(p.Name, p.Group)), quote(describePlace(p)))
 }
 
-// describePlace is the tooltip of a place.
+// describePlace returns the tooltip of a place.
 func describePlace(p *petri.PlaceInfo) string {
 	s := p.Name + ": " + p.Type
 	switch {
@@ -131,7 +131,7 @@ func (w *dotWriter) transition(i int) {
 		quote("t:"+t.Name), quote("transition:"+t.Name), quote(fill), quote(label), quote(describeTransition(t)))
 }
 
-// describeTransition is the tooltip of a transition.
+// describeTransition returns the tooltip of a transition.
 func describeTransition(t *petri.TransitionInfo) string {
 	s := t.Name + ": " + t.When.String()
 	if t.Priority != 0 {
@@ -172,8 +172,8 @@ func (w *dotWriter) arcs(t *petri.TransitionInfo) {
 	}
 }
 
-// quote makes a DOT string: only quotes and backslashes are special in it, and
-// a newline is written as \n.
+// quote returns a DOT string. Only quotes and backslashes are special in it, and a newline is
+// written as \n.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(s) + `"`
 }

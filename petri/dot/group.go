@@ -6,7 +6,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// group is a subnet with what is its own. The root has no name.
+// group is a subnet with its own places and transitions. The root has no name.
 type group struct {
 	path        string // qualified
 	name        string
@@ -15,7 +15,7 @@ type group struct {
 	parts       []*group
 }
 
-// groupTree sorts places and transitions by the subnets they are private to.
+// groupTree groups places and transitions by the subnets to which they are private.
 func groupTree(p *petri.Program) *group {
 	root := &group{}
 	byPath := map[string]*group{"": root}
@@ -30,7 +30,8 @@ func groupTree(p *petri.Program) *group {
 	return root
 }
 
-// findGroup returns the group of a path, making it and those around it.
+// findGroup returns the group of a path. It creates the group and those around it if they do not
+// exist.
 func findGroup(byPath map[string]*group, path string) *group {
 	if g := byPath[path]; g != nil {
 		return g
@@ -46,7 +47,7 @@ func findGroup(byPath map[string]*group, path string) *group {
 	return g
 }
 
-// all lists the group and those within it, outer ones first.
+// all returns the group and those within it, outer ones first.
 func (g *group) all() []*group {
 	out := []*group{g}
 	for _, part := range g.parts {
@@ -55,7 +56,7 @@ func (g *group) all() []*group {
 	return out
 }
 
-// shortName is a qualified name as seen from within a group.
+// shortName returns a qualified name as seen from within a group.
 func shortName(name, group string) string {
 	return strings.TrimPrefix(name, group+"/")
 }

@@ -6,13 +6,12 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// symbol is an entry of the legend: a drawing within 26 by 16 pixels, whose
-// middle is at 0, and what it means.
+// symbol is an entry of the legend. The drawing takes 26 by 16 pixels, and its middle is at y = 0.
 type symbol struct{ drawing, text string }
 
 const symbolWidth = 26
 
-// symbols are those that the drawing uses.
+// symbols returns the entries for the symbols that the drawing uses.
 func (w *svgWriter) symbols() []symbol {
 	var kinds [petri.OutArc + 1]bool
 	var env, out, timed, atOnce bool

@@ -71,7 +71,7 @@ func compile(t testing.TB, n *petri.Net) *petri.Program {
 	return p
 }
 
-// chain is a flat net of n places in a row that closes to a ring.
+// chain is a flat net of n places in a ring.
 func chain(t testing.TB, n int) *petri.Program {
 	net := &petri.Net{Name: "ring", Init: []petri.Token{ringPlace(0).Token(unit{})}}
 	for i := range n {
@@ -85,7 +85,7 @@ func chain(t testing.TB, n int) *petri.Program {
 
 func ringPlace(i int) petri.Place[unit] { return petri.Place[unit](fmt.Sprintf("at_%d", i)) }
 
-// wild is a random net, made to be drawn and not to make sense.
+// wild is a random net without a meaning.
 func wild(t testing.TB, seed uint64) *petri.Program {
 	r := rand.New(rand.NewPCG(7, seed))
 	part := func(name string) *petri.Net {
@@ -122,7 +122,7 @@ func wild(t testing.TB, seed uint64) *petri.Program {
 	return compile(t, n)
 }
 
-// used keeps the ports that the net uses.
+// used removes the ports that the net does not use.
 func used(n *petri.Net) []petri.AnyPlace {
 	have := map[string]bool{}
 	p, err := petri.Compile(&petri.Net{Name: "x", Imported: true, Transitions: n.Transitions})

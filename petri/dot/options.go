@@ -8,26 +8,23 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Options say what a drawing shows.
+// Options says what a drawing shows. The zero value shows the initial marking.
 type Options struct {
-	// Marking is the token count of every slot. nil is the initial marking, and
-	// no marking in a Bare drawing, where the page shows it.
+	// Marking is the token count of every slot. nil shows the initial marking or, in a Bare
+	// drawing, no tokens, because the page draws them.
 	Marking []int32
-	// Title stands above the drawing. Default: none in SVG, the net's name in
-	// DOT.
+	// Title is the text above the drawing. Default: no title in SVG, the name of the net in DOT.
 	Title string
-	// Bare leaves the background, the legend and the style sheet out of an SVG
-	// that becomes part of a page, whose own style sheet then sets the colours:
-	// see Style.
+	// Bare makes an SVG for embedding in a page: without background, legend and style sheet. The
+	// page sets the colours with the CSS variables --net-ground, --net-ink and so on.
 	Bare bool
-	// Ports names places that the net shares with others it is drawn without.
-	// They are squares, as is whatever stands for one, so that it can be seen
-	// where others have a say; arcs to them, and to places of the environment,
-	// are kept short.
+	// Ports names the places that the net shares with nets outside the drawing. They and the
+	// references to them are squares. Arcs to them, and to environment places and outputs, are kept
+	// short.
 	Ports []string
 }
 
-// ports are the places of Ports; nil if there are none.
+// ports returns the indexes of the places of Ports, or nil if there are none.
 func (o Options) ports(p *petri.Program) map[int]bool {
 	if len(o.Ports) == 0 {
 		return nil
@@ -41,13 +38,14 @@ func (o Options) ports(p *petri.Program) map[int]bool {
 	return set
 }
 
-// marks is the token count of every place.
+// marks returns the token count of every place.
 func marks(p *petri.Program, marking []int32) ([]int, error) {
 	if marking == nil {
 		marking = p.Initial()
 	}
 	if len(marking) != p.Slots() {
-		return nil, fmt.Errorf("dot: draw net %q: the marking has %d slots, the net %d", p.Name(), len(marking), p.Slots())
+		return nil, fmt.Errorf("dot: draw net %q: the marking has %d slots; the net has %d",
+			p.Name(), len(marking), p.Slots())
 	}
 	counts := make([]int, len(p.Places()))
 	for slot, n := range marking {
@@ -56,7 +54,7 @@ func marks(p *petri.Program, marking []int32) ([]int, error) {
 	return counts, nil
 }
 
-// arcLabel is what stands beside an arc: "" for one token of any kind.
+// arcLabel returns the label of an arc. It is "" for one token of any kind.
 func arcLabel(t *petri.TransitionInfo, a *petri.ArcInfo) string {
 	s := ""
 	switch {
@@ -84,7 +82,7 @@ func join(a, sep, b string) string {
 	return a + sep + b
 }
 
-// branches is how many alternatives a transition's output has.
+// branches returns the number of alternatives of a transition's output.
 func branches(t *petri.TransitionInfo) int {
 	n := 0
 	for i := range t.Modes {
@@ -93,8 +91,8 @@ func branches(t *petri.TransitionInfo) int {
 	return n
 }
 
-// layer is the priority that is not worth a note: in a part of a net, drawn with
-// its ports, the most common one, else 0.
+// layer returns the priority that needs no note: the most common one in a drawing with ports, and 0
+// otherwise.
 func layer(p *petri.Program, ports map[int]bool) int {
 	if ports == nil {
 		return 0
@@ -110,8 +108,8 @@ func layer(p *petri.Program, ports map[int]bool) int {
 	return most
 }
 
-// waits is how long a transition waits, and its rank if it is not the usual one;
-// "" for neither.
+// waits returns the wait of a transition, and its priority if it is not the usual one. It returns
+// "" if there is neither.
 func waits(t *petri.TransitionInfo, usual int) string {
 	s := ""
 	if !t.When.AtOnce() {
@@ -123,12 +121,12 @@ func waits(t *petri.TransitionInfo, usual int) string {
 	return s
 }
 
-// shortTimes leaves out the zeros of whole minutes and hours: 30m0s is 30m.
+// shortTimes removes the zeros of whole minutes and hours: 30m0s becomes 30m.
 func shortTimes(s string) string {
 	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(s)
 }
 
-// transitionNotes stand below the name of a transition.
+// transitionNotes returns the lines below the name of a transition.
 func transitionNotes(t *petri.TransitionInfo, usual int) []string {
 	var out []string
 	if s := waits(t, usual); s != "" {
@@ -145,7 +143,7 @@ func transitionNotes(t *petri.TransitionInfo, usual int) []string {
 	return out
 }
 
-// placeNotes stand below the name of a place, where it is not drawn plainly.
+// placeNotes returns the lines below the name of a place.
 func placeNotes(p *petri.PlaceInfo, plain bool) []string {
 	switch {
 	case plain, p.Out, p.Max == petri.MaxTokens:

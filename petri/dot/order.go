@@ -2,11 +2,11 @@ package dot
 
 import "slices"
 
-// maxSweeps is how often the order within ranks is improved.
+// maxSweeps limits the passes that improve the order within ranks.
 const maxSweeps = 24
 
-// setOrder bends long arcs at every rank they cross, and orders each rank so
-// that few arcs cross one another.
+// setOrder bends long arcs at every rank that they cross, and orders each rank so that few arcs
+// cross each other.
 func (pn *panel) setOrder() {
 	for i := range pn.edges {
 		pn.bend(&pn.edges[i])
@@ -54,7 +54,7 @@ func cloneRows(rows [][]int) [][]int {
 // orderer orders the ranks of a panel.
 type orderer struct {
 	pn       *panel
-	pos      []int // by node: index in its rank
+	pos      []int // by node: its index in its rank
 	down, up [][]int
 	value    []float64
 }
@@ -72,8 +72,8 @@ func newOrderer(pn *panel) *orderer {
 	return o
 }
 
-// startInOrder begins with the order in which a walk along the arcs meets the
-// nodes, so that what belongs together starts together.
+// startInOrder begins with the order in which a walk along the arcs meets the nodes, so that
+// connected nodes start close together.
 func (o *orderer) startInOrder() {
 	met := make([]int, len(o.pn.nodes))
 	n := 0
@@ -108,8 +108,8 @@ func (o *orderer) number() {
 	}
 }
 
-// sweep orders each rank by the middle of the neighbours in the one before (or
-// after) it.
+// sweep orders each rank by the mean position of its neighbours in the rank before or, backwards,
+// after it.
 func (o *orderer) sweep(forward bool) {
 	rows := o.pn.rows
 	for k := range rows {
@@ -137,7 +137,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// middle is the mean position of nodes, or as it was when there are none.
+// middle returns the mean position of nodes, or old if there are none.
 func (o *orderer) middle(nodes []int, old float64) float64 {
 	if len(nodes) == 0 {
 		return old
@@ -149,7 +149,7 @@ func (o *orderer) middle(nodes []int, old float64) float64 {
 	return sum / float64(len(nodes))
 }
 
-// swap exchanges neighbours wherever that saves crossings.
+// swap exchanges adjacent nodes if that removes crossings.
 func (o *orderer) swap() {
 	for range 4 {
 		better := false
@@ -169,7 +169,7 @@ func (o *orderer) swap() {
 	}
 }
 
-// between is how many arcs of a and b cross when a is above b.
+// between returns the number of crossings between arcs of a and of b if a is above b.
 func (o *orderer) between(a, b int) int {
 	n := 0
 	for _, near := range [][][]int{o.up, o.down} {
@@ -201,7 +201,7 @@ func (o *orderer) crossings() int {
 	return total
 }
 
-// counter is a Fenwick tree: how many of the numbers added are larger than one.
+// counter is a Fenwick tree. It counts the added numbers that are larger than a given one.
 type counter struct {
 	tree []int
 	n    int

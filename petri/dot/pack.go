@@ -2,16 +2,15 @@ package dot
 
 import "math"
 
-// Distances around panels in pixels.
+// Distances around panels, in pixels.
 const (
 	panelPad   = 16
 	panelTitle = 20
 	panelGap   = 16
-	aspect     = 1.7 // of a drawing, wide to high
+	aspect     = 1.7 // target ratio of width to height
 )
 
-// lay lays out each panel and packs them. Panels that are too wide become
-// several.
+// lay lays out each panel and packs them. It folds panels that are too wide.
 func lay(whole []*panel) (list []*panel, w, h float64) {
 	for _, pn := range whole {
 		list = append(list, pn.fold()...)
@@ -29,8 +28,8 @@ func lay(whole []*panel) (list []*panel, w, h float64) {
 	return list, w, h
 }
 
-// pack places the panels, in their order, so that the whole comes near to the
-// wanted shape and little stays empty.
+// pack positions the panels in their order, so that the drawing has about the target ratio and
+// little empty space.
 func pack(list []*panel) (w, h float64) {
 	widest, area := 0.0, 0.0
 	for _, pn := range list {
@@ -49,7 +48,7 @@ func pack(list []*panel) (w, h float64) {
 	return shelve(list, bestWidth)
 }
 
-// shelve puts each panel at the highest, then leftmost spot it fits in.
+// shelve puts each panel at the highest, then leftmost position where it fits.
 func shelve(list []*panel, width float64) (w, h float64) {
 	for i, pn := range list {
 		pn.x, pn.y = 0, math.Inf(1)
@@ -66,7 +65,7 @@ func shelve(list []*panel, width float64) (w, h float64) {
 	return w, h
 }
 
-// corners are the places a panel can begin at, from left to right.
+// corners returns the x coordinates at which a panel can begin, from left to right.
 func corners(list []*panel) []float64 {
 	out := []float64{0}
 	for _, pn := range list {
@@ -80,7 +79,7 @@ func corners(list []*panel) []float64 {
 	return out
 }
 
-// below is the first free height under what lies between x and x+w.
+// below returns the first free y coordinate below the panels between x and x+w.
 func below(list []*panel, x, w float64) float64 {
 	y := 0.0
 	for _, pn := range list {

@@ -6,14 +6,14 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// panel is one subnet as it is drawn: its transitions and every place they
-// touch. A place that several subnets share is drawn in full in one of them and
-// as a reference in the others, so that no arc leaves its panel.
+// panel is the drawing of one subnet: its transitions and every place that they use. A place that
+// several subnets share is drawn in full in one of them, and as a reference in the others, so that
+// no arc leaves its panel.
 type panel struct {
 	p      *petri.Program
 	shared map[int]bool // ports
 	title  string       // of the subnet, qualified; "" at the top
-	part   int          // of a folded panel, from 1; 0: it is whole
+	part   int          // of a folded panel, from 1; 0: not folded
 	parts  int
 	nodes  []node
 	edges  []edge
@@ -25,7 +25,7 @@ type panel struct {
 	x, y float64 // in the drawing
 }
 
-// name is what stands above the panel.
+// name returns the text above the panel.
 func (pn *panel) name() string {
 	s := pn.title
 	if s == "" {
@@ -48,13 +48,12 @@ type node struct {
 
 	rank        int
 	x, y        float64 // centre of the shape
-	half        float64 // half its width
-	up, down, w float64 // extent above and below the centre, and width, label included
-	bar         float64 // a transition's half height
+	half        float64 // half the width of the shape
+	up, down, w float64 // extent above and below the centre, and width, including the label
+	bar         float64 // half the height of a transition
 }
 
-// label sets what stands below a shape that reaches half above and below the
-// centre.
+// label sets the text below a shape that extends half above and below the centre.
 func (n *node) label(lines, notes []string, half float64) {
 	n.lines, n.notes = lines, notes
 	n.up, n.down = half+3, half+labelGap+lineHeight*float64(len(lines)+len(notes))
@@ -63,9 +62,9 @@ func (n *node) label(lines, notes []string, half float64) {
 
 func (n *node) bend() bool { return n.place < 0 && n.trans < 0 }
 
-// edge is an arc, or an input and an output arc between the same two nodes.
+// edge is an arc, or an input arc and an output arc between the same two nodes.
 type edge struct {
-	from, to int // nodes; from a place unless out
+	from, to int // nodes; from is a place unless the arc is an output
 	kind     petri.ArcKind
 	both     bool // consumed and produced again
 	label    string
@@ -73,17 +72,17 @@ type edge struct {
 	path     []int // nodes from the lower to the higher rank
 }
 
-// farArc is an arc to a place that is drawn elsewhere: in another panel, or too
-// many ranks away. It leads to a reference beside the transition.
+// farArc is an arc to a place that is drawn elsewhere: in another panel, or too many ranks away. It
+// leads to a reference beside the transition.
 type farArc struct {
 	place int
 	edge  edge // its place is elsewhere
 }
 
-// elsewhere stands for the node of a reference that is still to be added.
+// elsewhere represents the node of a reference that is not added yet.
 const elsewhere = -1
 
-// panels splits a program, whose places may be ports.
+// panels divides a program into panels. ports holds the places that are ports.
 func panels(p *petri.Program, ports map[int]bool) []*panel {
 	groups := groupTree(p).all()
 	home := homes(p, groups)
@@ -111,7 +110,7 @@ func panels(p *petri.Program, ports map[int]bool) []*panel {
 	return out
 }
 
-// homes gives each place the group that has most to do with it.
+// homes returns, for each place, the group whose transitions use it most.
 func homes(p *petri.Program, groups []*group) []int {
 	uses := make([]map[int]int, len(p.Places()))
 	for i := range uses {
@@ -149,7 +148,7 @@ type panelBuilder struct {
 	at    map[int]int // place to node
 	home  []int
 	group int
-	layer int // the priority that needs no note
+	layer int // priority that needs no note
 }
 
 func (b *panelBuilder) place(i int) int {
@@ -177,8 +176,8 @@ func (b *panelBuilder) transition(i int) {
 	n := node{place: -1, trans: i, half: barWidth / 2}
 	n.bar = min(max(13, 3*float64(len(t.Arcs))), 30)
 	n.label(wrap(shortName(t.Name, t.Group)), transitionNotes(t, b.layer), n.bar)
-	// Inputs before the transition, outputs after it: the order of declaration
-	// is the order in which ranks and rows are tried.
+	// Inputs come before the transition and outputs after it. Ranks and rows are tried in the order
+	// of declaration.
 	for k := range t.Arcs {
 		if t.Arcs[k].Kind != petri.OutArc && b.home[t.Arcs[k].Place] == b.group {
 			b.place(t.Arcs[k].Place)
@@ -191,8 +190,8 @@ func (b *panelBuilder) transition(i int) {
 	}
 }
 
-// arc adds an edge, or joins an output to the input it refills, or to the same
-// output of another branch.
+// arc adds an edge. It joins an output to the input from the same place, or to the same output of
+// another branch.
 func (b *panelBuilder) arc(t *petri.TransitionInfo, a *petri.ArcInfo, trans int) {
 	e := edge{from: elsewhere, to: trans, kind: a.Kind, label: arcLabel(t, a)}
 	far := b.home[a.Place] != b.group
@@ -230,7 +229,7 @@ func (b *panelBuilder) joinFar(place int, out edge) bool {
 	return false
 }
 
-// join makes an output part of an edge between the same nodes.
+// join makes an output part of an edge between the same nodes. It reports false if it cannot.
 func (e *edge) join(out edge) bool {
 	switch {
 	case e.kind == petri.InArc && e.from == out.to && e.to == out.from:

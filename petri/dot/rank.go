@@ -2,18 +2,18 @@ package dot
 
 import "github.com/voicegw/voicegw/petri"
 
-// The layout is that of Sugiyama, Tagawa and Toda 1981, from left to right:
-// ranks, order within ranks, coordinates.
+// The layout follows Sugiyama, Tagawa and Toda 1981, from left to right: ranks, then the order
+// within ranks, then coordinates.
 
-// link is an edge during the layout, directed from the lower to the higher rank.
-type link struct{ lo, hi, weight int }
+// rankEdge is an edge during the layout, directed from the lower to the higher rank.
+type rankEdge struct{ lo, hi, weight int }
 
-// An arc that spans more ranks than this leads to a reference: one that moves
-// tokens within the net may be longer than the others.
+// An arc that spans more ranks than this leads to a reference. Arcs that move tokens within the net
+// may be longer than others.
 const (
 	farRanks     = 3
 	farFlowRanks = 6
-	farPortRanks = 1 // to what lies around a net that is drawn with its ports
+	farPortRanks = 1 // to a port or an environment place, in a drawing with ports
 )
 
 // setRanks ranks every node and adds references.
@@ -23,14 +23,14 @@ func (pn *panel) setRanks() {
 	pn.dropEmptyRanks()
 }
 
-// rank turns back arcs around, ranks every node beyond what leads to it, pulls
-// nodes together, and cuts the arcs that are long all the same.
+// rank reverses back arcs, gives every node a higher rank than those that lead to it, moves
+// connected nodes together, and cuts the arcs that are still long.
 func (pn *panel) rank() {
 	order := pn.flowOrder()
-	links := make([]link, len(pn.edges))
+	edges := make([]rankEdge, len(pn.edges))
 	for i := range pn.edges {
 		e := &pn.edges[i]
-		l := link{lo: e.from, hi: e.to, weight: 1}
+		l := rankEdge{lo: e.from, hi: e.to, weight: 1}
 		if e.kind == petri.InArc || e.kind == petri.OutArc {
 			l.weight = 3
 		}
@@ -38,17 +38,17 @@ func (pn *panel) rank() {
 			l.lo, l.hi = l.hi, l.lo
 			e.back = true
 		}
-		links[i] = l
+		edges[i] = l
 	}
-	pn.longestPaths(links, order)
+	pn.longestPaths(edges, order)
 	for range 8 {
-		pn.pull(links)
+		pn.pull(edges)
 	}
 	pn.dropEmptyRanks()
 	pn.cutFar()
 }
 
-// cutFar replaces long arcs by references.
+// cutFar replaces long arcs with references.
 func (pn *panel) cutFar() {
 	kept := pn.edges[:0]
 	for _, e := range pn.edges {
@@ -84,8 +84,8 @@ func (pn *panel) mostRanks(e *edge) int {
 	return farRanks
 }
 
-// crosses reports whether an arc of a net that is drawn with its ports leads to
-// one of them, or to the environment.
+// crosses reports whether an arc, in a drawing with ports, leads to a port, an environment place or
+// an output.
 func (pn *panel) crosses(e *edge) bool {
 	if pn.shared == nil {
 		return false
@@ -98,8 +98,8 @@ func (pn *panel) crosses(e *edge) bool {
 	return pn.shared[place] || p.Env || p.Out
 }
 
-// addRefs adds references beside the transitions that need them; transitions of
-// one rank share them.
+// addRefs adds references beside the transitions that need them. Transitions of one rank share a
+// reference.
 func (pn *panel) addRefs() {
 	type spot struct{ place, rank int }
 	at := map[spot]int{}
@@ -124,9 +124,8 @@ func (pn *panel) addRefs() {
 	}
 }
 
-// flowOrder numbers the nodes so that most input and output arcs lead from a
-// smaller to a larger number: the reverse of the order in which a depth-first
-// search leaves them.
+// flowOrder numbers the nodes so that most input and output arcs lead from a smaller to a larger
+// number: in reverse postorder of a depth-first search.
 func (pn *panel) flowOrder() []int {
 	next := make([][]int, len(pn.nodes))
 	for _, e := range pn.edges {
@@ -149,7 +148,8 @@ func (pn *panel) flowOrder() []int {
 		left--
 		order[n] = left
 	}
-	// What is declared last is left first, so that the first comes out in front.
+	// The search starts with the node declared last, so that the node declared first gets the
+	// smallest number.
 	for i := len(pn.nodes) - 1; i >= 0; i-- {
 		if !pn.hasSource(i) {
 			visit(i)
@@ -171,13 +171,13 @@ func (pn *panel) hasSource(n int) bool {
 	return false
 }
 
-func (pn *panel) longestPaths(links []link, order []int) {
+func (pn *panel) longestPaths(edges []rankEdge, order []int) {
 	byOrder := make([]int, len(order))
 	for n, o := range order {
 		byOrder[o] = n
 	}
 	out := make([][]int, len(order))
-	for _, l := range links {
+	for _, l := range edges {
 		out[l.lo] = append(out[l.lo], l.hi)
 	}
 	for _, n := range byOrder {
@@ -187,12 +187,11 @@ func (pn *panel) longestPaths(links []link, order []int) {
 	}
 }
 
-// pull moves every node within the ranks its arcs leave it towards the side
-// where its heavier arcs are.
-func (pn *panel) pull(links []link) {
+// pull moves every node, within the ranks that its arcs allow, towards its heavier arcs.
+func (pn *panel) pull(edges []rankEdge) {
 	for n := range pn.nodes {
 		lo, hi, before, after := 0, 1<<30, 0, 0
-		for _, l := range links {
+		for _, l := range edges {
 			if l.hi == n {
 				lo = max(lo, pn.nodes[l.lo].rank+1)
 				before += l.weight
@@ -211,7 +210,7 @@ func (pn *panel) pull(links []link) {
 	}
 }
 
-// dropEmptyRanks numbers the ranks that are used from 0.
+// dropEmptyRanks renumbers the ranks in use from 0.
 func (pn *panel) dropEmptyRanks() {
 	least, most := 0, 0
 	for i := range pn.nodes {

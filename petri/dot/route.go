@@ -11,14 +11,13 @@ import (
 // point is a point of a panel.
 type point struct{ x, y float64 }
 
-// route is an arc as it is drawn: straight across columns and swinging between
-// them.
+// route is the line of an arc: straight across columns and curved between them.
 type route struct {
 	edge   *edge
-	points []point // ends and, in pairs, where it crosses a column
+	points []point // the ends and, in pairs, where it crosses a column
 }
 
-// routes lays all arcs, each end at a place of its own on its node.
+// routes lays out all arcs. Each end has its own point on its node.
 func (pn *panel) routes() []route {
 	starts, ends := pn.ports(true), pn.ports(false)
 	out := make([]route, len(pn.edges))
@@ -39,8 +38,8 @@ func (pn *panel) routes() []route {
 	return out
 }
 
-// ports spreads the ends of arcs over one side of each node: the right one
-// where paths begin, the left one where they end.
+// ports spreads the ends of arcs over one side of each node: the right side for arcs that begin
+// there, the left side for arcs that end there.
 func (pn *panel) ports(right bool) []point {
 	at := make([][]int, len(pn.nodes))
 	near := func(e int) (node, neighbour int) {
@@ -68,7 +67,7 @@ func (pn *panel) ports(right bool) []point {
 	return out
 }
 
-// port is the i-th of n ends on one side of a node.
+// port returns the i-th of n ends on one side of a node.
 func (n *node) port(right bool, i, of int) point {
 	side := -1.0
 	if right {
@@ -83,7 +82,7 @@ func (n *node) port(right bool, i, of int) point {
 	return point{n.x + side*n.half*math.Cos(angle), n.y + n.half*math.Sin(angle)}
 }
 
-// trim shortens the two ends of a route to make room for heads.
+// trim shortens both ends of a route to make room for the symbols.
 func (r *route) trim(start, end float64) {
 	p := r.points
 	if start > 0 {
@@ -94,7 +93,7 @@ func (r *route) trim(start, end float64) {
 	}
 }
 
-// path is the route as SVG path data.
+// path returns the route as SVG path data.
 func (r *route) path() string {
 	var b strings.Builder
 	p := r.points
@@ -111,8 +110,8 @@ func (r *route) path() string {
 	return b.String()
 }
 
-// middle is where a label goes: in the swing next to the transition, which has
-// fewer arcs than a place may have.
+// middle returns the point for the label. It lies in the curve next to the transition, because a
+// transition has fewer arcs than a place may have.
 func (r *route) middle() point {
 	a, b, f := r.points[0], r.points[1], 0.55
 	if !r.edge.toPlace() {
@@ -121,11 +120,11 @@ func (r *route) middle() point {
 	return point{a.x + f*(b.x-a.x), a.y + f*f*(3-2*f)*(b.y-a.y)}
 }
 
-// num writes a coordinate in tenths of a pixel.
+// num formats a coordinate in tenths of a pixel.
 func num(v float64) string {
 	v = math.Round(v*10) / 10
 	if v == 0 {
-		v = 0 // no -0
+		v = 0 // avoids -0
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -1,7 +1,6 @@
 package dot
 
-// Colours are CSS variables with the light value as the fallback, so that a
-// page can set them all.
+// Colours are CSS variables with the light value as fallback, so that a page can set all of them.
 const (
 	groundColour  = "var(--net-ground,#ffffff)"
 	frameColour   = "var(--net-frame,#f8fafc)"
@@ -17,15 +16,13 @@ const (
 	inhibitColour = "var(--net-inhibit,#dc2626)"
 	resetColour   = "var(--net-reset,#ea580c)"
 	envColour     = "var(--net-env,#2563eb)"
-	portColour    = "var(--net-port,#a855f7)" // in the dark too
+	portColour    = "var(--net-port,#a855f7)" // in dark pages too
 	outputColour  = "var(--net-output,#15803d)"
 )
 
-// Style is the style sheet that every drawing but a Bare one contains: the
-// colours in the dark. A page that shows Bare drawings sets the same variables.
-func Style() string {
-	return `@media (prefers-color-scheme:dark){svg.net{` +
-		`--net-ground:#0f172a;--net-frame:#162033;--net-frame-line:#2b3a52;--net-ink:#e2e8f0;--net-muted:#94a3b8;` +
-		`--net-line:#94a3b8;--net-place:#0f172a;--net-marked:#854d0e;--net-bar:#cbd5e1;--net-arc:#8494aa;` +
-		`--net-read:#64748b;--net-inhibit:#f87171;--net-reset:#fb923c;--net-env:#60a5fa;--net-output:#4ade80}}`
-}
+// darkStyle sets the colours for readers who prefer a dark page. Every SVG contains it, unless
+// Options.Bare is set.
+const darkStyle = `@media (prefers-color-scheme:dark){svg.net{` +
+	`--net-ground:#0f172a;--net-frame:#162033;--net-frame-line:#2b3a52;--net-ink:#e2e8f0;--net-muted:#94a3b8;` +
+	`--net-line:#94a3b8;--net-place:#0f172a;--net-marked:#854d0e;--net-bar:#cbd5e1;--net-arc:#8494aa;` +
+	`--net-read:#64748b;--net-inhibit:#f87171;--net-reset:#fb923c;--net-env:#60a5fa;--net-output:#4ade80}}`

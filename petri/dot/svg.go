@@ -10,19 +10,21 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// MaxNodes is the most places and transitions SVG draws.
-const MaxNodes = 5000
+// maxNodes limits the places and transitions of an SVG.
+const maxNodes = 5000
 
-// SVG draws the net without the help of a program. A place is a group of class
-// "place" with a circle, its name and a text of class "count"; further classes
-// are env, output, final, keyed and marked. A transition is a group of class
-// "transition" (and timed) with a bar and its name. The groups carry
-// data-place and data-transition with the qualified name. Where a place
-// that is drawn in another frame, or far away, is used, a smaller group with
-// data-ref stands for it. Arcs are paths of class arc, and input, read, inhibit or reset.
+// SVG returns the net as an SVG document. It returns an error if the net has more than 5,000 places
+// and transitions, or if Options.Marking has the wrong length.
+//
+// A place is a group of class "place" with a circle, its name and a text of class "count"; further
+// classes are env, output, final, keyed and marked. A transition is a group of class "transition",
+// and "timed" if it waits, with a bar and its name. The attributes data-place and data-transition
+// hold the qualified name. A smaller group with data-ref represents a place that is drawn
+// elsewhere. Arcs are paths of class "arc" and one of input, read, inhibit and reset.
 func SVG(p *petri.Program, o Options) ([]byte, error) {
-	if n := len(p.Places()) + len(p.Transitions()); n > MaxNodes {
-		return nil, fmt.Errorf("dot: draw net %q: it has %d places and transitions; %d are possible", p.Name(), n, MaxNodes)
+	if n := len(p.Places()) + len(p.Transitions()); n > maxNodes {
+		return nil, fmt.Errorf("dot: draw net %q: it has %d places and transitions; at most %d are allowed",
+			p.Name(), n, maxNodes)
 	}
 	counts, err := marks(p, o.Marking)
 	if err != nil {
@@ -49,7 +51,7 @@ type svgWriter struct {
 	o             Options
 	counts        []int
 	framed        bool
-	refs          bool // some place is referred to
+	refs          bool // the drawing has references
 	ports         map[int]bool
 	width, height float64
 	b             bytes.Buffer
@@ -57,7 +59,7 @@ type svgWriter struct {
 
 func (w *svgWriter) add(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
 
-// escape makes text safe within elements and quoted attributes.
+// escape makes text safe in elements and in quoted attributes.
 func escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // writing to a Builder does not fail
@@ -86,7 +88,7 @@ func (w *svgWriter) open() {
 		num(width), num(height), num(width), num(height))
 	w.add("<title>%s</title>\n", escape(titleOf(w.p, w.o)))
 	if !w.o.Bare {
-		w.add("<style>%s</style>\n", Style())
+		w.add("<style>%s</style>\n", darkStyle)
 		w.add(`<rect class="ground" width="100%%" height="100%%" fill="%s"/>`+"\n", groundColour)
 	}
 	if w.o.Title != "" {
@@ -108,7 +110,7 @@ func (w *svgWriter) close() {
 	w.add("</svg>\n")
 }
 
-// panel draws a subnet: frame, arcs, then nodes above them.
+// panel draws a subnet: the frame, the arcs, then the nodes above them.
 func (w *svgWriter) panel(pn *panel) {
 	dy := float64(panelPad)
 	w.add(`<g class="subnet" transform="translate(%s %s)">`+"\n", num(pn.x), num(pn.y))
@@ -176,7 +178,7 @@ func (w *svgWriter) place(n *node) {
 	w.add("</g>\n")
 }
 
-// shape draws the circle of a place, or the square of a port.
+// shape draws the circle of a place or the square of a port.
 func (w *svgWriter) shape(n *node, r float64, style string) {
 	if w.ports[n.place] {
 		r--
@@ -186,7 +188,7 @@ func (w *svgWriter) shape(n *node, r float64, style string) {
 	w.add(`<circle cx="%s" cy="%s" r="%s" %s/>`, num(n.x), num(n.y), num(r), style)
 }
 
-// describe is the tooltip of a place.
+// describe returns the tooltip of a place.
 func (w *svgWriter) describe(place int) string {
 	p := &w.p.Places()[place]
 	if w.ports[place] {
@@ -195,7 +197,7 @@ func (w *svgWriter) describe(place int) string {
 	return describePlace(p)
 }
 
-// crossing draws the short arrow that leads into the net, or out of it.
+// crossing draws the short arrow that leads into the net or out of it.
 func (w *svgWriter) crossing(p *petri.PlaceInfo, n *node, line string) {
 	const near, far = placeRadius * 0.72, placeRadius*0.72 + 9
 	tip := xy(point{n.x - near, n.y - near})
@@ -209,7 +211,7 @@ func (w *svgWriter) crossing(p *petri.PlaceInfo, n *node, line string) {
 	}
 }
 
-// reference stands for a place that is drawn in another panel.
+// reference draws a reference to a place that is drawn elsewhere.
 func (w *svgWriter) reference(n *node) {
 	p := &w.p.Places()[n.place]
 	line := lineColour
@@ -242,7 +244,7 @@ func (w *svgWriter) transition(n *node) {
 	w.add("</g>\n")
 }
 
-// label writes name and notes below a shape. A halo keeps arcs off the letters.
+// label writes the name and the notes below a shape. A halo keeps arcs off the letters.
 func (w *svgWriter) label(n *node, half float64) {
 	y := n.y + half + labelGap + 8
 	class := "label"
@@ -266,7 +268,7 @@ func (w *svgWriter) label(n *node, half float64) {
 	w.add(`</text>`)
 }
 
-// behind is the colour that labels stand on.
+// behind returns the background colour of labels.
 func (w *svgWriter) behind() string {
 	if w.framed {
 		return frameColour

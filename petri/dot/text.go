@@ -12,8 +12,8 @@ const (
 	barWidth    = 8
 	lineHeight  = 12
 	labelGap    = 4
-	charWidth   = 5.9 // of an 11 px sans serif, on average
-	smallChar   = 5.2 // of a 9.5 px one
+	charWidth   = 5.9 // average of an 11 px sans serif
+	smallChar   = 5.2 // average of a 9.5 px sans serif
 	wrapAt      = 14  // characters
 )
 
@@ -31,7 +31,7 @@ func wrap(name string) []string {
 	return append(lines, line)
 }
 
-// mark puts a zero rune where a name may be broken.
+// mark inserts a zero rune wherever a name may be broken.
 func mark(name string) string {
 	return strings.NewReplacer("_", "_\x00", "/", "/\x00", " ", " \x00").Replace(name)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Format and Version are what the header of an archive says.
+// archiveFormat and archiveVersion appear in the header of an archive.
 const (
-	Format  = "voicegw.events"
-	Version = 1
+	archiveFormat  = "voicegw.events"
+	archiveVersion = 1
 )
 
 // Header is the first line of an archive.
@@ -22,25 +22,27 @@ type Header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Net     string `json:"net"`
-	Hash    string `json:"hash"` // of the program: see Hash
+	Hash    string `json:"hash"` // of the program; see Hash
 	// Run is the name of the run.
 	Run string `json:"run,omitempty"`
-	// Start is the wall clock of net time 0, for people.
+	// Start is the wall clock time of net time 0. Replay does not use it.
 	Start time.Time `json:"start,omitzero"`
-	// Complete says that the archive holds every event up to its last. An archive
-	// that does not cannot be replayed.
+	// Complete is true if the archive holds every event up to its last one. Replay refuses an
+	// archive whose header says false.
 	Complete bool `json:"complete"`
 }
 
-// Archive writes events as JSON lines: a Header, then one line for each event:
+// Archive is a Store that writes events as JSON lines: a Header, then one line for each event.
 //
 //	{"seq":2,"at":10000000,"kind":"injected","index":3,"name":"edge[start]","slot":0,"size":640}
 //
-// at is net time in nanoseconds; index is that of a transition (fired) or a
-// place; name is the same in words, which Replay compares too. Lines that begin
-// {"note" are Notes. The note "incomplete" says that events after it are
-// missing: no event follows it, and Replay refuses the archive. An archive holds
-// keys and lengths of payloads, never payloads.
+// The field at is the net time in nanoseconds. The field index is the index of a transition if kind
+// is "fired", and of a place otherwise; name is its name, which Replay compares too. A line that
+// begins with {"note" is a Note. The note "incomplete" says that the events after it are missing:
+// no event follows it, and Replay refuses the archive.
+//
+// An archive holds the keys and lengths of payloads, never the payloads. An Archive is safe for
+// concurrent use.
 type Archive struct {
 	w    io.Writer
 	sync func() error
@@ -56,7 +58,7 @@ type Archive struct {
 	err    error
 }
 
-// name is what a name in a line depends on.
+// name holds everything on which the name in a line depends.
 type name struct {
 	kind        petri.EventKind
 	index, slot int32
@@ -64,32 +66,33 @@ type name struct {
 	branch      uint8
 }
 
-// names are those made so far.
+// names caches the names in lines.
 type names map[name]string
 
-// ArchiveConfig says what an archive is called and when it is safe.
+// ArchiveConfig configures an Archive. The zero value works.
 type ArchiveConfig struct {
-	Run   string    // of the run
-	Start time.Time // wall clock of net time 0
-	// Sync makes what was written safe, such as os.File.Sync; nil if it is safe
+	Run   string    // name of the run, for Header.Run
+	Start time.Time // wall clock time of net time 0, for Header.Start
+	// Sync makes the written lines durable, such as os.File.Sync. nil means that they are durable
 	// once Write has returned.
 	Sync func() error
 }
 
-// NewArchive makes an archive of one run of prog in w. Append writes to w once;
-// if w may block, put the archive behind a Queue. After an error of w the archive
-// has failed (see Err) and writes no more events, also if w works again: an
-// archive has no gaps. Incomplete then adds the note that says so.
+// NewArchive returns an archive of one run of prog that writes to w. Each Append calls w.Write
+// once; if w may block, put the archive behind a Queue. After an error of w the archive has failed
+// (see Err) and writes no more events, even if w works again, because an archive has no gaps.
+// Incomplete then writes the note that says so.
 func NewArchive(w io.Writer, prog *petri.Program, cfg ArchiveConfig) *Archive {
 	if cfg.Sync == nil {
 		cfg.Sync = func() error { return nil }
 	}
 	return &Archive{w: w, sync: cfg.Sync, prog: prog, names: names{}, header: Header{
-		Format: Format, Version: Version, Net: prog.Name(), Hash: Hash(prog), Run: cfg.Run, Start: cfg.Start, Complete: true,
+		Format: archiveFormat, Version: archiveVersion, Net: prog.Name(), Hash: Hash(prog),
+		Run: cfg.Run, Start: cfg.Start, Complete: true,
 	}}
 }
 
-// Append writes events.
+// Append writes events. Err returns the error if writing fails.
 func (a *Archive) Append(events []petri.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,16 +120,16 @@ func (a *Archive) Note(n Note) {
 	a.flush()
 }
 
-// Stored is the number of the last event that is safe.
+// Stored returns the number of the last event that is durable.
 func (a *Archive) Stored() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.seq
 }
 
-// Incomplete marks the archive as one that cannot be replayed. Before the first
-// event it says so in the header. Later it writes the note "incomplete" and the
-// archive ends there; Incomplete may be called again if w did not take the note.
+// Incomplete marks the archive as one that cannot be replayed. Before the first event it sets
+// Complete to false in the header. Later it writes the note "incomplete", after which the archive
+// accepts no more events. If writing the note fails, Incomplete may be called again.
 func (a *Archive) Incomplete() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,7 +140,7 @@ func (a *Archive) Incomplete() {
 	if a.marked {
 		return
 	}
-	// The line before may be torn: begin a new one. The reader skips empty lines.
+	// The line before may be torn, so begin a new one. The reader skips empty lines.
 	mark := fmt.Appendf(nil, "\n"+`{"note":%q,"after":%d}`+"\n", incompleteNote, a.seq)
 	if err := a.write(mark); err == nil {
 		a.marked = true
@@ -149,7 +152,7 @@ func (a *Archive) Incomplete() {
 // incompleteNote is the note after which events are missing.
 const incompleteNote = "incomplete"
 
-// Err is why the archive stopped, or nil.
+// Err returns the reason why the archive failed, or nil.
 func (a *Archive) Err() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -193,7 +196,7 @@ func (a *Archive) write(b []byte) error {
 	return nil
 }
 
-// line appends an event, leaving out what its kind does not use.
+// line appends an event to buf, without the fields that its kind does not use.
 func (a *Archive) line(e *petri.Event) {
 	b := a.buf
 	b = append(b, `{"seq":`...)
@@ -223,7 +226,7 @@ func appendField(b []byte, name string, v int64) []byte {
 	return strconv.AppendInt(b, v, 10)
 }
 
-// of is an event's transition or place in words, "" if it has none.
+// of returns the name of an event's transition or place, or "" if it has none.
 func (n names) of(p *petri.Program, e *petri.Event) string {
 	switch e.Kind {
 	case petri.Started, petri.Ended, petri.Faulted:

@@ -13,8 +13,8 @@ func BenchmarkAppend(b *testing.B) {
 		name  string
 		store Store
 	}{
-		{"ring", NewRing(4096)}, {"tail", NewTail(0)}, {"archive", NewArchive(forgetful{}, p, ArchiveConfig{})},
-		{"tee", Tee(NewRing(4096), NewTail(0))},
+		{"ring", NewRing(4096)}, {"archive", NewArchive(forgetful{}, p, ArchiveConfig{})},
+		{"tee", Tee(NewRing(4096), NewRing(64))},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

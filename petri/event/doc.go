@@ -1,10 +1,11 @@
-// Package event keeps what happened in a run: a Store takes the events of one
-// machine in order, and decorators around it decide where they go.
+// Package event stores the events of a run. A Store takes the events of one machine in order.
+// Ring keeps the last events in memory, Archive writes them as JSON lines that Replay runs again,
+// OTel turns them into spans, and Queue keeps a slow store from blocking the run.
 //
-//	ring := event.NewRing(4096)                  // the last 4,096, fixed memory
-//	file := event.NewArchive(w, event.Header{})  // JSON lines, can be replayed
-//	store := event.Tee(ring, event.NewZap(log, prog), file)
+//	ring := event.NewRing(4096)
+//	archive := event.NewArchive(file, prog, event.ArchiveConfig{Run: "call 17"})
+//	store := event.Tee(ring, archive)
 //
-// Events hold keys and lengths of payloads, never payloads. Package runner
-// appends the events of a step before it hands over what the step put out.
+// Events hold the keys and lengths of payloads, never the payloads. Package runner appends the
+// events of a step before it hands over the outputs of that step.
 package event

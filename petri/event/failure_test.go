@@ -34,20 +34,20 @@ func (f *faulty) Append(events []petri.Event) {
 
 func (f *faulty) Err() error { return f.err }
 
-// TestQueueFails: a store that fails, fails the queue, which says so once and
-// passes nothing on afterwards.
+// TestQueueFails checks that a failing store fails the queue, which then notifies once and passes
+// nothing on.
 func TestQueueFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faulty{at: 3}
 		q := NewQueue(f, QueueConfig{})
-		told := 0
-		q.Notify(func() { told++ })
+		notified := 0
+		q.Notify(func() { notified++ })
 		done := make(chan error, 1)
 		go func() { done <- q.Run(context.Background()) }()
 		q.Append(seqs(1, 2))
 		synctest.Wait()
-		if q.Err() != nil || q.Stored() != 2 || told != 1 {
-			t.Fatalf("%v, %d stored, told %d times", q.Err(), q.Stored(), told)
+		if q.Err() != nil || q.Stored() != 2 || notified != 1 {
+			t.Fatalf("%v, %d stored, notified %d times", q.Err(), q.Stored(), notified)
 		}
 		q.Append(seqs(3, 3))
 		<-q.Failed()
@@ -57,14 +57,15 @@ func TestQueueFails(t *testing.T) {
 		f.at, f.err = 0, nil // the disk works again
 		q.Append(seqs(4, 4))
 		synctest.Wait()
-		if q.Stored() != 2 || told != 2 || len(f.events) != 2 || !f.incomplete {
-			t.Errorf("%d stored, told %d times, %d passed on, incomplete %t", q.Stored(), told, len(f.events), f.incomplete)
+		if q.Stored() != 2 || notified != 2 || len(f.events) != 2 || !f.incomplete {
+			t.Errorf("%d stored, notified %d times, %d passed on, incomplete %t",
+				q.Stored(), notified, len(f.events), f.incomplete)
 		}
 	})
 }
 
-// TestQueueStalls: a store that blocks counts as failed after a stated time, and
-// what it stores later is not taken for whole.
+// TestQueueStalls checks that a blocked store counts as failed after Stall, and that what it stores
+// later does not count.
 func TestQueueStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faulty{at: 3, free: make(chan struct{})}
@@ -94,8 +95,8 @@ func TestQueueStalls(t *testing.T) {
 	})
 }
 
-// TestQueueBearsSlowness: a store that is slow, but within the limit each time,
-// does not fail.
+// TestQueueBearsSlowness checks that a store that is slow, but within Stall each time, does not
+// fail.
 func TestQueueBearsSlowness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(slow{}, QueueConfig{Stall: time.Second, AfterFunc: time.AfterFunc})
@@ -119,12 +120,11 @@ type slow struct{}
 func (slow) Append([]petri.Event) { time.Sleep(900 * time.Millisecond) }
 func (slow) Stored() uint64       { return 0 }
 
-// TestFailurePassesOn: decorators do not hide the failure of what they wrap,
-// except for the one that shall.
+// TestFailurePassesOn checks that Tee reports the failure of a store that it wraps, and that
+// Optional does not.
 func TestFailurePassesOn(t *testing.T) {
-	p := line(t)
 	f := &faulty{at: 3}
-	for name, s := range map[string]Store{"tee": Tee(NewRing(8), f), "sample": NewSample(f, p, 1)} {
+	for name, s := range map[string]Store{"tee": Tee(NewRing(8), f)} {
 		f.err = nil
 		if err := Failure(s); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -134,7 +134,7 @@ func TestFailurePassesOn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Failure(Tee(NewRing(8), NewTail(1))); err != nil {
+	if err := Failure(Tee(NewRing(8), NewRing(1))); err != nil {
 		t.Error(err)
 	}
 	f = &faulty{at: 3}
@@ -167,7 +167,7 @@ func TestOptionalPassesOn(t *testing.T) {
 	}
 }
 
-// flaky is a writer whose n-th write, from 1, is torn: half of it is written.
+// flaky is a writer whose n-th write, counted from 1, is torn: it writes half.
 type flaky struct {
 	bytes.Buffer
 	n, at int
@@ -185,8 +185,8 @@ func (f *flaky) Write(b []byte) (int, error) {
 	return f.Buffer.Write(b)
 }
 
-// TestArchiveIsNotResumed: an archive whose writer failed and works again says
-// that it is incomplete; it is read up to there, and Replay refuses it.
+// TestArchiveIsNotResumed checks an archive whose writer failed and works again. The archive says
+// that it is incomplete, Reader reads it up to there, and Replay refuses it.
 func TestArchiveIsNotResumed(t *testing.T) {
 	p := line(t)
 	all := collected(t, p, 5, 200)
@@ -230,7 +230,8 @@ func TestArchiveIsNotResumed(t *testing.T) {
 	}
 }
 
-// TestArchiveMarkWaits: a mark that the writer does not take can be tried again.
+// TestArchiveMarkWaits checks that Incomplete can be called again after the writer refused the
+// note.
 func TestArchiveMarkWaits(t *testing.T) {
 	p := line(t)
 	w := &flaky{at: 2}
@@ -243,7 +244,7 @@ func TestArchiveMarkWaits(t *testing.T) {
 	}
 }
 
-// TestReaderTearsOnlyBeforeTheMark: a damaged line elsewhere is damage.
+// TestReaderTearsOnlyBeforeTheMark checks that a torn line anywhere else is damage.
 func TestReaderTearsOnlyBeforeTheMark(t *testing.T) {
 	p := line(t)
 	var b bytes.Buffer

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzReplay feeds damaged archives: no panic, no endless run, and what is
-// called replayed is no more than there is.
+// FuzzReplay replays damaged archives. Replay must return without a panic, and must not report more
+// events than the archive has.
 func FuzzReplay(f *testing.F) {
 	p := line(f)
 	for seed := range uint64(4) {
@@ -22,7 +22,7 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// FuzzReader reads whatever comes and ends.
+// FuzzReader reads arbitrary bytes to the end.
 func FuzzReader(f *testing.F) {
 	f.Add(archive(f, line(f), 1, 10))
 	f.Add([]byte(`{"format":"voicegw.events","version":1,"complete":false}` + "\n" + `{"note":"late"}` + "\n\n"))

@@ -9,9 +9,9 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Hash identifies what the events of a program mean: its places and their kinds
-// of token, its transitions, their modes and intervals, and the initial marking.
-// Programs with the same hash replay each other's archives.
+// Hash identifies what the events of a program mean: its places and their kinds of token, its
+// transitions with their modes and intervals, and its initial marking. Programs with the same hash
+// can replay each other's archives.
 func Hash(p *petri.Program) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "voicegw events 1\n%q %d %v %v\n", p.Name(), p.FinalSlot(), p.Initial(), p.Order())

@@ -38,8 +38,8 @@ const (
 	over   = petri.Place[unit]("over")
 )
 
-// line is a small call: edges open and close it, chunks of the model wait for
-// quiet and go stale when the caller speaks, long ones are cut, frames go up.
+// line is a small call: edges open and close it, chunks of the model wait for quiet and become
+// stale when the caller speaks, long ones are cut, frames go up.
 func line(t testing.TB) *petri.Program {
 	p, err := petri.Compile(&petri.Net{
 		Name: "line",
@@ -78,8 +78,7 @@ func line(t testing.TB) *petri.Program {
 	return p
 }
 
-// call runs the program on a random schedule of n injections and gives the
-// store every event.
+// call runs the program on a random schedule of n injections and gives the store every event.
 func call(t testing.TB, p *petri.Program, seed uint64, n int, s Store) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	m := p.Start()

@@ -2,9 +2,9 @@ package event
 
 import "github.com/voicegw/voicegw/petri"
 
-// Optional is a store whose failure holds nothing up: a durable output waits for
-// it while it works, and no longer once it has failed (see Failer). Optional
-// itself never fails. Whoever owns the store finds out from its own Err.
+// Optional returns a store that passes events to s and never fails. A durable output waits for s
+// while s works. Once s has failed (see Failer), no output waits for it. The owner of s must check
+// its Err.
 func Optional(s Store) Store { return optional{s} }
 
 type optional struct{ next Store }

@@ -14,41 +14,39 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// MaxOTel is the most span events, and the most tasks, that an OTel can be
-// told to show.
-const MaxOTel = 1 << 16
+// maxOTel limits the span events, and the tasks, that an OTel shows.
+const maxOTel = 1 << 16
 
-// OTelConfig says what an OTel shows.
+// OTelConfig configures an OTel. Start is required.
 type OTelConfig struct {
-	// Start is the wall clock of net time 0. It is needed.
+	// Start is the wall clock time of net time 0.
 	Start time.Time
-	// Run is the name of the run; "" leaves it out.
+	// Run is the name of the run. "" omits it.
 	Run string
-	// Parent is the span that the run belongs to. The zero value begins a trace.
+	// Parent is the span to which the run belongs. The zero value begins a new trace.
 	Parent trace.SpanContext
-	// Select says which events the span of the run shows. nil means the firings
-	// that do more than move a frame. Append calls it.
+	// Select reports whether the span of the run shows an event. Append calls it. nil selects the
+	// firings that do more than move a payload token.
 	Select func(petri.Event) bool
-	// EventsMax is the most span events of a run, 1 to MaxOTel; 0 means 128,
-	// what the SDK keeps of a span unless it is told otherwise.
+	// EventsMax limits the span events of a run, 1 to 65,536. 0 means 128, the default limit of the
+	// SDK for one span.
 	EventsMax int
-	// TasksMax is the most tasks of a run that get a span, 1 to MaxOTel; 0 means
-	// 1,000.
+	// TasksMax limits the tasks of a run that get a span, 1 to 65,536. 0 means 1,000.
 	TasksMax int
 }
 
-// OTel shows a run as spans. The span of the run, "net NAME", lasts from the
-// first event to Ended or Faulted (an error), or to Close. Under it a firing
-// that starts a task is a span without length, with the transition's name, and
-// the task is a span with the name of its start place: from that firing, to
-// which it links, until its result is injected or it is cancelled. What a
-// cancelled task still delivers is not shown, and a place with several tasks at
-// once is shown as if they ended in the order of their starts.
+// OTel is a Store that turns a run into OpenTelemetry spans.
 //
-// Spans hold names and keys, never payloads. What is over a limit is counted in
-// an attribute of the run's span, petri.events.left_out or petri.tasks.left_out.
-// If the tracer does not record the run's span there are no others, and Append
-// does not allocate.
+// The span of the run, "net NAME", lasts from the first event to Ended or Faulted, or to Close. A
+// fault sets its status to error. Below it, each firing that starts a task is a span of no
+// duration, named after the transition. The task itself is a span named after its start place. It
+// links to that firing and lasts until the result is injected or the task is cancelled. OTel
+// ignores the result that a cancelled task delivers later. If several tasks of one kind run at
+// once, their spans end in the order of their starts.
+//
+// Spans hold names and keys, never payloads. Events and tasks beyond a limit are counted in the
+// attributes petri.events.left_out and petri.tasks.left_out of the run's span. If the tracer does
+// not record the run's span, OTel makes no other spans and Append does not allocate.
 type OTel struct {
 	tracer  trace.Tracer
 	prog    *petri.Program
@@ -60,7 +58,7 @@ type OTel struct {
 	state  otelState
 	root   trace.Span
 	open   []taskSpan // in the order of their starts
-	late   []int      // by task: cancelled, and its result has not come
+	late   []int      // by task: cancelled, without a result yet
 	events int
 	tasks  int
 }
@@ -69,11 +67,11 @@ type otelState uint8
 
 const (
 	otelNew  otelState = iota
-	otelOn             // the run's span is recorded and open
-	otelDone           // it is over, or nobody records it
+	otelOn             // the run's span is open and recorded
+	otelDone           // the run is over, or its span is not recorded
 )
 
-// taskRole is what a place is to a task.
+// taskRole is the role of a place in a task.
 type taskRole struct {
 	kind taskPlace
 	task int
@@ -88,20 +86,20 @@ const (
 	donePlace
 )
 
-// taskSpan is a task whose end has not come.
+// taskSpan is the span of a task that has not ended.
 type taskSpan struct {
 	task int
 	span trace.Span
 }
 
-// NewOTel makes spans of events of prog; a nil tracer makes none. It panics if
-// cfg has no Start or a limit is out of range.
+// NewOTel returns a store that makes spans of the events of prog. A nil tracer makes none. NewOTel
+// panics if cfg has no Start or a limit is out of range.
 func NewOTel(tracer trace.Tracer, prog *petri.Program, cfg OTelConfig) *OTel {
 	if tracer == nil {
 		tracer = noop.Tracer{}
 	}
 	if cfg.Start.IsZero() {
-		panic("event: spans of net " + prog.Name() + " without a Start")
+		panic("event: OTel of net " + prog.Name() + ": OTelConfig.Start is not set")
 	}
 	if cfg.Select == nil {
 		cfg.Select = decides(prog)
@@ -113,10 +111,10 @@ func NewOTel(tracer trace.Tracer, prog *petri.Program, cfg OTelConfig) *OTel {
 	return o
 }
 
-// limit is n, or what 0 means.
+// limit returns n, or zero if n is 0. It panics if n is out of range.
 func limit(what string, n, zero int) int {
-	if n < 0 || n > MaxOTel {
-		panic(fmt.Sprintf("event: at most %d %s; 1 to %d is possible", n, what, MaxOTel))
+	if n < 0 || n > maxOTel {
+		panic(fmt.Sprintf("event: OTel shows at most %d %s; the limit must be 1 to %d", n, what, maxOTel))
 	}
 	if n == 0 {
 		return zero
@@ -124,14 +122,14 @@ func limit(what string, n, zero int) int {
 	return n
 }
 
-// decides selects the firings that do more than move a frame.
+// decides selects the firings that do more than move a payload token.
 func decides(prog *petri.Program) func(petri.Event) bool {
 	return func(e petri.Event) bool {
 		return e.Kind == petri.Fired && !prog.Transitions()[e.Index].Frame
 	}
 }
 
-// findTasks notes which places and transitions have to do with tasks.
+// findTasks finds the places of tasks and the transitions that start them.
 func (o *OTel) findTasks() {
 	o.role = make([]taskRole, len(o.prog.Places()))
 	for i, t := range o.prog.Tasks() {
@@ -149,8 +147,8 @@ func (o *OTel) findTasks() {
 	}
 }
 
-// Append makes spans of events. It waits for nobody unless the tracer's
-// processor does, as one that exports each span at its end.
+// Append makes spans of events. It blocks only if the tracer's span processor does, for instance
+// one that exports each span when it ends.
 func (o *OTel) Append(events []petri.Event) {
 	for i := range events {
 		o.event(&events[i])
@@ -160,10 +158,10 @@ func (o *OTel) Append(events []petri.Event) {
 	}
 }
 
-// Stored is the number of the last event: no output waits for a trace.
+// Stored returns the number of the last event. No output waits for a trace.
 func (o *OTel) Stored() uint64 { return o.seq.Load() }
 
-// Note shows a note as an event of the run's span, within EventsMax.
+// Note adds a note to the run's span as a span event. It counts against EventsMax.
 func (o *OTel) Note(n Note) {
 	if o.state == otelOn && o.room() {
 		o.root.AddEvent(n.Kind.String(), trace.WithTimestamp(o.wall(n.At)),
@@ -171,9 +169,8 @@ func (o *OTel) Note(n Note) {
 	}
 }
 
-// Close ends, at net time at, the spans of a run that is over before its net
-// ended. It does nothing after Ended or Faulted. It must not be called at the
-// same time as Append.
+// Close ends the spans of a run that was stopped before its net ended. at is the net time of the
+// end. After Ended or Faulted, Close does nothing. It must not be called concurrently with Append.
 func (o *OTel) Close(at time.Duration) { o.end(at) }
 
 func (o *OTel) event(e *petri.Event) {
@@ -203,7 +200,7 @@ func (o *OTel) event(e *petri.Event) {
 	}
 }
 
-// label says what happened, without when.
+// label returns what happened as text, without the time.
 func (o *OTel) label(e *petri.Event) string {
 	switch e.Kind {
 	case petri.Started, petri.Ended, petri.Faulted:
@@ -234,7 +231,7 @@ func (o *OTel) begin(e *petri.Event) {
 	}
 }
 
-// fired shows a firing and the tasks it starts.
+// fired makes the spans of a firing and of the tasks that it starts.
 func (o *OTel) fired(e *petri.Event) {
 	t := &o.prog.Transitions()[e.Index]
 	var cause trace.Span
@@ -257,7 +254,7 @@ func (o *OTel) fired(e *petri.Event) {
 	}
 }
 
-// child begins a span under the run's.
+// child begins a span below the run's.
 func (o *OTel) child(name string, e *petri.Event, opts ...trace.SpanStartOption) trace.Span {
 	ctx := trace.ContextWithSpan(context.Background(), o.root)
 	opts = append(opts, trace.WithTimestamp(o.wall(e.At)), trace.WithAttributes(o.net(), seqOf(e)))
@@ -265,29 +262,29 @@ func (o *OTel) child(name string, e *petri.Event, opts ...trace.SpanStartOption)
 	return span
 }
 
-// injected ends a task whose result came.
+// injected ends the span of a task whose result has come.
 func (o *OTel) injected(e *petri.Event) {
 	r := o.role[e.Index]
 	if r.kind != donePlace {
 		return
 	}
 	outcome := petri.Outcome(e.Slot)
-	if o.late[r.task] > 0 && (outcome == petri.Cancelled || !o.flies(r.task)) {
+	if o.late[r.task] > 0 && (outcome == petri.Cancelled || !o.running(r.task)) {
 		o.late[r.task]--
 		return
 	}
 	o.finish(r.task, e.At, outcome.String(), outcome == petri.Failed)
 }
 
-// cancelled ends a task that was cancelled; its result comes later.
+// cancelled ends the span of a cancelled task. Its result comes later.
 func (o *OTel) cancelled(e *petri.Event) {
 	task := o.role[e.Index].task
 	o.late[task]++
 	o.finish(task, e.At, petri.Cancelled.String(), false)
 }
 
-// flies reports whether a task has an open span.
-func (o *OTel) flies(task int) bool {
+// running reports whether a task has an open span.
+func (o *OTel) running(task int) bool {
 	for i := range o.open {
 		if o.open[i].task == task {
 			return true
@@ -343,7 +340,7 @@ func (o *OTel) room() bool {
 	return o.events <= o.cfg.EventsMax
 }
 
-// wall is the wall clock of a net time.
+// wall returns the wall clock time of a net time.
 func (o *OTel) wall(at time.Duration) time.Time { return o.cfg.Start.Add(at) }
 
 func (o *OTel) net() attribute.KeyValue { return attribute.String("petri.net", o.prog.Name()) }

@@ -29,7 +29,7 @@ func lookup() petri.Task[string, int] {
 	return petri.Task[string, int]{Start: "begin", InFlight: "busy", Done: "answer"}
 }
 
-// desk looks up one thing at a time, for a second at most; forget cancels it.
+// desk looks up one thing at a time, for at most a second. forget cancels it.
 func desk(t testing.TB) *petri.Program {
 	task := lookup()
 	p, err := petri.Compile(&petri.Net{
@@ -65,8 +65,8 @@ func result(o petri.Outcome) petri.Token {
 	return lookup().Done.Token(petri.Result[int]{Outcome: o, Value: 42, Reason: "because"})
 }
 
-// tell runs a story and gives s its events.
-func tell(t *testing.T, p *petri.Program, s Store, story ...said) *petri.Machine {
+// play plays a story and gives s its events.
+func play(t *testing.T, p *petri.Program, s Store, story ...said) *petri.Machine {
 	t.Helper()
 	m := p.Start()
 	for _, x := range story {
@@ -78,13 +78,13 @@ func tell(t *testing.T, p *petri.Program, s Store, story ...said) *petri.Machine
 	return m
 }
 
-// recorded makes a tracer and what shows the spans that ended.
+// recorded returns a tracer and a recorder of the spans that ended.
 func recorded(opts ...sdk.TracerProviderOption) (trace.Tracer, *tracetest.SpanRecorder) {
 	r := tracetest.NewSpanRecorder()
 	return sdk.NewTracerProvider(append(opts, sdk.WithSpanProcessor(r))...).Tracer("t"), r
 }
 
-// show renders spans in the order of their ends, times since epoch.
+// show returns spans in the order of their ends, with times since epoch.
 func show(spans []sdk.ReadOnlySpan) string {
 	names := map[trace.SpanID]string{}
 	for _, s := range spans {
@@ -127,14 +127,14 @@ func same(t *testing.T, got, want string) {
 	}
 }
 
-// TestOTelStory looks up five things: one is found, one fails, one takes too
-// long, one is forgotten, both deliver late, and one has not ended at the end.
+// TestOTelStory looks up five things: one is found, one fails, one takes too long, one is
+// forgotten, and one has not ended at the end. The third and the fourth deliver late.
 func TestOTelStory(t *testing.T) {
 	tracer, r := recorded()
 	p := desk(t)
 	o := NewOTel(tracer, p, OTelConfig{Start: epoch, Run: "17"})
 	const s = time.Second
-	tell(t, p, o,
+	play(t, p, o,
 		said{1 * s, ask.Token("a")}, said{1500 * time.Millisecond, result(petri.Succeeded)},
 		said{2 * s, ask.Token("b")}, said{2 * s, result(petri.Failed)},
 		said{3 * s, ask.Token("c")}, said{5 * s, result(petri.Cancelled)},
@@ -170,12 +170,11 @@ net desk 0s..8.5s {net=desk run=17}
 	}
 }
 
-// TestOTelNotSampled shows that a run nobody records costs one span and no
-// allocation.
+// TestOTelNotSampled checks that a run that is not sampled costs one span and no allocation.
 func TestOTelNotSampled(t *testing.T) {
 	p := desk(t)
 	var m memory
-	tell(t, p, &m, said{1, ask.Token("a")}, said{2, result(petri.Failed)}, said{3, ask.Token("b")})
+	play(t, p, &m, said{1, ask.Token("a")}, said{2, result(petri.Failed)}, said{3, ask.Token("b")})
 	tracer, r := recorded(sdk.WithSampler(sdk.NeverSample()))
 	for name, o := range map[string]*OTel{
 		"sampled out": NewOTel(tracer, p, OTelConfig{Start: epoch}),
@@ -196,13 +195,13 @@ func TestOTelNotSampled(t *testing.T) {
 	}
 }
 
-// TestOTelLimits fills what a run may show.
+// TestOTelLimits exceeds the limits of a run.
 func TestOTelLimits(t *testing.T) {
 	tracer, r := recorded()
 	p := desk(t)
 	o := NewOTel(tracer, p, OTelConfig{Start: epoch, EventsMax: 2, TasksMax: 1,
 		Select: func(e petri.Event) bool { return e.Kind != petri.Started }})
-	m := tell(t, p, o, said{1, ask.Token("a")}, said{2, result(petri.Succeeded)},
+	m := play(t, p, o, said{1, ask.Token("a")}, said{2, result(petri.Succeeded)},
 		said{3, ask.Token("b")}, said{4, forget.Token(unit{})})
 	SendNote(o, Note{At: 5, Kind: Late})
 	o.Close(6)
@@ -218,7 +217,7 @@ net desk 0s..6ns {events.left_out=8 net=desk tasks.left_out=1}
 `)
 }
 
-// TestOTelFault ends a run that broke.
+// TestOTelFault ends a run with a fault.
 func TestOTelFault(t *testing.T) {
 	tracer, r := recorded()
 	p := desk(t)
@@ -226,7 +225,7 @@ func TestOTelFault(t *testing.T) {
 		TraceFlags: trace.FlagsSampled})
 	none := func(petri.Event) bool { return false }
 	o := NewOTel(tracer, p, OTelConfig{Start: epoch, Parent: parent, Select: none})
-	m := tell(t, p, o, said{1, ask.Token("a")})
+	m := play(t, p, o, said{1, ask.Token("a")})
 	SendNote(o, Note{At: 2, Kind: Late, Value: 30 * time.Millisecond})
 	o.Append(m.Fault().Events)
 	same(t, show(r.Ended()), `
@@ -241,7 +240,7 @@ net desk 0s..1ns in  {net=desk} error: the run broke an invariant
 	}
 }
 
-// TestOTelShowsNoFrames holds the default selection to random calls.
+// TestOTelShowsNoFrames checks the default selection on random calls.
 func TestOTelShowsNoFrames(t *testing.T) {
 	p := line(t)
 	for seed := range uint64(10) {
@@ -276,11 +275,11 @@ func TestOTelRefuses(t *testing.T) {
 		cfg  OTelConfig
 		want string
 	}{
-		"no start":          {OTelConfig{}, "without a Start"},
+		"no start":          {OTelConfig{}, "Start is not set"},
 		"negative events":   {OTelConfig{Start: epoch, EventsMax: -1}, "span events"},
-		"too many events":   {OTelConfig{Start: epoch, EventsMax: MaxOTel + 1}, "span events"},
-		"too many tasks":    {OTelConfig{Start: epoch, TasksMax: MaxOTel + 1}, "tasks"},
-		"as many as it can": {OTelConfig{Start: epoch, EventsMax: MaxOTel, TasksMax: MaxOTel}, "<nil>"},
+		"too many events":   {OTelConfig{Start: epoch, EventsMax: maxOTel + 1}, "span events"},
+		"too many tasks":    {OTelConfig{Start: epoch, TasksMax: maxOTel + 1}, "tasks"},
+		"as many as it can": {OTelConfig{Start: epoch, EventsMax: maxOTel, TasksMax: maxOTel}, "<nil>"},
 	} {
 		func() {
 			defer func() {
@@ -293,8 +292,8 @@ func TestOTelRefuses(t *testing.T) {
 	}
 }
 
-// TestOTelHasty starts again before the cancelled task has delivered, and goes
-// on after Close.
+// TestOTelHasty starts a task again before the cancelled one has delivered, and continues after
+// Close.
 func TestOTelHasty(t *testing.T) {
 	task := lookup()
 	found, late := petri.Result[int]{}, petri.Result[int]{Outcome: petri.Cancelled}
@@ -315,7 +314,7 @@ func TestOTelHasty(t *testing.T) {
 	}
 	tracer, r := recorded()
 	o := NewOTel(tracer, p, OTelConfig{Start: epoch})
-	m := tell(t, p, o, said{1, ask.Token("a")}, said{2, forget.Token(unit{})}, said{3, ask.Token("b")},
+	m := play(t, p, o, said{1, ask.Token("a")}, said{2, forget.Token(unit{})}, said{3, ask.Token("b")},
 		said{4, result(petri.Cancelled)}, said{5, result(petri.Succeeded)}, said{6, ask.Token("c")})
 	o.Close(7)
 	_ = m.Inject(8, result(petri.Succeeded))

@@ -13,50 +13,48 @@ import (
 
 // Errors of a Queue.
 var (
-	// ErrOverflow says that a store took events so slowly that its queue was full.
+	// ErrOverflow means that the store took events so slowly that its queue was full.
 	ErrOverflow = errors.New("event: the queue of a store was full")
-	// ErrStalled says that a store did not return within QueueConfig.Stall.
+	// ErrStalled means that a call of the store did not return within QueueConfig.Stall.
 	ErrStalled = errors.New("event: a store is blocked")
 )
 
-// QueueConfig bounds a Queue. The zero value works.
+// QueueConfig configures a Queue. The zero value works.
 type QueueConfig struct {
-	// Events is the most events that may wait, 40 bytes each. Default 65,536.
+	// Events limits the events that may wait. Each takes 40 bytes. Default 65,536.
 	Events int
-	// Stall is how long the store behind may take over one batch before it counts
-	// as failed. Default 2 s.
+	// Stall is how long the store may take for one batch before the queue fails. Default 2 s.
 	Stall time.Duration
-	// AfterFunc is the clock of Stall: time.AfterFunc. nil means that the store
-	// behind never blocks.
+	// AfterFunc is the clock of Stall, usually time.AfterFunc. nil disables Stall, for a store that
+	// never blocks.
 	AfterFunc func(time.Duration, func()) *time.Timer
 }
 
-// Queue puts a store that may block, such as a file, behind a buffer, so that
-// Append does not wait for it. Whoever makes a Queue runs it in a goroutine:
+// Queue is a Store in front of a store that may block, such as a file. Append puts events into a
+// buffer and does not wait. The owner of a Queue runs it in a goroutine:
 //
 //	q := event.NewQueue(archive, event.QueueConfig{AfterFunc: time.AfterFunc})
 //	go func() { done <- q.Run(ctx) }()
 //
-// A queue fails when it overflows, when the store behind it fails, and when that
-// store blocks for too long. A queue that has failed passes nothing on, also if
-// the store behind works again: what is stored is whole up to Stored, and that
-// store is told that it is incomplete.
+// A queue fails if its buffer overflows, or if the store behind it fails or blocks for too long. A
+// failed queue passes nothing on, even if the store works again. The events up to Stored are
+// complete, and the queue marks the store as incomplete. A Queue is safe for concurrent use.
 type Queue struct {
 	next   Store
 	cfg    QueueConfig
 	wake   chan struct{}
-	failed chan struct{} // closed with err
+	failed chan struct{} // closed when err is set
 
 	mu     sync.Mutex
 	buf    []petri.Event
 	notes  []Note
 	stored uint64
-	full   bool // an event found no room; what waits is passed on before the queue fails
+	full   bool // an event found no room; the queue passes on the rest, then fails
 	err    error
 	notify func()
 }
 
-// NewQueue makes a queue before next.
+// NewQueue returns a queue in front of next.
 func NewQueue(next Store, cfg QueueConfig) *Queue {
 	if cfg.Events == 0 {
 		cfg.Events = 1 << 16
@@ -77,7 +75,7 @@ func (q *Queue) Append(events []petri.Event) {
 	if !q.full && q.err == nil {
 		q.buf = append(q.buf, events...)
 	}
-	q.rouse()
+	q.signal()
 }
 
 // Note queues a note.
@@ -87,46 +85,46 @@ func (q *Queue) Note(n Note) {
 	if len(q.notes) < q.cfg.Events && !q.full && q.err == nil {
 		q.notes = append(q.notes, n)
 	}
-	q.rouse()
+	q.signal()
 }
 
-func (q *Queue) rouse() {
+func (q *Queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Stored is what the store behind the queue has stored.
+// Stored returns the number of the last event that the store has stored.
 func (q *Queue) Stored() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stored
 }
 
-// Err is why the queue failed: ErrOverflow or ErrStalled, wrapped, or the error
-// of the store behind. It is nil while the queue works.
+// Err returns the reason why the queue failed: it wraps ErrOverflow or ErrStalled, or is the error
+// of the store. It returns nil while the queue works.
 func (q *Queue) Err() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.err
 }
 
-// Failed is closed when the queue fails.
+// Failed returns a channel that is closed when the queue fails.
 func (q *Queue) Failed() <-chan struct{} { return q.failed }
 
-// Notify sets what is called when Stored has grown or the queue has failed.
+// Notify sets the function that the queue calls when Stored has grown or the queue has failed.
 func (q *Queue) Notify(fn func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.notify = fn
 }
 
-// Incomplete passes on that events are missing.
+// Incomplete marks the store as incomplete.
 func (q *Queue) Incomplete() { markIncomplete(q.next) }
 
-// Run passes events on until ctx is done and the queue is empty, or the queue
-// fails. It returns Err. It does not return while the store behind blocks.
+// Run passes events on until ctx is done and the queue is empty, or until the queue fails. It
+// returns Err. It does not return while the store blocks.
 func (q *Queue) Run(ctx context.Context) error {
 	begin, end, over := q.watchdog()
 	defer over()
@@ -161,9 +159,9 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
-// watchdog fails the queue when more than Stall passes between begin and end,
-// until over. A timer that was stopped may be kept until it would have fired;
-// after over it does not keep the queue, and what that notifies.
+// watchdog returns functions around each call of the store: the queue fails if more than Stall
+// passes between begin and end. over ends the watch and drops the timer's reference to the queue,
+// because the runtime may keep a stopped timer until it would have fired.
 func (q *Queue) watchdog() (begin, end, over func()) {
 	if q.cfg.AfterFunc == nil {
 		return func() {}, func() {}, func() {}
@@ -187,7 +185,7 @@ func (q *Queue) take(spare []petri.Event) (events []petri.Event, notes []Note, f
 	return events, notes, q.full
 }
 
-// pass gives a batch to the store behind, notes where they belong.
+// pass gives a batch to the store, with each note after the event that it follows.
 func (q *Queue) pass(events []petri.Event, notes []Note) {
 	for _, n := range notes {
 		k := 0
@@ -206,8 +204,7 @@ func (q *Queue) pass(events []petri.Event, notes []Note) {
 	q.grow(q.next.Stored())
 }
 
-// grow takes over what the store behind has stored. It is too late for that once
-// the queue has failed.
+// grow takes over the store's Stored, unless the queue has failed.
 func (q *Queue) grow(stored uint64) {
 	q.mu.Lock()
 	grown := q.err == nil && stored > q.stored
@@ -221,7 +218,7 @@ func (q *Queue) grow(stored uint64) {
 	}
 }
 
-// fail ends the queue; the first error counts.
+// fail ends the queue. The first error counts.
 func (q *Queue) fail(err error) {
 	q.mu.Lock()
 	first := q.err == nil

@@ -12,10 +12,10 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// MaxLine is the longest line of an archive, in bytes.
-const MaxLine = 64 << 10
+// maxLine limits a line of an archive, in bytes.
+const maxLine = 64 << 10
 
-// Reader reads an archive.
+// Reader reads an archive, event by event.
 type Reader struct {
 	Header Header
 	s      *bufio.Scanner
@@ -25,27 +25,27 @@ type Reader struct {
 	cut    bool
 }
 
-// NewReader reads the header of an archive. The error says what is wrong with
-// it: no archive, or one of another version.
+// NewReader reads the header of an archive. It returns an error if r is not an archive, or one of
+// another version.
 func NewReader(r io.Reader) (*Reader, error) {
 	a := &Reader{next: 1}
 	a.s = bufio.NewScanner(r)
-	a.s.Buffer(nil, MaxLine)
+	a.s.Buffer(nil, maxLine)
 	a.s.Split(a.split)
 	if !a.s.Scan() {
 		return nil, a.fail(errors.Join(errors.New("it has no header"), a.s.Err()))
 	}
 	a.line++
-	if err := json.Unmarshal(a.s.Bytes(), &a.Header); err != nil || a.Header.Format != Format {
-		return nil, a.fail(fmt.Errorf("it is no archive of events (format %q)", Format))
+	if err := json.Unmarshal(a.s.Bytes(), &a.Header); err != nil || a.Header.Format != archiveFormat {
+		return nil, a.fail(fmt.Errorf("it is not an archive of events (format %q)", archiveFormat))
 	}
-	if a.Header.Version != Version {
-		return nil, a.fail(fmt.Errorf("its version is %d; this program reads %d", a.Header.Version, Version))
+	if a.Header.Version != archiveVersion {
+		return nil, a.fail(fmt.Errorf("its version is %d; this program reads %d", a.Header.Version, archiveVersion))
 	}
 	return a, nil
 }
 
-// split yields whole lines and notes whether the last one is cut off.
+// split returns whole lines and notes whether the last one is cut off.
 func (r *Reader) split(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i], nil
@@ -63,8 +63,8 @@ func (r *Reader) fail(err error) error {
 	return fmt.Errorf("event: read archive: line %d: %w", max(r.line, 1), err)
 }
 
-// record is a line after the header.
-type record struct {
+// entry is a line after the header.
+type entry struct {
 	Seq    uint64        `json:"seq"`
 	At     time.Duration `json:"at"`
 	Kind   string        `json:"kind"`
@@ -77,40 +77,40 @@ type record struct {
 	Note   string        `json:"note"`
 }
 
-// Next returns the next event, or io.EOF at the end. The error is ErrIncomplete,
-// wrapped, where the archive says that events are missing from there on; a torn
-// line right before that is part of the gap. Any other error says in which line
-// the archive is damaged: not JSON, an unknown kind, a number or time out of
-// order, or a number missing in an archive that calls itself complete.
+// Next returns the next event, or io.EOF at the end. If the archive says that the events from here
+// on are missing, the error wraps ErrIncomplete; a torn line right before that note counts as
+// missing too. Any other error names the damaged line: it is not JSON, its kind is unknown, or its
+// number is not the next one. Only an archive whose header says that it is incomplete may skip
+// numbers.
 func (r *Reader) Next() (petri.Event, error) {
-	rec, err := r.record()
+	e, err := r.entry()
 	if err != nil && !errors.Is(err, io.EOF) {
-		if next, nerr := r.record(); nerr == nil && next.Note == incompleteNote {
-			rec, err = next, nil
+		if next, nerr := r.entry(); nerr == nil && next.Note == incompleteNote {
+			e, err = next, nil
 		}
 	}
 	switch {
 	case err != nil:
 		return petri.Event{}, err
-	case rec.Note == incompleteNote:
+	case e.Note == incompleteNote:
 		return petri.Event{}, r.fail(fmt.Errorf("%w: events after %d are missing", ErrIncomplete, r.next-1))
 	}
-	return r.event(rec)
+	return r.event(e)
 }
 
-// record reads the next line that is an event or says that events are missing.
-func (r *Reader) record() (*record, error) {
+// entry reads lines up to the next event or to the note that events are missing.
+func (r *Reader) entry() (*entry, error) {
 	for r.s.Scan() {
 		r.line++
 		if len(r.s.Bytes()) == 0 {
 			continue
 		}
-		rec := &record{}
-		if err := json.Unmarshal(r.s.Bytes(), rec); err != nil {
+		e := &entry{}
+		if err := json.Unmarshal(r.s.Bytes(), e); err != nil {
 			return nil, r.fail(err)
 		}
-		if rec.Note == "" || rec.Note == incompleteNote {
-			return rec, nil
+		if e.Note == "" || e.Note == incompleteNote {
+			return e, nil
 		}
 	}
 	if err := r.s.Err(); err != nil {
@@ -120,22 +120,22 @@ func (r *Reader) record() (*record, error) {
 	return nil, io.EOF
 }
 
-func (r *Reader) event(rec *record) (petri.Event, error) {
-	kind, ok := kindOf(rec.Kind)
+func (r *Reader) event(e *entry) (petri.Event, error) {
+	kind, ok := kindOf(e.Kind)
 	if !ok {
-		return petri.Event{}, r.fail(fmt.Errorf("unknown kind of event %q", rec.Kind))
+		return petri.Event{}, r.fail(fmt.Errorf("unknown kind of event %q", e.Kind))
 	}
-	if rec.Seq < r.next || rec.Seq > r.next && r.Header.Complete {
-		return petri.Event{}, r.fail(fmt.Errorf("event %d where %d is due", rec.Seq, r.next))
+	if e.Seq < r.next || e.Seq > r.next && r.Header.Complete {
+		return petri.Event{}, r.fail(fmt.Errorf("event %d instead of event %d", e.Seq, r.next))
 	}
-	r.next, r.name = rec.Seq+1, rec.Name
+	r.next, r.name = e.Seq+1, e.Name
 	return petri.Event{
-		Seq: rec.Seq, At: rec.At, Kind: kind, Branch: rec.Branch, Mode: rec.Mode,
-		Index: rec.Index, Slot: rec.Slot, Size: rec.Size,
+		Seq: e.Seq, At: e.At, Kind: kind, Branch: e.Branch, Mode: e.Mode,
+		Index: e.Index, Slot: e.Slot, Size: e.Size,
 	}, nil
 }
 
-// kindOf finds a kind of event by its name.
+// kindOf returns the kind of event with a name.
 func kindOf(name string) (petri.EventKind, bool) {
 	for k := petri.Started; k <= petri.Faulted; k++ {
 		if k.String() == name {
@@ -145,6 +145,6 @@ func kindOf(name string) (petri.EventKind, bool) {
 	return 0, false
 }
 
-// Cut reports, after io.EOF, whether the last line was cut off, as a crash
-// leaves it; that line is not returned.
+// Cut reports, after io.EOF, whether the last line was cut off, as after a crash. Next does not
+// return that line.
 func (r *Reader) Cut() bool { return r.cut }

@@ -8,40 +8,39 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Errors of Replay that a caller branches on.
+// Errors of Replay and Reader.Next.
 var (
-	// ErrIncomplete says that events are missing from an archive.
+	// ErrIncomplete means that events are missing from an archive.
 	ErrIncomplete = errors.New("event: the archive is incomplete")
-	// ErrOtherNet says that an archive is of another net, or of another state of
-	// it.
+	// ErrOtherNet means that an archive was written by another net, or by another version of the
+	// net.
 	ErrOtherNet = errors.New("event: the archive is of another net")
 )
 
-// Difference is the first place where a replay does not do what an archive
-// says.
+// Difference is the first event at which a replay differs from its archive.
 type Difference struct {
-	Archived, Replayed string // what happened, in words; "nothing"
+	Archived, Replayed string // what happened, as text; "nothing" if nothing did
 	Seq                uint64
 }
 
-// Error names both sides.
+// Error returns the number of the event and both texts.
 func (d *Difference) Error() string {
 	return fmt.Sprintf("event: replay: event %d: the archive says %q, the net does %q", d.Seq, d.Archived, d.Replayed)
 }
 
-// Replay injects again what an archive says was injected, at the same net
-// times, into a new machine of the program, and holds every event to the
-// archive, with its name. Payloads are not needed: they decide nothing, and
-// where a payload chose a branch the archive says which. The error is a
-// *Difference, ErrOtherNet, ErrIncomplete, or says where the archive is damaged.
-// It returns how many events were replayed.
+// Replay injects the tokens of an archive again, at the same net times, into a new machine of prog,
+// and compares every event and its name with the archive. It needs no payloads, because payloads
+// decide nothing; where a payload chose a branch, the archive contains the branch.
+//
+// Replay returns the number of events that agree. The error is a *Difference, wraps ErrOtherNet or
+// ErrIncomplete, or names the line at which the archive is damaged.
 func Replay(prog *petri.Program, archive io.Reader) (events uint64, err error) {
 	r, err := NewReader(archive)
 	if err != nil {
 		return 0, err
 	}
 	if want := Hash(prog); r.Header.Hash != want {
-		return 0, fmt.Errorf("%w: it was made by net %q, %s; this is net %q, %s",
+		return 0, fmt.Errorf("%w: it was written by net %q, %s; this is net %q, %s",
 			ErrOtherNet, r.Header.Net, r.Header.Hash, prog.Name(), want)
 	}
 	if !r.Header.Complete {
@@ -52,7 +51,7 @@ func Replay(prog *petri.Program, archive io.Reader) (events uint64, err error) {
 	return p.matched, err
 }
 
-// replayer plays an archive.
+// replayer replays an archive.
 type replayer struct {
 	prog    *petri.Program
 	names   names
@@ -80,7 +79,7 @@ func (p *replayer) run() error {
 	}
 }
 
-// follow replays until event e, which comes next, is matched.
+// follow replays until event e, which is the next one to match, is matched.
 func (p *replayer) follow(shadow *petri.Program, e petri.Event) error {
 	if err := p.check(e); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (p *replayer) follow(shadow *petri.Program, e petri.Event) error {
 			return err
 		}
 	case petri.Faulted:
-		p.matched++ // what broke is not in the net
+		p.matched++ // the cause of a fault is not part of the net
 		return nil
 	default:
 		return p.differ(e, "nothing")
@@ -116,8 +115,8 @@ func (p *replayer) follow(shadow *petri.Program, e petri.Event) error {
 	return p.differ(e, "nothing")
 }
 
-// unlessCut accepts that an archive was cut off between a dropped token and the
-// one it made room for.
+// unlessCut accepts an archive that was cut off between a dropped token and the injection that it
+// made room for.
 func (p *replayer) unlessCut(e petri.Event, err error) error {
 	if errors.Is(err, io.EOF) {
 		p.matched++
@@ -129,7 +128,7 @@ func (p *replayer) unlessCut(e petri.Event, err error) error {
 	return p.differ(e, "nothing")
 }
 
-// until lets time pass until e, one timer at a time, and matches what happens.
+// until advances the machine to the time of e, one timer at a time, and matches the events.
 func (p *replayer) until(e petri.Event) error {
 	for {
 		var ready petri.Ready
@@ -143,8 +142,7 @@ func (p *replayer) until(e petri.Event) error {
 	}
 }
 
-// match holds events to the archive. over says that the archive ends before
-// them.
+// match compares events with the archive. over is true if the archive ends before them.
 func (p *replayer) match(events []petri.Event) (over bool, err error) {
 	for _, have := range events {
 		want, err := p.log.at(have.Seq)
@@ -166,8 +164,8 @@ func (p *replayer) match(events []petri.Event) (over bool, err error) {
 	return false, nil
 }
 
-// same compares an archived event and its name with what happened, of which
-// more is to be told.
+// same compares an archived event and its name with what happened. more is added to the text of a
+// Difference.
 func (p *replayer) same(want, have petri.Event, more string) error {
 	if want != have {
 		return p.differ(want, p.prog.Describe(have)+more)
@@ -179,7 +177,7 @@ func (p *replayer) same(want, have petri.Event, more string) error {
 	return nil
 }
 
-// guarded reports a fault of the net where the archive has none.
+// guarded calls fn and reports a fault of the net, unless the archive has one at the same event.
 func (p *replayer) guarded(fn func()) (err error) {
 	defer func() {
 		v := recover()
@@ -192,7 +190,7 @@ func (p *replayer) guarded(fn func()) (err error) {
 	return nil
 }
 
-// afterFault matches what happened before a fault, if the archive has one too.
+// afterFault matches the events before a fault.
 func (p *replayer) afterFault(fault string) error {
 	if p.m == nil {
 		return &Difference{Seq: 1, Archived: "a start", Replayed: fault}
@@ -214,8 +212,7 @@ func (p *replayer) differ(want petri.Event, have string) error {
 	return &Difference{Seq: want.Seq, Archived: p.prog.Describe(want), Replayed: have}
 }
 
-// check refuses events that the program cannot have: only a damaged archive has
-// them.
+// check refuses events that the program cannot have. Only a damaged archive contains them.
 func (p *replayer) check(e petri.Event) error {
 	ok := true
 	switch e.Kind {
@@ -239,17 +236,16 @@ func (p *replayer) check(e petri.Event) error {
 	return nil
 }
 
-// choice is the branch that a payload chose.
+// choice returns the archived branch of a firing with a Free output.
 func (p *replayer) choice(seq uint64) int {
 	e, err := p.log.at(seq)
 	if err != nil || e.Kind != petri.Fired {
-		return 0 // compared, and found different, later
+		return 0 // the comparison finds the difference later
 	}
 	return int(e.Branch)
 }
 
-// window is the part of an archive between the last event that was matched and
-// the last that was looked at.
+// window holds the archived events from the first one not matched to the last one read.
 type window struct {
 	r     *Reader
 	first uint64 // number of buf[0]
@@ -257,13 +253,13 @@ type window struct {
 	err   error
 }
 
-// archived is an event with the name that the archive has for it.
+// archived is an event with its name in the archive.
 type archived struct {
 	petri.Event
 	name string
 }
 
-// at returns the event with a number, reading on as far as needed.
+// at returns the event with a number. It reads on as far as needed.
 func (w *window) at(seq uint64) (petri.Event, error) {
 	for seq >= w.first+uint64(len(w.buf)) {
 		if w.err == nil {
@@ -278,7 +274,7 @@ func (w *window) at(seq uint64) (petri.Event, error) {
 	return w.buf[seq-w.first].Event, nil
 }
 
-// name is the archive's name of an event that at has returned.
+// name returns the archived name of an event that at has returned.
 func (w *window) name(seq uint64) string { return w.buf[seq-w.first].name }
 
 // forget drops events up to a number.

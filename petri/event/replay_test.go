@@ -11,7 +11,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// archive records a random call.
+// archive returns the archive of a random call.
 func archive(t testing.TB, p *petri.Program, seed uint64, n int) []byte {
 	var b bytes.Buffer
 	a := NewArchive(&b, p, ArchiveConfig{Run: "call 17"})
@@ -46,8 +46,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayFindsTheDifference changes one line of an archive at a time. (That a
-// payload chose another branch shows only in what follows.)
+// TestReplayFindsTheDifference changes one line of an archive at a time. If a payload chose another
+// branch, only the following events show it.
 func TestReplayFindsTheDifference(t *testing.T) {
 	p := line(t)
 	lines := strings.SplitAfter(string(archive(t, p, 3, 60)), "\n")
@@ -130,14 +130,14 @@ func TestReplayRefuses(t *testing.T) {
 			"its header says so"},
 		{"other version", strings.Replace(log, `"version":1`, `"version":2`, 1), p, nil,
 			"event: read archive: line 1: its version is 2; this program reads 1"},
-		{"other format", strings.Replace(log, Format, "pcap", 1), p, nil,
-			`line 1: it is no archive of events (format "voicegw.events")`},
+		{"other format", strings.Replace(log, archiveFormat, "pcap", 1), p, nil,
+			`line 1: it is not an archive of events (format "voicegw.events")`},
 		{"empty", "", p, nil, "line 1: it has no header"},
-		{"a line missing", lines[0] + lines[1] + strings.Join(lines[3:], ""), p, nil, "line 3: event 3 where 2 is due"},
+		{"a line missing", lines[0] + lines[1] + strings.Join(lines[3:], ""), p, nil, "line 3: event 3 instead of event 2"},
 		{"not JSON", lines[0] + lines[1] + "fired open\n", p, nil, "line 3: invalid character"},
 		{"unknown kind", lines[0] + strings.Replace(lines[1], "started", "stopped", 1), p, nil,
 			`line 2: unknown kind of event "stopped"`},
-		{"long line", lines[0] + strings.Repeat(" ", MaxLine+1) + "\n", p, nil, "line 2: bufio.Scanner: token too long"},
+		{"long line", lines[0] + strings.Repeat(" ", maxLine+1) + "\n", p, nil, "line 2: bufio.Scanner: token too long"},
 		{"no such transition", lines[0] + lines[1] + `{"seq":2,"kind":"fired","index":99}` + "\n", p, nil,
 			`event: replay: event 2 is damaged: net "line" has no such place or transition`},
 		{"no such slot", lines[0] + lines[1] + `{"seq":2,"kind":"injected","index":1,"slot":-1}` + "\n", p, nil,
@@ -157,8 +157,8 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// TestReplayOfAFault replays runs that broke: in an action, which a replay does
-// not run, and by a rule of the net, which breaks again.
+// TestReplayOfAFault replays runs that broke: in an action, which a replay does not run, and by a
+// rule of the net, which breaks again.
 func TestReplayOfAFault(t *testing.T) {
 	const in, pile, side = petri.Place[int]("in"), petri.Place[int]("pile"), petri.Place[int]("side")
 	p, err := petri.Compile(&petri.Net{Name: "heap", Env: []petri.Env{{Place: in, Capacity: 4}},
@@ -215,8 +215,8 @@ func TestReplayOfAFault(t *testing.T) {
 	}
 }
 
-// TestReplayOfAFarTime: a time that only a damaged archive has does not make
-// the replay run through all the timers before it.
+// TestReplayOfAFarTime checks that a time far in the future, as only a damaged archive has, does
+// not make the replay fire all timers before it.
 func TestReplayOfAFarTime(t *testing.T) {
 	const in, beat = petri.Place[unit]("in"), petri.Place[unit]("beat")
 	p, err := petri.Compile(&petri.Net{

@@ -7,11 +7,11 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// MaxRing is the most events a Ring can keep.
-const MaxRing = 1 << 24
+// maxRing limits the events of a Ring.
+const maxRing = 1 << 24
 
-// Ring keeps the last events in fixed memory (40 bytes each). Append never
-// allocates. It is safe for concurrent use.
+// Ring is a Store that keeps the last events in memory of fixed size, 40 bytes for each event.
+// Append does not allocate. A Ring is safe for concurrent use.
 type Ring struct {
 	mu  sync.Mutex
 	buf []petri.Event
@@ -19,15 +19,15 @@ type Ring struct {
 	seq uint64
 }
 
-// NewRing makes a ring of n events, 1 to MaxRing. It panics on any other n.
+// NewRing returns a ring of n events, 1 to 16,777,216. It panics if n is out of range.
 func NewRing(n int) *Ring {
-	if n < 1 || n > MaxRing {
-		panic(fmt.Sprintf("event: ring of %d events; 1 to %d is possible", n, MaxRing))
+	if n < 1 || n > maxRing {
+		panic(fmt.Sprintf("event: ring of %d events; it must have 1 to %d", n, maxRing))
 	}
 	return &Ring{buf: make([]petri.Event, n)}
 }
 
-// Append keeps events in place of the oldest ones.
+// Append adds events. If the ring is full, it drops the oldest ones.
 func (r *Ring) Append(events []petri.Event) {
 	if len(events) == 0 {
 		return
@@ -45,34 +45,20 @@ func (r *Ring) Append(events []petri.Event) {
 	r.n += uint64(len(events))
 }
 
-// Stored is the number of the last event appended.
+// Stored returns the number of the last event appended.
 func (r *Ring) Stored() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.seq
 }
 
-// Lost is how many events had to make room.
-func (r *Ring) Lost() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.n - min(r.n, uint64(len(r.buf)))
-}
-
-// Events appends what is kept, oldest first, to to.
-func (r *Ring) Events(to []petri.Event) []petri.Event {
+// Events appends the events of the ring to dst, oldest first, and returns the extended slice.
+func (r *Ring) Events(dst []petri.Event) []petri.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.n <= uint64(len(r.buf)) {
-		return append(to, r.buf[:r.n]...)
+		return append(dst, r.buf[:r.n]...)
 	}
 	at := int(r.n % uint64(len(r.buf)))
-	return append(append(to, r.buf[at:]...), r.buf[:at]...)
-}
-
-// reset forgets what is kept.
-func (r *Ring) reset() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n = 0
+	return append(append(dst, r.buf[at:]...), r.buf[:at]...)
 }

@@ -2,10 +2,10 @@ package event
 
 import "github.com/voicegw/voicegw/petri"
 
-// Tee gives every event to each store, in the order of the arguments. Events
-// are stored when all stores have them, so Tee fails as soon as one store fails;
-// wrap a store that may fail without consequence in Optional. nil stores are left out; Tee of one is
-// that store, and of none nil, which costs nothing.
+// Tee returns a store that passes every event to each of stores, in their order. An event is stored
+// when all of them have stored it, so the tee fails as soon as one of them fails; wrap a store in
+// Optional if its failure does not matter. Tee ignores nil stores. It returns the store itself if
+// there is only one, and nil if there is none.
 func Tee(stores ...Store) Store {
 	var t tee
 	for _, s := range stores {

@@ -6,32 +6,31 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Collection is what a batch has found so far. It is not changed once made, so
-// whoever reads it may keep it.
+// Collection holds the results of a batch so far. A Collection never changes after it is made, so
+// readers may keep it.
 type Collection[R any] struct {
-	Expected int // how many jobs the batch has
+	Expected int // number of jobs of the batch
 	Results  []petri.Result[R]
 }
 
 // BatchPorts are the ports of a Batch.
 type BatchPorts[J, R any] struct {
-	Request   petri.Place[[]J]            // taken when no batch runs
-	Abort     petri.Place[petri.Unit]     // ends the batch that runs, if one does
-	Collector petri.Place[*Collection[R]] // marked while a batch runs; others may read it
-	Complete  petri.Place[*Collection[R]] // produced when every job has its result
+	Request   petri.Place[[]J]            // consumed while no batch runs
+	Abort     petri.Place[petri.Unit]     // ends the batch that runs, if there is one
+	Collector petri.Place[*Collection[R]] // marked while a batch runs; other nets may read it
+	Complete  petri.Place[*Collection[R]] // produced when every job has a result
 	Refused   petri.Place[[]J]            // produced for a request of more than MaxJobs jobs
 }
 
-// MaxJobs is the most jobs of one Batch.
+// MaxJobs is the largest number of jobs of one Batch.
 const MaxJobs = 16
 
-// Batch spreads the jobs of a request over workers, one for each task, and
-// collects their results. The collector is a token: a read arc sees all results
-// so far or none, and one firing of abort takes the collector, the jobs that
-// wait, the results that wait and the work in flight.
+// Batch distributes the jobs of a request among workers, one for each task, and collects their
+// results. The collector is one token, so a read arc sees the results of one moment. One firing of
+// abort removes the collector, the waiting jobs, the waiting results and the work in flight.
 func Batch[J, R any](name string, p BatchPorts[J, R], tasks ...petri.Task[J, R]) *petri.Net {
 	const (
-		pending = petri.Place[petri.Unit]("pending") // one for each result to come
+		pending = petri.Place[petri.Unit]("pending") // one for each result that is missing
 		job     = "job"
 		result  = "result"
 	)
@@ -58,7 +57,7 @@ func Batch[J, R any](name string, p BatchPorts[J, R], tasks ...petri.Task[J, R])
 	return n
 }
 
-// spread has a branch for each number of jobs, from 0, and one that refuses.
+// spread returns one branch for each number of jobs, from 0 to MaxJobs, and one that refuses.
 func spread[J, R any](p BatchPorts[J, R], jobs petri.Place[J], pending petri.Place[petri.Unit]) petri.Split {
 	branches := []petri.Arcs{{p.Collector}}
 	for n := 1; n <= MaxJobs; n++ {
@@ -81,7 +80,7 @@ func spawn[J, R any](f *petri.Firing, p BatchPorts[J, R], jobs petri.Place[J]) {
 	p.Collector.Put(f, &Collection[R]{Expected: len(list)})
 }
 
-// with is the collection with one more result.
+// with returns the collection with one more result.
 func (c *Collection[R]) with(r petri.Result[R]) *Collection[R] {
 	results := make([]petri.Result[R], 0, len(c.Results)+1)
 	return &Collection[R]{Expected: c.Expected, Results: append(append(results, c.Results...), r)}

@@ -6,8 +6,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// FirstWins passes the first of several offers on to won and takes the token at
-// open with it; what is offered while it is not open is discarded.
+// FirstWins passes the first of several offers on to won and consumes the token at open. While open
+// is empty, it discards offers.
 func FirstWins[T any](name string, open petri.Place[petri.Unit], won petri.Place[T],
 	offers ...petri.Place[T]) *petri.Net {
 	n := &petri.Net{Name: name, Ports: []petri.AnyPlace{open, won}}
@@ -20,9 +20,8 @@ func FirstWins[T any](name string, open petri.Place[petri.Unit], won petri.Place
 	return n
 }
 
-// Quorum waits for k votes while the token at open is there, and produces them
-// in the order in which they came; that closes the vote, and what is cast then
-// is discarded.
+// Quorum waits for k votes while open is marked, then consumes the token at open and produces the
+// votes at reached, in the order in which they came. While open is empty, it discards votes.
 func Quorum[T any](name string, k int, open petri.Place[petri.Unit], vote petri.Place[T],
 	reached petri.Place[[]T]) *petri.Net {
 	return &petri.Net{

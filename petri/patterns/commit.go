@@ -7,16 +7,16 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// NewTurn begins the next generation with every token at begin: whatever
-// belongs to the turn before is stale from then on, wherever it is.
+// NewTurn begins the next generation for every token at begin. All tokens of the turn before become
+// stale, wherever they are.
 func NewTurn(name string, begin petri.Place[petri.Unit]) *petri.Net {
 	return &petri.Net{Name: name, Ports: []petri.AnyPlace{begin}, Transitions: []petri.Transition{
 		{Name: "begin_turn", In: petri.Arcs{begin}, Bump: true, Priority: 1},
 	}}
 }
 
-// Commit is a commit site: what is fresh at in goes to committed, what is stale
-// to discarded, in the one firing that looks.
+// Commit moves fresh tokens from in to committed, and stale ones to discarded. It checks the
+// generation and commits in one firing.
 func Commit[T petri.Generational](name string, in, committed, discarded petri.Place[T]) *petri.Net {
 	return &petri.Net{Name: name, Ports: []petri.AnyPlace{in, committed, discarded}, Transitions: []petri.Transition{
 		{Name: "commit", In: petri.Arcs{in.Fresh()}, Out: petri.And(committed)},
@@ -24,9 +24,9 @@ func Commit[T petri.Generational](name string, in, committed, discarded petri.Pl
 	}}
 }
 
-// Unguarded finds the transitions that produce at one of the places named and
-// may take a stale token to do so: commit sites that forgot to look. An error
-// names them all; nil means that there is none.
+// Unguarded finds transitions that produce at one of the committed places and may consume a stale
+// token to do so, because their arcs are not narrowed with Fresh. The error names all of them; nil
+// means that there is none.
 func Unguarded(p *petri.Program, committed ...string) error {
 	sites := map[int]bool{}
 	for _, name := range committed {
@@ -45,8 +45,8 @@ func Unguarded(p *petri.Program, committed ...string) error {
 	if found == nil {
 		return nil
 	}
-	return fmt.Errorf("patterns: check commit sites of net %s: %s may commit what is stale; "+
-		"narrow what they take with Fresh", p.Name(), strings.Join(found, ", "))
+	return fmt.Errorf("patterns: check commit sites of net %s: %s may commit stale tokens; "+
+		"narrow their inputs with Fresh", p.Name(), strings.Join(found, ", "))
 }
 
 func commits(t petri.TransitionInfo, sites map[int]bool) bool {

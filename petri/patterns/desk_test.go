@@ -11,17 +11,17 @@ import (
 
 const ms = time.Millisecond
 
-// desk runs a net in a test and keeps its tasks until they are told to finish.
+// desk runs a net in a test and keeps its tasks until the test finishes them.
 type desk struct {
 	t      testing.TB
 	m      *petri.Machine
 	now    time.Duration
-	flying map[string]any // by start place: what is being worked on
+	flying map[string]any // by start place: the value being worked on
 	lost   map[string]bool
 	outs   []petri.Token
 }
 
-// open composes a net and gives it the environment and outputs named.
+// open composes a net with the given environment places and outputs.
 func open(t testing.TB, env []petri.Env, outs []petri.AnyPlace, init []petri.Token, parts ...*petri.Net) *desk {
 	n, err := petri.Compose("session", parts...)
 	if err != nil {
@@ -40,7 +40,7 @@ func open(t testing.TB, env []petri.Env, outs []petri.AnyPlace, init []petri.Tok
 	return d
 }
 
-// look acts on what the net put out.
+// look acts on the outputs of the net.
 func (d *desk) look() {
 	starts, inFlight := map[string]bool{}, map[string]string{}
 	p := d.m.Program()
@@ -82,7 +82,7 @@ func (d *desk) put(toks ...petri.Token) *desk {
 	return d
 }
 
-// finish ends the work of a task: with a value, or cancelled if it was.
+// finish delivers the result of a task, or Cancelled if the net cancelled it.
 func finish[I, O any](d *desk, t petri.Task[I, O], r petri.Result[O]) {
 	d.t.Helper()
 	if _, ok := d.flying[string(t.Start)]; !ok {
@@ -96,7 +96,7 @@ func finish[I, O any](d *desk, t petri.Task[I, O], r petri.Result[O]) {
 	d.put(t.Done.Token(r))
 }
 
-// take returns what came out at a place, and forgets it.
+// take removes and returns the outputs at a place.
 func take[T any](d *desk, p petri.Place[T]) []T {
 	var got []T
 	d.outs = slices.DeleteFunc(d.outs, func(o petri.Token) bool {
@@ -109,7 +109,7 @@ func take[T any](d *desk, p petri.Place[T]) []T {
 	return got
 }
 
-// finishAny ends the work of one of the tasks in flight, at random.
+// finishAny ends one of the tasks in flight, at random.
 func finishAny[I, O any](d *desk, rng *rand.Rand, value func(in I) petri.Result[O], tasks ...petri.Task[I, O]) {
 	var flying []petri.Task[I, O]
 	for _, t := range tasks {

@@ -1,11 +1,11 @@
-// Package patterns has small nets that orchestration is made of. Each is a
-// function over typed ports that returns a *petri.Net to compose with others:
+// Package patterns contains small nets for orchestration. Each is a function that takes typed ports
+// and returns a *petri.Net to compose with others:
 //
-//   - Worker does one piece of work at a time and forgets what was cancelled.
-//   - Batch spreads a request over workers and collects what comes back.
-//   - Commit lets pass only what belongs to the current turn; NewTurn begins
-//     the next; Unguarded finds commit sites that do not look.
-//   - Race answers from the better of two sources, within a deadline, once.
+//   - Worker does one piece of work at a time and discards the results of cancelled work.
+//   - Batch distributes a request among workers and collects the results.
+//   - Commit passes on only the tokens of the current turn. NewTurn begins the next turn. Unguarded
+//     finds transitions that commit without checking.
+//   - Race takes the better answer of two sources, within a deadline, once.
 //   - FirstWins takes the first of several offers.
 //   - Quorum waits for K of N votes.
 //   - Optimistic publishes at once and rolls back if the check fails.
@@ -17,6 +17,5 @@
 //	}, patterns.Slots[Query, Page]("search", 3)...)
 //	net, err := petri.Compose("session", batch, turns)
 //
-// The nets hold nothing but their marking; the functions are safe for
-// concurrent use.
+// The functions are safe for concurrent use. The nets keep no state outside their marking.
 package patterns

@@ -8,8 +8,8 @@ import (
 	"github.com/voicegw/voicegw/petri/patterns"
 )
 
-// A question is asked of two sources; the fast one answers first, but its answer
-// is only good enough after the deadline.
+// Two sources answer a question. The fast one answers first, but its answer counts only after the
+// deadline.
 func ExampleRace() {
 	slow := patterns.Slots[string, string]("slow", 1)[0]
 	fast := patterns.Slots[string, string]("fast", 1)[0]
@@ -51,7 +51,7 @@ func ExampleRace() {
 	// cancelled: slow0_in_flight
 }
 
-// Three votes are cast; two are enough.
+// Three votes are cast. Two are enough.
 func ExampleQuorum() {
 	const open, vote = petri.Place[petri.Unit]("open"), petri.Place[string]("vote")
 	const reached = petri.Place[[]string]("reached")

@@ -8,14 +8,14 @@ import (
 
 // OptimisticPorts are the ports of an Optimistic.
 type OptimisticPorts[T any] struct {
-	Propose    petri.Place[T] // taken when nothing is tentative
+	Propose    petri.Place[T] // consumed while no value is tentative
 	Tentative  petri.Place[T] // produced at once
-	Confirmed  petri.Place[T] // produced when the check succeeded, or
-	RolledBack petri.Place[T] // when it failed or took longer than patience
+	Confirmed  petri.Place[T] // produced if the check succeeds
+	RolledBack petri.Place[T] // produced if the check fails or takes longer than patience
 }
 
-// Optimistic publishes a proposal at once and checks it afterwards: each
-// tentative value is followed by exactly one confirmation or roll-back.
+// Optimistic publishes a proposal at once and checks it afterwards. Exactly one confirmation or
+// roll-back follows each tentative value.
 func Optimistic[T any](name string, p OptimisticPorts[T], patience time.Duration,
 	check petri.Task[T, petri.Unit]) *petri.Net {
 	job, verdict := petri.Place[T]("job"), petri.Place[petri.Result[petri.Unit]]("verdict")

@@ -93,7 +93,7 @@ func TestBatchSizes(t *testing.T) {
 	}
 }
 
-// TestBatchRandomly: whatever comes when, each batch completes once with its own
+// TestBatchRandomly checks, on random schedules, that each batch completes once with its own
 // results, unless it is aborted.
 func TestBatchRandomly(t *testing.T) {
 	for seed := range 200 {
@@ -164,8 +164,8 @@ func TestUnguarded(t *testing.T) {
 	d := open(t, envs(chunk, tool, newTurn), []petri.AnyPlace{history, waste}, nil,
 		patterns.NewTurn("turns", newTurn), patterns.Commit("chunks", chunk, history, waste), careless)
 	err := patterns.Unguarded(d.m.Program(), "history")
-	if want := "patterns: check commit sites of net session: careless/store may commit what is stale; " +
-		"narrow what they take with Fresh"; fmt.Sprint(err) != want {
+	if want := "patterns: check commit sites of net session: careless/store may commit stale tokens; " +
+		"narrow their inputs with Fresh"; fmt.Sprint(err) != want {
 		t.Errorf("Unguarded: %v, want %s", err, want)
 	}
 	if err := patterns.Unguarded(d.m.Program(), "nowhere"); err == nil {
@@ -238,14 +238,14 @@ func TestRace(t *testing.T) {
 				t.Errorf("%s at %v, want %s at %v", got, d.now, c.want, c.at)
 			}
 			if n := len(d.flying); n != len(d.lost) {
-				t.Errorf("%d tasks in flight, %d told to stop", n, len(d.lost))
+				t.Errorf("%d tasks in flight, %d cancelled", n, len(d.lost))
 			}
 		})
 	}
 }
 
-// TestRaceRandomly: each race gives at most one response, of its own question,
-// and none after an interruption; one that is left alone gives exactly one.
+// TestRaceRandomly checks, on random schedules, that each race gives at most one response, to its
+// own question, and none after an interruption. A race without interruption gives exactly one.
 func TestRaceRandomly(t *testing.T) {
 	for seed := range 300 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 2))

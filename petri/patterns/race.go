@@ -8,23 +8,23 @@ import (
 
 // RacePorts are the ports of a Race.
 type RacePorts[Q, A any] struct {
-	Request   petri.Place[Q]          // taken when no race runs
-	Interrupt petri.Place[petri.Unit] // ends the race that runs, if one does
-	Default   petri.Place[A]          // holds the answer of the last resort; only read
+	Request   petri.Place[Q]          // consumed while no race runs
+	Interrupt petri.Place[petri.Unit] // ends the race that runs, if there is one
+	Default   petri.Place[A]          // holds the answer of last resort; only read
 	Response  petri.Place[A]          // one for each race that is not interrupted
 }
 
-// RaceTimes are the times of a Race, from the request.
+// RaceTimes are the times of a Race, measured from the request.
 type RaceTimes struct {
-	Deadline time.Duration // until then only the slow answer is taken
-	LastCall time.Duration // then the default is the answer
+	Deadline time.Duration // until then, only the slow answer is taken
+	LastCall time.Duration // from then on, the default is the answer
 }
 
-// Race asks a slow and a fast source at once. The slow answer is taken when it
-// comes; from the deadline on, or when the slow source failed, the fast one is
-// good enough; at last call the default. Whatever answers first takes the only
-// permit and cancels the rest in the same firing, so there is at most one
-// response; an interruption takes everything the same way.
+// Race asks a slow and a fast source at once. It takes the slow answer as soon as it comes. From
+// the deadline on, or once the slow source has failed, it also takes the fast answer. At the last
+// call it takes the default. The answer consumes the only permit and cancels all other work in the
+// same firing, so there is at most one response. An interruption cancels all work without a
+// response.
 func Race[Q, A any](name string, p RacePorts[Q, A], times RaceTimes, slow, fast petri.Task[Q, A]) *petri.Net {
 	const (
 		permit  = petri.Place[petri.Unit]("permit")

@@ -6,8 +6,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Slots names the places of n tasks of one kind: name0_start, name0_in_flight
-// and name0_done, and so on.
+// Slots returns n tasks of one kind. Their places are name0_start, name0_in_flight, name0_done, and
+// so on.
 func Slots[I, O any](name string, n int) []petri.Task[I, O] {
 	tasks := make([]petri.Task[I, O], n)
 	for i := range tasks {
@@ -21,10 +21,9 @@ func Slots[I, O any](name string, n int) []petri.Task[I, O] {
 	return tasks
 }
 
-// Worker is one slot of work: it takes a job when it is idle, starts the task
-// and passes its result on, whatever the outcome. Whoever empties the task's
-// in-flight place cancels the work: its result is discarded when it comes, and
-// only then is the worker idle again. All places given are ports.
+// Worker is one slot of work. While idle, it takes a job and starts the task. It passes the result
+// on, whatever its outcome. Emptying the task's in-flight place cancels the work: the worker
+// discards the result when it comes, and only then is idle again. All places given are ports.
 func Worker[I, O any](name string, job petri.Place[I], task petri.Task[I, O],
 	result petri.Place[petri.Result[O]]) *petri.Net {
 	const idle, busy = petri.Place[petri.Unit]("idle"), petri.Place[petri.Unit]("busy")

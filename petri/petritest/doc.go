@@ -1,5 +1,5 @@
-// Package petritest plays scripts on a net and compares what happens with what
-// the script says. A script is a text file of steps, each with its full trace:
+// Package petritest tests nets with scripts. A script is a text file of steps, each with its
+// complete trace. Run plays a script on a net and compares the traces.
 //
 //	# A press rings, once.
 //	inject press @10ms
@@ -19,24 +19,25 @@
 //
 // The steps are:
 //
-//	inject PLACE [VALUE] [@TIME]  put a token into an environment place
-//	advance TIME                  let time pass; every timer fires when it is due
-//	marking                       what lies where: slots in order of declaration
-//	wake                          when the next timer is due
-//	restart                       begin again with a new machine
-//	play                          play a story on a new machine
+//	inject PLACE [VALUE] [@TIME]  puts a token into an environment place
+//	advance TIME                  advances time and fires every timer when it is due
+//	marking                       prints the tokens, slot by slot in order of declaration
+//	wake                          prints when the next timer is due
+//	restart                       begins again with a new machine
+//	play                          plays a story on a new machine
 //
-// PLACE is a qualified name. VALUE is the name of a key for an enum, otherwise
-// JSON; on the lines after the step it may have blanks that count. TIME is net
-// time (1.5s), or relative to now (+20ms); an injection without one happens now.
-// A step prints its events as petri.Program.Describe does, in order, and a line
-// "out PLACE[=VALUE]" for each output after the events of its instant; then, if
-// there was one, "error: ..." or "fault: ...". It has at most 10,000 events.
+// PLACE is a qualified name. VALUE is the name of a key if the colour is an enum, and JSON
+// otherwise; to keep its blanks, write it on the lines after the step. TIME is a net time (1.5s) or
+// relative to now (+20ms). An injection without a time happens now.
 //
-// A story is a table. Its lines say what comes, and when (without a time: when
-// the line before is over), or begin with "given" and list tokens, PLACE or
-// PLACE=VALUE, that are there. Its trace says what fires when and puts out what,
-// or that nothing does, and which tokens lie in the net in the end:
+// The trace of a step lists its events, in the format of petri.Program.Describe, and after the
+// events of each instant a line "out PLACE[=VALUE]" for each output. If the step fails, the trace
+// ends with "error: ..." or "fault: ...". A step may have at most 10,000 events.
+//
+// A story is a table. Each of its lines has a time and a token; without a time, the token comes
+// when the line before is over. A line that begins with "given" lists tokens to inject before the
+// story, as PLACE or PLACE=VALUE. The trace shows which transition fires when and what it puts out,
+// or that nothing fires, and finally the tokens that are left in the net:
 //
 //	play
 //	10ms  press
@@ -49,7 +50,7 @@
 //	510ms   ring                          bell
 //	rests rings
 //
-// Run in a test; go test -rewrite writes the traces anew, to be read before they
-// are committed. RunPart plays scripts on one part of a composition, whose ports
-// the script fills and empties in place of the other parts.
+// Call Run in a test. The command go test -rewrite writes the traces anew; read them before you
+// commit them. RunPart plays scripts on one part of a composition: the script fills and empties the
+// ports of the part in place of the other parts.
 package petritest

@@ -6,9 +6,9 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// RunPart plays the scripts of a folder on one part of a composition, alone:
-// tokens at its ports are injected, "-PORT" takes all of a port's tokens away,
-// as other parts do, and "new_generation" begins a generation.
+// RunPart plays the scripts of a folder on one part of a composition. The script injects tokens at
+// the ports of the part. The step "inject -PORT" takes all tokens of a port away, as other parts
+// do, and "inject new_generation" begins a generation.
 func RunPart(t *testing.T, path string, part *petri.Net) {
 	t.Helper()
 	prog, err := petri.Compile(Surrounded(part))
@@ -18,11 +18,11 @@ func RunPart(t *testing.T, path string, part *petri.Net) {
 	Run(t, path, prog)
 }
 
-// first is a priority above those of any part: what the surroundings do is done
-// when the part reacts to it.
+// first is a priority above those of any part, so that the surroundings act before the part reacts.
 const first = 1000
 
-// Surrounded is a part alone with surroundings that do what they are told.
+// Surrounded returns a part with transitions that empty its ports and begin generations, as RunPart
+// uses it.
 func Surrounded(part *petri.Net) *petri.Net {
 	n := petri.Alone(part)
 	does := func(name string, t petri.Transition) {

@@ -6,7 +6,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// gate opens with a ticket while the way is free, and counts tickets of today.
+// gate opens with a ticket while the way is free, and counts the tickets of the day.
 func gate() *petri.Net {
 	const (
 		ticket petri.Place[stamp]      = "ticket"
@@ -23,10 +23,10 @@ type stamp struct{ Gen petri.Gen }
 
 func (s stamp) Generation() petri.Gen { return s.Gen }
 
-// TestRunPart plays a part whose ports are filled and emptied by a script.
+// TestRunPart plays a part whose ports a script fills and empties.
 func TestRunPart(t *testing.T) { RunPart(t, "testdata/gate", gate()) }
 
-// TestPartUnchanged: surroundings are given to a copy.
+// TestPartUnchanged checks that Surrounded does not change its argument.
 func TestPartUnchanged(t *testing.T) {
 	part := gate()
 	if n := Surrounded(part); len(n.Transitions) != 5 || len(part.Transitions) != 2 || part.Env != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// play plays a story on a new machine: lines "given PLACE[=VALUE]..." and
-// "[TIME] [PLACE [VALUE]]".
+// play plays a story on a new machine. Its lines are "given PLACE[=VALUE]..." and "[TIME] [PLACE
+// [VALUE]]".
 func (p *Player) play(b *strings.Builder, story string) error {
 	p.m = p.prog.Start()
 	s := &stage{Player: p, b: b}
@@ -31,7 +31,7 @@ func (p *Player) play(b *strings.Builder, story string) error {
 	return nil
 }
 
-// stage tells of a story what fires, and what that puts out.
+// stage writes the trace of a story: what fires, and what it puts out.
 type stage struct {
 	*Player
 	b     *strings.Builder
@@ -39,7 +39,7 @@ type stage struct {
 	fired int
 }
 
-// line plays one line of a story: time passes, and then a token comes.
+// line plays one line of a story: it advances time, then injects a token.
 func (s *stage) line(line string) error {
 	words := strings.Fields(line)
 	if len(words) > 0 && words[0] == "given" {
@@ -53,11 +53,11 @@ func (s *stage) line(line string) error {
 		s.now, words = at, words[1:]
 	}
 	for n := 0; s.m.Wake() < s.now; n++ {
-		if s.tell(s.m.Advance(s.m.Wake())); n > eventsMax {
+		if s.report(s.m.Advance(s.m.Wake())); n > eventsMax {
 			return fmt.Errorf("petritest: more than %d timers until %v", eventsMax, s.now)
 		}
 	}
-	s.tell(s.m.Advance(s.now))
+	s.report(s.m.Advance(s.now))
 	if len(words) == 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (s *stage) line(line string) error {
 	return nil
 }
 
-// given puts tokens where they are needed for the story to begin.
+// given injects the tokens that a story begins with.
 func (s *stage) given(tokens []string) error {
 	for _, t := range tokens {
 		place, value, _ := strings.Cut(t, "=")
@@ -84,7 +84,7 @@ func (s *stage) given(tokens []string) error {
 	return nil
 }
 
-// put injects a token and tells what it leads to.
+// put injects a token and reports what it causes.
 func (s *stage) put(place, value string) error {
 	tok, err := s.prog.ParseToken(place, value)
 	if err != nil {
@@ -93,12 +93,12 @@ func (s *stage) put(place, value string) error {
 	if err := s.m.Inject(s.now, tok); err != nil {
 		return err
 	}
-	s.tell(s.m.Advance(s.now))
+	s.report(s.m.Advance(s.now))
 	return nil
 }
 
-// tell writes what fired, each with what it put out.
-func (s *stage) tell(r petri.Ready) {
+// report writes what fired and what each firing put out.
+func (s *stage) report(r petri.Ready) {
 	out := r.Out
 	for _, e := range r.Events {
 		outs := ""

@@ -9,22 +9,19 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Player plays the steps of a script on a machine.
+// Player plays the steps of a script on a machine. It is not safe for concurrent use.
 type Player struct {
 	prog *petri.Program
 	m    *petri.Machine
 }
 
-// NewPlayer makes a player with a machine at its start.
+// NewPlayer returns a player with a machine of prog in its initial marking.
 func NewPlayer(prog *petri.Program) *Player {
 	return &Player{prog: prog, m: prog.Start()}
 }
 
-// Machine is the machine the player plays on.
-func (p *Player) Machine() *petri.Machine { return p.m }
-
-// Do plays one step, given as its words and the lines after it, and returns
-// what happened: one line for each thing, each with a newline.
+// Do plays one step and returns its trace, one line for each event and output. step and args are
+// the words of the step, and input the lines after it. An error is part of the trace.
 func (p *Player) Do(step string, args []string, input string) string {
 	var b strings.Builder
 	if err := p.do(&b, step, args, input); err != nil {
@@ -55,7 +52,7 @@ func (p *Player) do(b *strings.Builder, step string, args []string, input string
 	case "play":
 		return p.play(b, input)
 	default:
-		return fmt.Errorf("petritest: unknown step %q; there are inject, advance, marking, wake, restart, play", step)
+		return fmt.Errorf("petritest: unknown step %q; the steps are inject, advance, marking, wake, restart and play", step)
 	}
 	return nil
 }
@@ -80,11 +77,11 @@ func (p *Player) inject(b *strings.Builder, args []string, input string) error {
 	return p.run(b, at, func() error { return p.m.Inject(at, tok) })
 }
 
-// time reads a time, which is relative to now if it begins with a plus.
+// time parses a time. It is relative to now if it begins with a plus.
 func (p *Player) time(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(strings.TrimPrefix(s, "+"))
 	if err != nil {
-		return 0, fmt.Errorf("petritest: time %q: a duration such as 250ms or +1.5s", s)
+		return 0, fmt.Errorf("petritest: time %q is not a duration such as 250ms or +1.5s", s)
 	}
 	if strings.HasPrefix(s, "+") {
 		d += p.m.Now()
@@ -92,8 +89,7 @@ func (p *Player) time(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// run does something at a time, lets time pass until then, and prints what
-// happened.
+// run fires the timers before at, calls do, and writes the events and outputs.
 func (p *Player) run(b *strings.Builder, at time.Duration, do func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -110,7 +106,7 @@ func (p *Player) run(b *strings.Builder, at time.Duration, do func() error) (err
 	return err
 }
 
-// eventsMax is the most events of one step.
+// eventsMax limits the events of one step.
 const eventsMax = 10_000
 
 // elapse fires the timers before at, one after the other.
@@ -134,10 +130,10 @@ func (p *Player) print(b *strings.Builder, r petri.Ready) {
 	}
 }
 
-// valueMax is the most bytes of a value that a trace shows.
+// valueMax limits the bytes of a value in a trace.
 const valueMax = 120
 
-// describe shows a token with its value, as text if it has one, else as JSON.
+// describe returns a token with its value, as text if it has one, and as JSON otherwise.
 func describe(t petri.Token) string {
 	s := t.String()
 	if t.Cancel() {

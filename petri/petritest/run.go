@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Run plays a script, or every script of a folder, on the program, and fails
-// the test where the trace differs. Each file begins with a new machine.
+// Run plays a script, or every script of a folder, on prog. It fails the test if a trace differs.
+// Each file begins with a new machine.
 func Run(t *testing.T, path string, prog *petri.Program) {
 	t.Helper()
 	datadriven.Walk(t, path, func(t *testing.T, path string) {
@@ -21,7 +21,7 @@ func Run(t *testing.T, path string, prog *petri.Program) {
 	})
 }
 
-// words are those after the name of a step, as they were written.
+// words returns the words after the name of a step, as they are written.
 func words(d *datadriven.TestData) []string {
 	var out []string
 	for _, a := range d.CmdArgs {

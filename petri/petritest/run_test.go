@@ -21,34 +21,33 @@ type visitor struct {
 	Note string `json:",omitempty"`
 }
 
-// doorbell rings for 500 ms at a press, tells who came, and breaks when a
-// visitor has no name.
+// doorbell rings for 500 ms at a press, says who came, and breaks when a visitor has no name.
 func doorbell(t testing.TB) *petri.Program {
 	const (
-		press = petri.Place[petri.Unit]("press")
-		sky   = petri.Place[light]("sky")
-		come  = petri.Place[visitor]("come")
-		told  = petri.Place[visitor]("told")
-		idle  = petri.Place[petri.Unit]("idle")
-		rings = petri.Place[petri.Unit]("rings")
-		bell  = petri.Place[petri.Unit]("bell")
-		lamp  = petri.Place[light]("lamp")
+		press    = petri.Place[petri.Unit]("press")
+		sky      = petri.Place[light]("sky")
+		come     = petri.Place[visitor]("come")
+		reported = petri.Place[visitor]("reported")
+		idle     = petri.Place[petri.Unit]("idle")
+		rings    = petri.Place[petri.Unit]("rings")
+		bell     = petri.Place[petri.Unit]("bell")
+		lamp     = petri.Place[light]("lamp")
 	)
 	p, err := petri.Compile(&petri.Net{
 		Name: "doorbell",
 		Env:  []petri.Env{{Place: press}, {Place: sky}, {Place: come}},
-		Out:  []petri.Output{{Place: bell}, {Place: lamp}, {Place: told}},
+		Out:  []petri.Output{{Place: bell}, {Place: lamp}, {Place: reported}},
 		Init: []petri.Token{idle.Token(petri.Unit{})},
 		Transitions: []petri.Transition{
 			{Name: "ring", In: petri.Arcs{press, idle}, Out: petri.And(rings, bell)},
 			{Name: "quieten", In: petri.Arcs{rings}, Out: petri.And(idle), When: petri.After(500 * time.Millisecond)},
 			{Name: "switch", In: petri.Arcs{sky}, Out: petri.And(lamp)},
-			{Name: "tell", In: petri.Arcs{come}, Out: petri.And(told), Action: func(f *petri.Firing) {
+			{Name: "report", In: petri.Arcs{come}, Out: petri.And(reported), Action: func(f *petri.Firing) {
 				v := come.Get(f)
 				if v.Name == "" {
 					panic("a visitor without a name")
 				}
-				told.Put(f, v)
+				reported.Put(f, v)
 			}},
 		},
 	})
@@ -70,8 +69,8 @@ func TestTwice(t *testing.T) {
 			w := strings.Fields(step)
 			trace[i] += p.Do(w[0], w[1:], "")
 		}
-		if p.Machine().Now() != 1020*time.Millisecond {
-			t.Errorf("at %v", p.Machine().Now())
+		if p.m.Now() != 1020*time.Millisecond {
+			t.Errorf("at %v", p.m.Now())
 		}
 	}
 	if trace[0] != trace[1] || !strings.Contains(trace[0], "510ms fired quieten\n510ms fired ring\n") {
@@ -111,7 +110,7 @@ func TestDifferenceFails(t *testing.T) {
 	}
 }
 
-// TestEndlessStep: a step that would fire a timer for ever ends.
+// TestEndlessStep checks that a step that would fire a timer for ever ends.
 func TestEndlessStep(t *testing.T) {
 	const beat = petri.Place[petri.Unit]("beat")
 	p, err := petri.Compile(&petri.Net{Name: "metronome", Init: []petri.Token{beat.Token(petri.Unit{})},
@@ -126,7 +125,7 @@ func TestEndlessStep(t *testing.T) {
 	}
 }
 
-// FuzzPlayer plays whatever it is given and does not break.
+// FuzzPlayer plays arbitrary scripts without a panic.
 func FuzzPlayer(f *testing.F) {
 	for _, s := range []string{"inject come {} @3s", "inject sky bright", "advance +1h", "marking", "inject press @-1s",
 		"wake"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// The nets of this file are those that the peer's benchmarks name: work that
-// completes from another goroutine.
+// The nets of this file are those of libpetri's benchmarks: work that completes in another
+// goroutine.
 
 const (
 	goIn  petri.Place[petri.Unit] = "go"
@@ -27,8 +27,8 @@ func taskNo(i int) unitTask {
 	}
 }
 
-// asyncChain is n pieces of work one behind the other, then n synchronous
-// firings in line, then the end: 2 firings a piece of work, less one shared.
+// asyncChain is work pieces of work in a row, then sync synchronous firings in a row, then the end.
+// Each piece of work takes 2 firings, of which one is shared with the next.
 func asyncChain(work, sync int) *petri.Net {
 	n := &petri.Net{Name: "async_chain", Env: []petri.Env{{Place: goIn}}, Out: []petri.Output{{Place: ended}}}
 	before := petri.Arcs{goIn}
@@ -128,9 +128,9 @@ func BenchmarkAsyncFanout(b *testing.B) {
 	}
 }
 
-// TestWorkIsNotSuperlinear (R21): ten times as much work at once does not make
-// a firing dearer. The bound is wide, because the machine is shared; the peer
-// grows by 3 to 4.
+// TestWorkIsNotSuperlinear checks that ten times as much concurrent work does not make a firing
+// more expensive. The bound is wide, because other processes share the machine; libpetri's cost
+// grows by a factor of 3 to 4.
 func TestWorkIsNotSuperlinear(t *testing.T) {
 	best := func(n, times int) time.Duration {
 		least := time.Hour

@@ -9,23 +9,23 @@ import (
 	"github.com/voicegw/voicegw/petri/event"
 )
 
-// ErrStore says that the store failed, and that outputs of the net depend on it.
+// ErrStore means that the store failed.
 var ErrStore = errors.New("the store failed")
 
-// judgeStore acts once on a store that says that it has failed.
-func (r *Runner) judgeStore() error {
+// checkStore reports a failure of the store once, when the store returns an error.
+func (r *Runner) checkStore() error {
 	if r.loop.broken != nil || r.cfg.Store == nil {
 		return nil
 	}
 	if err := event.Failure(r.cfg.Store); err != nil {
-		return r.storeBroke(err)
+		return r.storeFailed(err)
 	}
 	return nil
 }
 
-// storeBroke tells the owner of the run that the store failed. The error it
-// returns ends the run.
-func (r *Runner) storeBroke(cause error) error {
+// storeFailed reports the failure of the store to the owner of the run. An error that it returns
+// ends the run.
+func (r *Runner) storeFailed(cause error) error {
 	err := fmt.Errorf("%w: %w", ErrStore, cause)
 	r.loop.broken = err
 	switch {

@@ -34,30 +34,30 @@ func (f *frail) fail() {
 	f.notify()
 }
 
-// TestFailedStoreFailsTheWait: a durable output whose events are not stored is
-// never handed over, what waits behind it is, and the owner learns why.
+// TestFailedStoreFailsTheWait checks that a durable output whose events are not stored is never
+// handed over, that the outputs behind it are, and that the owner gets the reason.
 func TestFailedStoreFailsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w world
 		var d frail
-		var told []error
+		var failures []error
 		r := mustStart(t, relay(true), Config{Out: w.Out, Store: &d,
-			StoreFailed: func(err error) { told = append(told, err) }})
-		mustInject(t, r, in.Token(1))              // 2, 3
-		mustInject(t, r, in.Token(2))              // 4, 5
-		mustInject(t, r, ping.Token(petri.Unit{})) // 6, 7
+			StoreFailed: func(err error) { failures = append(failures, err) }})
+		mustInject(t, r, in.Token(1))              // events 2, 3
+		mustInject(t, r, in.Token(2))              // events 4, 5
+		mustInject(t, r, ping.Token(petri.Unit{})) // events 6, 7
 		d.sync(3)
 		synctest.Wait()
 		d.fail()
 		synctest.Wait()
 		got := places(&w)
-		if got != "out pong" || len(told) != 1 || !errors.Is(told[0], ErrStore) || !errors.Is(told[0], d.err) {
-			t.Errorf("%s; told %v", got, told)
+		if got != "out pong" || len(failures) != 1 || !errors.Is(failures[0], ErrStore) || !errors.Is(failures[0], d.err) {
+			t.Errorf("%s; failures %v", got, failures)
 		}
 		mustInject(t, r, in.Token(3)) // fails at once
 		mustInject(t, r, ping.Token(petri.Unit{}))
-		if got := places(&w); got != "out pong pong" || !slices.Equal(w.heard(), []int{1}) || len(told) != 1 {
-			t.Errorf("%s, heard %v; told %v", got, w.heard(), told)
+		if got := places(&w); got != "out pong pong" || !slices.Equal(w.heard(), []int{1}) || len(failures) != 1 {
+			t.Errorf("%s, heard %v; failures %v", got, w.heard(), failures)
 		}
 		if s := r.Stats(); s.Discarded != 2 || s.Outputs != 3 {
 			t.Errorf("%d outputs, %d discarded", s.Outputs, s.Discarded)
@@ -66,15 +66,15 @@ func TestFailedStoreFailsTheWait(t *testing.T) {
 	})
 }
 
-// TestSilentStoreFails: a store that never says anything has failed after
-// StoreWait, whether or not anything else happens.
+// TestSilentStoreFails checks that a store that never reports anything has failed after StoreWait,
+// whether or not anything else happens.
 func TestSilentStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w world
 		var d disk
-		told := make(chan error, 1)
+		failures := make(chan error, 1)
 		r := mustStart(t, relay(true), Config{Out: w.Out, Store: &d, StoreWait: time.Second,
-			StoreFailed: func(err error) { told <- err }})
+			StoreFailed: func(err error) { failures <- err }})
 		time.Sleep(time.Minute) // nothing waits yet
 		mustInject(t, r, in.Token(1))
 		d.sync(0)
@@ -82,8 +82,8 @@ func TestSilentStoreFails(t *testing.T) {
 		mustInject(t, r, in.Token(2))
 		time.Sleep(500 * time.Millisecond)
 		mustInject(t, r, in.Token(3))
-		err := <-told
-		if now := r.Now(); now != time.Minute+time.Second || !errors.Is(err, ErrStore) ||
+		err := <-failures
+		if now := r.in.elapsed(); now != time.Minute+time.Second || !errors.Is(err, ErrStore) ||
 			!strings.Contains(err.Error(), "not stored within 1s") {
 			t.Errorf("%v at %v", err, now)
 		}
@@ -97,8 +97,8 @@ func TestSilentStoreFails(t *testing.T) {
 	})
 }
 
-// TestFailedStoreWithoutOwner: a net with durable outputs ends; one without goes
-// on, and the log says so.
+// TestFailedStoreWithoutOwner checks that a net with durable outputs ends, and that one without
+// continues and logs the failure.
 func TestFailedStoreWithoutOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d frail

@@ -10,61 +10,58 @@ import (
 	"github.com/voicegw/voicegw/petri/event"
 )
 
-// Limits of a Config.
+// Limits of Config.Inbox and Config.Pending.
 const (
-	MaxInbox   = 1 << 16
-	MaxPending = 1 << 16
+	maxInbox   = 1 << 16
+	maxPending = 1 << 16
 )
 
-// Config says how a run meets the world. The zero value works for nets without
-// tasks.
+// Config configures a run. The zero value works for nets without tasks.
 type Config struct {
-	// Name of the run, for logs and errors. Default: the name of the net.
+	// Name is the name of the run in logs and errors. Default: the name of the net.
 	Name string
-	// Out takes every output token, in order, from the loop. It must not block
-	// and must not wait for the run (InjectWait, Close); Inject is fine. It must
-	// not be nil if anybody should hear the net.
+	// Out receives every output token, in order. The loop calls it: Out must not block and must not
+	// wait for the run (InjectWait, Close). It may call Inject and Stop. nil discards the outputs.
 	Out func(petri.Token)
-	// Store takes the events of each step before its outputs are handed over.
-	// nil keeps none.
+	// Store receives the events of each step before the outputs of the step are handed over. nil
+	// keeps no events.
 	Store event.Store
-	// Tasks do the slow work. Every task of the net needs one.
+	// Tasks do the slow work. Every task of the net needs a Handler.
 	Tasks []Handler
-	// Inbox is the most injections that may be queued, 1 to MaxInbox. Default
-	// 1024. Memory grows with use only.
+	// Inbox is the largest number of injections that may be queued, 1 to 65,536. The queue uses
+	// memory only for injections that wait. Default 1024.
 	Inbox int
-	// StoreWait is how long a durable output waits to be stored before the Store
-	// counts as failed. Default 5 s.
+	// StoreWait is how long a durable output waits to be stored before the Store counts as failed.
+	// Default 5 s.
 	StoreWait time.Duration
-	// StoreFailed is called once, by the loop, when the Store has failed: by its
-	// own word (see event.Failer), or because an output waited for StoreWait. err
-	// says why. From then on a durable output whose events are not stored is never
-	// handed over. Like Out, StoreFailed must not block or wait for the run; it may
-	// inject. If it is nil, a net with durable outputs ends with ErrStore.
+	// StoreFailed is called once, by the loop, when the Store has failed: it reports an error (see
+	// event.Failer), or an output has waited for StoreWait. err wraps ErrStore. From then on, a
+	// durable output whose events are not stored is discarded. Like Out, StoreFailed must not block
+	// or wait for the run; it may inject. If it is nil, a net with durable outputs ends with
+	// ErrStore.
 	StoreFailed func(err error)
-	// Pending is the most outputs that may wait for a durable one to be stored,
-	// 1 to MaxPending; more is a fault. Default 4096.
+	// Pending is the largest number of outputs that may wait for the Store, 1 to 65,536. More end
+	// the run with ErrPending. Default 4096.
 	Pending int
-	// Destinations names where an output place leads, by qualified place name.
-	// Outputs to one destination keep their order. Outputs to different
-	// destinations do not wait for each other. Default: one destination for all.
+	// Destinations maps the qualified names of output places to destinations. Outputs to one
+	// destination keep their order; outputs to different destinations do not wait for each other.
+	// Output places that it does not name share one destination.
 	Destinations map[string]string
-	// Lateness is the declared bound: how much later than its logical time an
-	// output may be handed over before timed claims are void for that stretch,
-	// which is then noted and logged. Default 50 ms.
+	// Lateness is how much later than its logical time an output may be handed over. Timed
+	// properties do not hold while outputs are later than that: the runner logs the beginning and
+	// the end of such a stretch and sends the Store a Note. Default 50 ms.
 	Lateness time.Duration
-	// Measure, if not nil, is told of each step with outputs how late they were
-	// handed over. The loop calls it: it must not block.
+	// Measure, if not nil, receives the lateness of every step that had outputs. The loop calls it,
+	// so it must not block.
 	Measure func(lateness time.Duration)
-	// Grace bounds how long the end of a run waits for goroutines of tasks that
-	// were cancelled and for outputs that wait to be stored. Default 5 s.
+	// Grace limits how long the end of a run waits for the goroutines of cancelled tasks, and for
+	// outputs that wait to be stored. Default 5 s.
 	Grace time.Duration
-	// Logger takes what people should know about a run; nothing per token. nil
-	// means none.
+	// Logger receives warnings and errors of the run, nothing for each token. nil logs nothing.
 	Logger *zap.Logger
 }
 
-// filled returns the configuration with its defaults, or what is wrong.
+// filled returns the configuration with its defaults, or an error that names the invalid field.
 func (c Config) filled(prog *petri.Program) (Config, error) {
 	if c.Name == "" {
 		c.Name = prog.Name()
@@ -81,10 +78,10 @@ func (c Config) filled(prog *petri.Program) (Config, error) {
 	c.Lateness = fallback(c.Lateness, 50*time.Millisecond)
 	c.Grace = fallback(c.Grace, 5*time.Second)
 	switch {
-	case c.Inbox < 1 || c.Inbox > MaxInbox:
-		return c, fmt.Errorf("runner: start %s: Inbox is %d; 1 to %d is possible", c.Name, c.Inbox, MaxInbox)
-	case c.Pending < 1 || c.Pending > MaxPending:
-		return c, fmt.Errorf("runner: start %s: Pending is %d; 1 to %d is possible", c.Name, c.Pending, MaxPending)
+	case c.Inbox < 1 || c.Inbox > maxInbox:
+		return c, fmt.Errorf("runner: start %s: Inbox is %d; it must be 1 to %d", c.Name, c.Inbox, maxInbox)
+	case c.Pending < 1 || c.Pending > maxPending:
+		return c, fmt.Errorf("runner: start %s: Pending is %d; it must be 1 to %d", c.Name, c.Pending, maxPending)
 	case c.StoreWait < 0:
 		return c, fmt.Errorf("runner: start %s: StoreWait is %v; it cannot be negative", c.Name, c.StoreWait)
 	case c.Lateness < 0:

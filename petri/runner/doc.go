@@ -1,5 +1,5 @@
-// Package runner puts a petri.Machine into a goroutine, with a clock, an inbox,
-// tasks and a record.
+// Package runner runs a petri.Machine in a goroutine, with a clock, an inbox, tasks and an event
+// store.
 //
 //	run, err := runner.Start(prog, runner.Config{
 //		Name:  "call 17",
@@ -10,18 +10,15 @@
 //	err = run.Inject(edge.Token(Start)) // from any goroutine
 //	err = run.Close()
 //
-// One goroutine, the loop, owns the machine, and one timer wakes it. An
-// injection is stamped when it is queued, relative to the start of the run and
-// never decreasing; a timer of the net fires at its due time however late the
-// process is. So what the net does depends on the stamps alone, and lateness
-// only delays what the world sees of it: see Stats.
+// One goroutine, the loop, owns the machine, and one timer wakes it. Inject stamps each token with
+// the time since the start of the run when it queues the token; stamps never decrease. A timer of
+// the net fires at its due time, however late the process is. So what the net does depends on the
+// stamps alone. Lateness only delays the outputs, and Stats measures it.
 //
-// Events are appended to the Store before what they put out is handed over. A
-// durable output waits until its events are stored; outputs to one destination
-// keep their order. A store that fails, or takes too long, fails that wait: the
-// output is never handed over, and Config.StoreFailed decides what becomes of
-// the run.
+// The loop appends events to the Store before it hands over the outputs of these events. A durable
+// output waits until its events are stored. Outputs to one destination keep their order. If the
+// Store fails, or takes too long, the waiting outputs are discarded and Config.StoreFailed decides
+// whether the run goes on.
 //
-// A panic in an action, in Out or in the Store ends its own run and no other:
-// Err says why.
+// A panic in an action, in Out or in the Store ends its own run and no other. Err returns it.
 package runner

@@ -9,13 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/voicegw/voicegw/petri"
 )
 
-// fragile passes on what comes; a negative number breaks its action.
+// fragile passes on numbers. A negative number breaks its action.
 func fragile() *petri.Net {
 	n := relay(false)
 	n.Transitions[0].Action = func(f *petri.Firing) {
@@ -64,7 +62,7 @@ func TestPanicEndsItsOwnRunOnly(t *testing.T) {
 
 func TestFaultOfTheNet(t *testing.T) {
 	n := watchdog()
-	n.Transitions[0].Inhibit = nil // a second token beyond capacity
+	n.Transitions[0].Inhibit = nil // a second token exceeds the capacity
 	r := mustStart(t, n, Config{})
 	mustInject(t, r, ping.Token(petri.Unit{}))
 	_ = r.InjectWait(context.Background(), ping.Token(petri.Unit{}))
@@ -75,7 +73,7 @@ func TestFaultOfTheNet(t *testing.T) {
 	}
 }
 
-// brittle is a store that breaks at its second call.
+// brittle is a store that panics at its second call.
 type brittle struct{ n int }
 
 func (b *brittle) Append([]petri.Event) {
@@ -88,7 +86,7 @@ func (b *brittle) Stored() uint64 { return 0 }
 
 func TestPanicOfOutAndStore(t *testing.T) {
 	for name, cfg := range map[string]Config{
-		"out":   {Out: func(petri.Token) { panic("deaf") }},
+		"out":   {Out: func(petri.Token) { panic("broken") }},
 		"store": {Store: &brittle{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,9 +102,8 @@ func TestPanicOfOutAndStore(t *testing.T) {
 	}
 }
 
-// TestDefiniteEnd lets injections, acknowledgements, drains and closes meet in
-// every order: each run ends, each sender gets an answer, and what was
-// acknowledged was passed on.
+// TestDefiniteEnd runs injections, stops and closes in every order. Each run ends, each sender gets
+// an answer, and every answered injection was passed on.
 func TestDefiniteEnd(t *testing.T) {
 	for i := range 1000 {
 		rnd := rand.New(rand.NewPCG(19, uint64(i)))
@@ -126,7 +123,6 @@ func TestDefiniteEnd(t *testing.T) {
 					t.Error(err)
 				}
 			},
-			func() { _ = r.Drain(context.Background()) },
 			func() { _ = r.Close() },
 			func() { r.Stop() },
 			func() { _ = r.Marking() },
@@ -144,43 +140,6 @@ func TestDefiniteEnd(t *testing.T) {
 			t.Fatalf("interleaving %d: %d passed on; %d injected and %d acknowledged", i, got, taken.Load(), acknowledged.Load())
 		}
 	}
-}
-
-func TestDrainWaitsForTimers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w world
-		r := mustStart(t, watchdog(), Config{Out: w.Out})
-		mustInject(t, r, ping.Token(petri.Unit{}))
-		ended := make(chan error, 1)
-		go func() { ended <- r.Drain(context.Background()) }()
-		synctest.Wait()
-		if err := r.Inject(ping.Token(petri.Unit{})); err != ErrClosed {
-			t.Errorf("injected during a drain: %v", err)
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if r.Now() != 300*time.Millisecond || len(w.tokens) != 1 {
-			t.Errorf("ended at %v with %d outputs", r.Now(), len(w.tokens))
-		}
-	})
-}
-
-func TestDrainGivesUpWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := watchdog()
-		n.Transitions[1].Out = petri.And(pong, waiting) // for ever
-		r := mustStart(t, n, Config{})
-		mustInject(t, r, ping.Token(petri.Unit{}))
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := r.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if r.Err() != nil || r.Now() != time.Minute {
-			t.Errorf("ended at %v with %v", r.Now(), r.Err())
-		}
-	})
 }
 
 func TestStopFromOut(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/voicegw/voicegw/petri/runner"
 )
 
-// A net that counts coins and opens at the third.
+// The net counts coins and opens at the third.
 func Example() {
 	const (
 		coin  = petri.Place[petri.Unit]("coin")
@@ -48,7 +48,7 @@ func Example() {
 	// firings: 4 of 8 events
 }
 
-// A task is slow work beside the net; its result comes back as a token.
+// A task is slow work beside the net. Its result comes back as a token.
 func ExampleHandle() {
 	const (
 		asked = petri.Place[string]("asked")
@@ -73,6 +73,7 @@ func ExampleHandle() {
 		fmt.Println(err)
 		return
 	}
+	answered := make(chan struct{})
 	run, err := runner.Start(prog, runner.Config{
 		Tasks: []runner.Handler{
 			runner.Handle(length, func(ctx context.Context, s string) (int, error) { return len(s), nil }),
@@ -80,6 +81,7 @@ func ExampleHandle() {
 		Out: func(t petri.Token) {
 			res, _ := said.From(t)
 			fmt.Println(res.Outcome, res.Value)
+			close(answered)
 		},
 	})
 	if err != nil {
@@ -87,8 +89,9 @@ func ExampleHandle() {
 		return
 	}
 	_ = run.Inject(asked.Token("firing"))
-	fmt.Println("drained:", run.Drain(context.Background()))
+	<-answered
+	fmt.Println("closed:", run.Close())
 	// Output:
 	// succeeded 6
-	// drained: <nil>
+	// closed: <nil>
 }

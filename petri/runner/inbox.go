@@ -8,15 +8,15 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Errors of injecting that a caller branches on.
+// Errors of Inject, InjectWait, InjectBlocking and InjectAccepted.
 var (
-	// ErrInboxFull says that Config.Inbox injections are queued already.
+	// ErrInboxFull means that Config.Inbox injections are queued already.
 	ErrInboxFull = errors.New("runner: the inbox is full")
-	// ErrClosed says that the run is over, or takes no more injections.
+	// ErrClosed means that the run is over or takes no more injections.
 	ErrClosed = errors.New("runner: the run is closed")
 )
 
-// keepEntries is the most queue entries kept between bursts.
+// keepEntries is the largest queue that is kept for reuse between bursts.
 const keepEntries = 256
 
 // entry is one stamped injection.
@@ -24,33 +24,33 @@ type entry struct {
 	at     time.Duration
 	token  petri.Token
 	ack    chan error // nil: nobody waits
-	result bool       // of a task: not counted against the inbox, and never lost
+	result bool       // result of a task: does not count against the inbox, is never lost
 }
 
-// inbox is the queue in front of the loop, and its clock: stamping and reading
-// the time for the machine happen under one lock, so that no injection is older
-// than the machine.
+// inbox is the queue in front of the loop, and its clock. One lock covers the stamps of injections
+// and the time that the loop reads, so that no injection is stamped before the time of the machine.
 type inbox struct {
 	mu       sync.Mutex
 	start    time.Time
 	last     time.Duration
 	items    []entry
-	results  int // of items
+	results  int // how many of items are results
 	max      int
-	refused  uint64 // ErrInboxFull
-	poked    bool   // something other than an injection happened
+	refused  uint64 // injections refused with ErrInboxFull
+	poked    bool   // wake the loop although no injection came
 	stopping bool   // take no more injections; end when the queue is empty
-	draining bool   // take no more injections; end when nothing can happen any more
-	closed   bool   // the loop is gone
+	closed   bool   // the loop has ended
 	parked   bool   // the loop waits at wake
 	wake     chan struct{}
+
+	progress progress
 }
 
 func newInbox(limit int) *inbox {
 	return &inbox{start: time.Now(), max: limit, wake: make(chan struct{}, 1)}
 }
 
-// now is the net time, which never decreases. mu is held.
+// now returns the net time, which never decreases. The caller holds mu.
 func (q *inbox) now() time.Duration {
 	q.last = max(q.last, time.Since(q.start))
 	return q.last
@@ -60,7 +60,7 @@ func (q *inbox) now() time.Duration {
 func (q *inbox) push(t petri.Token, ack chan error) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.stopping || q.draining {
+	if q.closed || q.stopping {
 		return ErrClosed
 	}
 	if len(q.items)-q.results >= q.max {
@@ -68,11 +68,11 @@ func (q *inbox) push(t petri.Token, ack chan error) error {
 		return ErrInboxFull
 	}
 	q.items = append(q.items, entry{at: q.now(), token: t, ack: ack})
-	q.rouse()
+	q.signal()
 	return nil
 }
 
-// deliver queues the result of a task. It is lost only when the run is over.
+// deliver queues the result of a task. A result is lost only if the run is over.
 func (q *inbox) deliver(t petri.Token) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -81,11 +81,11 @@ func (q *inbox) deliver(t petri.Token) {
 	}
 	q.results++
 	q.items = append(q.items, entry{at: q.now(), token: t, result: true})
-	q.rouse()
+	q.signal()
 }
 
-// rouse wakes the loop if it waits. mu is held.
-func (q *inbox) rouse() {
+// signal wakes the loop if it waits. The caller holds mu.
+func (q *inbox) signal() {
 	if !q.parked {
 		return
 	}
@@ -96,38 +96,30 @@ func (q *inbox) rouse() {
 	}
 }
 
-// poke makes the loop look around.
+// poke wakes the loop, for instance because the store has stored more events.
 func (q *inbox) poke() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.poked = true
-	q.rouse()
+	q.signal()
 }
 
-// stop lets the loop end when the queue is empty.
+// stop makes the loop end when the queue is empty.
 func (q *inbox) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stopping, q.poked = true, true
-	q.rouse()
+	q.signal()
 }
 
-// drain lets the loop end when nothing can happen any more.
-func (q *inbox) drain() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.draining, q.poked = true, true
-	q.rouse()
-}
-
-// batch is what the loop takes at one time.
+// batch is what the loop takes from the inbox at one time.
 type batch struct {
-	items              []entry
-	now                time.Duration
-	stopping, draining bool
+	items    []entry
+	now      time.Duration
+	stopping bool
 }
 
-// take hands the queue to the loop, which gives back the one it had before.
+// take returns the queue. It reuses spare, the items of the batch before, for the next queue.
 func (q *inbox) take(spare []entry) batch {
 	clear(spare)
 	if cap(spare) > keepEntries {
@@ -135,13 +127,15 @@ func (q *inbox) take(spare []entry) batch {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := batch{items: q.items, now: q.now(), stopping: q.stopping, draining: q.draining}
+	b := batch{items: q.items, now: q.now(), stopping: q.stopping}
+	if len(q.items)-q.results >= q.max {
+		defer q.progress.advance()
+	}
 	q.items, q.results, q.poked = spare[:0], 0, false
 	return b
 }
 
-// park announces that the loop will wait. It reports false when there is
-// something to do.
+// park announces that the loop is about to wait. It returns false if there is something to do.
 func (q *inbox) park() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -149,21 +143,21 @@ func (q *inbox) park() bool {
 	return q.parked
 }
 
-// unpark says that the loop is awake.
+// unpark announces that the loop is awake.
 func (q *inbox) unpark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.parked = false
 }
 
-// elapsed is the net time now.
+// elapsed returns the net time.
 func (q *inbox) elapsed() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.now()
 }
 
-// close ends the queue and returns what nobody will take.
+// close ends the queue and returns the entries that the loop has not taken.
 func (q *inbox) close() []entry {
 	q.mu.Lock()
 	defer q.mu.Unlock()

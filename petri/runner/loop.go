@@ -10,16 +10,16 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// stepMax is the most injections the machine takes before its outputs are
-// handed over.
+// stepMax is the largest number of injections that the machine takes before its outputs are handed
+// over.
 const stepMax = 64
 
 // Errors that end a run.
 var (
-	// ErrPending says that more outputs than Config.Pending wait for the store.
-	ErrPending = errors.New("too many outputs wait for a durable one to be stored")
-	// ErrResult says that the place for a task's result had no room for it.
-	ErrResult = errors.New("the net did not take the result of a task")
+	// ErrPending means that more than Config.Pending outputs wait for the store.
+	ErrPending = errors.New("too many outputs wait for the store")
+	// ErrResult means that the net refused the result of a task.
+	ErrResult = errors.New("the net refused the result of a task")
 )
 
 // loop is the state of the goroutine that owns the machine.
@@ -27,17 +27,16 @@ type loop struct {
 	sinks    sinks
 	batch    []entry
 	answers  []error // by entry of the step
-	answered int     // entries of batch whose sender knows
+	answered int     // entries of batch that have been answered
 	timer    *time.Timer
 	armed    time.Duration // what timer is set to; petri.Forever: stopped
-	running  int           // tasks whose result has not come
-	broken   error         // why the store failed; nil: it works
+	broken   error         // why the store failed; nil while it works
 }
 
-// unanswered is what the loop took from the inbox and did not finish.
+// unanswered returns the entries that the loop took from the inbox and did not answer.
 func (l *loop) unanswered() []entry { return l.batch[l.answered:] }
 
-// work runs until the run ends; an error is a fault.
+// work runs the loop until the run ends. An error is a fault.
 func (r *Runner) work() error {
 	l := &r.loop
 	l.timer = time.NewTimer(time.Hour)
@@ -54,23 +53,11 @@ func (r *Runner) work() error {
 		if ready.Ended || b.stopping {
 			return r.flush()
 		}
-		if b.draining && ready.Wake == petri.Forever && l.running == 0 && l.sinks.pending == 0 && r.idle() {
-			return nil
-		}
 		r.wait(min(ready.Wake, l.sinks.deadline(r.cfg.StoreWait)), b.now)
 	}
 }
 
-// idle reports whether nothing is queued.
-func (r *Runner) idle() bool {
-	if !r.in.park() {
-		return false
-	}
-	r.in.unpark()
-	return true
-}
-
-// turn works off what was taken from the inbox, and what is due.
+// turn processes a batch of the inbox, and the timers that are due.
 func (r *Runner) turn(b batch) (petri.Ready, error) {
 	if err := r.release(b.now); err != nil {
 		return petri.Ready{}, err
@@ -89,8 +76,8 @@ func (r *Runner) turn(b batch) (petri.Ready, error) {
 	}
 }
 
-// step gives injections to the machine, appends what happened, acts on it, and
-// answers.
+// step gives injections to the machine, stores the events, hands over the outputs and answers the
+// senders.
 func (r *Runner) step(items []entry, now time.Duration) (petri.Ready, error) {
 	l := &r.loop
 	ready, err := r.advance(items, now)
@@ -99,7 +86,7 @@ func (r *Runner) step(items []entry, now time.Duration) (petri.Ready, error) {
 	}
 	if r.cfg.Store != nil && len(ready.Events) > 0 {
 		r.cfg.Store.Append(ready.Events)
-		if err := r.judgeStore(); err != nil {
+		if err := r.checkStore(); err != nil {
 			return ready, err
 		}
 	}
@@ -118,7 +105,7 @@ func (r *Runner) step(items []entry, now time.Duration) (petri.Ready, error) {
 	return ready, nil
 }
 
-// advance is all that touches the machine.
+// advance is the only part of the loop that uses the machine.
 func (r *Runner) advance(items []entry, now time.Duration) (petri.Ready, error) {
 	l := &r.loop
 	l.answers = l.answers[:0]
@@ -128,9 +115,6 @@ func (r *Runner) advance(items []entry, now time.Duration) (petri.Ready, error) 
 		e := &items[i]
 		err := r.machine.Inject(e.at, e.token)
 		l.answers = append(l.answers, err)
-		if e.result {
-			l.running--
-		}
 		if err == nil {
 			continue
 		}
@@ -141,10 +125,12 @@ func (r *Runner) advance(items []entry, now time.Duration) (petri.Ready, error) 
 			r.cfg.Logger.Error("token has the wrong colour", zap.String("run", r.cfg.Name), zap.Error(err))
 		}
 	}
-	return r.machine.Advance(now), nil
+	ready := r.machine.Advance(now)
+	r.rooms.review(r.machine)
+	return ready, nil
 }
 
-// wait sleeps until the next timer of the net is due or somebody calls.
+// wait sleeps until the next timer of the net is due or the inbox wakes the loop.
 func (r *Runner) wait(wake, now time.Duration) {
 	l := &r.loop
 	switch {
@@ -193,7 +179,7 @@ func (r *Runner) flush() error {
 	}
 }
 
-// answerClosed answers what came too late to enter.
+// answerClosed answers the entries that came too late to enter.
 func (r *Runner) answerClosed() {
 	for _, e := range r.loop.unanswered() {
 		r.loop.answered++

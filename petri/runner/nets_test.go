@@ -27,7 +27,7 @@ func compile(t testing.TB, n *petri.Net) *petri.Program {
 	return p
 }
 
-// relay passes on what comes: at once, or as durable outputs.
+// relay passes tokens on, at once or as durable outputs.
 func relay(durable bool) *petri.Net {
 	return &petri.Net{
 		Name: "relay",

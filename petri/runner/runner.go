@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -12,34 +11,30 @@ import (
 	"github.com/voicegw/voicegw/petri/event"
 )
 
-// Runner is one run of a program: a machine and the goroutine that owns it. Its
-// methods may be called by any goroutine.
+// Runner is one run of a program: a machine and the goroutine that owns it. It is safe for
+// concurrent use.
 type Runner struct {
 	prog *petri.Program
 	cfg  Config
 	in   *inbox
 	acks sync.Pool // of chan error, for InjectWait
 
-	own     sync.Mutex // the loop holds it while the machine works
+	own     sync.Mutex // held by the loop while the machine works
 	machine *petri.Machine
+	rooms   rooms
 
-	loop loop
-	crew crew
-	stat stats
+	loop    loop
+	workers workers
+	stat    stats
 
 	done chan struct{}
 	err  error // set before done is closed
-	end  func(*Runner)
 }
 
-// Start begins a run at net time 0. The error says what is wrong with the
-// configuration or the program. The run goes on until its final place is
-// marked, it is closed, or it faults; the goroutine of the loop ends with it.
+// Start begins a run at net time 0 and starts its goroutine, which ends with the run. The run ends
+// when its final place is marked, when Stop or Close is called, or when it faults. Start returns an
+// error if the configuration is invalid, the program cannot run, or its start panics.
 func Start(prog *petri.Program, cfg Config) (*Runner, error) {
-	return start(prog, cfg, nil)
-}
-
-func start(prog *petri.Program, cfg Config, end func(*Runner)) (*Runner, error) {
 	if prog == nil {
 		return nil, fmt.Errorf("runner: start %s: the program is nil", cfg.Name)
 	}
@@ -47,7 +42,7 @@ func start(prog *petri.Program, cfg Config, end func(*Runner)) (*Runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{prog: prog, cfg: cfg, in: newInbox(cfg.Inbox), done: make(chan struct{}), end: end}
+	r := &Runner{prog: prog, cfg: cfg, in: newInbox(cfg.Inbox), done: make(chan struct{})}
 	r.acks.New = func() any { return make(chan error, 1) }
 	if r.loop.sinks, err = newSinks(prog, &r.cfg); err != nil {
 		return nil, err
@@ -55,7 +50,7 @@ func start(prog *petri.Program, cfg Config, end func(*Runner)) (*Runner, error) 
 	if r.machine, err = startMachine(prog, cfg.Name); err != nil {
 		return nil, err
 	}
-	r.crew.init()
+	r.workers.init()
 	if n, ok := cfg.Store.(event.Notifier); ok {
 		n.Notify(r.in.poke)
 	}
@@ -63,7 +58,7 @@ func start(prog *petri.Program, cfg Config, end func(*Runner)) (*Runner, error) 
 	return r, nil
 }
 
-// startMachine lets the initial marking settle.
+// startMachine starts the machine and turns a panic into an error.
 func startMachine(prog *petri.Program, name string) (m *petri.Machine, err error) {
 	if err := prog.Runnable(); err != nil {
 		return nil, fmt.Errorf("runner: start %s: %w", name, err)
@@ -76,10 +71,9 @@ func startMachine(prog *petri.Program, name string) (m *petri.Machine, err error
 	return prog.Start(), nil
 }
 
-// Inject queues a token for an environment place and returns. Whether the place
-// had room shows in the events and in Stats. The errors are ErrInboxFull,
-// ErrClosed, and a *petri.InjectError for a place that takes no tokens. It does
-// not block and does not allocate.
+// Inject queues a token for an environment place and returns. It does not block and does not
+// allocate. Its errors are ErrInboxFull, ErrClosed, and a *petri.InjectError if the net has no such
+// environment place. Stats and the events show whether the place had room.
 func (r *Runner) Inject(t petri.Token) error {
 	if err := r.checkPlace(t); err != nil {
 		return err
@@ -87,11 +81,11 @@ func (r *Runner) Inject(t petri.Token) error {
 	return r.in.push(t, nil)
 }
 
-// InjectWait injects a token and waits until it is in the marking, everything
-// it enabled at once has fired, and outputs that wait for nothing have been
-// handed over. Besides the errors of Inject it returns those of
-// petri.Machine.Inject, such as ErrFull, and ctx's: then the token is queued
-// and will still enter. It must not be called from Out.
+// InjectWait injects a token and waits until the token is in the marking, everything that it
+// enables at once has fired, and the outputs that need not wait have been handed over. It returns
+// the errors of Inject and of petri.Machine.Inject, such as petri.ErrFull. If ctx ends first,
+// InjectWait returns its error; the token is queued and still enters. InjectWait must not be called
+// from Out.
 func (r *Runner) InjectWait(ctx context.Context, t petri.Token) error {
 	if err := r.checkPlace(t); err != nil {
 		return err
@@ -117,43 +111,25 @@ func (r *Runner) checkPlace(t petri.Token) error {
 	return &petri.InjectError{Place: t.Place(), Reason: petri.ErrPlace, Detail: "net " + r.prog.Name()}
 }
 
-// Stop asks the run to end: it takes no more injections, works off what is
-// queued, and ends. It returns at once and may be called from Out, and more
-// than once. Timers that are not yet due and tasks in flight do not hold it up;
-// tasks are cancelled.
+// Stop asks the run to end. It returns at once, and may be called from Out and more than once. The
+// run takes no more injections, processes those that are queued, cancels its tasks and ends. It
+// does not wait for timers that are not yet due.
 func (r *Runner) Stop() { r.in.stop() }
 
-// Close stops the run, waits for its end and returns Err. It must not be called
-// from Out or a task: see Stop.
+// Close stops the run, waits for its end and returns Err. It must not be called from Out or from a
+// task; call Stop there.
 func (r *Runner) Close() error {
 	r.Stop()
 	<-r.done
 	return r.err
 }
 
-// Drain takes no more injections and lets the run go on until nothing can
-// happen any more: no timer runs, no task is in flight, nothing waits to be
-// stored. Then, or when ctx is done, the run is closed. It returns Err, or
-// ctx's error when that came first. It must not be called from Out or a task.
-func (r *Runner) Drain(ctx context.Context) error {
-	r.in.drain()
-	select {
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	return fmt.Errorf("runner: drain %s: %w", r.cfg.Name, ctx.Err())
-}
-
-// Done is closed when the run is over: the loop has ended and the goroutines of
-// tasks have returned.
+// Done returns a channel that is closed when the run is over: the loop has ended and the goroutines
+// of tasks have returned, or Config.Grace has passed.
 func (r *Runner) Done() <-chan struct{} { return r.done }
 
-// Err is why the run broke: a *PanicError, ErrPending, ErrResult, ErrStore or
-// ErrStuck, wrapped. It is nil while the run goes on and after a proper end.
+// Err returns the reason why the run broke. It wraps a *PanicError, ErrPending, ErrResult, ErrStore
+// or ErrStuck. Err returns nil while the run goes on and after a proper end.
 func (r *Runner) Err() error {
 	select {
 	case <-r.done:
@@ -163,27 +139,15 @@ func (r *Runner) Err() error {
 	}
 }
 
-// Name returns the name of the run.
-func (r *Runner) Name() string { return r.cfg.Name }
-
-// Program returns the program that runs.
-func (r *Runner) Program() *petri.Program { return r.prog }
-
-// Started is the wall clock of net time 0, for people.
-func (r *Runner) Started() time.Time { return r.in.start }
-
-// Now is the net time.
-func (r *Runner) Now() time.Duration { return r.in.elapsed() }
-
-// Marking returns the token count of every slot, in the order of
-// petri.Program.SlotName, as it stands between two steps of the loop.
+// Marking returns the token count of every slot, in the order of petri.Program.SlotName, as it is
+// between two steps of the loop.
 func (r *Runner) Marking() []int32 {
 	r.own.Lock()
 	defer r.own.Unlock()
 	return r.machine.Marking(nil)
 }
 
-// run is the goroutine: the loop, then the end.
+// run is the goroutine of the run: first the loop, then the end.
 func (r *Runner) run() {
 	err := r.protect(r.work)
 	if err != nil {
@@ -192,7 +156,7 @@ func (r *Runner) run() {
 	r.finish(err)
 }
 
-// protect turns a panic of fn into an error.
+// protect calls fn and turns a panic into an error.
 func (r *Runner) protect(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -202,14 +166,14 @@ func (r *Runner) protect(fn func() error) (err error) {
 	return fn()
 }
 
-// fault records the end of a broken run. The store may be what broke.
+// fault stores the events of a broken run. The store may be the part that broke.
 func (r *Runner) fault(cause error) {
 	ready := r.machineFault()
 	if r.cfg.Store == nil {
 		return
 	}
 	if err := r.protect(func() error { r.cfg.Store.Append(ready.Events); return nil }); err != nil {
-		r.cfg.Logger.Error("store broke", zap.String("run", r.cfg.Name), zap.Error(err), zap.NamedError("after", cause))
+		r.cfg.Logger.Error("store panicked", zap.String("run", r.cfg.Name), zap.Error(err), zap.NamedError("after", cause))
 	}
 }
 
@@ -219,7 +183,7 @@ func (r *Runner) machineFault() petri.Ready {
 	return r.machine.Fault()
 }
 
-// finish answers everybody who waits and ends the goroutines of tasks.
+// finish answers every waiting InjectWait and ends the goroutines of tasks.
 func (r *Runner) finish(err error) {
 	reason := error(ErrClosed)
 	if err != nil {
@@ -237,7 +201,4 @@ func (r *Runner) finish(err error) {
 	}
 	r.err = err
 	close(r.done)
-	if r.end != nil {
-		r.end(r)
-	}
 }

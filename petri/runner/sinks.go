@@ -7,23 +7,23 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// sinks says where outputs go, and holds those that wait for the store.
+// sinks maps outputs to their destinations and holds those that wait for the store.
 type sinks struct {
 	of      []sink // by place
 	dests   []*dest
 	tasks   []*task
-	durable bool // some output is
+	durable bool // some output is durable
 	pending int
 }
 
 // sink is an output place, or the in-flight place of a task.
 type sink struct {
 	dest    *dest
-	task    *task // nil: Config.Out
+	task    *task // nil: the output goes to Config.Out
 	durable bool
 }
 
-// dest is a destination: what goes there keeps its order.
+// dest is a destination. It keeps the order of its outputs.
 type dest struct{ pending []held }
 
 // held is an output that waits.
@@ -31,10 +31,10 @@ type held struct {
 	token petri.Token
 	sink  *sink
 	at    time.Duration
-	since time.Duration // it waits
+	since time.Duration // when it began to wait
 }
 
-// unstored reports whether h waits for the store, not only for what is before it.
+// unstored reports whether h itself waits for the store, and not only for an output before it.
 func (h *held) unstored(stored uint64) bool { return h.sink.durable && h.token.Seq() > stored }
 
 func newSinks(prog *petri.Program, cfg *Config) (sinks, error) {
@@ -75,14 +75,14 @@ func (s *sinks) addTasks(prog *petri.Program, cfg *Config) error {
 	}
 	for i, ok := range used {
 		if !ok {
-			return fmt.Errorf("runner: start %s: a handler is for task %q, which net %q does not have",
+			return fmt.Errorf("runner: start %s: there is a handler for task %q, which net %q does not have",
 				cfg.Name, cfg.Tasks[i].start, prog.Name())
 		}
 	}
 	return nil
 }
 
-// hand hands over what a step put out.
+// hand hands over the outputs of a step, or holds them.
 func (r *Runner) hand(ready petri.Ready) error {
 	l := &r.loop
 	stored := r.stored()
@@ -103,12 +103,13 @@ func (r *Runner) hand(ready petri.Ready) error {
 	}
 	r.late(oldest, n, ready.Events[len(ready.Events)-1].Seq)
 	if l.broken != nil && l.sinks.pending > 0 {
-		r.pour()
+		r.releaseStored()
 	}
 	return nil
 }
 
-// stored is the number of the last safe event, if anything waits for one.
+// stored returns the number of the last stored event. If no output is durable, it returns the
+// largest number.
 func (r *Runner) stored() uint64 {
 	if !r.loop.sinks.durable || r.cfg.Store == nil {
 		return ^uint64(0)
@@ -116,7 +117,7 @@ func (r *Runner) stored() uint64 {
 	return r.cfg.Store.Stored()
 }
 
-// hold lets an output wait in its destination.
+// hold appends an output to those that wait at its destination.
 func (r *Runner) hold(h held) error {
 	s := &r.loop.sinks
 	if s.pending >= r.cfg.Pending {
@@ -128,25 +129,25 @@ func (r *Runner) hold(h held) error {
 	return nil
 }
 
-// release hands over what no longer has to wait. A store that has failed, or
-// fails now because something waited for too long, discards the rest.
+// release hands over the outputs that need not wait any longer. If the store fails, or an output
+// has waited for StoreWait, it discards the others.
 func (r *Runner) release(now time.Duration) error {
 	s := &r.loop.sinks
-	if err := r.judgeStore(); err != nil || s.pending == 0 {
+	if err := r.checkStore(); err != nil || s.pending == 0 {
 		return err
 	}
-	r.pour()
+	r.releaseStored()
 	if now < s.deadline(r.cfg.StoreWait) {
 		return nil
 	}
-	err := r.storeBroke(fmt.Errorf("an output was not stored within %v", r.cfg.StoreWait))
-	r.pour()
+	err := r.storeFailed(fmt.Errorf("an output was not stored within %v", r.cfg.StoreWait))
+	r.releaseStored()
 	return err
 }
 
-// pour hands over what is stored and what waits only behind that; of a store that
-// has failed it discards the rest.
-func (r *Runner) pour() {
+// releaseStored hands over the outputs whose events are stored, and those that wait only behind
+// them. If the store has failed, it discards the others.
+func (r *Runner) releaseStored() {
 	s := &r.loop.sinks
 	stored, oldest, last, handed := r.stored(), petri.Forever, uint64(0), 0
 	for _, d := range s.dests {
@@ -170,7 +171,7 @@ func (r *Runner) pour() {
 	r.late(oldest, handed, last)
 }
 
-// deadline is when the oldest output that waits will have waited for most.
+// deadline returns when the oldest waiting output will have waited for most.
 func (s *sinks) deadline(most time.Duration) time.Duration {
 	at := petri.Forever
 	for _, d := range s.dests {

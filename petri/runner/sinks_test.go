@@ -12,7 +12,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// disk is a store that is safe when the test says so.
+// disk is a store whose events are safe when the test says so.
 type disk struct {
 	mu     sync.Mutex
 	last   uint64
@@ -34,7 +34,7 @@ func (d *disk) Stored() uint64 {
 
 func (d *disk) Notify(fn func()) { d.notify = fn }
 
-// sync makes everything up to n safe; 0 means all.
+// sync makes the events up to n safe. 0 means all.
 func (d *disk) sync(n uint64) {
 	d.mu.Lock()
 	d.stored = n
@@ -61,9 +61,9 @@ func TestDurableWaitsAndIsNotOvertaken(t *testing.T) {
 		var d disk
 		r := mustStart(t, relay(true), Config{Out: w.Out, Store: &d})
 		mustInject(t, r, ping.Token(petri.Unit{})) // events 2, 3
-		mustInject(t, r, in.Token(1))              // 4, 5
-		mustInject(t, r, ping.Token(petri.Unit{})) // 6, 7
-		mustInject(t, r, in.Token(2))              // 8, 9
+		mustInject(t, r, in.Token(1))              // events 4, 5
+		mustInject(t, r, ping.Token(petri.Unit{})) // events 6, 7
+		mustInject(t, r, in.Token(2))              // events 8, 9
 		for _, step := range []struct {
 			sync uint64
 			want string
@@ -151,8 +151,8 @@ func TestEndDoesNotWaitForEver(t *testing.T) {
 		var d disk
 		r := mustStart(t, relay(true), Config{Store: &d, Grace: 2 * time.Second})
 		mustInject(t, r, in.Token(1))
-		if err := r.Close(); !errors.Is(err, ErrStuck) || r.Now() != 2*time.Second {
-			t.Errorf("%v at %v", err, r.Now())
+		if err := r.Close(); !errors.Is(err, ErrStuck) || r.in.elapsed() != 2*time.Second {
+			t.Errorf("%v at %v", err, r.in.elapsed())
 		}
 	})
 }

@@ -14,32 +14,32 @@ import (
 // LatenessBuckets is the length of Stats.Lateness.
 const LatenessBuckets = 24
 
-// Stats counts what a run did so far.
+// Stats counts what a run has done so far.
 type Stats struct {
 	Events    uint64
-	Injected  uint64 // tokens that entered, results of tasks included
-	Refused   uint64 // tokens turned away by a full place
-	Dropped   uint64 // tokens that made room for newer ones
-	InboxFull uint64 // injections turned away by the inbox
+	Injected  uint64 // tokens that entered, including the results of tasks
+	Refused   uint64 // tokens that a full place refused
+	Dropped   uint64 // tokens that a full place dropped to make room
+	InboxFull uint64 // injections that failed with ErrInboxFull
 	Fired     uint64
 
-	// Outputs were handed over to Config.Out or a task. Their lateness runs from
-	// their logical time until Out has returned for all of their step.
+	// Outputs counts the outputs handed over to Config.Out or to a task. The lateness of a step
+	// runs from the logical time of its oldest output until Out has returned for all of them.
 	Outputs     uint64
 	Discarded   uint64 // outputs never handed over, because the Store had failed
 	LatenessMax time.Duration
-	// Lateness counts steps: bucket 0 below 1 us, bucket i below 2^i us, the
-	// last all above.
+	// Lateness counts steps by lateness: bucket 0 below 1 us, bucket i below 2^i us, the last
+	// bucket all others.
 	Lateness [LatenessBuckets]uint64
-	// Late counts stretches in which the declared bound was exceeded.
+	// Late counts the stretches of time in which lateness exceeded Config.Lateness.
 	Late uint64
 }
 
-// stats is what the loop counts.
+// stats holds the counters of the loop.
 type stats struct {
 	mu sync.Mutex
 	Stats
-	worst time.Duration // of the present late stretch; 0: none
+	worst time.Duration // largest lateness of the current late stretch; 0: none
 }
 
 // Stats returns the counts so far.
@@ -51,6 +51,7 @@ func (r *Runner) Stats() Stats {
 	return s
 }
 
+// count adds events.
 func (s *stats) count(events []petri.Event) {
 	if len(events) == 0 {
 		return
@@ -75,8 +76,8 @@ func (s *stats) discard() {
 	s.Discarded++
 }
 
-// late measures how late outputs were handed over, the oldest of which had the
-// logical time at; last is the number of the last event before.
+// late measures how late outputs were handed over. at is the logical time of the oldest one, and
+// last the number of the last event before.
 func (r *Runner) late(at time.Duration, outputs int, last uint64) {
 	if outputs == 0 {
 		return
@@ -96,7 +97,7 @@ func (r *Runner) late(at time.Duration, outputs int, last uint64) {
 		zap.Duration("lateness", n.Value), zap.Duration("bound", r.cfg.Lateness))
 }
 
-// late counts, and reports whether a late stretch begins or ends.
+// late counts a step and reports whether a late stretch begins or ends with it.
 func (s *stats) late(by time.Duration, outputs int, bound time.Duration, n *event.Note) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,24 +14,25 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// ErrStuck says that, at the end of a run, something did not end within
-// Config.Grace.
+// ErrStuck means that a task did not return, or an output was not stored, within Config.Grace of
+// the end of the run.
 var ErrStuck = errors.New("the run did not end in time")
 
-// Handler does the work of a task: see Handle.
+// Handler does the work of a task. Handle makes it.
 type Handler struct {
 	start   string
 	in, out string // colours of the start and done places
 	work    func(ctx context.Context, start petri.Token, done string, deliver func(petri.Token))
 }
 
-// Handle makes fn the work of a task. fn gets the value put at t.Start and runs
-// in a goroutine of its own; ctx is cancelled when the net cancels the task or
-// the run ends, and fn must return soon then. What it returns is injected at
-// t.Done, exactly once: an error or a panic as Failed with its text, whatever
-// it returned after a cancellation as Cancelled. The handler serves the task of
-// exactly this start place or, if there is none, every instance of it in a
-// subnet (prefix/start).
+// Handle returns a Handler that calls fn for each start of the task t. fn receives the value put at
+// t.Start and runs in a goroutine of its own. ctx is cancelled when the net cancels the task or the
+// run ends; fn must then return soon.
+//
+// The result of fn is injected at t.Done exactly once. An error or a panic becomes a Failed result
+// with its text, and anything that fn returns after a cancellation becomes a Cancelled one. The
+// handler serves the task with exactly this start place. If the net has no such task, it serves
+// every instance of the task in a subnet (prefix/start).
 func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, in I) (O, error)) Handler {
 	return Handler{
 		start: string(t.Start), in: colourName[I](), out: colourName[petri.Result[O]](),
@@ -44,7 +45,7 @@ func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, in I) (O,
 	}
 }
 
-// colourName is the name of a colour as petri.PlaceInfo gives it.
+// colourName returns the name of a colour as in petri.PlaceInfo.Type.
 func colourName[T any]() string {
 	if reflect.TypeFor[T]() == reflect.TypeFor[petri.Unit]() {
 		return "unit"
@@ -52,7 +53,7 @@ func colourName[T any]() string {
 	return reflect.TypeFor[T]().String()
 }
 
-// call turns whatever fn does into one result, also a panic and runtime.Goexit.
+// call calls fn and delivers exactly one result, even if fn panics or calls runtime.Goexit.
 func call[I, O any](ctx context.Context, in I, fn func(context.Context, I) (O, error), deliver func(petri.Result[O])) {
 	res := petri.Result[O]{Outcome: petri.Failed, Reason: "its goroutine exited"}
 	defer func() {
@@ -72,7 +73,7 @@ func call[I, O any](ctx context.Context, in I, fn func(context.Context, I) (O, e
 	res = petri.Result[O]{Outcome: petri.Succeeded, Value: v}
 }
 
-// task is one task of the net. Only the loop touches it.
+// task is one task of the net. Only the loop uses it.
 type task struct {
 	name    string
 	done    string
@@ -96,7 +97,8 @@ func newTask(prog *petri.Program, info petri.TaskInfo, cfg *Config, used []bool)
 	return &task{name: start.Name, done: done.Name, handler: h}, nil
 }
 
-// findHandler prefers a handler of this very place to one of its kind.
+// findHandler returns the index of the handler of a start place, or -1. A handler of exactly this
+// place comes before a handler of every instance.
 func findHandler(place string, handlers []Handler) int {
 	found := -1
 	for i, h := range handlers {
@@ -110,49 +112,48 @@ func findHandler(place string, handlers []Handler) int {
 	return found
 }
 
-// crew are the goroutines that work on tasks.
-type crew struct {
+// workers are the goroutines of tasks.
+type workers struct {
 	all    sync.WaitGroup
-	ctx    func() (context.Context, context.CancelFunc) // a child of the run's context
+	ctx    func() (context.Context, context.CancelFunc) // derives a context from that of the run
 	cancel context.CancelFunc
 	begun  bool
 }
 
-func (c *crew) init() {
+func (c *workers) init() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.ctx = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
 }
 
-// startTask starts a goroutine; endTasks waits for it.
+// startTask starts a goroutine. endTasks waits for it.
 func (r *Runner) startTask(t *task, start petri.Token) {
-	ctx, cancel := r.crew.ctx()
+	ctx, cancel := r.workers.ctx()
 	t.cancel = cancel
-	r.loop.running++
-	r.crew.begun = true
-	r.crew.all.Go(func() {
+	r.workers.begun = true
+	r.workers.all.Go(func() {
 		defer cancel()
 		t.handler.work(ctx, start, t.done, r.in.deliver)
 	})
 }
 
-// stop cancels the task's latest start; its goroutine still delivers a result.
+// stop cancels the latest start of the task. Its goroutine still delivers a result.
 func (t *task) stop() {
 	if t.cancel != nil {
 		t.cancel()
 	}
 }
 
-// endTasks cancels every task and waits for the goroutines, but not for ever.
+// endTasks cancels every task and waits for their goroutines, for at most Config.Grace.
 func (r *Runner) endTasks() error {
-	r.crew.cancel()
-	if !r.crew.begun {
+	r.workers.cancel()
+	if !r.workers.begun {
 		return nil
 	}
 	returned := make(chan struct{})
-	go func() { // ends with the last of the goroutines it waits for
+	go func() { // ends with the last goroutine that it waits for
 		defer close(returned)
-		r.crew.all.Wait()
+		r.workers.all.Wait()
 	}()
 	grace := time.NewTimer(r.cfg.Grace)
 	defer grace.Stop()

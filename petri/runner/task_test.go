@@ -93,30 +93,30 @@ func TestTaskOutcomes(t *testing.T) {
 			var w world
 			r := mustStart(t, desk(t, "a"), Config{Out: w.Out, Store: &w, Tasks: []Handler{Handle(lookup(), fn)}})
 			mustInject(t, r, query.Token(n))
-			if err := r.Drain(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			time.Sleep(want.at)
+			synctest.Wait()
+			mustClose(t, r)
 			if len(w.tokens) != 1 {
 				t.Fatalf("%d: %d results", n, len(w.tokens))
 			}
 			res, _ := reply.From(w.tokens[0])
-			if res.Outcome != want.outcome || res.Reason != want.reason || r.Now() != want.at {
-				t.Errorf("%d: %+v at %v, want %+v", n, res, r.Now(), want)
+			if res.Outcome != want.outcome || res.Reason != want.reason || w.events[len(w.events)-1].At != want.at {
+				t.Errorf("%d: %+v, events\n%swant %+v", n, res, w.trace(r.prog), want)
 			}
 			if n == 0 && res.Value != "fine" {
 				t.Errorf("value %q", res.Value)
 			}
-			if got := strings.Contains(w.trace(r.Program()), "cancelled a/in_flight"); got != (want.outcome == petri.Cancelled) {
-				t.Errorf("%d: events\n%s", n, w.trace(r.Program()))
+			if got := strings.Contains(w.trace(r.prog), "cancelled a/in_flight"); got != (want.outcome == petri.Cancelled) {
+				t.Errorf("%d: events\n%s", n, w.trace(r.prog))
 			}
-			if r.Marking()[r.Program().Places()[r.Program().Place("a/free")].Slot] != 1 {
+			if r.Marking()[r.prog.Places()[r.prog.Place("a/free")].Slot] != 1 {
 				t.Errorf("%d: the slot is not free again", n)
 			}
 		})
 	}
 }
 
-// TestTaskSlots runs as many tasks at a time as there are slots.
+// TestTaskSlots checks that as many tasks run at a time as there are slots.
 func TestTaskSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w world
@@ -131,11 +131,11 @@ func TestTaskSlots(t *testing.T) {
 		for i := range 7 {
 			mustInject(t, r, query.Token(i))
 		}
-		if err := r.Drain(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if len(w.tokens) != 7 || most.Load() != 3 || r.Now() != 3*time.Second {
-			t.Errorf("%d results, at most %d at a time, until %v", len(w.tokens), most.Load(), r.Now())
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		mustClose(t, r)
+		if len(w.tokens) != 7 || most.Load() != 3 {
+			t.Errorf("%d results in 3 s, at most %d at a time", len(w.tokens), most.Load())
 		}
 	})
 }
@@ -161,15 +161,15 @@ func TestTaskThatDoesNotReturn(t *testing.T) {
 				return "", nil
 			})}})
 		mustInject(t, r, query.Token(0))
-		if err := r.Close(); !errors.Is(err, ErrStuck) || r.Now() != time.Second {
-			t.Errorf("%v at %v", err, r.Now())
+		if err := r.Close(); !errors.Is(err, ErrStuck) || r.in.elapsed() != time.Second {
+			t.Errorf("%v at %v", err, r.in.elapsed())
 		}
 		time.Sleep(time.Hour) // let it end, so that the bubble can
 	})
 }
 
-// TestResultWithoutRoom: a net that frees its slot before the goroutine has
-// returned can get a result it has no room for.
+// TestResultWithoutRoom checks that a net that frees its slot before the goroutine has returned can
+// get a result for which it has no room.
 func TestResultWithoutRoom(t *testing.T) {
 	n := &petri.Net{
 		Name: "hasty", Env: []petri.Env{{Place: query, Capacity: 8}}, Tasks: []petri.AnyTask{lookup()},
@@ -204,7 +204,7 @@ func TestHandlersFitTheNet(t *testing.T) {
 		{"none", nil, `task "a/begin" of net "desk" has no handler; add runner.Handle to Config.Tasks`},
 		{"too many", []Handler{fine, Handle(petri.Task[int, string]{Start: "x"}, func(context.Context, int) (string, error) {
 			return "", nil
-		})}, `a handler is for task "x", which net "desk" does not have`},
+		})}, `there is a handler for task "x", which net "desk" does not have`},
 		{"colours", []Handler{Handle(petri.Task[int, int]{Start: begin}, func(context.Context, int) (int, error) {
 			return 0, nil
 		})},

@@ -9,13 +9,15 @@ import (
 	"net/url"
 )
 
-// transferVariable is set on the caller's channel where the dialplan looks for who takes the call over.
+// transferVariable is the variable of the caller's channel in which the dialplan finds the target
+// of a transfer.
 const transferVariable = "VOICEGW_TRANSFER"
 
-// errNoChannel says that the call did not tell which channel is the caller's.
+// errNoChannel says that the call did not name the caller's channel.
 var errNoChannel = errors.New("the call has no parameter \"channel\" with the id of the caller's channel")
 
-// transfer has the caller's channel go on at an extension when the call is over here. It waits at most Timeout.
+// transfer makes the caller's channel continue at an extension when the call has ended here. It
+// waits at most Timeout.
 func (a *ARI) transfer(ctx context.Context, channel, extension string) error {
 	if channel == "" {
 		return fmt.Errorf("asterisk: transfer: %w", errNoChannel)
@@ -27,7 +29,7 @@ func (a *ARI) transfer(ctx context.Context, channel, extension string) error {
 		url.Values{"context": {a.Context}, "extension": {extension}, "priority": {"1"}})
 }
 
-// post asks for something to be done to a channel.
+// post sends a command for a channel to ARI.
 func (a *ARI) post(ctx context.Context, channel, what string, params url.Values) error {
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
@@ -38,7 +40,7 @@ func (a *ARI) post(ctx context.Context, channel, what string, params url.Values)
 	}
 	req.SetBasicAuth(a.User, a.Password)
 	client := http.Client{Transport: a.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // the password goes nowhere else
+		return http.ErrUseLastResponse // a redirect must not receive the password
 	}}
 	resp, err := client.Do(req)
 	if err != nil {

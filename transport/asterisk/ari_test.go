@@ -31,8 +31,8 @@ func (s scripted) Call(ctx context.Context, p transport.Peer) error { return s.c
 // Release does nothing.
 func (s scripted) Release() {}
 
-// transfer makes a call that is transferred to who takes it over, and returns what the REST interface, which answers
-// with status after some time, was asked, and what became of it.
+// transfer makes a call that is transferred to who takes it over, and returns what the REST
+// interface, which answers with status after some time, was asked, and what became of it.
 func transfer(t *testing.T, query, to string, edit func(cfg *asterisk.Config), status int, after time.Duration) (
 	asked string, err error) {
 	t.Helper()
@@ -56,13 +56,13 @@ func transfer(t *testing.T, query, to string, edit func(cfg *asterisk.Config), s
 			return p.Close(transport.ReasonTransferred, "")
 		}}}
 	edit(&cfg)
-	door, err := asterisk.New(cfg)
+	endpoint, err := asterisk.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(door)
+	server := httptest.NewServer(endpoint)
 	defer server.Close()
-	defer func() { _ = door.Close() }()
+	defer func() { _ = endpoint.Close() }()
 	p, err := phonetest.Dial(t.Context(), phonetest.Config{URL: server.URL + "/?" + query, Dialect: phonetest.Asterisk})
 	if err != nil {
 		t.Fatal(err)

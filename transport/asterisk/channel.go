@@ -12,7 +12,7 @@ import (
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// Names of parameters that mean something to the gateway; the others go into Hello.Params.
+// Names of the parameters that the gateway interprets; the others go into Hello.Params.
 const (
 	paramInstructions = "instructions"
 	paramLanguage     = "language"
@@ -22,7 +22,7 @@ const (
 	paramChannel      = "channel" // the id of the caller's channel
 )
 
-// chunkFramesMax is how many frames Asterisk may want in one message.
+// chunkFramesMax is the maximum number of frames that Asterisk may want in one message.
 const chunkFramesMax = 5
 
 // channel is Asterisk's end of a call, a [phone.Protocol].
@@ -42,7 +42,7 @@ var (
 	errFrameSize = errors.New("optimal_frame_size is not taken; 20 to 100 ms in steps of 20 ms are")
 )
 
-// newChannel makes a channel of MEDIA_START.
+// newChannel makes a channel from MEDIA_START.
 func newChannel(start *control, json bool) (*channel, error) {
 	ch := &channel{writer: writer{json: json}}
 	ch.codec, ch.rateHz = formatOf(start.Format)
@@ -57,7 +57,7 @@ func newChannel(start *control, json bool) (*channel, error) {
 	return ch, nil
 }
 
-// formatOf is the codec and the rate of one of Asterisk's formats.
+// formatOf returns the codec and the rate of one of Asterisk's formats.
 func formatOf(name string) (codec phone.Codec, rateHz int) {
 	switch name {
 	case "ulaw":
@@ -117,10 +117,10 @@ func (ch *channel) takeControl(b []byte, in *phone.Inlet) error {
 	return nil
 }
 
-// AppendAudio appends a binary message with sound.
+// AppendAudio appends a binary audio message.
 func (ch *channel) AppendAudio(dst []byte, pcm []int16) []byte { return ch.codec.AppendBytes(dst, pcm) }
 
-// AppendMark appends the command to say when this place is reached.
+// AppendMark appends the command to report when the playout reaches this place.
 func (ch *channel) AppendMark(dst, name []byte) []byte {
 	return ch.appendCommand(dst, "MARK_MEDIA", name)
 }
@@ -131,12 +131,12 @@ func (ch *channel) AppendClear(dst []byte) []byte { return ch.appendCommand(dst,
 // AppendBye appends the command to hang up.
 func (ch *channel) AppendBye(dst []byte) []byte { return ch.appendCommand(dst, "HANGUP", nil) }
 
-// hello is what a call asks the gateway for: by the query of the address, v(name=value) in the dialplan, and by the
-// channel's variables, which come first. A token comes by a variable alone: addresses are logged. caller is the id of
-// the caller's channel, if the call says it.
+// hello returns what a call asks the gateway for: by the query of the address, v(name=value) in the
+// dialplan, and by the channel's variables, which take precedence. A token comes only in a
+// variable: addresses are logged. caller is the id of the caller's channel, if the call names it.
 func (ch *channel) hello(query url.Values, variables map[string]string, remote string) (h transport.Hello,
 	caller string) {
-	h = transport.Hello{Version: transport.Version, InputRateHz: ch.rateHz, OutputRateHz: ch.rateHz, Door: "asterisk",
+	h = transport.Hello{Version: transport.Version, InputRateHz: ch.rateHz, OutputRateHz: ch.rateHz, Endpoint: "asterisk",
 		Remote: remote, Params: map[string]string{}}
 	for name, values := range query {
 		if name != paramToken {
@@ -159,13 +159,13 @@ func setParam(h *transport.Hello, name, value, caller string) string {
 	case paramToken:
 		h.Token = value
 	case paramFrom:
-		h.From = phone.Cut(value, transport.AddressLenMax)
+		h.From = transport.Cut(value, transport.AddressLenMax)
 	case paramTo:
-		h.To = phone.Cut(value, transport.AddressLenMax)
+		h.To = transport.Cut(value, transport.AddressLenMax)
 	case paramChannel:
-		return phone.Cut(value, transport.IDLenMax)
+		return transport.Cut(value, transport.IDLenMax)
 	default:
-		if !strings.HasPrefix(name, "MEDIA_WEBSOCKET_") { // Asterisk's own
+		if !strings.HasPrefix(name, "MEDIA_WEBSOCKET_") { // set by Asterisk itself
 			h.Params[name] = value
 		}
 	}

@@ -10,43 +10,46 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// Config is how the door behaves. Only Lines is required.
+// Config configures the endpoint. Only Lines is required.
 type Config struct {
-	// Lines are the gateway's.
+	// Lines are the gateway's lines.
 	Lines transport.Lines
 
-	// User and Password are what Asterisk shows: username and password of websocket_client.conf. Without a Password
-	// only a listener on the loopback takes calls.
+	// User and Password are the credentials of Asterisk: username and password of
+	// websocket_client.conf. Without a Password only a listener on the loopback takes calls.
 	User, Password string
 
-	// Hosts are names, without port, by which this server is called, besides localhost and the address that a connection
-	// came in on. "*" means any. A request by another name is refused with 421.
+	// Hosts are the names, without port, by which clients may address this server, besides
+	// localhost and the address that a connection came in on. "*" means any. A request by another
+	// name is refused with 421.
 	Hosts []string
 
-	// ARI is how calls are transferred; without its URL they cannot be.
+	// ARI configures transfers; without its URL calls cannot be transferred.
 	ARI ARI
-	// Targets are names for who may take a call over, each an extension. An extension needs no name.
+	// Targets are names for the targets of transfers, each an extension. An extension needs no
+	// name.
 	Targets map[string]string
 
-	// Limits of a call.
+	// Limits bound a call.
 	Limits phone.Limits
-	// Log may be nil. Nothing of audio, passwords, numbers or parameters is logged.
+	// Log may be nil. It never receives audio, passwords, numbers or parameters.
 	Log *zap.Logger
 }
 
-// ARI is Asterisk's REST interface.
+// ARI configures Asterisk's REST interface.
 type ARI struct {
-	// URL is where it is: http://127.0.0.1:8088/ari.
+	// URL is its address: http://127.0.0.1:8088/ari.
 	URL            string
 	User, Password string
-	// Context is where the dialplan goes on with a caller who is in Stasis, at the extension that takes the call over.
-	// Empty: the caller is in the dialplan, and the extension is set as the channel variable VOICEGW_TRANSFER.
+	// Context is the dialplan context in which a caller in Stasis continues, at the extension of
+	// the transfer's target. Empty: the caller is in the dialplan, and the extension is set as the
+	// channel variable VOICEGW_TRANSFER.
 	Context string
-	// Timeout of a request. 3 s.
+	// Timeout bounds a request; 3 s.
 	Timeout time.Duration
 	// Transport makes the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
@@ -54,7 +57,7 @@ type ARI struct {
 
 const ariTimeoutDefault = 3 * time.Second
 
-// withDefaults checks c and fills in what is not set.
+// withDefaults checks c and sets the zero fields.
 func (c Config) withDefaults() (Config, error) {
 	u, err := url.Parse(c.ARI.URL)
 	switch {
@@ -68,7 +71,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("asterisk: check config: the target %q is no extension", name)
 		}
 	}
-	if err := (httpdoor.Names{Hosts: c.Hosts}).Check(); err != nil {
+	if err := (admission.Names{Hosts: c.Hosts}).Check(); err != nil {
 		return c, fmt.Errorf("asterisk: check config: %w", err)
 	}
 	c.ARI.URL = strings.TrimRight(c.ARI.URL, "/")
@@ -82,7 +85,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// extension reports whether s can be an extension of a dialplan: 1 to 80 letters, digits and + - _ . * #.
+// extension reports whether s can be an extension of a dialplan: 1 to 80 letters, digits and + - _
+// . * #.
 func extension(s string) bool {
 	odd := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("+-_.*#", r)

@@ -11,10 +11,10 @@ import (
 	"github.com/voicegw/voicegw/internal/foreign"
 )
 
-// errControl says that a text message is no control message.
+// errControl says that a text message is not a control message.
 var errControl = errors.New("a text message must be a control message of Asterisk's")
 
-// control is a control message, whichever way it was written. Which fields mean something depends on the event.
+// control is a control message, in either format. The event decides which fields have a meaning.
 type control struct {
 	Event     string            `json:"event"`
 	Channel   string            `json:"channel_id"`
@@ -27,7 +27,7 @@ type control struct {
 	Error     string            `json:"error_text"`
 }
 
-// isJSON tells how a message is written; Asterisk writes all of a channel's the same way.
+// isJSON reports whether a message is JSON; Asterisk uses one format for all messages of a channel.
 func isJSON(b []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) }
 
 // readControl reads a control message.
@@ -72,7 +72,7 @@ func readPlain(s string) (c control, err error) {
 	return c, nil
 }
 
-// set takes a field of a plain-text message. One that is not known is passed over.
+// set sets a field of a plain-text message. It ignores an unknown field.
 func (c *control) set(name, value string) (err error) {
 	switch name {
 	case "channel_id":
@@ -92,10 +92,11 @@ func (c *control) set(name, value string) (err error) {
 	return nil
 }
 
-// writer writes commands in the way that the far end reads.
+// writer writes commands in the format that the far end reads.
 type writer struct{ json bool }
 
-// appendCommand appends a command, with an id that needs no quoting or none. Asterisk takes 128 bytes at most.
+// appendCommand appends a command with an optional id, which must need no quoting. Asterisk takes
+// 128 bytes at most.
 func (w writer) appendCommand(dst []byte, command string, id []byte) []byte {
 	if !w.json {
 		dst = append(dst, command...)

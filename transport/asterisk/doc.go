@@ -1,6 +1,7 @@
-// Package asterisk is the door for Asterisk's WebSocket channel (chan_websocket): binary messages of sound, text
-// messages of control, as JSON or as plain text. docs/asterisk.md describes it.
+// Package asterisk is the endpoint for Asterisk's WebSocket channel (chan_websocket). Binary
+// messages are audio; text messages are control, as JSON or as plain text. docs/asterisk.md
+// describes it.
 //
-// A [Door] is an http.Handler that Asterisk connects to. How much of a reply was heard is learnt from MARK_MEDIA: see
-// package phone. A transfer goes by Asterisk's REST interface, [ARI].
+// An [Endpoint] is an http.Handler that Asterisk connects to. MARK_MEDIA reports how much of a
+// reply was played: see package phone. Transfers go through Asterisk's REST interface, [ARI].
 package asterisk

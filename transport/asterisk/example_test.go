@@ -17,15 +17,15 @@ func Example() {
 		return
 	}
 	defer gateway.Close()
-	door, err := asterisk.New(asterisk.Config{Lines: gateway.Lines(), Targets: map[string]string{"sales": "200"},
+	endpoint, err := asterisk.New(asterisk.Config{Lines: gateway.Lines(), Targets: map[string]string{"sales": "200"},
 		ARI: asterisk.ARI{URL: "http://127.0.0.1:8088/ari", User: "voicegw", Password: "secret"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer door.Close()
+	defer endpoint.Close()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/asterisk", door)
+	mux.Handle("/v1/asterisk", endpoint)
 	fmt.Println(gateway.Calls(), "calls")
 	// Output:
 	// 0 calls

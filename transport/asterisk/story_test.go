@@ -15,7 +15,7 @@ import (
 	"github.com/voicegw/voicegw/transport/phone/phonetest"
 )
 
-// exchange is a gateway with this door between a model and Asterisk, over sockets.
+// exchange is a gateway with this endpoint between a model and Asterisk, over sockets.
 type exchange struct {
 	*world
 	model *sim.Server
@@ -23,8 +23,8 @@ type exchange struct {
 	asked chan string // of Asterisk's REST interface
 }
 
-// newExchange makes one in which the model has the caller transferred to "sales" when it reads of the key 9. It ends
-// with the test.
+// newExchange makes one in which the model has the caller transferred to "sales" when it reads of
+// the key 9. It ends with the test.
 func newExchange(t *testing.T) *exchange {
 	t.Helper()
 	script, err := sim.ParseScenario("a story", `on text "pressed 9": call transfer {}`)
@@ -52,16 +52,16 @@ func newExchange(t *testing.T) *exchange {
 		e.asked <- r.Method + " " + r.URL.Path + " " + r.URL.RawQuery
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	door, err := asterisk.New(asterisk.Config{Lines: gw.Lines(), Targets: map[string]string{"sales": "200"},
+	endpoint, err := asterisk.New(asterisk.Config{Lines: gw.Lines(), Targets: map[string]string{"sales": "200"},
 		ARI: asterisk.ARI{URL: rest.URL + "/ari", User: "u", Password: "p"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(door)
+	server := httptest.NewServer(endpoint)
 	e.url = strings.Replace(server.URL, "http", "ws", 1) + "/v1/asterisk?channel=176.1"
 	t.Cleanup(func() {
 		_ = gw.Close()
-		_ = door.Close()
+		_ = endpoint.Close()
 		server.Close()
 		rest.Close()
 		_ = model.Close()
@@ -85,8 +85,9 @@ func (e *exchange) reads(words string) {
 	})
 }
 
-// TestKeysAndHandOff: what the caller presses reaches the model; it has somebody else take the call, the caller's
-// channel is sent there over the REST interface, and the call is hung up in so many words.
+// TestKeysAndHandOff: what the caller presses reaches the model; it has somebody else take the
+// call, the caller's channel is sent there over the REST interface, and the call is hung up in so
+// many words.
 func TestKeysAndHandOff(t *testing.T) {
 	for _, dialect := range []string{phonetest.Asterisk, phonetest.AsteriskPlain} {
 		t.Run(dialect, func(t *testing.T) {

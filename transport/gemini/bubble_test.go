@@ -1,23 +1,26 @@
 package gemini_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/audio"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/gemini"
 )
 
 // talk is a client that plays what comes at once, and drops it when it is interrupted.
-func talk() doortest.Talk {
-	return doortest.Talk{
+func talk() endpointtest.Talk {
+	return endpointtest.Talk{
 		Greet: func(c *websocket.Conn) {
 			_ = c.Write(context.Background(), websocket.MessageText, []byte(`{"setup":{"model":"models/x"}}`))
 			_, _, _ = c.Read(context.Background())
@@ -27,7 +30,7 @@ func talk() doortest.Talk {
 				"data": audio.AppendBytes(nil, pcm), "mimeType": "audio/pcm;rate=16000"}}})
 			return b
 		},
-		Hear: func(at time.Duration, b []byte, e *doortest.Ear, _ func([]byte)) {
+		Hear: func(at time.Duration, b []byte, e *endpointtest.Recorder, _ func([]byte)) {
 			var m struct {
 				ServerContent struct {
 					Interrupted bool
@@ -48,17 +51,108 @@ func talk() doortest.Talk {
 	}
 }
 
-func door() doortest.Plan {
-	return doortest.Plan{Door: func(l transport.Lines) (doortest.Door,
+func endpoint() endpointtest.Plan {
+	return endpointtest.Plan{Endpoint: func(l transport.Lines) (endpointtest.Endpoint,
 		error) {
 		return gemini.New(gemini.Config{Lines: l})
 	}}
 }
 
 func TestCough(t *testing.T) {
-	doortest.InBubble(t, door(), func(w *doortest.World) { talk().Cough(t, w) })
+	endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) { talk().Cough(t, w) })
 }
 
 func TestBargeIn(t *testing.T) {
-	doortest.InBubble(t, door(), func(w *doortest.World) { talk().BargeIn(t, w) })
+	endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) { talk().BargeIn(t, w) })
+}
+
+// python is talk as google-genai for Python has it: see testdata/python-genai-2.19.0.jsonl.
+func python(t *testing.T) endpointtest.Talk {
+	k := talk()
+	k.Greet = func(c *websocket.Conn) {
+		_ = c.Write(context.Background(), websocket.MessageText, []byte(`{"setup": {"model": "models/x", `+
+			`"generationConfig": {"topP": 0.5, "speechConfig": {"language_code": "en-US"}}, `+
+			`"realtimeInputConfig": {"automatic_activity_detection": {"prefix_padding_ms": 20}}, "sessionResumption": {}}}`))
+		for _, want := range []string{"warnings", "sessionResumptionUpdate"} {
+			if _, b, err := c.Read(context.Background()); err != nil || !bytes.Contains(b, []byte(want)) {
+				t.Errorf("%s, %v, want %s", b, err, want)
+			}
+		}
+	}
+	k.Frame = func(pcm []int16) []byte {
+		return fmt.Appendf(nil, `{"realtime_input": {"audio": {"data": "%s", "mimeType": "audio/pcm;rate=16000"}}}`,
+			base64.URLEncoding.EncodeToString(audio.AppendBytes(nil, pcm)))
+	}
+	return k
+}
+
+// TestPythonTalks speaks, is answered, and coughs over the reply. TestBargeIn covers speech over a
+// reply, which takes longer to judge and is the same for every client.
+func TestPythonTalks(t *testing.T) {
+	endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) { python(t).Cough(t, w) })
+}
+
+// TestBadInput: each mistake ends the call with a close that names it, or costs what was wrong
+// alone, and the call goes on.
+func TestBadInput(t *testing.T) {
+	const setup = `{"setup":{"model":"models/x"}}`
+	for _, tt := range []struct {
+		name  string
+		send  []string
+		code  websocket.StatusCode // 0: the call goes on
+		words string               // of the close, or of what the client is told
+	}{
+		{"audio before the setup", []string{`{"realtime_input":{"audio":{"data":"AAA=","mimeType":"audio/pcm"}}}`, setup},
+			1007, "first message must be a setup"},
+		{"an end first", []string{`{"realtimeInput":{"audioStreamEnd":true}}`}, 1007, "first message must be a setup"},
+		{"no setup", nil, 1008, "No hello came in time"},
+		{"a setup twice", []string{setup, setup}, 1007, "setup came twice"},
+		{"a setup twice, spelled otherwise", []string{setup, `{"setup":{"generation_config":{}}}`}, 1007, "setup came twice"},
+		{"a setup of two spellings", []string{`{"setup":{"generationConfig":{},"generation_config":{}}}`}, 1007,
+			"setup.generationConfig"},
+		{"a huge setup", []string{`{"setup":{"model":"` + strings.Repeat("x", 1<<20) + `"}}`}, 1009, "longer than"},
+		{"a deep setup", []string{`{"setup":{"tools":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}}`},
+			1007, "not valid"},
+		{"a huge message", []string{setup, `{"realtimeInput":{"text":"` + strings.Repeat("x", 1<<20) + `"}}`}, 1009,
+			"longer than"},
+		{"no JSON", []string{setup, `{"realtimeInput":`}, 1007, "not valid"},
+		{"no object", []string{setup, `"setup"`}, 1007, "not valid"},
+		{"a button without a setup of one", []string{setup, `{"realtime_input":{"activity_start":{}}}`}, 1007,
+			"Explicit activity control"},
+		{"a long text", []string{setup, `{"realtimeInput":{"text":"` + strings.Repeat("x", 5000) + `"}}`}, 0,
+			"5000 characters"},
+		{"video", []string{setup, `{"realtimeInput":{"video":{"data":"AAAA","mimeType":"image/jpeg"}}}`}, 0,
+			"realtimeInput.video: "},
+		{"another context", []string{setup, `{"contextUpdate":{"tools":{}}}`}, 0, "contextUpdate: "},
+		{"a late result", []string{setup, `{"toolResponse":{"functionResponses":[{"id":"late","response":{}}]}}`,
+			`{"toolResponse":{"functionResponses":[{"response":{}}]}}`}, 0, "toolResponse.functionResponses.id: "},
+		{"another field", []string{setup, `{"realtimeInput":{"vibes":1}}`}, 0,
+			"realtimeInput.vibes: this gateway does not know"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) {
+				c := w.Dial()
+				for _, m := range tt.send {
+					_ = c.Write(context.Background(), websocket.MessageText, []byte(m))
+				}
+				told, err := await(c, tt.words)
+				if code := websocket.CloseStatus(err); tt.code == 0 && (!told || w.Gateway.Calls() != 1) ||
+					tt.code != 0 && (code != tt.code || !strings.Contains(err.Error(), tt.words)) {
+					t.Errorf("told %v, %v; want %d %q", told, err, tt.code, tt.words)
+				}
+				_ = c.CloseNow()
+				w.Eventually("the call has ended", func() bool { return w.Gateway.Calls() == 0 })
+			})
+		})
+	}
+}
+
+// await reads until a message holds the words, or until the end.
+func await(c *websocket.Conn, words string) (told bool, err error) {
+	for {
+		_, b, err := c.Read(context.Background())
+		if err != nil || bytes.Contains(b, []byte(words)) {
+			return err == nil, err
+		}
+	}
 }

@@ -5,62 +5,105 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"go.uber.org/zap"
+
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
-// codec speaks with one client.
+// codec encodes and decodes the protocol for one client.
 type codec struct {
-	client string // what the client's library says of itself
+	log    *zap.Logger
+	client string // the client library's name and version
+	call   string // the call's id, for logs
+	notes  notes  // what the client is told of its settings and messages
 
-	// Of the setup:
-	manual                  bool // the client says when the caller speaks
-	callerWords, modelWords bool // transcripts are wanted
-	activitySignals         bool // speech is to be told
+	// Settings of the setup:
+	manual                              bool            // the client detects the caller's speech
+	callerTranscripts, modelTranscripts bool            // the client wants transcripts
+	activitySignals                     bool            // the client wants activity signals
+	resumption                          bool            // the client wants to know whether it can resume
+	nonBlocking                         map[string]bool // the tools whose results may be scheduled
+	schedules                           bool            // the model takes that
 
 	mime        string // of the last piece of audio
-	rateHz      int    // in mime
-	said        string // of a turn of words that is not complete
-	streamEnded bool   // the microphone is off
+	rateHz      int    // the rate in mime
+	untold      bool   // content of the user's came that is not complete
+	streamEnded bool   // the client ended its audio stream
 	generated   bool   // generation complete was sent in this turn
-	pcm, le     []byte // room
+	pcm, le     []byte // reused buffers
 }
 
-func newCodec(r *http.Request) *codec {
-	return &codec{client: wsdoor.Label(r.Header.Get("X-Goog-Api-Client"))}
+func newCodec(r *http.Request, log *zap.Logger) *codec {
+	return &codec{log: log, client: wsendpoint.Label(r.Header.Get("X-Goog-Api-Client"))}
 }
 
 // Greet reads the setup.
-func (c *codec) Greet(h *transport.Hello, next func() (wsdoor.Inbound, error), _ *wsdoor.Outbox) error {
+func (c *codec) Greet(h *transport.Hello, next func() (wsconn.Message, error), _ *wsendpoint.Outbox) error {
 	m, err := next()
 	if err != nil {
 		return err
 	}
-	var msg clientMessage
-	if err := json.Unmarshal(m.Data, &msg); err != nil {
-		return badJSON(err)
+	msg, err := c.decode(m.Data)
+	if err != nil {
+		return err
 	}
 	s := msg.Setup
 	if s == nil {
-		return wsdoor.End(transport.ReasonEventBeforeHello, "The first message must be a setup.", nil)
+		return transport.End(transport.ReasonEventBeforeHello, "The first message must be a setup.", nil)
 	}
 	if c.client != "" {
 		h.Client = c.client
 	}
 	c.manual = s.RealtimeInputConfig.AutomaticActivityDetection.Disabled
-	c.callerWords, c.modelWords = s.InputAudioTranscription != nil, s.OutputAudioTranscription != nil
-	c.activitySignals = s.ExplicitVADSignal
-	return s.fill(h)
+	c.callerTranscripts, c.modelTranscripts = s.InputAudioTranscription != nil, s.OutputAudioTranscription != nil
+	c.activitySignals, c.resumption = s.ExplicitVADSignal, s.SessionResumption != nil
+	if err := s.fill(h, &c.notes); err != nil {
+		return err
+	}
+	c.nonBlocking = map[string]bool{}
+	for _, t := range h.Session.Tools {
+		c.nonBlocking[t.Name] = t.NonBlocking
+	}
+	return nil
 }
 
-// Ready completes the setup.
-func (c *codec) Ready(r transport.Ready, out *wsdoor.Outbox) {
-	put(out, map[string]any{"setupComplete": map[string]any{"sessionId": r.Call}})
+// Ready sends setupComplete, with what the client is told of its setup.
+func (c *codec) Ready(r transport.Ready, out *wsendpoint.Outbox) {
+	c.call, c.schedules = r.Call, r.Schedules
+	warnings := c.fresh()
+	for _, f := range r.Refused { // which the gateway logs
+		warnings = append(warnings, sessionPath(f.Field)+": the call does not follow the field; it must be "+f.Want+".")
+	}
+	putWarned(out, object{"setupComplete": object{"sessionId": r.Call}}, warnings)
+	if c.resumption {
+		put(out, object{"sessionResumptionUpdate": object{"resumable": false}})
+	}
 }
 
-// put adds a message. What is put can be marshalled.
-func put(out *wsdoor.Outbox, v any) {
+// fresh returns the notes that the client was not told yet, and logs them.
+func (c *codec) fresh() []string {
+	fresh := c.notes.take()
+	if len(fresh) > 0 {
+		c.log.Info("the client asks for what it cannot have", zap.String("endpoint", Name), zap.String("call", c.call),
+			zap.String("client", c.client), zap.Strings("warnings", fresh))
+	}
+	return fresh
+}
+
+// putWarned adds a message with warnings. They are a field that clients do not know: some show it,
+// and none stumbles over it as long as the message has a field that they know.
+func putWarned(out *wsendpoint.Outbox, message object, warnings []string) {
+	if len(warnings) > 0 {
+		message["warnings"] = warnings
+	}
+	put(out, message)
+}
+
+// put adds a message. It must be marshallable.
+func put(out *wsendpoint.Outbox, v any) {
 	if b, err := json.Marshal(v); err == nil {
 		out.Put(b)
 	}
@@ -83,10 +126,12 @@ func (c *codec) Audio(dst []byte, _ uint64, pcm []int16) []byte {
 // object is a JSON object.
 type object = map[string]any
 
-func serverContent(out *wsdoor.Outbox, content object) { put(out, object{"serverContent": content}) }
+func serverContent(out *wsendpoint.Outbox, content object) {
+	put(out, object{"serverContent": content})
+}
 
-// Message tells the client what it has a word for.
-func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
+// Message encodes the messages that the protocol has a form for.
+func (c *codec) Message(m *transport.Message, out *wsendpoint.Outbox) {
 	switch m.Kind {
 	case transport.MessageClear:
 		serverContent(out, object{"interrupted": true})
@@ -103,13 +148,18 @@ func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
 		put(out, object{"toolCallCancellation": object{"ids": []string{m.ID}}})
 	case transport.MessageSpeech:
 		if c.activitySignals {
-			kind := map[transport.State]string{transport.StateStart: "ACTIVITY_START", transport.StateStop: "ACTIVITY_END"}
-			put(out, object{"voiceActivity": object{"voiceActivityType": kind[m.State]}})
+			kind := "ACTIVITY_START"
+			if m.State == transport.StateStop {
+				kind = "ACTIVITY_END"
+			}
+			// Google's libraries read the one of the Gemini API and the other of Vertex AI.
+			put(out, object{"voiceActivity": object{"voiceActivityType": kind, "type": kind}})
 		}
 	}
 }
 
-// arguments are those of a tool call as JSON, an empty object for what is none.
+// arguments returns the arguments of a tool call as JSON; it returns an empty object for invalid
+// ones.
 func arguments(text string) json.RawMessage {
 	if !json.Valid([]byte(text)) {
 		return json.RawMessage("{}")
@@ -117,16 +167,16 @@ func arguments(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// generationComplete is sent once a turn, when its last frame was.
-func (c *codec) generationComplete(out *wsdoor.Outbox) {
+// generationComplete sends the message of that name once a turn, after the last frame of the turn.
+func (c *codec) generationComplete(out *wsendpoint.Outbox) {
 	if !c.generated {
 		c.generated = true
 		serverContent(out, object{"generationComplete": true})
 	}
 }
 
-// turns tells the end of a turn; its beginning is its first sound.
-func (c *codec) turns(m *transport.Message, out *wsdoor.Outbox) {
+// turns reports the end of a turn; the first audio of a turn is its beginning.
+func (c *codec) turns(m *transport.Message, out *wsendpoint.Outbox) {
 	switch m.State {
 	case transport.StateStart:
 		c.generated = false
@@ -134,32 +184,64 @@ func (c *codec) turns(m *transport.Message, out *wsdoor.Outbox) {
 		if m.TurnEnd == transport.TurnComplete {
 			c.generationComplete(out)
 		}
-		serverContent(out, object{"turnComplete": true})
+		end := object{"serverContent": object{"turnComplete": true}}
+		if m.Usage != (transport.Usage{}) {
+			end["usageMetadata"] = usageMetadata(&m.Usage)
+		}
+		put(out, end)
 	}
 }
 
-func (c *codec) transcript(m *transport.Message, out *wsdoor.Outbox) {
-	key, wanted := "inputTranscription", c.callerWords
+// usageMetadata returns the tokens of a turn, without those that the model does not report.
+func usageMetadata(u *transport.Usage) object {
+	o := object{"promptTokenCount": u.Prompt, "responseTokenCount": u.Response, "totalTokenCount": u.Total}
+	if u.Thoughts > 0 {
+		o["thoughtsTokenCount"] = u.Thoughts
+	}
+	if u.Cached > 0 {
+		o["cachedContentTokenCount"] = u.Cached
+	}
+	details := func(key string, text, audio int32) {
+		var list []object
+		for _, d := range [...]struct {
+			modality string
+			count    int32
+		}{{"TEXT", text}, {"AUDIO", audio}} {
+			if d.count > 0 {
+				list = append(list, object{"modality": d.modality, "tokenCount": d.count})
+			}
+		}
+		if list != nil {
+			o[key] = list
+		}
+	}
+	details("promptTokensDetails", u.PromptText, u.PromptAudio)
+	details("responseTokensDetails", u.ResponseText, u.ResponseAudio)
+	return o
+}
+
+func (c *codec) transcript(m *transport.Message, out *wsendpoint.Outbox) {
+	key, wanted := "inputTranscription", c.callerTranscripts
 	if m.Who == transport.WhoModel {
-		key, wanted = "outputTranscription", c.modelWords
+		key, wanted = "outputTranscription", c.modelTranscripts
 	}
 	if !wanted {
 		return
 	}
-	words := object{}
+	part := object{}
 	if m.Text != "" {
-		words["text"] = m.Text
+		part["text"] = m.Text
 	}
 	if m.Final {
-		words["finished"] = true
+		part["finished"] = true
 	}
-	serverContent(out, object{key: words})
+	serverContent(out, object{key: part})
 }
 
-// Bye announces an end of the gateway's own, and closes with the code and the words of the reason.
-func (c *codec) Bye(e *transport.Ended, out *wsdoor.Outbox) (code int, reason string) {
+// Bye announces an end by the gateway, and closes with the code and the text of the reason.
+func (c *codec) Bye(e *transport.Ended, out *wsendpoint.Outbox) (code int, reason string) {
 	if e.Reason == transport.ReasonGoingAway {
 		put(out, object{"goAway": object{"timeLeft": "0s"}})
 	}
-	return wsdoor.CloseCode(e)
+	return wsendpoint.CloseCode(e)
 }

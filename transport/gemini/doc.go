@@ -1,12 +1,12 @@
-// Package gemini is a door for clients of Google's Gemini Live API: they change only their base URL, and get a call of
-// this gateway in place of the model.
+// Package gemini is an endpoint for clients of Google's Gemini Live API: they change only their
+// base URL, and get a call of this gateway instead of a connection to the model.
 //
-//	door, err := gemini.New(gemini.Config{Lines: gateway})
+//	endpoint, err := gemini.New(gemini.Config{Lines: gateway})
 //	...
 //	if gemini.Serves(r.URL.Path) { // before http.ServeMux, which would redirect the clients' double slashes
-//		door.ServeHTTP(w, r)
+//		endpoint.ServeHTTP(w, r)
 //	}
 //
-// The client's key is the token of the call: see Hello.Token. It goes nowhere else. docs/gemini.md says what of the
-// protocol is kept.
+// The client's key is the token of the call: see Hello.Token. It is not sent on. docs/gemini.md
+// lists what the endpoint supports.
 package gemini

@@ -1,41 +1,51 @@
 package gemini
 
 import (
-	"encoding/base64"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/internal/foreign"
+	"github.com/voicegw/voicegw/internal/jsonscan"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
-// clientMessage is a BidiGenerateContentClientMessage.
+// clientMessage is a BidiGenerateContentClientMessage. It has one of its fields.
 type clientMessage struct {
-	Setup         *setup          `json:"setup"`
-	RealtimeInput *realtimeInput  `json:"realtimeInput"`
-	ClientContent *clientContent  `json:"clientContent"`
-	ToolResponse  *toolResponse   `json:"toolResponse"`
-	ContextUpdate json.RawMessage `json:"contextUpdate"`
+	Setup         *setup         `json:"setup"`
+	RealtimeInput *realtimeInput `json:"realtimeInput"`
+	ClientContent *clientContent `json:"clientContent"`
+	ToolResponse  *toolResponse  `json:"toolResponse"`
+
+	_ struct{} `none:"contextUpdate" why:"this gateway does not change a call that runs"`
 }
+
+// messageShape is the shape of a clientMessage.
+var messageShape = sync.OnceValue(shapeOf[clientMessage])
 
 type realtimeInput struct {
 	Audio          *blob     `json:"audio"`
-	MediaChunks    []*blob   `json:"mediaChunks"` // of older clients
-	Video          *blob     `json:"video"`
+	MediaChunks    []*blob   `json:"mediaChunks"` // sent by older clients
 	Text           string    `json:"text"`
 	ActivityStart  *struct{} `json:"activityStart"`
 	ActivityEnd    *struct{} `json:"activityEnd"`
 	AudioStreamEnd bool      `json:"audioStreamEnd"`
+
+	_ struct{} `none:"video" why:"this gateway takes no pictures, and the call goes on without them"`
 }
 
 type blob struct {
-	Data     []byte `json:"data"`
+	Data     binary `json:"data"`
 	MIMEType string `json:"mimeType"`
+
+	_ struct{} `none:"displayName" why:"the gateway takes sound"`
 }
 
 type clientContent struct {
@@ -51,55 +61,96 @@ type functionResponse struct {
 	ID       string                     `json:"id"`
 	Name     string                     `json:"name"`
 	Response map[string]json.RawMessage `json:"response"`
+	// Scheduling is for a tool that is NON_BLOCKING.
+	Scheduling string `json:"scheduling"`
+
+	_ struct{} `none:"willContinue" why:"the model gets the first response to a call"`
+	_ struct{} `none:"parts" why:"the model gets the response as JSON"`
+}
+
+// decode reads a message in any spelling.
+func (c *codec) decode(b []byte) (clientMessage, error) {
+	var msg clientMessage
+	b, err := spell(b, messageShape(), &c.notes)
+	if err != nil {
+		return msg, err
+	}
+	switch err := json.Unmarshal(b, &msg); {
+	case errors.Is(err, errBase64):
+		return msg, refused("A message is not valid: data is not base64.")
+	case err != nil:
+		return msg, badJSON(err)
+	}
+	kinds := 0
+	for _, has := range [...]bool{msg.Setup != nil, msg.RealtimeInput != nil, msg.ClientContent != nil,
+		msg.ToolResponse != nil} {
+		if has {
+			kinds++
+		}
+	}
+	if kinds > 1 {
+		return msg, refused("A message is not valid: it has more than one of setup, realtimeInput, clientContent and " +
+			"toolResponse.")
+	}
+	return msg, nil
 }
 
 // Read turns a message of the client into events.
-func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, _ *wsdoor.Outbox) error {
+func (c *codec) Read(m wsconn.Message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
 	if data, mime, ok := scanAudio(m.Data); ok {
-		n, err := base64.StdEncoding.Decode(c.room(len(data)), data)
+		pcm, err := decodeBase64(c.pcm, data)
 		if err != nil {
 			return refused("realtimeInput.audio.data is not base64.")
 		}
-		return c.audio(c.pcm[:n], mime, in)
+		c.pcm = pcm
+		return c.audio(pcm, mime, in)
 	}
-	var msg clientMessage
-	if err := json.Unmarshal(m.Data, &msg); err != nil {
-		return badJSON(err)
+	msg, err := c.decode(m.Data)
+	if err == nil {
+		err = c.read(&msg, in)
 	}
+	if warnings := c.fresh(); err == nil && len(warnings) > 0 {
+		putWarned(out, object{"serverContent": object{}}, warnings)
+	}
+	return err
+}
+
+func (c *codec) read(msg *clientMessage, in *wsendpoint.Inbox) error {
 	switch {
 	case msg.Setup != nil:
-		return wsdoor.End(transport.ReasonSecondHello, "setup came twice: it must be the first message, and the only one "+
-			"of its kind.", nil)
+		return transport.End(transport.ReasonSecondHello, "setup came twice: it must be the first message, and "+
+			"the only one of its kind.", nil)
 	case msg.RealtimeInput != nil:
 		return c.realtime(msg.RealtimeInput, in)
 	case msg.ClientContent != nil:
 		return c.content(msg.ClientContent, in)
 	case msg.ToolResponse != nil:
 		return c.toolResponse(msg.ToolResponse, in)
-	case msg.ContextUpdate != nil:
-		return refused("contextUpdate: this gateway does not change a call that runs.")
 	}
 	in.Unknown()
 	return nil
 }
 
-// badJSON says where JSON is wrong, and nothing of what it holds.
+// badJSON says where the JSON is invalid, and reveals none of its content.
 func badJSON(err error) error {
-	return wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+foreign.Fault(err)+".", nil)
+	return transport.End(transport.ReasonBadJSON, "A message is not valid: "+foreign.Fault(err)+".", nil)
 }
 
-// room is memory for what n bytes of base64 hold.
-func (c *codec) room(n int) []byte {
-	if need := base64.StdEncoding.DecodedLen(n); cap(c.pcm) < need {
-		c.pcm = make([]byte, need)
-	}
-	return c.pcm[:cap(c.pcm)]
-}
-
-// scanAudio is the fast path for a message with a piece of audio and nothing else.
+// scanAudio is the fast path for a message with one piece of audio and nothing else, in either
+// spelling.
 func scanAudio(b []byte) (data, mime []byte, ok bool) {
-	s := wsdoor.Scan(b)
-	if !s.Skip('{') || !s.Is("realtimeInput") || !s.Skip('{') || !s.Is("audio") || !s.Skip('{') {
+	s := jsonscan.New(b)
+	if !s.Skip('{') || !s.Is("realtimeInput") && !s.Is("realtime_input") || !s.Skip('{') {
+		return nil, nil, false
+	}
+	closing := "}}}"
+	if s.Is("mediaChunks") || s.Is("media_chunks") { // sent by older clients
+		closing = "}]}}"
+		ok = s.Skip('[')
+	} else {
+		ok = s.Is("audio")
+	}
+	if !ok || !s.Skip('{') {
 		return nil, nil, false
 	}
 	for {
@@ -111,7 +162,7 @@ func scanAudio(b []byte) (data, mime []byte, ok bool) {
 		switch {
 		case ok && string(key) == "data" && data == nil:
 			data = value
-		case ok && string(key) == "mimeType" && mime == nil:
+		case ok && (string(key) == "mimeType" || string(key) == "mime_type") && mime == nil:
 			mime = value
 		default:
 			return nil, nil, false
@@ -120,22 +171,19 @@ func scanAudio(b []byte) (data, mime []byte, ok bool) {
 			break
 		}
 	}
-	for range 3 {
-		if !s.Skip('}') {
-			return nil, nil, false
-		}
-	}
-	return data, mime, s.End() && data != nil && mime != nil
+	sound := closing == "}}}" || bytes.HasPrefix(mime, []byte("audio/")) // chunks may be pictures
+	return data, mime, s.SkipAll(closing) && s.End() && data != nil && mime != nil && sound
 }
 
-// audio takes PCM of the rate its MIME type names. Sound after the end of a stream begins another.
-func (c *codec) audio(pcm, mime []byte, in *wsdoor.Inbox) error {
+// audio takes PCM at the rate of its MIME type. Audio after the end of a stream begins another
+// stream.
+func (c *codec) audio(pcm, mime []byte, in *wsendpoint.Inbox) error {
 	rate, err := c.rateOf(mime)
 	switch {
 	case err != nil:
-		return wsdoor.End(transport.ReasonBadAudio, err.Error(), nil)
+		return transport.End(transport.ReasonBadAudio, err.Error(), nil)
 	case len(pcm)%2 != 0:
-		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf(
+		return transport.End(transport.ReasonBadAudio, fmt.Sprintf(
 			"A piece of audio has %d bytes; 16-bit samples come in pairs of bytes.", len(pcm)), nil)
 	}
 	if c.streamEnded {
@@ -145,7 +193,8 @@ func (c *codec) audio(pcm, mime []byte, in *wsdoor.Inbox) error {
 	return in.Audio(rate, pcm)
 }
 
-// rateOf is the rate in a MIME type such as "audio/pcm;rate=16000"; without one it is 16,000. It remembers the last.
+// rateOf returns the rate in a MIME type such as "audio/pcm;rate=16000"; the default is 16,000. It
+// remembers the last MIME type.
 func (c *codec) rateOf(b []byte) (int, error) {
 	if c.rateHz > 0 && string(b) == c.mime {
 		return c.rateHz, nil
@@ -155,7 +204,7 @@ func (c *codec) rateOf(b []byte) (int, error) {
 	if !strings.EqualFold(strings.TrimSpace(kind), "audio/pcm") {
 		return 0, errors.New("media of another type came; this gateway takes audio/pcm, no video and no other sound")
 	}
-	rate := wsdoor.InputRateHz
+	rate := wsendpoint.InputRateHz
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "rate") {
@@ -169,12 +218,13 @@ func (c *codec) rateOf(b []byte) (int, error) {
 	return rate, nil
 }
 
-func (c *codec) realtime(r *realtimeInput, in *wsdoor.Inbox) error {
-	if r.Video != nil {
-		return wsdoor.End(transport.ReasonBadAudio, "realtimeInput.video: this gateway takes no video.", nil)
-	}
+func (c *codec) realtime(r *realtimeInput, in *wsendpoint.Inbox) error {
 	for _, b := range append(r.MediaChunks, r.Audio) {
 		if b == nil {
+			continue
+		}
+		if b != r.Audio && isPicture(b.MIMEType) {
+			c.notes.add("realtimeInput.mediaChunks", "this gateway takes no pictures, and the call goes on without them")
 			continue
 		}
 		if err := c.audio(b.Data, []byte(b.MIMEType), in); err != nil {
@@ -182,15 +232,19 @@ func (c *codec) realtime(r *realtimeInput, in *wsdoor.Inbox) error {
 		}
 	}
 	if r.Text != "" {
-		if err := say(r.Text, in); err != nil {
-			return err
-		}
+		c.say("realtimeInput.text", r.Text, in)
 	}
 	return c.activity(r, in)
 }
 
-// activity takes the button to talk, and the end of the microphone's stream.
-func (c *codec) activity(r *realtimeInput, in *wsdoor.Inbox) error {
+// isPicture reports whether media of a type are pictures.
+func isPicture(mime string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(mime)), "/")
+	return kind == "image" || kind == "video"
+}
+
+// activity takes the client's activity signals (the talk button), and the end of the audio stream.
+func (c *codec) activity(r *realtimeInput, in *wsendpoint.Inbox) error {
 	if (r.ActivityStart != nil || r.ActivityEnd != nil) && !c.manual {
 		return refused("Explicit activity control is not supported when automatic activity detection is enabled.")
 	}
@@ -207,67 +261,117 @@ func (c *codec) activity(r *realtimeInput, in *wsdoor.Inbox) error {
 	return nil
 }
 
-// say takes typed words.
-func say(text string, in *wsdoor.Inbox) error {
-	if n := utf8.RuneCountInString(text); n > transport.TextCharsMax {
-		return refused("A text has %d characters; at most %d are taken.", n, transport.TextCharsMax)
+// say takes the typed text of a field. It drops one that is too long.
+func (c *codec) say(field, text string, in *wsendpoint.Inbox) {
+	if utf8.RuneCountInString(text) > transport.TextCharsMax {
+		c.tooLong(field, text)
+		return
 	}
 	in.Event(transport.Event{Kind: transport.EventText, Text: text})
+}
+
+func (c *codec) tooLong(field, text string) {
+	c.notes.add(field, fmt.Sprintf("a text has %d characters; at most %d are taken, and longer texts are dropped",
+		utf8.RuneCountInString(text), transport.TextCharsMax))
+}
+
+// answerNow asks for the answer to content that was complete only with a message without content.
+const answerNow = "Answer what was said last."
+
+// content takes turns of text. The model is to know them; the last of the user's is answered if the
+// content is complete.
+func (c *codec) content(m *clientContent, in *wsendpoint.Inbox) error {
+	const field = "clientContent.turns"
+	last := -1
+	for i, turn := range m.Turns {
+		if turn != nil && roleOf(turn.Role) == transport.RoleUser && strings.TrimSpace(turn.text()) != "" {
+			last = i
+		}
+	}
+	for i, turn := range m.Turns {
+		switch {
+		case turn == nil || strings.TrimSpace(turn.text()) == "":
+		case i == last && m.TurnComplete:
+			c.say(field, turn.text(), in)
+		case !roleOf(turn.Role).Valid():
+			c.notes.add(field+".role", "the role must be user, model or system; other turns are dropped")
+		case utf8.RuneCountInString(turn.text()) > transport.TextCharsMax:
+			c.tooLong(field, turn.text())
+		default:
+			in.Event(transport.Event{Kind: transport.EventContext, Role: roleOf(turn.Role), Text: turn.text()})
+			c.untold = c.untold || roleOf(turn.Role) == transport.RoleUser
+		}
+	}
+	if m.TurnComplete {
+		if last < 0 && c.untold {
+			in.Event(transport.Event{Kind: transport.EventText, Text: answerNow})
+		}
+		c.untold = false
+	}
 	return nil
 }
 
-// content takes a turn of words, once it is complete. Turns of the model, as history, have no effect: a gateway's
-// session has its own.
-func (c *codec) content(m *clientContent, in *wsdoor.Inbox) error {
-	for _, turn := range m.Turns {
-		if turn == nil || turn.Role != "" && turn.Role != "user" {
-			in.Unknown()
-			continue
-		}
-		text, ok := turn.text()
-		if !ok {
-			return refused("clientContent.turns has more than text.")
-		}
-		c.said += text
-		if len(c.said) > transport.TextCharsMax*utf8.UTFMax {
-			return refused("clientContent has more than %d characters.", transport.TextCharsMax)
-		}
+// roleOf returns whose words a turn has.
+func roleOf(role string) transport.Role {
+	switch role {
+	case "":
+		return transport.RoleUser
+	case "model":
+		return transport.RoleAssistant
+	case "assistant": // of other APIs
+		return ""
 	}
-	if !m.TurnComplete || c.said == "" {
-		return nil
-	}
-	text := c.said
-	c.said = ""
-	return say(text, in)
+	return transport.Role(role)
 }
 
-// toolResponse takes results of tools: their error, their output, or else all there is.
-func (c *codec) toolResponse(t *toolResponse, in *wsdoor.Inbox) error {
+// toolResponse takes the results of tools: the error, else the output, else the whole response.
+func (c *codec) toolResponse(t *toolResponse, in *wsendpoint.Inbox) error {
 	for _, r := range t.FunctionResponses {
 		if r == nil {
 			continue
 		}
 		if r.ID == "" || len(r.ID) > transport.IDLenMax {
-			return refused("toolResponse: a function response needs an id of at most %d bytes.", transport.IDLenMax)
+			c.notes.add("toolResponse.functionResponses.id", fmt.Sprintf("a response needs the id of its call, which has at "+
+				"most %d bytes; those without are dropped", transport.IDLenMax))
+			continue
 		}
-		ev := transport.Event{Kind: transport.EventToolResult, ID: r.ID}
+		ev := transport.Event{Kind: transport.EventToolResult, ID: r.ID, Scheduling: c.scheduling(r)}
 		if failure, ok := r.Response["error"]; ok {
 			ev.Failed, ev.Text = true, plain(failure)
 		} else if output, ok := r.Response["output"]; ok && len(r.Response) == 1 {
 			ev.Text = string(output)
 		} else {
-			all, err := json.Marshal(r.Response)
-			if err != nil {
-				return badJSON(err)
+			ev.Text = "{}"
+			if all, err := json.Marshal(r.Response); err == nil && r.Response != nil { // Google's Go SDK omits an empty one
+				ev.Text = string(all)
 			}
-			ev.Text = string(all)
 		}
 		in.Event(ev)
 	}
 	return nil
 }
 
-// plain is a JSON string as text, and anything else as it is.
+// scheduling returns when the model shall speak about a result, if it takes that.
+func (c *codec) scheduling(r *functionResponse) string {
+	const field = "toolResponse.functionResponses.scheduling"
+	switch r.Scheduling {
+	case "", "SCHEDULING_UNSPECIFIED":
+	case "INTERRUPT", "WHEN_IDLE", "SILENT":
+		switch {
+		case !c.schedules:
+			c.notes.add(field, "the model of the call takes no scheduling")
+		case !c.nonBlocking[r.Name]:
+			c.notes.add(field, "scheduling is for tools of the setup whose behavior is NON_BLOCKING")
+		default:
+			return r.Scheduling
+		}
+	default:
+		c.notes.add(field, "it must be INTERRUPT, WHEN_IDLE or SILENT")
+	}
+	return ""
+}
+
+// plain returns a JSON string as text, and any other value unchanged.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -11,11 +11,13 @@ import (
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/audio/audiotest"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/clienttest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
+	"github.com/voicegw/voicegw/internal/npmtest"
 )
 
 // sdk connects Google's Go SDK.
-func sdk(t *testing.T, w *doortest.World, cfg *genai.LiveConnectConfig) (*genai.Session, error) {
+func sdk(t *testing.T, w *endpointtest.World, cfg *genai.LiveConnectConfig) (*genai.Session, error) {
 	t.Helper()
 	c, err := genai.NewClient(context.Background(), &genai.ClientConfig{APIKey: "a key of nobody",
 		HTTPOptions: genai.HTTPOptions{BaseURL: strings.Replace(w.URL, "http", "ws", 1)}, Backend: genai.BackendGeminiAPI})
@@ -28,12 +30,12 @@ func sdk(t *testing.T, w *doortest.World, cfg *genai.LiveConnectConfig) (*genai.
 // TestGoSDKHearsItsEcho talks with Google's Go SDK, told nothing but a base URL.
 func TestGoSDKHearsItsEcho(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{})
+	w := open(t, endpointtest.Plan{})
 	s, err := sdk(t, w, &genai.LiveConnectConfig{ResponseModalities: []genai.Modality{genai.ModalityAudio}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ear, start, complete := doortest.NewEar(24000), time.Now(), make(chan error, 1)
+	rec, start, complete := endpointtest.NewRecorder(24000), time.Now(), make(chan error, 1)
 	go func() {
 		for {
 			m, err := s.Receive()
@@ -46,7 +48,7 @@ func TestGoSDKHearsItsEcho(t *testing.T) {
 				continue
 			}
 			if c.ModelTurn != nil {
-				ear.Hear(time.Since(start), c.ModelTurn.Parts[0].InlineData.Data)
+				rec.Hear(time.Since(start), c.ModelTurn.Parts[0].InlineData.Data)
 			}
 			if c.TurnComplete {
 				complete <- nil
@@ -66,8 +68,9 @@ func TestGoSDKHearsItsEcho(t *testing.T) {
 	close(stop)
 	<-speaking
 	_ = s.Close()
-	doortest.Echo(t, ear.Joined(), "question")
+	endpointtest.Echo(t, rec.Joined(), "question")
 	w.Eventually("the call has ended", func() bool { return w.Gateway.Calls() == 0 })
+	clienttest.Shows(t, "google.golang.org/genai", clienttest.Speech, clienttest.End)
 }
 
 // speak sends a question and then silence, in real time, until stop.
@@ -93,23 +96,46 @@ func speak(s *genai.Session, stop chan struct{}) {
 // TestRefusedInTheClientsWords: what cannot be had is said where the client looks.
 func TestRefusedInTheClientsWords(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{})
+	w := open(t, endpointtest.Plan{})
 	_, err := sdk(t, w, &genai.LiveConnectConfig{ResponseModalities: []genai.Modality{genai.ModalityText}})
 	if err == nil || !strings.Contains(err.Error(), "1007") || !strings.Contains(err.Error(), "speaks AUDIO") {
 		t.Errorf("Connect = %v", err)
 	}
-	c := client(t, w, plain)
-	c.Do(map[string]any{"do": "video"})
-	if e := c.AwaitType("close"); e.Code != 1007 || !strings.Contains(e.Text, "video") {
-		t.Errorf("video: %d %q", e.Code, e.Text)
-	}
+}
+
+// TestRefusedAlone: what the client cannot have is named, and costs that alone.
+func TestRefusedAlone(t *testing.T) { inVersions(t, refusedAlone) }
+
+func refusedAlone(t *testing.T, version string) {
+	w := open(t, endpointtest.Plan{})
+	c := clientOf(t, w, version, `{"responseModalities":["AUDIO"],"topK":5,"sessionResumption":{},`+
+		`"outputAudioTranscription":{},"realtimeInputConfig":{"automaticActivityDetection":{"silenceDurationMs":500}}}`)
+	c.Do(npmtest.Command{"do": "video"})
+	c.Do(npmtest.Command{"do": "video"})
+	c.Do(npmtest.Command{"do": "realtimeText", "text": "Hello."})
+	w.Read("Hello.")
+	c.AwaitType("turnComplete")
+	c.Do(npmtest.Bye())
+	c.AwaitType("close")
 	c.Wait()
+	told := map[string]string{}
+	for _, e := range c.Events() {
+		told[e.Type] += e.Text + string(e.Data)
+	}
+	for _, want := range []string{"setup.generationConfig.topK: ", ".silenceDurationMs: ", "realtimeInput.video: "} {
+		if strings.Count(told["warnings"], want) != 1 {
+			t.Errorf("warned of %q, want %q once", told["warnings"], want)
+		}
+	}
+	if told["sessionResumptionUpdate"] != `{"resumable":false}` {
+		t.Errorf("told %s of resumption", told["sessionResumptionUpdate"])
+	}
 }
 
 // TestBusyAndGoingAway are said before the upgrade, and in the call.
 func TestBusyAndGoingAway(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{Gateway: voicegw.Config{CallsMax: 1}})
+	w := open(t, endpointtest.Plan{Gateway: voicegw.Config{CallsMax: 1}})
 	c := client(t, w, plain)
 	if _, err := sdk(t, w, nil); err == nil || !strings.Contains(err.Error(), "bad handshake") {
 		t.Errorf("a second call: %v", err)

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/clienttest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/internal/npmtest"
 )
 
@@ -44,13 +45,16 @@ func spoken(c *npmtest.Program, words string) {
 	c.AwaitType("turnComplete")
 }
 
-// TestClientCallsFunctions writes with both methods of @google/genai; the model calls functions of the client, which
-// returns a value, then an error, then an object of its own making. What the model says of them is heard.
-func TestClientCallsFunctions(t *testing.T) {
-	t.Parallel()
-	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on text 2: call weather {"city":"Bergen"}`,
+// TestClientCallsFunctions writes with both methods of @google/genai; the model calls functions of
+// the client, which returns a value, then an error, then an object of its own making. What the
+// model says of them is heard.
+func TestClientCallsFunctions(t *testing.T) { inVersions(t, callsFunctions) }
+
+func callsFunctions(t *testing.T, version string) {
+	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`,
+		`on text 2: call weather {"city":"Bergen"}`,
 		`on text 3: call weather {"city":"Hamar"}`))
-	c := client(t, w, plain)
+	c := clientOf(t, w, version, plain)
 	c.Do(npmtest.Command{"do": "realtimeText", "text": "What is the weather in Oslo?"})
 	id := called(t, c, "weather", "Oslo")
 	w.Read("What is the weather in Oslo?")
@@ -75,13 +79,15 @@ func TestClientCallsFunctions(t *testing.T) {
 			t.Errorf("the model got %v, want %s and no fourth", got, want)
 		}
 	}
+	clienttest.Shows(t, version, clienttest.Text, clienttest.Tools)
 }
 
-// TestFunctionIsCancelled: the client is told that nobody waits for its result any more, and what it sends all the same
-// goes nowhere.
+// TestFunctionIsCancelled: the client is told that nobody waits for its result any more, and what
+// it sends all the same goes nowhere.
 func TestFunctionIsCancelled(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on call 1 +300ms: cancel`))
+	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`,
+		`on call 1 +300ms: cancel`))
 	c := client(t, w, plain)
 	c.Do(npmtest.Command{"do": "realtimeText", "text": "What is the weather in Oslo?"})
 	id := called(t, c, "weather", "Oslo")
@@ -103,7 +109,7 @@ func TestFunctionIsCancelled(t *testing.T) {
 // TestHandedOff: a call that somebody else takes ends for the client, in words.
 func TestHandedOff(t *testing.T) {
 	t.Parallel()
-	p := doortest.Plan{}
+	p := endpointtest.Plan{}
 	sessions := p.Sessions()
 	w := open(t, p)
 	c := client(t, w, plain)
@@ -114,4 +120,83 @@ func TestHandedOff(t *testing.T) {
 		t.Errorf("closed with %d %q", e.Code, e.Text)
 	}
 	c.Wait()
+}
+
+// TestClientLetsKnow sends content without turnComplete: the model learns it and does not answer.
+// With turnComplete it answers, and the client gets the tokens of the turn.
+func TestClientLetsKnow(t *testing.T) {
+	t.Parallel()
+	p := endpointtest.Asking(t)
+	p.Gateway.Setup.Model = "gemini-2.5-flash-native-audio-latest" // takes content in a call
+	w := open(t, p)
+	c := client(t, w, plain)
+	turn := func(role, text string) any {
+		return map[string]any{"role": role, "parts": []any{map[string]any{"text": text}}}
+	}
+	c.Do(npmtest.Command{"do": "content", "complete": false,
+		"turns": []any{turn("user", "The taxi comes at five."), turn("model", "I know.")}})
+	w.Read("I know.")
+	for _, text := range w.Connection().Texts {
+		if text.Kind != "content" || text.Role == "user" != (text.Text == "The taxi comes at five.") {
+			t.Errorf("the model got %+v", text)
+		}
+	}
+	c.Do(npmtest.Command{"do": "content", "complete": true, "turns": []any{turn("user", "When does it come?")}})
+	c.AwaitType("audio")
+	w.Read("When does it come?")
+	var usage struct {
+		ResponseTokenCount    int
+		ResponseTokensDetails []struct {
+			Modality   string
+			TokenCount int
+		}
+	}
+	e := c.AwaitType("usage")
+	if err := json.Unmarshal(e.Data, &usage); err != nil || usage.ResponseTokenCount == 0 ||
+		len(usage.ResponseTokensDetails) != 1 || usage.ResponseTokensDetails[0].Modality != "AUDIO" {
+		t.Errorf("the turn cost %s, %v", e.Data, err)
+	}
+	if n := len(w.Connection().Texts); n != 3 {
+		t.Errorf("the model got %d texts", n)
+	}
+	c.Do(npmtest.Bye())
+	c.AwaitType("close")
+	c.Wait()
+}
+
+// TestClientSchedules answers a call of a NON_BLOCKING function and says when the model shall speak
+// about the result. A model that takes no scheduling gets the result without it, and the client is
+// warned.
+func TestClientSchedules(t *testing.T) {
+	for model, want := range map[string]string{"gemini-3.8-live": "SILENT", "gemini-3.8-live-extended-thinking": ""} {
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			p := endpointtest.Asking(t, `on text 1: call order {"what":"a taxi"}`)
+			p.Gateway.Tools, p.Gateway.Setup.Model = nil, model
+			p.Gateway.Session.Tools.All = true
+			w := open(t, p)
+			c := client(t, w, `{"responseModalities":["AUDIO"],"tools":[{"functionDeclarations":[{"name":"order",`+
+				`"behavior":"NON_BLOCKING","parameters":{"type":"OBJECT","properties":{"what":{"type":"STRING"}}}}]}]}`)
+			c.Do(npmtest.Command{"do": "realtimeText", "text": "Order a taxi."})
+			var m struct{ FunctionCalls []struct{ ID string } }
+			e := c.AwaitType("toolCall")
+			if err := json.Unmarshal(e.Data, &m); err != nil || len(m.FunctionCalls) != 1 {
+				t.Fatalf("%v: %s", err, e.Data)
+			}
+			c.Do(npmtest.Command{"do": "tool", "responses": []any{map[string]any{"id": m.FunctionCalls[0].ID,
+				"name": "order", "response": map[string]any{"output": "done"}, "scheduling": "SILENT"}}})
+			w.Eventually("the model has the result", func() bool { return len(w.Connection().ToolReplies) > 0 })
+			if got := w.Connection().ToolReplies[0].Scheduling; got != want {
+				t.Errorf("the model got the result as %q, want %q", got, want)
+			}
+			if want == "" {
+				if e := c.AwaitType("warnings"); !strings.Contains(e.Text, "takes no scheduling") {
+					t.Errorf("warned of %s", e.Text)
+				}
+			}
+			c.Do(npmtest.Bye())
+			c.AwaitType("close")
+			c.Wait()
+		})
+	}
 }

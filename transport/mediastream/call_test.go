@@ -13,8 +13,8 @@ import (
 	"github.com/voicegw/voicegw/transport/phone/phonetest"
 )
 
-// TestHearsItsOwnWords: what the caller says comes back, through each carrier's dialect, and two sentences are told
-// apart.
+// TestHearsItsOwnWords: what the caller says comes back, through each carrier's dialect, and two
+// sentences are told apart.
 func TestHearsItsOwnWords(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -56,15 +56,16 @@ func jitter(ms int) func() time.Duration {
 	}
 }
 
-// fineHz is the rate at which waveforms are compared, so that a part of a sample at 8 kHz does not count.
+// fineHz is the rate at which waveforms are compared, so that a part of a sample at 8 kHz does not
+// count.
 const fineHz = 24000
 
 func fine(pcm []int16) []int16 {
 	return audiotest.Resample(audio.PCM{RateHz: 8000, Samples: pcm}, fineHz).Samples
 }
 
-// judge compares what was heard with what was said, and with what was not, on the waveform. Two conversions to G.711
-// cost some of it.
+// judge compares what was heard with what was said, and with what was not, on the waveform. Two
+// conversions to G.711 cost some of it.
 func judge(t *testing.T, name string, heard []int16) {
 	t.Helper()
 	itself(t, name, heard)
@@ -90,8 +91,8 @@ func itself(t *testing.T, name string, heard []int16) {
 	}
 }
 
-// TestOnLoopback is the same in real time over real sockets. A busy machine may hold up a telephone so that it
-// stutters; one call of three must not.
+// TestOnLoopback is the same in real time over real sockets. A busy machine may hold up a telephone
+// so that it stutters; one call of three must not.
 func TestOnLoopback(t *testing.T) {
 	t.Parallel()
 	w := onLoopback(t, plan{})
@@ -111,8 +112,8 @@ func TestOnLoopback(t *testing.T) {
 // long is a model that always says the same eight seconds.
 func long() sim.Config { return sim.Config{FixedReply: speech("long", 24000)} }
 
-// reply lets the caller say something and waits until d of the answer was heard. It returns the sample at which the
-// answer began.
+// reply lets the caller say something and waits until d of the answer was heard. It returns the
+// sample at which the answer began.
 func (w *world) reply(p *phonetest.Phone, d time.Duration) (from int) {
 	w.t.Helper()
 	p.Say(speech("hello", 8000))
@@ -156,7 +157,8 @@ func TestBargeIn(t *testing.T) {
 	}
 }
 
-// TestCough pauses and resumes: of the reply nothing is lost, and no more is repeated than was on its way.
+// TestCough pauses and resumes: of the reply nothing is lost, and no more is repeated than was on
+// its way.
 func TestCough(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

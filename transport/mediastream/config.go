@@ -10,53 +10,57 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// Config is how the door behaves. Only Lines is required.
+// Config configures the endpoint. Only Lines is required.
 //
-// A request has to prove where it comes from: by X-Twilio-Signature under AuthToken, or by Secret. Where neither is
-// configured, only a listener on the loopback takes requests.
+// A request must prove its origin: by X-Twilio-Signature under AuthToken, or by Secret. If neither
+// is configured, only a listener on the loopback takes requests.
 type Config struct {
-	// Lines are the gateway's.
+	// Lines are the gateway's lines.
 	Lines transport.Lines
 
-	// AuthToken is the Twilio account's, which signs every request of Twilio's.
+	// AuthToken is the auth token of the Twilio account. Twilio signs every request with it.
 	AuthToken string
-	// OwnTwiML takes signed streams that TwiML of one's own leads here. Without it a signed stream must also show the
-	// pass that /voice gave its call, which counts once and for a minute: a signature can be sent again.
+	// OwnTwiML accepts signed streams that the integrator's own TwiML leads here. Without it a
+	// signed stream must also show the pass that /voice gave its call, because a signature can be
+	// sent again. A pass counts once and for a minute.
 	OwnTwiML bool
-	// Secret is what carriers that do not sign show instead for a stream: in the Authorization header (Bearer, or the
-	// password of Basic), or as the custom parameter "secret". At least 16 bytes.
+	// Secret authorizes streams of carriers that do not sign: in the Authorization header (Bearer,
+	// or the password of Basic), or as the custom parameter "secret". At least 16 bytes.
 	Secret string
-	// PublicURL is how carriers reach this server, where something stands between: https://voice.example.com. What is
-	// behind the host, if anything, comes before the path of each request. Empty: the Host of the request.
+	// PublicURL is the address at which carriers reach this server through a proxy:
+	// https://voice.example.com. A path in it, if any, precedes the path of each request. Empty
+	// means the Host of the request.
 	PublicURL string
 
-	// Hosts are names, without port, by which this server is called, besides localhost, the address that a connection
-	// came in on, and the host of PublicURL. "*" means any. A request by another name is refused with 421.
+	// Hosts are the names, without port, by which clients may address this server, besides
+	// localhost, the address that a connection came in on, and the host of PublicURL. "*" means
+	// any. A request by another name is refused with 421.
 	Hosts []string
 
-	// Parameters, if not nil, returns the custom parameters of a call that Twilio announces, from the form of its
-	// webhook: a token, a customer's number. Its error refuses the call; it is logged. It is called concurrently.
+	// Parameters, if not nil, returns the custom parameters of a call that Twilio announces, from
+	// the form of its webhook: a token, a customer's number. Its error refuses the call and is
+	// logged. It is called concurrently.
 	Parameters func(ctx context.Context, form url.Values) (map[string]string, error)
-	// Targets are names for who may take a call over, each a telephone number or a sip: address. Numbers and sip:
-	// addresses need no name.
+	// Targets are names for the targets of transfers, each a telephone number or a sip: address.
+	// Numbers and sip: addresses need no name.
 	Targets map[string]string
-	// AfterURL is the TwiML that goes on with a call that was neither transferred nor hung up by the caller; empty: hang
-	// up.
+	// AfterURL is the TwiML that continues a call that was neither transferred nor hung up by the
+	// caller; empty means hang up.
 	AfterURL string
 
-	// Limits of a stream.
+	// Limits bound a stream.
 	Limits phone.Limits
-	// Log may be nil. Nothing of audio, keys, numbers or parameters is logged.
+	// Log may be nil. It never receives audio, keys, numbers or parameters.
 	Log *zap.Logger
 }
 
 const secretLenMin = 16
 
-// withDefaults checks c and fills in what is not set.
+// withDefaults checks c and sets the zero fields.
 func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Lines == nil:
@@ -81,7 +85,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	if err := (httpdoor.Names{Hosts: c.Hosts}).Check(); err != nil {
+	if err := (admission.Names{Hosts: c.Hosts}).Check(); err != nil {
 		return c, fmt.Errorf("mediastream: check config: %w", err)
 	}
 	if u, _ := url.Parse(c.PublicURL); u.Hostname() != "" {

@@ -1,10 +1,13 @@
-// Package mediastream is the door for telephone carriers that stream a call's sound over a WebSocket: Twilio Media
-// Streams and what Telnyx, Plivo and Exotel made like it. docs/twilio.md describes it.
+// Package mediastream is the endpoint for telephone carriers that stream the audio of a call over a
+// WebSocket: Twilio Media Streams and the similar protocols of Telnyx, Plivo and Exotel.
+// docs/twilio.md describes it.
 //
-// A [Door] is an http.Handler with three paths below the one it is mounted on: the stream itself, /voice, which answers
-// Twilio's webhook with TwiML that leads to the stream, and /after, which Twilio asks when the stream is over. Requests
-// without a valid signature are refused; see [Config.AuthToken].
+// An [Endpoint] is an http.Handler with three paths: the mount path is the stream itself; /voice
+// below it answers Twilio's webhook with TwiML that leads to the stream; /after below it answers
+// Twilio when the stream has ended. Requests without a valid signature are refused; see
+// [Config.AuthToken].
 //
-// Which carrier calls is read off the first message. What differs between carriers is in a file for each; carrier.go
-// lists them. Sound is G.711 at 8 kHz for most; how much of a reply was heard is learnt from marks: see package phone.
+// The first message identifies the carrier. Each carrier's differences are in a file of its own;
+// carrier.go lists them. Audio is G.711 at 8 kHz for most carriers. Marks report how much of a
+// reply was played: see package phone.
 package mediastream

@@ -11,7 +11,7 @@ import (
 	"github.com/voicegw/voicegw/transport/mediastream"
 )
 
-// A gateway with a telephone door: what Twilio is told when somebody calls.
+// A gateway with a telephone endpoint: what Twilio is told when somebody calls.
 func Example() {
 	gateway, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: "ws://127.0.0.1:1"}})
 	if err != nil {
@@ -19,13 +19,13 @@ func Example() {
 		return
 	}
 	defer gateway.Close()
-	door, err := mediastream.New(mediastream.Config{Lines: gateway.Lines(), PublicURL: "https://voice.example.com"})
+	endpoint, err := mediastream.New(mediastream.Config{Lines: gateway.Lines(), PublicURL: "https://voice.example.com"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer door.Close()
-	server := httptest.NewServer(door)
+	defer endpoint.Close()
+	server := httptest.NewServer(endpoint)
 	defer server.Close()
 	resp, err := server.Client().Post(server.URL+"/v1/twilio/voice?language=de-DE", "application/x-www-form-urlencoded",
 		strings.NewReader("CallSid=CA1&From=%2B4930123"))

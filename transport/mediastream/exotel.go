@@ -7,9 +7,9 @@ import (
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// exotel: chunks of less than 100 ms have been heard to stutter.
+// exotel returns Exotel's carrier: chunks of less than 100 ms have been reported to stutter.
 func exotel() carrier {
-	return carrier{name: "exotel", chunkFrames: 5, begin: beginExotel,
+	return carrier{name: "exotel", chunkFrames: 5, begin: beginExotel, streamID: "stream_sid",
 		codecs: map[string]phone.Codec{"audio/x-l16": phone.L16, "audio/l16": phone.L16, "raw/slin": phone.L16,
 			"base64": phone.L16, "": phone.L16},
 		media: `{"event":"media","stream_sid":$,"media":{"payload":"`, mediaEnd: `"}}`,

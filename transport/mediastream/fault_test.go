@@ -21,6 +21,7 @@ import (
 	"github.com/voicegw/voicegw/transport/mediastream"
 	"github.com/voicegw/voicegw/transport/phone"
 	"github.com/voicegw/voicegw/transport/phone/phonetest"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 func media(payload string) string {
@@ -51,8 +52,8 @@ func odd() []string {
 	}
 }
 
-// TestSurvives: a call in which a carrier does all these odd things goes on, and what the caller says comes back all
-// the same, not a sample more or less.
+// TestSurvives: a call in which a carrier does all these odd things goes on, and what the caller
+// says comes back all the same, not a sample more or less.
 func TestSurvives(t *testing.T) {
 	inBubble(t, plan{}, func(w *world) {
 		p := w.call(phonetest.Config{})
@@ -70,7 +71,8 @@ func TestSurvives(t *testing.T) {
 	})
 }
 
-// TestMarksNeverComeBack: the reply comes in pieces, because nobody says how far it got, but all of it.
+// TestMarksNeverComeBack: the reply comes in pieces, because nobody says how far it got, but all of
+// it.
 func TestMarksNeverComeBack(t *testing.T) {
 	inBubble(t, plan{}, func(w *world) {
 		p := w.call(phonetest.Config{NoMarks: true})
@@ -142,7 +144,7 @@ func TestEnds(t *testing.T) {
 		{"start and nothing more", start(same), transport.ReasonIdleTimeout, 1},
 		{"a message without end", func(p *phonetest.Phone) {
 			start(same)(p)
-			p.Send([]byte(media(strings.Repeat("A", phone.MessageBytesMaxDefault))), true)
+			p.Send([]byte(media(strings.Repeat("A", wsconn.MessageBytesMaxDefault))), true)
 		}, transport.ReasonMessageTooBig, 1},
 		{"garbage without end", func(p *phonetest.Phone) {
 			start(same)(p)
@@ -190,10 +192,10 @@ func TestMediaBeforeStart(t *testing.T) {
 // TestParameters reach the gateway; credentials do not stay among them.
 func TestParameters(t *testing.T) {
 	inBubble(t, plan{gw: voicegw.Config{Instructions: map[string]string{"sales": "Sell."}},
-		door: mediastream.Config{Secret: "a secret of 20 bytes"}}, func(w *world) {
+		endpoint: mediastream.Config{Secret: "a secret of 20 bytes"}}, func(w *world) {
 		w.call(phonetest.Config{Params: map[string]string{"instructions": "sales", "language": "de-DE", "token": "t",
 			"secret": "a secret of 20 bytes", "from": "+1", "to": "+2", "customer": "7"}})
-		w.eventually("a call", func() bool { return w.tap.hello().Door != "" })
+		w.eventually("a call", func() bool { return w.tap.hello().Endpoint != "" })
 		h := w.tap.hello()
 		if h.Instructions != "sales" || h.Language != "de-DE" || h.Token != "t" || h.From != "+1" || h.To != "+2" ||
 			h.Remote != "127.0.0.1" || len(h.Params) != 1 || h.Params["customer"] != "7" {
@@ -207,7 +209,7 @@ func TestParameters(t *testing.T) {
 func TestSecret(t *testing.T) {
 	const secret = "a secret of 20 bytes"
 	few := voicegw.Config{CallsMax: 2, HandshakesMax: 4, HandshakesPerAddress: 4}
-	inBubble(t, plan{gw: few, door: mediastream.Config{Secret: secret}}, func(w *world) {
+	inBubble(t, plan{gw: few, endpoint: mediastream.Config{Secret: secret}}, func(w *world) {
 		for _, given := range []map[string]string{nil, {"secret": "x"}, {"secret": ""}} {
 			p := w.call(phonetest.Config{Params: given})
 			<-p.Done()
@@ -233,7 +235,7 @@ func TestSecret(t *testing.T) {
 	})
 }
 
-// TestBusy answers in HTTP when all lines are in use, and when the door is closed.
+// TestBusy answers in HTTP when all lines are in use, and when the endpoint is closed.
 func TestBusy(t *testing.T) {
 	inBubble(t, plan{gw: voicegw.Config{CallsMax: 1}}, func(w *world) {
 		p := w.call(phonetest.Config{})
@@ -247,7 +249,7 @@ func TestBusy(t *testing.T) {
 		if r := dial(); r.Status != 503 || r.Header.Get("Retry-After") == "" {
 			t.Errorf("with all lines in use: %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
 		}
-		if err := w.door.Close(); err != nil {
+		if err := w.endpoint.Close(); err != nil {
 			t.Error(err)
 		}
 		<-p.Done()
@@ -255,7 +257,7 @@ func TestBusy(t *testing.T) {
 			t.Errorf("the call was closed with %d", code)
 		}
 		if r := dial(); r.Status != 503 {
-			t.Errorf("a closed door answers %d", r.Status)
+			t.Errorf("a closed endpoint answers %d", r.Status)
 		}
 	})
 }
@@ -273,7 +275,8 @@ func TestGatewayHangsUp(t *testing.T) {
 	})
 }
 
-// TestTalkingCallBesideAttacks: whatever streams without a right, or with nothing to say, do, a call goes on talking.
+// TestTalkingCallBesideAttacks: whatever streams without a right, or with nothing to say, do, a
+// call goes on talking.
 func TestTalkingCallBesideAttacks(t *testing.T) {
 	inBubble(t, plan{}, func(w *world) {
 		p := w.call(phonetest.Config{})
@@ -300,10 +303,11 @@ func TestTalkingCallBesideAttacks(t *testing.T) {
 	})
 }
 
-// TestDeafCarrier is ended: what it does not take must not pile up.
-func TestDeafCarrier(t *testing.T) {
+// TestCarrierStopsReading: the call of a carrier that reads nothing ends, because what it does not
+// take must not pile up.
+func TestCarrierStopsReading(t *testing.T) {
 	inBubble(t, plan{model: long(), narrow: true}, func(w *world) {
-		p := w.call(phonetest.Config{Deaf: true})
+		p := w.call(phonetest.Config{NeverReads: true})
 		p.Say(speech("hello", 8000))
 		w.eventually("the call is over", func() bool {
 			w.tap.mu.Lock()
@@ -333,10 +337,11 @@ func (s scripted) Call(ctx context.Context, p transport.Peer) error { return s.c
 // Release does nothing.
 func (s scripted) Release() {}
 
-// TestTransfer: a call that is transferred leaves the stream, and Twilio is told whom to dial when it asks.
+// TestTransfer: a call that is transferred leaves the stream, and Twilio is told whom to dial when
+// it asks.
 func TestTransfer(t *testing.T) {
 	ended := make(chan error, 1)
-	door, err := mediastream.New(mediastream.Config{Targets: map[string]string{"sales": "+493099"}, Lines: scripted{
+	endpoint, err := mediastream.New(mediastream.Config{Targets: map[string]string{"sales": "+493099"}, Lines: scripted{
 		func(ctx context.Context, p transport.Peer) error {
 			_ = p.Ready(ctx, transport.Ready{})
 			ended <- p.Send(ctx, &transport.Message{Kind: transport.MessageTransfer, Text: "sales"})
@@ -345,9 +350,9 @@ func TestTransfer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(door)
+	server := httptest.NewServer(endpoint)
 	defer server.Close()
-	defer func() { _ = door.Close() }()
+	defer func() { _ = endpoint.Close() }()
 	p, err := phonetest.Dial(t.Context(), phonetest.Config{URL: server.URL + "/v1/twilio", Call: "CA7"})
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +379,8 @@ func TestTransfer(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestClearedMarksAreCounted: marks of what was dropped come back and count as dropped, not as played.
+// TestClearedMarksAreCounted: marks of what was dropped come back and count as dropped, not as
+// played.
 func TestClearedMarksAreCounted(t *testing.T) {
 	inBubble(t, plan{model: long()}, func(w *world) {
 		p := w.call(phonetest.Config{Delay: 30 * time.Millisecond})

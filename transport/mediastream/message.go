@@ -4,26 +4,29 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"strconv"
+
+	"github.com/voicegw/voicegw/internal/jsonscan"
 )
 
 var (
+	errNotJSON   = errors.New("a message must be a JSON object")
+	errNumber    = errors.New("a number is not a whole number")
 	errNoEvent   = errors.New("a message must have an \"event\"")
 	errNoPayload = errors.New("media must have a payload in base64")
 )
 
-// message is one message of a carrier, in parts that alias it.
+// message is one message of a carrier; its slices alias the message.
 type message struct {
-	event                    string // one of those known, "" for another
-	stream                   []byte // id of the stream
-	name                     []byte // of a mark, where it is no part of one
+	raw                      []byte
+	event                    string // one of the known events, "" for another
+	stream                   []byte // the id of the stream
 	start, media, mark, dtmf []byte // raw objects
-	headers                  []byte // Plivo's extra headers
 }
 
-// known is the event of this name that means something here, "" for another. It allocates nothing.
+// known returns the common event of this name, "" for another name. It allocates nothing.
 func known(event []byte) string {
-	for _, name := range [...]string{"media", "mark", "playedStream", "clearedAudio", "dtmf", "start", "connected", "stop",
-		"error"} {
+	for _, name := range [...]string{"media", "mark", "dtmf", "start", "connected", "stop", "error"} {
 		if string(event) == name {
 			return name
 		}
@@ -31,24 +34,21 @@ func known(event []byte) string {
 	return ""
 }
 
-// readMessage reads the outside of a message. An event that is not known is no error.
-func readMessage(b []byte) (message, error) {
-	var m message
+// readMessage reads a message whose carrier is not known yet.
+func readMessage(b []byte) (message, error) { return (&carrier{}).read(b) }
+
+// read reads the outer object of a message. An unknown event is not an error.
+func (c *carrier) read(b []byte) (message, error) {
+	m := message{raw: b}
 	said := false
-	o := openObject(b)
-	for {
-		key, value, ok := o.next()
-		if !ok {
-			break
-		}
+	o := jsonscan.Open(b)
+	for key, value, ok := o.Next(); ok; key, value, ok = o.Next() {
 		switch string(key) {
 		case "event":
-			m.event = known(text(value))
-			said = text(value) != nil
-		case "streamSid", "stream_id", "streamId", "stream_sid":
-			m.stream = text(value)
-		case "name":
-			m.name = text(value)
+			event := jsonscan.Unquote(value)
+			if said, m.event = event != nil, known(event); m.event == "" {
+				m.event = c.events[string(event)]
+			}
 		case "start":
 			m.start = value
 		case "media":
@@ -57,12 +57,12 @@ func readMessage(b []byte) (message, error) {
 			m.mark = value
 		case "dtmf":
 			m.dtmf = value
-		case "extra_headers":
-			m.headers = text(value)
+		case c.streamID:
+			m.stream = jsonscan.Unquote(value)
 		}
 	}
-	if err := o.end(); err != nil {
-		return m, err
+	if !o.Complete() {
+		return m, errNotJSON
 	}
 	if !said {
 		return m, errNoEvent
@@ -70,55 +70,56 @@ func readMessage(b []byte) (message, error) {
 	return m, nil
 }
 
-// member is the text of one member of a raw object, nil when there is none.
-func member(raw []byte, name string) []byte {
-	o := openObject(raw)
-	for {
-		key, value, ok := o.next()
-		if !ok {
-			return nil
-		}
-		if string(key) == name {
-			return text(value)
-		}
+// markName returns the name of a returned mark.
+func (c *carrier) markName(m *message) []byte {
+	if c.returned != nil {
+		return c.returned(m)
 	}
+	return member(m.mark, "name")
 }
 
-// media is a piece of sound, in parts that alias its message.
+// member returns the text of one member of a raw object, nil when it is absent.
+func member(raw []byte, name string) []byte {
+	o := jsonscan.Open(raw)
+	for key, value, ok := o.Next(); ok; key, value, ok = o.Next() {
+		if string(key) == name {
+			return jsonscan.Unquote(value)
+		}
+	}
+	return nil
+}
+
+// media is a piece of audio; its slices alias the message.
 type media struct {
 	chunk   uint64 // from 1; 0 where the carrier does not count
 	track   []byte
 	payload []byte // base64
 }
 
-// readMedia reads the inside of a media message.
+// readMedia reads the inner object of a media message.
 func readMedia(raw []byte) (m media, err error) {
-	o := openObject(raw)
-	for {
-		key, value, ok := o.next()
-		if !ok {
-			break
-		}
+	o := jsonscan.Open(raw)
+	for key, value, ok := o.Next(); ok; key, value, ok = o.Next() {
 		switch string(key) {
 		case "chunk":
 			if m.chunk, err = number(value); err != nil {
 				return m, err
 			}
 		case "track":
-			m.track = text(value)
+			m.track = jsonscan.Unquote(value)
 		case "payload":
-			if m.payload = text(value); m.payload == nil {
+			if m.payload = jsonscan.Unquote(value); m.payload == nil {
 				return m, errNoPayload
 			}
 		}
 	}
-	if err := o.end(); err != nil || m.payload == nil {
+	if !o.Complete() || m.payload == nil {
 		return m, errNoPayload
 	}
 	return m, nil
 }
 
-// ours reports whether it is what the caller said. What the caller hears is "outbound".
+// ours reports whether m is caller audio. What the caller hears is "outbound".
 func (m *media) ours() bool {
 	return string(m.track) != "outbound" && string(m.track) != "outbound_track"
 }
@@ -131,4 +132,19 @@ func (m *media) decode(dst []byte) ([]byte, error) {
 		return dst, errNoPayload
 	}
 	return dst[:n], nil
+}
+
+// number reads an integer, with or without quotes; 0 for nothing.
+func number(value []byte) (uint64, error) {
+	if len(value) >= 2 && value[0] == '"' {
+		value = value[1 : len(value)-1]
+	}
+	if len(value) == 0 || string(value) == "null" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(string(value), 10, 63)
+	if err != nil {
+		return 0, errNumber
+	}
+	return n, nil
 }

@@ -1,19 +1,20 @@
 package mediastream
 
-// Limits of putting sound in order.
+// Limits of reordering.
 const (
-	heldMax  = 5   // chunks that wait for one before them
-	gapMaxMS = 200 // of silence in place of what is missing
+	heldMax  = 5   // chunks that wait for an earlier one
+	gapMaxMS = 200 // of silence in place of missing audio
 )
 
-// order puts chunks of sound in order by their numbers. Where a carrier keeps the order itself nothing is held, and
-// what is missing is known at once. Small gaps are filled with silence, so that speech keeps its time.
+// order puts chunks of audio in order by their numbers. When the carrier keeps the order itself,
+// order holds no chunk and detects missing ones at once. It fills small gaps with silence, so that
+// speech keeps its time.
 type order struct {
 	hold   bool // chunks may come out of order
 	rateHz int
-	emit   func(pcm []int16) // takes sound in order; does not keep it
+	emit   func(pcm []int16) // takes audio in order; must not keep it
 
-	next    uint64 // the number that is due; 0 before the first
+	next    uint64 // the expected number; 0 before the first
 	held    [heldMax]heldChunk
 	silence []int16
 }
@@ -23,8 +24,8 @@ type heldChunk struct {
 	pcm   []int16
 }
 
-// push takes a chunk. It returns how many chunks turned out to be missing, and whether this one came before or too
-// late, and was dropped. Number 0 is always in order.
+// push takes a chunk. It returns how many chunks are missing, and whether it dropped this one
+// because it came before or too late. Number 0 is always in order.
 func (o *order) push(chunk uint64, pcm []int16) (missing uint64, dropped bool) {
 	switch {
 	case chunk == 0:
@@ -43,7 +44,8 @@ func (o *order) push(chunk uint64, pcm []int16) (missing uint64, dropped bool) {
 	return missing, false
 }
 
-// wait holds a chunk until those before it have come. When there is no room the first that is held is due.
+// wait holds a chunk until the earlier ones have come. When there is no room, the first held chunk
+// becomes due.
 func (o *order) wait(chunk uint64, pcm []int16) (missing uint64, dropped bool) {
 	for {
 		room := -1
@@ -71,7 +73,7 @@ func (o *order) wait(chunk uint64, pcm []int16) (missing uint64, dropped bool) {
 	}
 }
 
-// lowest is the lowest number that is held.
+// lowest returns the lowest held number.
 func (o *order) lowest() uint64 {
 	var n uint64
 	for i := range o.held {
@@ -82,7 +84,8 @@ func (o *order) lowest() uint64 {
 	return n
 }
 
-// jump goes on with a later chunk, behind silence for those between, each of samples.
+// jump continues with a later chunk. It emits silence for each chunk between, of the given number
+// of samples.
 func (o *order) jump(chunk uint64, samples int) (missing uint64) {
 	missing = chunk - o.next
 	o.next = chunk
@@ -100,7 +103,7 @@ func (o *order) play(pcm []int16) {
 	o.emit(pcm)
 }
 
-// release plays what is held and due.
+// release emits the held chunks that are due.
 func (o *order) release() {
 	for again := true; again; {
 		again = false

@@ -15,15 +15,16 @@ import (
 
 const (
 	passLife = time.Minute // from the answer of /voice to the start of the stream
-	passMax  = 10_000      // used passes that are remembered; when there are as many, no other is taken
+	passMax  = 10_000      // used passes that are remembered; at this limit every new pass is refused
 )
 
-// passes are short-lived proofs that /voice led a call to the stream. Twilio's signatures have no time: a signed
-// upgrade can be sent again, a pass counts once. Any process with the same auth token takes a pass, and remembers those
-// it took. The zero value is ready. Safe for concurrent use.
+// passes are short-lived proofs that /voice led a call to the stream. Twilio's signatures contain
+// no time: a signed upgrade can be sent again, a pass counts once. Any process with the same auth
+// token accepts a pass, and remembers the passes it accepted. The zero value is ready. Safe for
+// concurrent use.
 type passes struct {
 	mu   sync.Mutex
-	used map[string]time.Time // until when
+	used map[string]time.Time // the end of each pass's life
 }
 
 // newPass makes a pass for one stream of a call.
@@ -34,14 +35,14 @@ func newPass(authToken, call string, now time.Time) string {
 	return stem + "." + passMAC(authToken, call, stem)
 }
 
-// passMAC is over the call and what stands before it in the pass.
+// passMAC authenticates the call and the part of the pass before the MAC.
 func passMAC(authToken, call, stem string) string {
 	mac := hmac.New(sha256.New, []byte(authToken))
 	mac.Write([]byte("voicegw stream\x00" + stem + "\x00" + call))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// take reports whether a pass is good for a call, and uses it up.
+// take reports whether a pass is valid for a call, and uses it up.
 func (p *passes) take(authToken, pass, call string, now time.Time) bool {
 	at := strings.LastIndexByte(pass, '.')
 	if authToken == "" || at < 0 {

@@ -35,7 +35,7 @@ func passIn(t *testing.T, body string) string {
 // TestPass: a pass of /voice counts once, for its call, for a minute.
 func TestPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := publicDoor(t, Config{})
+		d := publicEndpoint(t, Config{})
 		get := func() string {
 			return passIn(t, post(t, d, "/v1/twilio/voice?pass=theirs", announced, nil).Body.String())
 		}
@@ -67,7 +67,8 @@ func TestPass(t *testing.T) {
 	})
 }
 
-// TestPassesAreBounded: when as many as are remembered were used, no other is taken, and none twice.
+// TestPassesAreBounded: when as many as are remembered were used, no other is taken, and none
+// twice.
 func TestPassesAreBounded(t *testing.T) {
 	var p passes
 	now := time.Now()
@@ -93,7 +94,8 @@ func TestPassesAreBounded(t *testing.T) {
 	}
 }
 
-// TestShown: a signed stream needs the pass of /voice, or the secret; one whose TwiML is the integrator's needs none.
+// TestShown: a signed stream needs the pass of /voice, or the secret; one whose TwiML is the
+// integrator's needs none.
 func TestShown(t *testing.T) {
 	pass := func(call string) map[string]string {
 		return map[string]string{paramPass: newPass(token, call, time.Now())}
@@ -112,11 +114,11 @@ func TestShown(t *testing.T) {
 		{"no secret is configured", Config{}, map[string]string{paramSecret: ""}, false},
 		{"TwiML of one's own", Config{OwnTwiML: true}, nil, true},
 	} {
-		d := publicDoor(t, tt.cfg)
+		d := publicEndpoint(t, tt.cfg)
 		r := upgrade(outside, signatureHeader, sign("wss://voice.example.com/v1/twilio"))
-		missing, status, _ := d.admit(r)
+		missing, err := d.admit(r)
 		s := &start{call: "CA1", params: tt.params}
-		if got := status == 0 && d.shown(missing, s); got != tt.want {
+		if got := err == nil && d.shown(missing, s); got != tt.want {
 			t.Errorf("%s: taken is %v", tt.name, got)
 		}
 		for name := range s.hello("").Params {
@@ -136,10 +138,11 @@ func (l proofLines) Take(h transport.Handshake) (transport.Line, error) {
 	return l.noLines.Take(h)
 }
 
-// TestReplayTakesNoLine: a signed upgrade that is sent again holds no line before it has shown a pass.
+// TestReplayTakesNoLine: a signed upgrade that is sent again holds no line before it has shown a
+// pass.
 func TestReplayTakesNoLine(t *testing.T) {
 	var proven []bool
-	d := publicDoor(t, Config{Lines: proofLines{proven: &proven}})
+	d := publicEndpoint(t, Config{Lines: proofLines{proven: &proven}})
 	w := post(t, d, "/v1/twilio", "", func(r *http.Request) {
 		*r = *upgrade(outside, signatureHeader, sign("wss://voice.example.com/v1/twilio"))
 		r.Host = "voice.example.com"

@@ -9,9 +9,11 @@ import (
 )
 
 func plivo() carrier {
-	return carrier{name: "plivo", chunkFrames: 1, begin: beginPlivo,
-		codecs: map[string]phone.Codec{"audio/x-l16": phone.L16},
-		media:  `{"event":"playAudio","media":{"contentType":"%c","sampleRate":%r,"payload":"`, mediaEnd: `"}}`,
+	return carrier{name: "plivo", chunkFrames: 1, begin: beginPlivo, streamID: "streamId",
+		events:   map[string]string{"playedStream": "mark", "clearedAudio": "ignored"},
+		returned: func(m *message) []byte { return member(m.raw, "name") },
+		codecs:   map[string]phone.Codec{"audio/x-l16": phone.L16},
+		media:    `{"event":"playAudio","media":{"contentType":"%c","sampleRate":%r,"payload":"`, mediaEnd: `"}}`,
 		mark: `{"event":"checkpoint","streamId":$,"name":"`, markEnd: `"}`,
 		clear: `{"event":"clearAudio","streamId":$}`}
 }
@@ -26,11 +28,12 @@ func beginPlivo(m *message) (start, format, error) {
 	if w.StreamID == "" || w.CallID == "" {
 		return start{}, format{}, err
 	}
-	return start{stream: w.StreamID, call: w.CallID, params: extraHeaders(string(m.headers)), from: w.From, to: w.To},
+	return start{stream: w.StreamID, call: w.CallID, params: extraHeaders(string(member(m.raw, "extra_headers"))),
+			from: w.From, to: w.To},
 		w.MediaFormat, err
 }
 
-// extraHeaders are Plivo's custom parameters: "a=1;b=2", or with commas.
+// extraHeaders parses Plivo's custom parameters: "a=1;b=2", or with commas.
 func extraHeaders(s string) map[string]string {
 	params := map[string]string{}
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ';' || r == ',' }) {

@@ -8,8 +8,9 @@ import (
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// The way of sound through a telephone call: the model's 24 kHz become 8 kHz for the caller, the caller's 8 kHz become
-// 16 kHz for the model, and both are G.711 in between. docs/twilio.md has the figures that this file holds.
+// The way of sound through a telephone call: the model's 24 kHz become 8 kHz for the caller, the
+// caller's 8 kHz become 16 kHz for the model, and both are G.711 in between. docs/twilio.md has the
+// figures that this file holds.
 const (
 	modelOutHz, modelInHz, lineHz = 24000, 16000, 8000
 	toneLevel                     = 10000 // peak
@@ -79,7 +80,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestFlatness: in the band of a telephone both ways change levels by less than half a decibel up to 3 kHz.
+// TestFlatness: in the band of a telephone both ways change levels by less than half a decibel up
+// to 3 kHz.
 func TestFlatness(t *testing.T) {
 	for _, way := range [][2]int{{modelOutHz, lineHz}, {lineHz, modelInHz}} {
 		low, high := 200.0, -200.0
@@ -95,7 +97,8 @@ func TestFlatness(t *testing.T) {
 	}
 }
 
-// TestCoding: the noise of G.711 is what the standard says it is, about 38 dB under the sound (ITU-T G.712).
+// TestCoding: the noise of G.711 is what the standard says it is, about 38 dB under the sound
+// (ITU-T G.712).
 func TestCoding(t *testing.T) {
 	for _, codec := range []phone.Codec{phone.PCMU, phone.PCMA} {
 		in := tone(1004, lineHz)

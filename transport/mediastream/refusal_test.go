@@ -27,7 +27,7 @@ func FuzzRefusal(f *testing.F) {
 		_, err = readMedia(m.media)
 		foreigntest.Unquoted(t, err)
 		if m.event == "error" {
-			st := newStream(&start{carrier: twilio(), stream: string(m.stream)})
+			st := newStream(&start{carrier: twilio(), stream: string(member(m.raw, "streamSid"))})
 			foreigntest.Unquoted(t, st.Take(b, true, nil))
 		}
 	})

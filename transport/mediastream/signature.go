@@ -13,11 +13,12 @@ import (
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// signatureHeader holds what Twilio signs a request with.
+// signatureHeader holds Twilio's signature of a request.
 const signatureHeader = "X-Twilio-Signature"
 
-// signature is what Twilio signs a request with: HMAC-SHA1, under the account's auth token, of the address as it was
-// called and the names and values of the form, sorted by name (https://www.twilio.com/docs/usage/security).
+// signature computes Twilio's signature of a request: HMAC-SHA1, under the account's auth token, of
+// the address as it was called and the names and values of the form, sorted by name
+// (https://www.twilio.com/docs/usage/security).
 func signature(authToken, address string, form url.Values) []byte {
 	mac := hmac.New(sha1.New, []byte(authToken))
 	mac.Write([]byte(address))
@@ -36,8 +37,8 @@ func signature(authToken, address string, form url.Values) []byte {
 	return base64.StdEncoding.AppendEncode(nil, mac.Sum(nil))
 }
 
-// signed reports whether a request carries the signature for one of its addresses. It takes the same time for every
-// signature.
+// signed reports whether a request carries the signature for one of its addresses. It takes the
+// same time for every signature.
 func signed(r *http.Request, authToken string, addresses []string, form url.Values) bool {
 	given := r.Header.Values(signatureHeader)
 	if authToken == "" || len(given) != 1 {
@@ -50,7 +51,8 @@ func signed(r *http.Request, authToken string, addresses []string, form url.Valu
 	return ok == 1
 }
 
-// secretGiven reports whether a request shows the secret: as a bearer token or as the password of basic authentication.
+// secretGiven reports whether a request shows the secret: as a bearer token or as the password of
+// basic authentication.
 func secretGiven(r *http.Request, secret string) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {

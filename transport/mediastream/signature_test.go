@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
 )
 
 // TestSignature computes published examples.
@@ -134,9 +135,13 @@ func TestAdmit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			missing, status, why := d.admit(tt.r)
+			missing, err := d.admit(tt.r)
+			status := 0
+			if err != nil {
+				status, _ = admission.Status(err)
+			}
 			if missing != tt.missing || status != tt.status {
-				t.Errorf("missing %d, status %d (%s), want %d, %d", missing, status, why, tt.missing, tt.status)
+				t.Errorf("missing %d, status %d (%v), want %d, %d", missing, status, err, tt.missing, tt.status)
 			}
 		})
 	}
@@ -148,7 +153,8 @@ func basic(user, password string) string {
 	return r.Header.Get("Authorization")
 }
 
-// TestForeignHost refuses requests by another name than the server's, on the stream's path and on the webhooks'.
+// TestForeignHost refuses requests by another name than the server's, on the stream's path and on
+// the webhooks'.
 func TestForeignHost(t *testing.T) {
 	for _, tt := range []struct {
 		cfg    Config

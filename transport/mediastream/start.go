@@ -16,7 +16,7 @@ import (
 // streamLenMax bounds the id of a stream, which goes into every message.
 const streamLenMax = 128
 
-// Names of custom parameters that mean something to the gateway; the others go into Hello.Params.
+// Names of the custom parameters that the gateway interprets; the others go into Hello.Params.
 const (
 	paramInstructions = "instructions"
 	paramLanguage     = "language"
@@ -27,7 +27,7 @@ const (
 	paramTo           = "to"
 )
 
-// start is what a carrier says of a stream when it begins, whatever it calls that.
+// start is the content of a carrier's start message, in common names.
 type start struct {
 	carrier carrier
 	stream  string
@@ -39,7 +39,7 @@ type start struct {
 	to      string
 }
 
-// format is what carriers say of a stream's sound. Names are matched without regard to case.
+// format is a stream's media format. Names match without regard to case.
 type format struct {
 	Encoding   string
 	SampleRate looseNumber
@@ -47,10 +47,10 @@ type format struct {
 	Channels   looseNumber
 }
 
-// looseNumber is a whole number with quotes or without.
+// looseNumber is an integer with or without quotes.
 type looseNumber int
 
-// UnmarshalJSON takes both.
+// UnmarshalJSON accepts both.
 func (n *looseNumber) UnmarshalJSON(b []byte) error {
 	v, err := number(b)
 	if err != nil || v > 1<<20 {
@@ -60,13 +60,17 @@ func (n *looseNumber) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// errCodec says that a stream has sound that nobody asked for.
+// errCodec says that a stream has an unsupported media format.
 var errCodec = errors.New("the stream has a codec that is not taken")
 
-// readStart reads the start of a stream. An error that is errCodec is about its sound.
+// readStart reads the start of a stream. errCodec reports an unsupported media format.
 func readStart(m *message) (start, error) {
 	for _, c := range carriers() {
-		s, f, err := c.begin(m)
+		own, err := c.read(m.raw)
+		if err != nil {
+			return start{}, err
+		}
+		s, f, err := c.begin(&own)
 		if err != nil {
 			return start{}, fmt.Errorf("the start of a stream cannot be read: %s", foreign.Fault(err))
 		}
@@ -82,7 +86,7 @@ func readStart(m *message) (start, error) {
 	return start{}, errors.New("the start of a stream is of no carrier that is known")
 }
 
-// setSound reads the format of the stream's sound.
+// setSound reads the stream's media format.
 func (s *start) setSound(f format) error {
 	s.rateHz = int(max(f.SampleRate, f.OtherRate))
 	if s.rateHz == 0 {
@@ -100,7 +104,7 @@ func (s *start) setSound(f format) error {
 	return nil
 }
 
-// codec is the codec that c means by a name.
+// codec returns the codec that the carrier c means by a name.
 func (c *carrier) codec(name string) phone.Codec {
 	switch name {
 	case "audio/x-mulaw", "pcmu", "mulaw", "ulaw":
@@ -109,10 +113,12 @@ func (c *carrier) codec(name string) phone.Codec {
 	return c.codecs[name]
 }
 
-// hello is what the stream asks the gateway for.
+// hello returns the hello that the stream's start asks for.
 func (s *start) hello(remote string) transport.Hello {
-	h := transport.Hello{Version: transport.Version, InputRateHz: s.rateHz, OutputRateHz: s.rateHz, Door: s.carrier.name,
-		Remote: remote, From: phone.Cut(s.from, transport.AddressLenMax), To: phone.Cut(s.to, transport.AddressLenMax),
+	h := transport.Hello{Version: transport.Version, InputRateHz: s.rateHz, OutputRateHz: s.rateHz,
+		Endpoint: s.carrier.name,
+		Remote:   remote, From: transport.Cut(s.from, transport.AddressLenMax), To: transport.Cut(s.to,
+			transport.AddressLenMax),
 		Params: map[string]string{}}
 	for name, value := range s.params {
 		switch name {
@@ -124,9 +130,9 @@ func (s *start) hello(remote string) transport.Hello {
 			h.Token = value
 		case paramSecret, paramPass:
 		case paramFrom:
-			h.From = cmp.Or(h.From, phone.Cut(value, transport.AddressLenMax))
+			h.From = cmp.Or(h.From, transport.Cut(value, transport.AddressLenMax))
 		case paramTo:
-			h.To = cmp.Or(h.To, phone.Cut(value, transport.AddressLenMax))
+			h.To = cmp.Or(h.To, transport.Cut(value, transport.AddressLenMax))
 		default:
 			h.Params[name] = value
 		}

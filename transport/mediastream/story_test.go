@@ -33,8 +33,8 @@ func (w *world) read(words string) (all string) {
 	return all
 }
 
-// TestKeysReachTheModel as a text, when # ends them or nothing more is pressed; those of protected input reach the
-// integrator's code alone.
+// TestKeysReachTheModel as a text, when # ends them or nothing more is pressed; those of protected
+// input reach the integrator's code alone.
 func TestKeysReachTheModel(t *testing.T) {
 	for _, dialect := range []string{phonetest.Twilio, phonetest.Telnyx, phonetest.Plivo, phonetest.Exotel} {
 		t.Run("dialect "+dialect, func(t *testing.T) {
@@ -105,12 +105,12 @@ func handingOff(t *testing.T, to string) plan {
 			return nil, s.HandOff(to)
 		}}
 	return plan{model: sim.Config{Scenario: script}, gw: voicegw.Config{Tools: []voicegw.Tool{tool}},
-		door: mediastream.Config{Targets: map[string]string{"sales": "+493099"}}}
+		endpoint: mediastream.Config{Targets: map[string]string{"sales": "+493099"}}}
 }
 
-// TestHandOff is a whole call as Twilio has it: the webhook leads to the stream; the caller speaks; the model calls a
-// function of the gateway's, which hands the call off; <Connect> is over, and Twilio is told whom to dial. A call that
-// is handed to nobody the door can dial ends.
+// TestHandOff is a whole call as Twilio has it: the webhook leads to the stream; the caller speaks;
+// the model calls a function of the gateway's, which hands the call off; <Connect> is over, and
+// Twilio is told whom to dial. A call that is handed to nobody the endpoint can dial ends.
 func TestHandOff(t *testing.T) {
 	for to, want := range map[string]string{
 		"sales":       "<Dial><Number>+493099</Number></Dial>",

@@ -11,7 +11,7 @@ import (
 
 var errBinary = errors.New("a binary message; all are text here")
 
-// stream is one stream behind its start, a [phone.Protocol].
+// stream is one stream after its start, a [phone.Protocol].
 type stream struct {
 	*writer
 	id    []byte
@@ -35,13 +35,13 @@ func (s *stream) Take(b []byte, text bool, in *phone.Inlet) error {
 	if !text {
 		return errBinary
 	}
-	m, err := readMessage(b)
+	m, err := s.carrier.read(b)
 	if err != nil {
 		return err
 	}
 	if m.stream != nil && !bytes.Equal(m.stream, s.id) {
 		if m.event == "start" {
-			return phone.Ended(transport.ReasonSecondHello, "A second stream was started on one connection.", nil)
+			return transport.End(transport.ReasonSecondHello, "A second stream was started on one connection.", nil)
 		}
 		in.Count(phone.FaultForeign, 1)
 		return nil
@@ -51,16 +51,14 @@ func (s *stream) Take(b []byte, text bool, in *phone.Inlet) error {
 	case "media":
 		return s.takeMedia(m.media)
 	case "mark":
-		in.Mark(member(m.mark, "name"))
-	case "playedStream":
-		in.Mark(m.name)
+		in.Mark(s.markName(&m))
 	case "dtmf":
 		return in.Digit(string(member(m.dtmf, "digit")))
 	case "start":
 		in.Count(phone.FaultRestart, 1)
 	case "stop":
 		in.Bye()
-	case "clearedAudio", "connected":
+	case "connected", "ignored":
 	case "error":
 		return fmt.Errorf("the carrier reports an error of %d bytes", len(b))
 	default:
@@ -69,7 +67,7 @@ func (s *stream) Take(b []byte, text bool, in *phone.Inlet) error {
 	return nil
 }
 
-// takeMedia reads a piece of what the caller said.
+// takeMedia reads a piece of caller audio.
 func (s *stream) takeMedia(raw []byte) error {
 	m, err := readMedia(raw)
 	if err != nil {

@@ -6,9 +6,10 @@ import (
 	"github.com/voicegw/voicegw/transport/phone"
 )
 
-// telnyx: order is not guaranteed; streams are started with bidirectional mode rtp and the same codec both ways.
+// telnyx returns Telnyx's carrier: it does not guarantee the order; streams are started with
+// bidirectional mode rtp and the same codec both ways.
 func telnyx() carrier {
-	return carrier{name: "telnyx", reorders: true, chunkFrames: 1, begin: beginTelnyx,
+	return carrier{name: "telnyx", reorders: true, chunkFrames: 1, begin: beginTelnyx, streamID: "stream_id",
 		codecs: map[string]phone.Codec{"pcma": phone.PCMA, "audio/x-alaw": phone.PCMA},
 		media:  `{"event":"media","media":{"payload":"`, mediaEnd: `"}}`,
 		mark: `{"event":"mark","mark":{"name":"`, markEnd: `"}}`,

@@ -6,16 +6,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/voicegw/voicegw/transport/phone"
+	"github.com/voicegw/voicegw/transport"
 )
 
 const (
-	transfersMax = 1000        // calls whose transfer was not asked for yet; the oldest is forgotten
+	transfersMax = 1000        // calls whose transfer Twilio has not asked for yet; at this limit the oldest is forgotten
 	transferKept = time.Minute // after the end of the stream
 )
 
-// transfers remembers who takes over the calls whose streams are ending, until Twilio asks. It is safe for concurrent
-// use.
+// transfers remembers the targets of calls whose streams are ending, until Twilio asks. It is safe
+// for concurrent use.
 type transfers struct {
 	mu   sync.Mutex
 	open map[string]transfer // by call
@@ -39,7 +39,7 @@ func (t *transfers) put(call, target string) {
 	t.open[call] = transfer{target, time.Now()}
 }
 
-// oldest is the call whose transfer has waited longest; mu is held.
+// oldest returns the call whose transfer has waited longest; the caller holds mu.
 func (t *transfers) oldest() (call string) {
 	var at time.Time
 	for c, o := range t.open {
@@ -62,18 +62,19 @@ func (t *transfers) take(call string) (target string, ok bool) {
 	return o.target, true
 }
 
-// transfer is told by a stream's peer who takes the call over. The stream is closed next, and Twilio asks /after.
-func (d *Door) transfer(call string) func(ctx context.Context, to string) error {
+// transfer remembers the target of a stream's transfer. Its peer calls it before the stream closes;
+// Twilio then asks /after.
+func (e *Endpoint) transfer(call string) func(ctx context.Context, to string) error {
 	return func(_ context.Context, to string) error {
 		target := to
-		if named, ok := d.cfg.Targets[to]; ok {
+		if named, ok := e.cfg.Targets[to]; ok {
 			target = named
 		}
 		if _, ok := dialVerb(target); !ok {
 			return fmt.Errorf("mediastream: transfer: %q is neither a telephone number, a sip: address nor one of Targets",
-				phone.Cut(to, 40))
+				transport.Cut(to, 40))
 		}
-		d.transfers.put(call, target)
+		e.transfers.put(call, target)
 		return nil
 	}
 }

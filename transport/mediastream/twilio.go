@@ -3,7 +3,7 @@ package mediastream
 import "encoding/json"
 
 func twilio() carrier {
-	return carrier{name: "twilio", chunkFrames: 1, begin: beginTwilio,
+	return carrier{name: "twilio", chunkFrames: 1, begin: beginTwilio, streamID: "streamSid",
 		media: `{"event":"media","streamSid":$,"media":{"payload":"`, mediaEnd: `"}}`,
 		mark: `{"event":"mark","streamSid":$,"mark":{"name":"`, markEnd: `"}}`,
 		clear: `{"event":"clear","streamSid":$}`}

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// parameterMax is how many bytes the parameters of a stream have together at most; Twilio takes 500 for each.
+// parameterMax is the maximum number of bytes of all parameters of a stream together; Twilio takes
+// 500 for each.
 const parameterMax = 500
 
-// twimlConnect leads a call to the stream, and asks after when that is over.
+// twimlConnect leads a call to the stream. Twilio calls after when the stream has ended.
 func twimlConnect(stream, after string, params map[string]string) []byte {
 	b := twimlOpen()
 	b.WriteString(`<Connect`)
@@ -29,7 +30,7 @@ func twimlConnect(stream, after string, params map[string]string) []byte {
 	return twimlClose(b)
 }
 
-// twimlBusy does not take the call; the caller hears that the line is busy, and is not charged.
+// twimlBusy rejects the call; the caller hears a busy tone and is not charged.
 func twimlBusy() []byte {
 	b := twimlOpen()
 	b.WriteString(`<Reject reason="busy"/>`)
@@ -43,7 +44,7 @@ func twimlHangup() []byte {
 	return twimlClose(b)
 }
 
-// twimlRedirect goes on with other TwiML.
+// twimlRedirect continues with other TwiML.
 func twimlRedirect(address string) []byte {
 	b := twimlOpen()
 	b.WriteString(`<Redirect>`)
@@ -52,7 +53,7 @@ func twimlRedirect(address string) []byte {
 	return twimlClose(b)
 }
 
-// twimlDial joins the caller with target, which dialVerb knows.
+// twimlDial connects the caller with target, which dialVerb accepts.
 func twimlDial(target string) []byte {
 	verb, _ := dialVerb(target)
 	b := twimlOpen()
@@ -62,7 +63,8 @@ func twimlDial(target string) []byte {
 	return twimlClose(b)
 }
 
-// dialVerb is how TwiML names what a target is: a telephone number or a SIP address. ok is false for anything else.
+// dialVerb returns TwiML's noun for a target: a telephone number or a SIP address. ok is false for
+// anything else.
 func dialVerb(target string) (verb string, ok bool) {
 	if address, sip := strings.CutPrefix(target, "sip:"); sip {
 		odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) }

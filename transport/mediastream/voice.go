@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 )
 
 const (
@@ -19,47 +19,49 @@ const (
 	formTimeout  = 10 * time.Second // for the whole form to arrive
 )
 
-// Voice answers Twilio's webhook for a call that comes in with TwiML that leads it to the stream. What stands in the
-// query of its address becomes custom parameters; From and To become the parameters from and to. A call for which there
-// is no line is rejected as busy.
-func (d *Door) Voice() http.Handler {
+// Voice answers Twilio's webhook for an incoming call with TwiML that leads the call to the stream.
+// The query of the webhook's address becomes custom parameters; From and To become the parameters
+// from and to. Voice rejects a call as busy when no line is free.
+func (e *Endpoint) Voice() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		form, ok := d.form(w, r)
-		if !ok {
+		form, err := e.form(w, r)
+		if err != nil {
+			admission.Refuse(w, err)
 			return
 		}
-		line, err := d.cfg.Lines.Take(transport.Handshake{Proven: true})
+		line, err := e.cfg.Lines.Take(transport.Handshake{Proven: true})
 		if err != nil {
-			d.cfg.Log.Info("call rejected", zap.Error(err))
+			transport.RefusalLog(e.cfg.Log).Info("call rejected", zap.Error(err))
 			answer(w, twimlBusy())
 			return
 		}
-		line.Release() // the stream takes its own
-		params, err := d.parameters(r, form)
+		line.Release() // the stream takes its own line
+		params, err := e.parameters(r, form)
 		if err != nil {
-			d.cfg.Log.Info("call rejected", zap.Error(err))
+			transport.RefusalLog(e.cfg.Log).Info("call rejected", zap.Error(err))
 			answer(w, twimlHangup())
 			return
 		}
-		base := strings.TrimSuffix(d.address(r, "http"), "/voice")
+		base := strings.TrimSuffix(e.address(r, "http"), "/voice")
 		answer(w, twimlConnect("ws"+strings.TrimPrefix(base, "http"), base+"/after", params))
 	})
 }
 
-// After answers Twilio when a stream is over: with a Dial for a call that is transferred, else with AfterURL or the
-// end.
-func (d *Door) After() http.Handler {
+// After answers Twilio when a stream has ended: with a Dial for a transferred call, else with
+// AfterURL or a hang-up.
+func (e *Endpoint) After() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		form, ok := d.form(w, r)
-		if !ok {
+		form, err := e.form(w, r)
+		if err != nil {
+			admission.Refuse(w, err)
 			return
 		}
-		target, transferred := d.transfers.take(form.Get("CallSid"))
+		target, transferred := e.transfers.take(form.Get("CallSid"))
 		switch {
 		case transferred:
 			answer(w, twimlDial(target))
-		case d.cfg.AfterURL != "":
-			answer(w, twimlRedirect(d.cfg.AfterURL))
+		case e.cfg.AfterURL != "":
+			answer(w, twimlRedirect(e.cfg.AfterURL))
 		default:
 			answer(w, twimlHangup())
 		}
@@ -72,52 +74,48 @@ func answer(w http.ResponseWriter, twiml []byte) {
 	_, _ = w.Write(twiml)
 }
 
-// form reads and proves a webhook. Unless ok the request was answered.
-func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool) {
-	names := httpdoor.Names{Hosts: d.cfg.Hosts, Origins: []string{"*"}}
-	if status, why := names.Refusal(r); status != 0 {
-		http.Error(w, why, status)
-		return nil, false
+// form reads and verifies a webhook, or returns why it is refused.
+func (e *Endpoint) form(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if err := (admission.Names{Hosts: e.cfg.Hosts, Origins: []string{"*"}}).Request(r); err != nil {
+		return nil, err
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "Twilio posts here", http.StatusMethodNotAllowed)
-		return nil, false
+		return nil, admission.Refusal(http.StatusMethodNotAllowed, "Twilio posts here")
 	}
 	if typ, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		typ != "application/x-www-form-urlencoded" {
-		http.Error(w, "the content must be application/x-www-form-urlencoded", http.StatusUnsupportedMediaType)
-		return nil, false
+		return nil, admission.Refusal(http.StatusUnsupportedMediaType,
+			"the content must be application/x-www-form-urlencoded")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTimeout)) // not every server can
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTimeout)) // not every server supports it
 	r.Body = http.MaxBytesReader(w, r.Body, formBytesMax)
 	if err := r.ParseForm(); err != nil {
 		status := http.StatusBadRequest
-		if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
+		if errors.As(err, new(*http.MaxBytesError)) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		http.Error(w, "the form cannot be read", status)
-		return nil, false
+		return nil, admission.Refusal(status, "the form cannot be read")
 	}
-	if !d.webhookProven(r) {
-		d.cfg.Log.Warn("webhook refused", zap.String("remote", r.RemoteAddr))
-		http.Error(w, "the signature is missing or wrong", http.StatusForbidden)
-		return nil, false
+	if !e.webhookProven(r) {
+		transport.RefusalLog(e.cfg.Log).Warn("webhook refused", zap.String("remote", r.RemoteAddr))
+		return nil, admission.Refusal(http.StatusForbidden, "the signature is missing or wrong")
 	}
-	return r.PostForm, true
+	return r.PostForm, nil
 }
 
 // webhookProven reports whether a webhook comes from Twilio.
-func (d *Door) webhookProven(r *http.Request) bool {
-	if d.cfg.AuthToken == "" {
-		return d.open(r)
+func (e *Endpoint) webhookProven(r *http.Request) bool {
+	if e.cfg.AuthToken == "" {
+		return e.open(r)
 	}
-	return signed(r, d.cfg.AuthToken, variants(d.address(r, "http")+query(r)), r.PostForm)
+	return signed(r, e.cfg.AuthToken, variants(e.address(r, "http")+query(r)), r.PostForm)
 }
 
-// parameters are the custom parameters of the stream: of the address, of the call, of Config.Parameters, the later ones
-// before the earlier ones. Credentials come from the last alone; the pass is the door's.
-func (d *Door) parameters(r *http.Request, form url.Values) (map[string]string, error) {
+// parameters returns the custom parameters of the stream: those of the address, of the call, and of
+// Config.Parameters. Later ones override earlier ones. Credentials come from Config.Parameters
+// only; the endpoint sets the pass.
+func (e *Endpoint) parameters(r *http.Request, form url.Values) (map[string]string, error) {
 	params := map[string]string{}
 	for name, values := range r.URL.Query() {
 		if name != paramToken && name != paramSecret && name != paramPass && len(params) < transport.ParamsMax/2 {
@@ -125,8 +123,8 @@ func (d *Door) parameters(r *http.Request, form url.Values) (map[string]string, 
 		}
 	}
 	params[paramFrom], params[paramTo] = form.Get("From"), form.Get("To")
-	if d.cfg.Parameters != nil {
-		more, err := d.cfg.Parameters(r.Context(), form)
+	if e.cfg.Parameters != nil {
+		more, err := e.cfg.Parameters(r.Context(), form)
 		if err != nil {
 			return nil, err
 		}
@@ -139,15 +137,15 @@ func (d *Door) parameters(r *http.Request, form url.Values) (map[string]string, 
 			delete(params, name)
 		}
 	}
-	if d.cfg.AuthToken != "" {
-		params[paramPass] = newPass(d.cfg.AuthToken, form.Get("CallSid"), time.Now())
+	if e.cfg.AuthToken != "" {
+		params[paramPass] = newPass(e.cfg.AuthToken, form.Get("CallSid"), time.Now())
 	}
 	return params, nil
 }
 
-// address is the public address of a request without its query, under http(s) or ws(s).
-func (d *Door) address(r *http.Request, scheme string) string {
-	base := d.cfg.PublicURL
+// address returns the public address of a request without its query, under http(s) or ws(s).
+func (e *Endpoint) address(r *http.Request, scheme string) string {
+	base := e.cfg.PublicURL
 	if base == "" {
 		base = "http://" + r.Host
 		if r.TLS != nil {
@@ -157,7 +155,7 @@ func (d *Door) address(r *http.Request, scheme string) string {
 	return scheme + strings.TrimPrefix(base, "http") + r.URL.EscapedPath()
 }
 
-// query is the query of a request with its question mark.
+// query returns the query of a request with its question mark.
 func query(r *http.Request) string {
 	if r.URL.RawQuery == "" {
 		return ""
@@ -165,7 +163,8 @@ func query(r *http.Request) string {
 	return "?" + r.URL.RawQuery
 }
 
-// variants are the forms in which an address may have been signed: as it is, and with or without the scheme's port.
+// variants returns the forms in which Twilio may have signed an address: as it is, and with or
+// without the scheme's port.
 func variants(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -21,8 +21,9 @@ func (someLine) Release() {}
 
 func (someLines) Take(transport.Handshake) (transport.Line, error) { return someLine{}, nil }
 
-// post sends a webhook to a door, signed as Twilio would unless unsigned, and returns the answer.
-func post(t *testing.T, d *Door, path, body string, edit func(r *http.Request)) *httptest.ResponseRecorder {
+// post sends a webhook to an endpoint, signed as Twilio would unless unsigned, and returns the
+// answer.
+func post(t *testing.T, d *Endpoint, path, body string, edit func(r *http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://10.0.0.1"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -36,7 +37,7 @@ func post(t *testing.T, d *Door, path, body string, edit func(r *http.Request)) 
 	return w
 }
 
-func publicDoor(t *testing.T, cfg Config) *Door {
+func publicEndpoint(t *testing.T, cfg Config) *Endpoint {
 	t.Helper()
 	cfg.AuthToken, cfg.PublicURL = token, "https://voice.example.com"
 	cfg.Hosts = []string{"10.0.0.1"} // behind a proxy that does not hand the Host on
@@ -53,7 +54,7 @@ func publicDoor(t *testing.T, cfg Config) *Door {
 const announced = "CallSid=CA1&From=%2B4930123&To=%2B4930456"
 
 func TestVoice(t *testing.T) {
-	d := publicDoor(t, Config{Parameters: func(_ context.Context, form url.Values) (map[string]string, error) {
+	d := publicEndpoint(t, Config{Parameters: func(_ context.Context, form url.Values) (map[string]string, error) {
 		return map[string]string{"token": "t-" + form.Get("CallSid"), "customer": `"<&>'`, "empty": ""}, nil
 	}})
 	const query = "?instructions=sales&token=theirs&secret=theirs&pass=theirs&language=de-DE&from=x"
@@ -72,12 +73,12 @@ func TestVoice(t *testing.T) {
 }
 
 func TestVoiceRejects(t *testing.T) {
-	if w := post(t, publicDoor(t, Config{Lines: noLines{}}), "/v1/twilio/voice", announced, nil); w.Code != 200 ||
+	if w := post(t, publicEndpoint(t, Config{Lines: noLines{}}), "/v1/twilio/voice", announced, nil); w.Code != 200 ||
 		!strings.Contains(w.Body.String(), `<Response><Reject reason="busy"/></Response>`) {
 		t.Errorf("without a line: %d %s", w.Code, w.Body)
 	}
 	no := func(context.Context, url.Values) (map[string]string, error) { return nil, errors.New("no") }
-	w := post(t, publicDoor(t, Config{Parameters: no}), "/v1/twilio/voice", announced, nil)
+	w := post(t, publicEndpoint(t, Config{Parameters: no}), "/v1/twilio/voice", announced, nil)
 	if !strings.Contains(w.Body.String(), "<Hangup/>") {
 		t.Errorf("refused by Parameters: %s", w.Body)
 	}
@@ -85,7 +86,7 @@ func TestVoiceRejects(t *testing.T) {
 
 // TestWebhookIsProven: what is not Twilio's is refused, for both webhooks.
 func TestWebhookIsProven(t *testing.T) {
-	d := publicDoor(t, Config{})
+	d := publicEndpoint(t, Config{})
 	for _, path := range []string{"/v1/twilio/voice", "/v1/twilio/after"} {
 		for _, tt := range []struct {
 			name   string
@@ -116,7 +117,7 @@ func TestWebhookIsProven(t *testing.T) {
 }
 
 func TestAfter(t *testing.T) {
-	d := publicDoor(t, Config{Targets: map[string]string{"sales": "+493099", "desk": "sip:desk@example.com"}})
+	d := publicEndpoint(t, Config{Targets: map[string]string{"sales": "+493099", "desk": "sip:desk@example.com"}})
 	after := func(call string) string {
 		w := post(t, d, "/v1/twilio/after", "CallSid="+call, nil)
 		body := strings.TrimSpace(w.Body.String())
@@ -143,7 +144,7 @@ func TestAfter(t *testing.T) {
 			t.Errorf("asked again: %s", got)
 		}
 	}
-	d = publicDoor(t, Config{AfterURL: "https://example.com/next?a=1&b=2"})
+	d = publicEndpoint(t, Config{AfterURL: "https://example.com/next?a=1&b=2"})
 	if got := after("CA1"); got != "<Redirect>https://example.com/next?a=1&amp;b=2</Redirect>" {
 		t.Errorf("with AfterURL: %s", got)
 	}

@@ -21,30 +21,32 @@ import (
 	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
 
-// patience is how long a story waits for what must come: long, because it only matters when something is broken.
+// patience is how long a story waits for what must come: long, because it only matters when
+// something is broken.
 const patience = 2 * time.Minute
 
-// world is a gateway with this door, between an embedded model and carriers' calls.
+// world is a gateway with this endpoint, between an embedded model and carriers' calls.
 type world struct {
-	t     *testing.T
-	model *sim.Server
-	gw    *voicegw.Gateway
-	door  *mediastream.Door
-	url   string
-	dial  func(ctx context.Context, network, addr string) (net.Conn, error)
-	tap   *tap
+	t        *testing.T
+	model    *sim.Server
+	gw       *voicegw.Gateway
+	endpoint *mediastream.Endpoint
+	url      string
+	dial     func(ctx context.Context, network, addr string) (net.Conn, error)
+	tap      *tap
 }
 
-// plan is what a world is made of. The Lines of its door are the gateway's.
+// plan is what a world is made of. The Lines of its endpoint are the gateway's.
 type plan struct {
-	model sim.Config
-	gw    voicegw.Config
-	door  mediastream.Config
-	// narrow joins carrier and door by a line that holds next to nothing: who does not read blocks who writes.
+	model    sim.Config
+	gw       voicegw.Config
+	endpoint mediastream.Config
+	// narrow joins carrier and endpoint by a line that holds next to nothing: who does not read
+	// blocks who writes.
 	narrow bool
 }
 
-// tap stands between door and gateway and notes what passes.
+// tap stands between endpoint and gateway and notes what passes.
 type tap struct {
 	transport.Lines
 	mu     sync.Mutex
@@ -135,14 +137,14 @@ func inBubble(t *testing.T, p plan, story func(w *world)) {
 		p.gw.Dialer = live.Wire{BaseURL: "ws://model",
 			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: back.Dial, DisableKeepAlives: true}}}
 		w := newWorld(t, p, model)
-		defer serve(front, w.door)()
+		defer serve(front, w.endpoint)()
 		defer w.close()
 		w.url, w.dial = "ws://127.0.0.1/v1/twilio", front.Dial
 		story(w)
 	})
 }
 
-// newWorld makes gateway and door.
+// newWorld makes gateway and endpoint.
 func newWorld(t *testing.T, p plan, model *sim.Server) *world {
 	t.Helper()
 	gw, err := voicegw.New(p.gw)
@@ -150,8 +152,8 @@ func newWorld(t *testing.T, p plan, model *sim.Server) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, model: model, gw: gw, tap: &tap{Lines: gw.Lines()}}
-	p.door.Lines = w.tap
-	if w.door, err = mediastream.New(p.door); err != nil {
+	p.endpoint.Lines = w.tap
+	if w.endpoint, err = mediastream.New(p.endpoint); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -159,7 +161,7 @@ func newWorld(t *testing.T, p plan, model *sim.Server) *world {
 
 func (w *world) close() {
 	_ = w.gw.Close()
-	_ = w.door.Close()
+	_ = w.endpoint.Close()
 	w.eventually("no call runs", func() bool { return w.gw.Calls() == 0 })
 }
 
@@ -186,7 +188,7 @@ func onLoopback(t *testing.T, p plan) *world {
 	}
 	p.gw.Dialer = live.Wire{BaseURL: model.URL()}
 	w := newWorld(t, p, model)
-	server := httptest.NewServer(w.door)
+	server := httptest.NewServer(w.endpoint)
 	w.url = strings.Replace(server.URL, "http", "ws", 1) + "/v1/twilio"
 	t.Cleanup(func() {
 		w.close()
@@ -229,8 +231,8 @@ func (w *world) look(what string, every time.Duration, ok func() bool) {
 	}
 }
 
-// heard waits until something was heard behind sample from, and then nothing for quiet. It returns what was heard from
-// there.
+// heard waits until something was heard behind sample from, and then nothing for quiet. It returns
+// what was heard from there.
 func (w *world) heard(p *phonetest.Phone, from int, quiet time.Duration) (heard []int16) {
 	w.t.Helper()
 	w.look("something is heard, and then nothing", 200*time.Millisecond, func() bool {

@@ -16,7 +16,7 @@ type writer struct {
 	bytes []byte
 }
 
-// newWriter fills in what is the same in all messages of a stream.
+// newWriter sets the constant parts of all messages of a stream.
 func newWriter(c carrier, stream string, codec phone.Codec, rateHz int) *writer {
 	id := string(appendQuoted(nil, stream))
 	name := "audio/x-mulaw"
@@ -30,7 +30,7 @@ func newWriter(c carrier, stream string, codec phone.Codec, rateHz int) *writer 
 	return &writer{carrier: c, codec: codec}
 }
 
-// AppendAudio appends a message with sound.
+// AppendAudio appends an audio message.
 func (w *writer) AppendAudio(dst []byte, pcm []int16) []byte {
 	w.bytes = w.codec.AppendBytes(w.bytes[:0], pcm)
 	dst = append(dst, w.media...)
@@ -48,10 +48,11 @@ func (w *writer) AppendMark(dst, name []byte) []byte {
 // AppendClear appends the command to drop what was not played.
 func (w *writer) AppendClear(dst []byte) []byte { return append(dst, w.carrier.clear...) }
 
-// AppendBye appends nothing: to close the stream is to hang up.
+// AppendBye appends nothing: closing the stream hangs up.
 func (w *writer) AppendBye(dst []byte) []byte { return dst }
 
-// appendQuoted appends s as a JSON string, without what an id never holds: control characters, quotes, backslashes.
+// appendQuoted appends s as a JSON string. It drops the characters that an id never has: control
+// characters, quotes and backslashes.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(slices.Grow(dst, len(s)+2), '"')
 	for _, r := range s {

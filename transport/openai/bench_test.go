@@ -5,11 +5,12 @@ package openai_test
 import (
 	"testing"
 
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 )
 
-// BenchmarkCall is what a call takes in real time, with its caller and its model in the same process.
+// BenchmarkCall is what a call takes in real time, with its caller and its model in the same
+// process.
 func BenchmarkCall(b *testing.B) {
-	w := doortest.New(b, door())
-	doortest.Cost(b, func() (hangUp func()) { return talk(false).Place(w) }, w.Gateway.Calls)
+	w := endpointtest.New(b, endpoint())
+	endpointtest.Cost(b, func() (hangUp func()) { return talk(false).Place(w) }, w.Gateway.Calls)
 }

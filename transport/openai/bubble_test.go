@@ -11,14 +11,16 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/audio/audiotest"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/openai"
 )
 
-// talk is a client that plays what comes at once. When the caller is heard it stops, and with truncates it says how
-// much of the item was heard.
-func talk(truncates bool) doortest.Talk { return talkIn(`{"type":"realtime"}`, linear(), truncates) }
+// talk is a client that plays what comes at once. When the caller is heard it stops, and with
+// truncates it says how much of the item was heard.
+func talk(truncates bool) endpointtest.Talk {
+	return talkIn(`{"type":"realtime"}`, linear(), truncates)
+}
 
 // wire is how a client writes sound: of 16 kHz upwards, and down to 24 kHz.
 type wire struct {
@@ -41,10 +43,10 @@ func g711(code func(dst []byte, pcm []int16) []byte, samples func(dst []int16, b
 }
 
 // talkIn is talk with a session and its sound.
-func talkIn(session string, sound wire, truncates bool) doortest.Talk {
+func talkIn(session string, sound wire, truncates bool) endpointtest.Talk {
 	item, begin := "", 0 // what is played, and how much was played before it
-	played := func(e *doortest.Ear) int { return int(e.Player.PlayedMS(1)) }
-	return doortest.Talk{
+	played := func(e *endpointtest.Recorder) int { return int(e.Player.PlayedMS(1)) }
+	return endpointtest.Talk{
 		Greet: func(c *websocket.Conn) {
 			_, _, _ = c.Read(context.Background())
 			_ = c.Write(context.Background(), websocket.MessageText,
@@ -56,7 +58,7 @@ func talkIn(session string, sound wire, truncates bool) doortest.Talk {
 				"audio": sound.up(pcm)})
 			return b
 		},
-		Hear: func(at time.Duration, b []byte, e *doortest.Ear, answer func([]byte)) {
+		Hear: func(at time.Duration, b []byte, e *endpointtest.Recorder, answer func([]byte)) {
 			var m struct {
 				Type   string
 				ItemID string `json:"item_id"`
@@ -84,8 +86,8 @@ func talkIn(session string, sound wire, truncates bool) doortest.Talk {
 	}
 }
 
-func door() doortest.Plan {
-	return doortest.Plan{Door: func(l transport.Lines) (doortest.Door,
+func endpoint() endpointtest.Plan {
+	return endpointtest.Plan{Endpoint: func(l transport.Lines) (endpointtest.Endpoint,
 		error) {
 		return openai.New(openai.Config{Lines: l})
 	}}
@@ -94,24 +96,24 @@ func door() doortest.Plan {
 func TestCough(t *testing.T) {
 	for _, truncates := range []bool{true, false} {
 		t.Run(fmt.Sprint("truncates ", truncates), func(t *testing.T) {
-			doortest.InBubble(t, door(), func(w *doortest.World) { talk(truncates).Cough(t, w) })
+			endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) { talk(truncates).Cough(t, w) })
 		})
 	}
 }
 
 func TestBargeIn(t *testing.T) {
-	doortest.InBubble(t, door(), func(w *doortest.World) { talk(true).BargeIn(t, w) })
+	endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) { talk(true).BargeIn(t, w) })
 }
 
-// TestG711 speaks and hears as a telephone does, and coughs: the reply is that of what was said, before the pause and
-// behind it.
+// TestG711 speaks and hears as a telephone does, and coughs: the reply is that of what was said,
+// before the pause and behind it.
 func TestG711(t *testing.T) {
 	for kind, sound := range map[string]func() wire{
 		"audio/pcmu": func() wire { return g711(audio.AppendMuLaw, audio.AppendMuLawSamples) },
 		"audio/pcma": func() wire { return g711(audio.AppendALaw, audio.AppendALawSamples) },
 	} {
 		t.Run(kind, func(t *testing.T) {
-			doortest.InBubble(t, door(), func(w *doortest.World) {
+			endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) {
 				way := `{"format":{"type":"` + kind + `"}}`
 				k := talkIn(`{"type":"realtime","audio":{"input":`+way+`,"output":`+way+`}}`, sound(), true)
 				k.Over = "cough"
@@ -120,8 +122,8 @@ func TestG711(t *testing.T) {
 				for part, ref := range map[string][]int16{"before": narrow[12000:36000], "behind": narrow[72000:]} {
 					_, corr := audiotest.Align(ref, heard)
 					t.Logf("%s the cough it is like what was said by %.4f", part, corr)
-					if corr < doortest.Least {
-						t.Errorf("%s the cough it is like what was said by %.3f, want %.2f", part, corr, doortest.Least)
+					if corr < endpointtest.Least {
+						t.Errorf("%s the cough it is like what was said by %.3f, want %.2f", part, corr, endpointtest.Least)
 					}
 				}
 			})

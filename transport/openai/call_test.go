@@ -5,25 +5,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/audio"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/clienttest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/internal/npmtest"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/openai"
 )
 
-// open makes a world with a door for OpenAI Realtime clients. They insist on TLS.
-func open(t *testing.T, p doortest.Plan) *doortest.World {
+// open makes a world with an endpoint for OpenAI Realtime clients. They insist on TLS. Calls follow
+// what clients ask of the model, as those of "voicegw serve" do.
+func open(t *testing.T, p endpointtest.Plan) *endpointtest.World {
 	t.Helper()
-	p.Door = func(l transport.Lines) (doortest.Door, error) { return openai.New(openai.Config{Lines: l}) }
+	p.Endpoint = func(l transport.Lines) (endpointtest.Endpoint, error) { return openai.New(openai.Config{Lines: l}) }
 	p.TLS = true
-	return doortest.New(t, p)
+	all := voicegw.Names{All: true}
+	p.Gateway.Session = voicegw.SessionRules{Instructions: true, Generation: true, Voices: all, Tools: all}
+	return endpointtest.New(t, p)
 }
 
 const plain = `{"type":"realtime","audio":{"input":{"transcription":{"model":"whisper-1"}}}}`
 
 // client starts OpenAI's own client.
-func client(t *testing.T, w *doortest.World, session string) *npmtest.Program {
+func client(t *testing.T, w *endpointtest.World, session string) *npmtest.Program {
 	t.Helper()
 	return npmtest.Start(t, "testdata/client.cjs", "BASE="+w.URL, "KEY=sk-nobody", "SESSION="+session,
 		"NODE_EXTRA_CA_CERTS="+w.CertificateFile())
@@ -31,25 +36,34 @@ func client(t *testing.T, w *doortest.World, session string) *npmtest.Program {
 
 // heard is what a client got since the caller spoke last.
 func heard(events []npmtest.Event) audio.PCM {
-	ear := doortest.NewEar(24000)
+	rec := endpointtest.NewRecorder(24000)
 	for _, e := range events {
 		switch e.Type {
 		case "audio":
-			ear.Hear(e.At, e.PCM)
+			rec.Hear(e.At, e.PCM)
 		case "input_audio_buffer.committed":
-			ear.Drop()
+			rec.Drop()
 		}
 	}
-	return ear.Joined()
+	return rec.Joined()
 }
 
 // TestClientHearsItsEcho talks with OpenAI's client as it comes from npm.
 func TestClientHearsItsEcho(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{})
-	c := client(t, w, plain)
+	hearsItsEcho(t, "openai")
+}
+
+func TestOlderHearsItsEcho(t *testing.T) {
+	older(t)
+	hearsItsEcho(t, "openai-6")
+}
+
+func hearsItsEcho(t *testing.T, pkg string) {
+	w := open(t, endpointtest.Plan{})
+	c := sdk(t, w, pkg, "", plain)
 	c.AwaitType("session.updated")
-	c.Do(npmtest.Say(doortest.SpeechFile(t, "question")))
+	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "question")))
 	for _, kind := range []string{
 		"input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped", "input_audio_buffer.committed",
 		"response.created", "response.output_item.added", "audio", "response.output_audio.done", "response.done",
@@ -64,7 +78,7 @@ func TestClientHearsItsEcho(t *testing.T) {
 		t.Errorf("closed with %d %q", e.Code, e.Text)
 	}
 	c.Wait()
-	doortest.Echo(t, heard(c.Events()), "question")
+	endpointtest.Echo(t, heard(c.Events()), "question")
 	words := map[string]string{}
 	for _, e := range c.Events() {
 		words[e.Type] += e.Text
@@ -74,18 +88,28 @@ func TestClientHearsItsEcho(t *testing.T) {
 		t.Errorf("transcripts: %q", words)
 	}
 	w.Eventually("the call has ended", func() bool { return w.Gateway.Calls() == 0 })
+	clienttest.Shows(t, pkg, clienttest.Speech, clienttest.Transcripts, clienttest.End)
 }
 
-// TestClientInterrupts speaks over a reply of eight seconds: the client is told, and says what it played. What is heard
-// of it is judged where no machine is busy: see TestBargeIn.
+// TestClientInterrupts speaks over a reply of eight seconds: the client is told, and says what it
+// played. What is heard of it is judged where no machine is busy: see TestBargeIn.
 func TestClientInterrupts(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{Model: doortest.LongReplies()})
-	c := client(t, w, plain)
+	interrupts(t, "openai")
+}
+
+func TestOlderInterrupts(t *testing.T) {
+	older(t)
+	interrupts(t, "openai-6")
+}
+
+func interrupts(t *testing.T, pkg string) {
+	w := open(t, endpointtest.Plan{Model: endpointtest.LongReplies()})
+	c := sdk(t, w, pkg, "", plain)
 	c.AwaitType("session.updated")
-	c.Do(npmtest.Say(doortest.SpeechFile(t, "hello")))
+	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "hello")))
 	c.AwaitType("audio")
-	c.Do(npmtest.Say(doortest.SpeechFile(t, "german")))
+	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "german")))
 	c.Await("a response that is cut", func(e npmtest.Event) bool {
 		var d struct {
 			Response struct {
@@ -101,4 +125,5 @@ func TestClientInterrupts(t *testing.T) {
 	c.AwaitType("audio")
 	c.Do(npmtest.Bye())
 	c.Wait()
+	clienttest.Shows(t, pkg, clienttest.BargeIn)
 }

@@ -2,31 +2,46 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
-// codec speaks with one client.
+// settleTime is how long a client that has sent a session.update may be silent before the call
+// begins: many send their instructions, their tools and their tracing one by one.
+const settleTime = 150 * time.Millisecond
+
+// codec encodes and decodes the protocol for one client.
 type codec struct {
 	session session
-	id      string // of the session
-	updated bool   // session.updated answers at Ready
-	count   uint64 // of everything that has an id
+	id      string          // of the session
+	beta    bool            // the client speaks the beta of the API
+	updates int             // updates of the session that are answered when the call is up
+	early   bool            // the client has made items before the call
+	running bool            // the greeting is over
+	known   []*item         // the model does not know them yet
+	count   uint64          // number of ids given so far
+	told    map[string]bool // code and param of errors that are told once
 
+	list  list
 	input input
+	tools tools
 	reply reply
 }
 
-func newCodec(r *http.Request) *codec {
-	c := &codec{}
-	c.session.Type = "realtime"
-	c.session.Model = wsdoor.Cut(r.URL.Query().Get("model"), modelLenMax)
-	if c.session.Model == "" {
-		c.session.Model = defaultModel
+func newCodec(r *http.Request) *codec { return newCodecFor(r.URL.Query().Get("model"), wantsBeta(r)) }
+
+// newCodecFor makes the codec of a client that asks for a model, "" for none.
+func newCodecFor(model string, beta bool) *codec {
+	if model = transport.Cut(model, modelLenMax); model == "" {
+		model = defaultModel
 	}
+	c := &codec{session: newSession(model), beta: beta, told: map[string]bool{}}
 	c.id = c.name("sess_")
 	return c
 }
@@ -37,8 +52,15 @@ func (c *codec) name(prefix string) string {
 	return prefix + strconv.FormatUint(c.count, 10)
 }
 
-// put adds an event of a type, with an id of its own. What is put can be marshalled.
-func (c *codec) put(out *wsdoor.Outbox, kind string, fields object) {
+// put adds an event of a type, with an id of its own. The event must be marshallable.
+func (c *codec) put(out *wsendpoint.Outbox, kind string, fields object) {
+	if c.beta {
+		was, ok := betaEvent(kind)
+		if !ok {
+			return
+		}
+		kind = was
+	}
 	fields["type"], fields["event_id"] = kind, c.name("event_")
 	if b, err := json.Marshal(fields); err == nil {
 		out.Put(b)
@@ -46,73 +68,138 @@ func (c *codec) put(out *wsdoor.Outbox, kind string, fields object) {
 }
 
 // complain answers an event of the client with an error; the call goes on.
-func (c *codec) complain(out *wsdoor.Outbox, eventID string, f *fault) {
+func (c *codec) complain(out *wsendpoint.Outbox, eventID string, f *fault) {
 	e := object{"type": "invalid_request_error", "code": f.code, "message": f.message, "param": nil, "event_id": nil}
 	if f.param != "" {
 		e["param"] = f.param
 	}
 	if eventID != "" {
-		e["event_id"] = wsdoor.Cut(eventID, clientEventLenMax)
+		e["event_id"] = transport.Cut(eventID, clientEventLenMax)
 	}
 	c.put(out, "error", object{"error": e})
 }
 
-// Greet creates the session, and waits for the client to update it or to begin.
-func (c *codec) Greet(h *transport.Hello, next func() (wsdoor.Inbound, error), out *wsdoor.Outbox) error {
-	c.put(out, "session.created", object{"session": c.session.describe(c.id)})
+// once answers with an error that the client has not had yet.
+func (c *codec) once(out *wsendpoint.Outbox, eventID string, f *fault) {
+	if key := f.code + " " + f.param; !c.told[key] {
+		c.told[key] = true
+		c.complain(out, eventID, f)
+	}
+}
+
+// Greet creates the session, and takes updates of it until the client begins or has nothing more to
+// say.
+func (c *codec) Greet(h *transport.Hello, next func() (wsconn.Message, error), out *wsendpoint.Outbox) error {
+	c.welcome(out)
 	for {
 		m, err := next()
+		if errors.Is(err, wsendpoint.ErrSettled) {
+			c.begin(h)
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		var ev clientEvent
-		if err := json.Unmarshal(m.Data, &ev); err != nil {
-			return badJSON(err)
-		}
-		if ev.Type != "session.update" {
+		switch more, err := c.configure(m.Data, out); {
+		case err != nil:
+			return err
+		case !more:
 			c.begin(h)
-			return wsdoor.ErrUnread
+			return wsendpoint.ErrUnread
 		}
-		if f := c.update(&ev, h); f != nil {
+	}
+}
+
+// welcome tells the client that it has a session.
+func (c *codec) welcome(out *wsendpoint.Outbox) {
+	c.put(out, "session.created", object{"session": c.describe()})
+	if c.beta {
+		c.put(out, "conversation.created", object{"conversation": object{"id": c.name("conv_"),
+			"object": "realtime.conversation"}})
+	}
+}
+
+// configure takes an event before the call. It reports false for the first event that belongs to the
+// call, which Read must take.
+func (c *codec) configure(data []byte, out *wsendpoint.Outbox) (more bool, err error) {
+	var ev clientEvent
+	if err := json.Unmarshal(data, &ev); err != nil {
+		return false, badJSON(err)
+	}
+	switch {
+	case ev.Type == "session.update":
+		c.update(&ev, out)
+	case ev.early():
+		c.early = true
+		if f := c.event(&ev, &wsendpoint.Inbox{}, out); f != nil { // which makes no event of the call
 			c.complain(out, ev.EventID, f)
-			continue
 		}
-		c.updated = true
-		return nil
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// Settle returns how long the client may be silent before the call begins.
+func (c *codec) Settle() time.Duration {
+	if c.updates > 0 || c.early {
+		return settleTime
+	}
+	return 0
+}
+
+// update applies the client's session. In a running call it answers with the one in force.
+func (c *codec) update(ev *clientEvent, out *wsendpoint.Outbox) {
+	list, ok := fields(ev.Session)
+	if !ok {
+		c.complain(out, ev.EventID, invalid("session", "session is not what a session.update has."))
+		return
+	}
+	want, faults := c.session.apply(list)
+	if c.running {
+		var more []*fault
+		want, more = c.session.change(want)
+		faults = append(faults, more...)
+	}
+	c.session = want
+	for _, f := range faults {
+		c.once(out, ev.EventID, f)
+	}
+	if c.updates++; c.running {
+		c.answer(out)
 	}
 }
 
-// update takes the client's session.
-func (c *codec) update(ev *clientEvent, h *transport.Hello) *fault {
-	s := session{Model: c.session.Model}
-	if len(ev.Session) == 0 || json.Unmarshal(ev.Session, &s) != nil {
-		return &fault{"invalid_value", "session", "session is not what a session.update has."}
-	}
-	if f := s.check(); f != nil {
-		return f
-	}
-	c.session = s
-	return c.begin(h)
-}
-
-// begin settles what the session asks for.
-func (c *codec) begin(h *transport.Hello) *fault {
-	d, _ := c.session.detection()
-	c.input.push = d == nil
-	c.input.coding, c.reply.coding = c.session.codings()
-	h.InputRateHz, h.OutputRateHz = c.input.coding.rateHz(), c.reply.coding.rateHz()
-	return c.session.fill(h)
-}
-
-// Ready answers the update.
-func (c *codec) Ready(_ transport.Ready, out *wsdoor.Outbox) {
-	if c.updated {
-		c.put(out, "session.updated", object{"session": c.session.describe(c.id)})
+// answer answers the updates of the session with the one in force.
+func (c *codec) answer(out *wsendpoint.Outbox) {
+	for ; c.updates > 0; c.updates-- {
+		c.put(out, "session.updated", object{"session": c.describe()})
 	}
 }
 
-// Message tells the client what it has a word for.
-func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
+// begin puts the session into the hello of the call.
+func (c *codec) begin(h *transport.Hello) {
+	c.running = true
+	c.session.hello(h)
+}
+
+func (c *codec) describe() object {
+	if c.beta {
+		return c.session.describeBeta(c.id)
+	}
+	return c.session.describe(c.id)
+}
+
+// Ready tells the client which session the call has.
+func (c *codec) Ready(r transport.Ready, out *wsendpoint.Outbox) {
+	for _, f := range c.session.follow(&r) {
+		c.complain(out, "", f)
+	}
+	c.answer(out)
+}
+
+// Message encodes the messages that the protocol has an event for.
+func (c *codec) Message(m *transport.Message, out *wsendpoint.Outbox) {
 	switch m.Kind {
 	case transport.MessageSpeech:
 		c.speech(m, out)
@@ -122,30 +209,49 @@ func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
 		c.finish(out, statusCancelled, "turn_detected")
 		c.reply.cleared(m.Generation)
 	case transport.MessageMark:
-		c.finish(out, statusCompleted, "")
+		c.marked(m, out)
 	case transport.MessageTranscript:
 		if m.Who == transport.WhoCaller {
-			c.callerWords(m, out)
+			c.callerTranscript(m, out)
 		} else {
-			c.modelWords(m, out)
+			c.modelTranscript(m, out)
 		}
 	case transport.MessageToolCall:
 		c.toolCall(m, out)
+	case transport.MessageToolCancel:
+		c.tools.forget(m.ID)
 	case transport.MessageError:
-		c.put(out, "error", object{"error": object{"type": "server_error", "code": m.Code, "message": m.Text, "param": nil,
-			"event_id": nil}})
+		c.failed(m, out)
 	}
 }
 
-// Bye says why a call fails, and closes with the code and the words of the reason.
-func (c *codec) Bye(e *transport.Ended, out *wsdoor.Outbox) (code int, reason string) {
+// failed reports an error of the call: as the end of the response that the client waits for, else as
+// an event.
+func (c *codec) failed(m *transport.Message, out *wsendpoint.Outbox) {
+	e := object{"type": "server_error", "code": m.Code, "message": m.Text}
+	if c.reply.ask != nil && !c.reply.open && m.Code != codeNoTool {
+		c.createBare(out)
+		c.reply.failure = e
+		c.finish(out, statusFailed, "")
+		return
+	}
+	e["param"], e["event_id"] = nil, nil
+	c.put(out, "error", object{"error": e})
+}
+
+// codeNoTool is the code of an error that answers the result of a function call, not the request
+// for a response.
+const codeNoTool = "no_tool_call"
+
+// Bye sends why a call fails, and closes with the code and the text of the reason.
+func (c *codec) Bye(e *transport.Ended, out *wsendpoint.Outbox) (code int, reason string) {
 	if e.Reason.Failure() {
 		kind := "server_error"
-		if code, _ := wsdoor.CloseCode(e); code == 1007 || code == 1008 || code == 1009 {
+		if code, _ := wsendpoint.CloseCode(e); code == 1007 || code == 1008 || code == 1009 {
 			kind = "invalid_request_error"
 		}
 		c.put(out, "error", object{"error": object{"type": kind, "code": e.Reason.String(), "message": e.Message,
 			"param": nil, "event_id": nil}})
 	}
-	return wsdoor.CloseCode(e)
+	return wsendpoint.CloseCode(e)
 }

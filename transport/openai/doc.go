@@ -1,12 +1,13 @@
-// Package openai is a door for clients of OpenAI's Realtime API over WebSocket: they change only their base URL, and
-// get a call of this gateway. It speaks what a voice conversation with server turn detection needs, in the form of the
-// general release (session.type "realtime"), not of the beta before it.
+// Package openai is an endpoint for clients of OpenAI's Realtime API over WebSocket: they change
+// only their base URL, and get a call of this gateway. It implements voice conversations, with the
+// gateway's turn detection or the client's own, in the form of the general release (session.type
+// "realtime"), and with the names of the beta for clients that ask for them.
 //
-//	door, err := openai.New(openai.Config{Lines: gateway})
+//	endpoint, err := openai.New(openai.Config{Lines: gateway})
 //	...
-//	mux.Handle("GET /v1/realtime", door)
+//	mux.Handle("GET /v1/realtime", endpoint)
 //
-// A real server cancels a response for good when it hears the caller. A cough does not interrupt here: the response is
-// cancelled all the same, and the rest of the reply is another response. docs/openai.md says what of the protocol is
-// kept.
+// A real server cancels a response for good when it hears the caller. Here a cough does not
+// interrupt the reply: the endpoint cancels the response all the same, and sends the rest of the
+// reply as another response. docs/openai.md lists what the endpoint supports.
 package openai

@@ -1,15 +1,17 @@
 package openai
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/internal/foreign"
+	"github.com/voicegw/voicegw/internal/jsonscan"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
 // clientEvent is an event of the client.
@@ -17,14 +19,16 @@ type clientEvent struct {
 	Type       string          `json:"type"`
 	EventID    string          `json:"event_id"`
 	Session    json.RawMessage `json:"session"`
+	Response   json.RawMessage `json:"response"`
 	Audio      []byte          `json:"audio"`
-	Item       *item           `json:"item"`
+	Item       *clientItem     `json:"item"`
+	Previous   *string         `json:"previous_item_id"`
 	ItemID     string          `json:"item_id"`
 	AudioEndMS float64         `json:"audio_end_ms"`
 }
 
-// item is an item of the conversation, as a client makes one.
-type item struct {
+// clientItem is an item of the conversation, as a client creates one.
+type clientItem struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
 	Role    string `json:"role"`
@@ -36,22 +40,42 @@ type item struct {
 	} `json:"content"`
 }
 
-// badJSON says where JSON is wrong, and nothing of what it holds.
-func badJSON(err error) error {
-	return wsdoor.End(transport.ReasonBadJSON, "An event is not valid: "+foreign.Fault(err)+".", nil)
+// early reports whether an event needs no call yet: many clients send their tools behind their first
+// items.
+func (ev *clientEvent) early() bool {
+	switch ev.Type {
+	case "conversation.item.create":
+		return ev.Item != nil && ev.Item.Type == kindMessage
+	case "conversation.item.retrieve", "conversation.item.delete", "input_audio_buffer.clear":
+		return true
+	}
+	return false
 }
 
-// Read turns an event of the client into events of the call, and answers those that cannot be taken.
-func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+// unsentMax is how many items may wait for response.create.
+const unsentMax = 64
+
+// badJSON says where the JSON is invalid, and reveals none of its content.
+func badJSON(err error) error {
+	return transport.End(transport.ReasonBadJSON, "An event is not valid: "+foreign.Fault(err)+".", nil)
+}
+
+// Read turns an event of the client into events of the call, and answers unsupported events with an
+// error.
+func (c *codec) Read(m wsconn.Message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
+	if c.tools.due && c.tools.send(in) {
+		c.reply.replyPending = true
+	}
+	c.inform(in)
 	if data, ok := scanAppend(m.Data); ok {
-		return c.input.append64(data, in)
+		return c.append64(data, in, out)
 	}
 	var ev clientEvent
 	if err := json.Unmarshal(m.Data, &ev); err != nil {
 		return badJSON(err)
 	}
 	if ev.Type == "input_audio_buffer.append" {
-		return c.input.append(ev.Audio, in)
+		return c.append(ev.Audio, in, out)
 	}
 	if f := c.event(&ev, in, out); f != nil {
 		c.complain(out, ev.EventID, f)
@@ -59,31 +83,38 @@ func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, out *wsdoor.Outbox) err
 	return nil
 }
 
-// event acts on an event without sound.
-func (c *codec) event(ev *clientEvent, in *wsdoor.Inbox, out *wsdoor.Outbox) *fault {
+// event handles an event without audio.
+func (c *codec) event(ev *clientEvent, in *wsendpoint.Inbox, out *wsendpoint.Outbox) *fault {
 	switch ev.Type {
 	case "session.update":
-		return unsupported("session", "The session of a call that runs is not changed; connect again.")
+		c.update(ev, out)
+		return nil
 	case "input_audio_buffer.commit":
-		return c.commit(in, out)
+		return c.commit(out)
+	case "input_audio_buffer.clear":
+		return c.clear(out)
 	case "conversation.item.create":
 		return c.createItem(ev, in, out)
+	case "conversation.item.retrieve":
+		return c.retrieve(ev, out)
+	case "conversation.item.delete":
+		return c.remove(ev, out)
 	case "conversation.item.truncate":
 		return c.truncate(ev, in, out)
 	case "response.create":
-		return c.respond(in)
+		return c.respond(ev, in, out)
 	case "response.cancel":
 		return c.cancel(out)
-	case "input_audio_buffer.clear", "conversation.item.delete", "conversation.item.retrieve", "output_audio_buffer.clear":
+	case "output_audio_buffer.clear", "transcription_session.update":
 		return unsupported("type", "This gateway takes no %s.", ev.Type)
 	}
 	in.Unknown()
-	return &fault{"invalid_value", "type", "The type is no event of a client."}
+	return invalid("type", "The type is no event of a client.")
 }
 
-// scanAppend is the fast path for the event that carries sound.
+// scanAppend is the fast path for the event that carries audio.
 func scanAppend(b []byte) (data []byte, ok bool) {
-	s := wsdoor.Scan(b)
+	s := jsonscan.New(b)
 	if !s.Skip('{') {
 		return nil, false
 	}
@@ -112,143 +143,169 @@ func scanAppend(b []byte) (data []byte, ok bool) {
 	return data, typed && data != nil && s.Skip('}') && s.End()
 }
 
-// append64 takes sound in base64.
-func (i *input) append64(data []byte, in *wsdoor.Inbox) error {
-	if need := base64.StdEncoding.DecodedLen(len(data)); cap(i.coded) < need {
-		i.coded = make([]byte, need)
-	}
-	n, err := base64.StdEncoding.Decode(i.coded[:cap(i.coded)], data)
-	if err != nil {
-		return wsdoor.End(transport.ReasonBadJSON, "input_audio_buffer.append: audio is not base64.", nil)
-	}
-	return i.append(i.coded[:n], in)
-}
-
-// append takes sound. Where the client tells turns, it also is the button to talk.
-func (i *input) append(coded []byte, in *wsdoor.Inbox) error {
-	if len(coded)%i.coding.sampleBytes() != 0 {
-		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf(
-			"input_audio_buffer.append has %d bytes of audio; 16-bit samples come in pairs of bytes.", len(coded)), nil)
-	}
-	if i.push && !i.talking && len(coded) > 0 {
-		i.talking = true
-		in.Event(transport.Event{Kind: transport.EventTalk, On: true})
-	}
-	i.pcm = i.coding.appendSamples(i.pcm[:0], coded)
-	i.samples += uint64(len(i.pcm))
-	if err := in.Samples(i.coding.rateHz(), i.pcm); err != nil {
-		return wsdoor.End(transport.ReasonBadAudio, "", err)
-	}
-	return nil
-}
-
-// commit ends what the caller says, where the client tells turns.
-func (c *codec) commit(in *wsdoor.Inbox, out *wsdoor.Outbox) *fault {
-	i := &c.input
-	switch {
-	case !i.push:
-		return unsupported("type", "With turn detection the server commits.")
-	case !i.talking:
-		return &fault{"input_audio_buffer_commit_empty", "", "There is no audio to commit."}
-	}
-	i.talking, i.owed = false, true
-	in.Event(transport.Event{Kind: transport.EventTalk})
-	i.last, i.item = i.item, ""
-	c.committed(out)
-	return nil
-}
-
-// createItem takes typed words, which wait for response.create, and results of function calls.
-func (c *codec) createItem(ev *clientEvent, in *wsdoor.Inbox, out *wsdoor.Outbox) *fault {
+// createItem takes typed text, which waits for response.create, what the model is to know, and results
+// of function calls.
+func (c *codec) createItem(ev *clientEvent, in *wsendpoint.Inbox, out *wsendpoint.Outbox) *fault {
 	it := ev.Item
 	switch {
 	case it == nil:
 		return &fault{"missing_required_parameter", "item", "A conversation.item.create needs an item."}
-	case it.Type == "function_call_output":
-		return c.toolResult(it, in, out)
-	case it.Type != "message" || it.Role != "user":
-		return unsupported("item", "This gateway takes messages of the user and function_call_output.")
+	case it.Type == kindOutput:
+		return c.toolResult(ev, in, out)
+	case it.Type != kindMessage:
+		return unsupported("item.type", "This gateway takes items of the types message and function_call_output.")
+	case it.Role != roleUser && it.Role != roleSystem && it.Role != roleAssistant:
+		return unsupported("item.role", "This gateway takes messages of the roles user, system and assistant.")
 	}
-	text := ""
-	for _, part := range it.Content {
-		if part.Type != "input_text" {
-			return unsupported("item.content", "This gateway takes input_text here.")
-		}
-		text += part.Text
+	text, f := it.words("item.content")
+	if f != nil {
+		return f
 	}
-	if n := utf8.RuneCountInString(c.input.text + text); n > transport.TextCharsMax {
+	waiting, n := c.unsent()
+	if n == unsentMax {
+		return unsupported("item", "%d items wait for response.create; no more are taken.", n)
+	}
+	if n := utf8.RuneCountInString(waiting + text); n > transport.TextCharsMax {
 		return unsupported("item.content", "The text has %d characters; at most %d are taken.", n, transport.TextCharsMax)
 	}
-	c.input.text += text
-	c.items(out, c.input.item, object{"id": c.itemID(it), "object": "realtime.item", "type": "message", "role": "user",
-		"status": "completed", "content": []object{{"type": "input_text", "text": text}}})
+	after, f := c.place(ev)
+	if f != nil {
+		return f
+	}
+	made := &item{id: c.itemID(it), kind: kindMessage, role: it.Role, status: statusCompleted, text: text, unsent: true}
+	if it.Role != roleUser {
+		made.unsent = false
+		if c.known = append(c.known, made); len(c.known) > unsentMax {
+			c.known = c.known[:unsentMax]
+			return unsupported("item", "%d items wait for the call; no more are taken.", unsentMax)
+		}
+	}
+	c.add(made, after, out)
+	c.inform(in)
 	return nil
 }
 
-// itemID is the client's id of an item, or a new one.
-func (c *codec) itemID(it *item) string {
+// inform lets the model know of items that it need not answer: those of the roles system and
+// assistant, and what the user wrote before speech that is answered without response.create.
+func (c *codec) inform(in *wsendpoint.Inbox) {
+	if !c.running {
+		return // until the call begins
+	}
+	if c.input.informs {
+		for _, it := range c.list.items {
+			if it.unsent && !it.audio {
+				it.unsent = false
+				c.known = append(c.known, it)
+			}
+		}
+	}
+	c.input.informs = false
+	for _, it := range c.known {
+		if strings.TrimSpace(it.text) != "" {
+			in.Event(transport.Event{Kind: transport.EventContext, Role: transport.Role(it.role), Text: it.text})
+		}
+	}
+	c.known = nil
+}
+
+// words returns the text of a message.
+func (it *clientItem) words(param string) (string, *fault) {
+	var text strings.Builder
+	for _, part := range it.Content {
+		switch part.Type {
+		case "input_text", "output_text", "text":
+			text.WriteString(part.Text)
+		default:
+			return "", unsupported(param, "This gateway takes text here. Append audio to the input buffer.")
+		}
+	}
+	return text.String(), nil
+}
+
+// unsent returns the text that waits for response.create, and the number of items that wait.
+func (c *codec) unsent() (text string, n int) {
+	var b strings.Builder
+	for _, it := range c.list.items {
+		if it.unsent {
+			n++
+		}
+		if it.unsent && !it.audio {
+			b.WriteString(it.text)
+		}
+	}
+	return b.String(), n
+}
+
+// itemID returns the client's id of an item, or a new one.
+func (c *codec) itemID(it *clientItem) string {
 	if it.ID != "" {
-		return wsdoor.Cut(it.ID, transport.IDLenMax)
+		return it.ID
 	}
 	return c.name("item_")
 }
 
-func (c *codec) toolResult(it *item, in *wsdoor.Inbox, out *wsdoor.Outbox) *fault {
-	if it.CallID == "" || len(it.CallID) > transport.IDLenMax {
-		return &fault{"invalid_value", "item.call_id", fmt.Sprintf("A call_id has 1 to %d bytes.", transport.IDLenMax)}
+// named returns the item that an event names, or a fault whose code says for what.
+func (c *codec) named(ev *clientEvent, what string) (*item, *fault) {
+	if it := c.list.find(ev.ItemID); it != nil {
+		return it, nil
 	}
-	text := it.Output
-	if !json.Valid([]byte(text)) { // words
-		b, err := json.Marshal(text)
-		if err != nil {
-			return &fault{"invalid_value", "item.output", "The output is no text."}
+	return nil, &fault{"item_" + what + "_invalid_item_id", "item_id", fmt.Sprintf(
+		"There is no such item, or it is not one of the last %d.", itemsMax)}
+}
+
+// retrieve sends an item as it is now.
+func (c *codec) retrieve(ev *clientEvent, out *wsendpoint.Outbox) *fault {
+	it, f := c.named(ev, "retrieve")
+	if f == nil {
+		c.put(out, "conversation.item.retrieved", object{"item": it.describe(c.beta)})
+	}
+	return f
+}
+
+// remove takes an item out of the list. What waits for response.create does not go to the model.
+func (c *codec) remove(ev *clientEvent, out *wsendpoint.Outbox) *fault {
+	it, f := c.named(ev, "delete")
+	if f != nil {
+		return f
+	}
+	if it.unsent && it.audio {
+		c.input.discard(&c.list, it)
+	}
+	c.list.remove(it)
+	c.known = slices.DeleteFunc(c.known, func(k *item) bool { return k == it })
+	c.put(out, "conversation.item.deleted", object{"item_id": it.id})
+	if !it.unsent {
+		c.once(out, "", unsupported("item_id", "The item is deleted from the list of items only: "+
+			"the model cannot forget what it has heard or said."))
+	}
+	return nil
+}
+
+// discard drops the audio of an item that waits for response.create.
+func (i *input) discard(l *list, it *item) {
+	to := i.committed // counted from the end: a full buffer drops from the front
+	for n := len(l.items) - 1; n >= 0 && l.items[n] != it; n-- {
+		if other := l.items[n]; other.unsent && other.audio {
+			to -= other.samples
 		}
-		text = string(b)
 	}
-	in.Event(transport.Event{Kind: transport.EventToolResult, ID: it.CallID, Text: text})
-	c.input.owed = true
-	c.items(out, "", object{"id": c.itemID(it), "object": "realtime.item", "type": "function_call_output",
-		"status": "completed", "call_id": it.CallID, "output": it.Output})
-	return nil
+	to = max(0, to)
+	i.drop(max(0, to-it.samples), to)
 }
 
-// respond has what was written answered. What was spoken, and results of function calls, the gateway answers by itself.
-func (c *codec) respond(in *wsdoor.Inbox) *fault {
-	i := &c.input
-	text := strings.TrimSpace(i.text)
-	i.text = ""
+// truncate takes the client's report of how much of an item was played.
+func (c *codec) truncate(ev *clientEvent, in *wsendpoint.Inbox, out *wsendpoint.Outbox) *fault {
+	it, f := c.named(ev, "truncate")
 	switch {
-	case text != "":
-		in.Event(transport.Event{Kind: transport.EventText, Text: text})
-	case !i.owed:
-		return unsupported("type", "There is nothing to answer: say or write something first.")
-	}
-	i.owed = false
-	return nil
-}
-
-// cancel keeps the rest of the reply from the client. The model is not told.
-func (c *codec) cancel(out *wsdoor.Outbox) *fault {
-	r := &c.reply
-	if !r.open {
-		return &fault{"response_cancel_not_active", "", "There is no response to cancel."}
-	}
-	r.silenced = r.generation
-	c.finish(out, statusCancelled, "client_cancelled")
-	return nil
-}
-
-// truncate takes the client's own account of what was heard of an item.
-func (c *codec) truncate(ev *clientEvent, in *wsdoor.Inbox, out *wsdoor.Outbox) *fault {
-	i, ok := c.reply.find(ev.ItemID)
-	switch {
-	case !ok:
-		return &fault{"invalid_value", "item_id", "item_id names no item of a reply, or an old one."}
+	case f != nil:
+		return f
+	case it.generation == 0:
+		return invalid("item_id", "item_id names no item of a reply.")
 	case !(ev.AudioEndMS >= 0 && ev.AudioEndMS <= transport.PlayedMSMax):
-		return &fault{"invalid_value", "audio_end_ms", "audio_end_ms must be 0 or more."}
+		return invalid("audio_end_ms", "audio_end_ms must be 0 or more.")
 	}
-	in.Heard(i.generation, c.reply.base(i)+int64(ev.AudioEndMS))
-	c.put(out, "conversation.item.truncated", object{"item_id": i.id, "content_index": 0,
+	in.Heard(it.generation, c.reply.base(it)+int64(ev.AudioEndMS))
+	c.put(out, "conversation.item.truncated", object{"item_id": it.id, "content_index": 0,
 		"audio_end_ms": int64(ev.AudioEndMS)})
 	return nil
 }

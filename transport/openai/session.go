@@ -1,190 +1,176 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
 )
 
-// session is what is read of a session.update. What is not here has no effect.
+// session holds the settings in force. Settings that a client asks for and that are not here have no
+// effect.
 type session struct {
-	Type             string          `json:"type"`
-	Model            string          `json:"model"`
-	Instructions     string          `json:"instructions"`
-	OutputModalities []string        `json:"output_modalities"`
-	Tools            json.RawMessage `json:"tools"`
-	Audio            struct {
-		Input struct {
-			Format        *format         `json:"format"`
-			TurnDetection json.RawMessage `json:"turn_detection"` // null: the client says when
-			Transcription *struct {
-				Language string `json:"language"`
-			} `json:"transcription"`
-		} `json:"input"`
-		Output struct {
-			Format *format         `json:"format"`
-			Voice  json.RawMessage `json:"voice"` // a name, or an object with an id
-		} `json:"output"`
-	} `json:"audio"`
+	model, instructions, voice string
+	tools                      []transport.Tool
+	declared                   string // the tools as the client declared them, "" for none
+	temperature                *float32
+	maxOutputTokens            *int32 // nil: no limit
+	textOnly                   bool   // replies are text: the audio is kept from the client
+	in, out                    coding
+	detection                  *detection     // nil: the client detects turns
+	transcription              *transcription // nil: no transcripts of the caller
 }
 
-type format struct {
-	Type string `json:"type"`
-	Rate int    `json:"rate"`
+// detection is who ends the caller's turn on the gateway's side.
+type detection struct {
+	kind      string // server_vad or semantic_vad
+	interrupt bool
+	create    bool // the model answers without response.create
 }
 
-type turnDetection struct {
-	Type              string `json:"type"`
-	CreateResponse    *bool  `json:"create_response"`
-	InterruptResponse *bool  `json:"interrupt_response"`
+type transcription struct {
+	model, language string
 }
 
-// fault is what an error event says.
+func newSession(model string) session {
+	return session{model: model, in: defaultCoding(), out: defaultCoding(),
+		detection: &detection{kind: "server_vad", interrupt: true, create: true}}
+}
+
+// waits reports whether the model answers what the caller says only with response.create.
+func (d *detection) waits() bool { return d == nil || !d.create }
+
+// fault is the content of an error event.
 type fault struct {
 	code, param, message string
 }
 
-// unsupported is a fault of what this gateway does not do.
+// unsupported returns the fault for a feature that this gateway does not have.
 func unsupported(param, form string, args ...any) *fault {
 	return &fault{code: "unsupported", param: param, message: fmt.Sprintf(form, args...)}
 }
 
-// check returns what of the session cannot be taken, nil when all can.
-func (s *session) check() *fault {
-	if s.Type != "realtime" {
-		return &fault{"invalid_value", "session.type", "session.type must be \"realtime\"."}
-	}
-	for _, m := range s.OutputModalities {
-		if m != "audio" {
-			return unsupported("session.output_modalities", "This gateway speaks: output_modalities must be [\"audio\"].")
-		}
-	}
-	for _, f := range [...]struct {
-		param string
-		*format
-	}{{"session.audio.input.format", s.Audio.Input.Format}, {"session.audio.output.format", s.Audio.Output.Format}} {
-		if _, ok := f.coding(); !ok {
-			return unsupported(f.param, "The format is another than those this gateway takes: "+
-				"audio/pcm at %d Hz, and audio/pcmu and audio/pcma at %d Hz.", pcmRateHz, g711RateHz)
-		}
-	}
-	if d, ok := s.detection(); !ok || d != nil && d.CreateResponse != nil && !*d.CreateResponse {
-		return unsupported("session.audio.input.turn_detection",
-			"turn_detection must be null, server_vad or semantic_vad, and create_response true.")
-	}
-	return nil
+// invalid returns the fault for a value that the protocol does not have.
+func invalid(param, form string, args ...any) *fault {
+	return &fault{code: "invalid_value", param: param, message: fmt.Sprintf(form, args...)}
 }
 
-// codings are those of the formats, which were checked.
-func (s *session) codings() (in, out coding) {
-	in, _ = s.Audio.Input.Format.coding()
-	out, _ = s.Audio.Output.Format.coding()
-	return in, out
-}
-
-// detection is how turns are told, nil when the client says; it reports false for a way nobody knows.
-func (s *session) detection() (*turnDetection, bool) {
-	raw := s.Audio.Input.TurnDetection
-	if raw == nil {
-		return &turnDetection{Type: "server_vad"}, true
+// hello puts the session into a hello.
+func (s *session) hello(h *transport.Hello) {
+	if s.transcription != nil {
+		h.Language = s.transcription.language
 	}
-	if string(raw) == "null" {
-		return nil, true
-	}
-	d := new(turnDetection)
-	if json.Unmarshal(raw, d) != nil {
-		return nil, false
-	}
-	return d, d.Type == "server_vad" || d.Type == "semantic_vad"
-}
-
-// fill puts the session, which was checked, into a hello.
-func (s *session) fill(h *transport.Hello) *fault {
-	d, _ := s.detection()
-	if d == nil {
-		h.Detection = transport.DetectionPush
+	h.InputRateHz, h.OutputRateHz = s.in.rateHz, s.out.rateHz
+	if d := s.detection; d.waits() {
+		h.Detection, h.InputRateHz = transport.DetectionPush, bufferRateHz
 	} else {
-		h.Detection = transport.DetectionDefault
-		h.HalfDuplex = d.InterruptResponse != nil && !*d.InterruptResponse
+		h.Detection, h.HalfDuplex = transport.DetectionDefault, !d.interrupt
 	}
-	if t := s.Audio.Input.Transcription; t != nil {
-		h.Language = t.Language
-	}
-	for _, p := range [...]struct{ param, name, text string }{
-		{"session.model", wsdoor.ParamModel, s.Model},
-		{"session.audio.output.voice", wsdoor.ParamVoice, s.voice()},
-		{"session.instructions", wsdoor.ParamSystemInstruction, s.Instructions},
-	} {
-		if !wsdoor.SetParam(h, p.name, p.text) {
-			return unsupported(p.param, "%s has %d bytes, more than this gateway takes.", p.param, len(p.text))
-		}
-	}
-	if !wsdoor.SetParam(h, wsdoor.ParamTools, s.tools()) {
-		wsdoor.SetParam(h, wsdoor.ParamTools, s.toolNames())
-	}
-	return nil
-}
-
-func (s *session) voice() string {
-	var name string
-	var custom struct {
-		ID string `json:"id"`
-	}
-	if json.Unmarshal(s.Audio.Output.Voice, &name) == nil {
-		return name
-	}
-	_ = json.Unmarshal(s.Audio.Output.Voice, &custom) // of another shape: no voice
-	return custom.ID
-}
-
-// tools are the declarations without white space, "" for none.
-func (s *session) tools() string {
-	var b bytes.Buffer
-	if len(s.Tools) == 0 || string(s.Tools) == "null" || json.Compact(&b, s.Tools) != nil || b.String() == "[]" {
-		return ""
-	}
-	return b.String()
-}
-
-func (s *session) toolNames() string {
-	var tools []struct {
-		Name string `json:"name"`
-	}
-	_ = json.Unmarshal(s.Tools, &tools) // what is no declaration has no name
-	var names []string
-	for _, t := range tools {
-		names = append(names, t.Name)
-	}
-	return strings.Join(names, ",")
+	h.Session = transport.Session{Model: s.model, Voice: s.voice, SystemInstruction: s.instructions, Tools: s.tools,
+		Temperature: s.temperature, MaxOutputTokens: s.maxOutputTokens}
 }
 
 // object is a JSON object.
 type object = map[string]any
 
-// describe is the session as the server tells it.
+func (s *session) modalities() []string {
+	if s.textOnly {
+		return []string{"text"}
+	}
+	return []string{"audio"}
+}
+
+// describe returns the session in the form the server sends.
 func (s *session) describe(id string) object {
-	in, out := s.codings()
-	var detection any
-	if d, _ := s.detection(); d != nil {
-		detection = object{"type": d.Type, "create_response": true,
-			"interrupt_response": d.InterruptResponse == nil || *d.InterruptResponse}
-	}
-	var transcription any
-	if t := s.Audio.Input.Transcription; t != nil {
-		transcription = object{"language": t.Language}
-	}
-	tools := json.RawMessage("[]")
-	if text := s.tools(); text != "" {
-		tools = json.RawMessage(text)
-	}
-	return object{"type": "realtime", "object": "realtime.session", "id": id, "model": s.Model,
-		"output_modalities": []string{"audio"}, "instructions": s.Instructions, "tools": tools, "tool_choice": "auto",
+	return object{"type": "realtime", "object": "realtime.session", "id": id, "model": s.model,
+		"output_modalities": s.modalities(), "instructions": s.instructions, "tools": s.toolList(), "tool_choice": "auto",
+		"max_output_tokens": s.limit(), "tracing": nil, "prompt": nil,
 		"audio": object{
-			"input":  object{"format": in.describe(), "turn_detection": detection, "transcription": transcription},
-			"output": object{"format": out.describe(), "voice": s.voice()},
+			"input": object{"format": s.in.describe(), "turn_detection": s.detection.describe(),
+				"transcription": s.transcription.describe(), "noise_reduction": nil},
+			"output": object{"format": s.out.describe(), "voice": s.voice, "speed": 1},
 		}}
+}
+
+// describeBeta returns the session in the form of the beta.
+func (s *session) describeBeta(id string) object {
+	modalities := []string{"text"}
+	if !s.textOnly {
+		modalities = []string{"audio", "text"}
+	}
+	return object{"object": "realtime.session", "id": id, "model": s.model, "modalities": modalities,
+		"instructions": s.instructions, "voice": s.voice, "tools": s.toolList(), "tool_choice": "auto",
+		"input_audio_format": s.in.betaName(), "output_audio_format": s.out.betaName(),
+		"input_audio_transcription": s.transcription.describe(), "turn_detection": s.detection.describe(),
+		"max_response_output_tokens": s.limit()}
+}
+
+func (s *session) toolList() json.RawMessage {
+	if s.declared == "" {
+		return json.RawMessage("[]")
+	}
+	return json.RawMessage(s.declared)
+}
+
+func (s *session) limit() any {
+	if s.maxOutputTokens == nil {
+		return "inf"
+	}
+	return *s.maxOutputTokens
+}
+
+// follow makes the session the one that the gateway follows, and returns the faults of what it does
+// not. Most clients ask for a model and a voice of OpenAI's: the session says which they have.
+func (s *session) follow(r *transport.Ready) (faults []*fault) {
+	if r.Model.Name != "" {
+		s.model = r.Model.Name
+	}
+	for _, f := range r.Refused {
+		field := f.Field
+		switch f.Field {
+		case "model":
+			continue
+		case "voice":
+			s.voice = r.Voice
+			continue
+		case "system_instruction":
+			s.instructions, field = "", "instructions"
+		case "temperature":
+			s.temperature = nil
+		case "max_output_tokens":
+			s.maxOutputTokens = nil
+		case "tools":
+			s.drop(f.Value)
+		case "half_duplex":
+			field, s.detection.interrupt = "audio.input.turn_detection.interrupt_response", true
+		}
+		faults = append(faults, unsupported("session."+field, "session.%s is %s; it must be %s.", field, f.Value, f.Want))
+	}
+	return faults
+}
+
+// drop takes out the function that a refusal describes.
+func (s *session) drop(refused string) {
+	s.tools = slices.DeleteFunc(s.tools, func(t transport.Tool) bool {
+		return fmt.Sprintf("the function %.60q", t.Name) == refused
+	})
+	s.declare()
+}
+
+func (d *detection) describe() any {
+	if d == nil {
+		return nil
+	}
+	return object{"type": d.kind, "create_response": d.create, "interrupt_response": d.interrupt}
+}
+
+func (t *transcription) describe() any {
+	switch {
+	case t == nil:
+		return nil
+	case t.language == "":
+		return object{"model": t.model}
+	}
+	return object{"model": t.model, "language": t.language}
 }

@@ -1,71 +1,92 @@
 package openai
 
-import "github.com/voicegw/voicegw/audio"
+import (
+	"encoding/json"
 
-// coding is how a session writes sound, one channel.
-type coding uint8
-
-const (
-	codingPCM  coding = iota // 16-bit little-endian at 24 kHz
-	codingPCMU               // G.711 mu-law at 8 kHz
-	codingPCMA               // G.711 A-law at 8 kHz
+	"github.com/voicegw/voicegw/audio"
 )
 
-// coding is that of a format, PCM for none; it reports false for a format that is not taken.
-func (f *format) coding() (coding, bool) {
-	if f == nil {
-		return codingPCM, true
-	}
-	for k := codingPCM; k <= codingPCMA; k++ {
-		if f.Type == k.name() {
-			return k, f.Rate == 0 || f.Rate == k.rateHz()
-		}
-	}
-	return codingPCM, false
+// law is how samples are written.
+type law uint8
+
+const (
+	lawPCM  law = iota // 16-bit little-endian
+	lawPCMU            // G.711 mu-law
+	lawPCMA            // G.711 A-law
+)
+
+// coding is the audio coding of one direction, one channel.
+type coding struct {
+	law    law
+	rateHz int
 }
 
-// name is the type of the format.
-func (k coding) name() string { return [...]string{"audio/pcm", "audio/pcmu", "audio/pcma"}[k] }
+func defaultCoding() coding { return coding{lawPCM, pcmRateHz} }
 
-func (k coding) rateHz() int {
-	if k == codingPCM {
-		return pcmRateHz
+// name returns the type of the format.
+func (k coding) name() string { return [...]string{"audio/pcm", "audio/pcmu", "audio/pcma"}[k.law] }
+
+// betaName returns the name that the beta has for the format.
+func (k coding) betaName() string { return [...]string{"pcm16", "g711_ulaw", "g711_alaw"}[k.law] }
+
+// parseCoding reads a format: an object, or a name of the beta.
+func parseCoding(raw json.RawMessage) (coding, bool) {
+	var f struct {
+		Type string  `json:"type"`
+		Rate float64 `json:"rate"`
 	}
-	return g711RateHz
+	if json.Unmarshal(raw, &f.Type) != nil && json.Unmarshal(raw, &f) != nil {
+		return coding{}, false
+	}
+	for l := lawPCM; l <= lawPCMA; l++ {
+		k := coding{law: l, rateHz: g711RateHz}
+		if l == lawPCM {
+			k.rateHz = pcmRateHz
+		}
+		if f.Type != k.name() && f.Type != k.betaName() {
+			continue
+		}
+		if l == lawPCM && f.Rate != 0 {
+			k.rateHz = int(f.Rate)
+		}
+		return k, audio.CheckRate(k.rateHz) == nil && (f.Rate == 0 || f.Rate == float64(k.rateHz))
+	}
+	return coding{}, false
 }
 
 func (k coding) sampleBytes() int {
-	if k == codingPCM {
+	if k.law == lawPCM {
 		return 2
 	}
 	return 1
 }
 
-// describe is the format as the server tells it: G.711 has one rate, which is not named.
+// describe returns the format in the form the server sends: G.711 has one rate, which is left out.
 func (k coding) describe() object {
-	if k == codingPCM {
-		return object{"type": k.name(), "rate": k.rateHz()}
+	if k.law == lawPCM {
+		return object{"type": k.name(), "rate": k.rateHz}
 	}
 	return object{"type": k.name()}
 }
 
-// appendSamples appends the samples of whole coded ones. It allocates nothing when dst has room.
+// appendSamples decodes whole coded samples and appends them. It allocates nothing when dst has
+// room.
 func (k coding) appendSamples(dst []int16, b []byte) []int16 {
-	switch k {
-	case codingPCMU:
+	switch k.law {
+	case lawPCMU:
 		return audio.AppendMuLawSamples(dst, b)
-	case codingPCMA:
+	case lawPCMA:
 		return audio.AppendALawSamples(dst, b)
 	}
 	return audio.AppendSamples(dst, b)
 }
 
-// append appends samples, coded. It allocates nothing when dst has room.
+// append encodes samples and appends them. It allocates nothing when dst has room.
 func (k coding) append(dst []byte, pcm []int16) []byte {
-	switch k {
-	case codingPCMU:
+	switch k.law {
+	case lawPCMU:
 		return audio.AppendMuLaw(dst, pcm)
-	case codingPCMA:
+	case lawPCMA:
 		return audio.AppendALaw(dst, pcm)
 	}
 	return audio.AppendBytes(dst, pcm)

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 // connect joins a peer and a carrier over a socket of this machine.
@@ -17,12 +18,13 @@ func connect(t testing.TB) (*Peer, *websocket.Conn) {
 	t.Helper()
 	peers, over := make(chan *Peer, 1), make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, err := Upgrade(w, r, Limits{})
+		limits := Limits{}.WithDefaults()
+		conn, err := wsconn.Accept(w, r, limits.Limits, wsconn.Options{})
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		peers <- NewPeer(s, Line{Hello: transport.Hello{InputRateHz: 8000, OutputRateHz: 8000}, Protocol: &words{},
+		peers <- newPeer(conn, limits, Line{Hello: transport.Hello{InputRateHz: 8000, OutputRateHz: 8000}, Protocol: &words{},
 			BinaryAudio: true})
 		<-over
 	}))
@@ -43,15 +45,16 @@ func connect(t testing.TB) (*Peer, *websocket.Conn) {
 	return p, c
 }
 
-// TestFrameDownAllocatesWhatTheLibraryDoes compares SendAudio, marks included, with bare writes of the library over
-// the same connection, to a carrier that does not read, so that only the writer is measured.
+// TestFrameDownAllocatesWhatTheLibraryDoes compares SendAudio, marks included, with bare writes of
+// the library over the same connection, to a carrier that does not read, so that only the writer is
+// measured.
 func TestFrameDownAllocatesWhatTheLibraryDoes(t *testing.T) {
 	p, _ := connect(t)
 	ctx := context.Background()
 	pcm, b := make([]int16, 8), make([]byte, 16) // small enough for the socket to take them all
 	p.line.Hello.OutputRateHz = 400
 	ours := testing.AllocsPerRun(500, func() { _ = p.SendAudio(ctx, 1, pcm) })
-	bare := testing.AllocsPerRun(500, func() { _ = p.socket.conn.Write(ctx, websocket.MessageBinary, b) })
+	bare := testing.AllocsPerRun(500, func() { _ = p.conn.Write(ctx, wsconn.Message{Binary: true, Data: b}) })
 	t.Logf("a frame down: %v allocations, of them the library's %v", ours, bare)
 	if ours > bare*1.25 { // a mark is a write, too
 		t.Errorf("SendAudio: %v allocations, a bare write %v", ours, bare)

@@ -2,10 +2,10 @@ package phone
 
 import "github.com/voicegw/voicegw/audio"
 
-// Codec is a coding of sound on a telephone line. The zero value is none.
+// Codec is a speech codec of a telephone line. The zero value is none.
 type Codec uint8
 
-// The codings that carriers use.
+// The codecs that carriers use.
 const (
 	CodecNone Codec = iota
 	PCMU            // ITU-T G.711 mu-law, 8 kHz
@@ -13,7 +13,7 @@ const (
 	L16             // 16-bit linear PCM, little-endian, any rate
 )
 
-// String is the name of the coding as RFC 3551 has it, "none" for none.
+// String returns the name of the codec as RFC 3551 gives it, "none" for none.
 func (c Codec) String() string {
 	switch c {
 	case PCMU:
@@ -26,7 +26,7 @@ func (c Codec) String() string {
 	return "none"
 }
 
-// SampleBytes is the number of bytes of one sample: 1 for G.711, 2 for linear PCM, 0 for none.
+// SampleBytes returns the number of bytes of one sample: 1 for G.711, 2 for linear PCM, 0 for none.
 func (c Codec) SampleBytes() int {
 	switch c {
 	case PCMU, PCMA:
@@ -37,8 +37,8 @@ func (c Codec) SampleBytes() int {
 	return 0
 }
 
-// AppendSamples decodes b and appends the samples to dst. An odd last byte of linear PCM is ignored. It does not
-// allocate when dst has room.
+// AppendSamples decodes b and appends the samples to dst. It ignores an odd last byte of linear
+// PCM. It does not allocate when dst has room.
 func (c Codec) AppendSamples(dst []int16, b []byte) []int16 {
 	switch c {
 	case PCMU:

@@ -5,37 +5,37 @@ import (
 	"sync/atomic"
 )
 
-// Fault is something odd that a far end did and a call survives.
+// Fault is a deviation of the far end that the call survives.
 type Fault uint8
 
-// The faults that are counted. FaultMalformed is limited by Limits.FaultsMax.
+// The counted faults. Limits.FaultsMax limits FaultMalformed.
 const (
 	FaultMalformed Fault = iota // a message that cannot be read
-	FaultUnknown                // an event of a type that is not known
-	FaultForeign                // of another stream or of another track, dropped
+	FaultUnknown                // an event of an unknown type
+	FaultForeign                // a message of another stream or another track, dropped
 	FaultGap                    // media missing, filled with silence up to 200 ms
-	FaultRepeated               // media that came before, or too late, dropped
-	FaultEmpty                  // media without sound
-	FaultRestart                // the start of the stream, said again
+	FaultRepeated               // media that came before, or too late; dropped
+	FaultEmpty                  // media without samples
+	FaultRestart                // a repeated start of the stream
 	faultCount
 )
 
-// String is a word for logs.
+// String returns a word for logs.
 func (f Fault) String() string {
 	return [...]string{"malformed", "unknown", "foreign", "gap", "repeated", "empty", "restart", "none"}[min(f,
 		faultCount)]
 }
 
-// Counters is a snapshot of what went over one connection.
+// Counters is a snapshot of the traffic of one connection.
 type Counters struct {
 	AudioIn, AudioOut uint64 // audio messages in, frames out
 	MarksOut          uint64
-	MarksDropped      uint64 // marks that came back for audio which a clear dropped
-	MarksUnknown      uint64 // marks that came back and were never set, or twice
+	MarksDropped      uint64 // returned marks of audio that a clear dropped
+	MarksUnknown      uint64 // returned marks that were never set, or that returned twice
 	Faults            map[Fault]uint64
 }
 
-// counters are what a Counters is read from.
+// counters are the live values behind Counters.
 type counters struct {
 	audioIn, audioOut, marksOut, marksDropped, marksUnknown atomic.Uint64
 	faults                                                  [faultCount]atomic.Uint64

@@ -9,65 +9,63 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 const (
-	inboxMax   = 16 // events that were read and not received; then the far end waits
-	answersMax = 16 // answers to clears that were not received; the oldest is lost then
+	inboxMax   = 16 // events read and not yet received; at this limit the reader waits
+	answersMax = 16 // answers to clears not yet received; at this limit the oldest is lost
 )
 
-// Line is a call as its door sees it.
+// Line is a call as its endpoint sees it.
 type Line struct {
 	Hello    transport.Hello
 	Protocol Protocol
-	// BinaryAudio says that audio goes out in binary messages.
+	// BinaryAudio says that audio is sent in binary messages.
 	BinaryAudio bool
-	// ChunkFrames is how many frames of 20 ms go out in one message, 1 to 5; 0 means 1. What is left of a reply is
-	// filled up with silence.
+	// ChunkFrames is the number of 20 ms frames in one sent message, 1 to 5; 0 means 1. Silence
+	// fills the last chunk of a reply.
 	ChunkFrames int
-	// Transfer is told who takes the call over, before it is closed; nil means that it is not told.
+	// Transfer receives the target of a transfer before the connection is closed; nil means that
+	// transfers are ignored.
 	Transfer func(ctx context.Context, to string) error
 }
 
 // Peer is the far end of one call, a [transport.Peer].
 type Peer struct {
 	line   Line
-	socket *Socket
+	conn   *wsconn.Conn
 	limits Limits
 
 	inbox   chan *transport.Event // from the reader
-	free    chan *transport.Event // back to it
+	free    chan *transport.Event // back to the reader
 	answers chan transport.Event  // to clears
-	leaving chan struct{}         // closed when the call ends here
-	gone    chan struct{}         // closed when the reader is over
-	closed  chan struct{}         // closed when Close is over
-	readEnd *transport.Ended      // why the reader is over; read behind gone
-	ended   atomic.Pointer[transport.Ended]
+	gone    chan struct{}         // closed when the reader has ended
+	readEnd error                 // why the reader ended; read after gone is closed
 
 	announced  bool // a turn was announced
 	accepted   atomic.Bool
-	generation uint64 // of the turn announced last
+	generation uint64 // of the last announced turn
 	counters   counters
 
-	mu      sync.Mutex // guards what follows; not held while writing
+	mu      sync.Mutex // protects the fields below; not held while writing
 	playout Playout
 	acks    []Ack
-	flows   chan struct{} // not nil while the far end is full; closed when it is not any more
+	flows   chan struct{} // not nil while the far end's queue is full; closed when it has room again
 
-	out   []byte // owned by the sender, as all below
+	out   []byte // owned by the sender, like all fields below
 	name  []byte
 	chunk []int16
 }
 
 var _ transport.Peer = (*Peer)(nil)
 
-// NewPeer makes a Peer of a stream that was started, and starts its reader. Close must follow.
-func NewPeer(s *Socket, line Line) *Peer {
+// newPeer makes a Peer of a started stream, and starts its reader. Close must follow.
+func newPeer(conn *wsconn.Conn, limits Limits, line Line) *Peer {
 	line.ChunkFrames = max(1, min(line.ChunkFrames, markEvery))
-	p := &Peer{line: line, socket: s, limits: s.limits,
+	p := &Peer{line: line, conn: conn, limits: limits,
 		inbox: make(chan *transport.Event, inboxMax), free: make(chan *transport.Event, inboxMax),
-		answers: make(chan transport.Event, answersMax), leaving: make(chan struct{}), gone: make(chan struct{}),
-		closed: make(chan struct{})}
+		answers: make(chan transport.Event, answersMax), gone: make(chan struct{})}
 	for range inboxMax {
 		p.free <- new(transport.Event)
 	}
@@ -80,27 +78,26 @@ func (p *Peer) now() time.Time { return time.Now() }
 // Hello returns the settings of the call.
 func (p *Peer) Hello() transport.Hello { return p.line.Hello }
 
-// Counters returns what went over the connection so far. Safe for concurrent use.
+// Counters returns the traffic of the connection so far. Safe for concurrent use.
 func (p *Peer) Counters() Counters { return p.counters.snapshot() }
 
-// read reads until the connection is over. It is the Peer's one goroutine.
+// read reads until the connection ends. It is the only goroutine of the Peer.
 func (p *Peer) read() {
 	defer close(p.gone)
 	in := &Inlet{p: p}
 	for p.readEnd == nil {
-		b, text, err := p.socket.read(p.limits.IdleTimeout)
-		switch {
-		case err != nil:
-			p.readEnd = lost(err)
-		case p.ended.Load() == nil:
-			p.readEnd = p.take(b, text, in)
+		m, err := p.conn.Read(context.Background(), p.limits.IdleTimeout)
+		if err != nil {
+			p.readEnd = err
+		} else if e := p.take(m, in); e != nil {
+			p.readEnd = e
 		}
 	}
 }
 
-// take reads one message and returns why the call ends, if it does.
-func (p *Peer) take(b []byte, text bool, in *Inlet) *transport.Ended {
-	err := p.line.Protocol.Take(b, text, in)
+// take reads one message. It returns why the call ends, or nil while it goes on.
+func (p *Peer) take(m wsconn.Message, in *Inlet) *transport.Ended {
+	err := p.line.Protocol.Take(m.Data, !m.Binary, in)
 	if err == nil {
 		return nil
 	}
@@ -109,24 +106,26 @@ func (p *Peer) take(b []byte, text bool, in *Inlet) *transport.Ended {
 		return e
 	}
 	if n := p.counters.faults[FaultMalformed].Add(1); n > uint64(p.limits.FaultsMax) {
-		return Ended(transport.ReasonBadJSON, "Too many messages could not be read. The last one: "+err.Error()+".", err)
+		return transport.End(transport.ReasonBadJSON,
+			"Too many messages could not be read. The last one: "+err.Error()+".", err)
 	}
 	return nil
 }
 
-// slot waits for room for an event; nil when the call has ended.
+// slot waits for the memory of an event; it returns nil when the call has ended.
 func (p *Peer) slot() *transport.Event {
 	select {
 	case ev := <-p.free:
 		ev.Reset()
 		return ev
-	case <-p.leaving:
+	case <-p.conn.Leaving():
 		return nil
 	}
 }
 
-// Recv waits for the next event. A far end that breaks the protocol, is silent for IdleTimeout or leaves ends the call,
-// and the error is a *transport.Ended. When ctx is done the error is ctx.Err().
+// Recv waits for the next event. A far end that breaks the protocol, is silent for IdleTimeout or
+// leaves ends the call, and the error is a *transport.Ended. When ctx is done the error is
+// ctx.Err().
 func (p *Peer) Recv(ctx context.Context, ev *transport.Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -134,9 +133,8 @@ func (p *Peer) Recv(ctx context.Context, ev *transport.Event) error {
 	select {
 	case *ev = <-p.answers:
 		return nil
-	case <-p.leaving:
-		<-p.closed
-		return p.ended.Load()
+	case <-p.conn.Leaving():
+		return p.fail(p.conn.Ended())
 	case in := <-p.inbox:
 		p.hand(ev, in)
 		return nil
@@ -145,7 +143,7 @@ func (p *Peer) Recv(ctx context.Context, ev *transport.Event) error {
 	case <-p.gone:
 	}
 	select {
-	case in := <-p.inbox: // what was read before the end
+	case in := <-p.inbox: // events read before the end come first
 		p.hand(ev, in)
 		return nil
 	default:
@@ -153,13 +151,13 @@ func (p *Peer) Recv(ctx context.Context, ev *transport.Event) error {
 	}
 }
 
-// hand gives an event to the receiver, in exchange for the memory of its last one.
+// hand gives an event to the receiver and takes back the memory of the last one.
 func (p *Peer) hand(ev, in *transport.Event) {
 	*ev, in.PCM = *in, ev.PCM
 	p.free <- in
 }
 
-// Ready accepts the call. A carrier is told nothing: it hears the caller be spoken to.
+// Ready accepts the call. It sends nothing: a carrier has no message for it.
 func (p *Peer) Ready(context.Context, transport.Ready) error {
 	if p.accepted.Swap(true) {
 		return errors.New("phone: ready: the call was accepted already")
@@ -167,10 +165,11 @@ func (p *Peer) Ready(context.Context, transport.Ready) error {
 	return nil
 }
 
-// SendAudio hands over one frame of the reply. It returns [transport.ErrStalled] when the far end did not take it
-// within the write timeout, and an error for a generation whose turn was not announced last.
+// SendAudio sends one frame of the reply. It returns [transport.ErrStalled] when the far end did
+// not take the frame within the write timeout, and an error for a generation other than that of the
+// last announced turn.
 func (p *Peer) SendAudio(ctx context.Context, generation uint64, pcm []int16) error {
-	switch e := p.ended.Load(); {
+	switch e := p.conn.Ended(); {
 	case e != nil:
 		return e
 	case ctx.Err() != nil:
@@ -198,18 +197,18 @@ func (p *Peer) SendAudio(ctx context.Context, generation uint64, pcm []int16) er
 	return p.sendMark("")
 }
 
-// frame is the number of samples of a frame that goes out.
+// frame returns the number of samples of a sent frame.
 func (p *Peer) frame() int { return p.line.Hello.OutputRateHz * transport.FrameMS / 1000 }
 
-// waitFlow waits until the far end has room again.
+// waitFlow waits until the far end's queue has room again.
 func (p *Peer) waitFlow(ctx context.Context, flows <-chan struct{}) error {
 	t := time.NewTimer(p.limits.WriteTimeout)
 	defer t.Stop()
 	select {
 	case <-flows:
 		return nil
-	case <-p.leaving:
-		return p.ended.Load()
+	case <-p.conn.Leaving():
+		return p.conn.Ended()
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-t.C:
@@ -217,14 +216,14 @@ func (p *Peer) waitFlow(ctx context.Context, flows <-chan struct{}) error {
 	}
 }
 
-// sendChunk writes the audio that is gathered.
+// sendChunk writes the gathered audio.
 func (p *Peer) sendChunk() error {
 	p.out = p.line.Protocol.AppendAudio(p.out[:0], p.chunk)
 	p.chunk = p.chunk[:0]
 	return p.send("audio", !p.line.BinaryAudio)
 }
 
-// sendRest writes what is gathered of a chunk, filled up with silence.
+// sendRest fills the gathered part of a chunk up with silence and writes it.
 func (p *Peer) sendRest() error {
 	if len(p.chunk) == 0 {
 		return nil
@@ -235,7 +234,7 @@ func (p *Peer) sendRest() error {
 	return p.sendChunk()
 }
 
-// sendMark sets a mark, for the gateway's if id is not empty.
+// sendMark sets a mark. A non-empty id names the gateway's mark that it reports.
 func (p *Peer) sendMark(id string) error {
 	p.mu.Lock()
 	p.name = p.playout.AppendMark(p.name[:0], id)
@@ -247,24 +246,21 @@ func (p *Peer) sendMark(id string) error {
 
 // send writes p.out.
 func (p *Peer) send(what string, text bool) error {
-	err := p.socket.write(text, p.out)
+	err := p.conn.Write(context.Background(), wsconn.Message{Binary: !text, Data: p.out})
 	if err == nil {
 		return nil
 	}
-	if e := p.ended.Load(); e != nil {
+	if e := p.conn.Ended(); e != nil {
 		return e
-	}
-	if !errors.Is(err, transport.ErrStalled) {
-		err = Ended(transport.ReasonPeerLost, "", err)
 	}
 	return fmt.Errorf("phone: send %s: %w", what, err)
 }
 
-// Send hands over a message. A carrier understands turns, clears, marks and transfers; the others mean nothing to a
-// telephone and are dropped. It returns [transport.ErrStalled] when the far end did not take it within the write
-// timeout.
+// Send sends a message. A carrier understands turns, clears, marks and transfers; Send drops the
+// others. It returns [transport.ErrStalled] when the far end did not take the message within the
+// write timeout.
 func (p *Peer) Send(ctx context.Context, m *transport.Message) error {
-	switch e := p.ended.Load(); {
+	switch e := p.conn.Ended(); {
 	case !p.accepted.Load():
 		return fmt.Errorf("phone: send %s: the call was not accepted yet", m.Kind)
 	case e != nil:
@@ -292,7 +288,8 @@ func (p *Peer) Send(ctx context.Context, m *transport.Message) error {
 	return nil
 }
 
-// turn notes which generation audio belongs to. Behind the end of a turn nothing is kept back.
+// turn notes the generation of the audio that follows. At the end of a turn it sends what is
+// gathered.
 func (p *Peer) turn(m *transport.Message) error {
 	switch m.State {
 	case transport.StateStart:
@@ -308,7 +305,7 @@ func (p *Peer) turn(m *transport.Message) error {
 	return nil
 }
 
-// clear has the far end drop what it has not played, and answers for it.
+// clear makes the far end drop what it has not played, and answers the clear for it.
 func (p *Peer) clear(generation uint64) error {
 	p.chunk = p.chunk[:0]
 	p.out = p.line.Protocol.AppendClear(p.out[:0])
@@ -332,33 +329,22 @@ func (p *Peer) clear(generation uint64) error {
 	}
 }
 
-// fail closes the call for e, unless it was closed before, and returns why it was closed.
-func (p *Peer) fail(e *transport.Ended) error {
-	p.finish(e)
-	return p.ended.Load()
+// fail closes the call because of err, unless it is closed already, and returns why it was closed.
+func (p *Peer) fail(err error) error {
+	defer func() { <-p.gone }()
+	return p.conn.Fail(err, p.farewell)
 }
 
-// Close ends the call within CloseTimeout. It returns [transport.ErrStalled] when the far end did not take what was
-// sent to it.
+// Close ends the call within CloseTimeout. It returns [transport.ErrStalled] when the far end did
+// not take the last messages.
 func (p *Peer) Close(reason transport.Reason, message string) error {
-	if reason == transport.ReasonNone {
-		reason = transport.ReasonDone
-	}
-	if p.finish(Ended(reason, message, nil)) && p.socket.link.Stalled() {
-		return fmt.Errorf("phone: close: %w", transport.ErrStalled)
-	}
-	return nil
+	defer func() { <-p.gone }()
+	return p.conn.Close(transport.End(reason, message, nil), p.farewell)
 }
 
-// finish closes the call, once, and reports whether it was this time; who comes later waits.
-func (p *Peer) finish(e *transport.Ended) bool {
-	if !p.ended.CompareAndSwap(nil, e) {
-		<-p.closed
-		return false
+func (p *Peer) farewell() (f wsconn.Farewell) {
+	if b := p.line.Protocol.AppendBye(nil); len(b) > 0 {
+		f.Messages = []wsconn.Message{{Data: b}}
 	}
-	defer close(p.closed)
-	close(p.leaving)
-	p.socket.shut(e, p.line.Protocol.AppendBye(nil))
-	<-p.gone
-	return true
+	return f
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws/wstest"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 // words is the plainest protocol: sound is binary, text is a command and an argument.
@@ -38,7 +39,7 @@ func (w *words) Take(b []byte, text bool, in *Inlet) error {
 	case 'g':
 		in.Flow(false)
 	case 'e':
-		return Ended(transport.ReasonBadAudio, "", nil)
+		return transport.End(transport.ReasonBadAudio, "", nil)
 	default:
 		return errWord
 	}
@@ -62,13 +63,14 @@ func joined(t *testing.T, narrow bool, line Line, story func(t *testing.T, p *Pe
 		line.Protocol, line.BinaryAudio = &words{}, true
 		line.Hello.InputRateHz, line.Hello.OutputRateHz = 8000, 8000
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			s, err := Upgrade(w, r, Limits{FaultsMax: 3})
+			limits := Limits{FaultsMax: 3}.WithDefaults()
+			conn, err := wsconn.Accept(w, r, limits.Limits, wsconn.Options{})
 			if err != nil {
 				t.Error(err)
 				close(peers)
 				return
 			}
-			peers <- NewPeer(s, line)
+			peers <- newPeer(conn, limits, line)
 			<-over
 		})}
 		var wg sync.WaitGroup
@@ -101,7 +103,8 @@ func begin(t *testing.T, p *Peer) {
 	}
 }
 
-// drain reads everything until the end, and returns the text messages and how many bytes of sound came.
+// drain reads everything until the end, and returns the text messages and how many bytes of sound
+// came.
 func drain(c *websocket.Conn) (done chan struct{}, texts *[]string, bytes *int) {
 	done, texts, bytes = make(chan struct{}), new([]string), new(int)
 	go func() {
@@ -176,7 +179,7 @@ func TestPeerEnds(t *testing.T) {
 			drain(c)
 		}, transport.ReasonBadJSON, 0},
 		{"too long a message", func(t *testing.T, _ *Peer, c *websocket.Conn) {
-			_ = c.Write(context.Background(), websocket.MessageText, make([]byte, MessageBytesMaxDefault+1))
+			_ = c.Write(context.Background(), websocket.MessageText, make([]byte, wsconn.MessageBytesMaxDefault+1))
 			drain(c)
 		}, transport.ReasonMessageTooBig, 0},
 		{"closed here", func(t *testing.T, p *Peer, c *websocket.Conn) {
@@ -194,7 +197,7 @@ func TestPeerEnds(t *testing.T) {
 						t.Errorf("ended by %v, want %s", err, tt.want)
 					}
 				}
-				if took := time.Since(start); took < tt.after || took > tt.after+CloseTimeoutDefault {
+				if took := time.Since(start); took < tt.after || took > tt.after+wsconn.CloseTimeoutDefault {
 					t.Errorf("after %v, want %v", took, tt.after)
 				}
 				if err := p.SendAudio(t.Context(), 1, make([]int16, 160)); transport.ReasonOf(err) != tt.want {
@@ -240,7 +243,7 @@ func TestPeerStalls(t *testing.T) {
 		begin(t, p)
 		start := time.Now()
 		err := p.SendAudio(t.Context(), 1, make([]int16, 160))
-		if !errors.Is(err, transport.ErrStalled) || time.Since(start) != WriteTimeoutDefault {
+		if !errors.Is(err, transport.ErrStalled) || time.Since(start) != wsconn.WriteTimeoutDefault {
 			t.Errorf("SendAudio: %v after %v", err, time.Since(start))
 		}
 		if err := p.SendAudio(t.Context(), 1, make([]int16, 160)); !errors.Is(err, transport.ErrStalled) {
@@ -248,7 +251,7 @@ func TestPeerStalls(t *testing.T) {
 		}
 		start = time.Now()
 		if err := p.Close(transport.ReasonPeerStalled, ""); !errors.Is(err, transport.ErrStalled) ||
-			time.Since(start) > CloseTimeoutDefault {
+			time.Since(start) > wsconn.CloseTimeoutDefault {
 			t.Errorf("Close: %v after %v", err, time.Since(start))
 		}
 	})
@@ -274,7 +277,7 @@ func TestPeerFlow(t *testing.T) {
 		synctest.Wait()
 		start = time.Now()
 		if err := p.SendAudio(t.Context(), 1, make([]int16, 160)); !errors.Is(err, transport.ErrStalled) ||
-			time.Since(start) != WriteTimeoutDefault {
+			time.Since(start) != wsconn.WriteTimeoutDefault {
 			t.Errorf("SendAudio to a full far end: %v after %v", err, time.Since(start))
 		}
 		_ = p.Close(transport.ReasonDone, "")

@@ -98,7 +98,8 @@ func TestPlayoutTwoGenerations(t *testing.T) {
 	}
 }
 
-// TestPlayoutClear: what was heard is what the last mark said and the time since, never more than was handed over.
+// TestPlayoutClear: what was heard is what the last mark said and the time since, never more than
+// was handed over.
 func TestPlayoutClear(t *testing.T) {
 	s := newScript(t)
 	s.p.Start(3)
@@ -122,8 +123,8 @@ func TestPlayoutClear(t *testing.T) {
 	s.clear(9, 0)
 }
 
-// TestPlayoutKnowsNothingOfTimeBeforeAMark: a far end that returned no mark since its queue was empty may not have
-// begun.
+// TestPlayoutKnowsNothingOfTimeBeforeAMark: a far end that returned no mark since its queue was
+// empty may not have begun.
 func TestPlayoutKnowsNothingOfTimeBeforeAMark(t *testing.T) {
 	s := newScript(t)
 	s.p.Start(1)
@@ -170,8 +171,9 @@ func TestPlayoutIsBounded(t *testing.T) {
 	s.back(s.set[len(s.set)-1], heard(1, 9920))
 }
 
-// FuzzPlayout holds a Playout to what the gateway relies on: what was heard of a generation never goes down, never
-// exceeds what was handed over, and a clear never claims more than a mark and the time since allow.
+// FuzzPlayout holds a Playout to what the gateway relies on: what was heard of a generation never
+// goes down, never exceeds what was handed over, and a clear never claims more than a mark and the
+// time since allow.
 func FuzzPlayout(f *testing.F) {
 	f.Add([]byte{0, 1, 5, 1, 9, 2, 0, 3, 1, 7, 4, 0})
 	f.Add([]byte{1, 255, 5, 255, 4, 1, 1, 30, 3, 0, 5, 3, 2, 2})

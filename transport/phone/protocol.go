@@ -4,24 +4,26 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// Protocol is how a carrier says things. A Peer owns it: its one reader calls Take, whoever writes the others, one at a
-// time. The Append methods append one message to dst, text but for audio where the Line says otherwise.
+// Protocol is the wire format of a carrier. A Peer owns it: its reader calls Take; the writers call
+// the other methods, one at a time. Each Append method appends one message to dst: text, except for
+// audio when the Line sets BinaryAudio.
 type Protocol interface {
-	// Take reads one message, valid until it returns, and tells in what it means. An error that is a *transport.Ended
-	// ends the call; any other is a fault, which is counted and survived.
+	// Take reads one message, valid until it returns, and reports its meaning to in. An error that
+	// is a *transport.Ended ends the call; any other error is a fault, which is counted and
+	// survived.
 	Take(b []byte, text bool, in *Inlet) error
 	AppendAudio(dst []byte, pcm []int16) []byte
 	AppendMark(dst, name []byte) []byte
 	AppendClear(dst []byte) []byte
-	// AppendBye appends what is said before the connection is closed, nothing where closing says it all. It may be
-	// called beside the others.
+	// AppendBye appends the last message before the connection closes, or nothing where the close
+	// itself is enough. It may run concurrently with the others.
 	AppendBye(dst []byte) []byte
 }
 
-// Inlet takes what a Protocol has read. Only Take uses it.
+// Inlet takes what a Protocol has read. Only Take may use it.
 type Inlet struct{ p *Peer }
 
-// Audio hands on what the caller said, at the line's input rate. It copies pcm.
+// Audio delivers caller audio at the line's input rate. It copies pcm.
 func (in *Inlet) Audio(pcm []int16) {
 	p := in.p
 	most := p.line.Hello.InputRateHz * transport.AudioMSMax / 1000
@@ -38,7 +40,7 @@ func (in *Inlet) Audio(pcm []int16) {
 	}
 }
 
-// Mark says that a mark came back.
+// Mark reports a returned mark.
 func (in *Inlet) Mark(name []byte) {
 	p := in.p
 	p.mu.Lock()
@@ -62,7 +64,7 @@ func (in *Inlet) Mark(name []byte) {
 	}
 }
 
-// Digit says that the caller pressed a key: 0-9, *, #, A-D. Anything else is a fault.
+// Digit reports a key that the caller pressed: 0-9, *, #, A-D. Anything else is a fault.
 func (in *Inlet) Digit(digit string) error {
 	if len(digit) != 1 || !isDigit(digit[0]) {
 		return errDigit
@@ -78,7 +80,7 @@ func isDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c == '*' || c == '#' || c >= 'A' && c <= 'D'
 }
 
-// Bye says that the caller hung up, or that the carrier took the call back.
+// Bye reports that the caller hung up, or that the carrier took the call back.
 func (in *Inlet) Bye() {
 	if ev := in.p.slot(); ev != nil {
 		ev.Kind = transport.EventBye
@@ -86,8 +88,8 @@ func (in *Inlet) Bye() {
 	}
 }
 
-// Flow stops the audio that goes to the far end, whose queue is full, and lets it go on. While it is stopped SendAudio
-// waits, at most WriteTimeout.
+// Flow stops the audio to a far end whose queue is full, and resumes it. While it is stopped
+// SendAudio waits, at most WriteTimeout.
 func (in *Inlet) Flow(stop bool) {
 	p := in.p
 	p.mu.Lock()
@@ -101,5 +103,5 @@ func (in *Inlet) Flow(stop bool) {
 	}
 }
 
-// Count counts something odd that is survived: n times fault.
+// Count counts a fault that the call survives, n times.
 func (in *Inlet) Count(fault Fault, n int) { in.p.counters.faults[fault].Add(uint64(n)) }

@@ -4,35 +4,31 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 )
 
-// NoStream is the status and the reason for which a request is no stream of a carrier's whoever sends it, 0 when it may
-// be one. Pages are refused: a carrier sends no Origin. So is a request by another name than those of the server.
-func NoStream(r *http.Request, hosts []string) (status int, why string) {
-	status, why = httpdoor.Names{Hosts: hosts, Origins: []string{"*"}}.Refusal(r)
+// Admit returns the refusal of a request that cannot be a carrier's stream, whoever sends it; nil
+// if it can. It refuses requests with an Origin, because pages send one and carriers do not. It
+// also refuses a host name that is not the server's.
+func Admit(r *http.Request, hosts []string) error {
 	switch {
 	case r.Method != http.MethodGet:
-		return http.StatusMethodNotAllowed, "a stream begins with GET"
+		return admission.Refusal(http.StatusMethodNotAllowed, "a stream begins with GET")
 	case len(r.Header.Values("Origin")) > 0:
-		return http.StatusForbidden, "pages may not call here"
-	case status != 0:
-		return status, why
-	case !httpdoor.HasToken(r.Header, "Upgrade", "websocket"):
-		return http.StatusUpgradeRequired, "this is a WebSocket endpoint for carriers' media streams"
+		return admission.Refusal(http.StatusForbidden, "pages may not call here")
 	}
-	return 0, ""
+	return admission.Names{Hosts: hosts}.Upgrade(r, " for carriers' media streams")
 }
 
-// SameSecret compares in a time that does not depend on where the two differ. An empty secret is never given.
+// SameSecret compares in a time that does not depend on where the two differ. An empty secret never
+// matches.
 func SameSecret(given, secret string) bool {
 	return secret != "" && subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
 }
 
-// OnLoopback reports whether the connection of a request came in on an address of this machine alone.
+// OnLoopback reports whether the connection of a request arrived at a loopback address of this
+// machine.
 func OnLoopback(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil {
@@ -41,16 +37,4 @@ func OnLoopback(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(local.String())
 	ip := net.ParseIP(host)
 	return err == nil && ip != nil && ip.IsLoopback()
-}
-
-// Cut makes UTF-8 of at most lenMax bytes of what came from outside.
-func Cut(s string, lenMax int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= lenMax {
-		return s
-	}
-	for lenMax > 0 && !utf8.RuneStart(s[lenMax]) {
-		lenMax--
-	}
-	return s[:lenMax]
 }

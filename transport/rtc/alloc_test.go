@@ -18,8 +18,8 @@ func wirePacket(kind byte, seq uint16, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// hearing is an ear with packets of a codec for it.
-func hearing(t testing.TB, c Codec) (*ear, [][]byte) {
+// receiving returns a receiver and packets of a codec for it.
+func receiving(t testing.TB, c Codec) (*audioReceiver, [][]byte) {
 	t.Helper()
 	kinds := [128]Codec{}
 	kinds[96] = c
@@ -35,29 +35,29 @@ func hearing(t testing.TB, c Codec) (*ear, [][]byte) {
 			packets = append(packets, wirePacket(96, uint16(i), stream[i*160:(i+1)*160]))
 		}
 	}
-	return newEar(newInbox(), kinds, func() bool { return true }), packets
+	return newAudioReceiver(newInbox(), kinds, func() bool { return true }), packets
 }
 
-// hear lets the i-th packet be heard and received.
-func hear(e *ear, packets [][]byte, i int, ev *transport.Event) {
+// receive receives the i-th packet and reads its event.
+func receive(r *audioReceiver, packets [][]byte, i int, ev *transport.Event) {
 	p := packets[i%len(packets)]
 	binary.BigEndian.PutUint16(p[2:], uint16(i))
-	e.take(p)
-	if e.inbox.n > 0 {
-		_ = e.inbox.get(context.Background(), ev)
+	r.take(p)
+	if r.inbox.n > 0 {
+		_ = r.inbox.get(context.Background(), ev)
 	}
 }
 
-// TestAllocHear: a packet of the caller costs no memory, for each codec.
-func TestAllocHear(t *testing.T) {
+// TestAllocReceive: a packet of the caller costs no memory, for each codec.
+func TestAllocReceive(t *testing.T) {
 	for _, c := range codecs() {
-		e, packets := hearing(t, c)
+		r, packets := receiving(t, c)
 		var ev transport.Event
 		i := 0
 		for ; i < 200; i++ { // until every slot of the inbox has its memory
-			hear(e, packets, i, &ev)
+			receive(r, packets, i, &ev)
 		}
-		if n := testing.AllocsPerRun(200, func() { hear(e, packets, i, &ev); i++ }); n != 0 {
+		if n := testing.AllocsPerRun(200, func() { receive(r, packets, i, &ev); i++ }); n != 0 {
 			t.Errorf("%s: %v allocations a packet", c, n)
 		}
 	}
@@ -95,15 +95,15 @@ func TestAllocSpeak(t *testing.T) {
 	}
 }
 
-// BenchmarkHear is a packet of the caller, from the wire to an event.
-func BenchmarkHear(b *testing.B) {
+// BenchmarkReceive is a packet of the caller, from the wire to an event.
+func BenchmarkReceive(b *testing.B) {
 	for _, c := range codecs() {
 		b.Run(c.String(), func(b *testing.B) {
-			e, packets := hearing(b, c)
+			r, packets := receiving(b, c)
 			var ev transport.Event
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				hear(e, packets, i, &ev)
+				receive(r, packets, i, &ev)
 			}
 		})
 	}

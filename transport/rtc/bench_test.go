@@ -9,15 +9,15 @@ import (
 	"github.com/voicegw/voicegw/transport/rtc"
 )
 
-// BenchmarkCall is what calls cost that talk and hear all the time, the client's end and its network included: both
-// ends are in this process. A run is a second of ten calls.
+// BenchmarkCall is what calls cost that talk and hear all the time, the client's end and its
+// network included: both ends are in this process. A run is a second of ten calls.
 func BenchmarkCall(b *testing.B) {
 	const calls = 10
 	l := newLines()
 	w := newStage(b, l, rtc.Config{})
 	before, heap := runtime.NumGoroutine(), heapInUse()
 	for range calls {
-		_, p := w.stand(l, manner{})
+		_, p := w.accept(l, manner{})
 		go func() { // ends with the call
 			for nextOrEnd(p) {
 			}
@@ -55,7 +55,7 @@ func BenchmarkConnect(b *testing.B) {
 	w := newStage(b, l, rtc.Config{})
 	total, n := time.Duration(0), 0
 	for b.Loop() {
-		c, _ := w.stand(l, manner{})
+		c, _ := w.accept(l, manner{})
 		total += c.joined
 		n++
 		c.hangUp()

@@ -17,12 +17,29 @@ import (
 	"github.com/voicegw/voicegw/web"
 )
 
+// ownMicrophone is the query of the page that has it speak through a microphone of its own, when it
+// is told to: speak(name).
+const ownMicrophone = "?own-microphone"
+
 // page calls over WebRTC with the client of package web, and keeps what is heard at 16 kHz.
 const page = `<!doctype html><meta charset="utf-8"><title>WebRTC</title><button id="talk">Talk</button>
 <script type="module">
-import { VoiceClient } from "/client.js";
-import { connectWebRTC } from "/webrtc.js";
-import { loadWorklets } from "/worklets.js";
+if (location.search === "?own-microphone") {
+  const studio = new AudioContext();
+  const microphone = studio.createMediaStreamDestination();
+  const quiet = new ConstantSourceNode(studio, { offset: 0 }); // without a source no sound is sent
+  quiet.connect(microphone);
+  quiet.start();
+  navigator.mediaDevices.getUserMedia = async () => microphone.stream.clone();
+  window.speak = async (name) => {
+    const wav = await (await fetch("/said/" + name)).arrayBuffer();
+    const source = new AudioBufferSourceNode(studio, { buffer: await studio.decodeAudioData(wav) });
+    source.connect(microphone);
+    source.start();
+  };
+}
+import { VoiceClient, connectWebRTC } from "/client.js";
+import { loadWorklets } from "/client/worklets.js";
 const heard = [];
 let context;
 async function keep(stream) {
@@ -34,9 +51,9 @@ async function keep(stream) {
   node.connect(context.destination);
 }
 const connect = async (options, events) => {
-  window.link = await connectWebRTC(options, events);
-  await keep(window.link.remote);
-  return window.link;
+  window.connection = await connectWebRTC(options, events);
+  await keep(window.connection.remote);
+  return window.connection;
 };
 window.call = new VoiceClient({ url: "/v1/whip", connect, raw: true, language: "de-DE", params: { name: "Jürgen" } });
 window.turns = [];
@@ -58,23 +75,35 @@ window.loaded = true;
 func webPage(t *testing.T) (*world, string) {
 	t.Helper()
 	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{Codecs: []rtc.Codec{}})
-	return w, webPageOf(t, w.door)
+	return w, webPageOf(t, w.endpoint)
 }
 
-// webPageOf serves them with a door.
-func webPageOf(t *testing.T, door http.Handler) string {
+// webPageOf serves them with an endpoint.
+func webPageOf(t *testing.T, endpoint http.Handler) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/whip", door)
-	mux.Handle("/v1/whip/", door)
+	mux.Handle("/v1/whip", endpoint)
+	mux.Handle("/v1/whip/", endpoint)
 	mux.Handle("/", web.Handler(web.Config{}))
+	mux.HandleFunc("/said/{name}", serveSpeech)
 	mux.HandleFunc("/webrtc.html", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = rw.Write([]byte(page))
 	})
-	s := httptest.NewServer(mux)
+	return serve(t, mux) + "/webrtc.html"
+}
+
+// serveSpeech serves an utterance for a page to speak.
+func serveSpeech(w http.ResponseWriter, r *http.Request) {
+	_, _ = w.Write(browsertest.WAV(16000, speech(r.PathValue("name"))))
+}
+
+// serve serves a handler and returns its address.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	return s.URL + "/webrtc.html"
+	return s.URL
 }
 
 // quiet is silence at 16 kHz.
@@ -99,8 +128,9 @@ func microphone(t *testing.T, parts ...[]int16) string {
 	return browsertest.WriteWAV(t, 48000, pcm.Samples)
 }
 
-// TestChromium talks to the gateway from a real browser and hears its words again: Opus goes up, and what this program
-// was built with comes down.
+// TestChromium talks to the gateway from a real browser and hears its words again: Opus goes up,
+// and what this program was built with comes down. Its microphone is that of the browser, in real
+// time, so the test has the machine to itself.
 func TestChromium(t *testing.T) {
 	said := speech("question")
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(2000), said, quiet(60000))})
@@ -117,7 +147,7 @@ func TestChromium(t *testing.T) {
 	understood(t, said, pageHeard(t, tab), 0.8)
 	var stats struct{ Sent, Received string }
 	tab.Eval(`(async () => {
-		const all = [...(await link.stats()).values()];
+		const all = [...(await connection.stats()).values()];
 		const used = (type) => all.find((s) => s.type === type && s.codecId)?.codecId;
 		const codec = (type) => all.find(({ id }) => id === used(type))?.mimeType;
 		return { sent: codec("outbound-rtp"), received: codec("inbound-rtp") };
@@ -137,6 +167,7 @@ func TestChromium(t *testing.T) {
 
 // TestChromiumBargeIn speaks over a long reply.
 func TestChromiumBargeIn(t *testing.T) {
+	t.Parallel()
 	over := speech("over")
 	wav := microphone(t, quiet(2000), speech("long"), quiet(3500), over, quiet(60000))
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: wav})
@@ -144,6 +175,7 @@ func TestChromiumBargeIn(t *testing.T) {
 	tab := browser.Open(t, url)
 	tab.WaitFor(`window.loaded`)
 	tab.Click("#talk")
+	tab.WaitFor(`turns.some((turn) => turn.state === "start")`)
 	tab.WaitFor(`turns.some((turn) => turn.state === "end" && turn.reason === "interrupted")`)
 	at := len(pageHeard(t, tab))
 	tab.WaitFor(`turns.some((turn) => turn.state === "end" && turn.reason === "complete")`)
@@ -155,8 +187,9 @@ func TestChromiumBargeIn(t *testing.T) {
 	tab.NoErrors()
 }
 
-// understood wants most of the loud pieces of what was said, half a second each, to be heard somewhere: a browser's
-// jitter buffer stretches and shortens time, so the whole cannot be laid over what was heard.
+// understood wants most of the loud pieces of what was said, half a second each, to be heard
+// somewhere: a browser's jitter buffer stretches and shortens time, so the whole cannot be laid
+// over what was heard.
 func understood(t *testing.T, said, heard []int16, want float64) {
 	t.Helper()
 	loud, alike := pieces(said, heard)
@@ -183,10 +216,10 @@ func pieces(said, heard []int16) (loud, alike int) {
 
 // TestChromiumRefused tells the page why it may not call.
 func TestChromiumRefused(t *testing.T) {
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(60000))})
+	t.Parallel()
 	w, url := webPage(t)
 	_ = w.gw.Close()
-	tab := browser.Open(t, url)
+	tab := shared.Browser(t).Open(t, url)
 	tab.WaitFor(`window.loaded`)
 	tab.Click("#talk")
 	tab.WaitFor(`window.failed`)
@@ -197,13 +230,13 @@ func TestChromiumRefused(t *testing.T) {
 	}
 }
 
-// TestChromiumShowsTheNet makes a call over WebRTC with the page of package web, which shows the net of the call: the
-// drawing comes whole, before what moves on it, and its places are marked.
+// TestChromiumShowsTheNet makes a call over WebRTC with the page of package web, which shows the
+// net of the call: the drawing comes whole, before what moves on it, and its places are marked.
 func TestChromiumShowsTheNet(t *testing.T) {
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(60000))})
+	t.Parallel()
 	w := newWorld(t, sim.Config{}, voicegw.Config{ShowNet: true, Greeting: "Greet the caller."},
 		rtc.Config{Codecs: []rtc.Codec{}})
-	tab := browser.Open(t, strings.TrimSuffix(webPageOf(t, w.door), "webrtc.html"))
+	tab := shared.Browser(t).Open(t, strings.TrimSuffix(webPageOf(t, w.endpoint), "webrtc.html"))
 	tab.WaitFor(`window.voicegw`)
 	overWebRTC(tab)
 	tab.Eval(`(() => {
@@ -232,13 +265,14 @@ func overWebRTC(tab *browsertest.Tab) {
 	tab.Eval(`((select) => {
 		select.value = "webrtc";
 		select.dispatchEvent(new Event("change"));
-	})(document.querySelector("#way"))`, nil)
+	})(document.querySelector("#transport"))`, nil)
 }
 
-// TestChromiumTypesAndPresses is a call on that page without a spoken word: what is typed reaches the model, which
-// calls a function of the page's; so do keys; and the page says who takes the call in the end.
+// TestChromiumTypesAndPresses is a call on that page without a spoken word: what is typed reaches
+// the model, which calls a function of the page's; so do keys; and the page says who takes the call
+// in the end.
 func TestChromiumTypesAndPresses(t *testing.T) {
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(60000))})
+	t.Parallel()
 	script, err := sim.ParseScenario("a story", "on text 1: call get_time {}")
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +281,7 @@ func TestChromiumTypesAndPresses(t *testing.T) {
 	w := newWorld(t, sim.Config{Scenario: script}, voicegw.Config{
 		Hooks: voicegw.Hooks{Running: func(s *voicegw.Session) { sessions <- s }},
 		Tools: []voicegw.Tool{{Name: "get_time", Description: "tells the time"}}}, rtc.Config{Codecs: []rtc.Codec{}})
-	tab := browser.Open(t, strings.TrimSuffix(webPageOf(t, w.door), "webrtc.html"))
+	tab := shared.Browser(t).Open(t, strings.TrimSuffix(webPageOf(t, w.endpoint), "webrtc.html"))
 	tab.WaitFor(`window.voicegw`)
 	overWebRTC(tab)
 	tab.Click("#talk")
@@ -267,7 +301,7 @@ func TestChromiumTypesAndPresses(t *testing.T) {
 	if err := (<-sessions).HandOff("+4930123"); err != nil {
 		t.Fatal(err)
 	}
-	tab.WaitFor(`document.body.textContent.includes("The call is given to +4930123.")`)
+	tab.WaitFor(`document.body.textContent.includes("The call is transferred to +4930123.")`)
 	tab.WaitFor(`document.body.dataset.state === "ended"`)
 	tab.NoErrors()
 }

@@ -38,7 +38,6 @@ func (c *caller) hears(from int, ref []int16, want float64) {
 
 // TestTalk says something and hears it again.
 func TestTalk(t *testing.T) {
-	t.Parallel()
 	inBubble(t, func(t *testing.T, w *world) {
 		c := w.call(manner{})
 		t.Logf("connected after %v", c.joined)
@@ -63,7 +62,6 @@ func (c *caller) reply(after time.Duration) said {
 
 // TestBargeIn speaks over a reply, which ends.
 func TestBargeIn(t *testing.T) {
-	t.Parallel()
 	inBubble(t, func(t *testing.T, w *world) {
 		c := w.call(manner{})
 		start := c.reply(2 * time.Second)
@@ -89,7 +87,6 @@ func TestBargeIn(t *testing.T) {
 
 // TestCough coughs over a reply, which goes on where it stopped.
 func TestCough(t *testing.T) {
-	t.Parallel()
 	inBubble(t, func(t *testing.T, w *world) {
 		c := w.call(manner{})
 		start := c.reply(2 * time.Second)
@@ -103,8 +100,8 @@ func TestCough(t *testing.T) {
 	})
 }
 
-// wholeWithPause wants what was heard from a sample on to be like ref, interrupted once: there is a place at which it
-// was cut, and the parts before and behind join to the whole.
+// wholeWithPause wants what was heard from a sample on to be like ref, interrupted once: there is a
+// place at which it was cut, and the parts before and behind join to the whole.
 func (c *caller) wholeWithPause(from int, ref []int16) {
 	c.t.Helper()
 	heard := c.sound(from)
@@ -122,7 +119,8 @@ func (c *caller) wholeWithPause(from int, ref []int16) {
 	}
 }
 
-// joined is the best correlation with ref of what begins as a and goes on as b, over all places to change.
+// joined is the best correlation with ref of what begins as a and goes on as b, over all places to
+// change.
 func joined(ref, a, b []int16) (best float64) {
 	var rr, ra, aa, rb, bb float64 // sums of products: with a up to the place, with b from there
 	for i := range ref {
@@ -177,19 +175,19 @@ func TestGoingAway(t *testing.T) {
 	if bye := c.kind(transport.MessageBye); bye.Reason != transport.ReasonGoingAway {
 		t.Errorf("the call ended by %s", bye.Reason)
 	}
-	resp, _ := w.request(http.MethodPost, w.endpoint(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
+	resp, _ := w.request(http.MethodPost, w.callURL(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a call when closed: %d", resp.StatusCode)
 	}
 }
 
-// TestDoorCloses ends calls, those too that are not connected.
-func TestDoorCloses(t *testing.T) {
+// TestEndpointCloses ends calls, those too that are not connected.
+func TestEndpointCloses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{})
 	c := w.call(manner{})
-	w.request(http.MethodPost, w.endpoint(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
-	if err := w.door.Close(); err != nil {
+	w.request(http.MethodPost, w.callURL(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
+	if err := w.endpoint.Close(); err != nil {
 		t.Error(err)
 	}
 	if bye := c.kind(transport.MessageBye); bye.Reason != transport.ReasonGoingAway {
@@ -198,7 +196,7 @@ func TestDoorCloses(t *testing.T) {
 	if n := w.gw.Calls(); n != 0 {
 		t.Errorf("%d calls run", n)
 	}
-	resp, _ := w.request(http.MethodPost, w.endpoint(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
+	resp, _ := w.request(http.MethodPost, w.callURL(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a call when closed: %d", resp.StatusCode)
 	}
@@ -209,14 +207,13 @@ func TestNeverConnects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{ConnectTimeout: 500 * time.Millisecond,
 		DisconnectTimeout: time.Hour})
-	w.request(http.MethodPost, w.endpoint(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
+	w.request(http.MethodPost, w.callURL(), w.prepare(manner{}).offer(nil), "Content-Type", "application/sdp")
 	w.eventually("the call begins", func() bool { return w.gw.Calls() == 1 })
 	w.eventually("the call is over", func() bool { return w.gw.Calls() == 0 })
 }
 
 // TestNoData hears and is heard without a data channel.
 func TestNoData(t *testing.T) {
-	t.Parallel()
 	inBubble(t, func(t *testing.T, w *world) {
 		c := w.call(manner{noData: true})
 		c.say(speech("hello"))

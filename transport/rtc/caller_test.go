@@ -28,15 +28,15 @@ import (
 // patience is how long a story waits for what must come.
 const patience = time.Minute
 
-// world is a gateway with a WebRTC door between an embedded model and those who call.
+// world is a gateway with a WebRTC endpoint between an embedded model and those who call.
 type world struct {
-	t      testing.TB
-	model  *sim.Server
-	gw     *voicegw.Gateway
-	door   *rtc.Door
-	server *httptest.Server               // nil in a bubble
-	ether  *ether                         // of a bubble
-	listen func() (net.PacketConn, error) // the network of callers
+	t        testing.TB
+	model    *sim.Server
+	gw       *voicegw.Gateway
+	endpoint *rtc.Endpoint
+	server   *httptest.Server               // nil in a bubble
+	ether    *ether                         // of a bubble
+	listen   func() (net.PacketConn, error) // the network of callers
 }
 
 func newWorld(t testing.TB, model sim.Config, gw voicegw.Config, cfg rtc.Config) *world {
@@ -55,13 +55,13 @@ func newWorld(t testing.TB, model sim.Config, gw voicegw.Config, cfg rtc.Config)
 	}
 	w := &world{t: t, model: m, gw: g}
 	cfg.Lines, cfg.Codecs = g.Lines(), spoken(cfg.Codecs)
-	if w.door, err = rtc.New(cfg); err != nil {
+	if w.endpoint, err = rtc.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	w.listen = func() (net.PacketConn, error) { return net.ListenPacket("udp4", "127.0.0.1:0") }
-	w.server = httptest.NewServer(w.door)
+	w.server = httptest.NewServer(w.endpoint)
 	t.Cleanup(func() {
-		if err := w.door.Close(); err != nil {
+		if err := w.endpoint.Close(); err != nil {
 			t.Error(err)
 		}
 		_ = g.Close()
@@ -80,8 +80,8 @@ func spoken(c []rtc.Codec) []rtc.Codec {
 	return []rtc.Codec{rtc.G722, rtc.PCMU}
 }
 
-// endpoint is the address of new calls.
-func (w *world) endpoint() string { return w.url() + "/v1/whip" }
+// callURL is the address of new calls.
+func (w *world) callURL() string { return w.url() + "/v1/whip" }
 
 func (w *world) url() string {
 	if w.server == nil {
@@ -102,7 +102,7 @@ func (w *world) request(method, url, body string, header ...string) (*http.Respo
 	}
 	if w.server == nil {
 		rec := httptest.NewRecorder()
-		w.door.ServeHTTP(rec, r)
+		w.endpoint.ServeHTTP(rec, r)
 		return rec.Result(), rec.Body.String()
 	}
 	resp, err := http.DefaultClient.Do(r)
@@ -127,7 +127,8 @@ func (w *world) eventually(what string, ok func() bool) {
 	}
 }
 
-// caller is a WebRTC client: it sends 20 ms of what there is to say, or of silence, and keeps what it hears.
+// caller is a WebRTC client: it sends 20 ms of what there is to say, or of silence, and keeps what
+// it hears.
 type caller struct {
 	t        testing.TB
 	w        *world
@@ -167,6 +168,9 @@ func (w *world) call(m manner) *caller {
 	w.t.Helper()
 	c := w.prepare(m)
 	offer := c.offer(nil)
+	if m.offers != nil {
+		offer = m.offers(offer)
+	}
 	header := []string{"Content-Type", "application/sdp"}
 	if m.token != "" {
 		header = append(header, "Authorization", "Bearer "+m.token)
@@ -175,7 +179,7 @@ func (w *world) call(m manner) *caller {
 		header = append(header, rtc.HelloHeader, m.hello)
 	}
 	c.began = time.Now()
-	resp, answer := w.request(http.MethodPost, w.endpoint(), offer, header...)
+	resp, answer := w.request(http.MethodPost, w.callURL(), offer, header...)
 	if resp.StatusCode != http.StatusCreated {
 		w.t.Fatalf("the call was refused: %d %s", resp.StatusCode, answer)
 	}
@@ -183,17 +187,17 @@ func (w *world) call(m manner) *caller {
 	if m.through != nil {
 		answer = m.through(answer)
 	}
-	c.stands(answer)
+	c.join(answer)
 	return c
 }
 
-// stands takes the answer, and returns when the connection stands. The caller speaks from then on.
-func (c *caller) stands(answer string) {
+// join takes the answer, and returns when the connection is up. The caller speaks from then on.
+func (c *caller) join(answer string) {
 	c.t.Helper()
 	if err := c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}); err != nil {
 		c.t.Fatal(err)
 	}
-	c.until("the connection stands", func() bool { return c.state == webrtc.PeerConnectionStateConnected })
+	c.until("the connection is up", func() bool { return c.state == webrtc.PeerConnectionStateConnected })
 	c.tasks.Go(c.speak)
 }
 
@@ -218,17 +222,7 @@ func (w *world) prepare(m manner) *caller {
 		w.t.Fatal(err)
 	}
 	c.track = &rawTrack{TrackLocalStaticRTP: track}
-	sender, err := c.pc.AddTrack(c.track)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	c.tasks.Go(func() {
-		for {
-			if _, _, err := sender.ReadRTCP(); err != nil {
-				return
-			}
-		}
-	})
+	c.addTrack(m.way)
 	c.pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { c.listen(t) })
 	c.pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
 		c.change(func() {
@@ -245,6 +239,33 @@ func (w *world) prepare(m manner) *caller {
 		c.dc.OnMessage(func(msg webrtc.DataChannelMessage) { c.told(msg.Data) })
 	}
 	return c
+}
+
+// addTrack adds the track of what the caller says, or a place for what it hears alone.
+func (c *caller) addTrack(way webrtc.RTPTransceiverDirection) {
+	c.t.Helper()
+	if way == webrtc.RTPTransceiverDirectionUnknown {
+		way = webrtc.RTPTransceiverDirectionSendrecv
+	}
+	init := webrtc.RTPTransceiverInit{Direction: way}
+	if way == webrtc.RTPTransceiverDirectionRecvonly {
+		if _, err := c.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, init); err != nil {
+			c.t.Fatal(err)
+		}
+		return
+	}
+	transceiver, err := c.pc.AddTransceiverFromTrack(c.track, init)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	sender := transceiver.Sender()
+	c.tasks.Go(func() {
+		for {
+			if _, _, err := sender.ReadRTCP(); err != nil {
+				return
+			}
+		}
+	})
 }
 
 // offer is the client's offer, with its candidates.
@@ -304,8 +325,8 @@ func (c *caller) listen(t *webrtc.TrackRemote) {
 	}
 }
 
-// sound is what was heard from a sample on, each packet in its place, silence where there was none. That the door skips
-// time when the machine is too busy to send is not seen.
+// sound is what was heard from a sample on, each packet in its place, silence where there was none.
+// That the endpoint skips time when the machine is too busy to send is not seen.
 func (c *caller) sound(from int) []int16 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -319,8 +340,8 @@ func (c *caller) sound(from int) []int16 {
 	return out[min(from, len(out)):]
 }
 
-// concealed is what a client plays that papers over what was lost, as browsers and phones do: it is sound, but each
-// packet that is missing repeats the one before at three quarters of its loudness.
+// concealed is what a client plays that papers over what was lost, as browsers and phones do: it is
+// sound, but each packet that is missing repeats the one before at three quarters of its loudness.
 func (c *caller) concealed(from int) []int16 {
 	out := c.sound(0)
 	c.mu.Lock()
@@ -337,35 +358,43 @@ func (c *caller) concealed(from int) []int16 {
 	return out[min(from, len(out)):]
 }
 
-// speak sends a packet every 20 ms.
+// speak sends a packet every 20 ms. After the machine was late it sends those that are due.
 func (c *caller) speak() {
 	ticker := time.NewTicker(audio.FrameDuration)
 	defer ticker.Stop()
 	p := rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: 65500, Timestamp: 1 << 31}}
 	frame := make([]int16, 320)
+	due := time.Now()
 	for {
 		select {
 		case <-ticker.C:
 		case <-c.stop:
 			return
 		}
-		c.mu.Lock()
-		clear(frame)
-		c.voice = c.voice[copy(frame, c.voice):]
-		var other *rtp.Packet
-		if len(c.packets) > 0 {
-			other, c.packets = &c.packets[0], c.packets[1:]
+		for now := time.Now(); due.Before(now); due = due.Add(audio.FrameDuration) {
+			c.speakFrame(&p, frame)
 		}
-		c.mu.Unlock()
-		if other != nil {
-			c.other(*other, &p)
-		} else {
-			p.Payload = c.encoder.Append(p.Payload[:0], frame)
-			c.track.write(&p)
-		}
-		p.SequenceNumber++
-		p.Timestamp += 160
 	}
+}
+
+// speakFrame sends what comes next as p, and makes p the one behind it.
+func (c *caller) speakFrame(p *rtp.Packet, frame []int16) {
+	c.mu.Lock()
+	clear(frame)
+	c.voice = c.voice[copy(frame, c.voice):]
+	var other *rtp.Packet
+	if len(c.packets) > 0 {
+		other, c.packets = &c.packets[0], c.packets[1:]
+	}
+	c.mu.Unlock()
+	if other != nil {
+		c.other(*other, p)
+	} else {
+		p.Payload = c.encoder.Append(p.Payload[:0], frame)
+		c.track.write(p)
+	}
+	p.SequenceNumber++
+	p.Timestamp += 160
 }
 
 // say speaks from now on.

@@ -10,30 +10,33 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// ChannelLabel is the label of the data channel that carries events. It must be reliable and in order.
+// ChannelLabel is the label of the data channel that carries events. The channel must be reliable
+// and ordered.
 const ChannelLabel = "voicegw.v1"
 
 const (
-	// channelBytesMax may be under way on the data channel; then sending waits, until half of it is left.
+	// channelBytesMax is how many bytes may be buffered on the data channel; at this limit send
+	// waits until half of them are sent.
 	channelBytesMax = 1 << 20
-	// waitingMax and waitingBytesMax bound what waits until the data channel opens. What is beyond is dropped.
+	// waitingMax and waitingBytesMax bound the events that wait until the data channel opens; more
+	// are dropped.
 	waitingMax      = 64
 	waitingBytesMax = 512 << 10
-	// messageBytesMax is the longest message sent; browsers take no longer one.
+	// messageBytesMax is the longest message sent; browsers accept no longer one.
 	messageBytesMax = 256 << 10
 )
 
-// channel is the way of events to the far end. Safe for concurrent use.
+// channel carries events to the far end. Safe for concurrent use.
 type channel struct {
-	room chan struct{} // of size 1: less is under way
-	over chan struct{} // closed when the call is over
+	room chan struct{} // of size 1: fewer bytes are buffered
+	over chan struct{} // closed when the call has ended
 	open chan struct{} // closed when events can flow
 
 	mu      sync.Mutex
 	dc      *webrtc.DataChannel // nil until it is open
 	none    bool                // there will be no channel
 	waiting []string
-	bytes   int // of waiting
+	bytes   int // sum of the lengths of waiting
 	dropped uint64
 }
 
@@ -41,12 +44,12 @@ func newChannel(expected bool, over chan struct{}) *channel {
 	return &channel{room: make(chan struct{}, 1), open: make(chan struct{}), over: over, none: !expected}
 }
 
-// use sends what waits and everything that comes from now on over dc.
+// use sends the waiting events and all later ones over dc.
 func (c *channel) use(dc *webrtc.DataChannel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dc != nil {
-		return // a second one; the first stays
+		return // a second channel; the first stays in use
 	}
 	dc.SetBufferedAmountLowThreshold(channelBytesMax / 2)
 	dc.OnBufferedAmountLow(func() { signal(c.room) })
@@ -57,8 +60,8 @@ func (c *channel) use(dc *webrtc.DataChannel) {
 	close(c.open)
 }
 
-// send sends one event, or keeps it until the channel opens. When too much is under way it waits, at most for timeout;
-// then the far end is stalled.
+// send sends one event, or keeps it until the channel opens. When too much is buffered it waits at
+// most for timeout; then the far end is stalled.
 func (c *channel) send(ctx context.Context, b []byte, timeout time.Duration) error {
 	dc := c.opened(b)
 	if dc == nil {
@@ -75,7 +78,7 @@ func (c *channel) send(ctx context.Context, b []byte, timeout time.Duration) err
 	return nil
 }
 
-// opened returns the channel when it is open; otherwise it keeps b, or drops it.
+// opened returns the channel if it is open; otherwise it keeps b, or drops it.
 func (c *channel) opened(b []byte) *webrtc.DataChannel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,8 +113,8 @@ func (c *channel) wait(ctx context.Context, dc *webrtc.DataChannel, timeout time
 	return nil
 }
 
-// farewell sends the last events and waits until the far end has them, at most for timeout. A channel that is about to
-// open is waited for too.
+// farewell sends the last events and waits, at most for timeout, until the far end has them. It
+// also waits for a channel that is about to open.
 func (c *channel) farewell(events [][]byte, timeout time.Duration) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()

@@ -8,10 +8,10 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// Codec is how sound is coded on its way.
+// Codec is an audio codec of RTP.
 type Codec uint8
 
-// The codecs a Door knows. All four are understood from the caller.
+// The codecs an Endpoint supports. It decodes all four.
 const (
 	Opus Codec = iota + 1 // 48 kHz; to the caller only where libopus is built in (build tag libopus)
 	G722                  // 16 kHz at 64 kbit/s
@@ -22,7 +22,7 @@ const (
 // errLongPacket says that a packet holds more than 120 ms.
 var errLongPacket = errors.New("transport/rtc: decode: a packet is longer than 120 ms")
 
-// String is the codec's name in SDP.
+// String returns the codec's name in SDP.
 func (c Codec) String() string {
 	switch c {
 	case Opus:
@@ -37,7 +37,7 @@ func (c Codec) String() string {
 	return "unknown"
 }
 
-// rateHz is the rate at which sound for the caller is handed over, and clockHz that of its RTP timestamps.
+// rateHz returns the sample rate of the audio for the caller.
 func (c Codec) rateHz() int {
 	switch c {
 	case Opus:
@@ -48,7 +48,8 @@ func (c Codec) rateHz() int {
 	return 8000
 }
 
-// clockHz of G.722 is half its rate by an error that stayed (RFC 3551 section 4.5.2).
+// clockHz returns the rate of the RTP timestamps. That of G.722 is half its sample rate, an error
+// in the standard that was kept (RFC 3551 section 4.5.2).
 func (c Codec) clockHz() uint32 {
 	if c == Opus {
 		return 48000
@@ -56,7 +57,7 @@ func (c Codec) clockHz() uint32 {
 	return 8000
 }
 
-// capability is the codec in the words of the WebRTC library.
+// capability returns the codec in the types of the WebRTC library.
 func (c Codec) capability() webrtc.RTPCodecCapability {
 	k := webrtc.RTPCodecCapability{MimeType: "audio/" + c.String(), ClockRate: c.clockHz(),
 		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}}}
@@ -66,7 +67,7 @@ func (c Codec) capability() webrtc.RTPCodecCapability {
 	return k
 }
 
-// payloadType is the number of the codec where an offer does not say another one.
+// payloadType returns the payload type of the codec when an offer does not set another one.
 func (c Codec) payloadType() webrtc.PayloadType {
 	switch c {
 	case Opus:
@@ -79,10 +80,10 @@ func (c Codec) payloadType() webrtc.PayloadType {
 	return 0
 }
 
-// codecs are all, the best first.
+// codecs returns all codecs, the preferred one first.
 func codecs() []Codec { return []Codec{Opus, G722, PCMU, PCMA} }
 
-// checkCodecs returns an error for what is no codec that can be spoken here, or comes twice.
+// checkCodecs returns an error for a codec that this build cannot encode, or that occurs twice.
 func checkCodecs(list []Codec) error {
 	for i, c := range list {
 		switch {

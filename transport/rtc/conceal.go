@@ -2,25 +2,27 @@ package rtc
 
 import "slices"
 
-// concealFrames is how many lost packets are papered over before silence follows, and concealMax how many packets of
-// sound and silence stand for lost ones at most; beyond, time is lost too, which the gateway takes for a pause.
+// concealFrames is how many lost packets are concealed before silence follows. concealMax is how
+// many packets of concealment and silence replace lost ones at most; beyond it time is lost too,
+// and the gateway takes the gap for a pause.
 const (
 	concealFrames = 3
 	concealMax    = 10
 )
 
-// concealer makes up what was lost: the last packet's sound backwards, then forwards again, so that it joins without a
-// step, fading to silence. None of the codecs' own means are used: pure Go has none for Opus.
+// concealer replaces lost packets: it plays the last packet's samples backwards, then forwards
+// again, so that they join without a step, and fades to silence. It does not use the codecs' own
+// concealment: the pure Go Opus decoder has none.
 type concealer struct {
 	last []int16 // of the last packet
 	out  []int16
 }
 
-// heard notes a packet that came.
+// heard notes a received packet.
 func (c *concealer) heard(pcm []int16) { c.last = append(c.last[:0], pcm...) }
 
-// fill calls emit for each of n lost packets, at most concealMax, with sound that is valid until it returns. It does
-// nothing before a packet was heard.
+// fill calls emit for each of n lost packets, at most concealMax, with samples that are valid until
+// emit returns. It does nothing before the first received packet.
 func (c *concealer) fill(n int, emit func(pcm []int16)) {
 	for i := range min(n, concealMax) {
 		if len(c.last) == 0 {
@@ -33,7 +35,8 @@ func (c *concealer) fill(n int, emit func(pcm []int16)) {
 	}
 }
 
-// fade lets the i-th packet in a row go from (concealFrames-i) to one less of concealFrames parts of its loudness.
+// fade scales the i-th concealed packet in a row from (concealFrames-i)/concealFrames to
+// (concealFrames-i-1)/concealFrames of its loudness.
 func fade(pcm []int16, i int) {
 	if i >= concealFrames {
 		clear(pcm)

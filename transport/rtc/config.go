@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
 )
 
 // Defaults of a Config.
@@ -24,76 +24,88 @@ const (
 	PlayoutDelayDefault      = 60 * time.Millisecond
 )
 
-// Limits that no setting moves.
+// Fixed limits.
 const (
 	OfferBytesMax    = 64 << 10 // of an SDP offer
 	FragmentBytesMax = 16 << 10 // of a PATCH
 	HelloBytesMax    = 32 << 10 // of the header [HelloHeader]
 	EventBytesMax    = 64<<10 - 1
 	RestartsMax      = 100 // of ICE, in one call
-	CandidatesMax    = 10  // addresses of the caller that are tried with FullICE, in one ICE session
-	CallWaysMax      = 40  // such addresses in one call, whatever the number of restarts
+	CandidatesMax    = 10  // addresses of the caller that FullICE tries, in one ICE session
+	CallWaysMax      = 40  // such addresses in one call, over all restarts
 	ChannelsMax      = 16  // data channels that a caller opens in one call
 	ICEServersMax    = 16
 )
 
-// Config is how the door behaves. Only Lines is needed: then calls of this machine are taken. Zero and negative limits
-// mean the defaults.
+// Config configures the endpoint. Only Lines is required: with it alone the endpoint takes calls of
+// this machine. Zero and negative limits mean the defaults.
 type Config struct {
-	// Lines are the gateway that takes the calls.
+	// Lines take the calls.
 	Lines transport.Lines
 
-	// Log is told of calls that were refused or failed, never of a token; nil means nobody.
+	// Log receives refused and failed calls, never a token; nil means no log.
 	Log *zap.Logger
 
-	// Hosts are names, without port, under which this server may be addressed besides localhost, 127.0.0.1, ::1 and the
-	// address the connection came in on. "*" means any: only behind a proxy that checks.
+	// Hosts are the names, without port, under which clients may address this server besides
+	// localhost, 127.0.0.1, ::1 and the address the connection came in on. "*" means any: use it
+	// only behind a proxy that checks.
 	Hosts []string
 
-	// Origins are the pages of other origins that may call, as "https://example.com"; pages of the same host always may,
-	// and so may clients that are not browsers and send no Origin. "*" means any page.
+	// Origins are the other origins whose pages may call, as "https://example.com". Pages of the
+	// same host always may, and so may clients that are not browsers and send no Origin. "*" means
+	// any page.
 	Origins []string
 
-	// Listen is the UDP address of all calls. Default: 127.0.0.1 and a free port, which only this machine can reach.
+	// Listen is the UDP address of all calls. Default: 127.0.0.1 and a free port, which only this
+	// machine can reach.
 	Listen string
 
-	// PublicIPs are announced to callers in place of the machine's own addresses: where a router hands on what comes in
-	// at a public address. At most one of IPv4 and one of IPv6.
+	// PublicIPs are announced to callers in place of the machine's own addresses, for a router that
+	// forwards packets from a public address. At most one of IPv4 and one of IPv6.
 	PublicIPs []string
 
-	// FullICE makes the door look for ways to the caller itself, with ICEServers. By default it is ICE-lite, which waits
-	// to be found at its addresses: right for a server that can be reached, faster, and it sends nothing to addresses
-	// that a caller made up.
+	// FullICE makes the endpoint search for paths to the caller itself, with ICEServers. By default
+	// it is ICE-lite, which waits for the caller's checks at its own addresses. ICE-lite is right
+	// for a server that callers can reach: it is faster, and it sends nothing to addresses that a
+	// caller made up.
 	FullICE bool
 
-	// PrivateCandidates lets FullICE try private addresses that a caller names (RFC 1918, RFC 4193, link-local and the
-	// like). By default it does when Listen is one of them, and tries this machine's own addresses only when Listen is one
-	// of those: otherwise a caller could have packets sent into the network behind the gateway.
+	// PrivateCandidates lets FullICE try private addresses that a caller names (RFC 1918, RFC 4193,
+	// link-local and similar). By default it tries them only when Listen is a private address, and
+	// tries this machine's own addresses only when Listen is one of those: otherwise a caller could
+	// make the gateway send packets into the network behind it.
 	PrivateCandidates bool
 
-	// ICEServers are STUN and TURN servers that callers are told of.
+	// ICEServers are the STUN and TURN servers that the endpoint announces to callers.
 	ICEServers []ICEServer
 
-	// Codecs are what callers may be answered with, the best first. Default: Opus where it is built in, G722, PCMU, PCMA.
+	// Codecs are the codecs of answers, the preferred one first. Default: Opus if it is built in,
+	// G722, PCMU, PCMA.
 	Codecs []Codec
 
-	ConnectTimeout    time.Duration // from the answer until sound can flow; 10 s
+	// OneWay takes callers whose audio goes one way too. A publisher (a=sendonly, as WHIP has it)
+	// speaks and hears nothing; a listener (a=recvonly, as WHEP has it) hears the gateway and says
+	// nothing. Such an offer may have video, which the answer rejects. By default the endpoint
+	// refuses them: most often such an offer is an error.
+	OneWay bool
+
+	ConnectTimeout    time.Duration // from the answer until audio can flow; 10 s
 	DisconnectTimeout time.Duration // without a packet of the far end, until it counts as lost; 15 s
 	CloseTimeout      time.Duration // of Close as a whole; 1 s
-	WriteTimeout      time.Duration // for events the far end does not take; then it is stalled; 5 s
+	WriteTimeout      time.Duration // for events the far end does not take; after it the far end is stalled; 5 s
 
-	// PlayoutDelay is how much later than it is sent sound is heard on average, without the network's part: the caller's
-	// jitter buffer and sound card. 60 ms.
+	// PlayoutDelay is the average time from sending audio to its playout, without the network's
+	// part: the caller's jitter buffer and sound card. 60 ms.
 	PlayoutDelay time.Duration
 }
 
 // ICEServer is a STUN or TURN server.
 type ICEServer struct {
 	URLs                 []string // such as "stun:stun.example.com" or "turn:turn.example.com?transport=udp"
-	Username, Credential string   // of TURN
+	Username, Credential string   // for TURN
 }
 
-// Check returns an error for the first field that cannot be right.
+// Check returns an error for the first invalid field.
 func (c Config) Check() error {
 	if err := c.names().Check(); err != nil {
 		return fmt.Errorf("transport/rtc: %w", err)
@@ -139,7 +151,7 @@ func (s ICEServer) check() error {
 	return nil
 }
 
-// withDefaults fills in what is not set.
+// withDefaults sets the zero fields.
 func (c Config) withDefaults() Config {
 	for _, d := range [...]struct {
 		field *time.Duration
@@ -170,4 +182,4 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c Config) names() httpdoor.Names { return httpdoor.Names{Hosts: c.Hosts, Origins: c.Origins} }
+func (c Config) names() admission.Names { return admission.Names{Hosts: c.Hosts, Origins: c.Origins} }

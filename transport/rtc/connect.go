@@ -1,6 +1,7 @@
 package rtc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,11 +11,14 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// newPeer answers an offer. The peer must be closed; its answer is what pc.LocalDescription returns, complete.
-func (e *engine) newPeer(c Config, o *offer, h transport.Hello, down Codec) (*peer, error) {
+// newPeer makes the peer of an offer. The peer must be closed; pc.LocalDescription returns its
+// complete answer.
+func (e *engine) newPeer(c Config, prop proposal, h transport.Hello, down Codec) (*peer, error) {
+	o := prop.offer
 	pc, err := e.api.NewPeerConnection(e.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("transport/rtc: answer: %w", err)
@@ -22,62 +26,82 @@ func (e *engine) newPeer(c Config, o *offer, h transport.Hello, down Codec) (*pe
 	p := &peer{cfg: c, hello: h, pc: pc, inbox: newInbox(), connected: make(chan struct{}), done: make(chan struct{}),
 		closed: make(chan struct{})}
 	p.ways = newWays(c)
+	if prop.dialect != nil {
+		p.talk = newTalk(prop.dialect)
+	}
 	p.channel = newChannel(o.data, p.done)
-	p.ear = newEar(p.inbox, o.kinds, p.ready.Load)
+	p.receiver = newAudioReceiver(p.inbox, o.kinds, p.ready.Load)
+	if p.talk != nil && p.talk.mixer != nil {
+		p.receiver.keep = p.keep
+	}
+	if p.late() {
+		_ = p.sendAll(context.Background(), p.talk.config.Welcome()) // kept until the channel is open
+	}
 	p.playout = newPlayout(down.rateHz(), c.PlayoutDelay, func(ack *transport.Event) { p.inbox.put(ack, inboxMax) })
 	if err := p.wire(o, down); err != nil {
 		_ = pc.GracefulClose()
 		return nil, err
 	}
 	p.deadline = time.AfterFunc(c.ConnectTimeout, func() {
-		p.fail(ended(transport.ReasonPeerLost, fmt.Sprintf("No way for sound was found within %v.", c.ConnectTimeout), nil))
+		p.fail(transport.End(transport.ReasonPeerLost, fmt.Sprintf("No way for sound was found within %v.",
+			c.ConnectTimeout), nil))
 	})
 	return p, nil
 }
 
 // wire connects the peer with the library and answers.
 func (p *peer) wire(o *offer, down Codec) error {
-	track, err := webrtc.NewTrackLocalStaticRTP(down.capability(), "reply", "voicegw")
+	sender, err := p.addReply(o, down)
 	if err != nil {
-		return fmt.Errorf("transport/rtc: answer: %w", err)
-	}
-	if p.speaker, err = newSpeaker(down, p.playout, track); err != nil {
 		return err
-	}
-	sender, err := p.pc.AddTrack(track)
-	if err != nil {
-		p.speaker.encoder.close()
-		return fmt.Errorf("transport/rtc: answer: %w", err)
 	}
 	p.pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) { p.state(s, sender) })
 	p.pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.listen(t) })
 	p.pc.OnDataChannel(p.offered)
-	text := o.restarted(o.ufrag, o.pwd) // without candidates, to which nothing is sent
+	text := o.restarted(o.ufrag, o.pwd) // without candidates: the library sends nothing to them
 	if p.cfg.FullICE {
 		text = p.ways.filter(o.text)
 	}
 	if err := p.answer(text); err != nil {
-		p.speaker.encoder.close()
+		p.sender.encoder.close()
 		return err
 	}
 	return nil
 }
 
-// gatherMax is how long addresses are looked for. Without FullICE it takes no time.
+// addReply makes the sender of the reply, and its track if the caller hears it.
+func (p *peer) addReply(o *offer, down Codec) (sender *webrtc.RTPSender, err error) {
+	var track *webrtc.TrackLocalStaticRTP
+	if o.hears() {
+		if track, err = webrtc.NewTrackLocalStaticRTP(down.capability(), "reply", "voicegw"); err != nil {
+			return nil, fmt.Errorf("transport/rtc: answer: %w", err)
+		}
+	}
+	if p.sender, err = newAudioSender(down, p.playout, track); err != nil || track == nil {
+		return nil, err
+	}
+	if sender, err = p.pc.AddTrack(track); err != nil {
+		p.sender.encoder.close()
+		return nil, fmt.Errorf("transport/rtc: answer: %w", err)
+	}
+	return sender, nil
+}
+
+// gatherMax is how long the library gathers addresses. Without FullICE it takes no time.
 const gatherMax = 3 * time.Second
 
 // answer answers an offer, the first or one that restarts ICE.
 func (p *peer) answer(text string) error {
 	if err := p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: text}); err != nil {
-		return refused(406, "the offer cannot be answered")
+		return admission.Refusal(406, "the offer cannot be answered")
 	}
 	answer, err := p.pc.CreateAnswer(nil)
 	if err != nil {
-		return refused(406, "no answer to the offer can be made")
+		return admission.Refusal(406, "no answer to the offer can be made")
 	}
 	gathered := webrtc.GatheringCompletePromise(p.pc)
 	if err := p.pc.SetLocalDescription(answer); err != nil {
-		return refused(406, "the answer to the offer cannot be used")
+		return admission.Refusal(406, "the answer to the offer cannot be used")
 	}
 	timer := time.NewTimer(gatherMax)
 	defer timer.Stop()
@@ -88,28 +112,31 @@ func (p *peer) answer(text string) error {
 	return nil
 }
 
-// state follows the connection. The library calls it.
+// state follows the state of the connection. The library calls it.
 func (p *peer) state(s webrtc.PeerConnectionState, sender *webrtc.RTPSender) {
 	switch s {
 	case webrtc.PeerConnectionStateConnected:
-		p.connect.Do(func() { p.stand(sender) })
+		p.connect.Do(func() { p.start(sender) })
 	case webrtc.PeerConnectionStateFailed:
-		p.fail(ended(transport.ReasonPeerLost, "", errors.New("no packet came for too long")))
+		p.fail(transport.End(transport.ReasonPeerLost, "", errors.New("no packet came for too long")))
 	case webrtc.PeerConnectionStateClosed:
-		p.fail(ended(transport.ReasonCallerHungUp, "", nil))
+		p.fail(transport.End(transport.ReasonCallerHungUp, "", nil))
 	}
 }
 
-// stand begins to speak. Its goroutines end when done is closed and the connection is.
-func (p *peer) stand(sender *webrtc.RTPSender) {
+// start starts the goroutines that send the reply and read reports. They end when done and the
+// connection are closed.
+func (p *peer) start(sender *webrtc.RTPSender) {
 	p.deadline.Stop()
 	close(p.connected)
 	p.task(func() {
-		if err := p.speaker.run(p.done); err != nil {
-			p.fail(ended(transport.ReasonPeerLost, "", err))
+		if err := p.sender.run(p.done); err != nil {
+			p.fail(transport.End(transport.ReasonPeerLost, "", err))
 		}
 	})
-	p.task(func() { p.reports(sender) })
+	if sender != nil {
+		p.task(func() { p.reports(sender) })
+	}
 }
 
 // task runs f in a goroutine that finish waits for.
@@ -123,32 +150,32 @@ func (p *peer) task(f func()) {
 	}
 }
 
-// survive ends the call, and no other one, when the far end found a way to make a decoder panic.
+// survive ends this call, and no other one, when input of the far end makes a decoder panic.
 func (p *peer) survive() {
 	if v := recover(); v != nil {
 		p.cfg.Log.Error("panic in a call", zap.Any("panic", v), zap.Stack("stack"))
-		p.fail(ended(transport.ReasonInternal, "", fmt.Errorf("panic: %v", v)))
+		p.fail(transport.End(transport.ReasonInternal, "", fmt.Errorf("panic: %v", v)))
 	}
 }
 
-// listen hears a track, in the goroutine that the library made for it. A call has one.
+// listen receives a track, in the goroutine that the library made for it. A call has one track.
 func (p *peer) listen(t *webrtc.TrackRemote) {
 	if t.Kind() != webrtc.RTPCodecTypeAudio || !p.tasks.begin() {
 		return
 	}
 	defer p.tasks.wg.Done()
 	defer p.survive()
-	if !p.ear.mine.CompareAndSwap(false, true) {
+	if !p.receiver.mine.CompareAndSwap(false, true) {
 		return
 	}
-	err := p.ear.run(t, func(b []byte) (int, error) {
+	err := p.receiver.run(t, func(b []byte) (int, error) {
 		n, _, err := t.Read(b)
 		return n, err
 	})
 	p.cfg.Log.Debug("the caller's track ended", zap.Error(err))
 }
 
-// reports reads what the far end says of what it received: the round trip is a part of how late sound is heard.
+// reports reads the far end's receiver reports: the round trip is a part of the playout delay.
 func (p *peer) reports(sender *webrtc.RTPSender) {
 	for {
 		packets, _, err := sender.ReadRTCP()
@@ -164,10 +191,10 @@ func (p *peer) reports(sender *webrtc.RTPSender) {
 	}
 }
 
-// roundTripMax is the longest round trip that is believed.
+// roundTripMax is the longest plausible round trip.
 const roundTripMax = 2 * time.Second
 
-// report takes the reports of one packet (RFC 3550 section 6.4.1).
+// report handles the reports of one packet (RFC 3550 section 6.4.1).
 func (p *peer) report(now time.Time, reports []rtcp.ReceptionReport) {
 	for _, r := range reports {
 		if r.LastSenderReport == 0 {
@@ -180,21 +207,23 @@ func (p *peer) report(now time.Time, reports []rtcp.ReceptionReport) {
 	}
 }
 
-// ntpMiddle is the middle 32 bits of a time in NTP's format.
+// ntpMiddle returns the middle 32 bits of a time in NTP's format.
 func ntpMiddle(t time.Time) uint32 {
 	const from1900 = 2208988800
 	return uint32(uint64(t.Unix()+from1900)<<16) | uint32(uint64(t.Nanosecond())<<16/1e9)
 }
 
-// offered takes a data channel of the far end. The library calls it for one after the other and makes the next when it
-// has returned. Each channel costs 64 KiB, so one too many ends the call, and no other is made until it has.
+// offered takes a data channel of the far end. The library calls it for one channel after the
+// other, and makes the next one when it has returned. Each channel costs 64 KiB. So one channel too
+// many ends the call, and offered returns only when the call has ended.
 func (p *peer) offered(dc *webrtc.DataChannel) {
 	if p.channels++; p.channels > ChannelsMax {
-		p.fail(ended(transport.ReasonLimit, fmt.Sprintf("A call opens at most %d data channels.", ChannelsMax), nil))
+		p.fail(transport.End(transport.ReasonLimit, fmt.Sprintf("A call opens at most %d data channels.", ChannelsMax), nil))
 		<-p.done
 		return
 	}
-	if dc.Label() != ChannelLabel || !dc.Ordered() || dc.MaxRetransmits() != nil || dc.MaxPacketLifeTime() != nil {
+	ours := p.talk != nil || dc.Label() == ChannelLabel
+	if !ours || !dc.Ordered() || dc.MaxRetransmits() != nil || dc.MaxPacketLifeTime() != nil {
 		p.ignored.Add(1)
 		dc.OnOpen(func() { _ = dc.Close() })
 		return
@@ -206,20 +235,25 @@ func (p *peer) offered(dc *webrtc.DataChannel) {
 	})
 }
 
-// event takes one message of the data channel. While too many wait it waits too, and so does the far end.
+// event takes one message of the data channel. When the inbox is full it waits, and so does the far
+// end.
 func (p *peer) event(m webrtc.DataChannelMessage) {
 	if !m.IsString {
-		p.fail(ended(transport.ReasonBadJSON, "The data channel carries events as text; a binary message came.", nil))
+		p.fail(transport.End(transport.ReasonBadJSON, "The data channel carries events as text; a binary message came.", nil))
+		return
+	}
+	if p.talk != nil {
+		p.hear(m.Data)
 		return
 	}
 	var ev transport.Event
 	switch err := ws.DecodeEvent(m.Data, &ev); {
 	case ws.IsUnknown(err), err == nil && ev.Kind == transport.EventAck:
-		p.ignored.Add(1) // the door knows what was played: it sends in time
+		p.ignored.Add(1) // the endpoint knows what was played: it sends in real time
 	case ws.IsHello(err):
-		p.fail(ended(transport.ReasonSecondHello, "", nil))
+		p.fail(transport.End(transport.ReasonSecondHello, "", nil))
 	case err != nil:
-		p.fail(ended(transport.ReasonBadJSON, err.Error(), err))
+		p.fail(transport.End(transport.ReasonBadJSON, err.Error(), err))
 	default:
 		p.inbox.wait(&ev)
 	}

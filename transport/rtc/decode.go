@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// inputRateHz is the rate of what the caller says, whatever it was coded with.
+	// inputRateHz is the rate of decoded caller audio, for every codec.
 	inputRateHz = 16000
-	// packetSamplesMax is the longest packet of any codec here: 120 ms of Opus (RFC 6716 section 2).
+	// packetSamplesMax is the longest packet of any codec here: 120 ms of Opus (RFC 6716 section
+	// 2).
 	packetSamplesMax = inputRateHz * 120 / 1000
 )
 
-// A decoder turns the payload of one RTP packet into PCM at [inputRateHz], appended to dst. It is told of packets that
-// were lost before the next one, for which it makes nothing up.
+// decoder turns the payload of one RTP packet into PCM at [inputRateHz], appended to dst. lost
+// reports lost packets before the next one; the decoder does not conceal them.
 type decoder interface {
 	decode(dst []int16, payload []byte) ([]int16, error)
 	lost()
@@ -43,7 +44,8 @@ func newDecoder(c Codec) (decoder, error) {
 	return nil, fmt.Errorf("transport/rtc: new decoder: unknown codec %d", c)
 }
 
-// opusDecoder is pure Go. It takes SILK, hybrid and CELT packets, mono and stereo, and conceals nothing.
+// opusDecoder decodes Opus in pure Go. It takes SILK, hybrid and CELT packets, mono and stereo, and
+// conceals nothing.
 type opusDecoder struct {
 	decoder opus.Decoder
 	pcm     [packetSamplesMax]int16
@@ -57,7 +59,7 @@ func (d *opusDecoder) decode(dst []int16, payload []byte) ([]int16, error) {
 	return append(dst, d.pcm[:n]...), nil
 }
 
-func (d *opusDecoder) lost() {} // the library knows of no loss
+func (d *opusDecoder) lost() {} // the library has no loss handling
 
 type g722Decoder struct{ decoder *audio.G722Decoder }
 
@@ -70,7 +72,7 @@ func (d *g722Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
 
 func (d *g722Decoder) lost() { d.decoder.Lost() }
 
-// g711Decoder is for both laws; its sound is brought to the rate of the others.
+// g711Decoder decodes both laws, and resamples to the common rate.
 type g711Decoder struct {
 	law       Codec
 	resampler *audio.Resampler
@@ -90,4 +92,4 @@ func (d *g711Decoder) decode(dst []int16, payload []byte) ([]int16, error) {
 	return d.resampler.Resample(dst, pcm), nil
 }
 
-func (d *g711Decoder) lost() {} // its sound does not depend on what was before
+func (d *g711Decoder) lost() {} // decoding does not depend on earlier packets

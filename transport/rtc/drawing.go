@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// appendDrawing appends the event that carries the drawing of a net, compressed: as it is it would be longer than
-// browsers take a message, and would hold up the events behind it.
+// appendDrawing appends the event that carries the drawing of a net, compressed: uncompressed it
+// would exceed the browsers' message limit and delay the events behind it.
 func appendDrawing(dst []byte, svg string) ([]byte, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -6,7 +6,8 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// An encoder turns frames of 20 ms, at the rate of its codec, into payloads of RTP packets, appended to dst.
+// encoder turns frames of 20 ms, at the rate of its codec, into payloads of RTP packets, appended
+// to dst.
 type encoder interface {
 	encode(dst []byte, pcm []int16) ([]byte, error)
 	close()

@@ -15,15 +15,18 @@ import (
 )
 
 const (
-	// suspectAfter is how long nothing comes until the connection counts as disturbed.
+	// suspectAfter is the time without packets after which the connection counts as disturbed.
 	suspectAfter = 5 * time.Second
-	// keepAlive is how often the far end is asked whether it is there, where we may ask.
+	// keepAlive is how often the endpoint checks that the far end is there, where it may send
+	// checks.
 	keepAlive = 2 * time.Second
-	// nackEvery is how often what is missing is asked for again: fast enough to come before it is given up.
+	// nackEvery is how often missing packets are requested again: often enough that they come
+	// before they are given up.
 	nackEvery = 20 * time.Millisecond
-	// nackPackets is how much is kept to be sent again: 640 ms. It must be a power of two.
+	// nackPackets is how many sent packets are kept for retransmission: 640 ms. It must be a power
+	// of two.
 	nackPackets = 32
-	// nackWindow is in how many packets what is missing is looked for; a multiple of 64.
+	// nackWindow is the number of packets that are searched for missing ones; a multiple of 64.
 	nackWindow = 64
 )
 
@@ -45,11 +48,11 @@ func listen(c Config) (net.PacketConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transport/rtc: listen on %s: %w", c.Listen, err)
 	}
-	_ = conn.SetReadBuffer(4 << 20) // as much as the system lets us have: all calls share it
+	_ = conn.SetReadBuffer(4 << 20) // as much as the system allows: all calls share it
 	return conn, nil
 }
 
-// newEngine takes over a port. It must be closed; when it fails the port is.
+// newEngine takes over a port. It must be closed; when it fails it closes the port.
 func newEngine(c Config, conn net.PacketConn) (*engine, error) {
 	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled}
 	e := &engine{conn: conn, mux: webrtc.NewICEUDPMux(quiet.NewLogger("ice"), conn)}
@@ -97,7 +100,7 @@ func (e *engine) build(c Config, log logging.LoggerFactory) error {
 	return nil
 }
 
-// registerCodecs names the codecs of answers, and keys of a phone.
+// registerCodecs registers the codecs of answers, and telephone events.
 func registerCodecs(media *webrtc.MediaEngine) error {
 	list := make([]webrtc.RTPCodecParameters, 0, len(codecs())+2)
 	for _, c := range codecs() {
@@ -105,7 +108,7 @@ func registerCodecs(media *webrtc.MediaEngine) error {
 	}
 	for _, clock := range []uint32{48000, 8000} {
 		k := webrtc.RTPCodecCapability{MimeType: "audio/telephone-event", ClockRate: clock, SDPFmtpLine: "0-16"}
-		kind := webrtc.PayloadType(110 + 16*(48000-clock)/40000) // 110 and 126, as browsers have it
+		kind := webrtc.PayloadType(110 + 16*(48000-clock)/40000) // 110 and 126, as in browsers
 		list = append(list, webrtc.RTPCodecParameters{RTPCodecCapability: k, PayloadType: kind})
 	}
 	for _, p := range list {
@@ -116,7 +119,8 @@ func registerCodecs(media *webrtc.MediaEngine) error {
 	return nil
 }
 
-// interceptors report on what was received and sent, and send again what got lost where the far end asks for it.
+// interceptors add reports about sent and received packets, and retransmission on request of the
+// far end.
 func interceptors() (*interceptor.Registry, error) {
 	again, err := nack.NewResponderInterceptor(nack.ResponderSize(nackPackets))
 	if err != nil {

@@ -15,7 +15,9 @@ import (
 const HasOpusEncoder = hasOpusEncoder
 
 // NewOn is New on a port that a test made.
-func NewOn(cfg Config, conn net.PacketConn) (*Door, error) { return newDoor(cfg.withDefaults(), conn) }
+func NewOn(cfg Config, conn net.PacketConn) (*Endpoint, error) {
+	return newEndpoint(cfg.withDefaults(), conn)
+}
 
 // OpusPackets are the packets of a file that libopus made of the utterance "hello".
 func OpusPackets(t testing.TB, name string) (packets [][]byte) {

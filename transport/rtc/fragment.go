@@ -11,14 +11,15 @@ const (
 	candidateLenMax = 512 // bytes
 )
 
-// A fragment is a piece of SDP about ICE (RFC 8840 section 9, as RFC 9725 section 4.3 uses it).
+// fragment is a part of an SDP with ICE parameters (RFC 8840 section 9, as RFC 9725 section 4.3
+// uses it).
 type fragment struct {
 	ufrag, pwd string
 	candidates []string // as "candidate:..." without a=
 	mid        string   // of the first section
 }
 
-// parseFragment reads a fragment. Lines it does not know are ignored; there must be credentials.
+// parseFragment reads a fragment. It ignores unknown lines; there must be credentials.
 func parseFragment(text string) (*fragment, error) {
 	f := &fragment{}
 	for line := range strings.Lines(text) {
@@ -37,7 +38,7 @@ func parseFragment(text string) (*fragment, error) {
 	return f, checkCredentials(f.ufrag, f.pwd)
 }
 
-// line takes one line. The same credentials may stand in several sections.
+// line takes one line. Several sections may repeat the same credentials.
 func (f *fragment) line(key, value string) error {
 	switch key {
 	case "a=ice-ufrag":
@@ -65,7 +66,20 @@ func once(field *string, value string) error {
 	return nil
 }
 
-// fragmentOf is the answer to an ICE restart: the credentials and candidates of an answer in SDP.
+// oneComponent returns an answer without the candidates for RTCP alone: it shares the way of RTP
+// (RFC 8858), and each candidate is there once.
+func oneComponent(answer string) string {
+	var b strings.Builder
+	for line := range strings.Lines(answer) {
+		if fields := strings.Fields(line); !strings.HasPrefix(line, "a=candidate:") || len(fields) < 2 || fields[1] == "1" {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// fragmentOf returns the answer to an ICE restart: the credentials and candidates of an answer in
+// SDP.
 func fragmentOf(answer string) string {
 	var head, section strings.Builder
 	media, first := false, true

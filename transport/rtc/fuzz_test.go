@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
@@ -22,7 +23,7 @@ func chromium(t testing.TB) string {
 
 // TestChromiumOffer takes what a browser offers.
 func TestChromiumOffer(t *testing.T) {
-	o, err := parseOffer(chromium(t))
+	o, err := parseOffer(chromium(t), takes{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +51,9 @@ func FuzzOffer(f *testing.F) {
 	f.Add("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n")
 	f.Add("hello")
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := parseOffer(text)
+		o, err := parseOffer(text, takes{oneWay: true, video: true})
 		if err != nil {
-			if status, why, _ := statusOf(err); status < 400 || status > 499 || why == "" {
+			if status, why := admission.Status(err); status < 400 || status > 499 || why == "" {
 				t.Fatalf("refused with %d %q", status, why)
 			}
 			return
@@ -64,7 +65,8 @@ func FuzzOffer(f *testing.F) {
 	})
 }
 
-// FuzzAnswer gives the library what the parser lets through: it answers or refuses, and what it made can be closed.
+// FuzzAnswer gives the library what the parser lets through: it answers or refuses, and what it
+// made can be closed.
 func FuzzAnswer(f *testing.F) {
 	f.Add(chromium(f))
 	conn, err := listen(Config{}.withDefaults())
@@ -77,13 +79,13 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = e.close() })
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := parseOffer(text)
+		o, err := parseOffer(text, takes{oneWay: true, video: true})
 		if err != nil {
 			return
 		}
-		p, err := e.newPeer(Config{}.withDefaults(), o, transport.Hello{}, PCMU)
+		p, err := e.newPeer(Config{}.withDefaults(), proposal{offer: o}, transport.Hello{}, PCMU)
 		if err != nil {
-			if status, _, _ := statusOf(err); status != http.StatusNotAcceptable {
+			if status, _ := admission.Status(err); status != http.StatusNotAcceptable {
 				t.Fatal(err)
 			}
 			return
@@ -124,19 +126,19 @@ func FuzzPackets(f *testing.F) {
 	f.Add(rtp(111, OpusPackets(f, "silk")[3]...))
 	f.Add(rtp(111, OpusPackets(f, "celt")[50][:40]...))
 	f.Add(append(rtp(126, 5, 0x80, 0, 160), rtp(9, 1, 2, 3)...))
-	o, err := parseOffer(chromium(f))
+	o, err := parseOffer(chromium(f), takes{})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		box := newInbox()
-		e := newEar(box, o.kinds, func() bool { return true })
+		r := newAudioReceiver(box, o.kinds, func() bool { return true })
 		for len(b) > 0 {
 			n := min(int(b[0]), len(b)-1)
-			e.take(b[1 : 1+n])
+			r.take(b[1 : 1+n])
 			b = b[1+n:]
 		}
-		e.order.flush()
+		r.order.flush()
 		if box.audio > inboxAudioMax || box.n > inboxMax {
 			t.Fatalf("%d events wait, %d of them sound", box.n, box.audio)
 		}
@@ -156,6 +158,25 @@ func FuzzHello(f *testing.F) {
 		h, err := helloOf(r)
 		if err == nil && h.Check(transport.Offer{}) == nil && len(ws.AppendHello(nil, h)) == 0 {
 			t.Fatal("a hello that is nothing")
+		}
+	})
+}
+
+// FuzzForm reads forms with an offer: what is refused is refused for a reason, and what is taken is
+// within the limits.
+func FuzzForm(f *testing.F) {
+	f.Add("--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0\r\n--x--\r\n", "x")
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, body, boundary string) {
+		sdp, config, err := decodeForm(body, boundary)
+		if err != nil {
+			if status, why := admission.Status(err); status < 400 || status > 499 || why == "" {
+				t.Fatalf("refused with %d %q", status, why)
+			}
+			return
+		}
+		if sdp == "" || len(sdp) > OfferBytesMax || len(config) > SessionBytesMax {
+			t.Fatalf("taken: %d bytes of SDP, %d of a session", len(sdp), len(config))
 		}
 	})
 }

@@ -7,16 +7,17 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// How full the inbox may be for whom: sound that comes when so much was not taken is dropped; whoever reads the data
-// channel waits; acknowledgements, of which the last says all, find room when nobody else does.
+// Limits of the inbox. Audio that comes while inboxAudioMax audio events wait is dropped. The reader of
+// the data channel waits at inboxEvents. Acknowledgements may fill the inbox up to inboxMax: the
+// last one says all.
 const (
 	inboxMax      = 64
 	inboxEvents   = 56
 	inboxAudioMax = 48
 )
 
-// inbox holds the events of a call until they are received, in order. Its memory is used again and again. Any goroutine
-// may put, one gets.
+// inbox holds the events of a call, in order, until they are received. It reuses its memory. Any
+// goroutine may put; one goroutine gets.
 type inbox struct {
 	news chan struct{} // of size 1: there may be something to get
 	room chan struct{} // of size 1: there may be room again
@@ -27,14 +28,14 @@ type inbox struct {
 	audio   int // of n
 	dropped uint64
 	over    chan struct{}    // closed with ended
-	ended   *transport.Ended // nothing more is got
+	ended   *transport.Ended // why nothing more can be received
 }
 
 func newInbox() *inbox {
 	return &inbox{news: make(chan struct{}, 1), room: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
-// signal wakes whoever waits on c, or will.
+// signal wakes the goroutine that waits on c, or the next one that waits.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -42,7 +43,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// next is the free slot behind the others; mu is held and there is room.
+// next returns the free slot behind the others; the caller holds mu and there is room.
 func (b *inbox) next() *transport.Event {
 	slot := &b.ring[(b.head+b.n)%inboxMax]
 	b.n++
@@ -51,7 +52,7 @@ func (b *inbox) next() *transport.Event {
 	return slot
 }
 
-// putAudio copies sound. It never waits; what is beyond the limit is dropped and counted.
+// putAudio copies audio. It never waits; it drops and counts audio beyond the limit.
 func (b *inbox) putAudio(pcm []int16) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,7 +65,7 @@ func (b *inbox) putAudio(pcm []int16) {
 	b.audio++
 }
 
-// put adds an event other than audio if fewer than most wait, and reports whether it did.
+// put adds an event if fewer than most wait, and reports whether it did. It copies audio.
 func (b *inbox) put(ev *transport.Event, most int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,13 +73,16 @@ func (b *inbox) put(ev *transport.Event, most int) bool {
 		return false
 	}
 	slot := b.next()
-	pcm := slot.PCM
+	pcm := append(slot.PCM, ev.PCM...)
 	*slot = *ev
 	slot.PCM = pcm
+	if ev.Kind == transport.EventAudio {
+		b.audio++
+	}
 	return true
 }
 
-// wait adds an event as soon as there is room, and reports false when the call was over before.
+// wait adds an event as soon as there is room. It reports false when the call ended before.
 func (b *inbox) wait(ev *transport.Event) bool {
 	for !b.put(ev, inboxEvents) {
 		select {
@@ -90,7 +94,7 @@ func (b *inbox) wait(ev *transport.Event) bool {
 	return true
 }
 
-// end lets nothing more be got, but e. The first end counts.
+// end ends the inbox: from now on get returns only e. The first end counts.
 func (b *inbox) end(e *transport.Ended) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +104,7 @@ func (b *inbox) end(e *transport.Ended) {
 	}
 }
 
-// why is the end, once over is closed.
+// why returns the end; over must be closed.
 func (b *inbox) why() *transport.Ended {
 	b.mu.Lock()
 	defer b.mu.Unlock()

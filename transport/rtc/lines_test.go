@@ -67,14 +67,14 @@ func (w *watched) Close(r transport.Reason, message string) error {
 }
 
 // newStage makes a world whose gateway is the test.
-func newStage(t testing.TB, l *lines, cfg rtc.Config) *world {
+func newStage(t testing.TB, l transport.Lines, cfg rtc.Config) *world {
 	t.Helper()
 	cfg.Lines, cfg.Codecs = l, spoken(cfg.Codecs)
 	d, err := rtc.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, door: d, server: httptest.NewServer(d),
+	w := &world{t: t, endpoint: d, server: httptest.NewServer(d),
 		listen: func() (net.PacketConn, error) { return net.ListenPacket("udp4", "127.0.0.1:0") }}
 	t.Cleanup(func() {
 		_ = d.Close()
@@ -84,15 +84,21 @@ func newStage(t testing.TB, l *lines, cfg rtc.Config) *world {
 	return w
 }
 
-// stand makes a call and accepts it.
-func (w *world) stand(l *lines, m manner) (*caller, transport.Peer) {
+// accept makes a call and accepts it.
+func (w *world) accept(l *lines, m manner) (*caller, transport.Peer) {
 	w.t.Helper()
 	c := w.call(m)
+	return c, w.ready(l)
+}
+
+// ready is the far end of a call that was made, accepted.
+func (w *world) ready(l *lines) transport.Peer {
+	w.t.Helper()
 	p := <-l.peers
 	if err := p.Ready(context.Background(), transport.Ready{Call: "c-1", Budget: 400 * time.Millisecond}); err != nil {
 		w.t.Fatal(err)
 	}
-	return c, p
+	return p
 }
 
 // next is the next event of a kind; others are passed over.

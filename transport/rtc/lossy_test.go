@@ -11,12 +11,12 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// carried is what a door hands over of packets of payload type 9: one in twenty is lost, and each may be overtaken by
-// the two behind it.
+// carried is what an endpoint hands over of packets of payload type 9: one in twenty is lost, and
+// each may be overtaken by the two behind it.
 func carried(t *testing.T, c Codec, packets [][]byte, rnd *rand.Rand) (pcm []int16) {
 	t.Helper()
 	kinds := [128]Codec{9: c}
-	e := newEar(newInbox(), kinds, func() bool { return true })
+	r := newAudioReceiver(newInbox(), kinds, func() bool { return true })
 	take := func(n int) {
 		p := rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 9, SequenceNumber: uint16(65500 + n)},
 			Payload: packets[n]}
@@ -24,10 +24,10 @@ func carried(t *testing.T, c Codec, packets [][]byte, rnd *rand.Rand) (pcm []int
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.take(b)
+		r.take(b)
 		var ev transport.Event
-		for e.inbox.n > 0 {
-			if _, err := e.inbox.take(&ev); err != nil {
+		for r.inbox.n > 0 {
+			if _, err := r.inbox.take(&ev); err != nil {
 				t.Fatal(err)
 			}
 			pcm = append(pcm, ev.PCM...)
@@ -46,7 +46,7 @@ func carried(t *testing.T, c Codec, packets [][]byte, rnd *rand.Rand) (pcm []int
 			late = late[:0]
 		}
 	}
-	e.order.flush()
+	r.order.flush()
 	return pcm
 }
 
@@ -69,32 +69,41 @@ func heardAs(t *testing.T, pcm []int16) (starts, stops int) {
 	return starts, stops
 }
 
-// TestLossySilence: what is left of a silence when packets of it are lost is no speech, whatever carries it.
+// TestLossySilence: what is left of a silence when packets of it are lost is no speech, whatever
+// carries it.
 func TestLossySilence(t *testing.T) {
-	t.Parallel()
 	for codec, calls := range map[Codec]int{G722: 4, PCMU: 1, PCMA: 1} {
-		rnd := rand.New(rand.NewPCG(5, uint64(codec)))
 		for _, name := range audiotest.SpeechNames() {
-			encoder, err := newEncoder(codec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			said := append(make([]int16, 16000), audiotest.Speech(name).Samples...)
-			said = append(said, make([]int16, 6*16000)...)
-			said = audiotest.Resample(audio.PCM{RateHz: 16000, Samples: said}, codec.rateHz()).Samples
-			var packets [][]byte
-			for n := codec.rateHz() / 50; len(said) >= n; said = said[n:] {
-				b, err := encoder.encode(nil, said[:n])
-				if err != nil {
-					t.Fatal(err)
+			t.Run(codec.String()+" "+name, func(t *testing.T) {
+				t.Parallel()
+				packets := encoded(t, codec, name)
+				rnd := rand.New(rand.NewPCG(5, uint64(codec)))
+				for call := range calls {
+					if starts, stops := heardAs(t, carried(t, codec, packets, rnd)); starts != 1 || stops != 1 {
+						t.Errorf("call %d: speech starts %d times and stops %d times", call, starts, stops)
+					}
 				}
-				packets = append(packets, b)
-			}
-			for call := range calls {
-				if starts, stops := heardAs(t, carried(t, codec, packets, rnd)); starts != 1 || stops != 1 {
-					t.Errorf("%s, %s, call %d: speech starts %d times and stops %d times", codec, name, call, starts, stops)
-				}
-			}
+			})
 		}
 	}
+}
+
+// encoded are the packets of an utterance between a second of silence and six.
+func encoded(t *testing.T, codec Codec, name string) (packets [][]byte) {
+	t.Helper()
+	encoder, err := newEncoder(codec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := append(make([]int16, 16000), audiotest.Speech(name).Samples...)
+	said = append(said, make([]int16, 6*16000)...)
+	said = audiotest.Resample(audio.PCM{RateHz: 16000, Samples: said}, codec.rateHz()).Samples
+	for n := codec.rateHz() / 50; len(said) >= n; said = said[n:] {
+		b, err := encoder.encode(nil, said[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		packets = append(packets, b)
+	}
+	return packets
 }

@@ -19,7 +19,9 @@ type manner struct {
 	token   string
 	hello   string                     // the header
 	through func(answer string) string // changes the answer
-	ice     webrtc.Configuration       // ways besides the direct one
+	offers  func(offer string) string  // changes the offer
+	way     webrtc.RTPTransceiverDirection
+	ice     webrtc.Configuration // ways besides the direct one
 }
 
 func g722() webrtc.RTPCodecCapability {
@@ -52,10 +54,13 @@ func (r *rawTrack) write(p *rtp.Packet) {
 	if p.SSRC = r.ssrc; p.PayloadType == 0 {
 		p.PayloadType = r.kind
 	}
-	_, _ = r.stream.WriteRTP(&p.Header, p.Payload)
+	if r.stream != nil { // of one who only listens
+		_, _ = r.stream.WriteRTP(&p.Header, p.Payload)
+	}
 }
 
-// api is the WebRTC library as a client has it. One that stays keeps its end open when the far end closed its own.
+// api is the WebRTC library as a client has it. One that stays keeps its end open when the far end
+// closed its own.
 func (m manner) api(t testing.TB, socket net.PacketConn, stays bool) *webrtc.API {
 	t.Helper()
 	media := &webrtc.MediaEngine{}

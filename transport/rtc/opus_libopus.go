@@ -22,18 +22,18 @@ import (
 	"fmt"
 )
 
-// hasOpusEncoder tells whether libopus is built in.
+// hasOpusEncoder says whether libopus is built in.
 const hasOpusEncoder = true
 
 const (
 	opusBits      = 32000 // a second
 	opusEffort    = 5     // of 10
-	opusLoss      = 5     // percent expected: how much of a packet may go into the next one
+	opusLoss      = 5     // expected percentage of lost packets: it decides how much of a packet the next one repeats
 	opusBytesMax  = 1275  // of a frame (RFC 6716 section 3.2.1)
 	opusFrameSize = 480   // samples of 20 ms at 24 kHz
 )
 
-// opusEncoder is libopus.
+// opusEncoder encodes with libopus.
 type opusEncoder struct {
 	c      *C.OpusEncoder
 	packet [opusBytesMax]byte

@@ -4,7 +4,7 @@ package rtc
 
 import "errors"
 
-// hasOpusEncoder tells whether libopus is built in.
+// hasOpusEncoder says whether libopus is built in.
 const hasOpusEncoder = false
 
 func newOpusEncoder() (encoder, error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestInbox keeps the order, drops sound beyond its limit, and lets acknowledgements in when nobody else gets in.
+// TestInbox keeps the order, drops sound beyond its limit, and lets acknowledgements in when nobody
+// else gets in.
 func TestInbox(t *testing.T) {
 	b := newInbox()
 	for i := range 100 {
@@ -56,7 +57,7 @@ func TestInboxWaits(t *testing.T) {
 		}
 		go func() { done <- b.wait(&transport.Event{Kind: transport.EventBye}) }()
 		synctest.Wait()
-		b.end(ended(transport.ReasonDone, "", nil))
+		b.end(transport.End(transport.ReasonDone, "", nil))
 		if <-done {
 			t.Error("the event was taken after the end")
 		}
@@ -72,7 +73,8 @@ func TestInboxWaits(t *testing.T) {
 	})
 }
 
-// TestConceal papers over three packets and keeps silent for more, and for what is far too much not even that.
+// TestConceal papers over three packets and keeps silent for more, and for what is far too much not
+// even that.
 func TestConceal(t *testing.T) {
 	c := concealer{}
 	var out [][]int16
@@ -145,7 +147,8 @@ func TestPlayout(t *testing.T) {
 	}
 }
 
-// TestClear drops what was not sent; what was sent counts, and what was marked and not heard is not told any more.
+// TestClear drops what was not sent; what was sent counts, and what was marked and not heard is not
+// told any more.
 func TestClear(t *testing.T) {
 	var acks []transport.Event
 	p := newPlayout(16000, 60*time.Millisecond, func(ev *transport.Event) { acks = append(acks, *ev) })

@@ -15,47 +15,48 @@ import (
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// peer is the far end of one call, a [transport.Peer]. A frame of sound allocates nothing here in either direction; the
-// WebRTC library has its own allocations.
+// peer is the far end of one call, a [transport.Peer]. An audio frame allocates nothing in this
+// package in either direction; the WebRTC library has its own allocations.
 type peer struct {
-	cfg     Config
-	hello   transport.Hello
-	pc      *webrtc.PeerConnection
-	inbox   *inbox
-	playout *playout
-	speaker *speaker
-	channel *channel
-	ear     *ear
+	cfg      Config
+	hello    transport.Hello
+	pc       *webrtc.PeerConnection
+	inbox    *inbox
+	playout  *playout
+	sender   *audioSender
+	channel  *channel
+	talk     *talk // nil: events are the gateway's own JSON
+	receiver *audioReceiver
 
-	connected chan struct{} // closed when sound can flow
+	connected chan struct{} // closed when audio can flow
 	connect   sync.Once
-	deadline  *time.Timer // of the connection
+	deadline  *time.Timer // the connection must be up before it
 	ready     atomic.Bool
 
 	mu         sync.Mutex
 	announced  bool   // a turn was announced
-	generation uint64 // of the turn announced last
-	out        []byte // guarded by mu
+	generation uint64 // of the last announced turn
+	out        []byte // protected by mu
 
 	tasks    tasks
 	ended    atomic.Pointer[transport.Ended]
-	done     chan struct{} // closed when the call is over: what runs stops
+	done     chan struct{} // closed when the call has ended: the goroutines stop
 	closed   chan struct{} // closed when everything has stopped
-	ignored  atomic.Uint64 // events of the far end that mean nothing here
-	channels int           // data channels that it opened; owned by offered
+	ignored  atomic.Uint64 // events of the far end that have no meaning here
+	channels int           // data channels that the far end opened; owned by offered
 	ways     *ways         // owned by wire, and then by the session
 }
 
 var _ transport.Peer = (*peer)(nil)
 
-// tasks counts goroutines that a call waits for, and lets none begin once it waits.
+// tasks counts the goroutines that a call waits for, and lets none begin once it waits.
 type tasks struct {
 	mu   sync.Mutex
 	over bool
 	wg   sync.WaitGroup
 }
 
-// begin reports whether a goroutine may begin; wg.Done must follow when it may.
+// begin reports whether a goroutine may begin; if so, wg.Done must follow.
 func (t *tasks) begin() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +67,7 @@ func (t *tasks) begin() bool {
 	return true
 }
 
-// wait waits for all that began.
+// wait waits for all goroutines that began.
 func (t *tasks) wait() {
 	t.mu.Lock()
 	t.over = true
@@ -74,15 +75,18 @@ func (t *tasks) wait() {
 	t.wg.Wait()
 }
 
-// Hello returns the settings that were asked for.
+// Hello returns the settings that the far end asked for.
 func (p *peer) Hello() transport.Hello { return p.hello }
 
-// Ready accepts the call: it tells the far end, and waits until sound can flow.
+// Ready accepts the call: it sends ready, and waits until audio can flow.
 func (p *peer) Ready(ctx context.Context, r transport.Ready) error {
 	if p.ready.Load() {
 		return errors.New("transport/rtc: ready: the call was accepted already")
 	}
 	r.Complete(&p.hello, EventBytesMax)
+	if p.talk != nil {
+		return p.readyInDialect(ctx, r)
+	}
 	p.mu.Lock()
 	p.out = ws.AppendReady(p.out[:0], r)
 	err := p.channel.send(ctx, p.out, p.cfg.WriteTimeout)
@@ -90,6 +94,11 @@ func (p *peer) Ready(ctx context.Context, r transport.Ready) error {
 	if err != nil {
 		return fmt.Errorf("transport/rtc: ready: %w", err)
 	}
+	return p.connects(ctx)
+}
+
+// connects waits until audio can flow.
+func (p *peer) connects(ctx context.Context) error {
 	select {
 	case <-p.connected:
 		p.ready.Store(true)
@@ -101,11 +110,14 @@ func (p *peer) Ready(ctx context.Context, r transport.Ready) error {
 	}
 }
 
-// SendAudio queues one frame, to be sent when it is its time. A generation whose turn was not announced last is
-// refused. It returns [transport.ErrStalled] when seconds of sound wait.
-func (p *peer) SendAudio(_ context.Context, generation uint64, pcm []int16) error {
+// SendAudio queues one frame, to be sent at its time. It refuses a generation other than that of
+// the last announced turn. It returns [transport.ErrStalled] when seconds of audio wait.
+func (p *peer) SendAudio(ctx context.Context, generation uint64, pcm []int16) (err error) {
 	p.mu.Lock()
 	right := p.announced && generation == p.generation
+	if right && p.talk != nil && p.talk.mixer != nil {
+		pcm, err = p.mixed(ctx, generation, pcm)
+	}
 	p.mu.Unlock()
 	if e := p.ended.Load(); e != nil {
 		return e
@@ -114,14 +126,17 @@ func (p *peer) SendAudio(_ context.Context, generation uint64, pcm []int16) erro
 		return fmt.Errorf("transport/rtc: send audio of generation %d: its turn is not the one that was started last",
 			generation)
 	}
-	if err := p.playout.push(generation, pcm); err != nil {
+	if err == nil {
+		err = p.playout.push(generation, pcm)
+	}
+	if err != nil {
 		return fmt.Errorf("transport/rtc: send audio: %w", err)
 	}
 	return nil
 }
 
-// Send hands over a message: what concerns the playout is done here, and all is told over the data channel, if there is
-// one. A bye goes by Close, audio by SendAudio; both are refused here.
+// Send sends a message. It applies the message to the playout, and sends it over the data channel,
+// if there is one. It refuses a bye (use Close) and audio (use SendAudio).
 func (p *peer) Send(ctx context.Context, m *transport.Message) error {
 	if e := p.ended.Load(); e != nil {
 		return e
@@ -131,6 +146,9 @@ func (p *peer) Send(ctx context.Context, m *transport.Message) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.talk != nil {
+		return p.sendInDialect(ctx, m)
+	}
 	b, err := appendEvent(p.out[:0], m)
 	if err != nil {
 		return fmt.Errorf("transport/rtc: send: %w", err)
@@ -145,7 +163,7 @@ func (p *peer) Send(ctx context.Context, m *transport.Message) error {
 	return nil
 }
 
-// appendEvent appends the event that tells m.
+// appendEvent appends the event for m.
 func appendEvent(dst []byte, m *transport.Message) ([]byte, error) {
 	if m.Kind == transport.MessageNetGraph {
 		return appendDrawing(dst, m.Text)
@@ -153,7 +171,7 @@ func appendEvent(dst []byte, m *transport.Message) ([]byte, error) {
 	return ws.AppendMessage(dst, m)
 }
 
-// play does what a message means for the playout; mu is held.
+// play applies a message to the playout; the caller holds mu.
 func (p *peer) play(m *transport.Message) error {
 	switch m.Kind {
 	case transport.MessageTurn:
@@ -168,10 +186,14 @@ func (p *peer) play(m *transport.Message) error {
 	return nil
 }
 
-// Recv waits for the next event. A far end that breaks the protocol, leaves or is lost ends the call: it is closed and
-// the error is a *transport.Ended. When ctx is done the error is ctx.Err() and only Close may follow.
+// Recv waits for the next event. A far end that breaks the protocol, leaves or is lost ends the
+// call: Recv closes it and the error is a *transport.Ended. When ctx is done the error is ctx.Err()
+// and only Close may follow.
 func (p *peer) Recv(ctx context.Context, ev *transport.Event) error {
 	err := p.inbox.get(ctx, ev)
+	if err == nil && ev.Kind == transport.EventAck && p.talk != nil && p.talk.mixer != nil {
+		p.acked(ev)
+	}
 	var e *transport.Ended
 	if errors.As(err, &e) {
 		_ = p.finish(e)
@@ -180,15 +202,16 @@ func (p *peer) Recv(ctx context.Context, ev *transport.Event) error {
 	return err
 }
 
-// Close says why, over the data channel, and ends the call within CloseTimeout, and a little for what the library does.
+// Close sends the reason over the data channel, and ends the call within CloseTimeout plus a little
+// for the library.
 func (p *peer) Close(reason transport.Reason, message string) error {
 	if reason == transport.ReasonNone {
 		reason = transport.ReasonDone
 	}
-	return p.finish(ended(reason, message, nil))
+	return p.finish(transport.End(reason, message, nil))
 }
 
-// finish ends the call, once; who comes later waits.
+// finish ends the call, once; later callers wait.
 func (p *peer) finish(e *transport.Ended) error {
 	if !p.ended.CompareAndSwap(nil, e) {
 		<-p.closed
@@ -198,20 +221,23 @@ func (p *peer) finish(e *transport.Ended) error {
 	p.inbox.end(e)
 	p.deadline.Stop()
 	if e.Reason != transport.ReasonPeerLost && p.pc.ConnectionState() == webrtc.PeerConnectionStateConnected {
-		p.channel.farewell(lastWords(e), p.cfg.CloseTimeout)
+		p.channel.farewell(p.lastWords(e), p.cfg.CloseTimeout)
 	}
 	close(p.done)
 	err := p.pc.GracefulClose()
 	p.tasks.wait()
-	p.speaker.encoder.close()
+	p.sender.encoder.close()
 	if err != nil {
 		p.cfg.Log.Debug("close", zap.Error(err))
 	}
 	return nil
 }
 
-// lastWords tell the far end why the call ends.
-func lastWords(e *transport.Ended) (events [][]byte) {
+// lastWords returns the last events, with the reason of the end.
+func (p *peer) lastWords(e *transport.Ended) (events [][]byte) {
+	if p.talk != nil {
+		return p.byeInDialect(e)
+	}
 	if e.Reason.Failure() {
 		b, err := ws.AppendMessage(nil, &transport.Message{
 			Kind: transport.MessageError, Code: e.Reason.String(), Text: e.Message, Fatal: true})
@@ -222,20 +248,12 @@ func lastWords(e *transport.Ended) (events [][]byte) {
 	return append(events, ws.AppendBye(nil, e.Reason, e.Message))
 }
 
-// fail lets Recv end the call for e. It may be called from where the library calls us, and never waits.
+// fail makes Recv end the call with e. The library's callbacks may call it; it never waits.
 func (p *peer) fail(e *transport.Ended) { p.inbox.end(e) }
 
-// hangUp ends the call as if the far end had said bye.
+// hangUp ends the call as if the far end had sent bye.
 func (p *peer) hangUp() {
 	if !p.inbox.put(&transport.Event{Kind: transport.EventBye}, inboxMax) {
-		p.fail(ended(transport.ReasonCallerHungUp, "", nil))
+		p.fail(transport.End(transport.ReasonCallerHungUp, "", nil))
 	}
-}
-
-// ended makes the error of a call that is over; an empty message means the reason's own.
-func ended(r transport.Reason, message string, err error) *transport.Ended {
-	if message == "" {
-		message = r.Message()
-	}
-	return &transport.Ended{Reason: r, Message: message, Err: err}
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/voicegw/voicegw/transport/rtc"
 )
 
-// TestHello fills in what the door knows, and takes the settings from header or query.
+// TestHello fills in what the endpoint knows, and takes the settings from header or query.
 func TestHello(t *testing.T) {
 	t.Parallel()
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
-	_, p := w.stand(l, manner{token: "secret", hello: `{"type":"hello","version":1,"input_rate":1,"output_rate":2,` +
+	_, p := w.accept(l, manner{token: "secret", hello: `{"type":"hello","version":1,"input_rate":1,"output_rate":2,` +
 		`"language":"de-DE","params":{"customer":"12"},"token":"other","client":"test"}`})
 	h := p.Hello()
-	if h.InputRateHz != 16000 || h.OutputRateHz != 16000 || h.Door != "webrtc" || h.Remote != "127.0.0.1" ||
+	if h.InputRateHz != 16000 || h.OutputRateHz != 16000 || h.Endpoint != "webrtc" || h.Remote != "127.0.0.1" ||
 		h.Token != "secret" || h.Language != "de-DE" || h.Params["customer"] != "12" || h.Client != "test" {
 		t.Errorf("hello %+v", h)
 	}
@@ -37,7 +37,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
-	c, p := w.stand(l, manner{})
+	c, p := w.accept(l, manner{})
 	c.send(transport.Event{Kind: transport.EventAck, Generation: 1, PlayedMS: 20})
 	if err := c.dc.SendText(`{"type":"of tomorrow"}`); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestBadEvents(t *testing.T) {
 	} {
 		l := newLines()
 		w := newStage(t, l, rtc.Config{})
-		c, p := w.stand(l, manner{})
+		c, p := w.accept(l, manner{})
 		c.until("the data channel is open", func() bool { return c.open })
 		send := func() error { return c.dc.SendText(text) }
 		if text == "" {
@@ -87,12 +87,13 @@ func TestBadEvents(t *testing.T) {
 	}
 }
 
-// TestManyChannels: a caller who opens data channels without end is hung up on, and few of them were made.
+// TestManyChannels: a caller who opens data channels without end is hung up on, and few of them
+// were made.
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
-	c, p := w.stand(l, manner{})
+	c, p := w.accept(l, manner{})
 	c.until("the data channel is open", func() bool { return c.open })
 	before := runtime.NumGoroutine()
 	for i := range 500 {
@@ -116,7 +117,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
-	c, p := w.stand(l, manner{})
+	c, p := w.accept(l, manner{})
 	next(t, p, transport.EventAudio)
 	var packets []rtp.Packet
 	for i, key := range []byte{5, 5, 11, 16, 0} { // 16 is a flash: no digit
@@ -161,7 +162,7 @@ func TestAcks(t *testing.T) {
 	t.Parallel()
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
-	_, p := w.stand(l, manner{})
+	_, p := w.accept(l, manner{})
 	if err := p.SendAudio(context.Background(), 1, make([]int16, 320)); err == nil {
 		t.Error("sound of a turn that nobody announced was taken")
 	}
@@ -214,7 +215,7 @@ func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
-	_, p := w.stand(l, manner{})
+	_, p := w.accept(l, manner{})
 	speakTo(t, p, 1, 0)
 	for n := 0; ; n++ {
 		err := p.SendAudio(context.Background(), 1, make([]int16, 320))
@@ -234,7 +235,7 @@ func TestStalled(t *testing.T) {
 	w := newStage(t, l, rtc.Config{WriteTimeout: 300 * time.Millisecond})
 	gate := make(chan struct{})
 	defer close(gate)
-	c, p := w.stand(l, manner{})
+	c, p := w.accept(l, manner{})
 	c.until("the data channel is open", func() bool { return c.open })
 	c.dc.OnMessage(func(webrtc.DataChannelMessage) { <-gate })
 	m := &transport.Message{Kind: transport.MessageTranscript, Who: transport.WhoModel, Text: strings.Repeat("x", 50000)}
@@ -250,23 +251,29 @@ func TestStalled(t *testing.T) {
 
 // TestOpusUp understands Opus, which Go cannot make here: its packets come from a file.
 func TestOpusUp(t *testing.T) {
-	t.Parallel()
 	for _, name := range []string{"silk", "hybrid", "celt"} {
-		stageInBubble(t, func(t *testing.T, w *world, l *lines) {
-			opus := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}
-			c, p := w.stand(l, manner{codec: opus})
-			var packets []rtp.Packet
-			for _, b := range rtc.OpusPackets(t, name) {
-				packets = append(packets, rtp.Packet{Header: rtp.Header{PayloadType: 111}, Payload: b})
-			}
-			c.change(func() { c.packets = packets })
-			var pcm []int16
-			for range len(packets) {
-				pcm = append(pcm, next(t, p, transport.EventAudio).PCM...)
-			}
-			alike(t, speech("hello"), audio.PCM{RateHz: 16000, Samples: pcm}, 0.9)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stageInBubble(t, func(t *testing.T, w *world, l *lines) { opusUp(t, w, l, name) })
 		})
 	}
+}
+
+// opusUp is a call of TestOpusUp.
+func opusUp(t *testing.T, w *world, l *lines, name string) {
+	t.Helper()
+	opus := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}
+	c, p := w.accept(l, manner{codec: opus})
+	var packets []rtp.Packet
+	for _, b := range rtc.OpusPackets(t, name) {
+		packets = append(packets, rtp.Packet{Header: rtp.Header{PayloadType: 111}, Payload: b})
+	}
+	c.change(func() { c.packets = packets })
+	var pcm []int16
+	for range len(packets) {
+		pcm = append(pcm, next(t, p, transport.EventAudio).PCM...)
+	}
+	alike(t, speech("hello"), audio.PCM{RateHz: 16000, Samples: pcm}, 0.9)
 }
 
 // alike wants a sound to be like ref.

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// queueMax is how many frames and marks may wait to be sent. A gateway keeps a budget far below: 5 s.
+	// queueMax is how many frames and marks may wait to be sent. A gateway's budget is far below: 5
+	// s.
 	queueMax = 256
-	// flightMax is how many may be on their way to the ear.
+	// flightMax is how many may be sent and not yet played.
 	flightMax = 64
 	// ackEvery is how many ticks pass between acknowledgements.
 	ackEvery = transport.AckMS / transport.FrameMS
-	// historyMax is of how many generations it is known what was sent.
+	// historyMax is how many generations are remembered with what was sent of them.
 	historyMax = 8
 )
 
@@ -30,25 +31,26 @@ type sent struct {
 type queued struct {
 	generation uint64
 	mark       string  // "" for a frame
-	pcm        []int16 // memory of the slot
+	pcm        []int16 // memory of the slot, reused
 }
 
-// flying is a frame or a mark that was sent and is not heard yet.
+// flying is a frame or a mark that was sent and is not yet played.
 type flying struct {
 	sent
 	mark string
-	due  int64 // the tick at which it is heard
+	due  int64 // the tick at which it is played
 }
 
-// playout is the clock by which the reply is sent and acknowledged: at each tick of 20 ms one frame goes out, never
-// one ahead, and counts as heard a fixed delay later. Safe for concurrent use. An acknowledgement is emitted with the
-// lock held, so that they stay in order; emit must not wait.
+// playout is the clock by which the reply is sent and acknowledged. At each tick of 20 ms one frame
+// is sent, never one ahead, and a sent frame counts as played a fixed delay later. Safe for
+// concurrent use. Acknowledgements are emitted with the lock held, so that they stay in order; emit
+// must not wait.
 type playout struct {
-	frame int                        // samples of a frame
+	frame int                        // samples in a frame
 	emit  func(ack *transport.Event) // takes acknowledgements; ack is valid until it returns
 
 	mu      sync.Mutex
-	delay   int64 // ticks from sent to heard
+	delay   int64 // ticks from sending to playout
 	tick    int64
 	ring    [queueMax]queued
 	head, n int
@@ -56,9 +58,9 @@ type playout struct {
 	first   int // of flight
 	flying  int
 	history [historyMax]sent // the newest first
-	acked   sent             // heard and not acknowledged, unless it is what was acknowledged last
-	told    sent             // acknowledged last
-	toldAt  int64            // in which tick
+	acked   sent             // played and not acknowledged, unless equal to the last acknowledgement
+	told    sent             // last acknowledgement
+	toldAt  int64            // the tick of the last acknowledgement
 	dropped uint64           // frames that were cleared
 }
 
@@ -68,7 +70,7 @@ func newPlayout(rateHz int, delay time.Duration, emit func(*transport.Event)) *p
 	return p
 }
 
-// setDelay sets how much later than it is sent sound is heard; at most what may be on its way.
+// setDelay sets the time from sending to playout. It shortens a delay that flightMax cannot hold.
 func (p *playout) setDelay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +104,7 @@ func (p *playout) pushMark(generation uint64, id string) error {
 	return err
 }
 
-// slot is the next free one; mu is held.
+// slot returns the next free slot; the caller holds mu.
 func (p *playout) slot(generation uint64) (*queued, error) {
 	if p.n == queueMax {
 		return nil, transport.ErrStalled
@@ -113,8 +115,8 @@ func (p *playout) slot(generation uint64) (*queued, error) {
 	return slot, nil
 }
 
-// step is one tick: it copies the next frame to pcm, which is as long as a frame, or silence when none waits, and
-// acknowledges what is heard now. It reports whether there was a frame.
+// step is one tick. It copies the next frame to pcm, which is as long as a frame, or silence when
+// none waits, and acknowledges what is played now. It reports whether there was a frame.
 func (p *playout) step(pcm []int16) (speaks bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,14 +135,14 @@ func (p *playout) step(pcm []int16) (speaks bool) {
 	return speaks
 }
 
-// pop takes the first of the queue, which is not empty; mu is held.
+// pop takes the first of the queue, which must not be empty; the caller holds mu.
 func (p *playout) pop() *queued {
 	slot := &p.ring[p.head]
 	p.head, p.n = (p.head+1)%queueMax, p.n-1
 	return slot
 }
 
-// marks sends the marks at the head of the queue; mu is held.
+// marks sends the marks at the head of the queue; the caller holds mu.
 func (p *playout) marks() {
 	for p.n > 0 && p.ring[p.head].mark != "" {
 		slot := p.pop()
@@ -148,7 +150,7 @@ func (p *playout) marks() {
 	}
 }
 
-// count notes a frame of a generation as sent; mu is held.
+// count notes a frame of a generation as sent; the caller holds mu.
 func (p *playout) count(generation uint64) sent {
 	if p.history[0].generation != generation {
 		ms := p.sentOf(generation)
@@ -159,7 +161,7 @@ func (p *playout) count(generation uint64) sent {
 	return p.history[0]
 }
 
-// sentOf is how much of a generation was sent; mu is held.
+// sentOf returns how much of a generation was sent; the caller holds mu.
 func (p *playout) sentOf(generation uint64) int64 {
 	for _, h := range p.history {
 		if h.generation == generation {
@@ -169,7 +171,7 @@ func (p *playout) sentOf(generation uint64) int64 {
 	return 0
 }
 
-// fly notes what is on its way. When that is too much the first counts as heard; mu is held.
+// fly notes a sent frame or mark. At flightMax the first one counts as played; the caller holds mu.
 func (p *playout) fly(s sent, mark string) {
 	if p.flying == flightMax {
 		p.arrive()
@@ -178,7 +180,8 @@ func (p *playout) fly(s sent, mark string) {
 	p.flying++
 }
 
-// arrive lets the first be heard, and acknowledges it at once when it is a mark; mu is held.
+// arrive counts the first as played, and acknowledges it at once when it is a mark; the caller
+// holds mu.
 func (p *playout) arrive() {
 	f := p.flight[p.first]
 	p.first, p.flying = (p.first+1)%flightMax, p.flying-1
@@ -188,7 +191,8 @@ func (p *playout) arrive() {
 	}
 }
 
-// land acknowledges what is heard by now: in every fifth tick, and when nothing follows; mu is held.
+// land acknowledges what is played by now: in every fifth tick, and when nothing follows; the
+// caller holds mu.
 func (p *playout) land() {
 	for p.flying > 0 && p.flight[p.first].due <= p.tick {
 		p.arrive()
@@ -199,7 +203,7 @@ func (p *playout) land() {
 	}
 }
 
-// ack hands an acknowledgement over; mu is held.
+// ack emits an acknowledgement; the caller holds mu.
 func (p *playout) ack(ev transport.Event) {
 	ev.Kind = transport.EventAck
 	p.acked = sent{ev.Generation, ev.PlayedMS}
@@ -207,8 +211,17 @@ func (p *playout) ack(ev transport.Event) {
 	p.emit(&ev)
 }
 
-// clear drops what was not sent and answers for a generation. What was sent cannot be called back and will be heard: it
-// counts, and the reply goes on behind it if it does.
+// silence makes the frames that wait silent. They are sent and acknowledged all the same.
+func (p *playout) silence() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.n {
+		clear(p.ring[(p.head+i)%queueMax].pcm)
+	}
+}
+
+// clear drops what was not sent and answers for a generation. Sent frames cannot be called back and
+// will be played: they count, and the reply goes on behind them if it does.
 func (p *playout) clear(generation uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

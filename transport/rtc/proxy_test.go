@@ -21,7 +21,7 @@ type weather struct {
 	jitter time.Duration // more of it, up to so much: packets overtake each other
 }
 
-// proxy is a network between clients and a door, as a router makes one.
+// proxy is a network between clients and an endpoint, as a router makes one.
 type proxy struct {
 	t     *testing.T
 	front *net.UDPConn
@@ -38,10 +38,10 @@ type proxy struct {
 	first    [2]time.Time // packet with sound that arrived: up, down
 }
 
-// newProxy makes a network to a world's door, which ends with the test. takes may be nil.
+// newProxy makes a network to a world's endpoint, which ends with the test. takes may be nil.
 func newProxy(t *testing.T, w *world, takes func(from *net.UDPAddr) bool) *proxy {
 	t.Helper()
-	p := &proxy{t: t, front: socket(t), to: w.door.Addr().(*net.UDPAddr), takes: takes,
+	p := &proxy{t: t, front: socket(t), to: w.endpoint.Addr().(*net.UDPAddr), takes: takes,
 		rnd: rand.New(rand.NewPCG(1, 2)), backs: map[string]*net.UDPConn{}}
 	p.tasks.Go(p.listen)
 	t.Cleanup(func() {
@@ -68,7 +68,7 @@ func socket(t *testing.T) *net.UDPConn {
 	return c
 }
 
-// through puts the proxy into an answer, in place of the door.
+// through puts the proxy into an answer, in place of the endpoint.
 func (p *proxy) through(answer string) string {
 	address := func(a net.Addr) string { return strings.Replace(a.String(), ":", " ", 1) }
 	return strings.ReplaceAll(answer, address(p.to), address(p.front.LocalAddr()))
@@ -123,7 +123,7 @@ func (p *proxy) listen() {
 	}
 }
 
-// back is the port at which the door sees a client, nil when the network is gone.
+// back is the port at which the endpoint sees a client, nil when the network is gone.
 func (p *proxy) back(client *net.UDPAddr) *net.UDPConn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *proxy) back(client *net.UDPAddr) *net.UDPConn {
 	return back
 }
 
-// answer carries what comes from the door to a client.
+// answer carries what comes from the endpoint to a client.
 func (p *proxy) answer(back *net.UDPConn, client *net.UDPAddr) {
 	b := make([]byte, 2000)
 	for {
@@ -180,7 +180,7 @@ func TestBadUplink(t *testing.T) {
 	l := newLines()
 	w := newStage(t, l, rtc.Config{})
 	n := newProxy(t, w, nil)
-	c, p := w.stand(l, manner{through: n.through})
+	c, p := w.accept(l, manner{through: n.through})
 	next(t, p, transport.EventAudio)
 	bad := weather{loss: 0.05, jitter: 40 * time.Millisecond}
 	n.worsen(bad, bad)

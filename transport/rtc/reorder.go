@@ -1,18 +1,19 @@
 package rtc
 
-// Limits of the order in which packets come. A packet is 20 ms as a rule.
+// Limits of reordering. A packet usually holds 20 ms.
 const (
-	// heldMax is how many packets wait for one that is missing: 60 ms.
+	// heldMax is how many packets wait for a missing one: 60 ms.
 	heldMax = 3
-	// aheadMax is how far ahead a packet may be and still wait; one from further off begins anew.
+	// aheadMax is how far ahead a packet may be and still wait; one further ahead restarts the
+	// order.
 	aheadMax = 16
-	// behindMax is how far behind a packet may be and still count as late; behindRun of them in a row are a sender who
-	// began anew.
+	// behindMax is how far behind a packet may be and still count as late; behindRun of them in a
+	// row mean that the sender restarted.
 	behindMax = 1000
 	behindRun = 8
 )
 
-// packet is what is kept of an RTP packet.
+// packet is the kept part of an RTP packet.
 type packet struct {
 	seq     uint16
 	kind    uint8  // payload type
@@ -20,8 +21,9 @@ type packet struct {
 	used    bool
 }
 
-// reorder puts packets in the order in which they were sent. A packet that is next goes on at once; others wait, at
-// most heldMax of them, for those before. It belongs to one goroutine and allocates only until it has held its most.
+// reorder puts packets in the order in which they were sent. It emits the next packet at once;
+// other packets wait for the earlier ones, at most heldMax of them. It belongs to one goroutine and
+// allocates only until it has held its maximum.
 type reorder struct {
 	emit func(kind uint8, payload []byte) // takes the next packet, whose payload is valid until it returns
 	lost func(n int)                      // n packets, at least 1, will not come
@@ -30,12 +32,12 @@ type reorder struct {
 	next    uint16
 	held    [aheadMax]packet // by seq modulo aheadMax
 	waiting int
-	behind  int // in a row
+	behind  int // number of such packets in a row
 
-	late, duplicate, missing uint64 // counted
+	late, duplicate, missing uint64 // counters
 }
 
-// push takes a packet as it came. payload is copied when it must wait.
+// push takes a packet as received. It copies payload when the packet must wait.
 func (r *reorder) push(seq uint16, kind uint8, payload []byte) {
 	if !r.begun {
 		r.begun, r.next = true, seq
@@ -59,16 +61,16 @@ func (r *reorder) push(seq uint16, kind uint8, payload []byte) {
 	r.drain()
 }
 
-// restarted tells a packet that is late from one of a sender who counts anew.
+// restarted distinguishes a late packet from one of a sender that restarted its numbers.
 func (r *reorder) restarted(ahead int) bool {
 	if ahead == -1 {
-		return false // the last one again
+		return false // the last packet again
 	}
 	r.behind++
 	return ahead < -behindMax || r.behind > behindRun
 }
 
-// lose reports packets that will not come, unless they never were.
+// lose reports packets that will not come, unless they never existed.
 func (r *reorder) lose(n int) {
 	if n > 0 {
 		r.missing += uint64(n)
@@ -76,7 +78,7 @@ func (r *reorder) lose(n int) {
 	}
 }
 
-// hold keeps a packet that is ahead, and gives up those before it when too many wait.
+// hold keeps a packet that is ahead, and gives up the earlier ones when too many wait.
 func (r *reorder) hold(seq uint16, kind uint8, payload []byte) {
 	slot := &r.held[seq%aheadMax]
 	if slot.used {
@@ -91,7 +93,7 @@ func (r *reorder) hold(seq uint16, kind uint8, payload []byte) {
 	}
 }
 
-// drain emits what waits and is next now.
+// drain emits the waiting packets that are next now.
 func (r *reorder) drain() {
 	for r.waiting > 0 {
 		slot := &r.held[r.next%aheadMax]
@@ -105,7 +107,7 @@ func (r *reorder) drain() {
 	}
 }
 
-// skip gives up what is missing before the first that waits; something waits.
+// skip gives up the packets missing before the first waiting one; one must wait.
 func (r *reorder) skip() {
 	n := 0
 	for !r.held[r.next%aheadMax].used {
@@ -115,7 +117,7 @@ func (r *reorder) skip() {
 	r.lose(n)
 }
 
-// flush waits for nothing any more.
+// flush emits everything that waits, without waiting for missing packets.
 func (r *reorder) flush() {
 	for r.waiting > 0 {
 		r.skip()

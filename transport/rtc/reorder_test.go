@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// order runs sequence numbers through a reorder and says what came out: numbers, and "x3" for three lost.
+// order runs sequence numbers through a reorder and says what came out: numbers, and "x3" for three
+// lost.
 func order(base uint16, numbers ...int) string {
 	var out []string
 	r := reorder{}
@@ -28,7 +29,8 @@ func order(base uint16, numbers ...int) string {
 
 const flushes = -40000
 
-// TestReorder puts packets in order, waits for three of them, and begins anew with a sender who does.
+// TestReorder puts packets in order, waits for three of them, and begins anew with a sender who
+// does.
 func TestReorder(t *testing.T) {
 	many := func(from, n int) (out []int) {
 		for i := range n {

@@ -47,10 +47,9 @@ func (c *caller) press(moment uint32, keys string) {
 	c.change(func() { c.packets = append(c.packets, packets...) })
 }
 
-// TestKeysReachTheModel as a text, whether they come in the sound or as an event. Those of protected input reach the
-// integrator's code alone, and the page is told of it.
+// TestKeysReachTheModel as a text, whether they come in the sound or as an event. Those of
+// protected input reach the integrator's code alone, and the page is told of it.
 func TestKeysReachTheModel(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sessions, entered := make(chan *voicegw.Session, 1), make(chan string, 1)
 		cfg := voicegw.Config{Hooks: voicegw.Hooks{Running: func(s *voicegw.Session) { sessions <- s },
@@ -87,10 +86,9 @@ func pressKeys(t *testing.T, w *world, sessions chan *voicegw.Session, entered c
 	}
 }
 
-// TestFunctionsAndWords over the data channel: the caller writes, the model calls a function of the caller's side, and
-// another one of the gateway's, which has somebody else take the call.
+// TestFunctionsAndWords over the data channel: the caller writes, the model calls a function of the
+// caller's side, and another one of the gateway's, which has somebody else take the call.
 func TestFunctionsAndWords(t *testing.T) {
-	t.Parallel()
 	script, err := sim.ParseScenario("a story", "on text 1: call weather {\"city\":\"Oslo\"}\non text 2: call transfer {}")
 	if err != nil {
 		t.Fatal(err)

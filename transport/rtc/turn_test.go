@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/pion/logging"
 	"github.com/pion/turn/v5"
@@ -73,16 +72,35 @@ func (r *relay) lends(a *net.UDPAddr) bool {
 	return r.lent[a.String()]
 }
 
-// talks wants a caller to hear its own words.
-func (c *caller) talks() {
+// completes waits for a reply that is played to its end. Those before it end early when the gateway
+// hears the caller's words in parts, as on a busy machine.
+func (c *caller) completes() {
 	c.t.Helper()
-	c.say(speech("hello"))
-	start := c.turn(transport.StateStart)
-	c.turn(transport.StateEnd)
-	understood(c.t.(*testing.T), speech("hello"), c.sound(start.at), 0.7)
+	for c.turn(transport.StateEnd).TurnEnd != transport.TurnComplete {
+	}
 }
 
-// TestTURN is a call from where the door cannot be reached but by a relay. Without the right credential there is none.
+// talks wants a caller to hear its own words. On a busy machine the sound may overtake the event
+// that announces it, and both ends skip time; then the caller says them again.
+func (c *caller) talks() {
+	c.t.Helper()
+	const times = 3
+	for n := 1; ; n++ {
+		c.say(speech("hello"))
+		c.completes()
+		loud, alike := pieces(speech("hello"), c.sound(0))
+		if float64(alike) >= 0.7*float64(loud) {
+			return
+		}
+		if n == times {
+			c.t.Fatalf("%d of %d pieces were heard\n%s", alike, loud, c.story())
+		}
+		c.t.Logf("once more, because %d of %d pieces were heard", alike, loud)
+	}
+}
+
+// TestTURN is a call from where the endpoint cannot be reached but by a relay. Without the right
+// credential there is none.
 func TestTURN(t *testing.T) {
 	t.Parallel()
 	r := newRelay(t)
@@ -98,8 +116,9 @@ func TestTURN(t *testing.T) {
 	w.call(by(relaySecret)).talks()
 }
 
-// TestFullICE is a door that looks for ways itself: it is not lite, has a relay of its own, and finds a caller that
-// tells its addresses later. The caller gets no way to the door but the relay.
+// TestFullICE is an endpoint that looks for ways itself: it is not lite, has a relay of its own,
+// and finds a caller that tells its addresses later. The caller gets no way to the endpoint but the
+// relay.
 func TestFullICE(t *testing.T) {
 	t.Parallel()
 	r := newRelay(t)
@@ -114,7 +133,7 @@ func TestFullICE(t *testing.T) {
 			bare = append(bare, line)
 		}
 	}
-	resp, answer := w.request(http.MethodPost, w.endpoint(), strings.Join(bare, ""), "Content-Type", offerType)
+	resp, answer := w.request(http.MethodPost, w.callURL(), strings.Join(bare, ""), "Content-Type", offerType)
 	if resp.StatusCode != http.StatusCreated || strings.Contains(answer, "a=ice-lite") ||
 		!strings.Contains(answer, "typ host") || !strings.Contains(answer, "typ relay") {
 		t.Fatalf("%s\n%s", resp.Status, answer)
@@ -133,12 +152,12 @@ func TestFullICE(t *testing.T) {
 	if resp.StatusCode != http.StatusNoContent {
 		t.Fatalf("the caller's addresses: %s", resp.Status)
 	}
-	c.stands(relayed.String())
+	c.join(relayed.String())
 	c.talks()
 }
 
-// TestPublicIPs is a door behind a router that hands on what comes in at a public address: callers are told of that
-// one, and of no other.
+// TestPublicIPs is an endpoint behind a router that hands on what comes in at a public address:
+// callers are told of that one, and of no other.
 func TestPublicIPs(t *testing.T) {
 	t.Parallel()
 	const public = "203.0.113.7"
@@ -162,13 +181,17 @@ func TestPublicIPs(t *testing.T) {
 	}
 }
 
-// TestChromiumOverTURN is a page that finds no way to the door, and then one by the relay that the door names.
+// TestChromiumOverTURN is a page that finds no way to the endpoint, and then one by the relay that
+// the endpoint names.
 func TestChromiumOverTURN(t *testing.T) {
+	t.Parallel()
 	r := newRelay(t)
 	w := newWorld(t, sim.Config{}, voicegw.Config{}, rtc.Config{Codecs: []rtc.Codec{}, ConnectTimeout: patience,
 		ICEServers: []rtc.ICEServer{r.server}})
 	n := newProxy(t, w, r.lends)
-	tab := calling(t, webPageOf(t, rewriting(w.door, n.through)), 15*time.Second)
+	tab := calling(t, webPageOf(t, rewriting(w.endpoint, n.through)))
+	tab.Eval(`speak("hello")`, nil)
+	tab.WaitFor(`turns.some((turn) => turn.state === "start")`)
 	tab.WaitFor(`turns.some((turn) => turn.state === "end")`)
 	understood(t, speech("hello"), pageHeard(t, tab), 0.5)
 	tab.NoErrors()

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// ways are the addresses of one caller that ICE tries, which is to send packets there. They are bounded, and none leads
-// where a stranger must not send anything. It is not safe for concurrent use.
+// ways are the addresses of one caller that ICE tries by sending packets there. Their number is
+// bounded, and none is an address to which a stranger must not make the gateway send. It is not
+// safe for concurrent use.
 type ways struct {
 	private, loopback bool // such addresses may be tried
 	tried             map[netip.AddrPort]struct{}
-	session           int // of tried, in this ICE session
+	session           int // number of tried addresses in this ICE session
 }
 
 func newWays(c Config) *ways {
@@ -31,7 +32,8 @@ func newWays(c Config) *ways {
 // restart begins another ICE session.
 func (w *ways) restart() { w.session = 0 }
 
-// take reports whether a candidate (RFC 8839 section 5.1, without "a=") may be tried, and counts it.
+// take reports whether a candidate (RFC 8839 section 5.1, without "a=") may be tried, and counts
+// it.
 func (w *ways) take(candidate string) bool {
 	at, ok := addressOf(candidate)
 	if !ok || !w.allows(at.Addr()) {
@@ -48,7 +50,7 @@ func (w *ways) take(candidate string) bool {
 	return true
 }
 
-// filter is an offer without the candidates that may not be tried.
+// filter returns an offer without the candidates that may not be tried.
 func (w *ways) filter(offer string) string {
 	var b strings.Builder
 	for line := range strings.Lines(offer) {
@@ -60,7 +62,7 @@ func (w *ways) filter(offer string) string {
 	return b.String()
 }
 
-// allows reports whether packets may be sent to an address that a caller names.
+// allows reports whether the endpoint may send packets to an address that a caller names.
 func (w *ways) allows(ip netip.Addr) bool {
 	switch {
 	case public(ip):
@@ -71,7 +73,8 @@ func (w *ways) allows(ip netip.Addr) bool {
 	return w.private && (ip.IsPrivate() || ip.IsLinkLocalUnicast() || shared().Contains(ip))
 }
 
-// addressOf is where a candidate of UDP, for RTP, is: an address and no name, which would have to be looked up.
+// addressOf returns the address of a UDP candidate for RTP. It does not accept a name, which would
+// need a lookup.
 func addressOf(candidate string) (netip.AddrPort, bool) {
 	f := strings.Fields(strings.TrimPrefix(candidate, "candidate:"))
 	if len(f) < 8 || f[1] != "1" || !strings.EqualFold(f[2], "udp") {
@@ -85,8 +88,8 @@ func addressOf(candidate string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(port)), true
 }
 
-// public reports whether an address is one of the public Internet: of the registries for special purposes (RFC 6890) it
-// leaves out all whose packets could end in a network of ours.
+// public reports whether an address is one of the public Internet: of the special-purpose
+// registries (RFC 6890) it excludes every range whose packets could end in a network of ours.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || shared().Contains(ip) {

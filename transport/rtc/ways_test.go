@@ -51,7 +51,8 @@ func TestWaysLeadNowhereElse(t *testing.T) {
 	}
 }
 
-// TestWaysAreFew: an offer of many candidates, and restarts without end, have packets sent to few addresses.
+// TestWaysAreFew: an offer of many candidates, and restarts without end, have packets sent to few
+// addresses.
 func TestWaysAreFew(t *testing.T) {
 	t.Parallel()
 	w := newWays(Config{Listen: ":0"})
@@ -78,7 +79,8 @@ func TestWaysAreFew(t *testing.T) {
 	}
 }
 
-// FuzzCandidates: whatever an offer says, few candidates are left in it, and all lead to the public Internet.
+// FuzzCandidates: whatever an offer says, few candidates are left in it, and all lead to the public
+// Internet.
 func FuzzCandidates(f *testing.F) {
 	f.Add("v=0\r\na=" + candidate("10.0.0.1", 1) + "\r\na=" + candidate("8.8.8.8", 1) + "\r\n")
 	f.Add("a=x\ra=" + candidate("10.0.0.1", 1) + "\n")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,11 +16,13 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// HelloHeader is the header of the first request that carries the settings of a call: a hello as JSON, as in the
-// protocol of the WebSocket. Its rates, which the codecs decide, and its token, which has its own header, do not count.
+// HelloHeader is the header of the first request that carries the settings of a call: a hello as
+// JSON, as in the WebSocket protocol. The endpoint ignores its rates, which the codecs decide, and
+// its token, which has its own header.
 const HelloHeader = "Voicegw-Hello"
 
 const (
@@ -31,74 +32,85 @@ const (
 	endpointMethods = "OPTIONS, POST"
 )
 
-// serveEndpoint is RFC 9725 section 4.2.
-func (d *Door) serveEndpoint(w http.ResponseWriter, r *http.Request) error {
+// serveEndpoint implements RFC 9725 section 4.2.
+func (e *Endpoint) serveEndpoint(w http.ResponseWriter, r *http.Request) error {
 	switch r.Method {
 	case http.MethodOptions:
 		w.Header().Set("Accept-Post", offerType)
 		preflight(w, endpointMethods)
 		return nil
 	case http.MethodPost:
-		return d.create(w, r)
+		return e.create(w, r)
 	}
 	w.Header().Set("Allow", endpointMethods)
-	return refused(http.StatusMethodNotAllowed, "method %s: a call begins with POST", shorten(r.Method))
+	return admission.Refusal(http.StatusMethodNotAllowed, "method %s: a call begins with POST", shorten(r.Method))
 }
 
-// create answers an offer and leaves a call behind.
-func (d *Door) create(w http.ResponseWriter, r *http.Request) error {
+// create answers an offer and starts a call.
+func (e *Endpoint) create(w http.ResponseWriter, r *http.Request) error {
 	if !isType(r, offerType) {
 		w.Header().Set("Accept-Post", offerType)
-		return refused(http.StatusUnsupportedMediaType, "an offer is of type %s", offerType)
+		return admission.Refusal(http.StatusUnsupportedMediaType, "an offer is of type %s", offerType)
 	}
-	token, err := bearer(r)
+	s, err := e.begin(w, r, func(ctx context.Context, line transport.Line, token string) (*session, error) {
+		body, err := e.read(ctx, w, r, OfferBytesMax)
+		if err != nil {
+			return nil, err
+		}
+		o, err := parseOffer(body, takes{oneWay: e.cfg.OneWay})
+		if err != nil {
+			return nil, err
+		}
+		return e.agree(ctx, r, line, proposal{offer: o, name: "webrtc", token: token})
+	})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	v := &visit{cancel: cancel}
-	if !d.enter(v) {
-		cancel(nil)
-		return &transport.Refused{Reason: transport.ReasonGoingAway}
-	}
-	calls := false
-	defer func() {
-		if !calls { // refused, or panicked over the offer
-			d.leave(v)
-		}
-	}()
-	line, err := d.cfg.Lines.Take(transport.Handshake{Remote: remote(r), GiveUp: cancel})
-	if err != nil {
-		return fmt.Errorf("take a line: %w", err)
-	}
-	defer func() {
-		if !calls {
-			line.Release()
-		}
-	}()
-	s, err := d.agree(ctx, w, r, line, token)
-	if err != nil {
-		return err
-	}
-	d.add(s)
-	calls = true
-	go d.call(ctx, v, line, s) // Close waits for it
-	d.welcome(w, r, s)
+	e.welcome(w, r, s)
 	return nil
 }
 
-// agree reads an offer, asks the gateway and answers.
-func (d *Door) agree(ctx context.Context, w http.ResponseWriter, r *http.Request, line transport.Line,
-	token string) (*session, error) {
-	body, err := d.read(ctx, w, r, OfferBytesMax)
+// begin takes a line, has agree make the session, and starts its call. A session whose call runs
+// already takes no line.
+func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request,
+	agree func(ctx context.Context, line transport.Line, token string) (*session, error)) (*session, error) {
+	token, err := bearer(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := parseOffer(body)
+	handshake, call, line, err := e.visits.Begin(r, e.cfg.Lines, false)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("take a line: %w", err)
 	}
-	down, err := o.down(d.cfg.Codecs)
+	calls := false
+	defer func() {
+		if !calls { // refused, or panicked over the offer, or a call that runs
+			line.Release()
+		}
+	}()
+	s, err := agree(handshake, line, token)
+	if err != nil || e.find(s.id) == s {
+		return s, err
+	}
+	e.add(s)
+	calls = true
+	go e.call(handshake, call, line, s) // Close waits for it
+	return s, nil
+}
+
+// proposal is an offer and what comes with it.
+type proposal struct {
+	offer   *offer
+	name    string // of the endpoint
+	token   string
+	dialect Dialect           // of the events; nil: the gateway's own
+	params  map[string]string // besides those of the hello
+}
+
+// agree checks the hello of a proposal with the gateway and answers.
+func (e *Endpoint) agree(ctx context.Context, r *http.Request, line transport.Line, prop proposal) (*session, error) {
+	o := prop.offer
+	down, err := o.down(e.cfg.Codecs)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +119,20 @@ func (d *Door) agree(ctx context.Context, w http.ResponseWriter, r *http.Request
 		return nil, err
 	}
 	hello.InputRateHz, hello.OutputRateHz = inputRateHz, down.rateHz()
-	hello.Token, hello.Door, hello.Remote = token, "webrtc", remote(r)
-	if err := line.Check(ctx, &hello); err != nil {
+	hello.Token, hello.Endpoint, hello.Remote = prop.token, prop.name, admission.Remote(r)
+	hello.Messages = o.data
+	for name, value := range prop.params {
+		if hello.Params == nil {
+			hello.Params = map[string]string{}
+		}
+		hello.Params[name] = value
+	}
+	if _, late := prop.dialect.(Configurer); late {
+		_, err = transport.Admit(ctx, line, &hello)
+	} else {
+		err = line.Check(ctx, &hello)
+	}
+	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			err = givenUp(ctx)
 		}
@@ -117,33 +141,35 @@ func (d *Door) agree(ctx context.Context, w http.ResponseWriter, r *http.Request
 	if ctx.Err() != nil {
 		return nil, givenUp(ctx)
 	}
-	p, err := d.engine.newPeer(d.cfg, o, hello, down)
+	p, err := e.engine.newPeer(e.cfg, prop, hello, down)
 	if err != nil {
 		return nil, err
 	}
-	return newSession(newID(), o, p, token), nil
+	return newSession(newID(), o, p, prop.token), nil
 }
 
 // call runs a call to its end.
-func (d *Door) call(ctx context.Context, v *visit, line transport.Line, s *session) {
-	defer d.leave(v)
+func (e *Endpoint) call(handshake, ctx context.Context, line transport.Line, s *session) {
 	defer line.Release()
-	defer d.remove(s)
-	err := line.Call(ctx, s.peer)
-	_ = s.peer.Close(transport.ReasonInternal, "") // the gateway did, unless it is broken
+	defer e.remove(s)
+	err := s.configured(handshake, line)
+	if err == nil {
+		err = line.Call(ctx, s.peer)
+	}
+	_ = s.peer.Close(transport.ReasonInternal, "") // the gateway has closed it, unless it is broken
 	if err != nil {
-		d.cfg.Log.Debug("call failed", zap.String("remote", s.peer.hello.Remote), zap.Error(err))
+		e.cfg.Log.Debug("call failed", zap.String("remote", s.peer.hello.Remote), zap.Error(err))
 	}
 }
 
 // welcome answers that the call is set up.
-func (d *Door) welcome(w http.ResponseWriter, r *http.Request, s *session) {
+func (e *Endpoint) welcome(w http.ResponseWriter, r *http.Request, s *session) {
 	h := w.Header()
 	h.Set("Content-Type", offerType)
 	h.Set("Location", location(r, s.id))
 	etag, answer := s.answer()
 	h.Set("ETag", etag)
-	for _, server := range d.cfg.ICEServers {
+	for _, server := range e.cfg.ICEServers {
 		for _, u := range server.URLs {
 			h.Add("Link", link(u, server))
 		}
@@ -152,7 +178,7 @@ func (d *Door) welcome(w http.ResponseWriter, r *http.Request, s *session) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// link tells of an ICE server (RFC 9725 section 4.6).
+// link returns the Link header of an ICE server (RFC 9725 section 4.6).
 func link(u string, s ICEServer) string {
 	out := "<" + u + `>; rel="ice-server"`
 	if strings.HasPrefix(u, "turn") {
@@ -162,17 +188,17 @@ func link(u string, s ICEServer) string {
 	return out
 }
 
-// givenUp is why the handshake of this context, which is done, ends.
+// givenUp returns the refusal of a handshake whose context is done.
 func givenUp(ctx context.Context) *transport.Refused {
 	e := transport.GivenUp(ctx)
 	return &transport.Refused{Reason: e.Reason, Message: e.Message, RetryAfter: time.Second, Err: e.Err}
 }
 
-// read reads a body of at most most bytes, in bounded time, until ctx is done. When it could not, what
-// is left of the body is not read either, so that the answer waits for nothing.
-func (d *Door) read(ctx context.Context, w http.ResponseWriter, r *http.Request, most int64) (string, error) {
+// read reads a body of at most most bytes, in bounded time, until ctx is done. When it fails, it
+// leaves the rest of the body unread, so that the answer does not wait.
+func (e *Endpoint) read(ctx context.Context, w http.ResponseWriter, r *http.Request, most int64) (string, error) {
 	c := http.NewResponseController(w)
-	bounded := c.SetReadDeadline(time.Now().Add(d.cfg.ConnectTimeout)) == nil
+	bounded := c.SetReadDeadline(time.Now().Add(e.cfg.ConnectTimeout)) == nil
 	past := func() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
 	stop := context.AfterFunc(ctx, past)
 	defer stop()
@@ -180,12 +206,12 @@ func (d *Door) read(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		return "", refused(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", most)
+		return "", admission.Refusal(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", most)
 	case err != nil && ctx.Err() != nil:
 		return "", givenUp(ctx)
 	case err != nil:
 		past()
-		return "", refused(http.StatusBadRequest, "the body could not be read in time")
+		return "", admission.Refusal(http.StatusBadRequest, "the body could not be read in time")
 	}
 	if bounded {
 		_ = c.SetReadDeadline(time.Time{})
@@ -193,15 +219,17 @@ func (d *Door) read(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	return string(b), nil
 }
 
-// helloOf takes the settings of a call from the header, or else from the query, which has room for what is no secret.
+// helloOf takes the settings of a call from the header, or else from the query, which must not
+// contain secrets.
 func helloOf(r *http.Request) (transport.Hello, error) {
 	if text := r.Header.Get(HelloHeader); text != "" {
 		if len(text) > HelloBytesMax {
-			return transport.Hello{}, refused(http.StatusBadRequest, "%s has more than %d bytes", HelloHeader, HelloBytesMax)
+			return transport.Hello{}, admission.Refusal(http.StatusBadRequest, "%s has more than %d bytes", HelloHeader,
+				HelloBytesMax)
 		}
 		h, err := ws.DecodeHello([]byte(text))
 		if err != nil {
-			return h, refused(http.StatusBadRequest, "%s: %v", HelloHeader, err)
+			return h, admission.Refusal(http.StatusBadRequest, "%s: %v", HelloHeader, err)
 		}
 		return h, nil
 	}
@@ -212,64 +240,39 @@ func helloOf(r *http.Request) (transport.Hello, error) {
 		ShowNet: on("show_net")}, nil
 }
 
-// bearer is the token of a request, "" for none (RFC 6750 section 2.1).
+// bearer returns the bearer token of a request, "" for none (RFC 6750 section 2.1). It accepts no
+// other scheme.
 func bearer(r *http.Request) (string, error) {
-	all := r.Header.Values("Authorization")
-	if len(all) == 0 {
-		return "", nil
-	}
-	scheme, token, _ := strings.Cut(all[0], " ")
-	token = strings.TrimSpace(token)
-	if len(all) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > transport.TokenLenMax {
-		return "", refused(http.StatusUnauthorized, "Authorization must be: Bearer TOKEN")
+	token, ok := admission.Bearer(r.Header)
+	if !ok || token == "" && r.Header.Get("Authorization") != "" {
+		return "", admission.Refusal(http.StatusUnauthorized, "Authorization must be: Bearer TOKEN")
 	}
 	return token, nil
 }
 
-// isType tells whether the body is of a type, whatever its parameters.
+// isType reports whether the body has a type, whatever its parameters.
 func isType(r *http.Request, want string) bool {
 	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && t == want
 }
 
-// remote is the far end's address without port.
-func remote(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return host[:min(len(host), transport.AddressLenMax)]
-}
-
 const idBytes = 16
 
-// newID is the name of a session, which nobody guesses.
+// newID returns a session id that cannot be guessed.
 func newID() string {
 	b := make([]byte, idBytes)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
 
-// isID tells whether a path's last part is a session's.
+// isID reports whether the last part of a path is a session's id.
 func isID(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == idBytes && s == strings.ToLower(s)
 }
 
 // note logs a refusal.
-func (d *Door) note(r *http.Request, err error) {
-	d.cfg.Log.Info("request refused", zap.String("remote", r.RemoteAddr), zap.String("method", shorten(r.Method)),
-		zap.Error(err))
-}
-
-// refuse answers with an error that a person can read.
-func refuse(w http.ResponseWriter, err error) {
-	status, why, lines := statusOf(err)
-	if lines != nil && lines.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((lines.RetryAfter+time.Second-1)/time.Second)))
-	}
-	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
-	http.Error(w, why, status)
+func (e *Endpoint) note(r *http.Request, err error) {
+	transport.RefusalLog(e.cfg.Log).Info("request refused", zap.String("remote", r.RemoteAddr),
+		zap.String("method", shorten(r.Method)), zap.Error(err))
 }

@@ -1,25 +1,29 @@
 package rtvi_test
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/audio"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/clienttest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/internal/npmtest"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/rtvi"
 )
 
-// open makes a world with a door for RTVI clients.
-func open(t *testing.T, p doortest.Plan) *doortest.World {
+// open makes a world with an endpoint for RTVI clients.
+func open(t *testing.T, p endpointtest.Plan) *endpointtest.World {
 	t.Helper()
-	p.Door = func(l transport.Lines) (doortest.Door, error) { return rtvi.New(rtvi.Config{Lines: l}) }
-	return doortest.New(t, p)
+	p.Endpoint = func(l transport.Lines) (endpointtest.Endpoint, error) { return rtvi.New(rtvi.Config{Lines: l}) }
+	return endpointtest.New(t, p)
 }
 
 // client starts Pipecat's own client.
-func client(t *testing.T, w *doortest.World, env ...string) *npmtest.Program {
+func client(t *testing.T, w *endpointtest.World, env ...string) *npmtest.Program {
 	t.Helper()
 	c := npmtest.Start(t, "testdata/client.cjs",
 		append(env, "BASE="+strings.Replace(w.URL, "http", "ws", 1)+"/v1/rtvi")...)
@@ -30,24 +34,24 @@ func client(t *testing.T, w *doortest.World, env ...string) *npmtest.Program {
 
 // heard is what a client got since the caller spoke last.
 func heard(events []npmtest.Event) audio.PCM {
-	ear := doortest.NewEar(24000)
+	rec := endpointtest.NewRecorder(24000)
 	for _, e := range events {
 		switch e.Type {
 		case "audio":
-			ear.Hear(e.At, e.PCM)
+			rec.Hear(e.At, e.PCM)
 		case "userStartedSpeaking":
-			ear.Drop()
+			rec.Drop()
 		}
 	}
-	return ear.Joined()
+	return rec.Joined()
 }
 
 // TestClientHearsItsEcho talks with Pipecat's client as it comes from npm.
 func TestClientHearsItsEcho(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{})
+	w := open(t, endpointtest.Plan{})
 	c := client(t, w)
-	c.Do(npmtest.Say(doortest.SpeechFile(t, "question")))
+	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "question")))
 	for _, kind := range []string{"userStartedSpeaking", "userStoppedSpeaking", "botStartedSpeaking",
 		"botStoppedSpeaking"} {
 		c.AwaitType(kind)
@@ -55,30 +59,66 @@ func TestClientHearsItsEcho(t *testing.T) {
 	c.Do(npmtest.Bye())
 	c.AwaitType("disconnected")
 	c.Wait()
-	doortest.Echo(t, heard(c.Events()), "question")
-	words := map[string]string{}
+	endpointtest.Echo(t, heard(c.Events()), "question")
+	words, outputs := map[string]string{}, ""
 	for _, e := range c.Events() {
 		words[e.Type] += e.Text
+		if e.Type == "botOutput" {
+			outputs += string(e.Data)
+		}
 	}
-	if words["userTranscript"] == "" || words["botOutput"] == "" || words["failed"] != "" || words["error"] != "" {
+	if !strings.Contains(outputs, `"spoken_status":"new"`) || !strings.Contains(outputs, `"spoken_status":"completed"`) {
+		t.Errorf("the bot's output is %s", outputs)
+	}
+	if words["userTranscript"] == "" || words["botOutput"] == "" || words["botTranscript"] == "" ||
+		words["failed"] != "" || words["error"] != "" {
 		t.Errorf("transcripts %q and %q, failures %q and %q", words["userTranscript"], words["botOutput"], words["failed"],
 			words["error"])
 	}
 	w.Eventually("the call has ended", func() bool { return w.Gateway.Calls() == 0 })
+	clienttest.Shows(t, "pipecat", clienttest.Speech, clienttest.Transcripts, clienttest.End)
 }
 
-// TestClientInterrupts speaks over a reply of eight seconds: the client is told. What it hears of it is judged where no
-// machine is busy: see TestBargeIn.
+// TestClientInterrupts speaks over a reply of eight seconds: the client is told. What it hears of
+// it is judged where no machine is busy: see TestBargeIn.
 func TestClientInterrupts(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{Model: doortest.LongReplies()})
+	w := open(t, endpointtest.Plan{Model: endpointtest.LongReplies()})
 	c := client(t, w)
-	c.Do(npmtest.Say(doortest.SpeechFile(t, "hello")))
+	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "hello")))
 	c.AwaitType("audio")
-	c.Do(npmtest.Say(doortest.SpeechFile(t, "german")))
+	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "german")))
 	c.AwaitType("botStoppedSpeaking")
 	c.AwaitType("userStartedSpeaking")
 	c.AwaitType("botStartedSpeaking")
+	c.Do(npmtest.Bye())
+	c.Wait()
+	clienttest.Shows(t, "pipecat", clienttest.BargeIn)
+}
+
+// TestMessagesOfPage go to the application and back, and one that nobody takes is refused.
+func TestMessagesOfPage(t *testing.T) {
+	t.Parallel()
+	came := make(chan string, 1)
+	w := open(t, endpointtest.Plan{Gateway: voicegw.Config{Hooks: voicegw.Hooks{
+		Message: func(s *voicegw.Session, name string, data json.RawMessage) {
+			came <- name + " " + string(data)
+			if err := s.Send(context.Background(), "show.product", map[string]int{"id": 17}); err != nil {
+				t.Error(err)
+			}
+		}}}})
+	c := client(t, w)
+	c.Do(npmtest.Command{"do": "message", "text": "cart.changed"})
+	if got := <-came; got != `cart.changed {"items":3}` {
+		t.Errorf("the application got %s", got)
+	}
+	if e := c.AwaitType("serverMessage"); string(e.Data) != `{"d":{"id":17},"t":"show.product"}` {
+		t.Errorf("the page got %s", e.Data)
+	}
+	c.Do(npmtest.Command{"do": "message", "text": "two words"})
+	if e := c.AwaitType("error"); !strings.Contains(e.Text, "message: name") {
+		t.Errorf("a bad message was answered by %q", e.Text)
+	}
 	c.Do(npmtest.Bye())
 	c.Wait()
 }
@@ -86,12 +126,8 @@ func TestClientInterrupts(t *testing.T) {
 // TestHangsUp in the two ways of the client, and in the gateway's.
 func TestHangsUp(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Plan{})
+	w := open(t, endpointtest.Plan{})
 	c := client(t, w)
-	c.Do(npmtest.Command{"do": "request", "text": "x"})
-	if e := c.AwaitType("response"); !strings.Contains(e.Text, "answers no client messages") {
-		t.Errorf("a client message was answered by %s", e.Raw)
-	}
 	c.Do(npmtest.Command{"do": "leave"})
 	w.Eventually("the call has ended", func() bool { return w.Gateway.Calls() == 0 })
 	d := client(t, w)

@@ -6,22 +6,26 @@ import (
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
-// codec speaks with one client.
+// codec encodes and decodes the protocol for one client.
 type codec struct {
-	readyID  string // of client-ready: bot-ready answers it
+	readyID  string // id of client-ready, which bot-ready answers
+	version  string // in which it speaks to this client
+	legacy   bool   // the client is of RTVI 1.x
 	le       []byte
-	speaking bool   // the bot speaks
-	making   bool   // the bot's words are being made
-	heard    bool   // the user's turn was announced
-	segments uint64 // of what the bot says
-	words    string // of the user's transcript that is not complete
+	speaking bool // the bot speaks
+	making   bool // the model produces the bot's reply
+	heard    bool // the user's turn was announced
+	reply    reply
+	told     map[string]bool // what has no effect, and was told
+	words    string          // the user's transcript that is not complete
 }
 
-// Greet waits for client-ready. Sound that comes before is nobody's.
-func (c *codec) Greet(h *transport.Hello, next func() (wsdoor.Inbound, error), _ *wsdoor.Outbox) error {
+// Greet waits for client-ready. It drops audio that comes before.
+func (c *codec) Greet(h *transport.Hello, next func() (wsconn.Message, error), _ *wsendpoint.Outbox) error {
 	for {
 		m, err := next()
 		if err != nil {
@@ -47,32 +51,34 @@ func (c *codec) Greet(h *transport.Hello, next func() (wsdoor.Inbound, error), _
 
 func (c *codec) clientReady(h *transport.Hello, m *message) error {
 	if m.Type != "client-ready" {
-		return wsdoor.End(transport.ReasonEventBeforeHello, "The first message must be a client-ready.", nil)
+		return transport.End(transport.ReasonEventBeforeHello, "The first message must be a client-ready.", nil)
 	}
 	var r ready
 	if err := c.data(m, &r); err != nil {
 		return err
 	}
+	h.Messages = true
 	c.readyID = m.ID
+	c.version, c.legacy = r.speaks()
 	if about := r.client(); about != "" {
 		h.Client = about
 	}
 	return nil
 }
 
-// Ready says that the bot is.
-func (c *codec) Ready(_ transport.Ready, out *wsdoor.Outbox) {
-	put(out, "bot-ready", c.readyID, object{"version": version, "about": object{"library": "voicegw"}})
+// Ready sends bot-ready.
+func (c *codec) Ready(_ transport.Ready, out *wsendpoint.Outbox) {
+	put(out, "bot-ready", c.readyID, object{"version": c.version, "about": object{"library": "voicegw"}})
 }
 
 // Audio appends a frame of the reply. It allocates nothing once the buffers have grown.
 func (c *codec) Audio(dst []byte, _ uint64, pcm []int16) []byte {
 	c.le = audio.AppendBytes(c.le[:0], pcm)
-	return appendAudioFrame(dst, c.le, wsdoor.OutputRateHz)
+	return appendAudioFrame(dst, c.le, wsendpoint.OutputRateHz)
 }
 
-// Message tells the client what it has a word for.
-func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
+// Message encodes the messages that the protocol has a form for.
+func (c *codec) Message(m *transport.Message, out *wsendpoint.Outbox) {
 	switch m.Kind {
 	case transport.MessageSpeech:
 		c.speech(m, out)
@@ -82,6 +88,7 @@ func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
 		put(out, "bot-interrupted", "", nil)
 		c.botSpeaks(false, out)
 	case transport.MessageMark:
+		c.sentence(c.reply.rest(), out)
 		c.made(out)
 	case transport.MessageTranscript:
 		c.transcript(m, out)
@@ -95,12 +102,15 @@ func (c *codec) Message(m *transport.Message, out *wsdoor.Outbox) {
 		kind := map[transport.State]string{transport.StateStart: "user-mute-started",
 			transport.StateStop: "user-mute-stopped"}
 		put(out, kind[m.State], "", nil)
+	case transport.MessageMessage:
+		put(out, "server-message", "", object{"t": m.Name, "d": json.RawMessage(m.Text)})
 	case transport.MessageError:
 		put(out, "error", "", object{"error": m.Text, "message": m.Text, "fatal": m.Fatal})
 	}
 }
 
-// arguments are those of a tool call as JSON, an empty object for what is none.
+// arguments returns the arguments of a tool call as JSON; it returns an empty object for invalid
+// ones.
 func arguments(text string) json.RawMessage {
 	if !json.Valid([]byte(text)) {
 		return json.RawMessage("{}")
@@ -108,8 +118,9 @@ func arguments(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// speech tells what the detector heard, and the user's turn with it unless it may be a cough over a reply.
-func (c *codec) speech(m *transport.Message, out *wsdoor.Outbox) {
+// speech reports the detected speech. It also reports the user's turn, unless the sound may be a
+// cough over a reply.
+func (c *codec) speech(m *transport.Message, out *wsendpoint.Outbox) {
 	if m.State == transport.StateStart {
 		put(out, "vad-user-started-speaking", "", nil)
 		if !c.speaking {
@@ -121,7 +132,7 @@ func (c *codec) speech(m *transport.Message, out *wsdoor.Outbox) {
 	c.userSpeaks(false, out)
 }
 
-func (c *codec) userSpeaks(on bool, out *wsdoor.Outbox) {
+func (c *codec) userSpeaks(on bool, out *wsendpoint.Outbox) {
 	if c.heard == on {
 		return
 	}
@@ -133,7 +144,7 @@ func (c *codec) userSpeaks(on bool, out *wsdoor.Outbox) {
 	}
 }
 
-func (c *codec) botSpeaks(on bool, out *wsdoor.Outbox) {
+func (c *codec) botSpeaks(on bool, out *wsendpoint.Outbox) {
 	if c.speaking == on {
 		return
 	}
@@ -145,8 +156,8 @@ func (c *codec) botSpeaks(on bool, out *wsdoor.Outbox) {
 	}
 }
 
-// made says that all the bot's words are made; they may still be playing.
-func (c *codec) made(out *wsdoor.Outbox) {
+// made reports that the model has produced the whole reply; it may still be playing.
+func (c *codec) made(out *wsendpoint.Outbox) {
 	if c.making {
 		c.making = false
 		put(out, "bot-llm-stopped", "", nil)
@@ -154,10 +165,10 @@ func (c *codec) made(out *wsdoor.Outbox) {
 	}
 }
 
-func (c *codec) turn(m *transport.Message, out *wsdoor.Outbox) {
+func (c *codec) turn(m *transport.Message, out *wsendpoint.Outbox) {
 	switch m.State {
 	case transport.StateStart:
-		c.userWords(true, out) // models do not always say that a transcript is complete
+		c.userWords(true, out) // models do not always send the end of a transcript
 		c.making = true
 		put(out, "bot-llm-started", "", nil)
 		put(out, "bot-tts-started", "", nil)
@@ -165,6 +176,8 @@ func (c *codec) turn(m *transport.Message, out *wsdoor.Outbox) {
 	case transport.StateResume:
 		c.botSpeaks(true, out)
 	case transport.StateEnd:
+		c.sentence(c.reply.rest(), out)
+		c.replyEnds(m.TurnEnd != transport.TurnInterrupted, out)
 		if m.TurnEnd == transport.TurnInterrupted {
 			c.userSpeaks(true, out)
 		}
@@ -173,8 +186,8 @@ func (c *codec) turn(m *transport.Message, out *wsdoor.Outbox) {
 	}
 }
 
-// userWords tells what the user said so far, or in all.
-func (c *codec) userWords(final bool, out *wsdoor.Outbox) {
+// userWords sends the user's transcript, partial or final.
+func (c *codec) userWords(final bool, out *wsendpoint.Outbox) {
 	if c.words == "" {
 		return
 	}
@@ -185,10 +198,10 @@ func (c *codec) userWords(final bool, out *wsdoor.Outbox) {
 	}
 }
 
-func (c *codec) transcript(m *transport.Message, out *wsdoor.Outbox) {
+func (c *codec) transcript(m *transport.Message, out *wsendpoint.Outbox) {
 	if m.Who == transport.WhoCaller {
 		if room := transport.TextCharsMax - len(c.words); room > 0 {
-			c.words += wsdoor.Cut(m.Text, room)
+			c.words += transport.Cut(m.Text, room)
 		}
 		c.userWords(m.Final, out)
 		return
@@ -196,17 +209,17 @@ func (c *codec) transcript(m *transport.Message, out *wsdoor.Outbox) {
 	if m.Text == "" {
 		return
 	}
-	c.segments++
 	put(out, "bot-llm-text", "", object{"text": m.Text})
 	put(out, "bot-tts-text", "", object{"text": m.Text})
-	put(out, "bot-output", "", object{"text": m.Text, "aggregated_by": "sentence", "segment_id": c.segments,
-		"spoken": true, "will_be_spoken": true, "spoken_status": "completed"})
+	for _, sentence := range c.reply.add(m.Text) {
+		c.sentence(sentence, out)
+	}
 }
 
-// Bye says why a call fails, and closes with the code and the words of the reason.
-func (c *codec) Bye(e *transport.Ended, out *wsdoor.Outbox) (code int, reason string) {
+// Bye sends why a call fails, and closes with the code and the text of the reason.
+func (c *codec) Bye(e *transport.Ended, out *wsendpoint.Outbox) (code int, reason string) {
 	if e.Reason.Failure() {
 		put(out, "error", "", object{"error": e.Message, "message": e.Message, "fatal": true})
 	}
-	return wsdoor.CloseCode(e)
+	return wsendpoint.CloseCode(e)
 }

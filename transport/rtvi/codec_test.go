@@ -12,26 +12,27 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
 // envelope is a message in its frame.
-func envelope(kind, data string) wsdoor.Inbound {
+func envelope(kind, data string) wsconn.Message {
 	if data != "" {
 		data = `,"data":` + data
 	}
 	m := `{"label":"rtvi-ai","type":"` + kind + `","id":"i-1"` + data + `}`
-	return wsdoor.Inbound{Binary: true, Data: appendMessageFrame(nil, []byte(m))}
+	return wsconn.Message{Binary: true, Data: appendMessageFrame(nil, []byte(m))}
 }
 
 // greet gives a codec its first messages.
-func greet(t testing.TB, messages ...wsdoor.Inbound) (*codec, transport.Hello, []string, error) {
+func greet(t testing.TB, messages ...wsconn.Message) (*codec, transport.Hello, []string, error) {
 	t.Helper()
 	c, h := &codec{}, transport.Hello{Version: 1, InputRateHz: 16000, OutputRateHz: 24000}
-	var out wsdoor.Outbox
-	err := c.Greet(&h, func() (wsdoor.Inbound, error) {
+	var out wsendpoint.Outbox
+	err := c.Greet(&h, func() (wsconn.Message, error) {
 		if len(messages) == 0 {
-			return wsdoor.Inbound{}, wsdoor.End(transport.ReasonHelloTimeout, "", nil)
+			return wsconn.Message{}, transport.End(transport.ReasonHelloTimeout, "", nil)
 		}
 		m := messages[0]
 		messages = messages[1:]
@@ -43,13 +44,13 @@ func greet(t testing.TB, messages ...wsdoor.Inbound) (*codec, transport.Hello, [
 	return c, h, said(t, &out), err
 }
 
-func clientReady() wsdoor.Inbound {
+func clientReady() wsconn.Message {
 	return envelope("client-ready",
 		`{"version":"2.1.0","about":{"library":"client-js","library_version":"1.13","platform":"web"}}`)
 }
 
 // said are the messages of an outbox, without their label.
-func said(t testing.TB, out *wsdoor.Outbox) []string {
+func said(t testing.TB, out *wsendpoint.Outbox) []string {
 	t.Helper()
 	var list []string
 	for _, b := range out.Take() {
@@ -74,17 +75,17 @@ func said(t testing.TB, out *wsdoor.Outbox) []string {
 }
 
 func TestGreeting(t *testing.T) {
-	early := wsdoor.Inbound{Binary: true, Data: appendAudioFrame(nil, []byte{1, 2}, 16000)}
+	early := wsconn.Message{Binary: true, Data: appendAudioFrame(nil, []byte{1, 2}, 16000)}
 	_, h, told, err := greet(t, early, clientReady())
 	if err != nil || h.Client != "client-js 1.13 web" ||
 		fmt.Sprint(told) != `[bot-ready #i-1 {"about":{"library":"voicegw"},"version":"2.1.0"}]` {
 		t.Errorf("%+v, %v, %v", h, told, err)
 	}
 	if _, _, _, err := greet(t,
-		wsdoor.Inbound{Data: []byte(`{"label":"rtvi-ai","type":"client-ready","id":"1"}`)}); err != nil {
+		wsconn.Message{Data: []byte(`{"label":"rtvi-ai","type":"client-ready","id":"1"}`)}); err != nil {
 		t.Errorf("in a text frame: %v", err)
 	}
-	for name, m := range map[string]wsdoor.Inbound{
+	for name, m := range map[string]wsconn.Message{
 		"another message": envelope("send-text", ""), "no frame": {Binary: true, Data: []byte{0xff}},
 		"no JSON":  {Binary: true, Data: appendMessageFrame(nil, []byte("{"))},
 		"bad data": envelope("client-ready", "1"),
@@ -96,11 +97,11 @@ func TestGreeting(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	sound := func(pcm []byte, rate int) wsdoor.Inbound {
-		return wsdoor.Inbound{Binary: true, Data: appendAudioFrame(nil, pcm, rate)}
+	sound := func(pcm []byte, rate int) wsconn.Message {
+		return wsconn.Message{Binary: true, Data: appendAudioFrame(nil, pcm, rate)}
 	}
 	for name, tt := range map[string]struct {
-		m     wsdoor.Inbound
+		m     wsconn.Message
 		want  string // events
 		told  string // the beginning
 		fails bool
@@ -110,7 +111,7 @@ func TestRead(t *testing.T) {
 		"a wrong rate":   {m: sound(make([]byte, 64), 7), fails: true},
 		"a monster rate": {m: sound(make([]byte, 64), math.MaxInt), fails: true},
 		"odd":            {m: sound(make([]byte, 3), 16000), fails: true},
-		"stereo": {m: wsdoor.Inbound{Binary: true, Data: []byte{frameAudio<<3 | 2, 2, audioChannels << 3, 2}},
+		"stereo": {m: wsconn.Message{Binary: true, Data: []byte{frameAudio<<3 | 2, 2, audioChannels << 3, 2}},
 			fails: true},
 		"typed": {m: envelope("send-text", `{"content":"hi","options":{"run_immediately":true}}`),
 			want: "text hi"},
@@ -123,7 +124,7 @@ func TestRead(t *testing.T) {
 		"typed nothing": {m: envelope("send-text", `{"content":""}`), told: "error #i-1"},
 		"typed too much": {m: envelope("send-text", `{"content":"`+strings.Repeat("x", 4001)+`"}`),
 			told: "error #i-1"},
-		"a text frame": {m: wsdoor.Inbound{Binary: true, Data: []byte{frameText<<3 | 2, 4, textText<<3 | 2, 2, 'h',
+		"a text frame": {m: wsconn.Message{Binary: true, Data: []byte{frameText<<3 | 2, 4, textText<<3 | 2, 2, 'h',
 			'i'}}, want: "text hi"},
 		"keys":               {m: envelope("dtmf", `{"buttons":["1","#"]}`), want: "dtmf 1#"},
 		"a key":              {m: envelope("dtmf", `{"button":"*"}`), want: "dtmf *"},
@@ -133,21 +134,29 @@ func TestRead(t *testing.T) {
 		"a result": {m: envelope("llm-function-call-result",
 			`{"function_name":"f","tool_call_id":"t","result":{"x":1}}`), want: `tool_result {"x":1}`,
 			told: "llm-function-call-stopped"},
-		"a result of nothing":    {m: envelope("llm-function-call-result", `{}`), told: "error #i-1"},
-		"a message of the app's": {m: envelope("client-message", `{"t":"x"}`), told: "error-response #i-1"},
-		"good-bye":               {m: envelope("disconnect-bot", ""), want: "bye disconnect-bot"},
-		"nothing we know":        {m: envelope("ui-event", `{}`)},
-		"another label":          {m: wsdoor.Inbound{Data: []byte(`{"label":"x","type":"disconnect-bot"}`)}},
-		"an interruption":        {m: wsdoor.Inbound{Binary: true, Data: []byte{frameInterruption<<3 | 2, 0}}},
-		"nothing":                {m: wsdoor.Inbound{Binary: true}},
-		"no frame":               {m: wsdoor.Inbound{Binary: true, Data: []byte{0x0f}}, fails: true},
-		"longer than it is":      {m: wsdoor.Inbound{Binary: true, Data: []byte{frameAudio<<3 | 2, 200}}, fails: true},
-		"JSON of another kind":   {m: wsdoor.Inbound{Data: []byte(`[]`)}, fails: true},
-		"data of another kind":   {m: envelope("dtmf", `[]`), fails: true},
-		"an unfinished varint":   {m: wsdoor.Inbound{Binary: true, Data: bytes.Repeat([]byte{0x80}, 20)}, fails: true},
-		"fields nobody knows": {m: wsdoor.Inbound{Binary: true, Data: []byte{15<<3 | 5, 1, 2, 3, 4, 15<<3 | 1, 1, 2, 3, 4,
+		"a result of nothing": {m: envelope("llm-function-call-result", `{}`), told: "error #i-1"},
+		"a message of the page": {m: envelope("client-message", `{"t":"cart","d":{"n":3}}`),
+			want: `message {"n":3}`},
+		"a message without data": {m: envelope("client-message", `{"t":"x"}`),
+			want: "message null"},
+		"a message of another kind, which the gateway refuses": {m: envelope("client-message", `[]`),
+			want: "message null"},
+		"good-bye":        {m: envelope("disconnect-bot", ""), want: "bye disconnect-bot"},
+		"nothing we do":   {m: envelope("ui-event", `{}`), told: "error-response #i-1"},
+		"nothing we know": {m: envelope("of-tomorrow", `{}`), told: "error-response #i-1"},
+		"typed, no sound wanted": {m: envelope("send-text", `{"content":"hi","options":{"audio_response":false}}`),
+			want: "text hi", told: "error-response #i-1"},
+		"another label":        {m: wsconn.Message{Data: []byte(`{"label":"x","type":"disconnect-bot"}`)}},
+		"an interruption":      {m: wsconn.Message{Binary: true, Data: []byte{frameInterruption<<3 | 2, 0}}},
+		"nothing":              {m: wsconn.Message{Binary: true}},
+		"no frame":             {m: wsconn.Message{Binary: true, Data: []byte{0x0f}}, fails: true},
+		"longer than it is":    {m: wsconn.Message{Binary: true, Data: []byte{frameAudio<<3 | 2, 200}}, fails: true},
+		"JSON of another kind": {m: wsconn.Message{Data: []byte(`[]`)}, fails: true},
+		"data of another kind": {m: envelope("dtmf", `[]`), fails: true},
+		"an unfinished varint": {m: wsconn.Message{Binary: true, Data: bytes.Repeat([]byte{0x80}, 20)}, fails: true},
+		"fields nobody knows": {m: wsconn.Message{Binary: true, Data: []byte{15<<3 | 5, 1, 2, 3, 4, 15<<3 | 1, 1, 2, 3, 4,
 			5, 6, 7, 8}}},
-		"a half of fixed numbers": {m: wsdoor.Inbound{Binary: true, Data: []byte{15<<3 | 5, 1, 2}}, fails: true},
+		"a half of fixed numbers": {m: wsconn.Message{Binary: true, Data: []byte{15<<3 | 5, 1, 2}}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _, _, err := greet(t, clientReady())
@@ -164,11 +173,21 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestToldOnce answers the first message of a kind that has no effect, and no later one.
+func TestToldOnce(t *testing.T) {
+	c, _, _, _ := greet(t, clientReady())
+	for i, kind := range []string{"ui-event", "raw-audio", "a", "ui-event", "raw-audio", "b"} {
+		if _, told, err := read(t, c, envelope(kind, `{}`)); err != nil || len(told) == 1 != (i < 3) {
+			t.Errorf("%d: %s is answered by %v, %v", i, kind, told, err)
+		}
+	}
+}
+
 // read lets a codec read a message.
-func read(t testing.TB, c *codec, m wsdoor.Inbound) (events, told []string, err error) {
+func read(t testing.TB, c *codec, m wsconn.Message) (events, told []string, err error) {
 	t.Helper()
-	in := wsdoor.NewInbox(wsdoor.InputRateHz)
-	var out wsdoor.Outbox
+	in := wsendpoint.NewInbox(wsendpoint.InputRateHz)
+	var out wsendpoint.Outbox
 	err = c.Read(m, in, &out)
 	var ev transport.Event
 	for in.Next(&ev) {
@@ -202,9 +221,10 @@ func TestMessages(t *testing.T) {
 		{speech(transport.StateStop), "vad-user-stopped-speaking user-stopped-speaking"},
 		{turn(1, transport.StateStart, ""), "bot-llm-started bot-tts-started bot-started-speaking"},
 		{transport.Message{Kind: transport.MessageTranscript, Who: transport.WhoModel, Text: "hi"},
-			"bot-llm-text bot-tts-text bot-output"},
-		{transport.Message{Kind: transport.MessageMark, ID: "1:end"}, "bot-llm-stopped bot-tts-stopped"},
-		{turn(1, transport.StateEnd, transport.TurnComplete), "bot-stopped-speaking"},
+			"bot-llm-text bot-tts-text"},
+		{transport.Message{Kind: transport.MessageMark, ID: "1:end"},
+			"bot-transcription bot-output bot-llm-stopped bot-tts-stopped"},
+		{turn(1, transport.StateEnd, transport.TurnComplete), "bot-output bot-stopped-speaking"},
 		{turn(2, transport.StateStart, ""), "bot-llm-started bot-tts-started bot-started-speaking"},
 		{speech(transport.StateStart), "vad-user-started-speaking"},
 		{turn(2, transport.StatePause, ""), ""},
@@ -221,9 +241,10 @@ func TestMessages(t *testing.T) {
 		{transport.Message{Kind: transport.MessageProtected, State: transport.StateStart}, "user-mute-started"},
 		{transport.Message{Kind: transport.MessageHold, State: transport.StateStop}, "user-mute-stopped"},
 		{transport.Message{Kind: transport.MessageError, Text: "x"}, "error"},
+		{transport.Message{Kind: transport.MessageMessage, Name: "show", Text: `{"id":1}`}, "server-message"},
 		{transport.Message{Kind: transport.MessageNet}, ""},
 	} {
-		var out wsdoor.Outbox
+		var out wsendpoint.Outbox
 		c.Message(&tt.m, &out)
 		var kinds []string
 		for _, line := range said(t, &out) {
@@ -239,7 +260,7 @@ func TestMessages(t *testing.T) {
 // TestUserWords are told as they grow, and once in full when the bot answers.
 func TestUserWords(t *testing.T) {
 	c, _, _, _ := greet(t, clientReady())
-	var out wsdoor.Outbox
+	var out wsendpoint.Outbox
 	for _, text := range []string{"how ", "are you"} {
 		c.Message(&transport.Message{Kind: transport.MessageTranscript, Who: transport.WhoCaller, Text: text}, &out)
 	}
@@ -255,8 +276,8 @@ func TestUserWords(t *testing.T) {
 func TestFailuresAreTold(t *testing.T) {
 	for reason, want := range map[transport.Reason]int{transport.ReasonCallerHungUp: 0, transport.ReasonModelLost: 1} {
 		c, _, _, _ := greet(t, clientReady())
-		var out wsdoor.Outbox
-		if c.Bye(wsdoor.End(reason, "", nil), &out); len(said(t, &out)) != want {
+		var out wsendpoint.Outbox
+		if c.Bye(transport.End(reason, "", nil), &out); len(said(t, &out)) != want {
 			t.Errorf("%s: want %d messages", reason, want)
 		}
 	}
@@ -275,8 +296,8 @@ func TestToken(t *testing.T) {
 
 func TestFramesAllocateNothing(t *testing.T) {
 	c, _, _, _ := greet(t, clientReady())
-	in, out := wsdoor.NewInbox(wsdoor.InputRateHz), &wsdoor.Outbox{}
-	m := wsdoor.Inbound{Binary: true, Data: appendAudioFrame(nil, make([]byte, 640), 16000)}
+	in, out := wsendpoint.NewInbox(wsendpoint.InputRateHz), &wsendpoint.Outbox{}
+	m := wsconn.Message{Binary: true, Data: appendAudioFrame(nil, make([]byte, 640), 16000)}
 	pcm, dst := make([]int16, 480), make([]byte, 0, 4096)
 	var ev transport.Event
 	for name, do := range map[string]func(){
@@ -292,8 +313,8 @@ func TestFramesAllocateNothing(t *testing.T) {
 
 func BenchmarkFrameUp(b *testing.B) {
 	c, _, _, _ := greet(b, clientReady())
-	in, out := wsdoor.NewInbox(wsdoor.InputRateHz), &wsdoor.Outbox{}
-	m := wsdoor.Inbound{Binary: true, Data: appendAudioFrame(nil, make([]byte, 640), 16000)}
+	in, out := wsendpoint.NewInbox(wsendpoint.InputRateHz), &wsendpoint.Outbox{}
+	m := wsconn.Message{Binary: true, Data: appendAudioFrame(nil, make([]byte, 640), 16000)}
 	var ev transport.Event
 	b.ReportAllocs()
 	for b.Loop() {
@@ -303,8 +324,8 @@ func BenchmarkFrameUp(b *testing.B) {
 	}
 }
 
-// FuzzFrame decodes anything: what comes out is a part of what went in, and sound and messages survive the way there
-// and back.
+// FuzzFrame decodes anything: what comes out is a part of what went in, and sound and messages
+// survive the way there and back.
 func FuzzFrame(f *testing.F) {
 	f.Add(appendAudioFrame(nil, []byte{1, 2, 3, 4}, 16000))
 	f.Add(appendMessageFrame(nil, []byte(`{"label":"rtvi-ai"}`)))
@@ -335,7 +356,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(true, envelope("dtmf", `{"buttons":["1"]}`).Data)
 	f.Add(false, []byte(`{"label":"rtvi-ai","type":"send-text","data":{"content":"x"}}`))
 	f.Fuzz(func(t *testing.T, binary bool, b []byte) {
-		m := wsdoor.Inbound{Binary: binary, Data: b}
+		m := wsconn.Message{Binary: binary, Data: b}
 		var e *transport.Ended
 		if _, _, _, err := greet(t, m); err != nil && !errors.As(err, &e) {
 			t.Fatal(err)

@@ -1,10 +1,11 @@
-// Package rtvi is a door for clients of RTVI, the protocol of Pipecat's client libraries, over WebSocket: frames of
-// Pipecat's protobuf schema, RTVI messages as JSON inside.
+// Package rtvi is an endpoint for clients of RTVI, the protocol of Pipecat's client libraries, over
+// WebSocket: frames of Pipecat's protobuf schema, with RTVI messages as JSON inside.
 //
-//	door, err := rtvi.New(rtvi.Config{Lines: gateway})
+//	endpoint, err := rtvi.New(rtvi.Config{Lines: gateway})
 //	...
-//	mux.Handle("GET /v1/rtvi", door)
+//	mux.Handle("GET /v1/rtvi", endpoint)
 //
-// Pipecat's client does not drop what it has got when it is interrupted, so audio is paced here: no more than Lead is
-// ahead of what was heard. docs/rtvi.md says what of the protocol is kept.
+// Pipecat's client does not drop received audio when it is interrupted, so the endpoint paces
+// audio: it sends at most Lead ahead of what was played. docs/rtvi.md lists what the endpoint
+// supports.
 package rtvi

@@ -14,7 +14,7 @@ const (
 	frameInterruption  = 5
 )
 
-// Fields of the frames that are read or written.
+// Fields of the frames that the endpoint reads or writes.
 const (
 	textText      = 3
 	audioPCM      = 3
@@ -31,17 +31,18 @@ const (
 	wireFixed32 = 5
 )
 
-// errFrame says that bytes are no frame.
+// errFrame says that bytes are not a frame.
 var errFrame = errors.New("it is not a protobuf frame of Pipecat's schema")
 
-// frame is what is read of a pipecat.Frame. Its bytes are parts of what was decoded.
+// frame holds the supported fields of a pipecat.Frame. Its slices alias the decoded bytes.
 type frame struct {
-	kind             int // 0: of none of the kinds
+	kind             int // 0: an unknown kind
 	data             []byte
 	rateHz, channels uint64 // of audio
 }
 
-// decodeFrame reads a frame. As protobuf has it, the last of several kinds counts, and unknown fields are passed over.
+// decodeFrame reads a frame. As in protobuf, the last of several kinds counts, and unknown fields
+// are skipped.
 func decodeFrame(b []byte) (frame, error) {
 	var f frame
 	err := fields(b, func(number int, _ uint64, body []byte) error {
@@ -70,7 +71,7 @@ func (f *frame) decode(body []byte) error {
 	})
 }
 
-// dataField is the field of a kind that is its data, 0 for none.
+// dataField returns the number of the data field of a kind, 0 for none.
 func (f *frame) dataField() int {
 	switch f.kind {
 	case frameText:
@@ -83,7 +84,8 @@ func (f *frame) dataField() int {
 	return 0
 }
 
-// fields calls field for each field of a message: with its value, or with its bytes, which are not nil.
+// fields calls field for each field of a message, with its value or with its bytes; bytes are not
+// nil.
 func fields(b []byte, field func(number int, value uint64, body []byte) error) error {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
@@ -150,7 +152,8 @@ func appendAudioFrame(dst, pcm []byte, rateHz int) []byte {
 	return append(dst, audioChannels<<3|wireVarint, 1)
 }
 
-// appendHead appends the tag and the length of a field of bytes. Numbers here are below 16: the tag is one byte.
+// appendHead appends the tag and the length of a bytes field. Field numbers here are below 16, so
+// the tag is one byte.
 func appendHead(dst []byte, number, size int) []byte {
 	return binary.AppendUvarint(append(dst, byte(number<<3|wireBytes)), uint64(size))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
 const (
@@ -24,8 +24,8 @@ type message struct {
 // object is a JSON object.
 type object = map[string]any
 
-// put adds a message in a frame. What is put can be marshalled.
-func put(out *wsdoor.Outbox, kind, id string, data object) {
+// put adds a message in a frame. It must be marshallable.
+func put(out *wsendpoint.Outbox, kind, id string, data object) {
 	m := message{Label: label, Type: kind, ID: id}
 	if data != nil {
 		raw, err := json.Marshal(data)
@@ -49,22 +49,37 @@ type ready struct {
 	} `json:"about"`
 }
 
-// client is what the far end says of itself.
-func (r *ready) client() string {
-	return wsdoor.Label(strings.Join([]string{r.About.Library, r.About.LibraryVersion, r.About.Platform}, " "))
+// speaks returns the version in which the endpoint speaks to the client. Clients of 1.x read other
+// fields of bot-output, and know by the version of bot-ready which ones come: as Pipecat does, the
+// endpoint returns their own.
+func (r *ready) speaks() (speaks string, legacy bool) {
+	major, _, _ := strings.Cut(r.Version, ".")
+	if major == "0" || major == "1" {
+		return wsendpoint.Label(r.Version), true
+	}
+	return version, false
 }
 
-// sendText is the data of send-text, and of append-to-context, its forerunner.
+// client describes the far end, from its client-ready.
+func (r *ready) client() string {
+	return wsendpoint.Label(strings.Join([]string{r.About.Library, r.About.LibraryVersion, r.About.Platform}, " "))
+}
+
+// sendText is the data of send-text, and of append-to-context, its predecessor.
 type sendText struct {
 	Content        string `json:"content"`
 	Role           string `json:"role"`
 	RunImmediately *bool  `json:"run_immediately"`
 	Options        struct {
 		RunImmediately *bool `json:"run_immediately"`
+		AudioResponse  *bool `json:"audio_response"`
 	} `json:"options"`
 }
 
-// waits reports that the words are not to be answered now.
+// silent reports whether the text must not be answered with audio.
+func (s *sendText) silent() bool { return s.Options.AudioResponse != nil && !*s.Options.AudioResponse }
+
+// waits reports whether the text must not be answered now.
 func (s *sendText) waits() bool {
 	return s.RunImmediately != nil && !*s.RunImmediately || s.Options.RunImmediately != nil && !*s.Options.RunImmediately
 }
@@ -82,7 +97,7 @@ type dtmf struct {
 	Button  string   `json:"button"` // before 2.1.0
 }
 
-// digits joins the buttons, and reports false when one is none of a phone or there are too many.
+// digits joins the buttons. It reports false if one is not a key of a phone or there are too many.
 func (d *dtmf) digits() (string, bool) {
 	if d.Button != "" {
 		d.Buttons = append(d.Buttons, d.Button)

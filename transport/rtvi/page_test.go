@@ -7,17 +7,18 @@ import (
 
 	"github.com/voicegw/voicegw/audio/audiotest"
 	"github.com/voicegw/voicegw/internal/browsertest"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/internal/npmtest"
 )
 
-// TestPageHearsItsEcho is a page with Pipecat's client and its WavMediaManager in Chromium. Its microphone goes through
-// the browser's own processing, so the echo is like what was said, not the same.
+// TestPageHearsItsEcho is a page with Pipecat's client and its WavMediaManager in Chromium. Its
+// microphone goes through the browser's own processing, so the echo is like what was said, not the
+// same.
 func TestPageHearsItsEcho(t *testing.T) {
 	script := npmtest.Bundle(t, "testdata/page.mjs")
-	w := open(t, doortest.Plan{Around: func(door http.Handler) http.Handler {
+	w := open(t, endpointtest.Plan{Around: func(endpoint http.Handler) http.Handler {
 		mux := http.NewServeMux()
-		mux.Handle("/v1/rtvi", door)
+		mux.Handle("/v1/rtvi", endpoint)
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = fmt.Fprintf(w, "<!doctype html><body><script>%s</script>", script)
 		})

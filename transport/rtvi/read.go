@@ -7,11 +7,12 @@ import (
 
 	"github.com/voicegw/voicegw/internal/foreign"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
 )
 
 // Read turns a frame of the client into events.
-func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+func (c *codec) Read(m wsconn.Message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
 	f, err := decode(m)
 	if err != nil {
 		return err
@@ -32,14 +33,14 @@ func (c *codec) Read(m wsdoor.Inbound, in *wsdoor.Inbox, out *wsdoor.Outbox) err
 	return nil
 }
 
-// decode reads a frame; a text frame is the JSON of a message without its frame.
-func decode(m wsdoor.Inbound) (frame, error) {
+// decode reads a frame; a text frame is the JSON of a message without a protobuf frame.
+func decode(m wsconn.Message) (frame, error) {
 	if !m.Binary {
 		return frame{kind: frameMessage, data: m.Data}, nil
 	}
 	f, err := decodeFrame(m.Data)
 	if err != nil {
-		return frame{}, wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+err.Error()+".", err)
+		return frame{}, transport.End(transport.ReasonBadJSON, "A message is not valid: "+err.Error()+".", err)
 	}
 	return f, nil
 }
@@ -47,31 +48,31 @@ func decode(m wsdoor.Inbound) (frame, error) {
 func decodeMessage(b []byte) (*message, error) {
 	msg := new(message)
 	if err := json.Unmarshal(b, msg); err != nil {
-		return nil, wsdoor.End(transport.ReasonBadJSON, "A message is not valid: "+foreign.Fault(err)+".", nil)
+		return nil, transport.End(transport.ReasonBadJSON, "A message is not valid: "+foreign.Fault(err)+".", nil)
 	}
 	return msg, nil
 }
 
-// audio takes PCM of any rate that works, mono.
-func (c *codec) audio(f frame, in *wsdoor.Inbox) error {
+// audio takes mono PCM of any valid rate.
+func (c *codec) audio(f frame, in *wsendpoint.Inbox) error {
 	switch {
 	case f.channels > 1:
-		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf("Audio has %d channels; send one.", f.channels), nil)
+		return transport.End(transport.ReasonBadAudio, fmt.Sprintf("Audio has %d channels; send one.", f.channels), nil)
 	case len(f.data)%2 != 0:
-		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf(
+		return transport.End(transport.ReasonBadAudio, fmt.Sprintf(
 			"An audio frame has %d bytes; 16-bit samples come in pairs of bytes.", len(f.data)), nil)
 	case f.rateHz > 1<<20:
-		f.rateHz = 0 // no rate; the next line says so
+		f.rateHz = 0 // an invalid rate; the next line refuses it
 	}
 	if err := in.Audio(int(f.rateHz), f.data); err != nil {
-		return wsdoor.End(transport.ReasonBadAudio, fmt.Sprintf("Audio has a sample_rate of %d; it must be 8000 to 48000.",
-			f.rateHz), err)
+		return transport.End(transport.ReasonBadAudio,
+			fmt.Sprintf("Audio has a sample_rate of %d; it must be 8000 to 48000.", f.rateHz), err)
 	}
 	return nil
 }
 
-// message acts on an RTVI message. One with another label is not for us.
-func (c *codec) message(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+// message handles an RTVI message. It ignores one with another label.
+func (c *codec) message(m *message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
 	if m.Label != label {
 		in.Unknown()
 		return nil
@@ -86,19 +87,52 @@ func (c *codec) message(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error 
 			refuse(out, m.ID, "This gateway answers what the user writes, at once; it takes no other additions to the context.")
 			return nil
 		}
+		if text.silent() {
+			c.tellOnce("audio_response", m.ID, "audio_response: false has no effect: this gateway answers with audio.", out)
+		}
 		return c.say(m.ID, text.Content, in, out)
 	case "dtmf":
 		return c.dtmf(m, in, out)
 	case "llm-function-call-result":
 		return c.functionResult(m, in, out)
 	case "client-message":
-		put(out, "error-response", m.ID, object{"error": "This gateway answers no client messages."})
+		c.clientMessage(m, in)
 	case "disconnect-bot":
 		in.Event(transport.Event{Kind: transport.EventBye, Text: "disconnect-bot"})
+	case "ui-event", "ui-snapshot", "ui-cancel-job-group", "raw-audio", "raw-audio-batch":
+		in.Unknown()
+		c.tellOnce(m.Type, m.ID, "This gateway does not support "+m.Type+": it has no effect.", out)
 	default:
 		in.Unknown()
+		c.tellOnce("", m.ID, "This gateway does not know a type of message that came: it has no effect.", out)
 	}
 	return nil
+}
+
+// clientMessage takes a message of the page for the application. A refusal comes as a MessageError.
+func (c *codec) clientMessage(m *message, in *wsendpoint.Inbox) {
+	var said struct {
+		Type string          `json:"t"`
+		Data json.RawMessage `json:"d"`
+	}
+	if json.Unmarshal(m.Data, &said) != nil {
+		said.Type, said.Data = "", nil
+	}
+	if len(said.Data) == 0 {
+		said.Data = json.RawMessage("null")
+	}
+	in.Event(transport.Event{Kind: transport.EventMessage, Name: said.Type, Text: string(said.Data)})
+}
+
+// tellOnce answers that something has no effect, the first time in a call.
+func (c *codec) tellOnce(what, id, why string, out *wsendpoint.Outbox) {
+	if !c.told[what] {
+		if c.told == nil {
+			c.told = map[string]bool{}
+		}
+		c.told[what] = true
+		put(out, "error-response", id, object{"error": why})
+	}
 }
 
 func (c *codec) data(m *message, v any) error {
@@ -106,19 +140,19 @@ func (c *codec) data(m *message, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(m.Data, v); err != nil {
-		return wsdoor.End(transport.ReasonBadJSON,
+		return transport.End(transport.ReasonBadJSON,
 			fmt.Sprintf("The data of a %s is not valid: %s.", m.Type, foreign.Fault(err)), nil)
 	}
 	return nil
 }
 
-// refuse answers what cannot be done; the call goes on.
-func refuse(out *wsdoor.Outbox, id, why string) {
+// refuse answers an unsupported request with an error; the call goes on.
+func refuse(out *wsendpoint.Outbox, id, why string) {
 	put(out, "error", id, object{"error": why, "message": why, "fatal": false})
 }
 
-// say takes typed words.
-func (c *codec) say(id, text string, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+// say takes typed text.
+func (c *codec) say(id, text string, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
 	if n := utf8.RuneCountInString(text); n == 0 || n > transport.TextCharsMax {
 		refuse(out, id, fmt.Sprintf("A text must have 1 to %d characters; this one has %d.", transport.TextCharsMax, n))
 		return nil
@@ -127,7 +161,7 @@ func (c *codec) say(id, text string, in *wsdoor.Inbox, out *wsdoor.Outbox) error
 	return nil
 }
 
-func (c *codec) dtmf(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+func (c *codec) dtmf(m *message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
 	var keys dtmf
 	if err := c.data(m, &keys); err != nil {
 		return err
@@ -141,7 +175,7 @@ func (c *codec) dtmf(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
 	return nil
 }
 
-func (c *codec) functionResult(m *message, in *wsdoor.Inbox, out *wsdoor.Outbox) error {
+func (c *codec) functionResult(m *message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
 	var r functionResult
 	if err := c.data(m, &r); err != nil {
 		return err

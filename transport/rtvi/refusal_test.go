@@ -7,7 +7,7 @@ import (
 
 	"github.com/voicegw/voicegw/internal/foreign/foreigntest"
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/wsdoor"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 // FuzzRefusal sends a card number in every place: no refusal shows it, and no error message.
@@ -20,7 +20,7 @@ func FuzzRefusal(f *testing.F) {
 		message("llm-function-call-result", `{"function_name":"f","tool_call_id":"t","result":{}}`),
 		message("client-message", `{"t":"x"}`), message("disconnect-bot", `{}`))
 	f.Fuzz(func(t *testing.T, before, behind string) {
-		m := wsdoor.Inbound{Data: []byte(before + foreigntest.Card + behind)}
+		m := wsconn.Message{Data: []byte(before + foreigntest.Card + behind)}
 		_, h, _, err := greet(t, m)
 		if err == nil {
 			err = h.Check(transport.Offer{})

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw"
-	"github.com/voicegw/voicegw/internal/doortest"
+	"github.com/voicegw/voicegw/internal/clienttest"
+	"github.com/voicegw/voicegw/internal/endpointtest"
 	"github.com/voicegw/voicegw/internal/npmtest"
 )
 
 // written makes the client write something.
 func written(c *npmtest.Program, text string) { c.Do(npmtest.Command{"do": "text", "text": text}) }
 
-// TestClientCallsFunctions writes with Pipecat's client; the model calls a function that the client has a handler for,
-// and what it says of the result is heard.
+// TestClientCallsFunctions writes with Pipecat's client; the model calls a function that the client
+// has a handler for, and what it says of the result is heard.
 func TestClientCallsFunctions(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`))
+	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`))
 	c := client(t, w)
 	written(c, "What is the weather in Oslo?")
 	if e := c.AwaitType("functionCall"); !strings.Contains(string(e.Data), `"city":"Oslo"`) {
@@ -43,13 +44,14 @@ func TestClientCallsFunctions(t *testing.T) {
 	if got := w.Results(1); len(got) != 1 || got[0] != `{"output":{"celsius":21.5}}` {
 		t.Errorf("the model got %v", got)
 	}
+	clienttest.Shows(t, "pipecat", clienttest.Text, clienttest.Tools)
 }
 
-// TestFunctionIsCancelled: the client is told that nobody waits for its result, which then is answered by an error and
-// goes nowhere.
+// TestFunctionIsCancelled: the client is told that nobody waits for its result, which then is
+// answered by an error and goes nowhere.
 func TestFunctionIsCancelled(t *testing.T) {
 	t.Parallel()
-	w := open(t, doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on call 1 +300ms: cancel`))
+	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on call 1 +300ms: cancel`))
 	c := client(t, w, "WEATHER_MS=3000")
 	written(c, "What is the weather in Oslo?")
 	c.AwaitType("functionCall")
@@ -70,11 +72,11 @@ func TestFunctionIsCancelled(t *testing.T) {
 	}
 }
 
-// TestFunctionTakesTooLong: the model is told so, and the client that nobody waits any more. Pipecat's client answers
-// nothing at all for a function that fails.
+// TestFunctionTakesTooLong: the model is told so, and the client that nobody waits any more.
+// Pipecat's client answers nothing at all for a function that fails.
 func TestFunctionTakesTooLong(t *testing.T) {
 	t.Parallel()
-	p := doortest.Asking(t, `on text 1: call weather {"city":"Oslo"}`)
+	p := endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`)
 	p.Gateway.Net.ToolTimeout = 500 * time.Millisecond
 	w := open(t, p)
 	c := client(t, w, "WEATHER_MS=60000")
@@ -92,12 +94,12 @@ func TestFunctionTakesTooLong(t *testing.T) {
 	c.Wait()
 }
 
-// TestKeysOfClient reach the model as a text, and during protected input the integrator's code alone. The client is
-// told that nobody listens then, and on hold.
+// TestKeysOfClient reach the model as a text, and during protected input the integrator's code
+// alone. The client is told that nobody listens then, and on hold.
 func TestKeysOfClient(t *testing.T) {
 	t.Parallel()
 	entered := make(chan string, 1)
-	p := doortest.Plan{Gateway: voicegw.Config{Hooks: voicegw.Hooks{
+	p := endpointtest.Plan{Gateway: voicegw.Config{Hooks: voicegw.Hooks{
 		Digits: func(_ *voicegw.Session, digits string) { entered <- digits }}}}
 	sessions := p.Sessions()
 	w := open(t, p)

@@ -9,55 +9,47 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"github.com/voicegw/voicegw/transport"
-	"github.com/voicegw/voicegw/transport/httpdoor"
+	"github.com/voicegw/voicegw/transport/admission"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
-// Accept upgrades the request and reads the hello. A request that may not be upgraded is answered with an HTTP error; a
-// hello that cannot be taken with an `error` event and a close code, and the error is a *transport.Ended. In both cases
-// there is nothing left to do but to log the error. Otherwise Ready or Close must follow. Accept waits at most
-// HelloTimeout and gives up when the context of r is done.
+// Accept upgrades the request and reads the hello. It answers a request that may not be upgraded
+// with an HTTP error, and a hello that it refuses with an `error` event and a close code. In both
+// cases the error is a *transport.Ended and the caller only has to log it. Otherwise Ready or Close
+// must follow. Accept waits at most HelloTimeout and gives up when the context of r is done.
 func Accept(w http.ResponseWriter, r *http.Request, cfg Config) (*Peer, error) {
 	check := func(_ context.Context, h *transport.Hello) error { return h.Check(cfg.Offer) }
 	return accept(w, r, cfg.withDefaults(), check)
 }
 
-// accept is Accept with who says whether a hello is taken: nil, a *transport.FieldError or a *transport.Refused.
+// accept is Accept with a function that decides whether a hello is taken. The function returns nil,
+// a *transport.FieldError or a *transport.Refused.
 func accept(w http.ResponseWriter, r *http.Request, cfg Config, check helloCheck) (*Peer, error) {
-	if status, why := refusal(r, cfg); status != 0 {
-		httpdoor.Refuse(w, status, why)
-		return nil, fmt.Errorf("transport/ws: accept from %s: %d: %s", r.RemoteAddr, status, why)
+	if err := admit(r, cfg); err != nil {
+		admission.Refuse(w, err)
+		return nil, fmt.Errorf("transport/ws: accept from %s: %w", r.RemoteAddr, err)
 	}
-	p := &Peer{cfg: cfg, closed: make(chan struct{})}
-	p.hello = transport.Hello{Door: "ws", Remote: httpdoor.Remote(r)}
-	l := &link{writeTimeout: cfg.WriteTimeout}
-	conn, err := websocket.Accept(&httpdoor.Hijacker{ResponseWriter: w, Put: l.under}, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{Subprotocol},
-		InsecureSkipVerify: true, // refusal has looked at the Origin
-		CompressionMode:    websocket.CompressionDisabled,
-		OnPingReceived:     func(context.Context, []byte) bool { l.extendRead(); return true },
-	})
+	conn, err := wsconn.Accept(w, r, cfg.Limits, wsconn.Options{Subprotocols: []string{Subprotocol}})
 	if err != nil {
 		return nil, fmt.Errorf("transport/ws: accept from %s: %w", r.RemoteAddr, err)
 	}
-	p.init(conn, l, cfg.MessageBytesMax)
-	p.pinger.Start(cfg.PingInterval, p.ping)
+	p := &Peer{cfg: cfg, wire: wire{conn: conn}}
+	p.hello = transport.Hello{Endpoint: "ws", Remote: admission.Remote(r), Messages: true}
 	if e := p.readHello(r.Context(), withToken(r.Header, check)); e != nil {
-		_ = p.finish(e)
+		_ = conn.Close(e, p.farewell)
 		return nil, fmt.Errorf("transport/ws: accept from %s: %w", r.RemoteAddr, e)
 	}
 	return p, nil
 }
 
-// helloCheck says whether a hello is taken.
+// helloCheck decides whether a hello is taken.
 type helloCheck func(context.Context, *transport.Hello) error
 
-// withToken lets check see the token of a call wherever it came: the bearer token of the request goes before that of
-// the hello, and a subprotocol comes last.
+// withToken gives check the token of a call, wherever it came from: the bearer token of the request
+// counts before the token of the hello, and the token of a subprotocol counts last.
 func withToken(header http.Header, check helloCheck) helloCheck {
-	bearer, _ := httpdoor.Bearer(header)
+	bearer, _ := admission.Bearer(header)
 	offered := offeredToken(header)
 	return func(ctx context.Context, h *transport.Hello) error {
 		h.Token = cmp.Or(bearer, h.Token, offered)
@@ -65,29 +57,21 @@ func withToken(header http.Header, check helloCheck) helloCheck {
 	}
 }
 
-// Busy answers a request for which there is no room, before its upgrade, with 503 and Retry-After.
-func Busy(w http.ResponseWriter, retryAfter time.Duration) {
-	httpdoor.RefuseLine(w, &transport.Refused{Reason: transport.ReasonBusy, RetryAfter: retryAfter})
+// admit returns the refusal of a request that may not be upgraded.
+func admit(r *http.Request, cfg Config) error {
+	if err := cfg.names().Upgrade(r, "; connect with subprotocol "+Subprotocol); err != nil {
+		return err
+	}
+	if !admission.HasToken(r.Header, "Sec-WebSocket-Protocol", Subprotocol) {
+		return admission.Refusal(http.StatusBadRequest, "Sec-WebSocket-Protocol must offer "+Subprotocol)
+	}
+	if _, ok := admission.Bearer(r.Header); !ok {
+		return admission.Refusal(http.StatusUnauthorized, "Authorization must be, once: Bearer TOKEN")
+	}
+	return nil
 }
 
-// refusal is the HTTP status and the reason for which a request is not upgraded, 0 when it may be.
-func refusal(r *http.Request, cfg Config) (status int, why string) {
-	if status, why = cfg.names().NoUpgrade(r); status == http.StatusUpgradeRequired {
-		why += "; connect with subprotocol " + Subprotocol
-	}
-	_, ok := httpdoor.Bearer(r.Header)
-	switch {
-	case status != 0:
-		return status, why
-	case !httpdoor.HasToken(r.Header, "Sec-WebSocket-Protocol", Subprotocol):
-		return http.StatusBadRequest, "Sec-WebSocket-Protocol must offer " + Subprotocol
-	case !ok:
-		return http.StatusUnauthorized, "Authorization must be, once: Bearer TOKEN"
-	}
-	return 0, ""
-}
-
-// offered are the subprotocols that a request offers, in its order.
+// offered returns the subprotocols that a request offers, in its order.
 func offered(h http.Header) []string {
 	var list []string
 	for _, line := range h.Values("Sec-WebSocket-Protocol") {
@@ -98,40 +82,37 @@ func offered(h http.Header) []string {
 	return list
 }
 
-// offeredToken is the token of a request, "" for none: browsers can send a WebSocket no header of their own.
+// offeredToken returns the token in a subprotocol of the request, "" for none. Browsers cannot add
+// a header to a WebSocket request.
 func offeredToken(h http.Header) string {
 	for _, name := range offered(h) {
-		if token, ok := strings.CutPrefix(name, TokenPrefix); ok {
+		if token, ok := strings.CutPrefix(name, tokenPrefix); ok {
 			return token
 		}
 	}
 	return ""
 }
 
-// readHello reads and checks the first message. Its error is why the call ends.
+// readHello reads and checks the first message. Its error says why the call ends.
 func (p *Peer) readHello(ctx context.Context, check helloCheck) *transport.Ended {
-	typ, b, err := p.read(ctx, p.cfg.HelloTimeout)
+	m, e := p.conn.ReadHello(ctx, time.Now().Add(p.cfg.HelloTimeout))
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return transport.GivenUp(ctx)
-	case err != nil:
-		e := p.lost(ctx, err)
-		if e.Reason == transport.ReasonIdleTimeout {
-			return ended(transport.ReasonHelloTimeout, fmt.Sprintf("No hello came within %v.", p.cfg.HelloTimeout), nil)
-		}
+	case e != nil && e.Reason == transport.ReasonHelloTimeout:
+		return transport.End(e.Reason, fmt.Sprintf("No hello came within %v.", p.cfg.HelloTimeout), nil)
+	case e != nil:
 		return e
-	case typ == websocket.MessageBinary:
-		return ended(transport.ReasonAudioBeforeReady, "", nil)
+	case m.Binary:
+		return transport.End(transport.ReasonAudioBeforeReady, "", nil)
 	}
 	p.counters.eventsIn.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.HelloTimeout)
 	defer cancel()
-	return p.takeHello(ctx, b, check)
+	return p.takeHello(ctx, m.Data, check)
 }
 
 func (p *Peer) takeHello(ctx context.Context, b []byte, check helloCheck) *transport.Ended {
 	h, err := decodeHello(b)
-	h.Door, h.Remote = p.hello.Door, p.hello.Remote
+	h.Endpoint, h.Remote, h.Messages = p.hello.Endpoint, p.hello.Remote, p.hello.Messages
 	if err == nil {
 		err = check(ctx, &h)
 	}
@@ -139,25 +120,16 @@ func (p *Peer) takeHello(ctx context.Context, b []byte, check helloCheck) *trans
 		p.hello = h
 		return nil
 	}
-	if errors.Is(err, context.Canceled) { // the handshake was given up while it was asked
-		return transport.GivenUp(ctx)
-	}
-	return noHello(err)
+	return noHello(ctx, err)
 }
 
-// noHello says why a call with this hello is not taken.
-func noHello(err error) *transport.Ended {
-	var fe *transport.FieldError
-	var refused *transport.Refused
+// noHello ends a handshake whose hello cannot be read or was refused.
+func noHello(ctx context.Context, err error) *transport.Ended {
 	switch {
-	case errors.As(err, &fe):
-		return ended(transport.ReasonBadHello, fe.Error(), err)
-	case errors.As(err, &refused):
-		return ended(refused.Reason, refused.Text(), err)
 	case errors.Is(err, errNotHello):
-		return ended(transport.ReasonEventBeforeHello, "The first message must be a hello: "+err.Error()+".", err)
+		return transport.End(transport.ReasonEventBeforeHello, "The first message must be a hello: "+err.Error()+".", err)
 	case errors.Is(err, errNotEvent), errors.Is(err, errNotUTF8):
-		return ended(transport.ReasonBadJSON, err.Error(), err)
+		return transport.End(transport.ReasonBadJSON, err.Error(), err)
 	}
-	return ended(transport.ReasonInternal, "", err)
+	return transport.Refusal(ctx, err)
 }

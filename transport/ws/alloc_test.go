@@ -4,18 +4,16 @@ import (
 	"context"
 	"testing"
 
-	"github.com/coder/websocket"
-
-	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 const ackText = `{"type":"ack","generation":12,"played_ms":2480}`
 
-// TestOursAllocateNothing pins what this package adds to a frame; the library's share is in the benchmarks.
+// TestOursAllocateNothing pins what this package adds to a frame; the library's share is in the
+// benchmarks.
 func TestOursAllocateNothing(t *testing.T) {
 	p, _ := connect(t, Config{}, DialConfig{})
-	ctx := testContext(t)
 	ack, turn, frame := []byte(ackText), &transport.Message{Kind: transport.MessageTurn, State: transport.StateEnd,
 		TurnEnd: transport.TurnComplete, Generation: 12}, make([]byte, 1920)
 	var ev transport.Event
@@ -24,11 +22,9 @@ func TestOursAllocateNothing(t *testing.T) {
 		name string
 		do   func()
 	}{
-		{"an audio message up", func() { ev.Reset(); _, _ = p.take(websocket.MessageBinary, frame, &ev) }},
-		{"an acknowledgement up", func() { ev.Reset(); _, _ = p.take(websocket.MessageText, ack, &ev) }},
+		{"an audio message up", func() { ev.Reset(); _, _ = p.take(wsconn.Message{Binary: true, Data: frame}, &ev) }},
+		{"an acknowledgement up", func() { ev.Reset(); _, _ = p.take(wsconn.Message{Data: ack}, &ev) }},
 		{"a turn down", func() { out, _ = appendMessage(out[:0], turn) }},
-		{"bounding a read", func() { p.link.startRead(p.cfg.IdleTimeout); _ = p.reading.begin(ctx); p.reading.end() }},
-		{"bounding a write", func() { p.link.startWrite(); _ = p.sending.begin(ctx); p.link.armWrite(); p.sending.end() }},
 	}
 	for _, tt := range tests {
 		tt.do() // buffers grow, the context is registered
@@ -38,15 +34,15 @@ func TestOursAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestFrameAllocatesWhatTheLibraryDoes compares SendAudio with a bare write of the library over the same connection,
-// to a client that does not read, so that only the writer is measured.
+// TestFrameAllocatesWhatTheLibraryDoes compares SendAudio with a bare write over the same
+// connection, to a client that does not read, so that only the writer is measured.
 func TestFrameAllocatesWhatTheLibraryDoes(t *testing.T) {
 	p, _ := connect(t, Config{}, DialConfig{})
 	ctx := testContext(t)
 	_ = p.Send(ctx, &transport.Message{Kind: transport.MessageTurn, State: transport.StateStart})
 	pcm, b := make([]int16, 8), make([]byte, 16) // small enough for the socket to take them all
 	ours := testing.AllocsPerRun(200, func() { _ = p.SendAudio(ctx, 0, pcm) })
-	bare := testing.AllocsPerRun(200, func() { _ = p.conn.Write(context.Background(), websocket.MessageBinary, b) })
+	bare := testing.AllocsPerRun(200, func() { _ = p.conn.Write(ctx, wsconn.Message{Binary: true, Data: b}) })
 	t.Logf("a frame down: %v allocations, of them the library's %v", ours, bare)
 	if ours > bare {
 		t.Errorf("SendAudio: %v allocations, a bare write %v", ours, bare)
@@ -92,24 +88,6 @@ func BenchmarkFrameDown(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := p.SendAudio(ctx, 0, pcm); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.StopTimer()
-	_ = p.Close(transport.ReasonDone, "")
-	<-done
-}
-
-// BenchmarkBareFrameDown is the same with the library alone.
-func BenchmarkBareFrameDown(b *testing.B) {
-	p, c := connect(b, Config{}, DialConfig{})
-	done := drainClient(c)
-	pcm := make([]int16, 480)
-	var out []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		out = audio.AppendBytes(out[:0], pcm)
-		if err := p.conn.Write(context.Background(), websocket.MessageBinary, out); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 // stall makes a call whose client does not read, and sends until the server notices.
 func stall(t *testing.T, cfg Config) (*Peer, *websocket.Conn) {
 	t.Helper()
-	d := newDoor(t, cfg)
+	d := newEndpoint(t, cfg)
 	c := rawDial(t, d.url)
 	text(goodHello).to(t, c)
 	p, err := d.next(t)
@@ -34,7 +35,7 @@ func stall(t *testing.T, cfg Config) (*Peer, *websocket.Conn) {
 		if err = p.SendAudio(ctx, 0, second); err != nil {
 			break
 		}
-		if p.link.stalled.Load() {
+		if p.conn.Stalled() {
 			t.Fatal("SendAudio reported success for what was not handed over")
 		}
 	}
@@ -44,10 +45,10 @@ func stall(t *testing.T, cfg Config) (*Peer, *websocket.Conn) {
 	return p, c
 }
 
-// TestSlowReader: a client that stops reading costs the write timeout once and the close timeout once.
+// TestSlowReader: a client that stops reading costs the write timeout once and the close timeout
+// once.
 func TestSlowReader(t *testing.T) {
-	p, _ := stall(t, Config{WriteTimeout: quick, CloseTimeout: quick})
-	p.link.writeTimeout = patience
+	p, _ := stall(t, Config{Limits: wsconn.Limits{WriteTimeout: quick, CloseTimeout: quick}})
 	start := time.Now()
 	if err := p.SendAudio(testContext(t), 0, []int16{1}); !errors.Is(err, transport.ErrStalled) {
 		t.Errorf("the next SendAudio = %v, want ErrStalled", err)
@@ -69,9 +70,10 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestSlowReaderComesBack: the stream stayed whole, so a client that reads again in time learns why it ends.
+// TestSlowReaderComesBack: the stream stayed whole, so a client that reads again in time learns why
+// it ends.
 func TestSlowReaderComesBack(t *testing.T) {
-	p, c := stall(t, Config{WriteTimeout: quick, CloseTimeout: patience})
+	p, c := stall(t, Config{Limits: wsconn.Limits{WriteTimeout: quick, CloseTimeout: patience}})
 	closed := make(chan error, 1)
 	go func() { closed <- p.Close(transport.ReasonPeerStalled, "") }()
 	events, ce := hearAll(t, c)
@@ -81,7 +83,7 @@ func TestSlowReaderComesBack(t *testing.T) {
 
 // TestCancelledRecvLeavesTheCallWhole: after it the far end can still be told why the call ends.
 func TestCancelledRecvLeavesTheCallWhole(t *testing.T) {
-	d := newDoor(t, Config{})
+	d := newEndpoint(t, Config{})
 	c := rawDial(t, d.url)
 	text(goodHello).to(t, c)
 	p, err := d.next(t)
@@ -103,9 +105,10 @@ func TestCancelledRecvLeavesTheCallWhole(t *testing.T) {
 	checkEnd(t, events, ce, transport.ReasonGoingAway, "shutting down")
 }
 
-// TestCancelledSendLeavesTheCallWhole: a send is given up in the middle of a frame, and what follows is still in step.
+// TestCancelledSendLeavesTheCallWhole: a send is given up in the middle of a frame, and what
+// follows is still in step.
 func TestCancelledSendLeavesTheCallWhole(t *testing.T) {
-	d := newDoor(t, Config{CloseTimeout: patience, WriteTimeout: patience})
+	d := newEndpoint(t, Config{Limits: wsconn.Limits{CloseTimeout: patience, WriteTimeout: patience}})
 	c := rawDial(t, d.url)
 	text(goodHello).to(t, c)
 	p, err := d.next(t)
@@ -164,7 +167,7 @@ func TestHangUpWithoutBye(t *testing.T) {
 		{"cable pulled", func(c *websocket.Conn) { _ = c.CloseNow() }, transport.ReasonPeerLost},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDoor(t, Config{})
+			d := newEndpoint(t, Config{})
 			end := serveOne(t, d, false)
 			c := rawDial(t, d.url)
 			text(goodHello).to(t, c)
@@ -181,7 +184,7 @@ func TestHangUpWithoutBye(t *testing.T) {
 
 // TestHangUpBeforeReady: a caller who leaves while the model is dialled is noticed.
 func TestHangUpBeforeReady(t *testing.T) {
-	d := newDoor(t, Config{})
+	d := newEndpoint(t, Config{})
 	end := serveOne(t, d, true)
 	c := rawDial(t, d.url)
 	text(goodHello).to(t, c)
@@ -194,24 +197,13 @@ func TestHangUpBeforeReady(t *testing.T) {
 // TestServerGoesAwayDuringHello: the wait for a hello ends with the request's context.
 func TestServerGoesAwayDuringHello(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := newDoorIn(t, ctx, Config{})
+	d := newEndpointIn(t, ctx, Config{})
 	c := rawDial(t, d.url)
 	cancel()
 	events, ce := hearAll(t, c)
 	checkEnd(t, events, ce, transport.ReasonGoingAway, "")
 	if _, err := d.next(t); transport.ReasonOf(err) != transport.ReasonGoingAway {
 		t.Errorf("Accept = %v, want going away", err)
-	}
-}
-
-// TestCloseEndsThePings, also when it was the far end that left.
-func TestCloseEndsThePings(t *testing.T) {
-	p, c := connect(t, Config{}, DialConfig{})
-	_ = c.Close()
-	for p.Recv(testContext(t), new(transport.Event)) == nil {
-	}
-	if !p.pinger.Stopped() {
-		t.Error("the timer of the pings goes on")
 	}
 }
 

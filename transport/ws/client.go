@@ -4,65 +4,66 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/coder/websocket"
+	"sync/atomic"
 
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
-// Client is a call seen from the caller's side. Recv has one caller; SendAudio, SendEvent and Close may be called by
-// anyone at any time.
+// Client is a call seen from the caller's side. One goroutine may call Recv; any goroutine may call
+// SendAudio, SendEvent and Close at any time.
 type Client struct {
 	wire
 	cfg        DialConfig
 	ready      transport.Ready
-	generation uint64 // of the turn announced last; owned by Recv
-	closed     chan struct{}
+	generation uint64 // of the last announced turn; owned by Recv
+	received   atomic.Uint64
 }
+
+// Received returns how many messages came since ready: what transport.Resume wants to know, for the
+// first connection of a call. Safe for concurrent use.
+func (c *Client) Received() uint64 { return c.received.Load() }
 
 // Ready returns what the gateway promised.
 func (c *Client) Ready() transport.Ready { return c.ready }
 
-// Counters returns what went over the connection so far. Safe for concurrent use.
-func (c *Client) Counters() Counters { return c.counters.snapshot() }
-
-// greet says hello and waits for ready. Events before it are ignored; an error or a bye is a refusal.
+// greet sends the hello and waits for ready. It ignores events before ready; an error or a bye is a
+// refusal.
 func (c *Client) greet(ctx context.Context, hello transport.Hello) error {
 	c.mu.Lock()
 	c.out = appendHello(c.out[:0], hello)
-	err := c.write(ctx, websocket.MessageText, c.out)
+	err := c.sendText(ctx)
 	c.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	for c.ready.Call == "" {
-		typ, b, err := c.read(ctx, c.cfg.ReadyTimeout)
+		m, err := c.conn.Read(ctx, c.cfg.ReadyTimeout)
 		if err != nil {
 			return c.notReady(ctx, err)
 		}
-		if typ != websocket.MessageText {
+		if m.Binary {
 			continue
 		}
-		if err := c.takeReady(b); err != nil {
+		if err := c.takeReady(m.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// notReady says why no ready came.
+// notReady returns why no ready came.
 func (c *Client) notReady(ctx context.Context, err error) error {
-	e := c.readFailed(ctx, err)
+	r := transport.ReasonOf(err)
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) || transport.ReasonOf(e) == transport.ReasonIdleTimeout:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || r == transport.ReasonIdleTimeout:
 		return fmt.Errorf("the gateway did not answer the hello within %v", c.cfg.ReadyTimeout)
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case transport.ReasonOf(e) == transport.ReasonPeerLost:
+	case r == transport.ReasonPeerLost:
 		return fmt.Errorf("the gateway hung up in place of an answer to the hello: %w", err)
 	}
-	r := transport.ReasonOf(e)
 	return &Refused{Reason: r, Message: r.Message()}
 }
 
@@ -93,8 +94,9 @@ func (c *Client) takeReady(b []byte) error {
 	return nil
 }
 
-// SendAudio sends microphone audio at the input rate: whole samples, at most 1 s; 20-40 ms is right. It keeps nothing
-// of pcm and returns [transport.ErrStalled] when the gateway did not take it within the write timeout.
+// SendAudio sends caller audio at the input rate: whole samples, at most 1 s; send 20-40 ms at a
+// time. It does not keep pcm. It returns [transport.ErrStalled] when the gateway did not take the
+// audio within the write timeout.
 func (c *Client) SendAudio(ctx context.Context, pcm []int16) error {
 	if err := c.sendAudio(ctx, pcm); err != nil {
 		return fmt.Errorf("transport/ws: send audio: %w", err)
@@ -111,31 +113,26 @@ func (c *Client) SendEvent(ctx context.Context, ev *transport.Event) error {
 		return fmt.Errorf("transport/ws: send: %w", err)
 	}
 	c.out = b
-	if err := c.write(ctx, websocket.MessageText, b); err != nil {
+	if err := c.sendText(ctx); err != nil {
 		return fmt.Errorf("transport/ws: send %s: %w", ev.Kind, err)
 	}
-	c.counters.eventsOut.Add(1)
 	return nil
 }
 
-// Recv waits for the next message and fills m. Audio comes as [transport.MessageAudio] with the generation of the turn
-// that was announced last. After bye, or when the connection breaks, the error is a *transport.Ended. When ctx is done
-// the error is ctx.Err() and only Close may follow.
+// Recv waits for the next message and fills m. Audio comes as [transport.MessageAudio] with the
+// generation of the last announced turn. After bye, or when the connection breaks, the error is a
+// *transport.Ended. When ctx is done the error is ctx.Err() and only Close may follow.
 func (c *Client) Recv(ctx context.Context, m *transport.Message) error {
 	for {
-		typ, b, err := c.read(ctx, c.cfg.IdleTimeout)
-		switch {
-		case err != nil:
-			return c.recvFailed(ctx, err)
-		case c.ended.Load() != nil:
-			continue // closing: what still comes is dropped
+		in, err := c.conn.Read(ctx, c.cfg.IdleTimeout)
+		if err != nil {
+			return c.conn.Fail(err, c.farewell)
 		}
 		m.Reset()
-		known, err := c.take(typ, b, m)
+		known, err := c.take(in, m)
 		if err != nil {
-			e := ended(transport.ReasonBadJSON, "The gateway sent something that is not valid: "+err.Error(), err)
-			_ = c.finish(e)
-			return c.ended.Load()
+			text := "The gateway sent something that is not valid: " + err.Error()
+			return c.conn.Fail(transport.End(transport.ReasonBadJSON, text, err), c.farewell)
 		}
 		if known {
 			return nil
@@ -143,56 +140,43 @@ func (c *Client) Recv(ctx context.Context, m *transport.Message) error {
 	}
 }
 
-func (c *Client) recvFailed(ctx context.Context, err error) error {
-	err = c.readFailed(ctx, err)
-	var e *transport.Ended
-	if !errors.As(err, &e) {
-		return err
-	}
-	_ = c.finish(e)
-	return c.ended.Load()
-}
-
-// take reads one message into m and reports false for one to be ignored.
-func (c *Client) take(typ websocket.MessageType, b []byte, m *transport.Message) (bool, error) {
-	if typ == websocket.MessageBinary {
-		if len(b)%2 != 0 {
-			return false, fmt.Errorf("an audio message has %d bytes", len(b))
+// take reads one message into m. It reports false for a message to ignore.
+func (c *Client) take(in wsconn.Message, m *transport.Message) (bool, error) {
+	if in.Binary {
+		if len(in.Data)%2 != 0 {
+			return false, fmt.Errorf("an audio message has %d bytes", len(in.Data))
 		}
 		m.Kind, m.Generation = transport.MessageAudio, c.generation
-		m.PCM = audio.AppendSamples(m.PCM, b)
+		m.PCM = audio.AppendSamples(m.PCM, in.Data)
 		c.counters.audioIn.Add(1)
 		c.counters.samplesIn.Add(uint64(len(m.PCM)))
 		return true, nil
 	}
 	c.counters.eventsIn.Add(1)
-	err := decodeMessage(b, m)
+	err := decodeMessage(in.Data, m)
 	if errors.Is(err, errUnknown) {
 		c.counters.unknownIn.Add(1)
+		c.received.Add(1)
 		return false, nil
 	}
-	if m.Kind == transport.MessageTurn && m.State == transport.StateStart {
+	if m.Kind == transport.MessageTurn && (m.State == transport.StateStart || m.State == transport.StateResume) {
 		c.generation = m.Generation
+	}
+	if m.Kind != transport.MessageNet && m.Kind != transport.MessageNetGraph {
+		c.received.Add(1)
 	}
 	return err == nil, err
 }
 
-// Close hangs up with `bye` unless the call is over already, and closes the connection within CloseTimeout. The first
-// Close decides; later ones wait for it.
-func (c *Client) Close() error { return c.finish(ended(transport.ReasonCallerHungUp, "", nil)) }
+// Close hangs up with `bye`, unless the call has ended already, and closes the connection within
+// CloseTimeout. The first Close decides; later ones wait for it.
+func (c *Client) Close() error {
+	return c.conn.Close(transport.End(transport.ReasonCallerHungUp, "", nil), c.farewell)
+}
 
-func (c *Client) finish(e *transport.Ended) error {
-	if !c.ended.CompareAndSwap(nil, e) {
-		<-c.closed
-		return nil
+func (c *Client) farewell() (f wsconn.Farewell) {
+	if b, err := appendEvent(nil, &transport.Event{Kind: transport.EventBye}); err == nil {
+		f.Messages = []wsconn.Message{{Data: b}}
 	}
-	defer close(c.closed)
-	c.shut(c.cfg.CloseTimeout, e, func() {
-		b, _ := appendEvent(nil, &transport.Event{Kind: transport.EventBye})
-		_ = c.farewell(b)
-	})
-	if c.link.stalled.Load() {
-		return fmt.Errorf("transport/ws: close: %w", transport.ErrStalled)
-	}
-	return nil
+	return f
 }

@@ -6,16 +6,19 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// The functions here are for doors that carry the same events over another wire, such as a data channel.
+// The functions below are for endpoints that carry the same events over another transport, such as
+// a data channel.
 
-// DecodeHello reads a hello. Which values a gateway has is for [transport.Hello.Check] to say.
+// DecodeHello reads a hello. [transport.Hello.Check] decides whether the gateway offers its values.
 func DecodeHello(b []byte) (transport.Hello, error) { return decodeHello(b) }
 
-// DecodeEvent fills ev, which was reset, from an event of a client that is not a hello. The error is for people; see
-// [IsUnknown] and [IsHello]. An acknowledgement without a mark costs no allocation.
+// DecodeEvent fills ev, which must have been reset, from an event of a client that is not a hello.
+// The error is for people; see [IsUnknown] and [IsHello]. An acknowledgement without a mark costs
+// no allocation.
 func DecodeEvent(b []byte, ev *transport.Event) error { return decodeEvent(b, ev) }
 
-// IsUnknown reports whether [DecodeEvent] or [DecodeMessage] found a type of another version: it is to be ignored.
+// IsUnknown reports whether [DecodeEvent] or [DecodeMessage] found a type of another version: the
+// caller ignores it.
 func IsUnknown(err error) bool { return errors.Is(err, errUnknown) }
 
 // IsHello reports whether [DecodeEvent] found a hello.
@@ -38,5 +41,6 @@ func AppendBye(dst []byte, reason transport.Reason, message string) []byte {
 	return appendBye(dst, reason.String(), message)
 }
 
-// DecodeMessage fills m, which was reset, from an event of a gateway. Ready is one of the unknown.
+// DecodeMessage fills m, which must have been reset, from an event of a gateway. It reports a ready
+// as unknown.
 func DecodeMessage(b []byte, m *transport.Message) error { return decodeMessage(b, m) }

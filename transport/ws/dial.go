@@ -13,15 +13,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
-// DialConfig is how a client connects. The zero value works. Zero and negative limits mean the defaults.
+// DialConfig configures a client's connection. The zero value works. Zero and negative limits mean
+// the defaults.
 type DialConfig struct {
 	Header       http.Header   // sent with the request, such as Origin; may be nil
-	TLS          *tls.Config   // for wss; nil means the system's
+	TLS          *tls.Config   // for wss; nil means the system's settings
 	ReadyTimeout time.Duration // from the dial to ready; 30 s
 	WriteTimeout time.Duration // of one message; 5 s
 	CloseTimeout time.Duration // of Close as a whole; 1 s
@@ -31,50 +31,44 @@ type DialConfig struct {
 
 	// DialContext opens the socket; nil means a plain net.Dialer.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	subprotocols []string // what is offered
 }
 
-// ReadyTimeoutDefault is long enough for a gateway that has to dial its model first.
-const ReadyTimeoutDefault = 30 * time.Second
+// readyTimeoutDefault is long enough for a gateway that has to dial its model first.
+const readyTimeoutDefault = 30 * time.Second
 
 const (
 	answerBytesMax = 4 << 20 // of a message from the gateway
-	refusedLenMax  = 300     // of the words of a Refused
+	refusedLenMax  = 300     // of the message of a Refused
 )
 
 // never is the idle timeout of a client that has none.
 const never = 100 * 365 * 24 * time.Hour
 
 func (c DialConfig) withDefaults() DialConfig {
-	for _, d := range [...]struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&c.ReadyTimeout, ReadyTimeoutDefault},
-		{&c.WriteTimeout, WriteTimeoutDefault},
-		{&c.CloseTimeout, CloseTimeoutDefault},
-		{&c.IdleTimeout, never},
-	} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
-	if c.MessageBytesMax <= 0 {
-		c.MessageBytesMax = answerBytesMax
-	}
+	limits := wsconn.Limits{HelloTimeout: c.ReadyTimeout, WriteTimeout: c.WriteTimeout, CloseTimeout: c.CloseTimeout,
+		IdleTimeout: c.IdleTimeout, MessageBytesMax: c.MessageBytesMax}
+	d := wsconn.Defaults()
+	d.HelloTimeout, d.IdleTimeout, d.MessageBytesMax = readyTimeoutDefault, never, answerBytesMax
+	limits = limits.WithDefaults(d)
+	c.ReadyTimeout, c.WriteTimeout, c.CloseTimeout = limits.HelloTimeout, limits.WriteTimeout, limits.CloseTimeout
+	c.IdleTimeout, c.MessageBytesMax = limits.IdleTimeout, limits.MessageBytesMax
+	c.subprotocols = []string{Subprotocol}
 	if c.DialContext == nil {
 		c.DialContext = (&net.Dialer{}).DialContext
 	}
 	return c
 }
 
-// Refused is the error of Dial when the gateway answered and said no.
+// Refused is the error of Dial when the gateway refused the call.
 type Refused struct {
-	Status  int              // of HTTP, when it refused before the upgrade
+	Status  int              // the HTTP status, when it refused before the upgrade
 	Reason  transport.Reason // when it refused the hello or had no model
-	Message string           // the gateway's own words, as one line of at most 300 bytes without control characters
+	Message string           // the gateway's own text, as one line of at most 300 bytes without control characters
 }
 
-// Error gives the gateway's words.
+// Error returns the gateway's text.
 func (e *Refused) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("the gateway refused the connection: %s (HTTP %d)", e.Message, e.Status)
@@ -82,9 +76,10 @@ func (e *Refused) Error() string {
 	return fmt.Sprintf("the gateway refused the call: %s (%s)", e.Message, e.Reason)
 }
 
-// Dial connects to a gateway, says hello and waits for ready. url is ws://, wss://, http:// or https:// with the path
-// of the door, /v1/voice. The errors are for the person who typed the url; a gateway that said no gives a *Refused.
-// Version 0 of the hello means the version of this package.
+// Dial connects to a gateway, sends the hello and waits for ready. url is ws://, wss://, http:// or
+// https:// with the path of the endpoint, /v1/voice. The errors are for the person who typed the
+// url; a refusal by the gateway is a *Refused. Version 0 of the hello means the version of this
+// package.
 func Dial(ctx context.Context, url string, hello transport.Hello, cfg DialConfig) (*Client, error) {
 	cfg = cfg.withDefaults()
 	if err := checkURL(url); err != nil {
@@ -95,12 +90,15 @@ func Dial(ctx context.Context, url string, hello transport.Hello, cfg DialConfig
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ReadyTimeout)
 	defer cancel()
-	c := &Client{cfg: cfg, closed: make(chan struct{})}
+	c := &Client{cfg: cfg}
+	if hello.Resume.Handle != "" {
+		c.cfg.subprotocols = append(c.cfg.subprotocols, resumeProtocol)
+	}
 	if err := c.connect(ctx, url); err != nil {
 		return nil, fmt.Errorf("transport/ws: dial %q: %w", url, err)
 	}
 	if err := c.greet(ctx, hello); err != nil {
-		_ = c.finish(ended(transport.ReasonDone, "", nil))
+		_ = c.conn.Close(transport.End(transport.ReasonDone, "", nil), c.farewell)
 		return nil, fmt.Errorf("transport/ws: dial %q: %w", url, err)
 	}
 	return c, nil
@@ -128,42 +126,24 @@ func checkURL(s string) error {
 	return nil
 }
 
-// connect opens the WebSocket. A transport of its own keeps the socket at hand and nothing open behind.
+// connect opens the WebSocket.
 func (c *Client) connect(ctx context.Context, url string) error {
-	var l *link
-	tr := &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := c.cfg.DialContext(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			l = &link{Conn: conn, writeTimeout: c.cfg.WriteTimeout}
-			return l, nil
-		},
-		TLSClientConfig:   c.cfg.TLS,
-		DisableKeepAlives: true,
-	}
-	defer tr.CloseIdleConnections()
-	conn, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{
-		HTTPClient:      &http.Client{Transport: tr},
-		HTTPHeader:      c.cfg.Header,
-		Subprotocols:    []string{Subprotocol},
-		CompressionMode: websocket.CompressionDisabled,
-		OnPingReceived:  func(context.Context, []byte) bool { l.extendRead(); return true },
-	})
+	limits := wsconn.Limits{WriteTimeout: c.cfg.WriteTimeout, CloseTimeout: c.cfg.CloseTimeout,
+		MessageBytesMax: c.cfg.MessageBytesMax}
+	conn, resp, err := wsconn.Dial(ctx, url, limits, wsconn.Dialling{Header: c.cfg.Header, TLS: c.cfg.TLS,
+		Subprotocols: c.cfg.subprotocols, DialContext: c.cfg.DialContext})
 	if err != nil {
 		return dialError(err, resp, c.cfg.ReadyTimeout)
 	}
+	c.conn = conn
 	if conn.Subprotocol() == "" {
-		_ = conn.CloseNow()
+		_ = conn.Close(transport.End(transport.ReasonPeerLost, "", nil), nil)
 		return fmt.Errorf("there is a WebSocket server, but it does not speak %s", Subprotocol)
 	}
-	c.init(conn, l, c.cfg.MessageBytesMax)
 	return nil
 }
 
-// dialError says in words what was wrong with the address, or what the server answered.
+// dialError explains what was wrong with the address, or what the server answered.
 func dialError(err error, resp *http.Response, timeout time.Duration) error {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -178,11 +158,11 @@ func dialError(err error, resp *http.Response, timeout time.Duration) error {
 		return fmt.Errorf("no answer within %v: %w", timeout, err)
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("the server hung up during the handshake; is this an http port? %w", err)
-	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+	case errors.Is(err, http.ErrSchemeMismatch):
 		return fmt.Errorf("the server does not speak TLS; use ws:// in place of wss://: %w", err)
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return fmt.Errorf("the server's certificate is not trusted: %w", err)
-	case strings.Contains(err.Error(), "malformed HTTP"):
+	case strings.Contains(err.Error(), "malformed HTTP"): // net/http has no type for it
 		return fmt.Errorf("the server does not speak HTTP there; does it want wss://? %w", err)
 	case errors.As(err, &op):
 		return fmt.Errorf("cannot connect: %w", err)
@@ -190,7 +170,7 @@ func dialError(err error, resp *http.Response, timeout time.Duration) error {
 	return err
 }
 
-// answerError says what an HTTP answer that is not an upgrade means.
+// answerError explains an HTTP answer that is not an upgrade.
 func answerError(resp *http.Response) error {
 	var body []byte
 	if resp.Body != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 // serveHTTP serves one handler on loopback and returns its address as a ws URL.
@@ -68,14 +70,16 @@ func TestDialErrors(t *testing.T) {
 		{"404", serveHTTP(t, http.NotFound), DialConfig{}, []string{`nothing at "/v1/voice"`, "404"}},
 		{"not a WebSocket", plain, DialConfig{}, []string{"not a WebSocket", "200"}},
 		{"TLS against plain", "wss" + strings.TrimPrefix(plain, "ws"), DialConfig{}, []string{"does not speak TLS", "ws://"}},
-		{"busy", serveHTTP(t, func(w http.ResponseWriter, _ *http.Request) { Busy(w, time.Second) }), DialConfig{},
+		{"busy", serveHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
+			admission.Refuse(w, &transport.Refused{Reason: transport.ReasonBusy})
+		}), DialConfig{},
 			[]string{"All lines are in use", "503"}},
 		{"missing subprotocol", serveHTTP(t, func(w http.ResponseWriter, r *http.Request) {
 			if c, err := websocket.Accept(w, r, nil); err == nil {
 				_ = c.CloseNow()
 			}
 		}), DialConfig{}, []string{"does not speak voicegw.v1"}},
-		{"foreign origin", newDoor(t, Config{}).url, DialConfig{Header: http.Header{"Origin": {"https://evil.example"}}},
+		{"foreign origin", newEndpoint(t, Config{}).url, DialConfig{Header: http.Header{"Origin": {"https://evil.example"}}},
 			[]string{"evil.example", "403"}},
 		{"no answer", answer(t), DialConfig{ReadyTimeout: time.Second}, []string{"did not answer the hello", "1s"}},
 		{"hello refused", answer(t,
@@ -181,9 +185,9 @@ func TestDialIsCancelled(t *testing.T) {
 	}
 }
 
-// TestHelloRefusedByADoor: the words of a real door reach the person.
-func TestHelloRefusedByADoor(t *testing.T) {
-	d := newDoor(t, Config{Offer: testOffer})
+// TestHelloRefusedByAnEndpoint: the words of a real endpoint reach the person.
+func TestHelloRefusedByAnEndpoint(t *testing.T) {
+	d := newEndpoint(t, Config{Offer: testOffer})
 	h := testHello()
 	h.Instructions = "sales"
 	_, err := Dial(testContext(t), d.url, h, DialConfig{})
@@ -199,9 +203,9 @@ func TestHelloRefusedByADoor(t *testing.T) {
 
 // TestTLS: a whole call over wss, and a certificate that is not trusted.
 func TestTLS(t *testing.T) {
-	d := &door{calls: make(chan accepted, 1)}
+	d := &endpoint{calls: make(chan accepted, 1)}
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := Accept(w, r, Config{CloseTimeout: quick})
+		p, err := Accept(w, r, Config{Limits: wsconn.Limits{CloseTimeout: quick}})
 		d.calls <- accepted{p, err}
 	}))
 	srv.Config.ErrorLog = quietLog()
@@ -231,7 +235,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestClientAgainstABadGateway: what is not in the protocol ends the call with a reason, not with a panic.
+// TestClientAgainstABadGateway: what is not in the protocol ends the call with a reason, not with a
+// panic.
 func TestClientAgainstABadGateway(t *testing.T) {
 	ready := string(appendReady(nil, transport.Ready{Call: "c", InputRateHz: 8000, OutputRateHz: 8000}))
 	for _, tt := range []struct {

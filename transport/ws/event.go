@@ -13,13 +13,14 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// errUnknown says that an event is of a type this version does not know: it is ignored and counted.
+// errUnknown says that an event has a type this version does not know. The event is ignored and
+// counted.
 var errUnknown = errors.New("an event of unknown type")
 
 // errHello says that an event is a hello.
 var errHello = errors.New("a hello")
 
-// errNotHello says that an event is something else than a hello.
+// errNotHello says that an event is not a hello.
 var errNotHello = errors.New("this is another event")
 
 // appendHello appends the hello of a client.
@@ -41,10 +42,42 @@ func appendHello(dst []byte, h transport.Hello) []byte {
 	if h.ShowNet {
 		dst = appendBool(dst, "show_net", true)
 	}
+	if h.Resume.Able || h.Resume.Handle != "" {
+		dst = appendResume(dst, h.Resume)
+	}
 	return append(appendParams(dst, h.Params), '}')
 }
 
-// appendParams appends what the far end says of the call, if anything, in the order of the names.
+// appendResume appends how the client goes on with a call.
+func appendResume(dst []byte, r transport.Resume) []byte {
+	dst = append(appendKey(dst, "resume"), '{')
+	if r.Handle == "" {
+		return append(dst, '}')
+	}
+	dst = appendString(append(dst, `"handle":`...), r.Handle)
+	dst = appendInt(appendUint(dst, "generation", r.Generation), "played_ms", r.PlayedMS)
+	return append(appendUint(dst, "received", r.Received), '}')
+}
+
+// takeResume reads how the client goes on with a call.
+func takeResume(o *object) transport.Resume {
+	if !o.has("resume") {
+		return transport.Resume{}
+	}
+	s := o.sub("resume")
+	r := transport.Resume{Able: true, Handle: s.text("handle", transport.HandleLenMax)}
+	if r.Handle != "" {
+		r.Generation = uint64(s.whole("generation", transport.GenerationMax))
+		r.PlayedMS = s.floor("played_ms", transport.PlayedMSMax)
+		r.Received = uint64(s.whole("received", transport.GenerationMax))
+	}
+	if o.err == nil {
+		o.err = s.err
+	}
+	return r
+}
+
+// appendParams appends the params of the hello, if any, sorted by name.
 func appendParams(dst []byte, params map[string]string) []byte {
 	if len(params) == 0 {
 		return dst
@@ -59,7 +92,8 @@ func appendParams(dst []byte, params map[string]string) []byte {
 	return append(dst, '}')
 }
 
-// decodeHello reads the first text frame of a call. Which values the gateway has is for Check to say.
+// decodeHello reads the first text frame of a call. Check decides whether the gateway offers its
+// values.
 func decodeHello(b []byte) (transport.Hello, error) {
 	o, err := parseObject(b)
 	if err != nil {
@@ -79,6 +113,7 @@ func decodeHello(b []byte) (transport.Hello, error) {
 		ShowNet:      o.flag("show_net"),
 		Client:       o.text("client", transport.ClientLenMax),
 		Params:       o.strings("params"),
+		Resume:       takeResume(o),
 		Token:        o.text("token", transport.TokenLenMax),
 	}
 	return h, o.err
@@ -104,6 +139,8 @@ func appendEvent(dst []byte, ev *transport.Event) ([]byte, error) {
 		dst = appendText(appendType(dst, "dtmf"), "digits", ev.Text)
 	case transport.EventToolResult:
 		return appendToolResult(dst, ev)
+	case transport.EventMessage:
+		return appendPageMessage(dst, ev.Name, ev.Text)
 	case transport.EventBye:
 		dst = appendType(dst, "bye")
 		if ev.Text != "" {
@@ -126,9 +163,10 @@ func appendToolResult(dst []byte, ev *transport.Event) ([]byte, error) {
 	return append(append(appendKey(dst, "output"), ev.Text...), '}'), nil
 }
 
-// decodeEvent fills ev, which was reset, from a text frame that came after the hello. It returns [errUnknown] for types
-// of another version, [errHello] for a hello, a *transport.FieldError for a field out of range. An acknowledgement
-// without a mark costs no allocation.
+// decodeEvent fills ev, which must have been reset, from a text frame that came after the hello. It
+// returns [errUnknown] for types of another version, [errHello] for a hello, and a
+// *transport.FieldError for a field out of range. An acknowledgement without a mark costs no
+// allocation.
 func decodeEvent(b []byte, ev *transport.Event) error {
 	if decodeAck(b, ev) {
 		return nil
@@ -136,7 +174,8 @@ func decodeEvent(b []byte, ev *transport.Event) error {
 	return decodeAny(b, ev)
 }
 
-// decodeAny is decodeEvent for every event that [decodeAck] leaves alone, and for acknowledgements too.
+// decodeAny is decodeEvent for every event that [decodeAck] does not take, including
+// acknowledgements.
 func decodeAny(b []byte, ev *transport.Event) error {
 	o, err := parseObject(b)
 	if err != nil {
@@ -159,6 +198,9 @@ func decodeAny(b []byte, ev *transport.Event) error {
 		takeDigits(o, ev)
 	case "tool_result":
 		takeToolResult(o, ev)
+	case "message":
+		ev.Kind = transport.EventMessage
+		ev.Name, ev.Text = takePageMessage(o)
 	case "bye":
 		ev.Kind, ev.Text = transport.EventBye, o.text("reason", transport.ByeReasonLenMax)
 	case "hello":
@@ -179,7 +221,7 @@ func takeAck(o *object, ev *transport.Event) {
 	ev.Cleared = o.flag("cleared")
 }
 
-// takeSwitch takes an event that says on or off.
+// takeSwitch takes an event that switches something on or off.
 func takeSwitch(o *object, kind transport.EventKind, ev *transport.Event) {
 	o.need("on", "true or false")
 	ev.Kind, ev.On = kind, o.flag("on")

@@ -60,21 +60,21 @@ func (hotline) Take(transport.Handshake) (transport.Line, error) { return hotlin
 func (hotline) Check(context.Context, *transport.Hello) error { return nil }
 
 func (hotline) Call(_ context.Context, p transport.Peer) error {
-	fmt.Println(p.Hello().Door, p.Hello().Params["customer"])
+	fmt.Println(p.Hello().Endpoint, p.Hello().Params["customer"])
 	return p.Close(transport.ReasonDone, "Call again tomorrow.")
 }
 
 func (hotline) Release() {}
 
-// A door of a gateway, on a path of the caller's own. A *voicegw.Gateway has Lines too.
+// An endpoint of a gateway, on a path of the caller's own. A *voicegw.Gateway has Lines too.
 func ExampleNew() {
-	door, err := ws.New(ws.Config{Lines: hotline{}, Origins: []string{"https://shop.example"}})
+	endpoint, err := ws.New(ws.Config{Lines: hotline{}, Origins: []string{"https://shop.example"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer door.Close()
-	server := httptest.NewServer(door)
+	defer endpoint.Close()
+	server := httptest.NewServer(endpoint)
 	defer server.Close()
 
 	hello := transport.Hello{InputRateHz: 8000, OutputRateHz: 8000, Params: map[string]string{"customer": "4711"}}

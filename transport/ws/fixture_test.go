@@ -158,7 +158,8 @@ func sameJSON(t *testing.T, got, want []byte) {
 	}
 }
 
-// TestFixtureIsWhole holds the fixture to what it is for: each kind of event in it, right and wrong.
+// TestFixtureIsWhole holds the fixture to what it is for: each kind of event in it, right and
+// wrong.
 func TestFixtureIsWhole(t *testing.T) {
 	good, bad := map[string]int{}, map[string]int{}
 	for _, e := range fixture(t) {

@@ -26,7 +26,8 @@ func seed(f *testing.F, from string) {
 	f.Add(bytes.Repeat([]byte(`{"type":`), 2000))
 }
 
-// FuzzClientEvent: the two ways of reading an acknowledgement agree, and what was read can be written and read again.
+// FuzzClientEvent: the two ways of reading an acknowledgement agree, and what was read can be
+// written and read again.
 func FuzzClientEvent(f *testing.F) {
 	seed(f, "client")
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -91,7 +92,8 @@ func normalise(m *transport.Message) {
 	}
 }
 
-// FuzzHello: a hello that is taken can be written and read again; one that is not gives an error for people.
+// FuzzHello: a hello that is taken can be written and read again; one that is not gives an error
+// for people.
 func FuzzHello(f *testing.F) {
 	seed(f, "client")
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -112,7 +114,8 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// TestAckPaths holds the fast path to what it is for: it takes what clients write and leaves everything odd alone.
+// TestAckPaths holds the fast path to what it is for: it takes what clients write and leaves
+// everything odd alone.
 func TestAckPaths(t *testing.T) {
 	tests := []struct {
 		in   string

@@ -3,10 +3,8 @@ package ws
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // upgradeRequest is a request that is upgraded as it stands.
@@ -93,7 +91,7 @@ func TestHandshake(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.cfg.HelloTimeout = quick
-			d := newDoor(t, tt.cfg)
+			d := newEndpoint(t, tt.cfg)
 			r := upgradeRequest(t, d.url)
 			tt.change(r)
 			tr := &http.Transport{DisableKeepAlives: true}
@@ -121,14 +119,5 @@ func TestHandshake(t *testing.T) {
 				t.Error("Accept gave a peer that said no hello")
 			}
 		})
-	}
-}
-
-func TestBusy(t *testing.T) {
-	w := httptest.NewRecorder()
-	Busy(w, 7*time.Second)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "7" ||
-		!strings.Contains(w.Body.String(), "in use") {
-		t.Errorf("%d %v %q", w.Code, w.Header(), w.Body)
 	}
 }

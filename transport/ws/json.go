@@ -69,21 +69,21 @@ func appendType(dst []byte, name string) []byte {
 	return append(dst, '"')
 }
 
-// errNotEvent says that a text frame is no event at all.
+// errNotEvent says that a text frame is not an event.
 var errNotEvent = errors.New("a text frame must be a JSON object with a \"type\"")
 
-// errNotUTF8 says that a text frame is no text.
+// errNotUTF8 says that a text frame is not UTF-8.
 var errNotUTF8 = errors.New("a text frame must be UTF-8")
 
-// object is a JSON object of which members are taken by exact name. The first member that cannot be taken stays in err;
-// those after it read as absent.
+// object is a JSON object whose members are taken by exact name. err keeps the first error; members
+// taken after it read as absent.
 type object struct {
 	name    string // its type
 	members map[string]json.RawMessage
 	err     error
 }
 
-// parseObject parses a text frame. An object without a type is [errNotEvent].
+// parseObject parses a text frame. For an object without a type it returns [errNotEvent].
 func parseObject(b []byte) (*object, error) {
 	if !utf8.Valid(b) {
 		return nil, errNotUTF8
@@ -99,13 +99,14 @@ func parseObject(b []byte) (*object, error) {
 	return o, nil
 }
 
-// has reports whether there is a member, other than null, with this name.
+// has reports whether the object has a member of this name other than null.
 func (o *object) has(key string) bool {
 	raw, ok := o.members[key]
 	return ok && string(raw) != "null"
 }
 
-// fail keeps the first error. It says what the value is, not what it says: a caller may have keyed or typed it.
+// fail keeps the first error. It describes the value by type and length, never by content: a caller
+// may have keyed or typed it.
 func (o *object) fail(key, want string) {
 	if o.err != nil {
 		return
@@ -113,7 +114,7 @@ func (o *object) fail(key, want string) {
 	o.err = &transport.FieldError{Event: o.name, Field: key, Value: foreign.Kind(o.members[key]), Want: want}
 }
 
-// need fails unless there is a member with this name.
+// need fails unless the object has a member of this name.
 func (o *object) need(key, want string) {
 	if !o.has(key) {
 		o.fail(key, want)

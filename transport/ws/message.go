@@ -42,6 +42,8 @@ func appendMessage(dst []byte, m *transport.Message) ([]byte, error) {
 		dst = appendText(appendType(dst, "tool_cancel"), "id", m.ID)
 	case transport.MessageTransfer:
 		dst = appendText(appendType(dst, "transfer"), "to", m.Text)
+	case transport.MessageMessage:
+		return appendPageMessage(dst, m.Name, m.Text)
 	case transport.MessageError:
 		dst = appendText(appendText(appendType(dst, "error"), "code", m.Code), "message", m.Text)
 		dst = appendBool(dst, "fatal", m.Fatal)
@@ -101,12 +103,18 @@ func appendReady(dst []byte, r transport.Ready) []byte {
 	dst = append(appendBool(appendString(dst, r.Model.Name), "embedded", r.Model.Embedded), '}')
 	dst = appendBool(dst, "greeting", r.Greeting)
 	dst = fmt.Appendf(appendKey(dst, "limits"), `{"message_bytes":%d`, r.MessageBytesMax)
-	return append(appendInt(dst, "call_s", int64(r.CallMax/time.Second)), "}}"...)
+	dst = append(appendInt(dst, "call_s", int64(r.CallMax/time.Second)), '}')
+	if h := r.Resume; h.Handle != "" {
+		dst = append(appendKey(dst, "resume"), `{"handle":`...)
+		dst = appendInt(appendString(dst, h.Handle), "within_ms", h.Within.Milliseconds())
+		dst = append(appendUint(dst, "received", h.Received), '}')
+	}
+	return append(dst, '}')
 }
 
 // decodeReady reads ready out of o.
 func decodeReady(o *object) (transport.Ready, error) {
-	model, limits := o.sub("model"), o.sub("limits")
+	model, limits, resume := o.sub("model"), o.sub("limits"), o.sub("resume")
 	r := transport.Ready{
 		Call:            o.text("call", transport.IDLenMax),
 		InputRateHz:     int(o.whole("input_rate", math.MaxInt32)),
@@ -117,14 +125,19 @@ func decodeReady(o *object) (transport.Ready, error) {
 		Model:           transport.Model{Name: model.text("name", transport.TextCharsMax), Embedded: model.flag("embedded")},
 		MessageBytesMax: int(limits.whole("message_bytes", math.MaxInt32)),
 		CallMax:         time.Duration(limits.whole("call_s", math.MaxInt32)) * time.Second,
+		Resume: transport.Resumable{
+			Handle:   resume.text("handle", transport.HandleLenMax),
+			Within:   time.Duration(resume.whole("within_ms", transport.PlayedMSMax)) * time.Millisecond,
+			Received: uint64(resume.whole("received", transport.GenerationMax)),
+		},
 	}
 	if v := o.whole("version", math.MaxInt32); v != transport.Version {
 		o.fail("version", "1")
 	}
-	return r, errors.Join(o.err, model.err, limits.err)
+	return r, errors.Join(o.err, model.err, limits.err, resume.err)
 }
 
-// sub takes a member that is an object; one without members when it is absent.
+// sub takes a member that is an object; an absent member gives an object without members.
 func (o *object) sub(key string) *object {
 	s := &object{name: o.name + "." + key}
 	if o.has(key) && json.Unmarshal(o.members[key], &s.members) != nil {
@@ -133,8 +146,8 @@ func (o *object) sub(key string) *object {
 	return s
 }
 
-// decodeMessage fills m, which was reset, from a text frame of the gateway. It returns [errUnknown] for types of
-// another version; a second ready is one of them.
+// decodeMessage fills m, which must have been reset, from a text frame of the gateway. It returns
+// [errUnknown] for types of another version and for a second ready.
 func decodeMessage(b []byte, m *transport.Message) error {
 	o, err := parseObject(b)
 	if err != nil {
@@ -172,6 +185,9 @@ func decodeMessage(b []byte, m *transport.Message) error {
 		o.need("id", "the id of the tool call")
 	case "transfer":
 		m.Kind, m.Text = transport.MessageTransfer, o.text("to", transport.AddressLenMax)
+	case "message":
+		m.Kind = transport.MessageMessage
+		m.Name, m.Text = takePageMessage(o)
 	case "error":
 		m.Kind, m.Code, m.Fatal = transport.MessageError, o.text("code", transport.IDLenMax), o.flag("fatal")
 		o.need("code", "the code of the error")
@@ -199,7 +215,7 @@ func takeState(o *object, m *transport.Message, states ...transport.State) {
 	}
 }
 
-// stateKind is the kind of a message that has a state.
+// stateKind returns the kind of a message that has a state.
 func stateKind(name string) transport.MessageKind {
 	for _, k := range [...]transport.MessageKind{transport.MessageSpeech, transport.MessageTurn, transport.MessageHold,
 		transport.MessageConsent, transport.MessageProtected, transport.MessageModel} {

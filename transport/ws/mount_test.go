@@ -71,8 +71,8 @@ func (l fakeLine) Call(ctx context.Context, p transport.Peer) error {
 	return p.Close(transport.ReasonDone, "")
 }
 
-// mount serves a door of its own and returns its address.
-func mount(t *testing.T, cfg Config) (*Door, string) {
+// mount serves an endpoint of its own and returns its address.
+func mount(t *testing.T, cfg Config) (*Endpoint, string) {
 	t.Helper()
 	d, err := New(cfg)
 	if err != nil {
@@ -96,8 +96,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestDoorAnswersWithoutALine: what a gateway without a line says goes out as HTTP, before anything is upgraded.
-func TestDoorAnswersWithoutALine(t *testing.T) {
+// TestEndpointAnswersWithoutALine: what a gateway without a line says goes out as HTTP, before
+// anything is upgraded.
+func TestEndpointAnswersWithoutALine(t *testing.T) {
 	for _, tt := range []struct {
 		err        error
 		status     int
@@ -126,8 +127,9 @@ func TestDoorAnswersWithoutALine(t *testing.T) {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// TestDoorHandsOverTheHello: with what the door knows, and with the token, wherever it came from.
-func TestDoorHandsOverTheHello(t *testing.T) {
+// TestEndpointHandsOverTheHello: with what the endpoint knows, and with the token, wherever it came
+// from.
+func TestEndpointHandsOverTheHello(t *testing.T) {
 	const hello = `{"type":"hello","version":1,"input_rate":16000,"output_rate":24000`
 	for _, tt := range []struct {
 		name, authorization, protocols, hello, token string
@@ -142,14 +144,14 @@ func TestDoorHandsOverTheHello(t *testing.T) {
 		{"a bearer's, and in the hello", "Bearer b.b.b", Subprotocol, hello + `,"token":"h.h.h"}`, "b.b.b"},
 		{"everywhere", "Bearer b.b.b", Subprotocol + ",token.a.b.c", hello + `,"token":"h.h.h"}`, "b.b.b"},
 		{"of another scheme", "Basic dTpw", Subprotocol, hello + `,"token":"h.h.h"}`, "h.h.h"},
-		{"forged door", "", Subprotocol, hello + `,"door":"twilio","remote":"10.0.0.1","from":"+1"}`, ""},
+		{"forged endpoint", "", Subprotocol, hello + `,"endpoint":"twilio","remote":"10.0.0.1","from":"+1"}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lines := &fakeLines{}
 			_, url := mount(t, Config{Lines: lines})
 			c := rawDialAs(t, url, tt.protocols, tt.authorization)
 			if c.Subprotocol() != Subprotocol {
-				t.Errorf("the door speaks %q", c.Subprotocol())
+				t.Errorf("the endpoint speaks %q", c.Subprotocol())
 			}
 			text(tt.hello).to(t, c)
 			if events, ce := hearAll(t, c); ce.Reason != "done" {
@@ -157,14 +159,15 @@ func TestDoorHandsOverTheHello(t *testing.T) {
 			}
 			lines.mu.Lock()
 			defer lines.mu.Unlock()
-			if h := lines.hellos[0]; h.Token != tt.token || h.Door != "ws" || h.Remote != "127.0.0.1" || h.From != "" {
+			if h := lines.hellos[0]; h.Token != tt.token || h.Endpoint != "ws" || h.Remote != "127.0.0.1" || h.From != "" {
 				t.Errorf("Hello = %+v, want token %q", h, tt.token)
 			}
 		})
 	}
 }
 
-// TestLineSaysWhetherAHelloIsTaken: with the reason and the close code of what it said, before any call.
+// TestLineSaysWhetherAHelloIsTaken: with the reason and the close code of what it said, before any
+// call.
 func TestLineSaysWhetherAHelloIsTaken(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -179,7 +182,7 @@ func TestLineSaysWhetherAHelloIsTaken(t *testing.T) {
 		{errors.New("the secret cause"), 1011, "mistake"},
 	} {
 		lines := &fakeLines{check: func(h *transport.Hello) error {
-			if h.Instructions != "support" || h.Door != "ws" {
+			if h.Instructions != "support" || h.Endpoint != "ws" {
 				t.Errorf("Check was given %+v", h)
 			}
 			return tt.err
@@ -199,7 +202,8 @@ func TestLineSaysWhetherAHelloIsTaken(t *testing.T) {
 	}
 }
 
-// TestTokensAreNotRepeated: neither an answer nor the log has what is secret or private, however wrong it is.
+// TestTokensAreNotRepeated: neither an answer nor the log has what is secret or private, however
+// wrong it is.
 func TestTokensAreNotRepeated(t *testing.T) {
 	const secret = "s3cr3t"
 	log, seen := observer.New(zap.DebugLevel)
@@ -248,8 +252,8 @@ func TestTokensAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestDoorCloses: in the handshake and in a call, and for those who come too late.
-func TestDoorCloses(t *testing.T) {
+// TestEndpointCloses: in the handshake and in a call, and for those who come too late.
+func TestEndpointCloses(t *testing.T) {
 	inCall := make(chan struct{})
 	lines := &fakeLines{answer: func(ctx context.Context, p transport.Peer) error {
 		close(inCall)

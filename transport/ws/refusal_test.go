@@ -21,7 +21,7 @@ func FuzzRefusal(f *testing.F) {
 			err = h.Check(transport.Offer{Instructions: []string{"brief"}})
 		}
 		if err != nil {
-			e := noHello(err)
+			e := noHello(t.Context(), err)
 			foreigntest.Unquoted(t, e)
 		}
 		foreigntest.Unquoted(t, decodeEvent(b, new(transport.Event)))

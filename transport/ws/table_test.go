@@ -11,12 +11,14 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
 // rawDial opens a WebSocket that may say anything.
 func rawDial(t testing.TB, url string) *websocket.Conn { return rawDialAs(t, url, Subprotocol, "") }
 
-// rawDialAs is rawDial with what the handshake offers, as a list with commas, and an Authorization, "" for none.
+// rawDialAs is rawDial with what the handshake offers, as a list with commas, and an Authorization,
+// "" for none.
 func rawDialAs(t testing.TB, url, protocols, authorization string) *websocket.Conn {
 	t.Helper()
 	header := http.Header{}
@@ -80,8 +82,9 @@ func hearAll(t testing.TB, c *websocket.Conn) ([]heard, websocket.CloseError) {
 
 const goodHello = `{"type":"hello","version":1,"input_rate":16000,"output_rate":24000}`
 
-// serveOne accepts the next call, says ready unless early, and receives until the end, whose error it sends.
-func serveOne(t testing.TB, d *door, early bool) <-chan error {
+// serveOne accepts the next call, says ready unless early, and receives until the end, whose error
+// it sends.
+func serveOne(t testing.TB, d *endpoint, early bool) <-chan error {
 	t.Helper()
 	end := make(chan error, 1)
 	ctx := testContext(t)
@@ -108,7 +111,8 @@ func serveOne(t testing.TB, d *door, early bool) <-chan error {
 	return end
 }
 
-// TestErrorTable breaks the protocol in every way of the table in the document and looks at what comes back.
+// TestErrorTable breaks the protocol in every way of the table in the document and looks at what
+// comes back.
 func TestErrorTable(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -129,7 +133,8 @@ func TestErrorTable(t *testing.T) {
 			transport.ReasonBadJSON, "played_ms is another number"},
 		{"too long, text", Config{}, false, []say{text(goodHello), text(strings.Repeat(" ", 128<<10+1))},
 			transport.ReasonMessageTooBig, ""},
-		{"too long, binary", Config{MessageBytesMax: 1000}, false, []say{text(goodHello), binaryOf(1002)},
+		{"too long, binary", Config{Limits: wsconn.Limits{MessageBytesMax: 1000}}, false, []say{text(goodHello),
+			binaryOf(1002)},
 			transport.ReasonMessageTooBig, ""},
 		{"too long hello", Config{}, false, []say{text(strings.Repeat("x", 300<<10))}, transport.ReasonMessageTooBig, ""},
 		{"bad version", Config{}, false, []say{text(`{"type":"hello","version":3}`)}, transport.ReasonBadHello,
@@ -145,13 +150,15 @@ func TestErrorTable(t *testing.T) {
 		{"two hellos", Config{}, false, []say{text(goodHello), text(goodHello)}, transport.ReasonSecondHello, "second"},
 		{"event before hello", Config{}, false, []say{text(`{"type":"mute","on":true}`)},
 			transport.ReasonEventBeforeHello, "first message must be a hello"},
-		{"no hello", Config{HelloTimeout: quick}, false, nil, transport.ReasonHelloTimeout, "50ms"},
-		{"silence for ever", Config{IdleTimeout: quick}, false, []say{text(goodHello)}, transport.ReasonIdleTimeout, ""},
-		{"silence before ready", Config{IdleTimeout: quick}, true, []say{text(goodHello)}, transport.ReasonIdleTimeout, ""},
+		{"no hello", Config{Limits: wsconn.Limits{HelloTimeout: quick}}, false, nil, transport.ReasonHelloTimeout, "50ms"},
+		{"silence for ever", Config{Limits: wsconn.Limits{IdleTimeout: quick}}, false, []say{text(goodHello)},
+			transport.ReasonIdleTimeout, ""},
+		{"silence before ready", Config{Limits: wsconn.Limits{IdleTimeout: quick}}, true, []say{text(goodHello)},
+			transport.ReasonIdleTimeout, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDoor(t, tt.cfg)
+			d := newEndpoint(t, tt.cfg)
 			end := serveOne(t, d, tt.early)
 			c := rawDial(t, d.url)
 			for _, s := range tt.says {
@@ -196,7 +203,7 @@ func checkEnd(t *testing.T, events []heard, ce websocket.CloseError, reason tran
 func TestCloseTable(t *testing.T) {
 	for r := transport.ReasonCallerHungUp; r < transport.ReasonPeerLost; r++ {
 		t.Run(r.String(), func(t *testing.T) {
-			d := newDoor(t, Config{})
+			d := newEndpoint(t, Config{})
 			c := rawDial(t, d.url)
 			text(goodHello).to(t, c)
 			p, err := d.next(t)
@@ -213,7 +220,7 @@ func TestCloseTable(t *testing.T) {
 					t.Errorf("Close = %v", err)
 				}
 			}
-			if err := p.Send(context.Background(), transport.NotYet(transport.EventText)); err == nil {
+			if err := p.Send(context.Background(), &transport.Message{Kind: transport.MessageError}); err == nil {
 				t.Error("a message could be sent after Close")
 			}
 		})
@@ -222,7 +229,7 @@ func TestCloseTable(t *testing.T) {
 
 // TestUnknownEventsAreIgnored: the call goes on, and they are counted.
 func TestUnknownEventsAreIgnored(t *testing.T) {
-	d := newDoor(t, Config{CloseTimeout: quick})
+	d := newEndpoint(t, Config{Limits: wsconn.Limits{CloseTimeout: quick}})
 	c := rawDial(t, d.url)
 	text(goodHello).to(t, c)
 	p, err := d.next(t)
@@ -242,8 +249,8 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 	}
 }
 
-// TestReservedEventsArePassedOn: whether there is an answer to them is for the session to say.
-func TestReservedEventsArePassedOn(t *testing.T) {
+// TestEventsArePassedOn: whether there is an answer to them is for the session to say.
+func TestEventsArePassedOn(t *testing.T) {
 	p, c := connect(t, Config{}, DialConfig{})
 	ctx := testContext(t)
 	for _, want := range []transport.Event{
@@ -261,13 +268,5 @@ func TestReservedEventsArePassedOn(t *testing.T) {
 			ev.Mark != want.Mark || ev.Cleared != want.Cleared {
 			t.Fatalf("Recv = %+v, %v, want %+v", ev, err, want)
 		}
-	}
-	if err := p.Send(ctx, transport.NotYet(transport.EventDTMF)); err != nil {
-		t.Fatal(err)
-	}
-	var m transport.Message
-	if err := c.Recv(ctx, &m); err != nil || m.Code != transport.CodeNotYet || m.Fatal || !strings.Contains(m.Text,
-		"dtmf") {
-		t.Errorf("Recv = %+v, %v, want not_yet", m, err)
 	}
 }

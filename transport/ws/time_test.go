@@ -14,7 +14,8 @@ import (
 	"github.com/voicegw/voicegw/transport/ws/wstest"
 )
 
-// inBubble runs a raw client against a peer that receives until the end, in a world of its own time, with the defaults.
+// inBubble runs a raw client against a peer that receives until the end, in a world of its own
+// time, with the defaults.
 func inBubble(t *testing.T, client func(t *testing.T, c *websocket.Conn)) (took time.Duration, end error) {
 	synctest.Test(t, func(t *testing.T) {
 		l := wstest.New()

@@ -2,26 +2,25 @@ package farkas
 
 import "slices"
 
-// Limits of a search. Where one is exceeded, flows are left out, so that the
-// list may not be complete; each that is returned is a flow.
+// Limits of a search. If one is exceeded, the search leaves out flows, so the list may be
+// incomplete; each returned vector is a flow.
 const (
 	rowsMax   = 1500
 	pairsMax  = 20_000
 	weightMax = 1 << 30
 )
 
-// row is a vector of weights, and what y*A is for it.
+// row is a vector of weights y, with its y*A.
 type row struct{ weights, left []int64 }
 
-// Flows returns flows of a matrix, by rows, that have minimal support: no other
-// flow has weights above 0 only at some of the places where one of them has.
-// Their greatest common divisor is 1. All rows must be of one length. The order
-// depends on nothing but the matrix. A row with an entry of 2^30 or more, either
-// way, is in no flow.
+// Flows returns flows of a matrix, by rows, that have minimal support: no other flow has a support
+// that is a proper part of theirs. The greatest common divisor of a flow's weights is 1. All rows
+// must have the same length. The order depends only on the matrix. A row with an entry of absolute
+// value 2^30 or more is in no flow.
 //
-// This is Farkas' algorithm (Colom and Silva 1991): each column in turn is
-// cancelled by adding multiples of rows in which it has opposite signs. Weights
-// of more than 2^30, and columns that would need too many rows, lose flows.
+// This is Farkas' algorithm (Colom and Silva 1991): it cancels each column in turn by adding
+// multiples of rows in which the column has opposite signs. Weights of more than 2^30, and columns
+// that would need too many rows, lose flows.
 func Flows(matrix [][]int64) [][]int64 {
 	if len(matrix) == 0 {
 		return nil
@@ -68,8 +67,8 @@ func (t *tally) count(r row, n int) {
 	}
 }
 
-// cheapest is the column whose cancelling makes the fewest rows, of those that
-// are not cancelled; -1 if all are.
+// cheapest is the column, among those not cancelled, that makes the fewest rows when cancelled; -1
+// if all are cancelled.
 func (t *tally) cheapest() int {
 	best, least := -1, 0
 	for c := range t.up {
@@ -112,8 +111,8 @@ func cancel(rows []row, c int, signs *tally) []row {
 	return out
 }
 
-// combine adds multiples of two rows so that column c is cancelled. It fails
-// where a number grows beyond the limit.
+// combine adds multiples of two rows so that column c is cancelled. It fails if a number grows
+// beyond the limit.
 func combine(a, b row, c int) (row, bool) {
 	x, y := -b.left[c], a.left[c]
 	g := int64(0)
@@ -146,8 +145,8 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// addMinimal adds a row unless another's support is part of its own, and drops
-// those whose support contains it.
+// addMinimal adds a row unless its support contains that of another row, and drops rows whose
+// support contains its own.
 func addMinimal(rows []row, r row, signs *tally) []row {
 	for _, o := range rows {
 		if within(o.weights, r.weights) {

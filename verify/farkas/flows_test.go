@@ -14,8 +14,8 @@ func ExampleFlows() {
 	// Output: [[1 1 0]]
 }
 
-// TestFlows: every flow is one; and of small matrices every flow of small
-// weights has one of those found within its support.
+// TestFlows: every flow is one; and of small matrices every flow of small weights has one of those
+// found within its support.
 func TestFlows(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTally: what is counted as rows come and go is what a count of all of them
-// gives, rows that others make needless among them.
+// TestTally: what is counted as rows come and go is what a count of all of them gives, rows that
+// others make needless among them.
 func TestTally(t *testing.T) {
 	needless := 0
 	for seed := range uint64(300) {

@@ -140,7 +140,7 @@ func TestForged(t *testing.T) {
 		{"+bye leave end +bye", "nothing comes after that but the end"},
 		{"+bye leave end 1s !bye", "nothing comes after that but the end"},
 		{"+bye leave end -mic", "nothing comes after that but the end"},
-		{"+bye leave end . .", "the final place is not marked, or the end was told before"},
+		{"+bye leave end . .", "the final place is not marked, or the end was reported before"},
 		{"+bye leave .", "the final place is not marked"},
 		{"+bye leave", "the log ends where end fires at once"},
 		{"+bye leave end", "the log ends where the final place is marked"},

@@ -177,7 +177,7 @@ func missing(t *testing.T, p *petri.Program, log []petri.Event, i int) error {
 	return errors.Join(m.Append(log[:i]), m.Append(rest), m.End())
 }
 
-// TestTasks: the end of a task that a firing cancels must be told, once.
+// TestTasks: the end of a task that a firing cancels must be reported, once.
 func TestTasks(t *testing.T) {
 	p := line(t)
 	var log []petri.Event
@@ -186,8 +186,9 @@ func TestTasks(t *testing.T) {
 		log = randomLine(t, p, seed, 300)
 		i = slices.IndexFunc(log, func(e petri.Event) bool { return e.Kind == petri.TaskCancelled })
 	}
-	if err := missing(t, p, log, i); err == nil || !strings.Contains(err.Error(), "was cancelled, which is not told") {
-		t.Errorf("not told: %v", err)
+	want := "was cancelled, which the log does not report"
+	if err := missing(t, p, log, i); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("not reported: %v", err)
 	}
 	twice := slices.Insert(slices.Clone(log), i, log[i])
 	for j := i + 1; j < len(twice); j++ {
@@ -198,7 +199,7 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := m.Append(twice); err == nil || !strings.Contains(err.Error(), "no task at in_flight was cancelled") {
-		t.Errorf("told twice: %v", err)
+		t.Errorf("reported twice: %v", err)
 	}
 }
 

@@ -2,20 +2,22 @@ package monitor
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// Monitor follows one run by its events. Its memory does not grow with the run. It is not safe for concurrent use.
+// Monitor follows one run by its events. Its memory does not grow with the run. It is not safe for
+// concurrent use.
 type Monitor struct {
 	prog    *petri.Program
-	model   *verify.Model
+	model   *netmodel.Model
 	watched []condition
-	order   []int32   // transitions that fire at once, as they are tried
-	timed   []int32   // the others
+	order   []int32   // immediate transitions, in the order in which they are tried
+	timed   []int32   // all other transitions
 	users   [][]int32 // by slot: transitions whose conditions look at it
 
 	count   []int32
@@ -24,27 +26,27 @@ type Monitor struct {
 	dirty   []bool
 	touched []int32
 	now     time.Duration
-	seen    uint64                   // events that were right
-	last    [storyEvents]petri.Event // by number, the last ones
+	seen    uint64                   // number of correct events
+	last    [storyEvents]petri.Event // the last events, by number
 	chain   int                      // firings since the last timer or injection
-	room    int32                    // place in which a token was dropped for the next one; -1
-	cancels []int32                  // tasks whose end must be told next
+	dropped int32                    // place in which a token was dropped for the next one; -1
+	cancels []int32                  // tasks whose end must be reported next
 	ended   bool
 	broken  *Violation
 }
 
-// condition is one that no marking may satisfy.
+// condition is a condition that no marking may satisfy.
 type condition struct {
 	name string
 	bad  func([]int32) bool
 }
 
-// New makes a monitor of one run of prog. Of the properties it watches those that exclude a condition on markings
-// (Never, Bounded, Mutex); others cannot be seen in an open net, or not in one run. An error says that a condition
-// names what the net does not have.
+// New makes a monitor of one run of prog. It watches those properties that exclude a condition on
+// markings (Never, Bounded, Mutex); others cannot be observed in an open net, or not in one run. It
+// returns an error if a condition names something that the net lacks.
 func New(prog *petri.Program, props ...*verify.Property) (*Monitor, error) {
 	m := &Monitor{
-		prog: prog, model: verify.NewModel(prog, verify.RunToCompletion), order: prog.Order(), room: -1,
+		prog: prog, model: netmodel.New(prog, netmodel.RunToCompletion), order: prog.Order(), dropped: -1,
 		users: make([][]int32, prog.Slots()), count: make([]int32, prog.Slots()),
 		on: make([]bool, len(prog.Transitions())), since: make([]time.Duration, len(prog.Transitions())),
 		dirty: make([]bool, len(prog.Transitions())),
@@ -54,10 +56,11 @@ func New(prog *petri.Program, props ...*verify.Property) (*Monitor, error) {
 		m.index(int32(t))
 	}
 	for _, p := range props {
-		if p.Bad == nil || !strings.HasPrefix(p.Claim, "never ") {
+		claim, ok := p.Claim.(claim.Never)
+		if !ok {
 			continue
 		}
-		bad, err := p.Bad(m.model)
+		bad, err := claim.Bad(m.model)
 		if err != nil {
 			return nil, fmt.Errorf("monitor: watch %s: %w", p.Name, err)
 		}
@@ -90,10 +93,11 @@ func (m *Monitor) Watched() []string {
 	return names
 }
 
-// Events is how many events were right.
+// Events is the number of correct events.
 func (m *Monitor) Events() uint64 { return m.seen }
 
-// Append follows the next events of the run, in order, each once. The error is a *Violation, always the first.
+// Append follows the next events of the run, in order, each once. The error is always the first
+// *Violation.
 func (m *Monitor) Append(events []petri.Event) error {
 	for _, e := range events {
 		if m.broken != nil {
@@ -104,25 +108,26 @@ func (m *Monitor) Append(events []petri.Event) error {
 	return m.err()
 }
 
-// End says that no more events come. It is a violation if the machine would have told more at this instant.
+// End says that no more events come. It is a violation if the machine would have reported more at
+// this instant.
 func (m *Monitor) End() error {
-	if owed := m.owed(); m.broken == nil && owed != "" {
-		m.violate(petri.Event{Seq: m.seen + 1, At: m.now}, "", "the log ends where %s", owed)
+	if due := m.due(); m.broken == nil && due != "" {
+		m.violate(petri.Event{Seq: m.seen + 1, At: m.now}, "", "the log ends where %s", due)
 	}
 	return m.err()
 }
 
-// owed says what the machine tells next, before time passes; "" if nothing.
-func (m *Monitor) owed() string {
+// due describes what the machine must report next, before time passes; "" if nothing.
+func (m *Monitor) due() string {
 	switch t := m.urgent(); {
 	case len(m.cancels) > 0:
-		return "the task at " + m.prog.Places()[m.cancels[0]].Name + " was cancelled, which is not told"
-	case m.room >= 0:
+		return "the task at " + m.prog.Places()[m.cancels[0]].Name + " was cancelled, which the log does not report"
+	case m.dropped >= 0:
 		return "a token was dropped for one that does not come"
 	case t >= 0:
 		return m.name(t) + " fires at once"
 	case m.final() && !m.ended:
-		return "the final place is marked, and the end is not told"
+		return "the final place is marked, and the log does not report the end"
 	}
 	return ""
 }
@@ -134,7 +139,7 @@ func (m *Monitor) err() error {
 	return m.broken
 }
 
-// follow takes one event.
+// follow processes one event.
 func (m *Monitor) follow(e petri.Event) {
 	if problem := m.wrong(e); problem != "" {
 		m.violate(e, "", "%s", problem)
@@ -147,7 +152,7 @@ func (m *Monitor) follow(e petri.Event) {
 	m.last[m.seen%storyEvents] = e
 	m.seen++
 	m.now = e.At
-	if m.room >= 0 || m.urgent() >= 0 {
+	if m.dropped >= 0 || m.urgent() >= 0 {
 		return
 	}
 	for _, c := range m.watched {
@@ -158,7 +163,7 @@ func (m *Monitor) follow(e petri.Event) {
 	}
 }
 
-// wrong says what is wrong with an event wherever it stands, or with its place in the log.
+// wrong describes what is wrong with an event in itself, or with its position in the log.
 func (m *Monitor) wrong(e petri.Event) string {
 	if problem := m.unknown(e); problem != "" {
 		return problem
@@ -175,14 +180,14 @@ func (m *Monitor) wrong(e petri.Event) string {
 	case e.At < m.now:
 		return fmt.Sprintf("it is before %v, the time of the event before it", m.now)
 	case len(m.cancels) > 0 && e.Kind != petri.TaskCancelled:
-		return "the task at " + m.prog.Places()[m.cancels[0]].Name + " was cancelled, which is not told"
-	case m.room >= 0 && e.Kind != petri.Injected:
+		return "the task at " + m.prog.Places()[m.cancels[0]].Name + " was cancelled, which the log does not report"
+	case m.dropped >= 0 && e.Kind != petri.Injected:
 		return "a token was dropped for one that does not come"
 	}
 	return ""
 }
 
-// unknown says what of an event the net does not have.
+// unknown describes what an event names that the net lacks.
 func (m *Monitor) unknown(e petri.Event) string {
 	switch e.Kind {
 	case petri.Started, petri.Ended, petri.Faulted:

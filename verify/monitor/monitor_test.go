@@ -12,6 +12,7 @@ import (
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/monitor"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 const ms = time.Millisecond
@@ -105,10 +106,10 @@ func scripted(tb testing.TB) *call {
 	return w
 }
 
-// claims are those proved of a session that speak of the session alone.
-func claims(tb testing.TB, prog *petri.Program, c voicenets.Config) []*verify.Property {
+// claimsOf are those proved of a session that speak of the session alone.
+func claimsOf(tb testing.TB, prog *petri.Program, c voicenets.Config) []*verify.Property {
 	tb.Helper()
-	n, err := voicenets.Hostile(c)
+	n, err := claims.Hostile(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func claims(tb testing.TB, prog *petri.Program, c voicenets.Config) []*verify.Pr
 		tb.Fatal(err)
 	}
 	var list []*verify.Property
-	for _, part := range voicenets.Proofs(c, closed) {
+	for _, part := range claims.Proofs(c, closed) {
 		for _, p := range part.Props {
 			if _, err := monitor.New(prog, p); err == nil {
 				list = append(list, p)
@@ -139,7 +140,7 @@ func watch(tb testing.TB, w *call, props ...*verify.Property) *monitor.Monitor {
 // TestRecordedCall: a run of the machine is a run of the net, and keeps what was proved.
 func TestRecordedCall(t *testing.T) {
 	w := scripted(t)
-	m := watch(t, w, claims(t, w.prog, voicenets.Config{})...)
+	m := watch(t, w, claimsOf(t, w.prog, voicenets.Config{})...)
 	if len(m.Watched()) < 5 {
 		t.Errorf("watched: %q", m.Watched())
 	}
@@ -158,10 +159,10 @@ func TestRandomCalls(t *testing.T) {
 	for seed := range uint64(40) {
 		c := voicenets.Config{Greeting: seed%2 == 0, HalfDuplex: seed%4 < 2, BudgetFrames: 3, ReplyFramesMax: 5}
 		if seed%8 < 4 {
-			c.Detection = voicenets.Server
+			c.Detection = voicenets.ModelVAD
 		}
 		w := random(t, c, seed, 400)
-		m := watch(t, w, claims(t, w.prog, c)...)
+		m := watch(t, w, claimsOf(t, w.prog, c)...)
 		err := m.Append(w.log)
 		if err == nil {
 			err = m.End()
@@ -191,7 +192,7 @@ func random(tb testing.TB, c voicenets.Config, seed uint64, n int) *call {
 		case 6:
 			tok = voicenets.PeerMute.Token(voicenets.Switch(r.IntN(2)))
 		case 7:
-			tok = voicenets.Transcript.Token(&voicenets.Words{Who: voicenets.Speaker(r.IntN(2)), Text: "words"})
+			tok = voicenets.Transcript.Token(&voicenets.TranscriptFragment{Who: voicenets.Speaker(r.IntN(2)), Text: "words"})
 		default:
 			tok = w.frame()
 		}
@@ -284,7 +285,7 @@ func TestTampered(t *testing.T) {
 	}
 }
 
-// TestProperty: a run that breaks a property is a run of the net, and is told.
+// TestProperty: a run that breaks a property is a run of the net, and is reported.
 func TestProperty(t *testing.T) {
 	w := scripted(t)
 	p := verify.Never("in_turn")

@@ -8,8 +8,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// take moves the tokens of an event. It says why the net cannot do that, before it moves any but those of an overfull
-// place.
+// take moves the tokens of an event. If the net cannot do that, it returns the reason, before it
+// moves any tokens except those of an overfull place.
 func (m *Monitor) take(e petri.Event) string {
 	switch e.Kind {
 	case petri.Started:
@@ -22,7 +22,7 @@ func (m *Monitor) take(e petri.Event) string {
 		return m.cancelled(e)
 	case petri.Ended:
 		if m.ended || !m.final() {
-			return "the final place is not marked, or the end was told before"
+			return "the final place is not marked, or the end was reported before"
 		}
 		m.ended = true
 		return ""
@@ -72,7 +72,7 @@ func (m *Monitor) fired(e petri.Event) string {
 	return ""
 }
 
-// early says why a transition cannot fire now.
+// early describes why a transition cannot fire now.
 func (m *Monitor) early(e petri.Event) string {
 	t := &m.prog.Transitions()[e.Index]
 	if !t.Modes[e.Mode].Enabled(m.count) {
@@ -104,8 +104,8 @@ func (m *Monitor) early(e petri.Event) string {
 	return ""
 }
 
-// overdue says which transition should have fired before something that happens at a time: the firing of transition
-// u, or an arrival if u is -1.
+// overdue describes which transition should have fired before an event at a time. The event is the
+// firing of transition u, or an arrival if u is -1.
 func (m *Monitor) overdue(at time.Duration, u int32) string {
 	for _, t := range m.timed {
 		latest := m.prog.Transitions()[t].When.Latest
@@ -123,7 +123,7 @@ func (m *Monitor) overdue(at time.Duration, u int32) string {
 	return ""
 }
 
-// entered takes a token that came from outside, or was turned away or dropped.
+// entered processes a token that came from outside, or that was refused or dropped.
 func (m *Monitor) entered(e petri.Event) string {
 	p := &m.prog.Places()[e.Index]
 	held := int32(0)
@@ -134,9 +134,9 @@ func (m *Monitor) entered(e petri.Event) string {
 	switch {
 	case !p.Env:
 		return p.Name + " is no place for tokens from outside"
-	case m.urgent() >= 0 && m.room < 0:
+	case m.urgent() >= 0 && m.dropped < 0:
 		return m.name(m.urgent()) + " fires at once, before anything comes from outside"
-	case m.room >= 0 && m.room != e.Index:
+	case m.dropped >= 0 && m.dropped != e.Index:
 		return "a token of another place was dropped for it"
 	case e.Kind == petri.Injected && full:
 		return fmt.Sprintf("%s is full: it holds %d tokens", p.Name, held)
@@ -150,10 +150,10 @@ func (m *Monitor) entered(e petri.Event) string {
 	if problem := m.overdue(e.At, -1); problem != "" {
 		return problem
 	}
-	m.chain, m.room = 0, -1
+	m.chain, m.dropped = 0, -1
 	switch e.Kind {
 	case petri.Dropped:
-		m.room = e.Index
+		m.dropped = e.Index
 		m.add(int32(p.Slot)+e.Slot, -1)
 	case petri.Injected:
 		m.add(int32(p.Slot)+e.Slot, 1)
@@ -162,7 +162,7 @@ func (m *Monitor) entered(e petri.Event) string {
 	return ""
 }
 
-// cancelled takes the news that a task was cancelled.
+// cancelled processes the report that a task was cancelled.
 func (m *Monitor) cancelled(e petri.Event) string {
 	i := slices.Index(m.cancels, e.Index)
 	if i < 0 || e.At != m.now {
@@ -172,7 +172,7 @@ func (m *Monitor) cancelled(e petri.Event) string {
 	return ""
 }
 
-// consume takes the input tokens of a mode, then empties what it empties.
+// consume takes the input tokens of a mode, then empties what the mode empties.
 func (m *Monitor) consume(mode *petri.Mode) {
 	for _, k := range mode.Take {
 		m.add(k.Slot, -k.N)
@@ -185,7 +185,8 @@ func (m *Monitor) consume(mode *petri.Mode) {
 	}
 }
 
-// cancel notes the tasks that a mode cancels: those whose in-flight token goes without their result.
+// cancel notes the tasks that a mode cancels: those whose in-flight token goes without their
+// result.
 func (m *Monitor) cancel(mode *petri.Mode) {
 	for _, task := range m.prog.Tasks() {
 		inFlight := int32(m.prog.Places()[task.InFlight].Slot)
@@ -201,7 +202,7 @@ func (m *Monitor) cancel(mode *petri.Mode) {
 	}
 }
 
-// bump makes what is fresh stale.
+// bump makes fresh tokens stale.
 func (m *Monitor) bump() {
 	for i := range m.prog.Places() {
 		p := &m.prog.Places()[i]
@@ -216,8 +217,8 @@ func (m *Monitor) bump() {
 	}
 }
 
-// stop stops the clocks of what fired and of what is not enabled between consuming and producing (Berthomieu & Diaz
-// 1991).
+// stop stops the clock of the transition that fired, and those of transitions that are not enabled
+// between consuming and producing (Berthomieu & Diaz 1991).
 func (m *Monitor) stop(fired int32) {
 	m.on[fired] = false
 	m.touch(fired)
@@ -226,7 +227,7 @@ func (m *Monitor) stop(fired int32) {
 	}
 }
 
-// review starts and stops the clocks of what a move touched.
+// review starts and stops the clocks of transitions that a move affected.
 func (m *Monitor) review(now time.Duration) {
 	if m.final() {
 		clear(m.on)
@@ -268,7 +269,7 @@ func (m *Monitor) final() bool {
 	return s >= 0 && m.count[s] > 0
 }
 
-// urgent is the transition that fires at once next, or -1.
+// urgent is the immediate transition that fires next, or -1.
 func (m *Monitor) urgent() int32 {
 	for _, t := range m.order {
 		if m.on[t] {
@@ -278,7 +279,7 @@ func (m *Monitor) urgent() int32 {
 	return -1
 }
 
-// overfull says that a place holds more than it can.
+// overfull describes that a place holds more than its capacity.
 func (m *Monitor) overfull(place int) string {
 	p := &m.prog.Places()[place]
 	n := 0

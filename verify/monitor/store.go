@@ -6,22 +6,22 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Store is a monitor that follows a run live: it has the methods of a store of events, such as a runner or a tee
-// takes. It stores nothing.
+// Store is a monitor that follows a run live: it has the methods of a store of events, such as a
+// runner or a tee uses. It stores nothing.
 type Store struct {
 	m      *Monitor
 	report func(*Violation)
 	stored atomic.Uint64
 }
 
-// NewStore makes a store of a monitor. report is called once, by the goroutine that appends, with the first
-// violation; it must not block. The run is not ended.
+// NewStore makes a store of a monitor. The goroutine that appends calls report once, with the first
+// violation; report must not block. A violation does not end the run.
 func NewStore(m *Monitor, report func(*Violation)) *Store { return &Store{m: m, report: report} }
 
 // Append follows events.
 func (s *Store) Append(events []petri.Event) {
 	before := s.m.broken
-	_ = s.m.Append(events) // reported here, once
+	_ = s.m.Append(events) // reported below, once
 	if before == nil && s.m.broken != nil {
 		s.report(s.m.broken)
 	}

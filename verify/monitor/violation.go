@@ -7,14 +7,14 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// storyEvents is how many events before a violation its story tells.
+// storyEvents is how many events before a violation its story lists.
 const storyEvents = 20
 
-// Violation is the first thing in a log that the net cannot do, or that breaks a property.
+// Violation is the first entry of a log that the net cannot do, or that breaks a property.
 type Violation struct {
 	Net      string
-	Event    petri.Event // at which it was found
-	Property string      // that is broken; "" if the event is no move of the net
+	Event    petri.Event // where it was found
+	Property string      // the broken property; "" if the event is no move of the net
 	Reason   string      // one sentence
 	Story    string      // the marking before, and the last events, one a line
 }
@@ -34,7 +34,7 @@ func (m *Monitor) violate(e petri.Event, property, format string, args ...any) *
 	return m.broken
 }
 
-// story tells the last events and the marking they led to.
+// story lists the last events and the marking they led to.
 func (m *Monitor) story(e petri.Event) string {
 	var b strings.Builder
 	from := uint64(0)
@@ -59,7 +59,7 @@ func (m *Monitor) describe(e petri.Event) string {
 	return m.prog.Describe(e)
 }
 
-// kind is the kind of an event, which may be none.
+// kind is the name of an event's kind, or its number if the kind is unknown.
 func kind(k petri.EventKind) string {
 	if k > petri.Faulted {
 		return fmt.Sprintf("kind %d", k)

@@ -6,75 +6,72 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// Closure is one way to prove something of a net: the net, or a part of it,
-// closed with automata of its environment.
+// Closure is one way to prove properties of a net: the net, or a part of it, closed with automata
+// of its environment.
 type Closure struct {
 	Name string
-	// Close closes a net; nil: it is closed already. A mutant that makes no
-	// difference to what it returns costs nothing, so many small closures are
-	// quicker than a large one.
-	// A mutant that cannot be closed or compiled so, or of which Properties cannot
-	// be asked, because something in it happens no more, is not seen here; others
-	// may show it.
+	// Close closes a net; nil means that the net is closed already. A mutant that does not change
+	// what Close returns costs nothing, so many small closures are faster than one large closure.
+	//
+	// This closure skips a mutant that it cannot close or compile, or whose Properties cannot be
+	// checked because something in it can no longer happen. Other closures may cover that mutant.
 	Close func(*petri.Net) (*petri.Net, error)
-	// Has reports whether a transition, after the name of its subnet and a slash,
-	// is in what Close returns. nil: all are.
+	// Has reports whether what Close returns has a transition, named by its subnet, a slash and its
+	// name. Nil: it has all.
 	Has func(transition string) bool
-	// Open is what runs, of the net that Close is given, if that is not all of
-	// it: witnesses are replayed on it. nil means all of it.
+	// Open returns the part of Close's argument that runs, if that is not all of it; witnesses are
+	// replayed on it. Nil means all of it.
 	Open func(*petri.Net) (*petri.Net, error)
-	// Properties and Timed of this closure, beside those of Config.
+	// Properties and Timed of this closure, in addition to those of Config.
 	Properties, Timed []*verify.Property
-	// Structure are properties that the structure of a net decides: they need no
-	// run to kill a mutant.
+	// Structure lists properties that the structure of a net decides. They kill a mutant without a
+	// run.
 	Structure []*verify.Property
-	// Max is Config.Max for this closure; 0 means that.
+	// Max replaces Config.Max in this closure; 0 keeps Config.Max.
 	Max int
 }
 
-// Config says what the proofs are.
+// Config says what to prove and within which limits.
 type Config struct {
-	// Closures in which the properties must hold. None: the net is closed
-	// already.
+	// Closures in which the properties must hold. None: the net is closed already.
 	Closures []Closure
-	// Properties that the net keeps in every closure, whatever its timing: they
-	// are looked at without time first, and with time where a way to a bad end
-	// was found that no machine takes.
+	// Properties that the net keeps in every closure, for any timing. They are checked without time
+	// first. Where that finds paths to a bad end and the machine takes none of them, they are
+	// checked with time.
 	Properties []*verify.Property
-	// Timed are properties that speak of time and that the net keeps in every
-	// closure: stateclass.Within, NotBefore and the like. They are asked of
-	// mutants that Properties do not kill.
+	// Timed lists properties about time that the net keeps in every closure: stateclass.Within,
+	// NotBefore and the like. They are checked on mutants that Properties do not kill.
 	Timed []*verify.Property
-	// Basic names properties that every net should keep, such as capacity and
-	// deadlock-free: Score.Strong does without them.
+	// Basic names properties that every net should keep, such as capacity and deadlock-free;
+	// Score.Strong does not count kills by these alone.
 	Basic []string
-	// Max markings, and classes, of each exploration; 0 means
-	// verify.DefaultMax.
+	// Max is the most markings, and classes, of each exploration; 0 means explore.DefaultMax.
 	Max       int
-	Semantics verify.Semantics
-	// Hunt lets Max leave properties of the net itself open: mutants are then
-	// killed by what is found within Max.
+	Semantics netmodel.Semantics
+	// Hunt accepts that Max leaves properties of the net itself undecided. Violations found within
+	// Max still kill mutants.
 	Hunt bool
-	// Workers is how many mutants are tried at a time, 1 if it is 0. The score
-	// depends on it only where Max cuts.
+	// Workers is how many mutants are tried at a time; 0 means 1. The score depends on it only
+	// where Max cuts an exploration.
 	Workers int
-	// Pick, if not nil, chooses the mutants that are looked at. Closures that have
-	// none of the transitions they change are left out.
+	// Pick, if not nil, chooses the mutants to try. Closures that have none of their changed
+	// transitions are left out.
 	Pick func(Mutant) bool
-	// Refuses, if not nil, decides in place of all properties: it proves a mutant,
-	// and returns what it does not prove of it, or that it cannot be asked. A mutant
-	// of which it proves everything survives, or is equal: Closures tell. It is
-	// called by several goroutines.
+	// Refuses, if not nil, decides in place of all properties. It tries to prove a mutant, and
+	// returns what it cannot prove of it, or absurd if the mutant cannot be checked. A mutant of
+	// which it proves everything survives or is equal; Closures decide which. Several goroutines
+	// call it.
 	Refuses func(ctx context.Context, mutant *petri.Net) (by []string, absurd bool, err error)
-	// Progress, if not nil, is called for each mutant that was decided, by one
-	// goroutine at a time: how many were, how many of them were killed, and how
-	// many there are.
+	// Progress, if not nil, is called for each decided mutant, by one goroutine at a time, with the
+	// number decided, the number killed among them, and the total.
 	Progress func(done, killed, of int)
 }
 
-// closures are the ways of proving, with what each leaves out filled in.
+// closures returns the closures with defaults filled in.
 func (c *Config) closures() []Closure {
 	list := append([]Closure(nil), c.Closures...)
 	if len(list) == 0 {
@@ -87,14 +84,14 @@ func (c *Config) closures() []Closure {
 		if cl.Max == 0 {
 			cl.Max = c.Max
 		}
-		if cl.Max <= 0 || cl.Max > verify.MaxMarkings {
-			cl.Max = verify.DefaultMax
+		if cl.Max <= 0 || cl.Max > explore.MaxMarkings {
+			cl.Max = explore.DefaultMax
 		}
 	}
 	return list
 }
 
-// narrow leaves out closures that show none of the mutants, unless none would be left.
+// narrow leaves out closures that have none of the mutants' transitions, unless none would remain.
 func (c *Config) narrow(all []Mutant) {
 	left := slices.DeleteFunc(slices.Clone(c.Closures), func(cl Closure) bool {
 		return cl.Has != nil && !slices.ContainsFunc(all, func(m Mutant) bool { return cl.Has(m.Transition) })
@@ -107,11 +104,11 @@ func (c *Config) narrow(all []Mutant) {
 // compiled is a net in one closure.
 type compiled struct {
 	open, closed *petri.Program // open is nil if the net is closed already
-	model        *verify.Model
+	model        *netmodel.Model
 }
 
 // compile compiles a net in a closure.
-func (cl *Closure) compile(n *petri.Net, s verify.Semantics) (*compiled, error) {
+func (cl *Closure) compile(n *petri.Net, s netmodel.Semantics) (*compiled, error) {
 	var c compiled
 	var err error
 	closed := n
@@ -132,6 +129,6 @@ func (cl *Closure) compile(n *petri.Net, s verify.Semantics) (*compiled, error) 
 	if c.closed, err = petri.Compile(closed); err != nil {
 		return nil, err
 	}
-	c.model = verify.NewModel(c.closed, s)
+	c.model = netmodel.New(c.closed, s)
 	return &c, nil
 }

@@ -3,17 +3,18 @@ package mutate
 import (
 	"slices"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
-// knownMax is how many ways on which mutants failed are tried on the next.
+// knownMax is how many paths that killed mutants are tried on the next mutant.
 const knownMax = 16
 
-// follow takes a net along moves that led another one astray, leaves out those
-// that it cannot make, and gives every bad end on the way to the machine.
+// follow moves a net along a path that killed another mutant. It skips moves that the net cannot
+// make, and gives every bad end on the path to the machine.
 func (h *hunter) follow(moves []string) {
 	f := &follower{hunter: h, marking: h.model.Initial()}
-	f.w = h.model.NewWalker(f.visit, f.fault)
+	f.w = walk.NewWalker(h.model, f.visit, f.fault)
 	f.w.Record = true
 	f.w.Start()
 	for _, name := range moves {
@@ -30,14 +31,14 @@ func (h *hunter) follow(moves []string) {
 // follower is a walk along given moves.
 type follower struct {
 	*hunter
-	w       *verify.Walker
-	marking []int32 // where the walk has come to
-	way     []verify.Step
+	w       *walk.Walker
+	marking []int32 // where the walk is
+	way     []netmodel.Step
 	rested  bool
 }
 
 // step finds a timed firing by name.
-func (f *follower) step(name string) (verify.Step, bool) {
+func (f *follower) step(name string) (netmodel.Step, bool) {
 	for _, t := range f.model.Timed() {
 		for _, s := range f.model.Steps(t, f.marking, nil) {
 			if f.model.Name(s) == name {
@@ -45,10 +46,10 @@ func (f *follower) step(name string) (verify.Step, bool) {
 			}
 		}
 	}
-	return verify.Step{}, false
+	return netmodel.Step{}, false
 }
 
-// visit goes on from the first marking that a move leads to.
+// visit continues from the first resting marking that a move reaches.
 func (f *follower) visit() {
 	if f.rested {
 		return
@@ -58,22 +59,22 @@ func (f *follower) visit() {
 	f.eachMoved(f.marking, f.w.Chain, f.w.Marking, func(w *watch) { f.judge(w, f.way) })
 	copy(f.marking, f.w.Marking)
 	for _, w := range f.watches {
-		if !w.killed && (w.bad != nil && w.bad(f.w.Marking) || w.crowding() && refused(f.model, f.w.Refused, w.prop)) {
+		if !w.killed && (w.bad != nil && w.bad(f.w.Marking) || w.aboutCapacity() && refused(f.model, f.w.Refused, w.prop)) {
 			f.judge(w, f.way)
 		}
 	}
 }
 
-func (f *follower) fault(v verify.Fault) {
-	if f.rested || v.Kind == verify.Endless {
+func (f *follower) fault(v walk.Fault) {
+	if f.rested || v.Kind == walk.Endless {
 		return
 	}
 	chain := v.Chain
 	if len(chain) == 0 {
-		chain = []verify.Step{v.Step}
+		chain = []netmodel.Step{v.Step}
 	}
 	for _, w := range f.watches {
-		if w.crowding() && !w.killed {
+		if w.aboutCapacity() && !w.killed {
 			f.judge(w, append(slices.Clone(f.way), chain...))
 		}
 	}

@@ -6,76 +6,78 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
-// triesMax is how many ways to bad ends of one property are given to the
-// machine before time is looked at.
+// triesMax is how many paths to bad ends of one property the machine tries before an exploration
+// with time.
 const triesMax = 4
 
-// watch is a property that is looked at in every marking while a net is
-// explored without time.
+// watch is a property that is checked in every marking while a net is explored without time.
 type watch struct {
 	prop     *verify.Property
 	bad      func([]int32) bool // nil: the property is about capacities, or moves
-	move     *verify.MoveClaim  // nil: it is not about moves
+	move     *claim.BoundMove   // nil: it is not about moves
 	basic    bool
 	killed   bool
-	spurious int // bad ends that no machine was seen to reach
+	spurious int // bad ends that the machine did not reach
 }
 
-// hunter explores a net without time and stops at the first bad end that the
-// machine reaches.
+// hunter explores a net without time and stops at the first bad end that the machine reaches.
 type hunter struct {
 	*compiled
 	max     int
-	w       *verify.Walker
-	set     *verify.MarkingSet
-	parent  []int32 // by state: where it was found from; -1 at the start
-	by      []verify.Step
+	w       *walk.Walker
+	set     *explore.MarkingSet
+	parent  []int32 // by state: the state it was found from; -1 at the start
+	by      []netmodel.Step
 	from    int
-	first   verify.Step
+	first   netmodel.Step
 	here    []int32
-	steps   []verify.Step
+	steps   []netmodel.Step
 	watches []*watch
-	onStep  [][]*watch // about moves, by step that triggers them
-	onMove  []*watch   // about any move
+	onStep  [][]*watch // watches of moves, by the step that triggers them
+	onMove  []*watch   // watches of any move
 	initial []int32
 	fired   []bool // by transition
 	sig     []uint64
 	trace   *trace
 	found   []badEnd   // by the step being fired
-	passed  [][]uint64 // frames that might move, from the last rest on
-	prey    *prey      // the last bad end that a machine reached
-	eager   bool       // timers come before what the environment does
-	// complete reports that all markings were seen.
+	passed  [][]uint64 // frames that could move, since the last rest
+	prey    *prey      // the last bad end that the machine reached
+	eager   bool       // timers fire before moves of the environment
+	// complete reports that every marking was seen.
 	complete bool
 }
 
-// badEnd is a way to something a property forbids.
+// badEnd is a path to something that a property forbids.
 type badEnd struct {
 	watch *watch
 	from  int
-	chain []verify.Step
+	chain []netmodel.Step
 	loop  bool
 }
 
-// prey is a bad end that a machine reached.
+// prey is a bad end that the machine reached.
 type prey struct {
 	by    string
-	moves []string // the timed firings of the way there, by name
+	moves []string // the timed firings on the path, by name
 }
 
 func newHunter(c *compiled, max int, watches []*watch, t *trace, sig []uint64) *hunter {
-	h := &hunter{compiled: c, max: max, set: verify.NewMarkingSet(c.model.Slots()), from: -1,
-		here: make([]int32, c.model.Slots()), watches: watches, fired: make([]bool, c.model.Transitions()),
+	h := &hunter{compiled: c, max: max, set: explore.NewMarkingSet(c.model.Slots()), from: -1,
+		here: make([]int32, c.model.Slots()), watches: watches, fired: make([]bool, c.model.Count()),
 		sig: sig, trace: t, initial: c.model.Initial()}
 	h.dispatch()
-	h.w = c.model.NewWalker(h.visit, h.fault)
+	h.w = walk.NewWalker(c.model, h.visit, h.fault)
 	h.w.Track()
-	h.w.Record, h.w.Seen = true, func(s verify.Step) { h.fired[s.Transition] = true }
+	h.w.Record, h.w.Seen = true, func(s netmodel.Step) { h.fired[s.Transition] = true }
 	if c.model.HasFrames() {
 		h.w.Passing = h.pass
 	}
@@ -100,8 +102,8 @@ func (h *hunter) dispatch() {
 	}
 }
 
-// eachMoved calls fn for the claims that a move breaks.
-func (h *hunter) eachMoved(from []int32, chain []verify.Step, to []int32, fn func(*watch)) {
+// eachMoved calls fn for each claim that a move breaks.
+func (h *hunter) eachMoved(from []int32, chain []netmodel.Step, to []int32, fn func(*watch)) {
 	for _, w := range h.onMove {
 		if w.open() && w.move.Bad(from, chain, to) {
 			fn(w)
@@ -116,12 +118,12 @@ func (h *hunter) eachMoved(from []int32, chain []verify.Step, to []int32, fn fun
 	}
 }
 
-// open reports that it is worth looking for a bad end.
+// open reports that it is still worth looking for a bad end.
 func (w *watch) open() bool { return !w.killed && w.spurious < triesMax }
 
-// watching makes watches of the properties that every marking decides. some says
-// that those may be left out which name what is not there.
-func watching(m *verify.Model, props []*verify.Property, basic []string, some bool) ([]*watch, error) {
+// watching makes watches of the properties that can be decided marking by marking. some allows it
+// to leave out properties that name something absent.
+func watching(m *netmodel.Model, props []*verify.Property, basic []string, some bool) ([]*watch, error) {
 	var out []*watch
 	for _, p := range props {
 		w := &watch{prop: p, basic: slices.Contains(basic, p.Name)}
@@ -129,13 +131,10 @@ func watching(m *verify.Model, props []*verify.Property, basic []string, some bo
 			continue
 		}
 		var err error
-		switch {
-		case p.Bad != nil:
-			w.bad, err = p.Bad(m)
-		case p.Moves != nil:
-			w.move, err = p.Moves(m)
+		if w.bad, err = claim.BadMarkings(p.Claim, m); err == nil {
+			w.move, err = claim.BadMoves(p.Claim, m)
 		}
-		var absent *verify.NameError
+		var absent *netmodel.NameError
 		if some && errors.As(err, &absent) {
 			continue
 		}
@@ -149,13 +148,17 @@ func watching(m *verify.Model, props []*verify.Property, basic []string, some bo
 
 // watched reports whether a property can be decided marking by marking.
 func watched(p *verify.Property) bool {
-	return p.Bad != nil || p.Moves != nil || strings.HasPrefix(p.Claim, "capacity")
+	switch p.Claim.(type) {
+	case claim.Marking, claim.Moving, claim.Capacity:
+		return true
+	}
+	return false
 }
 
-// crowding reports whether a watch is about capacities.
-func (w *watch) crowding() bool { return w.bad == nil && w.move == nil }
+// aboutCapacity reports whether a watch is about capacities.
+func (w *watch) aboutCapacity() bool { return w.bad == nil && w.move == nil }
 
-// hunt tries the ways on which other mutants failed, then everything.
+// hunt tries the paths that killed other mutants, then explores everything.
 func (h *hunter) hunt(ctx context.Context, known []prey) error {
 	for i := len(known) - 1; i >= 0 && !h.done(); i-- {
 		h.follow(known[i].moves)
@@ -209,21 +212,21 @@ func (h *hunter) expand(i int) {
 	if h.model.Ended(h.here) {
 		return
 	}
-	h.eachTimed(h.here, func(s verify.Step) {
+	h.eachTimed(h.here, func(s netmodel.Step) {
 		h.first = s
 		h.leave(h.here)
 		h.w.Fire(h.here, s)
 	})
-	h.model.EachFrame(h.here, func(s verify.Step) {
+	h.model.EachFrame(h.here, func(s netmodel.Step) {
 		h.fired[s.Transition] = true
 		h.trace.numbers(h.sig[h.model.StepIndex(s)])
 	})
 }
 
-// frames are those that might move in a marking before what fires next.
+// frames lists the frames that could move in a marking before the next firing.
 func (h *hunter) frames(marking []int32, rank int32) []uint64 {
 	var list []uint64
-	h.model.EachFrame(marking, func(s verify.Step) {
+	h.model.EachFrame(marking, func(s netmodel.Step) {
 		if h.model.Rank(s.Transition) < rank {
 			list = append(list, h.sig[h.model.StepIndex(s)])
 		}
@@ -231,8 +234,8 @@ func (h *hunter) frames(marking []int32, rank int32) []uint64 {
 	return list
 }
 
-// tracePassing traces the frames that might move on the way from one rest to the
-// next, and not in either of them.
+// tracePassing traces the frames that could move between one rest and the next, but in neither of
+// them.
 func (h *hunter) tracePassing() {
 	if h.w.Passing == nil || h.trace.differs {
 		return
@@ -247,8 +250,7 @@ func (h *hunter) tracePassing() {
 	h.trace.numbers(0)
 }
 
-// pass notes the frames that might move before what fires next, if they are others
-// than before.
+// pass notes the frames that could move before the next firing, if they differ from the last ones.
 func (h *hunter) pass(rank int32) {
 	if h.trace.differs || !h.model.FramesMayPass(h.w.Marking, rank) {
 		return
@@ -272,7 +274,7 @@ func (h *hunter) visit() {
 	h.look(isNew)
 }
 
-// look notes what the marking reached breaks.
+// look notes what the reached marking breaks.
 func (h *hunter) look(isNew bool) {
 	from := h.here
 	if h.from < 0 {
@@ -292,32 +294,30 @@ func (h *hunter) look(isNew bool) {
 	}
 }
 
-// refused reports whether a token was turned away that must not be.
-func refused(m *verify.Model, list []verify.Refusal, p *verify.Property) bool {
-	return slices.ContainsFunc(list, func(r verify.Refusal) bool {
-		name := m.Place(r.Place)
-		return !slices.ContainsFunc(p.MayRefuse, func(k string) bool { return name == k || strings.HasSuffix(name, "/"+k) })
-	})
+// refused reports whether the walk refused a token that the property does not allow to be refused.
+func refused(m *netmodel.Model, list []walk.Refusal, p *verify.Property) bool {
+	claim, _ := p.Claim.(claim.Capacity)
+	return slices.ContainsFunc(list, func(r walk.Refusal) bool { return !claim.Allows(m.Place(r.Place)) })
 }
 
-func (h *hunter) fault(f verify.Fault) {
+func (h *hunter) fault(f walk.Fault) {
 	h.trace.numbers(uint64(f.Kind), uint64(f.Place+1), h.sig[h.model.StepIndex(f.Step)])
 	chain := f.Chain
 	if len(chain) == 0 {
-		chain = []verify.Step{f.Step}
+		chain = []netmodel.Step{f.Step}
 	}
 	for _, w := range h.watches {
-		if w.crowding() && w.open() {
-			h.note(w, chain, f.Kind == verify.Endless)
+		if w.aboutCapacity() && w.open() {
+			h.note(w, chain, f.Kind == walk.Endless)
 		}
 	}
 }
 
-func (h *hunter) note(w *watch, chain []verify.Step, loop bool) {
+func (h *hunter) note(w *watch, chain []netmodel.Step, loop bool) {
 	h.found = append(h.found, badEnd{w, h.from, slices.Clone(chain), loop})
 }
 
-// try gives the bad ends that were found to the machine.
+// try gives the found bad ends to the machine.
 func (h *hunter) try() {
 	for _, e := range h.found {
 		if !e.watch.open() {
@@ -325,7 +325,7 @@ func (h *hunter) try() {
 		}
 		way := append(h.way(e.from), e.chain...)
 		if e.loop {
-			way = h.model.Unroll(way)
+			way = walk.Unroll(h.model, way)
 		}
 		if !h.judge(e.watch, way) {
 			e.watch.spurious++
@@ -334,9 +334,9 @@ func (h *hunter) try() {
 	h.found = h.found[:0]
 }
 
-// judge replays one way to a bad end, and reports whether the machine took it.
-func (h *hunter) judge(w *watch, way []verify.Step) bool {
-	if !h.takes(h.model.Refute("explicit", way, h.set.Len(), "%s", w.prop.Name)) {
+// judge replays one path to a bad end, and reports whether the machine took it.
+func (h *hunter) judge(w *watch, way []netmodel.Step) bool {
+	if !h.takes(verify.Refute(h.model, "explicit", way, h.set.Len(), "%s", w.prop.Name)) {
 		return false
 	}
 	w.killed = true
@@ -351,22 +351,22 @@ func (h *hunter) judge(w *watch, way []verify.Step) bool {
 
 // takes reports whether a verdict is a refutation that the machine replays.
 func (c *compiled) takes(v verify.Verdict) bool {
-	return v.Outcome == verify.Refuted && v.Witness != nil && c.model.Replay(v.Witness, c.open) == nil
+	return v.Outcome == verify.Refuted && v.Witness != nil && witness.Replay(c.model, v.Witness, c.open) == nil
 }
 
 // way is a firing sequence from the start to a state.
-func (h *hunter) way(state int) []verify.Step {
+func (h *hunter) way(state int) []netmodel.Step {
 	var hops []int
 	for i := state; i >= 0; i = int(h.parent[i]) {
 		hops = append(hops, i)
 	}
 	slices.Reverse(hops)
-	var way, chain []verify.Step
+	var way, chain []netmodel.Step
 	want := make([]int32, h.model.Slots())
-	var w *verify.Walker
-	w = h.model.NewWalker(func() {
+	var w *walk.Walker
+	w = walk.NewWalker(h.model, func() {
 		if chain == nil && slices.Equal(w.Marking, want) {
-			chain = append([]verify.Step{}, w.Chain...)
+			chain = append([]netmodel.Step{}, w.Chain...)
 		}
 	}, nil)
 	w.Record = true
@@ -385,7 +385,7 @@ func (h *hunter) way(state int) []verify.Step {
 	return way
 }
 
-// names are the transitions of the net that runs that fired.
+// names lists the fired transitions of the net that runs.
 func (h *hunter) names() map[string]bool {
 	out := map[string]bool{}
 	p := h.model.Program()

@@ -12,23 +12,22 @@ import (
 type Mutant struct {
 	// Name says what was changed: the transition, then the change.
 	Name string
-	// Transition that was changed; one of a subnet after that one's name and a slash.
+	// Transition is the changed one. In a subnet, the subnet's name and a slash come first.
 	Transition string
 	Net        *petri.Net
-	// Time reports that a firing interval was changed, which an exploration
-	// without time cannot notice.
+	// Time reports that a firing interval was changed, which an exploration without time cannot
+	// detect.
 	Time bool
-	// Runs are what machines run of a net that they cannot run as it is: an
-	// interval that is open is taken as several points. Each has fewer runs than
-	// Net, so what kills one of them kills the mutant.
+	// Runs are nets that stand in for Net where machines cannot run it: several points replace an
+	// open interval. Each has fewer runs than Net, so a property that kills one of them kills the
+	// mutant.
 	Runs []*petri.Net
 }
 
-// Mutants lists the changes of a net, in order of declaration: each arc left
-// out, each input and read arc with one token more, each inhibitor turned into
-// a read arc, each guard left out and turned round, each priority left out and
-// turned round, each bump left out, each interval 0, half, double and open. The
-// net itself is not changed.
+// Mutants lists the changes of a net, in order of declaration: each arc removed, each input and
+// read arc with one token more, each inhibitor turned into a read arc, each guard removed and
+// negated, each priority removed and negated, each bump removed, each interval 0, half, double and
+// open. It does not change the net itself.
 func Mutants(n *petri.Net) []Mutant {
 	w := &walker{root: n}
 	w.net(n, nil)
@@ -40,7 +39,7 @@ type walker struct {
 	out  []Mutant
 }
 
-// net visits a net; path are the indices of parts that lead to it.
+// net visits a net; path holds the indices of the parts that lead to it.
 func (w *walker) net(n *petri.Net, path []int) {
 	for i := range n.Transitions {
 		w.transition(n, path, i)
@@ -149,8 +148,8 @@ func twice(a petri.AnyArc) petri.AnyArc {
 // never is longer than any run that a proof follows.
 const never = 365 * 24 * time.Hour
 
-// intervals lists the changes of an interval, each with points of it that a
-// machine can wait for if it is not one itself.
+// intervals lists the changes of an interval. For an interval that a machine cannot wait for, it
+// adds points of that interval.
 func intervals(t petri.Transition, add func(change string, when ...petri.Interval)) {
 	w := t.When
 	if w.AtOnce() || w == petri.Anytime() {

@@ -85,8 +85,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestPick: closures that have none of the transitions that are changed are left
-// out, and whoever waits hears of each mutant.
+// TestPick: closures that have none of the transitions that are changed are left out, and whoever
+// waits hears of each mutant.
 func TestPick(t *testing.T) {
 	closed := closure()
 	closed.Has = func(transition string) bool { return transition == "darken" }
@@ -125,8 +125,8 @@ func TestScoreNeedsAProof(t *testing.T) {
 	}
 }
 
-// TestRefuses: a judge of one's own decides what is killed; of the rest the
-// closures tell whether they are equal.
+// TestRefuses: a judge of one's own decides what is killed; of the rest the closures tell whether
+// they are equal.
 func TestRefuses(t *testing.T) {
 	asked := 0
 	s, err := mutate.Run(t.Context(), lamp(), mutate.Config{Closures: []mutate.Closure{closure()},

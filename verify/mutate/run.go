@@ -8,12 +8,13 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
-// Run checks the properties of every mutant. A mutant is killed when a property
-// is refuted by a witness that the machine takes. Unknown is not killed. The
-// net itself must keep all of them, else the error says which it does not.
+// Run checks the properties of every mutant. A mutant is killed when a property is refuted by a
+// witness that the machine takes; an unknown verdict does not kill it. The net itself must keep all
+// properties, otherwise the error names those that it does not keep.
 func Run(ctx context.Context, n *petri.Net, c Config) (*Score, error) {
 	all := Mutants(n)
 	if c.Pick != nil {
@@ -75,8 +76,9 @@ func (c *Config) check(ctx context.Context, n *petri.Net) error {
 		if err != nil {
 			return fmt.Errorf("verify/mutate: closure %s of net %s: %w", cl.Name, n.Name, err)
 		}
-		moves := slices.DeleteFunc(slices.Clone(cl.Properties), func(p *verify.Property) bool { return p.Moves == nil })
-		rest := slices.DeleteFunc(slices.Clone(cl.Properties), func(p *verify.Property) bool { return p.Moves != nil })
+		about := func(p *verify.Property) bool { return claim.AboutMoves(p.Claim) }
+		moves := slices.DeleteFunc(slices.Clone(cl.Properties), func(p *verify.Property) bool { return !about(p) })
+		rest := slices.DeleteFunc(slices.Clone(cl.Properties), about)
 		props := append(stateclass.Sharpen(stateclass.Options{}, rest...), cl.Timed...)
 		r, err := verify.Run(ctx, k.closed, verify.Config{Max: cl.Max, Semantics: c.Semantics, Open: k.open}, props...)
 		if err == nil {
@@ -111,23 +113,23 @@ func (c *Config) addMoves(ctx context.Context, k *compiled, max int, moves []*ve
 	return err
 }
 
-// fate is what became of a mutant.
+// fate is the result for one mutant.
 type fate struct {
 	refused, equal bool
 	by             []string // properties that killed it
-	idle           bool     // a transition fires no more
+	idle           bool     // a transition no longer fires
 	why            string
-	alive          []string // closures in which it behaves otherwise
+	alive          []string // closures in which it behaves differently
 }
 
-// worker tries mutants, one after the other.
+// worker tries mutants, one after another.
 type worker struct {
 	config *Config
 	ways   []*way
 	sig    signatures
 }
 
-// way is one closure, with what the net itself does in it.
+// way is one closure, with the behaviour of the net itself in it.
 type way struct {
 	Closure
 	net      *petri.Net
@@ -136,15 +138,15 @@ type way struct {
 	original *compiled
 	trace    []byte // without time
 	timed    []byte // with time; nil if Max cut
-	timely   bool   // timed was looked at
+	timely   bool   // timed was computed
 	fires    map[string]bool
-	slow     []*verify.Property // that a hunt does not decide
+	slow     []*verify.Property // properties that a hunt does not decide
 	known    []prey
 	sites    *sites // nil if Max cut
 	sharp    bool   // some property holds only because of the waits
 }
 
-// work makes a worker and lets it work.
+// work makes a worker and runs fn with it.
 func (c *Config) work(ctx context.Context, n *petri.Net, fn func(*worker) error) error {
 	w := &worker{config: c, sig: signatures{}}
 	for _, cl := range c.closures() {
@@ -153,7 +155,7 @@ func (c *Config) work(ctx context.Context, n *petri.Net, fn func(*worker) error)
 	return fn(w)
 }
 
-// prepare looks at what the net itself does in a closure, when that is first asked.
+// prepare explores the net itself in a closure, on first use.
 func (w *worker) prepare(ctx context.Context, v *way) error {
 	if v.original != nil {
 		return nil
@@ -187,7 +189,7 @@ func (w *worker) prepare(ctx context.Context, v *way) error {
 	return nil
 }
 
-// inTime is what the net itself does with time; nil if Max cut.
+// inTime is the trace of the net itself with time; nil if Max cut the exploration.
 func (w *worker) inTime(ctx context.Context, v *way) ([]byte, error) {
 	if v.timely {
 		return v.timed, nil
@@ -198,7 +200,7 @@ func (w *worker) inTime(ctx context.Context, v *way) ([]byte, error) {
 	return v.timed, err
 }
 
-// mutant tries a mutant, or what machines can run of it.
+// mutant tries a mutant, or the nets that machines can run in its place.
 func (w *worker) mutant(ctx context.Context, m Mutant) (*fate, error) {
 	if w.config.Refuses != nil {
 		return w.judged(ctx, m)
@@ -216,7 +218,7 @@ func (w *worker) mutant(ctx context.Context, m Mutant) (*fate, error) {
 	return f, err
 }
 
-// judged lets Config.Refuses decide about a mutant.
+// judged lets Config.Refuses decide a mutant.
 func (w *worker) judged(ctx context.Context, m Mutant) (*fate, error) {
 	if _, err := petri.Compile(m.Net); err != nil {
 		return &fate{refused: true}, nil
@@ -233,8 +235,8 @@ func (w *worker) judged(ctx context.Context, m Mutant) (*fate, error) {
 	return w.net(ctx, m, m.Net)
 }
 
-// kill takes over what killed a net with fewer runs, and reports whether that
-// was more than a basic property.
+// kill adds what killed a net with fewer runs, and reports whether that includes a property that is
+// not basic.
 func (f *fate) kill(one *fate, basic []string) bool {
 	f.by = append(f.by, one.by...)
 	return slices.ContainsFunc(one.by, func(p string) bool { return !slices.Contains(basic, p) })
@@ -295,7 +297,7 @@ func add(to, names map[string]bool) {
 	}
 }
 
-// idle reports whether a transition of the net fires no more in any closure.
+// idle reports whether some transition of the net no longer fires in any closure.
 func (w *worker) idle(fires map[string]bool) bool {
 	return slices.ContainsFunc(w.ways, func(v *way) bool {
 		for n := range v.fires {

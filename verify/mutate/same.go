@@ -5,38 +5,39 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
-// sites are all markings that a net passes through in a closure, those between
-// firings at one instant and those amid a firing too. A mutant of one transition
-// that does what the net does in each of them has the net's graph, clocks and
-// all, without another exploration.
+// sites are all markings that a net passes through in a closure, including those between firings at
+// one instant and those inside a firing. A mutant of one transition that does what the net does in
+// each of them has the net's graph, clocks included; it needs no exploration of its own.
 type sites struct {
-	set *verify.MarkingSet // a marking and what it is
-	but map[int32]string   // by transition: the text of all others
+	set *explore.MarkingSet // a marking and its kind
+	but map[int32]string    // by transition: the canonical text of all other transitions
 }
 
-// What a marking is: that it is amid a firing, that the net rests in it, or, from
-// atOnce on, the rank of what fires in it at once.
+// The kind of a marking: inside a firing; at rest; or, from atOnce on, the rank of the transition
+// that fires in it at once.
 const (
 	amid int32 = iota
 	atRest
 	atOnce
 )
 
-// sitesOf explores a net that was found to have at most max markings.
-func sitesOf(m *verify.Model) *sites {
-	s := &sites{verify.NewMarkingSet(m.Slots() + 1), map[int32]string{}}
-	states := verify.NewMarkingSet(m.Slots())
+// sitesOf explores a net whose markings are known to fit in Max.
+func sitesOf(m *netmodel.Model) *sites {
+	s := &sites{explore.NewMarkingSet(m.Slots() + 1), map[int32]string{}}
+	states := explore.NewMarkingSet(m.Slots())
 	row := make([]int32, m.Slots()+1)
-	var w *verify.Walker
+	var w *walk.Walker
 	add := func(what int32) {
 		copy(row, w.Marking)
 		row[len(row)-1] = what
 		s.set.Add(row)
 	}
-	w = m.NewWalker(func() {
+	w = walk.NewWalker(m, func() {
 		states.Add(w.Marking)
 		add(atRest)
 	}, nil)
@@ -44,7 +45,7 @@ func sitesOf(m *verify.Model) *sites {
 	w.Passing = func(rank int32) { add(atOnce + rank) }
 	w.Start()
 	here := make([]int32, m.Slots())
-	var steps []verify.Step
+	var steps []netmodel.Step
 	for i := 0; i < states.Len(); i++ {
 		if states.Get(i, here); m.Ended(here) {
 			continue
@@ -59,23 +60,23 @@ func sitesOf(m *verify.Model) *sites {
 	return s
 }
 
-// twin compares a transition of a net with what a mutant has in its place.
+// twin compares a transition of a net with its counterpart in a mutant.
 type twin struct {
-	a, b       *verify.Model
+	a, b       *netmodel.Model
 	t, rank    int32
 	timed      bool
 	sigA, sigB []uint64
-	wa, wb     *verify.Walker
+	wa, wb     *walk.Walker
 	amidA      []int32
 	amidB      []int32
-	stepsA     []verify.Step
-	stepsB     []verify.Step
+	stepsA     []netmodel.Step
+	stepsB     []netmodel.Step
 }
 
-// same reports that a mutant of a transition behaves as the net does. No means
-// that this is not known.
+// same reports that a mutant of a transition behaves as the net does. False means that this is not
+// known.
 func (v *way) same(k *compiled, transition string, sig signatures) bool {
-	if v.sites == nil || v.original.model.Transitions() != k.model.Transitions() {
+	if v.sites == nil || v.original.model.Count() != k.model.Count() {
 		return false
 	}
 	t := slices.IndexFunc(v.original.closed.Transitions(), func(i petri.TransitionInfo) bool {
@@ -98,7 +99,7 @@ func (v *way) same(k *compiled, transition string, sig signatures) bool {
 	if w.timed && w.a.When(w.t) != w.b.When(w.t) || w.timed != (w.b.Clock(w.t) >= 0) {
 		return false
 	}
-	w.wa, w.wb = w.a.NewWalker(func() {}, nil), w.b.NewWalker(func() {}, nil)
+	w.wa, w.wb = walk.NewWalker(w.a, func() {}, nil), walk.NewWalker(w.b, func() {}, nil)
 	w.wa.Amid = func() { w.amidA = append(w.amidA[:0], w.wa.Marking...) }
 	w.wb.Amid = func() { w.amidB = append(w.amidB[:0], w.wb.Marking...) }
 	row := make([]int32, w.a.Slots()+1)
@@ -111,10 +112,10 @@ func (v *way) same(k *compiled, transition string, sig signatures) bool {
 	return true
 }
 
-// at reports whether both do the same in a marking.
+// at reports whether both transitions do the same in a marking.
 func (w *twin) at(marking []int32, what int32) bool {
 	if !w.timed && (what == amid || what >= atOnce && w.rank > what-atOnce) || what == atRest && w.a.Ended(marking) {
-		return true // it is not looked at
+		return true // neither transition is considered here
 	}
 	can := w.a.Enabled(w.t, marking)
 	if can != w.b.Enabled(w.t, marking) {
@@ -124,13 +125,13 @@ func (w *twin) at(marking []int32, what int32) bool {
 		return true
 	}
 	w.stepsA, w.stepsB = w.a.Steps(w.t, marking, w.stepsA[:0]), w.b.Steps(w.t, marking, w.stepsB[:0])
-	return slices.EqualFunc(w.stepsA, w.stepsB, func(s, o verify.Step) bool {
+	return slices.EqualFunc(w.stepsA, w.stepsB, func(s, o netmodel.Step) bool {
 		return s == o && w.sigA[w.a.StepIndex(s)] == w.sigB[w.b.StepIndex(o)] && w.alike(marking, s)
 	})
 }
 
-// alike reports whether a step has the same effect, on the way too.
-func (w *twin) alike(marking []int32, s verify.Step) bool {
+// alike reports whether a step has the same effect in both, also on the way.
+func (w *twin) alike(marking []int32, s netmodel.Step) bool {
 	return w.wa.Once(marking, s) == w.wb.Once(marking, s) && slices.Equal(w.amidA, w.amidB) &&
 		slices.Equal(w.wa.Marking, w.wb.Marking) && len(w.wa.Refused) == len(w.wb.Refused)
 }

@@ -2,32 +2,32 @@ package mutate
 
 import "slices"
 
-// Score says what became of the mutants.
+// Score counts the results of the mutants.
 type Score struct {
-	Mutants int // that count: refused and equal ones do not
+	Mutants int // those that count: not the refused and equal ones
 	Killed  int
-	Strong  int // killed by others than the basic properties
-	Refused int // by Compile, or by a property that names what is gone
-	Equal   int // the graph is that of the net, with time and all that leaves it
-	// Survivors are the names of those that were not killed.
+	Strong  int // killed by a property that is not basic
+	Refused int // by Compile, or by a property that names something absent
+	Equal   int // the graph is that of the net, with time and all outputs
+	// Survivors are the names of mutants that were not killed.
 	Survivors []string
-	// Idle are the survivors in which a transition of the net fires no more: a
-	// proof that asks for transitions that fire would refuse them.
+	// Idle are the survivors in which a transition of the net no longer fires. A proof that
+	// requires transitions to fire would refuse them.
 	Idle []string
-	// KilledBy names, by mutant, properties that were refuted: one that is not
-	// basic if there is any, and what was found before.
+	// KilledBy names, by mutant, the refuted properties: one that is not basic if there is any, and
+	// those found before it.
 	KilledBy map[string][]string
-	// Alive names, by survivor, the closures in which it behaves otherwise than the
-	// net.
+	// Alive names, by survivor, the closures in which it behaves differently from the net.
 	Alive map[string][]string
-	// Why says, by survivor, what was left open; nothing if it keeps everything.
+	// Why says, by survivor, what stayed undecided; it has no entry for a mutant that keeps
+	// everything.
 	Why map[string]string
 }
 
-// Rate is the share of mutants that were killed, 1 if there is none.
+// Rate is the share of mutants that were killed; 1 without mutants.
 func (s *Score) Rate() float64 { return share(s.Killed, s.Mutants) }
 
-// StrongRate is the share of those killed by others than the basic properties.
+// StrongRate is the share of mutants that a property killed that is not basic.
 func (s *Score) StrongRate() float64 { return share(s.Strong, s.Mutants) }
 
 func share(n, of int) float64 {
@@ -37,7 +37,7 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// add counts what became of one mutant.
+// add counts the result of one mutant.
 func (s *Score) add(name string, f *fate, basic []string) {
 	switch {
 	case f.refused:

@@ -5,16 +5,19 @@ import (
 	"fmt"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
-// waysMax is how many ways to bad ends of one claim about moves are given to the
-// machine in the end, of those found in each of two orders.
+// waysMax is how many paths to bad ends of one claim about moves the machine tries in the end, for
+// each of the two orders of exploration.
 const waysMax = 1000
 
-// seek looks for a move that breaks a claim and that the machine takes, among all
-// that a net makes without time.
+// seek looks for a move that breaks a claim and that the machine takes, among all moves that the
+// net makes without time.
 func (t *try) seek(ctx context.Context, p *verify.Property) error {
-	claim, err := p.Moves(t.model)
+	claim, err := claim.BadMoves(p.Claim, t.model)
 	if err != nil {
 		t.because("%s: %v", p.Name, err)
 		return nil
@@ -34,16 +37,16 @@ func (t *try) seek(ctx context.Context, p *verify.Property) error {
 	return nil
 }
 
-// seekIn looks for such a move by the ways that one exploration found. It reports
-// whether that settles it.
-func (t *try) seekIn(ctx context.Context, h *hunter, claim *verify.MoveClaim, p *verify.Property) (bool, error) {
+// seekIn looks for such a move on the paths that one exploration found. It reports whether that
+// decides the claim.
+func (t *try) seekIn(ctx context.Context, h *hunter, claim *claim.BoundMove, p *verify.Property) (bool, error) {
 	tries, killed := 0, false
-	err := h.eachMove(ctx, func(state int, from []int32, chain []verify.Step, to []int32) bool {
+	err := h.eachMove(ctx, func(state int, from []int32, chain []netmodel.Step, to []int32) bool {
 		if !claim.Bad(from, chain, to) {
 			return true
 		}
 		tries++
-		killed = t.takes(t.model.Refute("explicit", append(h.way(state), chain...), h.set.Len(), "%s", p.Name))
+		killed = t.takes(verify.Refute(t.model, "explicit", append(h.way(state), chain...), h.set.Len(), "%s", p.Name))
 		return !killed && tries < waysMax
 	})
 	switch {
@@ -57,13 +60,13 @@ func (t *try) seekIn(ctx context.Context, h *hunter, claim *verify.MoveClaim, p 
 	return killed || tries == 0, err
 }
 
-// eachMove calls fn for every move of what was explored, until it returns false;
-// state is -1 for the start of the net. fn must not keep what it is given.
-func (h *hunter) eachMove(ctx context.Context, fn func(state int, from []int32, chain []verify.Step, to []int32) bool,
+// eachMove calls fn for every explored move until fn returns false; state is -1 for the start of
+// the net. fn must not keep its arguments.
+func (h *hunter) eachMove(ctx context.Context, fn func(state int, from []int32, chain []netmodel.Step, to []int32) bool,
 ) error {
 	state, from, going := -1, h.model.Initial(), true
-	var w *verify.Walker
-	w = h.model.NewWalker(func() { going = going && fn(state, from, w.Chain, w.Marking) }, nil)
+	var w *walk.Walker
+	w = walk.NewWalker(h.model, func() { going = going && fn(state, from, w.Chain, w.Marking) }, nil)
 	w.Record = true
 	w.Start()
 	for state = 0; state < h.set.Len() && going; state++ {
@@ -73,15 +76,14 @@ func (h *hunter) eachMove(ctx context.Context, fn func(state int, from []int32, 
 		if h.set.Get(state, from); h.model.Ended(from) {
 			continue
 		}
-		h.eachTimed(from, func(s verify.Step) { w.Fire(from, s) })
+		h.eachTimed(from, func(s netmodel.Step) { w.Fire(from, s) })
 	}
 	return nil
 }
 
-// eachTimed calls fn for what may fire where a net rests: what its environment
-// does first, since ways on which nobody waits are mostly those that time allows,
-// or last.
-func (h *hunter) eachTimed(marking []int32, fn func(verify.Step)) {
+// eachTimed calls fn for the steps that may fire where a net rests. Moves of the environment come
+// first, because time mostly allows paths without waits; if h.eager is set, they come last.
+func (h *hunter) eachTimed(marking []int32, fn func(netmodel.Step)) {
 	for _, outside := range []bool{!h.eager, h.eager} {
 		for _, t := range h.model.Timed() {
 			if h.model.Outside(t) != outside {

@@ -54,8 +54,8 @@ func slow() *petri.Net {
 	}}
 }
 
-// TestEqual: a mutant is equal only if nothing tells it from the net, what it
-// tells others included; what waits never allow makes no difference.
+// TestEqual: a mutant is equal only if nothing tells it from the net, what it tells others
+// included; what waits never allow makes no difference.
 func TestEqual(t *testing.T) {
 	s, err := mutate.Run(context.Background(), slow(), mutate.Config{Properties: []*verify.Property{
 		stateclass.Never("r", stateclass.Options{}), verify.WithinCapacity()}})
@@ -203,8 +203,8 @@ func TestHunt(t *testing.T) {
 	}
 }
 
-// TestParts: a mutant of which a closure sees nothing costs nothing there, and
-// Idle names those in which a transition fires no more.
+// TestParts: a mutant of which a closure sees nothing costs nothing there, and Idle names those in
+// which a transition fires no more.
 func TestParts(t *testing.T) {
 	alone := func(n *petri.Net) (*petri.Net, error) {
 		part := *n

@@ -8,20 +8,20 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
-// trace is everything an exploration sees, in order, as numbers: markings, which
-// firings lead from one to the next, what leaves the net in them, which clocks
-// run on. Two nets of equal traces behave alike. The first is written down, the
-// others are held to it.
+// trace is everything that an exploration sees, in order, as numbers: markings, the firings that
+// lead from one to the next, the outputs in them, and the clocks that run on. Two nets with equal
+// traces behave alike. The first net's trace is recorded, and the others are compared with it.
 type trace struct {
 	want    []byte
 	compare bool
-	at      int // of want, when comparing
+	at      int // position in want, when comparing
 	differs bool
 	buf     []byte
-	frames  []uint64 // that might move in passing, last
+	frames  []uint64 // the last list of frames that could move in passing
 }
 
 // numbers adds numbers.
@@ -50,12 +50,12 @@ func (t *trace) marking(m []int32) {
 	}
 }
 
-// equal reports whether all that was written down was met again.
+// equal reports whether the whole recorded trace was seen again.
 func (t *trace) equal() bool { return t.compare && !t.differs && t.at == len(t.want) }
 
-// signatures numbers what steps are seen to do beside what the markings tell, so
-// that steps of different nets can be compared; 0 are those that only move tokens
-// within the net, whose order nobody sees.
+// signatures numbers the visible effects of steps beyond what markings show, so that steps of
+// different nets can be compared. 0 marks a step that only moves tokens within the net, whose order
+// is not visible.
 type signatures map[string]uint64
 
 // of returns the numbers of a model's steps.
@@ -66,7 +66,7 @@ func (s signatures) of(c *compiled) []uint64 {
 		info := &p.Transitions()[t]
 		for k := range info.Modes {
 			for b := range info.Modes[k].Branches {
-				step := verify.Step{Transition: int32(t), Mode: int32(k), Branch: int32(b)}
+				step := netmodel.Step{Transition: int32(t), Mode: int32(k), Branch: int32(b)}
 				if c.silent(step) {
 					continue
 				}
@@ -81,9 +81,9 @@ func (s signatures) of(c *compiled) []uint64 {
 	return out
 }
 
-// silent reports whether nobody sees a step: it fires at once, tells nobody
-// anything, begins no generation and moves no payload.
-func (c *compiled) silent(s verify.Step) bool {
+// silent reports whether a step is invisible: it fires at once, has no outputs, begins no
+// generation and moves no payload.
+func (c *compiled) silent(s netmodel.Step) bool {
 	info := &c.closed.Transitions()[s.Transition]
 	if c.open == nil || c.model.Clock(s.Transition) >= 0 || info.Bump || info.Frame ||
 		len(info.Modes[s.Mode].Branches[s.Branch].Emit) > 0 {
@@ -91,13 +91,13 @@ func (c *compiled) silent(s verify.Step) bool {
 	}
 	return info.Outside || !slices.ContainsFunc(info.Arcs, func(a petri.ArcInfo) bool {
 		pl := &c.closed.Places()[a.Place]
-		i := c.open.Place(strings.TrimPrefix(pl.Name, c.model.Inside(c.open)))
+		i := c.open.Place(strings.TrimPrefix(pl.Name, witness.Inside(c.model, c.open)))
 		return pl.Payload || a.Kind == petri.OutArc && a.Branch == int(s.Branch) && i >= 0 && c.open.Places()[i].Out
 	})
 }
 
-// signature is the text of one step: its name, what leaves the net, and what it
-// does to places of payload, which markings leave out.
+// signature is the text of one step: its name, its outputs, and its effect on payload places, which
+// markings leave out.
 func signature(p *petri.Program, info *petri.TransitionInfo, mode, branch int) string {
 	var b strings.Builder
 	md := &info.Modes[mode]
@@ -112,8 +112,8 @@ func signature(p *petri.Program, info *petri.TransitionInfo, mode, branch int) s
 	return b.String()
 }
 
-// chain adds firings, the clocks that ran on over them, and where they lead.
-func (t *trace) chain(m *verify.Model, sig []uint64, chain []verify.Step, kept []uint64, to int) {
+// chain adds firings, the clocks that ran on over them, and the state they lead to.
+func (t *trace) chain(m *netmodel.Model, sig []uint64, chain []netmodel.Step, kept []uint64, to int) {
 	if t.differs {
 		return
 	}
@@ -127,14 +127,14 @@ func (t *trace) chain(m *verify.Model, sig []uint64, chain []verify.Step, kept [
 	t.numbers(kept...)
 }
 
-// passing adds the frames that might move in a marking before what fires next,
-// if they are others than in the one before.
-func (t *trace) passing(m *verify.Model, sig []uint64, marking []int32, rank int32) {
+// passing adds the frames that could move in a marking before the next firing, if they differ from
+// those of the marking before.
+func (t *trace) passing(m *netmodel.Model, sig []uint64, marking []int32, rank int32) {
 	if t.differs || !m.FramesMayPass(marking, rank) {
 		return
 	}
 	var list []uint64
-	m.EachFrame(marking, func(s verify.Step) {
+	m.EachFrame(marking, func(s netmodel.Step) {
 		if r := m.Rank(s.Transition); r < rank {
 			list = append(list, sig[m.StepIndex(s)])
 		}

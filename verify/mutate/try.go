@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
@@ -17,19 +19,19 @@ type try struct {
 	*compiled
 	*fate
 	mutant Mutant
-	unseen bool // it cannot be asked the properties
-	alive  bool // it behaves otherwise than the net
+	unseen bool // the properties cannot be checked on it
+	alive  bool // it behaves differently from the net
 	strong bool // a property that is not basic killed it
 	fires  map[string]bool
 	pass   *verify.Pass
-	moves  [2]*hunter // that explored all moves, in two orders; nil until a claim about them is asked
+	moves  [2]*hunter // hunters that explored all moves, in two orders; nil until first used
 }
 
-// run looks for a property that the mutant breaks: in every marking without
-// time, then with time, then the timed ones; and whether it differs at all.
+// run looks for a property that the mutant breaks: in every marking without time, then with time,
+// then the properties about time. Last it checks whether the mutant differs at all.
 func (t *try) run(ctx context.Context) error {
 	watches, err := watching(t.model, t.Properties, t.config.Basic, t.Close != nil)
-	if err != nil { // a property names what is gone
+	if err != nil { // a property names something absent
 		t.unseen, t.refused = t.Close != nil, t.Close == nil
 		return nil
 	}
@@ -38,7 +40,7 @@ func (t *try) run(ctx context.Context) error {
 		return err
 	}
 	h := newHunter(t.compiled, t.Max, watches, &trace{want: t.way.trace, compare: true}, t.sig.of(t.compiled))
-	// Intervals alone change no marking that can be reached without time.
+	// Intervals alone change no marking that is reachable without time.
 	same := t.mutant.Time && !t.sharp && slices.Equal(t.model.Timed(), t.original.model.Timed())
 	if same {
 		if t.fires = t.way.fires; t.way.trace == nil {
@@ -79,7 +81,7 @@ func (t *try) hunt(ctx context.Context, h *hunter) error {
 	return nil
 }
 
-// remember keeps a way on which a mutant failed, for the next.
+// remember keeps a path that killed a mutant, for the next mutant.
 func (t *try) remember(p prey) {
 	if slices.ContainsFunc(t.known, func(o prey) bool { return slices.Equal(o.moves, p.moves) }) {
 		return
@@ -103,9 +105,8 @@ func (t *try) because(format string, args ...any) {
 	}
 }
 
-// second lists what a hunt did not decide: properties with bad ends that no
-// machine was seen to reach, those that speak of frames that pass, those that
-// are not about markings, and those that speak of time.
+// second lists what a hunt did not decide: properties with bad ends that the machine did not reach,
+// those about frames in passing, those not about markings, and those about time.
 func (t *try) second(watches []*watch, same bool) []*verify.Property {
 	var again []*verify.Property
 	for _, w := range watches {
@@ -118,33 +119,32 @@ func (t *try) second(watches []*watch, same bool) []*verify.Property {
 	return append(again, slices.DeleteFunc(slices.Clone(t.Timed), t.indifferent)...)
 }
 
-// indifferent reports whether a property does not depend on the wait that alone
-// was changed.
+// indifferent reports whether a property does not depend on the wait that the mutant changed.
 func (t *try) indifferent(p *verify.Property) bool {
 	return t.mutant.Time && len(p.Waits) > 0 && !slices.ContainsFunc(p.Waits, func(name string) bool {
 		return strings.HasSuffix("/"+t.mutant.Transition, "/"+name)
 	})
 }
 
-// passes reports whether a property speaks of frames that move in passing.
+// passes reports whether a property is about frames that move in passing.
 func (t *try) passes(p *verify.Property) bool {
-	if !t.model.HasFrames() || p.BadPassing == nil {
+	if !t.model.HasFrames() {
 		return false
 	}
-	bad, err := p.BadPassing(t.model, func(int32) bool { return true })
+	bad, err := claim.BadPassing(p.Claim, t.model, func(int32) bool { return true })
 	return err != nil || bad != nil
 }
 
 // ask checks one property.
 func (t *try) ask(ctx context.Context, p *verify.Property) error {
-	if p.Moves != nil {
+	if claim.AboutMoves(p.Claim) {
 		return t.seek(ctx, p)
 	}
 	v, err := p.Check(ctx, t.pass)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("verify/mutate: %w", ctx.Err())
-	case err != nil && t.Close != nil: // it names what is gone
+	case err != nil && t.Close != nil: // it names something absent
 		t.because("%s: %v", p.Name, err)
 	case err != nil:
 		t.refused = true
@@ -158,7 +158,7 @@ func (t *try) ask(ctx context.Context, p *verify.Property) error {
 	return nil
 }
 
-// differs finds out whether a mutant that nothing killed behaves like the net.
+// differs finds out whether a mutant that nothing killed behaves differently from the net.
 func (t *try) differs(ctx context.Context, h *hunter, same bool) error {
 	if !t.mutant.Time && !same && t.way.trace != nil && h.complete && h.trace.equal() {
 		return nil
@@ -173,8 +173,8 @@ func (t *try) differs(ctx context.Context, h *hunter, same bool) error {
 	return err
 }
 
-// timedTrace explores with time. It returns the trace, nil if Max cut, and
-// whether it is the one that is wanted.
+// timedTrace explores with time. It returns the trace, nil if Max cut the exploration, and whether
+// the trace equals want.
 func (w *worker) timedTrace(ctx context.Context, c *compiled, max int, want []byte) ([]byte, bool, error) {
 	t := &trace{want: want, compare: want != nil}
 	sig := w.sig.of(c)
@@ -197,7 +197,7 @@ func (w *worker) timedTrace(ctx context.Context, c *compiled, max int, want []by
 	}
 	g.Each(func(class int, marking []int32) bool {
 		t.numbers(uint64(class))
-		c.model.EachFrame(marking, func(s verify.Step) { t.numbers(sig[c.model.StepIndex(s)]) })
+		c.model.EachFrame(marking, func(s netmodel.Step) { t.numbers(sig[c.model.StepIndex(s)]) })
 		return !t.differs
 	})
 	g.EachPassing(func(marking []int32, rank int32) bool {

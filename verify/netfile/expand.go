@@ -8,23 +8,22 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// The formats have no word for a firing that makes tokens stale, empties a place
-// (TINA's) or looks at the sum of several kinds of token. Such a firing is
-// written as several that come at one instant, before anything else: it takes
-// its tokens and marks a place of its own; then tokens are taken one by one from
-// what it empties; then fresh ones become stale; then it produces. Where sums
-// matter, a place counts them.
+// The formats cannot express a firing that makes tokens stale, empties a place (TINA's) or looks at
+// the sum of several kinds of token. Such a firing is written as several steps at one instant,
+// before anything else fires: it takes its tokens and marks a place of its own; then the steps take
+// tokens one by one from what it empties; then fresh tokens become stale; then it produces. Where
+// sums matter, a place counts them.
 
-// export is a program on its way to a file: its slots, then counters, then the
-// places of firings that take several steps.
+// export is a program on its way to a file: its slots, then counters, then the places of firings
+// that take several steps.
 type export struct {
 	p      *petri.Program
-	names  []string // of slots, counters and marks
+	names  []string // names of slots, counters and marks
 	start  []int32
 	sums   [][]int32 // by counter: the slots it counts
 	fs     []flat
 	resets bool  // the format has reset arcs
-	lock   int32 // a place that is marked amid a firing; -1: priorities keep others away
+	lock   int32 // a place that is marked during a firing; -1: priorities exclude other firings
 }
 
 func newExport(p *petri.Program, resets, lock bool) *export {
@@ -117,15 +116,15 @@ func total(list []petri.Count, slot int32) int32 {
 // long reports whether a firing takes several steps.
 func (e *export) long(f flat) bool { return f.bump || len(f.empty) > 0 && !e.simple(&f) }
 
-// simple reports whether reset arcs do for what a firing empties: no counter
-// counts it.
+// simple reports whether reset arcs can express what a firing empties, because no counter counts
+// it.
 func (e *export) simple(f *flat) bool {
 	return e.resets && !slices.ContainsFunc(f.empty, func(s int32) bool {
 		return slices.ContainsFunc(e.sums, func(sum []int32) bool { return slices.Contains(sum, s) })
 	})
 }
 
-// split writes a firing as steps if the format cannot say it at once.
+// split writes a firing as steps if the format cannot express it in one.
 func (e *export) split(i int) {
 	f := &e.fs[i]
 	if e.lock >= 0 {
@@ -160,7 +159,7 @@ func (e *export) split(i int) {
 	e.then(name+" ends", now, -1, left, out)
 }
 
-// fresh are the slots of fresh tokens.
+// fresh lists the slots of fresh tokens.
 func (e *export) fresh() []int32 {
 	var out []int32
 	for _, p := range e.p.Places() {
@@ -177,8 +176,8 @@ func (e *export) step(name string, in, out []petri.Count, while int32, inh []pet
 		read: []petri.Count{{Slot: while, N: 1}}})
 }
 
-// then adds a firing that goes on from one place to the next, -1 for the end,
-// once nothing is left.
+// then adds a firing that moves on from one place to the next, or to the end if to is -1, once
+// nothing of left remains.
 func (e *export) then(name string, from, to int32, left, out []petri.Count) {
 	f := flat{name: name, transition: -1, in: []petri.Count{{Slot: from, N: 1}}, inh: left, out: slices.Clone(out)}
 	switch {
@@ -190,7 +189,7 @@ func (e *export) then(name string, from, to int32, left, out []petri.Count) {
 	e.fs = append(e.fs, f)
 }
 
-// check refuses a net with names that would not be told apart.
+// check refuses a net with names that the file could not distinguish.
 func (e *export) check() error {
 	seen := map[string]bool{}
 	for _, f := range e.fs {

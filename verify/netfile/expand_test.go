@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // turned is a colour with two keys and a generation.
@@ -21,7 +22,7 @@ func (turned) KeyNames() []string    { return []string{"light", "dark"} }
 func (turned) Generation() petri.Gen { return 0 }
 
 // markings are those of a graph in which keep holds, on the places of a program.
-func markings(g *verify.Graph, p *petri.Program, keep func([]int32) bool) []string {
+func markings(g *explore.Graph, p *petri.Program, keep func([]int32) bool) []string {
 	q := g.Model.Program()
 	seen := map[string]bool{}
 	g.Each(func(_ int, m []int32) bool {
@@ -47,7 +48,7 @@ func name(p, q *petri.Program, slot int) string {
 }
 
 // ours are the markings of a program itself.
-func ours(g *verify.Graph) []string {
+func ours(g *explore.Graph) []string {
 	var out []string
 	g.Each(func(_ int, m []int32) bool {
 		out = append(out, fmt.Sprint(m[:g.Model.Program().Slots()]))
@@ -57,26 +58,25 @@ func ours(g *verify.Graph) []string {
 	return out
 }
 
-// writesAndReads compares the markings of a program with those of what is
-// written of it: as TINA's net those in which nothing fires at once, as PNML
-// those that are not amid a firing. It reports false where there are too many,
-// or capacities matter, which files do not have.
+// writesAndReads compares the markings of a program with those of what is written of it: as TINA's
+// net those in which nothing fires at once, as PNML those that are not amid a firing. It reports
+// false where there are too many, or capacities matter, which files do not have.
 func writesAndReads(t *testing.T, about string, p *petri.Program, most int) bool {
 	t.Helper()
 	ctx := context.Background()
-	want, err := verify.Explore(ctx, p, verify.Options{Max: most})
+	want, err := explore.Explore(ctx, p, explore.Options{Max: most})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !want.Complete || len(want.Faults) > 0 || len(want.Refusals) > 0 {
 		return false
 	}
-	text, err := WriteTINA(p, verify.RunToCompletion)
+	text, err := WriteTINA(p, netmodel.RunToCompletion)
 	if err != nil {
 		t.Fatalf("%s: %v", about, err)
 	}
 	m := read(t, string(text))
-	g, err := verify.ExploreModel(ctx, m, verify.Options{Max: 50 * most})
+	g, err := explore.ExploreModel(ctx, m, explore.Options{Max: 50 * most})
 	if err != nil || !g.Complete {
 		t.Fatalf("%s: %v, %d markings\n%s", about, err, g.States(), text)
 	}
@@ -92,7 +92,7 @@ func writesAndReads(t *testing.T, about string, p *petri.Program, most int) bool
 		t.Errorf("%s: %d markings, %d in the file\n%s", about, want.States(), len(have), text)
 		return true
 	}
-	free, err := verify.Explore(ctx, p, verify.Options{Max: most, Semantics: verify.Interleave})
+	free, err := explore.Explore(ctx, p, explore.Options{Max: most, Semantics: netmodel.Interleave})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func writesAndReads(t *testing.T, about string, p *petri.Program, most int) bool
 	if text, err = WritePNML(p); err != nil {
 		t.Fatalf("%s: %v", about, err)
 	}
-	g, err = verify.ExploreModel(ctx, read(t, string(text)), verify.Options{Max: 50 * most})
+	g, err = explore.ExploreModel(ctx, read(t, string(text)), explore.Options{Max: 50 * most})
 	if err != nil || !g.Complete {
 		t.Fatalf("%s: %v, %d markings\n%s", about, err, g.States(), text)
 	}

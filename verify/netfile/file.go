@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // Limits of a file.
@@ -16,7 +16,7 @@ const (
 	MaxBytes = 64 << 20
 	// MaxNodes is the most places, and the most transitions.
 	MaxNodes = 50_000
-	// maxPriorities is the most pairs of transitions of which one goes before the other.
+	// maxPriorities is the most pairs of transitions with a priority between them.
 	maxPriorities = 1_000_000
 
 	maxArcs  = 2_000_000
@@ -27,21 +27,20 @@ const (
 // File is a net that was read.
 type File struct {
 	Net *petri.Net
-	// Timed reports that some transition has another interval than [0,inf).
+	// Timed reports that some transition has an interval other than [0,inf).
 	Timed bool
-	// Higher are pairs of transitions: while the first is enabled the second
-	// does not fire.
+	// Higher lists pairs of transitions: while the first is enabled, the second does not fire.
 	Higher [][2]string
 }
 
 // Error says what is wrong with a file, and where.
 type Error struct {
 	Name    string
-	Line    int // from 1; 0 if it concerns the file as a whole
+	Line    int // from 1; 0 if it concerns the whole file
 	Problem string
 }
 
-// Error is the place in the file and the problem.
+// Error is the position in the file and the problem.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("netfile: %s: %s", e.Name, e.Problem)
@@ -49,8 +48,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("netfile: %s:%d: %s", e.Name, e.Line, e.Problem)
 }
 
-// Read reads a net in the format its content has: XML is PNML, everything else
-// is TINA's .net. name stands in errors.
+// Read reads a net in the format of its content: XML is PNML, everything else is TINA's .net.
+// Errors contain name.
 func Read(name string, data []byte) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, &Error{Name: name, Problem: fmt.Sprintf("%d bytes; at most %d are read", len(data), MaxBytes)}
@@ -62,10 +61,10 @@ func Read(name string, data []byte) (*File, error) {
 	return ReadTINA(name, data)
 }
 
-// Model lays out a program compiled from the file's net, as verify.NewModel
-// does, with the file's priorities.
-func (f *File) Model(prog *petri.Program) (*verify.Model, error) {
-	return verify.NewModel(prog, verify.Interleave).Prefer(f.Higher)
+// Model lays out a program compiled from the file's net, as netmodel.New does, with the file's
+// priorities.
+func (f *File) Model(prog *petri.Program) (*netmodel.Model, error) {
+	return netmodel.New(prog, netmodel.Interleave).Prefer(f.Higher)
 }
 
 // draft is a net while it is read.
@@ -221,8 +220,8 @@ func (d *draft) arcs(t *transition, flows []flow, join func(a, b int) int) (petr
 	return out, nil
 }
 
-// priorities closes the relation and checks that it is decided exactly: the
-// transition that goes first must be able to fire as soon as it is enabled.
+// priorities closes the relation and checks that it can be decided exactly: the transition with
+// priority must be able to fire as soon as it is enabled.
 func (d *draft) priorities(f *File) error {
 	for _, p := range d.pairs {
 		for _, name := range []string{p.high, p.low} {
@@ -240,8 +239,7 @@ func (d *draft) priorities(f *File) error {
 	return nil
 }
 
-// maxTick is the largest bound of an interval: ticks of a file become
-// milliseconds.
+// maxTick is the largest bound of an interval: ticks of a file become milliseconds.
 const maxTick = int64(math.MaxInt64 / 4 / int64(time.Millisecond))
 
 // cleanName refuses names that would break a report.

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
-func model(t testing.TB, f *File) *verify.Model {
+func modelOf(t testing.TB, f *File) *netmodel.Model {
 	t.Helper()
 	p, err := petri.Compile(f.Net)
 	if err != nil {
@@ -27,16 +28,16 @@ func model(t testing.TB, f *File) *verify.Model {
 	return m
 }
 
-func read(t testing.TB, text string) *verify.Model {
+func read(t testing.TB, text string) *netmodel.Model {
 	t.Helper()
 	f, err := Read("net", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model(t, f)
+	return modelOf(t, f)
 }
 
-func classes(t testing.TB, m *verify.Model) (classes, edges, dead int) {
+func classes(t testing.TB, m *netmodel.Model) (classes, edges, dead int) {
 	t.Helper()
 	g, err := stateclass.Explore(context.Background(), m, stateclass.Options{Merge: stateclass.Equality})
 	if err != nil {
@@ -87,7 +88,7 @@ func TestReadTINA(t *testing.T) {
 
 func TestReadPNML(t *testing.T) {
 	m := read(t, file(t, "two.pnml"))
-	g, err := verify.ExploreModel(context.Background(), m, verify.Options{})
+	g, err := explore.ExploreModel(context.Background(), m, explore.Options{})
 	if err != nil || g.States() != 2 || g.Edges() != 1 || len(g.Dead()) != 1 {
 		t.Fatalf("%v: %d states, %d edges, dead %v", err, g.States(), g.Edges(), g.Dead())
 	}
@@ -175,7 +176,7 @@ func TestRefusals(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	text := file(t, "crossing_1.net")
 	m := read(t, text)
-	b, err := WriteTINA(m.Program(), verify.Interleave)
+	b, err := WriteTINA(m.Program(), netmodel.Interleave)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,11 +187,11 @@ func TestRoundTrip(t *testing.T) {
 	if b, err = WritePNML(pairs.Program()); err != nil {
 		t.Fatal(err)
 	}
-	want, err := verify.ExploreModel(context.Background(), pairs, verify.Options{})
+	want, err := explore.ExploreModel(context.Background(), pairs, explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := verify.ExploreModel(context.Background(), read(t, string(b)), verify.Options{})
+	g, err := explore.ExploreModel(context.Background(), read(t, string(b)), explore.Options{})
 	if err != nil || g.States() != want.States() || g.Edges() != want.Edges() || g.States() < 2 {
 		t.Errorf("%v: %d states, %d edges; want %d, %d", err, g.States(), g.Edges(), want.States(), want.Edges())
 	}
@@ -216,11 +217,11 @@ func TestWriteOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := WriteTINA(p, verify.RunToCompletion)
+	text, err := WriteTINA(p, netmodel.RunToCompletion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := stateclass.Explore(context.Background(), verify.NewModel(p, verify.RunToCompletion), stateclass.Options{})
+	ours, err := stateclass.Explore(context.Background(), netmodel.New(p, netmodel.RunToCompletion), stateclass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if !slices.ContainsFunc(n.Net.Transitions, func(t petri.Transition) bool { return len(t.Reset) > 0 }) {
-			b, err := WriteTINA(p, verify.Interleave)
+			b, err := WriteTINA(p, netmodel.Interleave)
 			again(b, err, true)
 		}
 		b, err := WritePNML(p)

@@ -12,13 +12,14 @@ import (
 )
 
 // ReadPNML reads a PNML document with one place/transition net, as the standard, TINA, TAPAAL, PIPE
-// and ProM write it: pages, reference nodes, initial markings, weights, firing intervals (TINA), read,
-// inhibitor and reset arcs, immediate transitions and their priorities (PIPE). Places and transitions
-// have the names of the file if all are given and different, else their identifiers.
+// and ProM write it: pages, reference nodes, initial markings, weights, firing intervals (TINA),
+// read, inhibitor and reset arcs, immediate transitions and their priorities (PIPE). Places and
+// transitions have the names of the file if all are given and different, otherwise their
+// identifiers.
 //
-// An element or attribute that is not known is an error with its line, and so is one that is known
-// but has no meaning here: a capacity, an age of a token, a colour. What is known to change nothing,
-// such as graphics, is skipped.
+// An unknown element or attribute is an error with its line. So is a known one that cannot be
+// represented: a capacity, an age of a token, a colour. Elements that change nothing, such as
+// graphics, are skipped.
 func ReadPNML(name string, data []byte) (*File, error) {
 	r := &pnmlReader{d: newDraft(name), x: xml.NewDecoder(bytes.NewReader(data)), nodes: map[string]*node{},
 		grammar: grammar(), attributes: attributes()}
@@ -70,8 +71,8 @@ type pnmlReader struct {
 type element struct {
 	name  string
 	text  strings.Builder
-	given []string // what was said in it already
-	node  *node    // that the element is about
+	given []string // parts already given in it
+	node  *node    // the node that the element is about
 	arc   *arc
 }
 
@@ -80,7 +81,7 @@ type node struct {
 	tokens, line        int
 	when                petri.Interval
 	timed               string // PIPE: "true", "false" or ""
-	priority            int    // PIPE: 1 if nothing is said
+	priority            int    // PIPE: 1 if absent
 }
 
 type arc struct {
@@ -163,7 +164,7 @@ func (r *pnmlReader) start(t xml.StartElement) error {
 	return r.say(e, t.Attr)
 }
 
-// skip leaves out an element that is known to change nothing.
+// skip skips an element that is known to change nothing.
 func (r *pnmlReader) skip() error {
 	if err := r.x.Skip(); err != nil {
 		return r.fail("%v", err)
@@ -171,8 +172,8 @@ func (r *pnmlReader) skip() error {
 	return nil
 }
 
-// tool skips what a tool added, if the tool is known to add nothing that changes a net, or if there
-// is nothing but graphics.
+// tool skips an addition of a tool if the tool is known to add nothing that changes a net, or if
+// the addition contains only graphics.
 func (r *pnmlReader) tool(t xml.StartElement) error {
 	tool, extra := "", ""
 	for _, a := range t.Attr {
@@ -213,7 +214,7 @@ func (r *pnmlReader) tool(t xml.StartElement) error {
 	}
 }
 
-// once refuses what is said of a node or an arc, or in a label, a second time.
+// once refuses a second value for the same part of a node, an arc or a label.
 func (e *element) once(r *pnmlReader, what string) error {
 	switch e.name {
 	case "", "pnml", "net", "page":
@@ -234,7 +235,7 @@ func (e *element) once(r *pnmlReader, what string) error {
 	return nil
 }
 
-// say checks the attributes of an element and takes what they say.
+// say checks the attributes of an element and applies them.
 func (r *pnmlReader) say(e *element, list []xml.Attr) error {
 	at := map[string]string{}
 	for _, a := range list {
@@ -290,7 +291,8 @@ func (r *pnmlReader) shortLabels(e *element, at map[string]string) error {
 	return r.guard(e, at)
 }
 
-// guard checks what TAPAAL says of the age of tokens: only what any age satisfies can be read.
+// guard checks what TAPAAL states about the age of tokens: it accepts only guards that any age
+// satisfies.
 func (r *pnmlReader) guard(e *element, at map[string]string) error {
 	text, ok := at["inscription"]
 	if e.arc == nil || !ok {
@@ -340,7 +342,7 @@ func (r *pnmlReader) add(n *node) error {
 	return nil
 }
 
-// end closes an element. A <text> is that of the label around it.
+// end closes an element. A <text> belongs to the label around it.
 func (r *pnmlReader) end() error {
 	n := len(r.open)
 	e := r.open[n-1]

@@ -3,33 +3,34 @@ package netfile
 // mathML is the namespace of TINA's intervals.
 const mathML = "http://www.w3.org/1998/Math/MathML"
 
-// xmlSpaces are the namespaces of attributes that are about the document: xmlns:x, xml:lang,
+// xmlSpaces lists the namespaces of attributes that are about the document: xmlns:x, xml:lang,
 // xsi:schemaLocation.
 func xmlSpaces() []string {
 	return []string{"xmlns", "http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2001/XMLSchema-instance"}
 }
 
-// content is what an element may have in it.
+// content is what an element may contain.
 type content struct {
-	elements []string // that are read
-	skipped  []string // that are known to change nothing: layout, notes, queries
+	elements []string // elements to read
+	skipped  []string // elements known to change nothing: layout, notes, queries
 }
 
-// grammar is the content of each element that is read. What it does not list is refused.
+// grammar is the content of each element that is read. Everything that it does not list is refused.
 func grammar() map[string]content {
 	inNet := []string{"name", "page", "place", "transition", "arc", "referencePlace", "referenceTransition"}
 	label := content{elements: []string{"text", "value"}, skipped: []string{"graphics"}}
 	return map[string]content{
 		"": {elements: []string{"pnml"}},
-		// TAPAAL: constants stand in guards, which are refused where they say something.
+		// TAPAAL: constants appear in guards, which are refused where they restrict anything.
 		"pnml": {elements: []string{"net", "feature"}, skipped: []string{"constant", "query", "queries", "k-bound"}},
-		// PIPE: colours of tokens on the screen, rates by name, groups of states to measure. ProM: accepted ends.
+		// PIPE: colours of tokens on the screen, rates by name, groups of states to measure. ProM:
+		// accepted ends.
 		"net": {elements: inNet, skipped: []string{"graphics", "labels", "token", "definition", "stategroup",
 			"finalmarkings"}},
 		"page": {elements: inNet, skipped: []string{"graphics"}},
 		"place": {elements: []string{"name", "initialMarking", "capacity"}, skipped: []string{"graphics",
 			"tagged"}},
-		// PIPE: a rate says how often, and any instant is possible.
+		// PIPE: a rate gives a frequency, and any instant is possible.
 		"transition": {elements: []string{"name", "delay", "timed", "priority"}, skipped: []string{"graphics",
 			"rate", "infiniteServer", "orientation"}},
 		"referencePlace":      {elements: []string{"name"}, skipped: []string{"graphics"}},
@@ -42,19 +43,20 @@ func grammar() map[string]content {
 	}
 }
 
-// leaves are the elements with text.
+// leaves lists the elements with text.
 func leaves() []string { return []string{"text", "value"} }
 
-// attributes are those of each element, each with the values that can be read, or none for any.
+// attributes lists the attributes of each element, each with the values that can be read, or none
+// if any value can.
 func attributes() map[string]map[string][]string {
 	return map[string]map[string][]string{
 		"net": {"id": nil, "type": nil, "active": {"true"}},
-		// TAPAAL says here for which of its engines the net is.
+		// TAPAAL names here the engine that the net is for.
 		"feature": {"isTimed": nil, "isGame": {"false"}, "isColored": {"false"}, "isStochastic": {"false"}},
 		"page":    {"id": nil},
 		"place": {"id": nil, "name": nil, "initialMarking": nil, "invariant": {"< inf"}, "displayName": nil,
 			"nameOffsetX": nil, "nameOffsetY": nil, "positionX": nil, "positionY": nil},
-		// TAPAAL's defaults of what stochastic nets and games have.
+		// TAPAAL's defaults for stochastic nets and games.
 		"transition": {"id": nil, "name": nil, "urgent": {"false"}, "priority": {"0"}, "player": {"0"},
 			"infiniteServer": nil, "distribution": {"constant"}, "value": {"1.0"}, "weight": {"1.0"}, "firingMode": nil,
 			"displayName": nil, "angle": nil, "nameOffsetX": nil, "nameOffsetY": nil, "positionX": nil, "positionY": nil},
@@ -66,17 +68,17 @@ func attributes() map[string]map[string][]string {
 	}
 }
 
-// tools are those whose additions describe a net and do not change it: units of the model checking
-// contest, activities of a log.
+// tools lists the tools whose additions describe a net and do not change it: units of the model
+// checking contest, activities of a log.
 func tools() []string { return []string{"nupn", "ProM"} }
 
-// drawn are elements with which any tool may say how a net looks.
+// drawn lists elements with which any tool may describe how a net looks.
 func drawn() []string {
 	return []string{"graphics", "position", "offset", "dimension", "fill", "line", "font", "tokengraphics",
 		"tokenposition"}
 }
 
-// netTypes are the last parts of the types of net that are read, in lower case.
+// netTypes lists the last parts of the types of net that are read, in lower case.
 func netTypes() []string {
 	return []string{"", "ptnet", "ptnetb", "basicpnml", "pnmlcoremodel", "tpn", "inhibitorptnet", "resetptnet",
 		"resetinhibitorptnet"}

@@ -10,7 +10,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// label takes what a label says of a node or an arc.
+// label takes what a label states about a node or an arc.
 func (r *pnmlReader) label(e *element, label, text string) error {
 	text = strings.TrimSpace(text)
 	switch n, a := e.node, e.arc; {
@@ -37,8 +37,8 @@ func (r *pnmlReader) label(e *element, label, text string) error {
 	return nil
 }
 
-// number reads a count. PIPE names the kind of token: "Default,3", or "Red,0,Blue,2"; one kind can be
-// read.
+// number reads a count. PIPE names the kind of token: "Default,3", or "Red,0,Blue,2"; only one kind
+// can be read.
 func (r *pnmlReader) number(text string, to *int, least int) error {
 	parts := strings.Split(text, ",")
 	if len(parts) == 1 { // PIPE means its first kind

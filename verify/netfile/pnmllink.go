@@ -84,7 +84,7 @@ func (r *pnmlReader) named() bool {
 	return true
 }
 
-// resolve follows references to the node they stand for.
+// resolve follows references to the node that they refer to.
 func (r *pnmlReader) resolve(id string, line int) (*node, error) {
 	n := r.nodes[id]
 	for range len(r.order) + 1 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 	"github.com/voicegw/voicegw/verify/stateclass"
 )
 
@@ -255,7 +255,7 @@ func TestReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tina, err := WriteTINA(p, verify.Interleave)
+		tina, err := WriteTINA(p, netmodel.Interleave)
 		if err != nil {
 			t.Fatal(err)
 		}

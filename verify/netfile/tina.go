@@ -11,9 +11,9 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// ReadTINA reads TINA's .net format: net, tr, pl, pr, lb and nt lines, weights
-// *n, read arcs ?n, inhibitor arcs ?-n, intervals [a,b] and [a,w[. A bound of n
-// is n milliseconds. Stopwatch arcs and other open ends are refused.
+// ReadTINA reads TINA's .net format: net, tr, pl, pr, lb and nt lines, weights *n, read arcs ?n,
+// inhibitor arcs ?-n, intervals [a,b] and [a,w[. A bound of n is n milliseconds. It refuses
+// stopwatch arcs and other open ends.
 func ReadTINA(name string, data []byte) (*File, error) {
 	d := newDraft(name)
 	for i, line := range strings.Split(string(data), "\n") {
@@ -55,7 +55,7 @@ func (s *scanner) accept(sign string) bool {
 	return false
 }
 
-// name reads a plain name, or one in braces; ok is false at anything else.
+// name reads a plain name, or one in braces; ok is false if there is neither.
 func (s *scanner) name() (name string, ok bool, err error) {
 	s.space()
 	if s.at < len(s.text) && s.text[s.at] == '{' {
@@ -106,7 +106,7 @@ func (s *scanner) need(what string) (string, error) {
 	return name, err
 }
 
-// words passes over labels and notes, which change nothing.
+// words skips labels and notes, which change nothing.
 func (s *scanner) words(what ...string) error {
 	for _, w := range what {
 		if _, ok, err := s.name(); err != nil || !ok {
@@ -193,7 +193,7 @@ func (s *scanner) transition() error {
 	return nil
 }
 
-// wait reads the interval of a transition, which has one.
+// wait reads the interval of a transition, which may have only one.
 func (s *scanner) wait(t *transition) error {
 	when, err := s.interval()
 	if err == nil && t.waits > 0 {
@@ -243,7 +243,7 @@ func (s *scanner) weight(t *transition, p *place, input bool) error {
 	return err
 }
 
-// count reads a number, with K, M, G, T, P or E for thousands.
+// count reads a number, with K, M, G, T, P or E for powers of 1000.
 func (s *scanner) count() (int, error) {
 	start := s.at
 	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
@@ -341,8 +341,7 @@ func (s *scanner) place() error {
 	return s.placeArcs(p)
 }
 
-// placeArcs reads the arcs of a place: transitions that fill it, then those
-// that use it.
+// placeArcs reads the arcs of a place: transitions that fill it, then those that use it.
 func (s *scanner) placeArcs(p *place) error {
 	input, arcs := false, false
 	for !s.done() {

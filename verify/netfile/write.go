@@ -9,24 +9,23 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// flat is a firing as tools of the field know it: one mode and one branch of a
-// transition, over slots.
+// flat is a firing in the form that the tools use: one mode and one branch of a transition, over
+// slots.
 type flat struct {
 	name               string
-	transition         int // -1: a later step of one
+	transition         int // -1: a later step of a firing
 	when               petri.Interval
 	in, read, inh, out []petri.Count
-	empty              []int32      // slots that are drained or reset
-	reset              []int32      // those written as reset arcs
-	complex            []petri.Cond // conditions on sums that no arcs say
+	empty              []int32      // slots that the firing drains or resets
+	reset              []int32      // slots written as reset arcs
+	complex            []petri.Cond // conditions on sums that no arcs express
 	bump               bool
 }
 
-// flatten lists the firings of a program. What the final place ends is
-// inhibited by it.
+// flatten lists the firings of a program. The final place inhibits those that it ends.
 func flatten(p *petri.Program) []flat {
 	var out []flat
 	for t := range p.Transitions() {
@@ -55,15 +54,15 @@ func flatten(p *petri.Program) []flat {
 	return out
 }
 
-// unique are the slots of two lists, each once.
+// unique lists the slots of two lists, each once.
 func unique(a, b []int32) []int32 {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// conditions adds read and inhibitor arcs. A condition on the sum of several
-// slots becomes several firings or arcs where that says the same.
+// conditions adds read and inhibitor arcs. A condition on the sum of several slots becomes several
+// firings or arcs where they mean the same.
 func (f flat) conditions(conds []petri.Cond) []flat {
 	list := []flat{f}
 	for _, c := range conds {
@@ -118,13 +117,12 @@ func alternatives(list []flat, slots []int32) []flat {
 	return out
 }
 
-// WriteTINA renders a program in TINA's .net format: a place for each kind of
-// token, a transition for each way of firing, and more of both where a firing
-// resets, drains, makes tokens stale or looks at a sum. Under run to completion,
-// priorities give the order of what fires at once. Bounds are milliseconds if
-// all are whole, else nanoseconds, and a comment says so. Capacities are not
-// written.
-func WriteTINA(p *petri.Program, sem verify.Semantics) ([]byte, error) {
+// WriteTINA renders a program in TINA's .net format: a place for each kind of token, a transition
+// for each way of firing, and more of both where a firing resets, drains, makes tokens stale or
+// looks at a sum. Under run to completion, priorities give the order of immediate firings. Bounds
+// are milliseconds if all are whole, otherwise nanoseconds, and a comment says which. It does not
+// write capacities.
+func WriteTINA(p *petri.Program, sem netmodel.Semantics) ([]byte, error) {
 	var b bytes.Buffer
 	e := newExport(p, false, false)
 	if err := e.check(); err != nil {
@@ -172,14 +170,14 @@ func (e *export) tina(b *bytes.Buffer, f *flat, unit time.Duration) {
 	b.WriteByte('\n')
 }
 
-// writeOrder writes that what fires at once fires in its order, before anything
-// else, and the steps of one firing before all.
-func (e *export) writeOrder(b *bytes.Buffer, sem verify.Semantics) {
+// writeOrder writes that immediate transitions fire in their order, before anything else, and that
+// the steps of one firing come before everything.
+func (e *export) writeOrder(b *bytes.Buffer, sem netmodel.Semantics) {
 	rank := make([]int, len(e.p.Transitions()))
 	for i := range rank {
 		rank[i] = len(rank)
 	}
-	if sem == verify.RunToCompletion {
+	if sem == netmodel.RunToCompletion {
 		for r, t := range e.p.Order() {
 			rank[t] = r
 		}
@@ -214,11 +212,10 @@ func tinaName(s string) string {
 	return "{" + strings.NewReplacer(`\`, `\\`, "{", `\{`, "}", `\}`).Replace(s) + "}"
 }
 
-// WritePNML renders a program as a PNML place/transition net, without time: a
-// place for each kind of token, a transition for each way of firing, and more of
-// both where a firing makes tokens stale or looks at a sum; none of the others
-// fires meanwhile. Read, inhibitor and reset arcs have a <type> as tools of the
-// field write it. The order of what fires at once is not written.
+// WritePNML renders a program as a PNML place/transition net, without time: a place for each kind
+// of token, a transition for each way of firing, and more of both where a firing makes tokens stale
+// or looks at a sum; no other transition fires in between. Read, inhibitor and reset arcs have a
+// <type> in the form that the tools write. It does not write the order of immediate transitions.
 func WritePNML(p *petri.Program) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
@@ -280,7 +277,7 @@ func (w *pnmlWriter) arc(from, to, kind string, n int32) {
 
 func escaped(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a bytes.Buffer takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a bytes.Buffer accepts every write
 	return b.String()
 }
 

@@ -13,33 +13,35 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/structure"
 )
 
-// Certificate is an inductive invariant: it holds at the start, every firing
-// keeps it, and it excludes what the property forbids. With Steps it need not do
-// the last: then no run of fewer firings than that reaches what is forbidden,
-// and no so many firings through what the invariant holds of lead there. Check
-// needs nothing else of it than the formula and the number: the net, the
-// property and the parameters are the checker's own.
+// Certificate is an inductive invariant: it holds at the start, every firing keeps it, and it
+// excludes what the property forbids. With Steps it need not exclude that. Then no run of fewer
+// than Steps firings reaches a forbidden marking, and no Steps firings through markings that
+// satisfy the invariant lead to one. Check uses only the formula and the number of steps from it;
+// the net, the property and the parameters are the checker's own.
 type Certificate struct {
 	Format   int      `json:"format"`
 	Net      string   `json:"netHash"`
 	System   string   `json:"systemHash"` // of the formulas that the invariant is about
 	Property string   `json:"property"`   // what never holds
 	Params   []Param  `json:"params,omitempty"`
-	Places   []string `json:"places"` // the slice: all others are left open
+	Places   []string `json:"places"` // the slice: all other places are left open
 	// Invariant is a formula over m<slot> and k<parameter>.
 	Invariant string `json:"invariant"`
-	// Steps of k-induction, 1 to 64; 0: the invariant is enough.
+	// Steps is the number of steps of k-induction, 1 to 64; 0: the invariant suffices.
 	Steps     int    `json:"steps,omitempty"`
-	Solver    string `json:"solver"`    // that found it
-	CheckedBy string `json:"checkedBy"` // that checked it, in a process of its own
-	Sum       string `json:"sum"`       // SHA-256 of all else
+	Solver    string `json:"solver"`    // the solver that found it
+	CheckedBy string `json:"checkedBy"` // the solver that checked it, in a process of its own
+	Sum       string `json:"sum"`       // SHA-256 of everything else
 }
 
 const certificateFormat = 1
 
-// Marshal is the certificate as a file.
+// Marshal returns the certificate as a file.
 func (c *Certificate) Marshal() ([]byte, error) {
 	sealed := *c
 	sealed.Sum = ""
@@ -53,8 +55,8 @@ func (c *Certificate) Marshal() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// ReadCertificate reads what Marshal wrote. A file that differs in one byte is
-// an error.
+// ReadCertificate reads what Marshal wrote. It returns an error for a file that differs in one
+// byte.
 func ReadCertificate(b []byte) (*Certificate, error) {
 	if len(b) > termBytesMax {
 		return nil, refusal("%d bytes; at most %d are read", len(b), termBytesMax)
@@ -73,23 +75,22 @@ func ReadCertificate(b []byte) (*Certificate, error) {
 	return c, nil
 }
 
-// refusal is a verify.ErrCertificate with a reason.
+// refusal is a check.ErrCertificate with a reason.
 func refusal(format string, args ...any) error {
-	return fmt.Errorf("smt: check certificate: %w: %s", verify.ErrCertificate, fmt.Sprintf(format, args...))
+	return fmt.Errorf("smt: check certificate: %w: %s", check.ErrCertificate, fmt.Sprintf(format, args...))
 }
 
-// ErrNotChecked says that no solver could check a certificate, which may be
-// right.
+// ErrNotChecked says that no solver could check a certificate. The certificate may still be right.
 var ErrNotChecked = errors.New("smt: the certificate was not checked")
 
-// Check holds a certificate against a closed net and the expression that must
-// never hold there: it encodes the net anew and has a solver decide every
-// obligation. nil means that the proof stands for all values of the parameters
-// in c, whatever the certificate says of itself. An error that is ErrNotChecked
-// says that there was no answer; one that is verify.ErrCertificate that it
-// proves nothing; others are those of ctx and of wrong questions.
+// Check checks a certificate against a closed net and the expression that must never hold there: it
+// encodes the net anew and has a solver decide every obligation. A nil error means that the proof
+// holds for all values of the parameters in c, whatever the certificate states about itself. An
+// error that is ErrNotChecked means that no solver gave an answer; one that is
+// check.ErrCertificate means that the certificate proves nothing; others come from ctx or from
+// invalid questions.
 func Check(
-	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
+	ctx context.Context, c Config, model *netmodel.Model, sem netmodel.Semantics, expr string, cert *Certificate,
 ) error {
 	return c.against(model, sem, expr, cert, func(s *system, found proof) error {
 		_, err := c.recheck(ctx, s, found)
@@ -97,9 +98,9 @@ func Check(
 	})
 }
 
-// against has decide go through the obligations of a certificate, whose
-// silence is an ErrNotChecked.
-func (c Config) against(model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
+// against rebuilds the system of a certificate and has decide go through its obligations. A silence
+// of decide becomes an ErrNotChecked.
+func (c Config) against(model *netmodel.Model, sem netmodel.Semantics, expr string, cert *Certificate,
 	decide func(s *system, found proof) error) error {
 	s, err := c.rebuild(model, sem, expr, cert)
 	if err != nil {
@@ -107,7 +108,7 @@ func (c Config) against(model *verify.Model, sem verify.Semantics, expr string, 
 	}
 	invariant, err := readInvariant(s, cert.Invariant)
 	if err != nil {
-		return fmt.Errorf("%w: %w", verify.ErrCertificate, err)
+		return fmt.Errorf("%w: %w", check.ErrCertificate, err)
 	}
 	err = decide(s, proof{invariant, cert.Steps})
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
@@ -117,7 +118,8 @@ func (c Config) against(model *verify.Model, sem verify.Semantics, expr string, 
 }
 
 // rebuild encodes the slice that a certificate is about.
-func (c Config) rebuild(model *verify.Model, sem verify.Semantics, expr string, cert *Certificate) (*system, error) {
+func (c Config) rebuild(model *netmodel.Model, sem netmodel.Semantics, expr string,
+	cert *Certificate) (*system, error) {
 	refuse := func(what string, of, want any) error {
 		return refusal("it is about %s %v, not %v", what, of, want)
 	}
@@ -132,8 +134,8 @@ func (c Config) rebuild(model *verify.Model, sem verify.Semantics, expr string, 
 		return nil, refusal("it takes %d steps of induction; at most %d are looked at", cert.Steps, inductionMax)
 	case !slices.EqualFunc(cert.Params, c.Params, sameParam):
 		return nil, refuse("parameters", cert.Params, c.Params)
-	case len(model.OpenPlaces()) > 0:
-		return nil, refusal("nothing fills %s", strings.Join(model.OpenPlaces(), ", "))
+	case len(structure.OpenPlaces(model)) > 0:
+		return nil, refusal("nothing fills %s", strings.Join(structure.OpenPlaces(model), ", "))
 	}
 	e, err := newEncoder(model, sem, c.Params)
 	if err != nil {
@@ -161,9 +163,8 @@ func sameParam(a, b Param) bool {
 		slices.Equal(a.Capacities, b.Capacities) && slices.Equal(a.Initial, b.Initial)
 }
 
-// recheck has somebody else decide the obligations: cvc5 or, without it,
-// another process of z3, and then the library of z3 if it was built in. It
-// returns who did.
+// recheck has another solver decide the obligations: cvc5 or, without it, another process of z3,
+// and then the library of z3 if it was built in. It returns the names of those that decided.
 func (c Config) recheck(ctx context.Context, s *system, found proof) (string, error) {
 	by, err := c.second(ctx)
 	if err != nil {
@@ -179,7 +180,7 @@ func (c Config) recheck(ctx context.Context, s *system, found proof) (string, er
 	return by.name + third, nil
 }
 
-// second finds who checks what z3 found: cvc5 or, without it, z3.
+// second finds the solver that checks what z3 found: cvc5 or, without it, z3.
 func (c Config) second(ctx context.Context) (*solver, error) {
 	by, err := c.cvc5(ctx)
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
@@ -188,15 +189,13 @@ func (c Config) second(ctx context.Context) (*solver, error) {
 	return by, err
 }
 
-// check decides every obligation of an invariant. Its error is a silence if
-// there was no answer.
+// check decides every obligation of an invariant. Its error is a silence if there was no answer.
 func (s *system) check(ctx context.Context, by *solver, invariant term) error {
 	script, names := s.script(s.obligations(), invariant)
 	return by.refute(ctx, script, names)
 }
 
-// confirm decides everything that a proof rests on. Its errors are those of
-// refute.
+// confirm decides everything that a proof rests on. Its errors are those of refute.
 func (s *solver) confirm(ctx context.Context, sys *system, found proof) error {
 	if found.steps == 0 {
 		return sys.check(ctx, s, found.invariant)
@@ -209,9 +208,8 @@ func (s *solver) confirm(ctx context.Context, sys *system, found proof) error {
 	return s.refute(ctx, script, names)
 }
 
-// refute has a solver decide questions whose answer must be that there is no
-// such thing. Its error is a refusal where there is, and a silence without an
-// answer.
+// refute has a solver decide questions, each of which must be unsatisfiable. Its error is a refusal
+// if one is satisfiable, and a silence without an answer.
 func (s *solver) refute(ctx context.Context, script string, names []string) error {
 	r, err := s.ask(ctx, script)
 	if err != nil {
@@ -232,16 +230,16 @@ func (s *solver) refute(ctx context.Context, script string, names []string) erro
 	return nil
 }
 
-// obligation is one thing that an inductive invariant must satisfy.
+// obligation is one condition that an inductive invariant must satisfy.
 type obligation struct {
 	name    string
-	assumed bool   // the invariant holds
-	where   term   // and so does this:
-	then    []term // then it holds of these values of the variables; nil: that cannot be
+	assumed bool   // the invariant holds in the premise
+	where   term   // further premise
+	then    []term // the invariant must hold of these values of the variables; nil: the premise must be impossible
 }
 
-// obligations are what an invariant must satisfy: at the start, after every
-// firing, and where it is bad.
+// obligations lists the conditions on an invariant: at the start, after every firing, and in bad
+// states.
 func (s *system) obligations() []obligation {
 	out := []obligation{{name: "at the start", where: s.init, then: s.vars()}}
 	for _, r := range s.rules {
@@ -250,8 +248,8 @@ func (s *system) obligations() []obligation {
 	return append(out, obligation{name: "where it is bad", assumed: true, where: s.bad})
 }
 
-// script asks for what breaks an obligation, one question each, and says what
-// they are called.
+// script asks for a violation of each obligation, one question each, and returns the names of the
+// questions.
 func (s *system) script(todo []obligation, invariant term) (script string, names []string) {
 	var b strings.Builder
 	b.WriteString("(set-logic QF_LIA)\n")
@@ -277,7 +275,7 @@ func (s *system) script(todo []obligation, invariant term) (script string, names
 	return b.String(), names
 }
 
-// newCertificate writes down a proof.
+// newCertificate makes the certificate of a proof.
 func newCertificate(pass *verify.Pass, e *encoder, s *system, expr string, found proof) *Certificate {
 	c := &Certificate{
 		Format: certificateFormat, Net: pass.Model().Hash(), System: s.hash(), Property: expr,
@@ -291,12 +289,12 @@ func newCertificate(pass *verify.Pass, e *encoder, s *system, expr string, found
 	return c
 }
 
-// Alike reports whether the proofs about two programs are the same, whatever
-// their parameters were compiled as: a proof for one is then a proof for the
-// other. It is how a test shows that a parameter is marked everywhere.
+// Alike reports whether the proofs about two programs are the same, whatever values their
+// parameters were compiled with. A proof for one is then a proof for the other. A test can use it
+// to show that a parameter is marked everywhere.
 func (c Config) Alike(a, b *petri.Program, expr string) (bool, error) {
 	hash := func(p *petri.Program) (string, error) {
-		e, err := newEncoder(verify.NewModel(p, verify.RunToCompletion), verify.RunToCompletion, c.Params)
+		e, err := newEncoder(netmodel.New(p, netmodel.RunToCompletion), netmodel.RunToCompletion, c.Params)
 		if err != nil {
 			return "", err
 		}

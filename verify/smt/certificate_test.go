@@ -9,6 +9,8 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // certify proves and returns the certificate.
@@ -23,13 +25,12 @@ func certify(t testing.TB, c Config, p *petri.Program, expr string) *Certificate
 	return cert
 }
 
-func check(t testing.TB, c Config, p *petri.Program, expr string, cert *Certificate) error {
+func checkCert(t testing.TB, c Config, p *petri.Program, expr string, cert *Certificate) error {
 	t.Helper()
-	return Check(context.Background(), c, verify.NewModel(p, verify.RunToCompletion), verify.RunToCompletion, expr, cert)
+	return Check(context.Background(), c, netmodel.New(p, netmodel.RunToCompletion), netmodel.RunToCompletion, expr, cert)
 }
 
-// TestCertificates: what was proved is written, read and checked by either
-// solver.
+// TestCertificates: what was proved is written, read and checked by either solver.
 func TestCertificates(t *testing.T) {
 	for _, c := range []struct {
 		c    Config
@@ -50,19 +51,18 @@ func TestCertificates(t *testing.T) {
 		}
 		for _, without := range []string{"", "none"} {
 			c.c.CVC5 = without
-			if err := check(t, c.c, p, c.expr, read); err != nil {
+			if err := checkCert(t, c.c, p, c.expr, read); err != nil {
 				t.Errorf("%s without cvc5 (%q): %v", c.expr, without, err)
 			}
 		}
 		c.c.Z3 = "none"
-		if err := check(t, c.c, p, c.expr, read); !errors.Is(err, ErrNotChecked) || errors.Is(err, verify.ErrCertificate) {
+		if err := checkCert(t, c.c, p, c.expr, read); !errors.Is(err, ErrNotChecked) || errors.Is(err, check.ErrCertificate) {
 			t.Errorf("%s without solvers: %v", c.expr, err)
 		}
 	}
 }
 
-// TestCertificateOfOther: a certificate proves nothing of another net,
-// property or parameter.
+// TestCertificateOfOther: a certificate proves nothing of another net, property or parameter.
 func TestCertificateOfOther(t *testing.T) {
 	c, p := budget(), compile(t, voice(1))
 	cert := certify(t, c, p, "INFLIGHT > K")
@@ -82,17 +82,17 @@ func TestCertificateOfOther(t *testing.T) {
 		{"another budget", c, compile(t, voice(2)), "INFLIGHT > K"}, {"another property", c, p, "INFLIGHT + 1 > K"},
 		{"another least value", least, p, "INFLIGHT > K"}, {"no parameter", Config{}, p, "INFLIGHT > 1"},
 	} {
-		if err := check(t, o.c, o.p, o.expr, cert); !errors.Is(err, verify.ErrCertificate) {
+		if err := checkCert(t, o.c, o.p, o.expr, cert); !errors.Is(err, check.ErrCertificate) {
 			t.Errorf("%s: %v", o.name, err)
 		}
 		// Nor does it if it says that it is about the other.
 		forged := *cert
-		forged.Net, forged.Property = verify.NewModel(o.p, verify.RunToCompletion).Hash(), o.expr
+		forged.Net, forged.Property = netmodel.New(o.p, netmodel.RunToCompletion).Hash(), o.expr
 		forged.Params = o.c.Params
 		if strings.HasPrefix(o.name, "another ") && o.name != "another property" {
 			continue // true of all of them
 		}
-		e, err := newEncoder(verify.NewModel(o.p, verify.RunToCompletion), verify.RunToCompletion, o.c.Params)
+		e, err := newEncoder(netmodel.New(o.p, netmodel.RunToCompletion), netmodel.RunToCompletion, o.c.Params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,14 +104,14 @@ func TestCertificateOfOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		forged.System = s.hash()
-		if err := check(t, o.c, o.p, o.expr, &forged); !errors.Is(err, verify.ErrCertificate) {
+		if err := checkCert(t, o.c, o.p, o.expr, &forged); !errors.Is(err, check.ErrCertificate) {
 			t.Errorf("%s, forged: %v", o.name, err)
 		}
 	}
 }
 
-// TestForgedInvariants: whatever stands in the place of an invariant is a
-// formula that holds, or is refused.
+// TestForgedInvariants: whatever stands in the place of an invariant is a formula that holds, or is
+// refused.
 func TestForgedInvariants(t *testing.T) {
 	c, p := budget(), compile(t, voice(1))
 	cert := certify(t, c, p, "INFLIGHT > K")
@@ -129,14 +129,13 @@ func TestForgedInvariants(t *testing.T) {
 	for _, x := range bad {
 		forged := *cert
 		forged.Invariant = x
-		if err := check(t, c, p, "INFLIGHT > K", &forged); !errors.Is(err, verify.ErrCertificate) {
+		if err := checkCert(t, c, p, "INFLIGHT > K", &forged); !errors.Is(err, check.ErrCertificate) {
 			t.Errorf("%.60q: %v", x, err)
 		}
 	}
 }
 
-// TestDroppedConjunct: an invariant from which any part that matters is
-// missing is refused.
+// TestDroppedConjunct: an invariant from which any part that matters is missing is refused.
 func TestDroppedConjunct(t *testing.T) {
 	needSolvers(t)
 	const expr = "p > 1"
@@ -155,7 +154,7 @@ func TestDroppedConjunct(t *testing.T) {
 		}
 		forged := *cert
 		forged.Places = []string{"p", "q"}
-		e, err := newEncoder(verify.NewModel(p, verify.RunToCompletion), verify.RunToCompletion, nil)
+		e, err := newEncoder(netmodel.New(p, netmodel.RunToCompletion), netmodel.RunToCompletion, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +165,7 @@ func TestDroppedConjunct(t *testing.T) {
 		}
 		forged.System, forged.Invariant = s.hash(), "(and "+strings.Join(keep, " ")+")"
 		// That p is not negative matters to q alone, of which nothing is asked.
-		err = check(t, Config{}, p, expr, &forged)
+		err = checkCert(t, Config{}, p, expr, &forged)
 		if want := drop <= 0; (err == nil) != want {
 			t.Errorf("without part %d: %v", drop, err)
 		}
@@ -183,14 +182,14 @@ func TestDamage(t *testing.T) {
 		for _, x := range []byte{1, 0x20} {
 			bad := bytes.Clone(b)
 			bad[i] ^= x
-			if _, err := ReadCertificate(bad); !errors.Is(err, verify.ErrCertificate) {
+			if _, err := ReadCertificate(bad); !errors.Is(err, check.ErrCertificate) {
 				t.Fatalf("byte %d, %q for %q: %v", i, bad[i], b[i], err)
 			}
 		}
 	}
 	extra := bytes.Replace(b, []byte("{"), []byte(`{"x":1,`), 1)
 	for _, bad := range [][]byte{nil, b[:len(b)-1], append(bytes.Clone(b), ' '), extra} {
-		if _, err := ReadCertificate(bad); !errors.Is(err, verify.ErrCertificate) {
+		if _, err := ReadCertificate(bad); !errors.Is(err, check.ErrCertificate) {
 			t.Errorf("%.40q: %v", bad, err)
 		}
 	}
@@ -215,8 +214,8 @@ func FuzzReadCertificate(f *testing.F) {
 	})
 }
 
-// FuzzInvariant: a formula that is accepted is one term of what is known, and
-// its text reads as itself.
+// FuzzInvariant: a formula that is accepted is one term of what is known, and its text reads as
+// itself.
 func FuzzInvariant(f *testing.F) {
 	for _, s := range []string{
 		"(and (>= m0 0) (<= (+ m0 m1) 1))", "(let ((a!1 (- m0 1))) (< a!1 3))", "((", "true) (exit", "(- 1)",

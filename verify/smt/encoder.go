@@ -5,32 +5,31 @@ import (
 	"slices"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// encoder writes a program as formulas over its counts, all of it or a slice:
-// some places, with everything else left open. What a slice never reaches the
-// net never reaches.
+// encoder writes a program as formulas over its counts: all of it, or a slice, which is some places
+// with everything else left open. The net never reaches what a slice never reaches.
 type encoder struct {
 	naming
 	marks
 	params []Param
-	order  []int32 // transitions that fire at once, first to last; nil: they interleave
-	keep   []bool  // by place: it is in the slice
-	needs  []bool  // by place: what was written looks at it
+	order  []int32 // immediate transitions, first to last; nil: they interleave
+	keep   []bool  // by place: the slice has it
+	needs  []bool  // by place: the written formulas look at it
 }
 
-func newEncoder(model *verify.Model, sem verify.Semantics, params []Param) (*encoder, error) {
-	prog := model.Program()
-	e := &encoder{naming: naming{prog: prog, model: model}, params: params}
-	if sem == verify.RunToCompletion {
+func newEncoder(m *netmodel.Model, sem netmodel.Semantics, params []Param) (*encoder, error) {
+	prog := m.Program()
+	e := &encoder{naming: naming{prog: prog, model: m}, params: params}
+	if sem == netmodel.RunToCompletion {
 		e.order = prog.Order()
 	}
-	m, err := e.mark(params)
+	marked, err := e.mark(params)
 	if err != nil {
 		return nil, err
 	}
-	e.marks = *m
+	e.marks = *marked
 	e.keep = make([]bool, len(prog.Places()))
 	e.needs = make([]bool, len(prog.Places()))
 	return e, nil
@@ -46,8 +45,8 @@ func (e *encoder) use(slot int32) term {
 	return slotVar(slot)
 }
 
-// marking maps slots to their counts, all of them variables unless a frame is
-// supposed to wait somewhere.
+// marking maps slots to their counts. All are variables unless a frame is assumed to wait
+// somewhere.
 type marking struct {
 	slot  int32
 	count int64
@@ -55,8 +54,8 @@ type marking struct {
 
 func everywhere() marking { return marking{slot: -1} }
 
-// enabled are the conditions of a mode. whole is false if some of them look at
-// places outside the slice and were left out.
+// enabled lists the conditions of a mode. whole is false if it left out conditions that look at
+// places outside the slice.
 func (e *encoder) enabled(t, k int, at marking) (conds []term, whole bool) {
 	whole = true
 	for i, c := range e.prog.Transitions()[t].Modes[k].Conds {
@@ -94,8 +93,7 @@ func (e *encoder) sum(slots []int32, at marking) term {
 	return plus(ts...)
 }
 
-// idle says that no mode of a transition is enabled, or true where the slice
-// cannot tell.
+// idle states that no mode of a transition is enabled; it is true if the slice cannot decide that.
 func (e *encoder) idle(t int, at marking) term {
 	var ts []term
 	for k := range e.prog.Transitions()[t].Modes {
@@ -106,7 +104,7 @@ func (e *encoder) idle(t int, at marking) term {
 	return conj(ts...)
 }
 
-// running says that the final place is not marked.
+// running states that the final place is not marked.
 func (e *encoder) running() term { return negate(e.ended()) }
 
 func (e *encoder) ended() term {
@@ -116,7 +114,7 @@ func (e *encoder) ended() term {
 	return sym("false")
 }
 
-// rests says that nothing fires at once any more.
+// rests states that no immediate transition is enabled.
 func (e *encoder) rests() term {
 	var ts []term
 	for _, t := range e.order {
@@ -125,7 +123,7 @@ func (e *encoder) rests() term {
 	return disj(e.ended(), conj(ts...))
 }
 
-// timed are the transitions that do not run to completion.
+// timed lists the transitions that do not run to completion.
 func (e *encoder) timed() []int {
 	var out []int
 	for t := range e.prog.Transitions() {
@@ -136,8 +134,7 @@ func (e *encoder) timed() []int {
 	return out
 }
 
-// dead says that nothing is enabled in a marking that rests, and the run has
-// not ended.
+// dead states that nothing is enabled in a resting marking and the run has not ended.
 func (e *encoder) dead() term {
 	ts := []term{e.running()}
 	for _, t := range e.timed() {
@@ -146,8 +143,8 @@ func (e *encoder) dead() term {
 	return conj(ts...)
 }
 
-// can says that a timed transition is enabled, or that a frame transition
-// would fire if a frame arrived.
+// can states that a timed transition is enabled, or that a frame transition would fire if a frame
+// arrived.
 func (e *encoder) can(t int) term {
 	return e.exactly(func() term {
 		info := &e.prog.Transitions()[t]
@@ -163,8 +160,8 @@ func (e *encoder) can(t int) term {
 	})
 }
 
-// exactly writes what looks at every place it wants, whatever the slice: the
-// slice must then hold what it looked at.
+// exactly lets write look at every place that it needs, beyond the slice. The slice must then
+// include what write looked at.
 func (e *encoder) exactly(write func() term) term {
 	keep := e.keep
 	defer func() { e.keep = keep }()
@@ -172,8 +169,8 @@ func (e *encoder) exactly(write func() term) term {
 	return write()
 }
 
-// frameMoves supposes one frame to wait, or as many as its place holds, and
-// says that this transition is the first that takes it.
+// frameMoves assumes that one frame waits, or as many as its place holds, and states that this
+// transition is the first that takes one.
 func (e *encoder) frameMoves(t int) term {
 	rank := slices.Index(e.order, int32(t))
 	if rank < 0 {
@@ -197,7 +194,7 @@ func (e *encoder) frameMoves(t int) term {
 	return disj(ts...)
 }
 
-// leaves says that a frame transition does not take the frame that waits.
+// leaves states that a frame transition does not take the waiting frame.
 func (e *encoder) leaves(t int, at marking) term {
 	info := &e.prog.Transitions()[t]
 	var ts []term
@@ -210,7 +207,7 @@ func (e *encoder) leaves(t int, at marking) term {
 	return conj(ts...)
 }
 
-// payload is the slot a mode takes its frame from, or -1.
+// payload is the slot that a mode takes its frame from, or -1.
 func (e *encoder) payload(t, k int) int32 {
 	for _, c := range e.prog.Transitions()[t].Modes[k].Take {
 		if e.prog.Places()[e.prog.SlotPlace(int(c.Slot))].Payload {
@@ -220,8 +217,8 @@ func (e *encoder) payload(t, k int) int32 {
 	return -1
 }
 
-// waiting are the numbers of frames to suppose: 1, and the capacity if some
-// transition that takes them looks at how many there are.
+// waiting lists the numbers of frames to assume: 1, and the capacity if some transition that takes
+// them depends on their number.
 func (e *encoder) waiting(slot int32) []int64 {
 	most := int64(e.prog.Places()[e.prog.SlotPlace(int(slot))].Max)
 	if most > 1 && e.framesCounted(slot) {

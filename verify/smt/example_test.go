@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/verify/smt"
 )
 
-// A sender has a window of 8. That it never exceeds its window is proved for
-// every size a window can have.
+// A sender has a window of 8. That it never exceeds its window is proved for every size a window
+// can have.
 func Example() {
 	const flying petri.Place[petri.Unit] = "flying"
 	prog, err := petri.Compile(&petri.Net{Name: "window", Imported: true, Transitions: []petri.Transition{

@@ -5,26 +5,26 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/expr"
 )
 
-// reader turns the text of an expression into a term. verify.ParseExpr has
-// read the text before, so what it gets is well formed.
+// reader turns the text of an expression into a term. The text is well formed, because expr.Parse
+// has parsed it before.
 type reader struct {
 	enc  *encoder
 	text string
 	word string // the token
-	name bool   // it was quoted
+	name bool   // the token was quoted
 	err  error
 }
 
 // expression encodes what Never forbids. Names may be parameters.
 func (e *encoder) expression(text string) (term, error) {
-	x, err := verify.ParseExpr(text)
+	x, err := expr.Parse(text)
 	if err != nil {
 		return term{}, err
 	}
-	if err := x.Unambiguous(e.model); err != nil {
+	if err := e.model.Unambiguous(x); err != nil {
 		return term{}, err
 	}
 	r := &reader{enc: e, text: x.String()}
@@ -116,7 +116,7 @@ func (r *reader) unary() term {
 	return r.compare()
 }
 
-// bare reads on behind a word, and behind its () if there is one.
+// bare advances past a word, and past its () if it has one.
 func (r *reader) bare() {
 	if r.next(); r.is("(") {
 		r.next()
@@ -130,9 +130,9 @@ func (r *reader) can() term {
 	name := r.word
 	r.next()
 	r.next() // )
-	x, err := verify.ParseExpr(`can("` + name + `")`)
+	x, err := expr.Parse(`can("` + name + `")`)
 	if err == nil {
-		_, err = x.Bind(r.enc.model)
+		_, err = r.enc.model.BindExpr(x)
 	}
 	if err != nil {
 		r.fail(err)

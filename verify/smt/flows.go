@@ -6,13 +6,12 @@ import (
 	"github.com/voicegw/voicegw/verify/farkas"
 )
 
-// flowsMax is how many flows the solver is told of.
+// flowsMax is how many flows the solver gets at most.
 const flowsMax = 40
 
-// flows are sums of counts that no firing increases (sub-invariants): y >= 0
-// with y*(post-pre) <= 0. They hold even with resets and inhibitors, which only
-// remove more or forbid, and help the solver, which proves them again. The
-// search may find none.
+// flows are sums of counts that no firing increases (sub-invariants): y >= 0 with y*(post-pre) <=
+// 0. They hold even with resets and inhibitors, which only remove tokens or forbid firings. They
+// help the solver, which proves them again. The search may find none.
 func (e *encoder) flows(s *system) []term {
 	var out []term
 	for _, f := range below(s.effects(e)) {
@@ -23,8 +22,8 @@ func (e *encoder) flows(s *system) []term {
 	return out
 }
 
-// effects is the matrix: by slot, what each rule adds. Bumping moves tokens
-// from fresh to stale, one at a time.
+// effects is the matrix of what each rule adds, by slot. A bump moves tokens from fresh to stale,
+// one at a time.
 func (s *system) effects(e *encoder) [][]int64 {
 	rows := make([][]int64, len(s.slots))
 	column := func(at func(slot int32) int64) {
@@ -53,8 +52,8 @@ func (s *system) effects(e *encoder) [][]int64 {
 	return rows
 }
 
-// below finds minimal weights y >= 0 of the rows of a matrix with y*A <= 0: flows
-// of the matrix with one slack row more for each column.
+// below finds minimal weights y >= 0 of the rows of a matrix with y*A <= 0: flows of the matrix
+// with one more slack row for each column.
 func below(matrix [][]int64) [][]int64 {
 	if len(matrix) == 0 {
 		return nil
@@ -74,8 +73,7 @@ func below(matrix [][]int64) [][]int64 {
 	return out
 }
 
-// flowTerm writes a flow: the weighted sum never exceeds what it was at the
-// start.
+// flowTerm writes a flow: the weighted sum never exceeds its value at the start.
 func (e *encoder) flowTerm(s *system, weights []int64) (term, bool) {
 	start := e.prog.Initial()
 	var left, right []term

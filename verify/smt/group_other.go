@@ -4,7 +4,7 @@ package smt
 
 import "os/exec"
 
-// group does nothing: without process groups only the program itself is ended.
+// group does nothing: without process groups, only the program itself is killed.
 func group(*exec.Cmd) {}
 
 func killGroup(int) {}

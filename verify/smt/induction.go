@@ -10,11 +10,10 @@ import (
 	"github.com/voicegw/voicegw/verify"
 )
 
-// Induction is Never by another method, for which the library of z3 must be
-// built in (build tag z3): no run of fewer than k firings reaches what is
-// forbidden, and no k firings that avoid it lead there, for some k up to depth,
-// 1 to 64. A process of cvc5 or z3 must confirm it, and its certificate says how
-// many steps it took.
+// Induction is Never by another method, which needs the library of z3 (build tag z3): no run of
+// fewer than k firings reaches a forbidden marking, and no k firings that avoid forbidden markings
+// lead to one, for some k up to depth, 1 to 64. A process of cvc5 or z3 must confirm it. The
+// certificate states the number of steps.
 func (c Config) Induction(expr string, depth int) *verify.Property {
 	p := c.Never(expr)
 	p.Check = func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
@@ -51,22 +50,21 @@ func (p *prover) induce(ctx context.Context, depth int) (verify.Verdict, error) 
 			}
 			return v, err
 		case whole:
-			return verify.Doubt(induction, verify.Solver, 0, "%d steps are not enough", depth), nil
+			return verify.Solver.By(induction, 0, "%d steps are not enough", depth), nil
 		default:
 			p.grow(s, late || try >= slicesMax)
 		}
 	}
 }
 
-// outcome is what induction found: the number of steps that it takes, 0 if it
-// did not succeed; or that the bad states are reached.
+// outcome is what induction found: the number of steps that it needs, 0 if it did not succeed; or
+// that the bad states are reached.
 type outcome struct {
 	k       int
 	reached bool
 }
 
-// induce looks for the number of steps. What is known of every marking is
-// proved first.
+// induce looks for the number of steps. It first proves the known invariants.
 func (l *library) induce(s *system, depth int, found *outcome) error {
 	known := s.invariants()
 	if err := l.obligations(s, s.kept(), known); err != nil {
@@ -94,7 +92,7 @@ func (l *library) induce(s *system, depth int, found *outcome) error {
 	return nil
 }
 
-// induced is a verdict only if somebody else agrees.
+// induced returns a verdict only if another solver agrees.
 func (p *prover) induced(ctx context.Context, s *system, k int) (verify.Verdict, error) {
 	found := proof{s.invariants(), k}
 	by, err := p.second(ctx)
@@ -105,10 +103,10 @@ func (p *prover) induced(ctx context.Context, s *system, k int) (verify.Verdict,
 		if ctx.Err() != nil {
 			return verify.Verdict{}, err
 		}
-		return verify.Doubt(induction, verify.Solver, 0, "%d steps are enough, but that was not confirmed: %v", k, err), nil
+		return verify.Solver.By(induction, 0, "%d steps are enough, but that was not confirmed: %v", k, err), nil
 	}
 	p.certify(s, found, libraryName, by.name)
-	return verify.Prove(induction, 0, "induction over %d steps, on %d of %d counts, by %s, checked by %s%s",
+	return verify.Proved.By(induction, 0, "induction over %d steps, on %d of %d counts, by %s, checked by %s%s",
 		k, len(s.slots), p.enc.prog.Slots(), libraryName, by.name, p.forAll()), nil
 }
 

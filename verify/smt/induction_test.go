@@ -10,6 +10,9 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/slice"
 )
 
 // TestInduction: the answers are those of the other methods.
@@ -59,8 +62,7 @@ func TestInduction(t *testing.T) {
 	}
 }
 
-// checkSteps: everybody takes the certificate of an induction, and nobody one
-// with a step less.
+// checkSteps: everybody takes the certificate of an induction, and nobody one with a step less.
 func checkSteps(t *testing.T, c Config, p *petri.Program, expr string, cert *Certificate) {
 	t.Helper()
 	b, err := cert.Marshal()
@@ -70,17 +72,17 @@ func checkSteps(t *testing.T, c Config, p *petri.Program, expr string, cert *Cer
 	if cert, err = ReadCertificate(b); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(check(t, c, p, expr, cert), inProcess(t, c, p, expr, cert)); err != nil || cert.Steps == 0 {
+	if err := errors.Join(checkCert(t, c, p, expr, cert), inProcess(t, c, p, expr, cert)); err != nil || cert.Steps == 0 {
 		t.Errorf("%d steps: %v", cert.Steps, err)
 	}
 	cert.Steps--
 	if cert.Steps == 0 {
 		return // the invariant may be enough
 	}
-	if err := check(t, c, p, expr, cert); !errors.Is(err, verify.ErrCertificate) {
+	if err := checkCert(t, c, p, expr, cert); !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("by a process, one step less: %v", err)
 	}
-	if err := inProcess(t, c, p, expr, cert); !errors.Is(err, verify.ErrCertificate) {
+	if err := inProcess(t, c, p, expr, cert); !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("by the library, one step less: %v", err)
 	}
 }
@@ -96,15 +98,15 @@ func TestVoiceInduction(t *testing.T) {
 	}
 }
 
-// TestVoiceInductionFails: no bound of one less, and none where the budget is
-// not looked at, on the part of a session that hands frames over.
+// TestVoiceInductionFails: no bound of one less, and none where the budget is not looked at, on the
+// part of a session that hands frames over.
 func TestVoiceInductionFails(t *testing.T) {
 	needSolvers(t)
-	whole := sessions(t, 3)["manual"]
+	whole := sessions(t, 3)["gateway VAD"]
 	for name, keep := range map[string][]string{
 		"playout": {"session/playout"}, "frames alone": {"send_frame", "play_again", "return_budget"},
 	} {
-		p, err := verify.Slice{Name: name, Keep: keep}.Of(whole)
+		p, err := slice.Slice{Name: name, Keep: keep}.Of(whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +137,7 @@ func TestSteps(t *testing.T) {
 		t.Errorf("one step: %s: %s", r.Outcome, r.Reason)
 	}
 	// The process that confirms a proof does not confirm one that ends too soon.
-	e, err := newEncoder(verify.NewModel(p, verify.RunToCompletion), verify.RunToCompletion, nil)
+	e, err := newEncoder(netmodel.New(p, netmodel.RunToCompletion), netmodel.RunToCompletion, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

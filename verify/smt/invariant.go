@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readInvariant reads the formula of a certificate. It may consist only of
-// what cannot do anything but mean something.
+// readInvariant reads the formula of a certificate. It accepts only operators, variables and
+// integers, which have no effects.
 func readInvariant(s *system, text string) (term, error) {
 	ts, err := parseTerms(text)
 	if err != nil {
@@ -18,7 +18,7 @@ func readInvariant(s *system, text string) (term, error) {
 	return ts[0], checkFormula(ts[0], s.known())
 }
 
-// known are the names that a formula may use.
+// known lists the names that a formula may use.
 func (s *system) known() map[string]bool {
 	out := map[string]bool{}
 	for _, v := range s.vars() {
@@ -27,8 +27,7 @@ func (s *system) known() map[string]bool {
 	return out
 }
 
-// readModel finds the relation R in a model and writes its body over the
-// variables of the system.
+// readModel finds the relation R in a model and writes its body over the variables of the system.
 func readModel(s *system, text string) (term, error) {
 	ts, err := parseTerms(text)
 	if err != nil {
@@ -58,8 +57,7 @@ func readModel(s *system, text string) (term, error) {
 	return body, checkFormula(body, s.known())
 }
 
-// rename replaces atoms. Arguments of R are x!0, x!1 and so on, what a let
-// binds a!1, a!2 and so on.
+// rename replaces atoms. The arguments of R are x!0, x!1 and so on; a let binds a!1, a!2 and so on.
 func rename(t term, names map[string]term) term {
 	if t.atom != "" {
 		if v, ok := names[t.atom]; ok {
@@ -74,7 +72,7 @@ func rename(t term, names map[string]term) term {
 	return term{list: out}
 }
 
-// operators are what a formula may be built with: linear arithmetic and logic.
+// operators are those a formula may use: linear arithmetic and logic.
 const operators = " and or not => xor = distinct < <= > >= + - * ite "
 
 // checkFormula refuses everything but variables, integers, operators and let.
@@ -118,7 +116,7 @@ func checkLet(t term, known map[string]bool) error {
 	return checkFormula(t.list[2], inner)
 }
 
-// isBound tells the names that z3 gives what it binds: a!1 and so on.
+// isBound reports whether a name is one that z3 gives to what it binds: a!1 and so on.
 func isBound(s string) bool {
 	number, ok := strings.CutPrefix(s, "a!")
 	return ok && isInteger(number)

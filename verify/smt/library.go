@@ -11,23 +11,22 @@ import (
 
 	"github.com/aclements/go-z3/z3"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 const libraryName = "the library of z3"
 
-// library is a context of z3 in this process with the one solver it may have.
-// It stays with the goroutine that called inProcess: contexts of z3 do not bear
-// more. MemoryMB is not observed here; about 20 MB are usual, and they return
-// when the garbage collector comes by.
+// library is a context of z3 in this process with the one solver that it may have. It stays with
+// the goroutine that called inProcess, because contexts of z3 support only one. The library ignores
+// MemoryMB; it usually takes about 20 MB, which the garbage collector frees.
 type library struct {
 	ctx    *z3.Context
 	solver *z3.Solver
 	run    context.Context // when to stop
 }
 
-// inProcess calls work with the library, within the timeout for all of its
-// questions together. What z3 throws becomes a silence.
+// inProcess calls work with the library, within the timeout for all of its questions together. An
+// exception of z3 becomes a silence.
 func (c Config) inProcess(ctx context.Context, work func(*library) error) (err error) {
 	limit := c.Timeout
 	if limit <= 0 {
@@ -43,8 +42,7 @@ func (c Config) inProcess(ctx context.Context, work func(*library) error) (err e
 			err = fmt.Errorf("smt: ask %s: %w", libraryName, ctx.Err())
 		}
 	}()
-	// The timeout is z3's own as well: an interruption between two questions
-	// may be overheard.
+	// z3 gets the timeout as well, because it may miss an interruption between two questions.
 	ms := min(limit/time.Millisecond+1, math.MaxInt32)
 	l := &library{ctx: z3.NewContext(z3.NewContextConfig().SetUint("timeout", uint(ms))), run: timed}
 	l.solver = z3.NewSolver(l.ctx)
@@ -61,9 +59,8 @@ func (c Config) inProcess(ctx context.Context, work func(*library) error) (err e
 	return work(l)
 }
 
-// check asks whether formulas can be true together, and forgets them. The
-// names in them are those of vars; others of the same name in another question
-// are the same.
+// check asks whether formulas can be true together, and then forgets them. vars holds their names.
+// Variables of the same name in different questions are the same.
 func (l *library) check(vars map[string]z3.Value, formulas ...term) (answer, error) {
 	if l.run.Err() != nil {
 		return noAnswer, silent("%s found no answer in time", libraryName)
@@ -80,7 +77,7 @@ func (l *library) check(vars map[string]z3.Value, formulas ...term) (answer, err
 	return l.decide()
 }
 
-// decide asks about what was asserted.
+// decide asks about the asserted formulas.
 func (l *library) decide() (answer, error) {
 	found, err := l.solver.Check()
 	switch {
@@ -101,8 +98,8 @@ func (l *library) variables(names []term) map[string]z3.Value {
 	return out
 }
 
-// third has the library decide the obligations too. It says who did, for a
-// certificate: nobody, if it had no answer.
+// third has the library decide the obligations too. It returns the library's name for a
+// certificate, or "" if the library had no answer.
 func (c Config) third(ctx context.Context, s *system, found proof) (string, error) {
 	err := c.inProcess(ctx, func(l *library) error { return l.confirm(s, found) })
 	if quiet := (*silence)(nil); errors.As(err, &quiet) {
@@ -114,8 +111,7 @@ func (c Config) third(ctx context.Context, s *system, found proof) (string, erro
 	return ", " + libraryName, nil
 }
 
-// confirm decides everything that a proof rests on. Its errors are those of
-// obligations.
+// confirm decides everything that a proof rests on. Its errors are those of obligations.
 func (l *library) confirm(s *system, found proof) error {
 	if found.steps == 0 {
 		return l.obligations(s, s.obligations(), found.invariant)
@@ -126,8 +122,8 @@ func (l *library) confirm(s *system, found proof) error {
 	return l.unrolled(s, found)
 }
 
-// obligations decides each of todo. Its error is a refusal where one fails, and
-// a silence without an answer.
+// obligations decides each of todo. Its error is a refusal if one fails, and a silence without an
+// answer.
 func (l *library) obligations(s *system, todo []obligation, invariant term) error {
 	vars := l.variables(s.vars())
 	for _, o := range todo {
@@ -144,7 +140,7 @@ func (l *library) obligations(s *system, todo []obligation, invariant term) erro
 	return nil
 }
 
-// obligation asks for what breaks it.
+// obligation asks for a violation of one obligation.
 func (l *library) obligation(s *system, vars map[string]z3.Value, o obligation, invariant term) (answer, error) {
 	l.solver.Push()
 	defer l.solver.Pop()
@@ -168,13 +164,12 @@ func (l *library) obligation(s *system, vars map[string]z3.Value, o obligation, 
 	return l.check(vars, o.where)
 }
 
-// CheckInProcess holds a certificate against a closed net as Check does, with
-// nobody but the library of z3, which must be built in: build tag z3. Its
-// errors are those of Check.
+// CheckInProcess checks a certificate against a closed net as Check does, but only with the library
+// of z3, which needs the build tag z3. Its errors are those of Check.
 func CheckInProcess(
-	ctx context.Context, c Config, model *verify.Model, sem verify.Semantics, expr string, cert *Certificate,
+	ctx context.Context, c Config, m *netmodel.Model, sem netmodel.Semantics, expr string, cert *Certificate,
 ) error {
-	return c.against(model, sem, expr, cert, func(s *system, found proof) error {
+	return c.against(m, sem, expr, cert, func(s *system, found proof) error {
 		return c.inProcess(ctx, func(l *library) error { return l.confirm(s, found) })
 	})
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/aclements/go-z3/z3"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 func inProcess(t testing.TB, c Config, p *petri.Program, expr string, cert *Certificate) error {
 	t.Helper()
-	model := verify.NewModel(p, verify.RunToCompletion)
-	return CheckInProcess(context.Background(), c, model, verify.RunToCompletion, expr, cert)
+	model := netmodel.New(p, netmodel.RunToCompletion)
+	return CheckInProcess(context.Background(), c, model, netmodel.RunToCompletion, expr, cert)
 }
 
-// TestThirdOpinion: the library confirms what two processes agreed on, and
-// refuses every invariant that a process would refuse.
+// TestThirdOpinion: the library confirms what two processes agreed on, and refuses every invariant
+// that a process would refuse.
 func TestThirdOpinion(t *testing.T) {
 	for name, p := range sessions(t, 20) {
 		c := frames()
@@ -49,12 +50,11 @@ func TestThirdOpinion(t *testing.T) {
 	}
 }
 
-// TestWrongCertificate: what does not follow is refused, and so is what is no
-// formula.
+// TestWrongCertificate: what does not follow is refused, and so is what is no formula.
 func TestWrongCertificate(t *testing.T) {
-	p, c := sessions(t, 20)["manual"], frames()
+	p, c := sessions(t, 20)["gateway VAD"], frames()
 	cert := certify(t, c, p, "unacked > K")
-	names := naming{prog: p, model: verify.NewModel(p, verify.RunToCompletion)}
+	names := naming{prog: p, model: netmodel.New(p, netmodel.RunToCompletion)}
 	slots, err := names.slots("unacked")
 	if err != nil || len(slots) != 2 {
 		t.Fatalf("slots %v, %v; want fresh and stale frames", slots, err)
@@ -74,30 +74,29 @@ func TestWrongCertificate(t *testing.T) {
 		forged := *cert
 		forged.Invariant = text
 		err := inProcess(t, c, p, "unacked > K", &forged)
-		if !errors.Is(err, verify.ErrCertificate) || !strings.Contains(err.Error(), why) {
+		if !errors.Is(err, check.ErrCertificate) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	forged := *cert
 	forged.Property = "unacked + 1 > K"
-	if err := inProcess(t, c, p, forged.Property, &forged); !errors.Is(err, verify.ErrCertificate) {
+	if err := inProcess(t, c, p, forged.Property, &forged); !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("another property: %v", err)
 	}
 }
 
-// TestWrongNet: a certificate of a net is none of a mutant of it, not even if it
-// says so.
+// TestWrongNet: a certificate of a net is none of a mutant of it, not even if it says so.
 func TestWrongNet(t *testing.T) {
 	c := budget()
 	cert := certify(t, c, compile(t, voice(1)), "INFLIGHT > K")
 	heavier := voice(1)
 	heavier.Transitions[5].Out = petri.And(unit("INFLIGHT").Exactly(2))
 	p := compile(t, heavier)
-	if err := inProcess(t, c, p, "INFLIGHT > K", cert); !errors.Is(err, verify.ErrCertificate) {
+	if err := inProcess(t, c, p, "INFLIGHT > K", cert); !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("as it is: %v", err)
 	}
-	model := verify.NewModel(p, verify.RunToCompletion)
-	e, err := newEncoder(model, verify.RunToCompletion, c.Params)
+	model := netmodel.New(p, netmodel.RunToCompletion)
+	e, err := newEncoder(model, netmodel.RunToCompletion, c.Params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +110,7 @@ func TestWrongNet(t *testing.T) {
 	forged := *cert
 	forged.Net, forged.System = model.Hash(), s.hash()
 	err = inProcess(t, c, p, "INFLIGHT > K", &forged)
-	if !errors.Is(err, verify.ErrCertificate) || !strings.Contains(err.Error(), "after chunk") {
+	if !errors.Is(err, check.ErrCertificate) || !strings.Contains(err.Error(), "after chunk") {
 		t.Errorf("forged: %v", err)
 	}
 }
@@ -156,8 +155,7 @@ func hard(l *library) error {
 	return err
 }
 
-// TestLate: what takes too long is stopped, by the limit and by the caller, and
-// says so.
+// TestLate: what takes too long is stopped, by the limit and by the caller, and says so.
 func TestLate(t *testing.T) {
 	quiet := (*silence)(nil)
 	err := Config{Timeout: 100 * time.Millisecond}.inProcess(context.Background(), hard)
@@ -170,11 +168,11 @@ func TestLate(t *testing.T) {
 		return hard(l)
 	})
 	if !errors.Is(err, context.Canceled) || errors.As(err, &quiet) {
-		t.Errorf("canceled: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 	err = Config{}.inProcess(ctx, func(l *library) error { return hard(l) })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled before: %v", err)
+		t.Errorf("cancelled before: %v", err)
 	}
 }
 

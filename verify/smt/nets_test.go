@@ -13,6 +13,9 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/expr"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -105,8 +108,8 @@ func budget() Config {
 	return Config{Params: []Param{{Name: "K", Min: 1, Initial: []string{"BUDGET"}}}}
 }
 
-// playout hands frames over, at most k not acknowledged; a pause takes them
-// back, a cut makes them stale.
+// playout hands frames over, at most k not acknowledged; a pause takes them back, a cut makes them
+// stale.
 func playout(k int) *petri.Net {
 	const (
 		waiting, unacked, unplayed petri.Place[frame] = "waiting", "unacked", "unplayed"
@@ -133,8 +136,8 @@ func window() Config {
 		{"send", "unacked"}, {"again", "unacked"}}}}}
 }
 
-// freshness picks results of tasks that are fresh and commits them; a new turn
-// makes results in flight stale. careful says whether it drops what was picked.
+// freshness picks results of tasks that are fresh and commits them; a new turn makes results in
+// flight stale. careful says whether it drops what was picked.
 func freshness(careful bool) *petri.Net {
 	const flight, picked petri.Place[frame] = "flight", "picked"
 	turn := petri.Transition{Name: "next_turn", In: arcs("idle"), Out: petri.And(unit("idle")), Bump: true,
@@ -270,9 +273,8 @@ func (k maker) expr(depth int) string {
 	}
 }
 
-// TestRandomNets: on random nets of all kinds of arc the solver and the
-// explicit search agree, on all places and on slices, and every marking
-// satisfies every invariant.
+// TestRandomNets: on random nets of all kinds of arc the solver and the explicit search agree, on
+// all places and on slices, and every marking satisfies every invariant.
 func TestRandomNets(t *testing.T) {
 	needSolvers(t)
 	c := Config{Timeout: time.Second}
@@ -284,7 +286,7 @@ func TestRandomNets(t *testing.T) {
 	for seed := range uint64(100) {
 		k := maker{rand.New(rand.NewPCG(seed, 3))}
 		p := k.program()
-		g, err := verify.Explore(context.Background(), p, verify.Options{Max: 400})
+		g, err := explore.Explore(context.Background(), p, explore.Options{Max: 400})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,15 +330,15 @@ func TestRandomNets(t *testing.T) {
 	}
 }
 
-// truth tells whether the explicit search finds a marking that satisfies an
-// expression, and lists all markings.
-func truth(t testing.TB, g *verify.Graph, expr string) (found bool, all [][]int32) {
+// truth tells whether the explicit search finds a marking that satisfies an expression, and lists
+// all markings.
+func truth(t testing.TB, g *explore.Graph, text string) (found bool, all [][]int32) {
 	t.Helper()
-	e, err := verify.ParseExpr(expr)
+	e, err := expr.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := e.Bind(g.Model)
+	c, err := g.Model.BindExpr(e)
 	if err != nil {
 		return false, nil
 	}
@@ -348,9 +350,9 @@ func truth(t testing.TB, g *verify.Graph, expr string) (found bool, all [][]int3
 	return found, all
 }
 
-func encode(t testing.TB, m *verify.Model, expr string, whole bool) *system {
+func encode(t testing.TB, m *netmodel.Model, expr string, whole bool) *system {
 	t.Helper()
-	e, err := newEncoder(m, verify.RunToCompletion, nil)
+	e, err := newEncoder(m, netmodel.RunToCompletion, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,33 +4,33 @@ import (
 	"fmt"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/expr"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// Param is a count of a net that a proof leaves open: what is proved holds for
-// every value of at least Min. The program is compiled with some value; the
-// parameter takes its place wherever Thresholds, Capacities and Initial say.
-// Whether that is everywhere the value occurs is shown by Alike.
+// Param is a count of a net that a proof leaves open: the proof holds for every value of at least
+// Min. The program is compiled with some value. The parameter replaces that value wherever
+// Thresholds, Capacities and Initial say. Alike shows whether they cover every use of the value.
 type Param struct {
-	Name string `json:"name"` // how expressions call it; no place may have the name
+	Name string `json:"name"` // its name in expressions; no place may have it
 	Min  int    `json:"min"`  // 0 or more
-	// Thresholds are arcs whose count it is: inhibitor arcs, or read arcs of
-	// tokens of one kind or of AtLeast.
+	// Thresholds are arcs with this count: inhibitor arcs, or read arcs of tokens of one kind or of
+	// AtLeast.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
-	// Capacities are environment places that hold as many tokens.
+	// Capacities are environment places with this capacity.
 	Capacities []string `json:"capacities,omitempty"`
-	// Initial are places of one kind of token that start with as many.
+	// Initial are places of one kind of token that start with this many.
 	Initial []string `json:"initial,omitempty"`
 }
 
-// Threshold is the inhibitor or read arc of a transition on a place, both named
-// in full or by last parts.
+// Threshold is the inhibitor or read arc of a transition on a place, both named in full or by last
+// parts.
 type Threshold struct {
 	Transition string `json:"transition"`
 	Place      string `json:"place"`
 }
 
-// marks are where the parameters of an encoding stand.
+// marks locates the parameters in an encoding.
 type marks struct {
 	cond    map[condAt]int // parameter of a condition's threshold
 	initial map[int32]int  // by slot
@@ -40,7 +40,7 @@ type marks struct {
 // condAt is a condition: transition, mode, position.
 type condAt struct{ t, k, i int }
 
-// mark finds the places of parameters in a program.
+// mark locates parameters in a program.
 func (n *naming) mark(params []Param) (*marks, error) {
 	m := &marks{cond: map[condAt]int{}, initial: map[int32]int{}, max: map[int]int{}}
 	seen := map[string]bool{}
@@ -91,7 +91,7 @@ func (n *naming) markOne(m *marks, i int, p Param) error {
 	return nil
 }
 
-// threshold marks the condition that an arc became, in each mode.
+// threshold marks the condition that an arc compiled to, in each mode.
 func (n *naming) threshold(m *marks, param int, th Threshold) error {
 	ts, err := n.model.Named(th.Transition)
 	if err != nil {
@@ -121,8 +121,8 @@ func (n *naming) threshold(m *marks, param int, th Threshold) error {
 	return nil
 }
 
-// arcKind tells which arc on a place has a threshold: the one inhibitor arc,
-// or else the one read arc if nothing is consumed there.
+// arcKind finds which arc on a place has a threshold: its only inhibitor arc, or else its only read
+// arc if nothing is consumed there.
 func arcKind(t *petri.TransitionInfo, place int) (petri.ArcKind, error) {
 	count := map[petri.ArcKind]int{}
 	for _, a := range t.Arcs {
@@ -143,17 +143,16 @@ func arcKind(t *petri.TransitionInfo, place int) (petri.ArcKind, error) {
 // naming resolves names exactly as verify does.
 type naming struct {
 	prog  *petri.Program
-	model *verify.Model
+	model *netmodel.Model
 }
 
-// slots are the slots that the name of a place, or of some kinds of its
-// tokens, stands for.
+// slots lists the slots that the name of a place, or of some kinds of its tokens, stands for.
 func (n *naming) slots(name string) ([]int, error) {
-	e, err := verify.ParseExpr(`"` + name + `" >= 1`)
+	e, err := expr.Parse(`"` + name + `" >= 1`)
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.Bind(n.model)
+	c, err := n.model.BindExpr(e)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
 )
 
-// prover looks for a proof of one property: on the places the property names,
-// then on those that decide about them and so on, at last on all.
+// prover looks for a proof of one property: on the places that the property names, then on those
+// that decide about them and so on, and at last on all places.
 type prover struct {
 	Config
 	pass *verify.Pass
@@ -17,7 +18,7 @@ type prover struct {
 	expr string
 }
 
-// slicesMax bounds how many slices are tried before the whole net.
+// slicesMax is how many slices are tried before the whole net.
 const slicesMax = 6
 
 func (p *prover) prove(ctx context.Context) (verify.Verdict, error) {
@@ -47,12 +48,12 @@ func (p *prover) prove(ctx context.Context) (verify.Verdict, error) {
 		if whole {
 			return verify.Verdict{}, last
 		}
-		// What takes too long on a slice is not asked of a slightly larger one.
+		// If a slice takes too long, a slightly larger one would too.
 		p.grow(s, last != nil || try >= slicesMax)
 	}
 }
 
-// grow adds to the slice what decides about it; if that is nothing, everything.
+// grow adds the places that decide about the slice; if there are none, it adds all places.
 func (p *prover) grow(s *system, everything bool) {
 	if len(s.grows) == 0 || everything {
 		p.enc.keepAll()
@@ -68,15 +69,15 @@ func (e *encoder) keepAll() {
 	}
 }
 
-// decide tells whether the bad states are reached, and if not why not: the
-// property may be inductive by itself, with the flows; else z3 looks for more.
+// decide reports whether the bad states are reached, and if not, returns an invariant. The property
+// may be inductive by itself, with the flows; otherwise z3 looks for an invariant.
 func (s *system) decide(ctx context.Context, z3 *solver) (answer, term, error) {
 	simple := conj(s.invariants(), negate(s.bad))
 	err := s.check(ctx, z3, simple)
 	if err == nil {
 		return sat, simple, nil
 	}
-	if !errors.Is(err, verify.ErrCertificate) { // the solver does not even decide this
+	if !errors.Is(err, check.ErrCertificate) { // the solver does not even decide this
 		return noAnswer, term{}, err
 	}
 	r, err := z3.ask(ctx, s.horn()+"(get-model)\n")
@@ -94,7 +95,7 @@ func (s *system) decide(ctx context.Context, z3 *solver) (answer, term, error) {
 	return a, conj(s.invariants(), found), nil
 }
 
-// proved is a verdict only if somebody else agrees.
+// proved returns a verdict only if another solver agrees.
 func (p *prover) proved(ctx context.Context, s *system, invariant term, z3 *solver) (verify.Verdict, error) {
 	found := proof{invariant: invariant}
 	by, err := p.recheck(ctx, s, found)
@@ -102,14 +103,14 @@ func (p *prover) proved(ctx context.Context, s *system, invariant term, z3 *solv
 		if ctx.Err() != nil {
 			return verify.Verdict{}, err
 		}
-		return verify.Doubt(Method, verify.Solver, 0, "%s found an invariant that was not confirmed: %v", z3.name, err), nil
+		return verify.Solver.By(Method, 0, "%s found an invariant that was not confirmed: %v", z3.name, err), nil
 	}
 	cert := p.certify(s, found, z3.name, by)
-	return verify.Prove(Method, 0, "an inductive invariant over %d of %d places, found by %s, checked by %s%s",
+	return verify.Proved.By(Method, 0, "an inductive invariant over %d of %d places, found by %s, checked by %s%s",
 		len(cert.Places), len(p.enc.keep), z3.name, by, p.forAll()), nil
 }
 
-// certify hands over the certificate of a proof.
+// certify makes the certificate of a proof and passes it to Keep.
 func (p *prover) certify(s *system, found proof, by, checkedBy string) *Certificate {
 	cert := newCertificate(p.pass, p.enc, s, p.expr, found)
 	cert.Solver, cert.CheckedBy = by, checkedBy
@@ -119,7 +120,7 @@ func (p *prover) certify(s *system, found proof, by, checkedBy string) *Certific
 	return cert
 }
 
-// forAll says what the proof leaves open.
+// forAll lists the parameters that the proof leaves open.
 func (p *prover) forAll() string {
 	var names []string
 	for _, k := range p.Params {
@@ -131,16 +132,16 @@ func (p *prover) forAll() string {
 	return ", for all " + strings.Join(names, ", ")
 }
 
-// reached asks the explicit search for a run that a solver says exists, since
-// only a run is a refutation.
+// reached has the explicit search look for a run that a solver says exists, since only a run is a
+// refutation.
 func (p *prover) reached(ctx context.Context) (verify.Verdict, error) {
 	if len(p.Params) > 0 {
-		return verify.Doubt(Method, verify.Spurious, 0, "it does not hold%s if time is ignored", p.forAll()), nil
+		return verify.Spurious.By(Method, 0, "it does not hold%s if time is ignored", p.forAll()), nil
 	}
 	v, err := verify.Never(p.expr).Check(ctx, p.pass)
 	if err != nil || v.Outcome == verify.Refuted {
 		return v, err
 	}
-	return verify.Doubt(Method, verify.Spurious, v.States,
+	return verify.Spurious.By(Method, v.States,
 		"it can be reached if time is ignored; the explicit search says: %s (%s)", v.Reason, v.Outcome), nil
 }

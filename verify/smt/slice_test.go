@@ -10,10 +10,12 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/slice"
 )
 
-// amidst is a net of which a slice without r tells that q may come before take
-// takes p: what fires at once in the net before take fires amidst a chain.
+// amidst is a net of which a slice without r tells that q may come before take takes p: what fires
+// at once in the net before take fires amidst a chain.
 func amidst() *petri.Net {
 	return &petri.Net{Name: "amidst", Init: many("s", 1), Transitions: []petri.Transition{
 		anytime("start", arcs("s"), arcs("p", "r")),
@@ -22,12 +24,12 @@ func amidst() *petri.Net {
 	}}
 }
 
-// TestSliceAmidst: a projected move waits for those alone that its original
-// waits for. If it waited for all, the slice would keep what the net breaks.
+// TestSliceAmidst: a projected move waits for those alone that its original waits for. If it waited
+// for all, the slice would keep what the net breaks.
 func TestSliceAmidst(t *testing.T) {
 	needSolvers(t)
 	whole := compile(t, amidst())
-	s, err := verify.Slice{Name: "taken", Keep: []string{"start", "take"}}.Of(whole)
+	s, err := slice.Slice{Name: "taken", Keep: []string{"start", "take"}}.Of(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +47,8 @@ func TestSliceAmidst(t *testing.T) {
 	}
 }
 
-// TestRandomSlices: of random nets, what a solver proves of a slice no marking
-// of the whole breaks, and none of the slice.
+// TestRandomSlices: of random nets, what a solver proves of a slice no marking of the whole breaks,
+// and none of the slice.
 func TestRandomSlices(t *testing.T) {
 	needSolvers(t)
 	ctx := context.Background()
@@ -58,7 +60,7 @@ func TestRandomSlices(t *testing.T) {
 	for seed := range uint64(80) {
 		k := maker{rand.New(rand.NewPCG(seed, 4))}
 		p := k.program()
-		whole, err := verify.Explore(ctx, p, verify.Options{Max: 400})
+		whole, err := explore.Explore(ctx, p, explore.Options{Max: 400})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +68,7 @@ func TestRandomSlices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := verify.Explore(ctx, part, verify.Options{Max: 2000})
+		g, err := explore.Explore(ctx, part, explore.Options{Max: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func TestRandomSlices(t *testing.T) {
 		if !g.Model.Layered() {
 			moved++
 		}
-		for _, g := range []*verify.Graph{whole, g} {
+		for _, g := range []*explore.Graph{whole, g} {
 			if found, _ := truth(t, g, expr); found {
 				t.Errorf("seed %d: never %s is proved of a slice, and reached in %s", seed, expr, g.Model.Program().Name())
 			}
@@ -102,7 +104,7 @@ func TestRandomSlices(t *testing.T) {
 
 // slice is a random slice of a random net.
 func (k maker) slice(p *petri.Program) (*petri.Program, error) {
-	s := verify.Slice{Name: "part"}
+	s := slice.Slice{Name: "part"}
 	if ts := p.Transitions(); k.IntN(2) == 0 {
 		s.Keep = []string{ts[k.IntN(len(ts))].Name, ts[k.IntN(len(ts))].Name}
 	} else {

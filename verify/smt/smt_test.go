@@ -62,8 +62,8 @@ func TestProofs(t *testing.T) {
 // patient waits for solvers on a machine that others use too.
 func patient() Config { return Config{Timeout: 2 * time.Minute} }
 
-// TestCalibration: the solver and the explicit search agree on a net with
-// resets, whatever its budget.
+// TestCalibration: the solver and the explicit search agree on a net with resets, whatever its
+// budget.
 func TestCalibration(t *testing.T) {
 	needSolvers(t)
 	for _, k := range []int{1, 4, 16} {
@@ -88,8 +88,8 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// TestAlike: a parameter that is marked everywhere makes programs that were
-// compiled with other values alike; one that was forgotten somewhere does not.
+// TestAlike: a parameter that is marked everywhere makes programs that were compiled with other
+// values alike; one that was forgotten somewhere does not.
 func TestAlike(t *testing.T) {
 	forgot := window()
 	forgot.Params[0].Thresholds = forgot.Params[0].Thresholds[:1]
@@ -137,8 +137,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// closed is a net whose environment puts up to n tokens at a time into a place
-// that holds limit of them, and turns the rest away.
+// closed is a net whose environment puts up to n tokens at a time into a place that holds limit of
+// them, and turns the rest away.
 func closed(t *testing.T, n, limit int) *petri.Program {
 	t.Helper()
 	const in, out = unit("in"), unit("out")
@@ -153,8 +153,8 @@ func closed(t *testing.T, n, limit int) *petri.Program {
 	return compile(t, net)
 }
 
-// TestRefusal: what a full environment place turns away never is in it, also
-// where its capacity is a parameter.
+// TestRefusal: what a full environment place turns away never is in it, also where its capacity is
+// a parameter.
 func TestRefusal(t *testing.T) {
 	needSolvers(t)
 	every := Config{Params: []Param{{Name: "C", Min: 1, Capacities: []string{"in"}}}}
@@ -173,8 +173,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestAtOnce: what fires at once fires before anything else and by priority,
-// and what passes through on the way is not where the net rests.
+// TestAtOnce: what fires at once fires before anything else and by priority, and what passes
+// through on the way is not where the net rests.
 func TestAtOnce(t *testing.T) {
 	needSolvers(t)
 	net := func(priority int) *petri.Net {
@@ -233,8 +233,8 @@ func TestArcs(t *testing.T) {
 	}
 }
 
-// TestFrames: whether a frame would move is what the explicit search says it
-// is, also where transitions compete for it or look at how many wait.
+// TestFrames: whether a frame would move is what the explicit search says it is, also where
+// transitions compete for it or look at how many wait.
 func TestFrames(t *testing.T) {
 	needSolvers(t)
 	const frames, sent = petri.Place[*int]("frames"), petri.Place[*int]("sent")

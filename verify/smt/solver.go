@@ -12,18 +12,17 @@ import (
 	"time"
 )
 
-// Config says what proofs are about and what solvers may cost. The zero value
-// is usable.
+// Config says what proofs are about and limits what solvers may use. The zero value is usable.
 type Config struct {
 	// Params are the counts that a proof leaves open.
 	Params []Param
-	// Z3 and CVC5 are the programs to run; "" looks for z3 and cvc5 on the
-	// PATH. "none" does without.
+	// Z3 and CVC5 are the programs to run; "" looks for z3 and cvc5 on the PATH; "none" uses no
+	// such solver.
 	Z3, CVC5 string
-	// Timeout is the longest a solver may think about one question: 10 s. A
-	// property asks several.
+	// Timeout is the longest that a solver may take for one question; default 10 s. A property asks
+	// several.
 	Timeout time.Duration
-	// MemoryMB is the most address space a solver may use: 2000.
+	// MemoryMB is the most address space that a solver may use; default 2000.
 	MemoryMB int
 	// Keep, if not nil, is called with the certificate of each proof.
 	Keep func(*Certificate)
@@ -32,33 +31,33 @@ type Config struct {
 const (
 	defaultTimeout  = 10 * time.Second
 	defaultMemoryMB = 2000
-	outputMax       = 4 << 20 // bytes of what a solver says
+	outputMax       = 4 << 20 // bytes of a solver's output
 	afterExit       = time.Second
 )
 
 // solver is a program that was found and is recent enough.
 type solver struct {
-	name    string // as certificates name it: "z3 4.8.12"
+	name    string // its name in certificates: "z3 4.8.12"
 	path    string
 	args    []string
 	timeout time.Duration
 	memory  int // MB
 }
 
-// reply is what a solver's process did.
+// reply is the output of a solver's process.
 type reply struct {
 	out, err string
 	exit     int
 }
 
-// silence says why there is no answer. It is an Unknown verdict, no error.
+// silence says why there is no answer. It leads to an Unknown verdict, not to an error.
 type silence struct{ why string }
 
 func (s *silence) Error() string { return s.why }
 
 func silent(format string, args ...any) error { return &silence{fmt.Sprintf(format, args...)} }
 
-// oldest are the versions that the encodings were tried with.
+// oldest lists the oldest versions that the encodings were tried with.
 func oldest() map[string][2]int { return map[string][2]int{"z3": {4, 8}, "cvc5": {1, 0}} }
 
 // z3 finds z3.
@@ -118,14 +117,14 @@ func (s *solver) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// ask gives a solver a script and returns what it says.
+// ask gives a solver a script and returns its reply.
 func (s *solver) ask(ctx context.Context, script string) (*reply, error) {
 	return s.start(ctx, script, s.args...)
 }
 
-// start runs the program in a process group of its own, which is killed when
-// the time is up and when the program has ended, so that nothing is left. A
-// shell sets the memory limit, since not every solver has one.
+// start runs the program in a process group of its own. It kills the group when the time is up and
+// when the program has ended, so that nothing is left. A shell sets the memory limit, since not
+// every solver has an option for one.
 func (s *solver) start(ctx context.Context, stdin string, args ...string) (*reply, error) {
 	timed, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -167,9 +166,9 @@ func (s *solver) reply(ctx, timed context.Context, cmd *exec.Cmd, out, errs *cap
 	return &reply{out.text.String(), errs.text.String(), cmd.ProcessState.ExitCode()}, nil
 }
 
-// capped keeps the first bytes of what is written to it and then refuses.
+// capped keeps the first bytes written to it and then refuses more.
 type capped struct {
-	text bytes.Buffer // not embedded: its ReadFrom knows no limit
+	text bytes.Buffer // not embedded: its ReadFrom has no limit
 	max  int
 	over bool
 }
@@ -182,7 +181,7 @@ func (c *capped) Write(b []byte) (int, error) {
 	return c.text.Write(b)
 }
 
-// firstLine is the beginning of what a program said, for people.
+// firstLine is the beginning of a program's output, for people.
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if len(s) > 200 {
@@ -194,7 +193,7 @@ func firstLine(s string) string {
 	return strconv.Quote(s)
 }
 
-// answer is what a solver said of a set of assertions.
+// answer is a solver's result for a set of assertions.
 type answer uint8
 
 const (
@@ -213,11 +212,9 @@ func readAnswer(line string) answer {
 	return noAnswer
 }
 
-// The two routes read the same words the other way round. These functions are
-// the only places that know.
+// The two methods read sat and unsat with opposite meanings. Only these functions depend on that.
 
-// safe reads the answer about Horn clauses: satisfiable means that the bad
-// states are not reached.
+// safe reads the answer about Horn clauses: satisfiable means that the bad states are not reached.
 func (a answer) safe() bool { return a == sat }
 
 // reached reads the answer about Horn clauses.
@@ -229,9 +226,8 @@ func (a answer) holds() bool { return a == unsat }
 // fails reads the answer about the negation of an obligation.
 func (a answer) fails() bool { return a == sat }
 
-// hornAnswer reads what z3 said of Horn clauses with a request for the model.
-// Nothing is believed that comes with an error, except the one that there is no
-// model of what is unsatisfiable.
+// hornAnswer reads z3's answer about Horn clauses with a request for the model. It rejects an
+// answer that comes with an error, except the error that an unsatisfiable problem has no model.
 func (s *solver) hornAnswer(r *reply) (answer, string, error) {
 	first, rest, _ := strings.Cut(r.out, "\n")
 	a := readAnswer(first)
@@ -246,7 +242,7 @@ func (s *solver) hornAnswer(r *reply) (answer, string, error) {
 	return noAnswer, "", s.noise(r)
 }
 
-// answers reads one answer a line, as many as were asked for and nothing else.
+// answers reads one answer a line, exactly n of them.
 func (s *solver) answers(r *reply, n int) ([]answer, error) {
 	var out []answer
 	for _, line := range strings.Split(strings.TrimSuffix(r.out, "\n"), "\n") {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // TestSigns: the two routes read the same words the other way round.
@@ -75,8 +76,8 @@ func fake(t *testing.T, version, line string) string {
 	return path
 }
 
-// believed passes for a solver that refutes every obligation and says of Horn
-// clauses what the line of shell says.
+// believed passes for a solver that refutes every obligation and says of Horn clauses what the line
+// of shell says.
 func believed(t *testing.T, line string) string {
 	return fake(t, version, `in=$(cat); case "$in" in
 *HORN*) `+line+` ;;
@@ -100,8 +101,8 @@ func left(t *testing.T, word string) int {
 	return n
 }
 
-// gone waits until no process has a word in its command line: what was killed
-// needs a moment to end.
+// gone waits until no process has a word in its command line: what was killed needs a moment to
+// end.
 func gone(t *testing.T, word string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); left(t, word) > 0; {
@@ -114,8 +115,8 @@ func gone(t *testing.T, word string) {
 
 const version = "Z3 version 4.8.12 - 64 bit"
 
-// TestTrouble: a solver that is missing, old, slow, killed or noisy makes the
-// verdict Unknown and says why, and leaves nothing behind.
+// TestTrouble: a solver that is missing, old, slow, killed or noisy makes the verdict Unknown and
+// says why, and leaves nothing behind.
 func TestTrouble(t *testing.T) {
 	word := fmt.Sprintf("%d.4711", 1_000_000+os.Getpid())
 	for _, c := range []struct{ name, path, why string }{
@@ -152,7 +153,7 @@ func TestTrouble(t *testing.T) {
 
 // lie is a model of the whole net that claims what is not so.
 func lie(t *testing.T) string {
-	s := encode(t, verify.NewModel(compile(t, voice(1)), verify.RunToCompletion), "SPEAK && BARGE", false)
+	s := encode(t, netmodel.New(compile(t, voice(1)), netmodel.RunToCompletion), "SPEAK && BARGE", false)
 	var params []term
 	for i := range s.vars() {
 		params = append(params, list(sym(fmt.Sprintf("x!%d", i)), sym("Int")))
@@ -179,11 +180,11 @@ func TestCancelKills(t *testing.T) {
 	gone(t, word)
 }
 
-// TestMisspelt: a clause with a name that does not exist must not be dropped:
-// what remains would be satisfiable and read as a proof.
+// TestMisspelt: a clause with a name that does not exist must not be dropped: what remains would be
+// satisfiable and read as a proof.
 func TestMisspelt(t *testing.T) {
 	needSolvers(t)
-	s := encode(t, verify.NewModel(compile(t, voice(1)), verify.RunToCompletion), "BARGE && INFLIGHT", true)
+	s := encode(t, netmodel.New(compile(t, voice(1)), netmodel.RunToCompletion), "BARGE && INFLIGHT", true)
 	z3, err := Config{}.z3(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// system is a net, or a slice of one, and what it must never reach, as
-// formulas over the variables of one marking.
+// system is a net, or a slice of one, and what it must never reach, as formulas over the variables
+// of one marking.
 type system struct {
 	slots  []int32
 	params int
@@ -20,7 +20,7 @@ type system struct {
 	bad    term
 	// grows are places outside the slice that decide about it.
 	grows []int
-	flows []term // what the rules keep: conjoined to every body
+	flows []term // invariants of the rules, added to every body
 }
 
 // rule is a firing: a transition, its mode and branch.
@@ -28,7 +28,7 @@ type rule struct {
 	name  string
 	guard term
 	next  []term          // by variable
-	delta map[int32]int64 // the most that the firing adds to each slot, resets left out
+	delta map[int32]int64 // the most that the firing adds to each slot, without resets
 	bump  bool
 }
 
@@ -52,7 +52,7 @@ func (e *encoder) system(expr string) (*system, error) {
 		}
 	}
 	s.bad = conj(bad, e.rests())
-	clear(e.needs) // what the bad states would like to know is no reason to grow
+	clear(e.needs) // places that only the bad states depend on are no reason to grow
 	s.init = e.initial(s)
 	e.rules(s)
 	for p, needed := range e.needs {
@@ -64,7 +64,7 @@ func (e *encoder) system(expr string) (*system, error) {
 	return s, nil
 }
 
-// vars are the variables in order: counts, then parameters.
+// vars lists the variables in order: counts, then parameters.
 func (s *system) vars() []term {
 	var out []term
 	for _, slot := range s.slots {
@@ -101,9 +101,9 @@ func (e *encoder) rules(s *system) {
 	}
 }
 
-// before are the transitions that a transition waits for: one that fires at
-// once for those before it, a projected move for those it yields to, every
-// other for all that fire at once.
+// before lists the transitions that a transition waits for: an immediate transition waits for those
+// before it, a projected move for those it yields to, and every other transition for all immediate
+// ones.
 func (e *encoder) before(t int) []int32 {
 	if r := slices.Index(e.order, int32(t)); r >= 0 {
 		return e.order[:r]
@@ -139,8 +139,8 @@ func (e *encoder) modeRules(s *system, t, k int, before []int32) {
 	}
 }
 
-// firing computes the marking after a firing, in the machine's order: consume,
-// empty, bump, produce.
+// firing computes the marking after a firing, in the machine's order: consume, empty, bump,
+// produce.
 type firing struct {
 	e     *encoder
 	count map[int32]term
@@ -166,7 +166,7 @@ func (e *encoder) fire(t *petri.TransitionInfo, mode *petri.Mode, branch int) *f
 	return f
 }
 
-// atLeast is how many tokens of a slot an enabled mode is sure to find.
+// atLeast is how many tokens of a slot an enabled mode finds at least.
 func atLeast(m *petri.Mode, slot int32) int64 {
 	n := int32(0)
 	for _, c := range m.Conds {
@@ -193,8 +193,7 @@ func (f *firing) bump() {
 	}
 }
 
-// put produces tokens. What automata of the environment put into a place of
-// the net that is full is turned away.
+// put produces tokens. A full place of the net refuses tokens from automata of the environment.
 func (f *firing) put(c petri.Count, outside bool) {
 	n := int64(c.N)
 	f.delta[c.Slot] += n
@@ -239,8 +238,8 @@ func (f *firing) next(s *system) []term {
 	return out
 }
 
-// invariants are what every marking satisfies before anything is proved: counts are not
-// negative, and the flows.
+// invariants is what every marking satisfies before anything is proved: counts are not negative,
+// and the flows hold.
 func (s *system) invariants() term {
 	var ts []term
 	for _, slot := range s.slots {
@@ -249,10 +248,9 @@ func (s *system) invariants() term {
 	return conj(append(ts, s.flows...)...)
 }
 
-// horn is the system as constrained Horn clauses: satisfiable if and only if
-// the bad states are not reached (Bjorner, Gurfinkel, McMillan and Rybalchenko
-// 2015). The functional form, without variables for the next marking, is the
-// smaller one.
+// horn is the system as constrained Horn clauses: satisfiable if and only if the bad states are not
+// reached (Bjorner, Gurfinkel, McMillan and Rybalchenko 2015). It uses the functional form, without
+// variables for the next marking, because that is smaller.
 func (s *system) horn() string {
 	var b strings.Builder
 	vars := s.vars()
@@ -278,7 +276,7 @@ func (s *system) horn() string {
 	return b.String()
 }
 
-// hash names the system: what a certificate is about.
+// hash identifies the system that a certificate is about.
 func (s *system) hash() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", list(s.vars()...), s.init)

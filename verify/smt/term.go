@@ -14,7 +14,7 @@ type term struct {
 
 func sym(name string) term { return term{atom: name} }
 
-// num is an integer as SMT-LIB writes it: negative ones as (- n).
+// num is an integer in the syntax of SMT-LIB: negative ones as (- n).
 func num(n int64) term {
 	if n < 0 {
 		return app("-", sym(strings.TrimPrefix(strconv.FormatInt(n, 10), "-")))
@@ -101,7 +101,7 @@ func (t term) write(b *strings.Builder) {
 	b.WriteByte(')')
 }
 
-// head is the operator of an application, "" of anything else.
+// head is the operator of an application, and "" for anything else.
 func (t term) head() string {
 	if len(t.list) == 0 {
 		return ""
@@ -109,14 +109,14 @@ func (t term) head() string {
 	return t.list[0].atom
 }
 
-// Limits of what is read from a solver or a certificate.
+// Limits on what is read from a solver or a certificate.
 const (
 	termBytesMax = 4 << 20
 	termDepthMax = 2000
 )
 
-// parseTerms reads S-expressions of symbols and numbers. Strings, comments and
-// quoted symbols are errors: nothing we ask for contains them.
+// parseTerms reads S-expressions of symbols and numbers. Strings, comments and quoted symbols are
+// errors, because no expected answer contains them.
 func parseTerms(text string) ([]term, error) {
 	if len(text) > termBytesMax {
 		return nil, fmt.Errorf("smt: read a formula: %d bytes; at most %d are read", len(text), termBytesMax)

@@ -4,5 +4,5 @@ package smt
 
 import "context"
 
-// third has nobody to ask: the library of z3 was not built in.
+// third asks no solver: the library of z3 was not built in.
 func (Config) third(context.Context, *system, proof) (string, error) { return "", nil }

@@ -5,30 +5,29 @@ import (
 	"strings"
 )
 
-// k-induction (Sheeran, Singh and Stalmarck 2000): no run of fewer than k
-// firings reaches a bad state, and no k firings lead from states that are not
-// bad to one that is.
+// k-induction (Sheeran, Singh and Stalmarck 2000): no run of fewer than k firings reaches a bad
+// state, and no k firings lead from states that are not bad to one that is.
 
 const (
 	induction    = "k-induction"
 	inductionMax = 64 // steps
 )
 
-// proof is what a certificate stands for: an invariant that excludes what is
-// bad or, with steps, one that need not, and as many steps of induction.
+// proof is the content of a certificate: an invariant that excludes the bad states or, with steps,
+// one that need not, and the number of steps of induction.
 type proof struct {
 	invariant term
 	steps     int
 }
 
-// kept are the obligations but for the last: what is known is an invariant,
-// whether or not it is enough.
+// kept lists all obligations except the last: the known formulas are an invariant, whether or not
+// it suffices.
 func (s *system) kept() []obligation {
 	todo := s.obligations()
 	return todo[:len(todo)-1]
 }
 
-// induction is the base and the step of a proof, none of which may be possible.
+// induction lists the base and the step of a proof. None of them may be satisfiable.
 func (s *system) induction(found proof) []obligation {
 	var out []obligation
 	for i := range found.steps {
@@ -38,7 +37,7 @@ func (s *system) induction(found proof) []obligation {
 	return append(out, last)
 }
 
-// unroll is the induction as questions to a process.
+// unroll writes the induction as questions to a solver process.
 func (s *system) unroll(found proof) (script string, names []string) {
 	var b strings.Builder
 	b.WriteString("(set-logic QF_LIA)\n")
@@ -52,7 +51,7 @@ func (s *system) unroll(found proof) (script string, names []string) {
 	return b.String(), names
 }
 
-// base says that i firings from the start lead to a bad state.
+// base states that i firings from the start lead to a bad state.
 func (s *system) base(i int) term {
 	ts := []term{s.at(0, s.init)}
 	for j := range i {
@@ -61,8 +60,8 @@ func (s *system) base(i int) term {
 	return conj(append(ts, s.at(i, s.bad))...)
 }
 
-// step says that k firings from some state lead to the first bad one, where
-// what is known holds all the way.
+// step states that k firings from some state lead to the first bad one, and that known holds in
+// every state on the way.
 func (s *system) step(k int, known term) term {
 	ts := []term{s.at(k, s.bad), s.at(k, known)}
 	for i := range k {
@@ -71,7 +70,7 @@ func (s *system) step(k int, known term) term {
 	return conj(ts...)
 }
 
-// fires says that one firing leads from the marking of step i to the next.
+// fires states that one firing leads from the marking of step i to the next.
 func (s *system) fires(i int) term {
 	var ways []term
 	for _, r := range s.rules {
@@ -93,7 +92,7 @@ func (s *system) at(i int, t term) term {
 	return rename(t, names)
 }
 
-// unrolled are the variables of the markings of steps 0 to k.
+// unrolled lists the variables of the markings of steps 0 to k.
 func (s *system) unrolled(k int) []term {
 	var out []term
 	for i := range k + 1 {

@@ -9,17 +9,19 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// stepped is the certificate of a proof by induction, true or not, over all
-// places of a net.
+// stepped is the certificate of a proof by induction, true or not, over all places of a net.
 func stepped(t testing.TB, p *petri.Program, expr, invariant string, steps int) *Certificate {
 	t.Helper()
 	pass, err := verify.NewPass(p, verify.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newEncoder(pass.Model(), verify.RunToCompletion, nil)
+	e, err := newEncoder(pass.Model(), netmodel.RunToCompletion, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +39,8 @@ func stepped(t testing.TB, p *petri.Program, expr, invariant string, steps int) 
 	return newCertificate(pass, e, s, expr, found)
 }
 
-// TestSteppedCertificates: a proof by induction is written, read and checked by
-// either solver, and one that takes fewer steps than it must is refused.
+// TestSteppedCertificates: a proof by induction is written, read and checked by either solver, and
+// one that takes fewer steps than it must is refused.
 func TestSteppedCertificates(t *testing.T) {
 	needSolvers(t)
 	p := compile(t, voice(2))
@@ -61,26 +63,26 @@ func TestSteppedCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, cvc5 := range []string{"", "none"} {
-			err := check(t, Config{CVC5: cvc5, Timeout: time.Minute}, p, c.expr, cert)
-			if c.want && err != nil || !c.want && !errors.Is(err, verify.ErrCertificate) {
+			err := checkCert(t, Config{CVC5: cvc5, Timeout: time.Minute}, p, c.expr, cert)
+			if c.want && err != nil || !c.want && !errors.Is(err, check.ErrCertificate) {
 				t.Errorf("never %s in %d steps, given %q: %v", c.expr, c.steps, c.invariant, err)
 			}
 		}
-		if err := check(t, Config{Z3: "none", CVC5: "none"}, p, c.expr, cert); err == nil {
+		if err := checkCert(t, Config{Z3: "none", CVC5: "none"}, p, c.expr, cert); err == nil {
 			t.Errorf("never %s in %d steps is confirmed by nobody", c.expr, c.steps)
 		}
 	}
 }
 
-// TestNoFalseInduction: of random nets that reach what is forbidden, no number
-// of steps is taken for a proof.
+// TestNoFalseInduction: of random nets that reach what is forbidden, no number of steps is taken
+// for a proof.
 func TestNoFalseInduction(t *testing.T) {
 	needSolvers(t)
 	looked, proved := 0, 0
 	for seed := range uint64(40) {
 		k := maker{rand.New(rand.NewPCG(seed, 9))}
 		p := k.program()
-		g, err := verify.Explore(context.Background(), p, verify.Options{Max: 400})
+		g, err := explore.Explore(context.Background(), p, explore.Options{Max: 400})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +92,7 @@ func TestNoFalseInduction(t *testing.T) {
 		expr := k.expr(0)
 		reached, _ := truth(t, g, expr)
 		for _, steps := range []int{1, 3} {
-			err := check(t, Config{}, p, expr, stepped(t, p, expr, "", steps))
+			err := checkCert(t, Config{}, p, expr, stepped(t, p, expr, "", steps))
 			switch {
 			case errors.Is(err, ErrNotChecked):
 				continue

@@ -22,11 +22,10 @@ func (l *library) formula(vars map[string]z3.Value, t term) (z3.Bool, error) {
 	return b, nil
 }
 
-// misfit refuses a term that means nothing: what is built in proves nothing
-// with it, as a solver would say in a process of its own.
+// misfit refuses a term without a meaning, as a solver in a process of its own would.
 func misfit(t term) error { return refusal("%s is no formula", firstLine(t.String())) }
 
-// value turns a term into a value of z3; vars are what names stand for.
+// value turns a term into a value of z3; vars holds the values of names.
 func (l *library) value(vars map[string]z3.Value, t term) (z3.Value, error) {
 	switch {
 	case t.atom != "":
@@ -63,7 +62,7 @@ func (l *library) atom(vars map[string]z3.Value, t term) (z3.Value, error) {
 	return nil, misfit(t)
 }
 
-// let binds names, none of which the values of the others see.
+// let binds names; their values cannot refer to one another.
 func (l *library) let(vars map[string]z3.Value, t term) (z3.Value, error) {
 	if len(t.list) != 3 {
 		return nil, misfit(t)
@@ -82,8 +81,8 @@ func (l *library) let(vars map[string]z3.Value, t term) (z3.Value, error) {
 	return l.value(inner, t.list[2])
 }
 
-// apply is an operator of checkFormula applied to values, or nil if they are
-// not what it is for.
+// apply applies an operator of checkFormula to values. It returns nil if the values do not fit the
+// operator.
 func (l *library) apply(op string, args []z3.Value) z3.Value {
 	if bools, ok := all[z3.Bool](args); ok {
 		if v := logic(op, bools); v != nil {
@@ -104,7 +103,7 @@ func (l *library) apply(op string, args []z3.Value) z3.Value {
 	return nil
 }
 
-// all are the values if they are of one kind.
+// all returns the values as one kind, and false if they are not all of that kind.
 func all[T z3.Value](args []z3.Value) ([]T, bool) {
 	var out []T
 	for _, a := range args {
@@ -149,7 +148,7 @@ func logic(op string, b []z3.Bool) z3.Value {
 			out = out.Xor(x)
 		}
 		return out
-	case op == "=>": // to the right
+	case op == "=>": // grouped from the right
 		out := b[len(b)-1]
 		for i := len(b) - 2; i >= 0; i-- {
 			out = b[i].Implies(out)

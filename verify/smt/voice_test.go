@@ -8,6 +8,7 @@ import (
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 // sessions are the closed nets of a session that a gateway runs.
@@ -15,11 +16,11 @@ func sessions(t *testing.T, budget int) map[string]*petri.Program {
 	t.Helper()
 	out := map[string]*petri.Program{}
 	for name, c := range map[string]voicenets.Config{
-		"manual": {}, "greeting": {Greeting: true}, "server": {Detection: voicenets.Server},
-		"half-duplex": {HalfDuplex: true}, "server half-duplex": {Detection: voicenets.Server, HalfDuplex: true},
+		"gateway VAD": {}, "greeting": {Greeting: true}, "model VAD": {Detection: voicenets.ModelVAD},
+		"half-duplex": {HalfDuplex: true}, "model VAD half-duplex": {Detection: voicenets.ModelVAD, HalfDuplex: true},
 	} {
 		c.BudgetFrames = budget
-		hostile, err := voicenets.Hostile(c)
+		hostile, err := claims.Hostile(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,9 +35,9 @@ func frames() Config {
 		Thresholds: []Threshold{{"send_frame", "unacked"}, {"play_again", "unacked"}}}}}
 }
 
-// TestVoiceBudget: whatever the environment does, no session hands over more
-// frames that were not acknowledged than its budget, for every budget there is:
-// the program of any budget is the one of the proof.
+// TestVoiceBudget: whatever the environment does, no session hands over more frames that were not
+// acknowledged than its budget, for every budget there is: the program of any budget is the one of
+// the proof.
 func TestVoiceBudget(t *testing.T) {
 	needSolvers(t)
 	one := sessions(t, 1)
@@ -65,7 +66,7 @@ func TestVoiceBudget(t *testing.T) {
 // TestVoiceForgotten: where the budget is not looked at, nothing is proved.
 func TestVoiceForgotten(t *testing.T) {
 	needSolvers(t)
-	p := sessions(t, 3)["manual"]
+	p := sessions(t, 3)["gateway VAD"]
 	c := frames()
 	c.Params[0].Thresholds, c.Timeout = c.Params[0].Thresholds[:1], time.Second
 	if r := run(t, p, c.Bound("unacked", "K")); r.Outcome == verify.Proved {
@@ -73,15 +74,14 @@ func TestVoiceForgotten(t *testing.T) {
 	}
 }
 
-// TestVoiceUplink: no frame goes up outside the caller's turn or while muted,
-// whatever the counts.
+// TestVoiceUplink: no frame goes up outside the caller's turn or while muted, whatever the counts.
 func TestVoiceUplink(t *testing.T) {
 	needSolvers(t)
-	p := sessions(t, 20)["manual"]
+	p := sessions(t, 20)["gateway VAD"]
 	for _, expr := range []string{
 		"!in_turn && can(send_frame_up)", "muted && can(send_frame_up)", "ended && can(send_frame_up)",
 		"quiet && speaking || !quiet && !speaking && !ended",
-		"unheard && !replying && !model_turn && !owing && !reply_owed && !ended",
+		"pending_speech && !replying && !model_turn && !reply_pending && !reply_overdue && !ended",
 	} {
 		if r := run(t, p, Never(expr)); r.Outcome != verify.Proved {
 			t.Errorf("never %s: %s: %s", expr, r.Outcome, r.Reason)

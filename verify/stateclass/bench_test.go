@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 func benchmark(b *testing.B, n int, merge Merge) {
-	m := model(b, crossing(n), verify.Interleave)
+	m := modelOf(b, crossing(n), netmodel.Interleave)
 	b.ReportAllocs()
 	made := 0
 	for b.Loop() {
@@ -16,8 +16,8 @@ func benchmark(b *testing.B, n int, merge Merge) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		made += g.Made()
-		b.ReportMetric(float64(g.Bytes())/float64(g.Made()), "B/class")
+		made += len(g.classes)
+		b.ReportMetric(float64(8*len(g.zones))/float64(len(g.classes)), "B/class")
 	}
 	b.ReportMetric(float64(made)/b.Elapsed().Seconds(), "classes/s")
 }

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
 )
 
-// Certify makes a certificate of a complete graph for properties whose claim is
-// about markings alone: the list of its classes. It does not look whether they
-// hold: verify.Certificate.Check does.
-func (g *Graph) Certify(props ...*verify.Property) (*verify.Certificate, error) {
+// Certify makes a certificate of a complete graph for claims about markings only: the list of its
+// classes. It does not check whether the claims hold: check.Certificate.Check does.
+func (g *Graph) Certify(claims ...claim.Claim) (*check.Certificate, error) {
 	if !g.Complete {
 		return nil, fmt.Errorf("stateclass: certify %s: not all classes were found", g.Model.Program().Name())
 	}
-	c := &verify.Certificate{Method: "classes", Count: g.Classes(), Relax: g.Options.Relax, Keep: g.Options.Keep}
+	c := &check.Certificate{Method: "classes", Count: g.Classes(), Relax: g.Options.Relax, Keep: g.Options.Keep}
 	markings, zones := []byte{}, []byte{}
 	g.Each(func(i int, m []int32) bool {
 		for _, n := range m {
@@ -30,5 +30,5 @@ func (g *Graph) Certify(props ...*verify.Property) (*verify.Certificate, error) 
 		}
 		return true
 	})
-	return c, c.Seal(g.Model, markings, zones, props)
+	return c, c.Seal(g.Model, markings, zones, claims)
 }

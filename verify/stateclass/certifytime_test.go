@@ -11,11 +11,13 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// TestCertifyTimes: of random nets with an environment, the times that were
-// measured are certified, and the checker takes no certificate of times one
-// nanosecond tighter.
+// TestCertifyTimes: of random nets with an environment, the times that were measured are certified,
+// and the checker takes no certificate of times one nanosecond tighter.
 func TestCertifyTimes(t *testing.T) {
 	within, after := 0, 0
 	for seed := uint64(1); (within < 15 || after < 6) && seed < 6000; seed++ {
@@ -24,7 +26,7 @@ func TestCertifyTimes(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		m := verify.NewModel(p, verify.RunToCompletion)
+		m := netmodel.New(p, netmodel.RunToCompletion)
 		event := func() string {
 			t := p.Transitions()[k.r.IntN(len(p.Transitions()))].Name
 			return []string{t, "+" + p.Places()[0].Name, "-" + p.Places()[0].Name, "+x", "-x"}[k.r.IntN(5)]
@@ -43,10 +45,10 @@ func TestCertifyTimes(t *testing.T) {
 			}
 		}
 		for _, least := range []time.Duration{max(e.Least, 1), e.Least + 1} {
-			// Whoever waits longer than that is watched anew from the next start on,
-			// which may be sooner than the first.
+			// Whoever waits longer than that is watched anew from the next start on, which may be
+			// sooner than the first.
 			prop := NotBefore(start, stop, least, Options{})
-			seen, _, err := Measure(context.Background(), m, prop.Watch.Observer, Options{Max: 3000})
+			seen, _, err := Measure(context.Background(), m, prop.Claim.(claim.Watch).Observer, Options{Max: 3000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,8 +68,7 @@ func TestCertifyTimes(t *testing.T) {
 	}
 }
 
-// TestFramesAreNoEvents: frames move without a trace, so nothing can be said of
-// when they do.
+// TestFramesAreNoEvents: frames move without a trace, so nothing can be said of when they do.
 func TestFramesAreNoEvents(t *testing.T) {
 	n := &petri.Net{Name: "line", Ports: []petri.AnyPlace{unit("frame")}, Init: tokens("open"),
 		Env: []petri.Env{{Place: unit("frame"), Capacity: 2, Policy: petri.DropOldest}},
@@ -75,43 +76,43 @@ func TestFramesAreNoEvents(t *testing.T) {
 			{Name: "send", In: petri.Arcs{unit("frame")}, Read: arcs("open"), Out: and("sent")},
 			tr("shut", petri.After(time.Second), "open -> "),
 		}}
-	m := model(t, n, verify.RunToCompletion)
+	m := modelOf(t, n, netmodel.RunToCompletion)
 	for _, event := range []string{"send", "-frame"} {
-		_, err := m.Observe(verify.Observer{Name: "o", Start: []string{"start"}, Stop: []string{event}, Limit: time.Second})
+		_, err := m.Observe(netmodel.Observer{Name: "o", Start: []string{"start"}, Stop: []string{event}, Limit: time.Second})
 		if err == nil || !strings.Contains(err.Error(), "no event") {
 			t.Errorf("%s is observed: %v", event, err)
 		}
 	}
 }
 
-// certifies makes a certificate of a claim about time, true or not, and expects
-// the checker to take it only if it is.
+// certifies makes a certificate of a claim about time, true or not, and expects the checker to take
+// it only if it is.
 func certifies(t *testing.T, about string, p *petri.Program, prop *verify.Property, want verify.Outcome) {
 	t.Helper()
-	m := verify.NewModel(p, verify.RunToCompletion)
-	_, g, err := Measure(context.Background(), m, prop.Watch.Observer, Options{Max: 3000})
+	m := netmodel.New(p, netmodel.RunToCompletion)
+	_, g, err := Measure(context.Background(), m, prop.Claim.(claim.Watch).Observer, Options{Max: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !g.Complete {
 		return
 	}
-	c, err := g.Certify(prop)
+	c, err := g.Certify(prop.Claim)
 	if err != nil {
 		t.Fatalf("%s: %v", about, err)
 	}
-	again, err := verify.ReadCertificate(c.Bytes())
+	again, err := check.ReadCertificate(c.Bytes())
 	if err != nil {
 		t.Fatalf("%s: %v", about, err)
 	}
-	err = again.Check(context.Background(), m, prop)
-	if want == verify.Proved && err != nil || want == verify.Refuted && !errors.Is(err, verify.ErrCertificate) {
+	err = again.Check(context.Background(), m, prop.Claim)
+	if want == verify.Proved && err != nil || want == verify.Refuted && !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("%s: %s, %s: %v", about, prop.Name, want, err)
 	}
 }
 
-// TestCertifiedTimes: with Certify a proof about time carries its certificate,
-// which is one of no other claim, net or observer.
+// TestCertifiedTimes: with Certify a proof about time carries its certificate, which is one of no
+// other claim, net or observer.
 func TestCertifiedTimes(t *testing.T) {
 	ctx := context.Background()
 	core, finger := race()
@@ -131,25 +132,25 @@ func TestCertifiedTimes(t *testing.T) {
 			t.Fatalf("%s: %s (%s), certificate %v", v.Property.Name, v.Outcome, v.Reason, v.Certificate != nil)
 		}
 	}
-	m := verify.NewModel(p, verify.RunToCompletion)
+	m := netmodel.New(p, netmodel.RunToCompletion)
 	c := r.Results[0].Certificate
 	other := Within("start", "stay late", 19*ms, Options{})
 	for name, err := range map[string]error{
-		"another limit":     c.Check(ctx, m, other),
-		"another claim":     c.Check(ctx, m, late),
-		"of two":            c.Check(ctx, m, soon, late),
-		"a forged limit":    forged(c, other).Check(ctx, m, other),
-		"another's classes": r.Results[1].Certificate.Check(ctx, m, soon),
+		"another limit":     c.Check(ctx, m, other.Claim),
+		"another claim":     c.Check(ctx, m, late.Claim),
+		"of two":            c.Check(ctx, m, soon.Claim, late.Claim),
+		"a forged limit":    forged(c, other).Check(ctx, m, other.Claim),
+		"another's classes": r.Results[1].Certificate.Check(ctx, m, soon.Claim),
 	} {
-		if !errors.Is(err, verify.ErrCertificate) {
+		if !errors.Is(err, check.ErrCertificate) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 // forged says that a certificate claims something else.
-func forged(c *verify.Certificate, p *verify.Property) *verify.Certificate {
+func forged(c *check.Certificate, p *verify.Property) *check.Certificate {
 	f := *c
-	f.Claims = []string{p.Claim}
+	f.Claims = []string{p.Claim.Text()}
 	return &f
 }

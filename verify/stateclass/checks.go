@@ -8,12 +8,17 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/expr"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
 const method = "state classes"
 
-// Of returns the graph of a pass's program, explored once for each Options.
-// Options.Max 0 means that of the pass.
+// Of returns the graph of a pass's program, explored once for each Options. An Options.Max of 0
+// means the Max of the pass.
 func Of(ctx context.Context, pass *verify.Pass, o Options) (*Graph, error) {
 	if o.Max == 0 {
 		o.Max = pass.Config.Max
@@ -50,20 +55,20 @@ func DeadlockFree(o Options) *verify.Property {
 	return p
 }
 
-// certified makes a certificate of a proof, if the pass asks for it, and lets
-// the checker go through it: what it does not confirm is not proved.
+// certified makes a certificate of a proof, if the pass asks for one, and has the checker go
+// through it. A proof that the checker does not confirm does not count.
 func (g *Graph) certified(ctx context.Context, pass *verify.Pass, p *verify.Property,
 	v verify.Verdict) (verify.Verdict, error) {
 	if v.Outcome != verify.Proved || !pass.Config.Certify {
 		return v, nil
 	}
-	c, err := g.Certify(p)
+	c, err := g.Certify(p.Claim)
 	if err == nil {
-		err = c.Check(ctx, g.Model, p)
+		err = c.Check(ctx, g.Model, p.Claim)
 	}
 	switch {
-	case errors.Is(err, verify.ErrCertificate):
-		return verify.Doubt(method, verify.Solver, g.Classes(), "%v", err), nil
+	case errors.Is(err, check.ErrCertificate):
+		return verify.Solver.By(method, g.Classes(), "%v", err), nil
 	case err != nil:
 		return v, err
 	}
@@ -81,13 +86,7 @@ func Bounded(place string, n int, o Options) *verify.Property {
 
 // Mutex is verify.Mutex with time.
 func Mutex(o Options, places ...string) *verify.Property {
-	var pairs []string
-	for i, a := range places {
-		for _, b := range places[i+1:] {
-			pairs = append(pairs, fmt.Sprintf("%q >= 1 && %q >= 1", a, b))
-		}
-	}
-	return safety(verify.Mutex(places...), strings.Join(pairs, " || "), o)
+	return safety(verify.Mutex(places...), claim.Mutex(places...).Expr, o)
 }
 
 // safety gives a property the check that no class satisfies an expression.
@@ -106,8 +105,7 @@ func safety(p *verify.Property, bad string, o Options) *verify.Property {
 	return p
 }
 
-// unlessPassing is a proof unless a frame that waits breaks the property in
-// passing.
+// unlessPassing is a proof unless a waiting frame breaks the property in passing.
 func (g *Graph) unlessPassing(ctx context.Context, pass *verify.Pass, p *verify.Property) (verify.Verdict, error) {
 	steps, marking, err := g.findPassing(p)
 	switch {
@@ -136,19 +134,19 @@ func Reach(expr string, o Options) *verify.Property {
 		case !g.Complete:
 			return g.capped(), nil
 		default:
-			return verify.Deny(method, g.Classes(), "none of %d classes satisfies it", g.Classes()), nil
+			return verify.Refuted.By(method, g.Classes(), "none of %d classes satisfies it", g.Classes()), nil
 		}
 	}
 	return p
 }
 
 // search finds the first class that satisfies an expression, or -1.
-func search(ctx context.Context, pass *verify.Pass, expr string, o Options) (*Graph, int, error) {
-	e, err := verify.ParseExpr(expr)
+func search(ctx context.Context, pass *verify.Pass, text string, o Options) (*Graph, int, error) {
+	e, err := expr.Parse(text)
 	if err != nil {
 		return nil, -1, err
 	}
-	c, err := e.Bind(pass.Model())
+	c, err := pass.Model().BindExpr(e)
 	if err != nil {
 		return nil, -1, err
 	}
@@ -159,10 +157,10 @@ func search(ctx context.Context, pass *verify.Pass, expr string, o Options) (*Gr
 	return g, g.find(c), nil
 }
 
-// find is the first class alive that satisfies a condition, or -1.
-func (g *Graph) find(c *verify.Cond) int { return g.first(c.Holds) }
+// find is the first live class that satisfies a condition, or -1.
+func (g *Graph) find(c *netmodel.Cond) int { return g.first(c.Holds) }
 
-// first is the first class alive with a marking that is bad, or -1.
+// first is the first live class with a bad marking, or -1.
 func (g *Graph) first(bad func(marking []int32) bool) int {
 	found := -1
 	g.Each(func(i int, m []int32) bool {
@@ -184,7 +182,7 @@ func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
 			return verify.Verdict{}, err
 		}
 		for _, f := range g.Faults {
-			return g.refute(g.pathToFault(f), "%s", g.Model.Describe(f.Fault)), nil
+			return g.refute(g.pathToFault(f), "%s", walk.Describe(g.Model, f.Fault)), nil
 		}
 		for _, r := range g.Refusals {
 			if keeps(mayRefuse, g.Model.Place(r.Place)) {
@@ -198,8 +196,7 @@ func WithinCapacity(o Options, mayRefuse ...string) *verify.Property {
 	return p
 }
 
-// Fires is verify.Fires with time. Relaxed waits would not be exact, so they
-// are not relaxed.
+// Fires is verify.Fires with time. It never relaxes waits, because the result would not be exact.
 func Fires(o Options, names ...string) *verify.Property {
 	p := verify.Fires(names...)
 	o.Relax, o.Keep = false, nil
@@ -220,9 +217,9 @@ func Fires(o Options, names ...string) *verify.Property {
 		}
 		switch {
 		case len(never) == 0:
-			return verify.Prove(method, g.Classes(), "all of %d transitions fire", len(ts)), nil
+			return verify.Proved.By(method, g.Classes(), "all of %d transitions fire", len(ts)), nil
 		case g.Complete:
-			return verify.Deny(method, g.Classes(), "never fires: %s", strings.Join(never, ", ")), nil
+			return verify.Refuted.By(method, g.Classes(), "never fires: %s", strings.Join(never, ", ")), nil
 		default:
 			return g.capped(), nil
 		}
@@ -233,19 +230,20 @@ func Fires(o Options, names ...string) *verify.Property {
 // whole is a proof if the graph is complete.
 func (g *Graph) whole(format string, args ...any) verify.Verdict {
 	if len(g.Faults) > 0 {
-		return verify.Doubt(method, verify.Faulty, g.Classes(), "the net faults: %s", g.Model.Describe(g.Faults[0].Fault))
+		return verify.Faulty.By(method, g.Classes(), "the net faults: %s",
+			walk.Describe(g.Model, g.Faults[0].Fault))
 	}
 	if !g.Complete {
 		return g.capped()
 	}
-	return verify.Prove(method, g.Classes(), format, args...)
+	return verify.Proved.By(method, g.Classes(), format, args...)
 }
 
 func (g *Graph) capped() verify.Verdict {
-	return verify.Doubt(method, verify.Capped, g.Classes(), "nothing found within %d classes, and there are more",
+	return verify.Capped.By(method, g.Classes(), "nothing found within %d classes, and there are more",
 		len(g.classes))
 }
 
-func (g *Graph) refute(steps []verify.Step, format string, args ...any) verify.Verdict {
-	return g.Model.Refute(method, steps, g.Classes(), format, args...)
+func (g *Graph) refute(steps []netmodel.Step, format string, args ...any) verify.Verdict {
+	return verify.Refute(g.Model, method, steps, g.Classes(), format, args...)
 }

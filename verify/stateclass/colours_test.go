@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // shade is a colour with two keys and a generation.
@@ -35,8 +36,8 @@ func (k maker) shadeArc(name string) petri.Arc {
 	return a
 }
 
-// coloured is a random net with unit and coloured places, bumps, choices by
-// key, free choices, frames and sometimes a final place.
+// coloured is a random net with unit and coloured places, bumps, choices by key, free choices,
+// frames and sometimes a final place.
 func (k maker) coloured() *petri.Net {
 	n := k.net(true)
 	n.Env = []petri.Env{{Place: unit("a"), Capacity: 12}, {Place: shadePlace("x"), Capacity: 12},
@@ -84,9 +85,8 @@ func hand() *petri.Net {
 		}}
 }
 
-// TestMachineWithColours: machines of nets with keys, generations, bumps, free
-// choices, frames and final places rest only where the closed graphs have been,
-// with and without time.
+// TestMachineWithColours: machines of nets with keys, generations, bumps, free choices, frames and
+// final places rest only where the closed graphs have been, with and without time.
 func TestMachineWithColours(t *testing.T) {
 	runs, stops := 0, 0
 	for seed := uint64(1); runs < 150 && seed < 20000; seed++ {
@@ -115,20 +115,20 @@ func TestMachineWithColours(t *testing.T) {
 	}
 }
 
-// closedGraphs are the graphs with and without time of a net closed with a hand;
-// nil if it has more than max classes, or faults.
-func closedGraphs(t testing.TB, core *petri.Net, max int) (*Graph, *verify.Graph) {
+// closedGraphs are the graphs with and without time of a net closed with a hand; nil if it has more
+// than max classes, or faults.
+func closedGraphs(t testing.TB, core *petri.Net, max int) (*Graph, *explore.Graph) {
 	t.Helper()
 	p, err := closeWith(core, hand())
 	if err != nil {
 		return nil, nil
 	}
-	m := verify.NewModel(p, verify.RunToCompletion)
+	m := netmodel.New(p, netmodel.RunToCompletion)
 	g, err := Explore(context.Background(), m, Options{Max: max})
 	if err != nil || !g.Complete || len(g.Faults) > 0 {
 		return nil, nil
 	}
-	u, err := verify.ExploreModel(context.Background(), m, verify.Options{Max: 4 * max})
+	u, err := explore.ExploreModel(context.Background(), m, explore.Options{Max: 4 * max})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ type world struct {
 	loose map[string]bool // nil if the graph without time is not complete
 }
 
-func (w *world) allow(g *Graph, u *verify.Graph) {
+func (w *world) allow(g *Graph, u *explore.Graph) {
 	p := g.Model.Program()
 	w.timed = map[string]bool{}
 	g.Each(func(_ int, m []int32) bool {
@@ -203,8 +203,8 @@ func (w *world) run() (stops int) {
 	return stops
 }
 
-// inject injects something, and returns how many of the allowed injections
-// that used up: frames are free.
+// inject injects something, and returns how many of the allowed injections that used up: frames are
+// free.
 func (w *world) inject(m *petri.Machine, at time.Duration, left int) int {
 	place, slot, cost := "frame", int32(0), 0
 	if left > 0 && w.r.IntN(3) > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/voicegw/voicegw/verify"
 )
 
-// TestStopThenStart: a stop that comes too soon counts although the same chain
-// starts anew, and another way to the same marking does so without a stop.
+// TestStopThenStart: a stop that comes too soon counts although the same chain starts anew, and
+// another way to the same marking does so without a stop.
 func TestStopThenStart(t *testing.T) {
 	ms := time.Millisecond
 	for _, first := range []string{"y", "x"} {

@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
-// progressEvery is how many classes are expanded between looks at the context.
+// progressEvery is how many classes are expanded between checks of the context.
 const progressEvery = 1024
 
-// Explore makes the state class graph of a model. It stops early, with an
-// error, when ctx ends or a wait is longer than MaxWait; at the cap the graph
-// is returned with Complete false.
+// Explore makes the state class graph of a model. It stops early, with an error, when ctx ends or a
+// wait is longer than MaxWait; at the cap it returns the graph with Complete false.
 //
-// A class takes 8 bytes for each entry of its zone, (n+1)*(n+1) for n clocks
-// that run, and about 60 more; an edge takes 16.
-func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
+// A class takes 8 bytes for each entry of its zone, (n+1)*(n+1) for n running clocks, and about 60
+// more; an edge takes 16.
+func Explore(ctx context.Context, m *netmodel.Model, o Options) (*Graph, error) {
 	e, err := newExplorer(m, o)
 	if err != nil {
 		return nil, err
@@ -49,33 +50,33 @@ func Explore(ctx context.Context, m *verify.Model, o Options) (*Graph, error) {
 
 type explorer struct {
 	g     *Graph
-	w     *verify.Walker
+	w     *walk.Walker
 	table []uint32 // equality: class + 1 by hash
 	tags  []uint32 // by class
 	fire  firer
 	from  int // class being expanded; -1 at the start
-	first verify.Step
+	first netmodel.Step
 	lead  int     // first edge of the step being fired
 	here  []int32 // marking of the class
 	rows  []int   // by clock: row in the zone of the class; 0 if none
-	steps []verify.Step
+	steps []netmodel.Step
 	old   []int // scratch of successors
 	of    []ticks
 	zone  []int64
 	row   []int32
 
 	faulted map[faultKey]bool
-	refused map[verify.Refusal]bool
+	refused map[walk.Refusal]bool
 }
 
 type faultKey struct {
-	kind  verify.FaultKind
+	kind  walk.FaultKind
 	place int
 	t     int32
 }
 
-func newExplorer(m *verify.Model, o Options) (*explorer, error) {
-	if o.Max <= 0 || o.Max > verify.MaxMarkings/2 {
+func newExplorer(m *netmodel.Model, o Options) (*explorer, error) {
+	if o.Max <= 0 || o.Max > explore.MaxMarkings/2 {
 		o.Max = DefaultMax
 	}
 	if !m.Layered() {
@@ -83,10 +84,10 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 			"keep the at-once transitions that it stands for, or all that are tried after them", m.Program().Name())
 	}
 	e := &explorer{
-		g: &Graph{Model: m, Options: o, set: verify.NewMarkingSet(m.Slots()),
+		g: &Graph{Model: m, Options: o, set: explore.NewMarkingSet(m.Slots()),
 			fired: make([]int32, m.StepCount())},
 		from: -1, here: make([]int32, m.Slots()), rows: make([]int, len(m.Timed())), table: make([]uint32, 1<<12),
-		faulted: map[faultKey]bool{}, refused: map[verify.Refusal]bool{},
+		faulted: map[faultKey]bool{}, refused: map[walk.Refusal]bool{},
 	}
 	for _, t := range m.Timed() {
 		w := m.When(t)
@@ -102,25 +103,24 @@ func newExplorer(m *verify.Model, o Options) (*explorer, error) {
 	if o.TimersFirst {
 		e.g.place = places(m)
 	}
-	e.w = m.NewWalker(e.visit, e.fault)
+	e.w = walk.NewWalker(m, e.visit, e.fault)
 	e.w.Track()
 	e.w.Merge, e.w.Turned = true, e.refuse
 	e.w.Record, e.w.Seen = m.Chains() || o.Visit != nil || o.watch != 0, e.mark
 	if o.watch != 0 {
-		e.w.Seen = func(s verify.Step) {
+		e.w.Seen = func(s netmodel.Step) {
 			e.instant(s)
 			e.mark(s)
 		}
 	}
 	if m.HasFrames() {
-		e.g.passing = verify.NewMarkingSet(m.Slots() + 1)
+		e.g.passing = explore.NewMarkingSet(m.Slots() + 1)
 		e.w.Passing = e.pass
 	}
 	return e, nil
 }
 
-// pass notes a marking in which something fires at once, and the rank of what
-// fires.
+// pass notes a marking in which an immediate transition fires, and the rank of that transition.
 func (e *explorer) pass(rank int32) {
 	if !e.g.Model.FramesMayPass(e.w.Marking, rank) {
 		return
@@ -131,12 +131,12 @@ func (e *explorer) pass(rank int32) {
 	}
 }
 
-// keeps reports whether a name is listed, in full or as last parts.
+// keeps reports whether a list has a name, in full or as its last parts.
 func keeps(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(k string) bool { return k == name || strings.HasSuffix(name, "/"+k) })
 }
 
-// visit makes the class that a firing led to.
+// visit makes the class that a firing reached.
 func (e *explorer) visit() {
 	id := e.marking()
 	mk := &e.g.markings[id]
@@ -157,7 +157,7 @@ func (e *explorer) visit() {
 	e.g.edges = append(e.g.edges, Edge{To: to, Step: e.first})
 }
 
-// marking finds or makes what classes of the marking reached share.
+// marking finds or makes the data that the classes of the reached marking share.
 func (e *explorer) marking() uint32 {
 	g := e.g
 	id, isNew := g.set.Add(e.w.Marking)
@@ -165,7 +165,7 @@ func (e *explorer) marking() uint32 {
 		return id
 	}
 	mk := marking{running: make([]uint64, len(e.w.Kept)), ended: g.Model.Ended(e.w.Marking)}
-	g.Model.Running(e.w.Marking, mk.running)
+	walk.Running(g.Model, e.w.Marking, mk.running)
 	for c := range g.of {
 		switch {
 		case mk.running[c>>6]>>(c&63)&1 == 0:
@@ -179,8 +179,8 @@ func (e *explorer) marking() uint32 {
 	return id
 }
 
-// successor works out the zone after the firing: clocks that ran on keep what
-// the firing left of them, the others start.
+// successor computes the zone after the firing: clocks that ran on keep what the firing left of
+// them, and the others start.
 func (e *explorer) successor(mk *marking) {
 	e.old, e.of = e.old[:0], e.of[:0]
 	for _, c := range mk.clocks {
@@ -292,7 +292,7 @@ func (e *explorer) expand(i int) {
 		}
 	}
 	g.classes[i].degree = int32(len(g.edges) - g.classes[i].edge)
-	g.Model.EachFrame(e.here, func(s verify.Step) { e.mark(s) })
+	g.Model.EachFrame(e.here, func(s netmodel.Step) { e.mark(s) })
 }
 
 // fireClock fires every step of one clock's transition.
@@ -305,29 +305,29 @@ func (e *explorer) fireClock(c int32, running []uint64) {
 	}
 }
 
-func (e *explorer) mark(s verify.Step) {
+func (e *explorer) mark(s netmodel.Step) {
 	if f := &e.g.fired[e.g.Model.StepIndex(s)]; *f == 0 {
 		*f = int32(e.from) + 2
 	}
 }
 
-func (e *explorer) refuse(r verify.Refusal) {
-	k := verify.Refusal{Place: r.Place, Step: verify.Step{Transition: r.Step.Transition}}
+func (e *explorer) refuse(r walk.Refusal) {
+	k := walk.Refusal{Place: r.Place, Step: netmodel.Step{Transition: r.Step.Transition}}
 	if !e.refused[k] {
 		e.refused[k] = true
-		e.g.Refusals = append(e.g.Refusals, verify.RefusalAt{Refusal: r, From: e.from, First: e.first})
+		e.g.Refusals = append(e.g.Refusals, explore.RefusalAt{Refusal: r, From: e.from, First: e.first})
 	}
 }
 
-func (e *explorer) fault(f verify.Fault) {
+func (e *explorer) fault(f walk.Fault) {
 	k := faultKey{f.Kind, f.Place, f.Step.Transition}
 	if !e.faulted[k] {
 		e.faulted[k] = true
-		e.g.Faults = append(e.g.Faults, verify.FaultAt{Fault: f, From: e.from, First: e.first})
+		e.g.Faults = append(e.g.Faults, explore.FaultAt{Fault: f, From: e.from, First: e.first})
 	}
 }
 
-// finish counts what is alive.
+// finish counts the live classes and their edges.
 func (e *explorer) finish() {
 	for i := range e.g.classes {
 		if c := &e.g.classes[i]; c.rep == uint32(i) {

@@ -12,6 +12,9 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // falseClaim is a claim that does not hold, and the graph that refutes it.
@@ -23,8 +26,8 @@ type falseClaim struct {
 // falseClaims are claims about markings, capacity and times, each of them refuted.
 func falseClaims(tb testing.TB) []falseClaim {
 	tb.Helper()
-	crossed := explore(tb, crossing(2), verify.Interleave, Options{})
-	quiet := explore(tb, silence(), verify.RunToCompletion, Options{})
+	crossed := exploreNet(tb, crossing(2), netmodel.Interleave, Options{})
+	quiet := exploreNet(tb, silence(), netmodel.RunToCompletion, Options{})
 	place := quiet.Model.Place(0)
 	out := []falseClaim{
 		{verify.Never("on_1 && on_2"), crossed},
@@ -36,10 +39,10 @@ func falseClaims(tb testing.TB) []falseClaim {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m := verify.NewModel(p, verify.RunToCompletion)
+	m := netmodel.New(p, netmodel.RunToCompletion)
 	for _, prop := range []*verify.Property{Within("start", "stay late", 20*time.Millisecond-1, Options{}),
 		NotBefore("start", "expire", 10*time.Millisecond+1, Options{})} {
-		_, g, err := Measure(context.Background(), m, prop.Watch.Observer, Options{})
+		_, g, err := Measure(context.Background(), m, prop.Claim.(claim.Watch).Observer, Options{})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -108,7 +111,7 @@ func (l *list) forge(r *rand.Rand) {
 }
 
 // sealed is the list as a certificate with every hash right.
-func (l *list) sealed(tb testing.TB, c falseClaim) *verify.Certificate {
+func (l *list) sealed(tb testing.TB, c falseClaim) *check.Certificate {
 	tb.Helper()
 	markings, zones := []byte{}, []byte{}
 	for i := range l.zones {
@@ -119,8 +122,8 @@ func (l *list) sealed(tb testing.TB, c falseClaim) *verify.Certificate {
 			zones = binary.AppendVarint(zones, v)
 		}
 	}
-	out := &verify.Certificate{Method: "classes", Count: len(l.zones)}
-	if err := out.Seal(c.g.Model, markings, zones, []*verify.Property{c.prop}); err != nil {
+	out := &check.Certificate{Method: "classes", Count: len(l.zones)}
+	if err := out.Seal(c.g.Model, markings, zones, []claim.Claim{c.prop.Claim}); err != nil {
 		tb.Fatal(err)
 	}
 	return out
@@ -132,16 +135,15 @@ func refusesForged(t *testing.T, c falseClaim, seed uint64) {
 	l := listOf(c.g)
 	l.forge(rand.New(rand.NewPCG(seed, 41)))
 	cert := l.sealed(t, c)
-	if err := cert.Check(context.Background(), c.g.Model, c.prop); !errors.Is(err, verify.ErrCertificate) {
+	if err := cert.Check(context.Background(), c.g.Model, c.prop.Claim); !errors.Is(err, check.ErrCertificate) {
 		t.Errorf("seed %d: %s is certified: %v", seed, c.prop.Name, err)
 	}
 }
 
-// TestForgedClasses: whatever numbers a list of classes has, it certifies no
-// claim that is refuted.
+// TestForgedClasses: whatever numbers a list of classes has, it certifies no claim that is refuted.
 func TestForgedClasses(t *testing.T) {
 	for _, c := range falseClaims(t) {
-		if err := listOf(c.g).sealed(t, c).Check(context.Background(), c.g.Model, c.prop); err == nil {
+		if err := listOf(c.g).sealed(t, c).Check(context.Background(), c.g.Model, c.prop.Claim); err == nil {
 			t.Fatalf("%s is no false claim", c.prop.Name)
 		}
 		for seed := range uint64(300) {
@@ -162,11 +164,11 @@ func FuzzForgedClasses(f *testing.F) {
 // TestLongestWait: the checker counts the longest wait that exploration takes.
 func TestLongestWait(t *testing.T) {
 	n := imported("a", tr("go", petri.Between(1, MaxWait), "a -> b"), tr("back", petri.After(MaxWait), "b -> a"))
-	g := explore(t, n, verify.Interleave, Options{})
+	g := exploreNet(t, n, netmodel.Interleave, Options{})
 	prop := verify.Never("a && b")
-	c, err := g.Certify(prop)
+	c, err := g.Certify(prop.Claim)
 	if err == nil {
-		err = c.Check(context.Background(), g.Model, prop)
+		err = c.Check(context.Background(), g.Model, prop.Claim)
 	}
 	if err != nil {
 		t.Error(err)

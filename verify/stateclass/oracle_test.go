@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
-// oracle explores a net by brute force, on integer time: a state is a marking
-// and a clock for each enabled timed transition, a move is a tick or a firing.
-// With closed integer bounds it reaches the markings of dense time exactly. It
-// shares no code with the graph; it reads the tables of the program.
+// oracle explores a net by brute force, on integer time: a state is a marking and a clock for each
+// enabled timed transition, a move is a tick or a firing. With closed integer bounds it reaches the
+// markings of dense time exactly. It shares no code with the graph; it reads the tables of the
+// program.
 type oracle struct {
 	p        *petri.Program
 	once     bool // [0,0] runs to completion
@@ -60,8 +62,8 @@ func (o *oracle) run() bool {
 
 func (o *oracle) atOnce(t int) bool { return o.once && o.p.Transitions()[t].When.AtOnce() }
 
-// tick lets one unit of time pass, if no clock forbids it. A clock of an
-// interval without end stops at its earliest time.
+// tick lets one unit of time pass, if no clock forbids it. A clock of an interval without end stops
+// at its earliest time.
 func (o *oracle) tick(s simState) {
 	n := simState{m: s.m, clocks: append([]int32(nil), s.clocks...)}
 	for t, c := range s.clocks {
@@ -89,8 +91,8 @@ func (o *oracle) add(s simState) {
 	}
 }
 
-// settle fires what is due at once, the first in order of priority and
-// declaration, with every mode and branch.
+// settle fires what is due at once, the first in order of priority and declaration, with every mode
+// and branch.
 func (o *oracle) settle(s simState, depth int) {
 	best := -1
 	for t := range o.p.Transitions() {
@@ -158,9 +160,8 @@ func (o *oracle) after(s simState, t int, md *petri.Mode, b int) simState {
 	return n
 }
 
-// fed reports whether what a transition needs is there, inhibitors aside: they
-// are looked at before and after a firing only. Keys can make the needed token
-// another one; then some mode is fed.
+// fed reports whether what a transition needs is there, inhibitors aside: they are looked at before
+// and after a firing only. Keys can make the needed token another one; then some mode is fed.
 func (o *oracle) fed(t int, m []int32) bool {
 	for k := range o.p.Transitions()[t].Modes {
 		ok := true
@@ -303,9 +304,9 @@ func (k maker) net(points bool) *petri.Net {
 	return n
 }
 
-// TestOracle: on random nets the markings of the class graph, merged either way
-// and in either reading of [0,0], are those of the brute-force simulation, and
-// the graph without time holds them all.
+// TestOracle: on random nets the markings of the class graph, merged either way and in either
+// reading of [0,0], are those of the brute-force simulation, and the graph without time holds them
+// all.
 func TestOracle(t *testing.T) {
 	nets, deep := 0, 0
 	for seed := uint64(1); nets < 1000 && seed < 20000; seed++ {
@@ -314,8 +315,8 @@ func TestOracle(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, sem := range []verify.Semantics{verify.RunToCompletion, verify.Interleave} {
-			o := &oracle{p: p, once: sem == verify.RunToCompletion, max: 1000}
+		for _, sem := range []netmodel.Semantics{netmodel.RunToCompletion, netmodel.Interleave} {
+			o := &oracle{p: p, once: sem == netmodel.RunToCompletion, max: 1000}
 			if !o.run() {
 				continue
 			}
@@ -334,9 +335,9 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, o *oracle) {
+func compare(t *testing.T, seed uint64, p *petri.Program, sem netmodel.Semantics, o *oracle) {
 	t.Helper()
-	m := verify.NewModel(p, sem)
+	m := netmodel.New(p, sem)
 	for _, merge := range []Merge{Inclusion, Equality} {
 		g, err := Explore(context.Background(), m, Options{Merge: merge, Max: 50_000})
 		if err != nil || !g.Complete {
@@ -350,14 +351,14 @@ func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, 
 				t.Errorf("seed %d %v merge %d: %v is not reachable", seed, sem, merge, marking)
 			}
 			if steps := g.PathTo(c); len(steps) < 200 {
-				if _, ok := m.Schedule(steps); !ok {
+				if _, ok := walk.Schedule(m, steps); !ok {
 					t.Errorf("seed %d %v merge %d: no schedule for the way to %v", seed, sem, merge, marking)
 				}
 			}
 			return !t.Failed()
 		})
 	}
-	u, err := verify.Explore(context.Background(), p, verify.Options{Semantics: sem, Max: 3000})
+	u, err := explore.Explore(context.Background(), p, explore.Options{Semantics: sem, Max: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,8 +371,8 @@ func compare(t *testing.T, seed uint64, p *petri.Program, sem verify.Semantics, 
 	})
 }
 
-// TestMachine: wherever a machine comes to rest, the class graph of the net,
-// closed with an automaton that may inject as often as the test does, has been.
+// TestMachine: wherever a machine comes to rest, the class graph of the net, closed with an
+// automaton that may inject as often as the test does, has been.
 func TestMachine(t *testing.T) {
 	runs, stops := 0, 0
 	for seed := uint64(1); runs < 60 && seed < 20000; seed++ {
@@ -415,7 +416,7 @@ func closedGraph(core *petri.Net) *Graph {
 	if err != nil {
 		return nil
 	}
-	g, err := Explore(context.Background(), verify.NewModel(p, verify.RunToCompletion), Options{Max: 1000})
+	g, err := Explore(context.Background(), netmodel.New(p, netmodel.RunToCompletion), Options{Max: 1000})
 	if err != nil || !g.Complete {
 		return nil
 	}

@@ -4,16 +4,20 @@ import (
 	"slices"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
 // PathTo returns a firing sequence from the start to a class.
-func (g *Graph) PathTo(class int) []verify.Step {
+func (g *Graph) PathTo(class int) []netmodel.Step {
 	var hops []int
 	for i := class; i >= 0; i = int(g.classes[i].parent) {
 		hops = append(hops, i)
 	}
 	slices.Reverse(hops)
-	var steps []verify.Step
+	var steps []netmodel.Step
 	for _, i := range hops {
 		steps = append(steps, g.chain(i)...)
 	}
@@ -21,18 +25,18 @@ func (g *Graph) PathTo(class int) []verify.Step {
 }
 
 // chain finds the firings that lead from the parent of a class to it.
-func (g *Graph) chain(class int) []verify.Step {
+func (g *Graph) chain(class int) []netmodel.Step {
 	c := &g.classes[class]
 	mk := &g.markings[c.marking]
 	n := len(mk.clocks) + 1
 	want := g.zone(uint32(class), n*n)
 	marking := g.Marking(class, nil)
-	var found []verify.Step
+	var found []netmodel.Step
 	r := g.replay(int(c.parent), c.by)
 	r.visit = func() {
 		if found == nil && slices.Equal(r.w.Marking, marking) {
 			if r.successor(mk); slices.Equal(r.zone, want) {
-				found = append([]verify.Step{}, r.w.Chain...)
+				found = append([]netmodel.Step{}, r.w.Chain...)
 			}
 		}
 	}
@@ -48,14 +52,14 @@ type replayer struct {
 	explorer
 	visit func()
 	from  int
-	by    verify.Step
+	by    netmodel.Step
 }
 
-func (g *Graph) replay(from int, by verify.Step) *replayer {
+func (g *Graph) replay(from int, by netmodel.Step) *replayer {
 	r := &replayer{explorer: explorer{g: g, from: from, here: make([]int32, g.Model.Slots()), rows: make([]int,
 		len(g.of))}, by: by}
 	r.from = from
-	r.w = g.Model.NewWalker(func() { r.visit() }, nil)
+	r.w = walk.NewWalker(g.Model, func() { r.visit() }, nil)
 	r.w.Track()
 	r.w.Record = true
 	return r
@@ -83,9 +87,9 @@ func (r *replayer) run() {
 	r.w.FireKept(r.here, mk.running, r.by)
 }
 
-// pathToFault returns a way to a fault, the faulting firing included.
-func (g *Graph) pathToFault(f verify.FaultAt) []verify.Step {
-	var steps []verify.Step
+// pathToFault returns a path to a fault, including the faulting firing.
+func (g *Graph) pathToFault(f explore.FaultAt) []netmodel.Step {
+	var steps []netmodel.Step
 	if f.From >= 0 {
 		steps = g.PathTo(f.From)
 	}
@@ -94,50 +98,49 @@ func (g *Graph) pathToFault(f verify.FaultAt) []verify.Step {
 	} else {
 		steps = append(steps, f.Step)
 	}
-	if f.Kind == verify.Endless {
-		return g.Model.Unroll(steps)
+	if f.Kind == walk.Endless {
+		return walk.Unroll(g.Model, steps)
 	}
 	return steps
 }
 
-// pathAcross returns a way to a class and over the step that leaves it, on which
-// what is looked for happens.
-func (g *Graph) pathAcross(from int, first verify.Step, happens func(*verify.Walker) bool) []verify.Step {
-	var steps, chain []verify.Step
+// pathAcross returns a path to a class and across the step that leaves it, on which happens is
+// true.
+func (g *Graph) pathAcross(from int, first netmodel.Step, happens func(*walk.Walker) bool) []netmodel.Step {
+	var steps, chain []netmodel.Step
 	if from >= 0 {
 		steps = g.PathTo(from)
 	}
 	r := g.replay(from, first)
 	r.visit = func() {
 		if chain == nil && happens(r.w) {
-			chain = append([]verify.Step{}, r.w.Chain...)
+			chain = append([]netmodel.Step{}, r.w.Chain...)
 		}
 	}
 	r.run()
 	return append(steps, chain...)
 }
 
-// pathToRefusal returns a way on which a place turns a token away, and on until
-// the net rests.
-func (g *Graph) pathToRefusal(at verify.RefusalAt) []verify.Step {
-	var steps, chain []verify.Step
+// pathToRefusal returns a path on which a place refuses a token, continued until the net rests.
+func (g *Graph) pathToRefusal(at explore.RefusalAt) []netmodel.Step {
+	var steps, chain []netmodel.Step
 	if at.From >= 0 {
 		steps = g.PathTo(at.From)
 	}
 	r := g.replay(at.From, at.First)
 	r.visit = func() {}
-	r.w.Turned = func(have verify.Refusal) {
+	r.w.Turned = func(have walk.Refusal) {
 		if chain == nil && have == at.Refusal {
-			chain = append([]verify.Step{}, r.w.Chain...)
+			chain = append([]netmodel.Step{}, r.w.Chain...)
 		}
 	}
 	r.run()
-	return g.Model.Settled(append(steps, chain...))
+	return walk.Settled(g.Model, append(steps, chain...))
 }
 
-// EachPassing calls fn for every marking in which something fires at once and a
-// frame might move before it, with the rank of what fires, until fn returns
-// false. fn must not keep the marking.
+// EachPassing calls fn for every marking in which an immediate transition fires and a frame could
+// move before it, with the rank of that transition, until fn returns false. fn must not keep the
+// marking.
 func (g *Graph) EachPassing(fn func(marking []int32, rank int32) bool) {
 	if g.passing == nil {
 		return
@@ -151,10 +154,10 @@ func (g *Graph) EachPassing(fn func(marking []int32, rank int32) bool) {
 	}
 }
 
-// findPassing finds a passing marking that breaks a property, and a way to it;
-// nil if there is none.
-func (g *Graph) findPassing(p *verify.Property) ([]verify.Step, []int32, error) {
-	if g.passing == nil || p.BadPassing == nil {
+// findPassing finds a passing marking that breaks a property, and a path to it; nil if there is
+// none.
+func (g *Graph) findPassing(p *verify.Property) ([]netmodel.Step, []int32, error) {
+	if g.passing == nil {
 		return nil, nil, nil
 	}
 	waits := map[int32]bool{}
@@ -162,7 +165,7 @@ func (g *Graph) findPassing(p *verify.Property) ([]verify.Step, []int32, error) 
 		g.Model.Rests(m, func(slot int32) { waits[slot] = true })
 		return true
 	})
-	bad, err := p.BadPassing(g.Model, func(slot int32) bool { return waits[slot] })
+	bad, err := claim.BadPassing(p.Claim, g.Model, func(slot int32) bool { return waits[slot] })
 	if err != nil || bad == nil {
 		return nil, nil, err
 	}
@@ -176,8 +179,8 @@ func (g *Graph) findPassing(p *verify.Property) ([]verify.Step, []int32, error) 
 	return nil, nil, nil
 }
 
-func (g *Graph) pathToPassing(o origin, row []int32) []verify.Step {
-	var steps, chain []verify.Step
+func (g *Graph) pathToPassing(o origin, row []int32) []netmodel.Step {
+	var steps, chain []netmodel.Step
 	if o.from >= 0 {
 		steps = g.PathTo(int(o.from))
 	}
@@ -185,7 +188,7 @@ func (g *Graph) pathToPassing(o origin, row []int32) []verify.Step {
 	n, passed := len(row)-1, false
 	r.visit = func() {
 		if passed && chain == nil { // the run goes on until the net rests
-			chain = append([]verify.Step{}, r.w.Chain...)
+			chain = append([]netmodel.Step{}, r.w.Chain...)
 		}
 	}
 	r.w.Passing = func(rank int32) {

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/expr"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 type unit = petri.Place[petri.Unit]
@@ -76,18 +77,18 @@ func imported(init string, ts ...petri.Transition) *petri.Net {
 	return &petri.Net{Name: "net", Imported: true, Init: tokens(init), Transitions: ts}
 }
 
-func model(t testing.TB, n *petri.Net, sem verify.Semantics) *verify.Model {
+func modelOf(t testing.TB, n *petri.Net, sem netmodel.Semantics) *netmodel.Model {
 	t.Helper()
 	p, err := petri.Compile(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return verify.NewModel(p, sem)
+	return netmodel.New(p, sem)
 }
 
-func explore(t testing.TB, n *petri.Net, sem verify.Semantics, o Options) *Graph {
+func exploreNet(t testing.TB, n *petri.Net, sem netmodel.Semantics, o Options) *Graph {
 	t.Helper()
-	g, err := Explore(context.Background(), model(t, n, sem), o)
+	g, err := Explore(context.Background(), modelOf(t, n, sem), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +224,7 @@ func overlap(repaired bool) *petri.Net {
 			"EMITTING -> OUT BUDGET"))
 }
 
-// latency is barge-in to clear with a budget of k chunks and j ms of jitter,
-// observed for x ms.
+// latency is barge-in to clear with a budget of k chunks and j ms of jitter, observed for x ms.
 func latency(k, j, x int) *petri.Net {
 	n := bargeIn(k, j, 25)
 	for i := range n.Transitions {
@@ -248,8 +248,8 @@ func bargeIn(k, j, played int) *petri.Net {
 		inhibit(tr("flushed", between(0, 1+j), "FLUSHING -> DONE"), "INFLIGHT"))
 }
 
-// seven and twelve are the voice nets of a peer whose proofs were wrong, with
-// waits as the peer reads them (weak) and as they are meant (strong).
+// seven and twelve are the voice nets of a peer whose proofs were wrong, with waits as the peer
+// reads them (weak) and as they are meant (strong).
 func seven(weak bool) []petri.Transition {
 	now, wait := petri.Interval{}, between(3000, 3000)
 	if weak {
@@ -307,13 +307,13 @@ func voiceNets() []reference {
 func TestReferenceCounts(t *testing.T) {
 	for _, r := range references() {
 		t.Run(r.name, func(t *testing.T) {
-			g := explore(t, r.net, verify.Interleave, Options{Merge: Equality})
+			g := exploreNet(t, r.net, netmodel.Interleave, Options{Merge: Equality})
 			if !g.Complete || g.Classes() != r.classes || g.Edges() != r.edges || deadMarkings(g) != r.dead ||
 				r.markings > 0 && g.Markings() != r.markings {
 				t.Errorf("%d classes, %d edges, %d markings, %d dead; want %d, %d, %d, %d",
 					g.Classes(), g.Edges(), g.Markings(), deadMarkings(g), r.classes, r.edges, r.markings, r.dead)
 			}
-			in := explore(t, r.net, verify.Interleave, Options{})
+			in := exploreNet(t, r.net, netmodel.Interleave, Options{})
 			if r.inClasses > 0 && (in.Classes() != r.inClasses || in.Edges() != r.inEdges) {
 				t.Errorf("inclusion: %d classes, %d edges; want %d, %d", in.Classes(), in.Edges(), r.inClasses, r.inEdges)
 			}
@@ -353,13 +353,13 @@ func (r *reference) questions(t *testing.T, g *Graph) {
 	}
 }
 
-func satisfies(t *testing.T, g *Graph, expr string) bool {
+func satisfies(t *testing.T, g *Graph, text string) bool {
 	t.Helper()
-	e, err := verify.ParseExpr(expr)
+	e, err := expr.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := e.Bind(g.Model)
+	c, err := g.Model.BindExpr(e)
 	if err != nil {
 		t.Fatal(err)
 	}

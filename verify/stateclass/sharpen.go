@@ -2,16 +2,16 @@ package stateclass
 
 import (
 	"context"
-	"strings"
 
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
 )
 
-// Sharpen returns the properties with a second look at what ignoring time left
-// open: where a bad end was found and time forbids the way there, or the
-// machine takes another at a tie, state classes are explored: first for a run
-// that the machine takes (Options.TimersFirst), then for a proof that no timing
-// breaks the property. Properties that are not about markings stay as they are.
+// Sharpen returns the properties with a second check of what an exploration without time left
+// undecided. That is a bad end that it found although time excludes the path, or the machine takes
+// another path at a tie. The second check explores state classes: first for a run that the machine
+// takes (Options.TimersFirst), then for a proof that no timing breaks the property. Properties that
+// are not about markings stay as they are.
 func Sharpen(o Options, props ...*verify.Property) []*verify.Property {
 	var out []*verify.Property
 	for _, p := range props {
@@ -21,7 +21,9 @@ func Sharpen(o Options, props ...*verify.Property) []*verify.Property {
 }
 
 func sharpen(o Options, p *verify.Property) *verify.Property {
-	if p.Bad == nil && !strings.HasPrefix(p.Claim, "capacity") {
+	switch p.Claim.(type) {
+	case claim.Marking, claim.Capacity:
+	default:
 		return p
 	}
 	s := *p
@@ -40,8 +42,8 @@ func sharpen(o Options, p *verify.Property) *verify.Property {
 	return &s
 }
 
-// sharper are the options with which runs that a machine takes are looked for:
-// ties as it takes them, then all waits too.
+// sharper lists the options of the searches for a run that a machine takes: first with ties as the
+// machine resolves them, then with all waits as well.
 func (o Options) sharper() []Options {
 	o.TimersFirst = true
 	list := []Options{o}
@@ -52,8 +54,7 @@ func (o Options) sharper() []Options {
 	return list
 }
 
-// doubtful reports whether a bad end was found to which no way is known that
-// the machine takes.
+// doubtful reports whether a bad end was found without a known path that the machine takes.
 func doubtful(pass *verify.Pass, v verify.Verdict) bool {
 	if v.Outcome == verify.Unknown {
 		return v.Cause == verify.Spurious
@@ -63,10 +64,10 @@ func doubtful(pass *verify.Pass, v verify.Verdict) bool {
 
 // look checks a property with time.
 func look(ctx context.Context, pass *verify.Pass, p *verify.Property, o Options) (verify.Verdict, error) {
-	if p.Bad == nil {
-		return WithinCapacity(o, p.MayRefuse...).Check(ctx, pass)
+	if c, ok := p.Claim.(claim.Capacity); ok {
+		return WithinCapacity(o, c.MayRefuse...).Check(ctx, pass)
 	}
-	bad, err := p.Bad(pass.Model())
+	bad, err := claim.BadMarkings(p.Claim, pass.Model())
 	if err != nil {
 		return verify.Verdict{}, err
 	}

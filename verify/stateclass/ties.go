@@ -3,16 +3,16 @@ package stateclass
 import (
 	"math"
 
-	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// anyPlace is the place of whatever is no timer of the net that runs: at a tie
-// it comes after them.
+// anyPlace is the order of every clock that is no timer of the net that runs: at a tie it comes
+// after those timers.
 const anyPlace = math.MaxInt32
 
-// places says when each clock fires at a tie: timers of the net that runs by
-// declaration, everything else after them.
-func places(m *verify.Model) []int32 {
+// places returns the order of each clock at a tie: timers of the net that runs by declaration,
+// everything else after them.
+func places(m *netmodel.Model) []int32 {
 	out := make([]int32, len(m.Timed()))
 	for c, t := range m.Timed() {
 		out[c] = anyPlace
@@ -23,9 +23,9 @@ func places(m *verify.Model) []int32 {
 	return out
 }
 
-// gaps writes, by row of a zone of a marking, by how many nanoseconds at least
-// clock c fires sooner than the clock of the row; nil if ties go any way. Since
-// instants are whole nanoseconds, sooner means one sooner.
+// gaps writes, by row of a zone of a marking, by how many nanoseconds at least clock c fires before
+// the clock of the row. It returns nil if ties may go either way. Instants are whole nanoseconds,
+// so "before" means 1 ns before.
 func (g *Graph) gaps(c int32, mk *marking, to []int64) []int64 {
 	if g.place == nil {
 		return nil

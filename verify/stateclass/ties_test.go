@@ -8,10 +8,13 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/explore"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/witness"
 )
 
-// TestTimersFirst: of random nets with an environment, a machine rests only in
-// the graph of ties as it takes them, and takes the way to every class of it.
+// TestTimersFirst: of random nets with an environment, a machine rests only in the graph of ties as
+// it takes them, and takes the way to every class of it.
 func TestTimersFirst(t *testing.T) {
 	nets, stops, ways, fewer := 0, 0, 0, 0
 	for seed := uint64(1); nets < 120 && seed < 20000; seed++ {
@@ -25,7 +28,7 @@ func TestTimersFirst(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		m := verify.NewModel(p, verify.RunToCompletion)
+		m := netmodel.New(p, netmodel.RunToCompletion)
 		g, err := Explore(context.Background(), m, Options{Max: 1500})
 		if err != nil || !g.Complete || len(g.Faults) > 0 {
 			continue
@@ -39,7 +42,7 @@ func TestTimersFirst(t *testing.T) {
 			fewer++
 		}
 		first.Each(func(_ int, marking []int32) bool {
-			if !g.HasMarking(marking) {
+			if _, ok := g.set.Find(marking); !ok {
 				t.Errorf("seed %d: %s is reached only if ties are as a machine takes them", seed, m.Format(marking))
 			}
 			return !t.Failed()
@@ -47,7 +50,7 @@ func TestTimersFirst(t *testing.T) {
 		ways += replays(t, seed, first, open)
 		for try := range 4 {
 			w := &world{t: t, seed: seed, open: open, r: rand.New(rand.NewPCG(seed, uint64(try)))}
-			w.allow(first, &verify.Graph{})
+			w.allow(first, &explore.Graph{})
 			stops += w.run()
 		}
 		if t.Failed() {
@@ -66,7 +69,7 @@ func replays(t *testing.T, seed uint64, g *Graph, open *petri.Program) int {
 		v := g.refute(g.PathTo(class), "here")
 		if v.Outcome != verify.Refuted {
 			t.Errorf("seed %d: no timing leads to %s", seed, g.Model.Format(marking))
-		} else if err := g.Model.Replay(v.Witness, open); err != nil {
+		} else if err := witness.Replay(g.Model, v.Witness, open); err != nil {
 			t.Errorf("seed %d: %v\n%s", seed, err, v.Witness.Story)
 		}
 		n++
@@ -75,8 +78,8 @@ func replays(t *testing.T, seed uint64, g *Graph, open *petri.Program) int {
 	return n
 }
 
-// race is a lamp that goes out after 10 ms unless it is pressed within that
-// time: at 10 ms it is too late.
+// race is a lamp that goes out after 10 ms unless it is pressed within that time: at 10 ms it is
+// too late.
 func race() (core, finger *petri.Net) {
 	core = &petri.Net{Name: "lamp", Init: tokens("on"), Sinks: []petri.AnyPlace{unit("kept"), unit("missed")},
 		Ports: []petri.AnyPlace{unit("press")}, Env: []petri.Env{{Place: unit("press")}}, Transitions: []petri.Transition{
@@ -90,8 +93,8 @@ func race() (core, finger *petri.Net) {
 	return core, finger
 }
 
-// TestTieIsNoRefutation: what only the other way at a tie allows is not refuted,
-// and not proved either.
+// TestTieIsNoRefutation: what only the other way at a tie allows is not refuted, and not proved
+// either.
 func TestTieIsNoRefutation(t *testing.T) {
 	core, finger := race()
 	open, err := petri.Compile(core)
@@ -114,14 +117,14 @@ func TestTieIsNoRefutation(t *testing.T) {
 	}
 }
 
-// TestRelaxedRefutation: where relaxed waits lead astray, all waits are looked at
-// for a run that the machine takes.
+// TestRelaxedRefutation: where relaxed waits lead astray, all waits are looked at for a run that
+// the machine takes.
 func TestRelaxedRefutation(t *testing.T) {
 	ms := time.Millisecond
 	n := imported("p", tr("never_first", petri.After(10*ms), "p -> q"), tr("first", petri.After(3*ms), "p -> s"),
 		tr("after_q", petri.After(ms), "q -> r"), tr("after_s", petri.After(ms), "s -> r"))
 	o := Options{Relax: true, Keep: []string{"after_q", "after_s"}}
-	r, err := verify.Run(context.Background(), model(t, n, verify.RunToCompletion).Program(), verify.Config{},
+	r, err := verify.Run(context.Background(), modelOf(t, n, netmodel.RunToCompletion).Program(), verify.Config{},
 		NotBefore("+q +s", "+r", 2*ms, o), NotBefore("+q +s", "+r", ms, o))
 	if err != nil {
 		t.Fatal(err)

@@ -9,21 +9,24 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
+	"github.com/voicegw/voicegw/verify/walk"
 )
 
 // Elapsed is what an observer saw over all runs.
 type Elapsed struct {
-	// Stopped reports that some run stops the observer. Least and Most are
-	// then the shortest and the longest time, each attained by some run, from
-	// a start to the next stop, of those that are at most the limit.
+	// Stopped reports that some run stops the observer. Least and Most are then the shortest and
+	// the longest time from a start to the next stop, among those up to the limit; some run attains
+	// each.
 	Stopped     bool
 	Least, Most time.Duration
-	// Overdue reports that some run does not stop it within the limit: it takes
-	// longer, never happens, or the final place is marked before.
+	// Overdue reports that some run does not stop the observer within the limit: the stop comes
+	// later or never, or the final place is marked before it.
 	Overdue bool
 }
 
-// String is "2ms to 14ms", "2ms to over the limit" or "never".
+// String is "2ms to 14ms", "2ms to over the limit", "over the limit" or "never started".
 func (e Elapsed) String() string {
 	switch {
 	case e.Overdue && e.Stopped:
@@ -37,15 +40,15 @@ func (e Elapsed) String() string {
 	}
 }
 
-// Measure explores a model with an observer and returns how long it takes from
-// its start events to its stop events. The graph is that of the observed model;
-// if it is not complete, Elapsed is what was seen so far.
-func Measure(ctx context.Context, m *verify.Model, ob verify.Observer, o Options) (Elapsed, *Graph, error) {
+// Measure explores a model with an observer and returns the time from its start events to its stop
+// events. The graph is that of the observed model; if it is incomplete, Elapsed holds what was seen
+// so far.
+func Measure(ctx context.Context, m *netmodel.Model, ob netmodel.Observer, o Options) (Elapsed, *Graph, error) {
 	watched, err := m.Observe(ob)
 	if err != nil {
 		return Elapsed{}, nil, err
 	}
-	o.watch, o.latest = int32(watched.Transitions()-1), ob.Latest
+	o.watch, o.latest = int32(watched.Count()-1), ob.Latest
 	if o.Relax {
 		o.Keep = append(append([]string(nil), o.Keep...), watched.Transition(o.watch))
 	}
@@ -64,14 +67,14 @@ func (g *Graph) overdue() int {
 	return g.first(func(m []int32) bool { return m[late] > 0 || g.Model.Ended(m) && m[late-1] > 0 })
 }
 
-// measure notes the time from the start of the observer to a firing that
-// stopped it: what remained of the limit is a row of the zone.
+// measure notes the time from the start of the observer to a firing that stopped it. A row of the
+// zone holds what remained of the limit.
 func (e *explorer) measure() {
 	g := e.g
 	if g.Options.watch == 0 || e.from < 0 || e.first.Transition == g.Options.watch {
 		return
 	}
-	c := int32(len(g.of) - 1) // the clock of an observer is the last
+	c := int32(len(g.of) - 1) // an observer has the last clock
 	mk := &g.markings[g.classes[e.from].marking]
 	if mk.running[c>>6]>>(c&63)&1 == 0 || !e.w.Stopped {
 		return
@@ -80,16 +83,16 @@ func (e *explorer) measure() {
 	e.saw(Span{limit - e.fire.up[e.rows[c]], limit + e.fire.low[e.rows[c]]}, false)
 }
 
-// instant notes a firing that stops the observer at the instant at which it was
-// started: its token came since the class, or at the start of the net.
-func (e *explorer) instant(s verify.Step) {
+// instant notes a firing that stops the observer at the instant of its start: the observer's token
+// arrived after the class, or at the start of the net.
+func (e *explorer) instant(s netmodel.Step) {
 	m, c := e.g.Model, len(e.g.of)-1
 	if m.Stops(s) && e.w.Marking[m.Slots()-2] > 0 && e.w.Kept[c>>6]>>(c&63)&1 == 0 {
 		e.saw(Span{}, true)
 	}
 }
 
-// saw notes how long a start and the next stop were apart.
+// saw notes the time between a start and the next stop.
 func (e *explorer) saw(s Span, instant bool) {
 	g := e.g
 	if !g.stopped || s.Least < g.elapsed.Least {
@@ -102,14 +105,18 @@ func (e *explorer) saw(s Span, instant bool) {
 	g.elapsed.Least, g.elapsed.Most = min(g.elapsed.Least, s.Least), max(g.elapsed.Most, s.Most)
 }
 
-// Within says that after each start event a stop event comes within limit, over
-// all timings: the worst case, which the reason states. It needs every wait
-// that bounds it; relaxed ones can make it Unknown, never wrongly Proved. See
-// verify.Observer for events.
+// Within claims that after each start event a stop event comes within limit, over all timings. The
+// verdict's reason states the worst case. It needs every wait that bounds it; relaxed waits can
+// make it Unknown, but never wrongly Proved. See netmodel.Observer for events.
 func Within(start, stop string, limit time.Duration, o Options) *verify.Property {
-	ob := observer(start, stop, limit+1)
+	return within(observer(start, stop, limit+1), o)
+}
+
+// within is Within for an observer whose limit is the first time that is too late.
+func within(ob netmodel.Observer, o Options) *verify.Property {
+	start, stop, limit := strings.Join(ob.Start, " "), strings.Join(ob.Stop, " "), ob.Limit-1
 	return timed(fmt.Sprintf("%s within %v of %s", stop, limit, start),
-		"the longest time from one event to the next other one", &verify.Watch{Observer: ob}, o,
+		"the longest time from one event to the next other one", claim.Watch{Observer: ob}, o,
 		func(ctx context.Context, pass *verify.Pass, o Options) (verify.Verdict, *Graph, error) {
 			e, g, err := Measure(ctx, pass.Model(), ob, o)
 			switch {
@@ -119,19 +126,19 @@ func Within(start, stop string, limit time.Duration, o Options) *verify.Property
 				c := g.overdue()
 				return g.refute(g.PathTo(c), "not within %v", limit), g, nil
 			case g.Complete && !e.Stopped:
-				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes after %s", stop, start), g, nil
+				return verify.Vacuous.By(method, g.Classes(), "%s never comes after %s", stop, start), g, nil
 			}
 			return g.whole("%v", e), g, nil
 		})
 }
 
-// NotBefore says that after each start event no stop event comes earlier than
-// least: the time counts from the latest start before it.
+// NotBefore claims that no stop event comes earlier than least after a start event. The time counts
+// from the latest start before the stop.
 func NotBefore(start, stop string, least time.Duration, o Options) *verify.Property {
 	ob := observer(start, stop, least)
 	ob.Latest = true
 	return timed(fmt.Sprintf("%s not before %v of %s", stop, least, start),
-		"the shortest time from one event to the next other one", &verify.Watch{Observer: ob, Soonest: true}, o,
+		"the shortest time from one event to the next other one", claim.Watch{Observer: ob, Soonest: true}, o,
 		func(ctx context.Context, pass *verify.Pass, o Options) (verify.Verdict, *Graph, error) {
 			e, g, err := Measure(ctx, pass.Model(), ob, o)
 			switch {
@@ -140,27 +147,25 @@ func NotBefore(start, stop string, least time.Duration, o Options) *verify.Prope
 			case e.Stopped && e.Least < least:
 				return g.early(e.Least), g, nil
 			case g.Complete && !e.Stopped && !e.Overdue:
-				return verify.Doubt(method, verify.Vacuous, g.Classes(), "%s never comes", start), g, nil
+				return verify.Vacuous.By(method, g.Classes(), "%s never comes", start), g, nil
 			}
 			return g.whole("not before %v", least), g, nil
 		})
 }
 
-// timedCheck checks a claim about time on the graph of the observed net, which
-// it returns.
+// timedCheck checks a claim about time on the graph of the observed net, and returns that graph.
 type timedCheck func(context.Context, *verify.Pass, Options) (verify.Verdict, *Graph, error)
 
 // timed makes a property of a claim about time.
-func timed(name, doc string, w *verify.Watch, o Options, check timedCheck) *verify.Property {
-	p := &verify.Property{Name: name, Doc: doc, Requires: []*verify.Property{TimeDiverges(o)}, Watch: w, Claim: w.Claim()}
+func timed(name, doc string, w claim.Watch, o Options, check timedCheck) *verify.Property {
+	p := &verify.Property{Name: name, Doc: doc, Requires: []*verify.Property{TimeDiverges(o)}, Claim: w}
 	p.Check = second(p, o, check)
 	return p
 }
 
-// second gives a check another look, at ties as a machine takes them, and then
-// at all waits if some were relaxed, if the first refutes by a run that the
-// machine does not take.
-// It certifies what the first one proves.
+// second repeats a check that refutes by a run which the machine does not take: first with ties as
+// a machine resolves them, then with all waits if some were relaxed. It certifies what the first
+// check proves.
 func second(p *verify.Property, o Options, check timedCheck) func(context.Context, *verify.Pass) (verify.Verdict,
 	error) {
 	return func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
@@ -196,9 +201,9 @@ func (g *Graph) early(least time.Duration) verify.Verdict {
 	steps := g.pathAcross(int(g.quickest.from), g.quickest.first, stopped)
 	v := g.refute(steps, "after %v", least)
 	stop := g.stopOf(steps)
-	at, ok := g.Model.ScheduleWithin(steps, g.startOf(steps[:stop]), stop, least)
+	at, ok := walk.ScheduleWithin(g.Model, steps, g.startOf(steps[:stop]), stop, least)
 	if v.Witness == nil || !ok {
-		return verify.Doubt(method, verify.Spurious, g.Classes(), "after %v, but only where waits are relaxed", least)
+		return verify.Spurious.By(method, g.Classes(), "after %v, but only where waits are relaxed", least)
 	}
 	for i := range v.Witness.Firings {
 		v.Witness.Firings[i].At = at[i]
@@ -206,11 +211,11 @@ func (g *Graph) early(least time.Duration) verify.Verdict {
 	return v
 }
 
-// stopped reports whether a chain stopped an observer that waited before it.
-func stopped(w *verify.Walker) bool { return w.Stopped }
+// stopped reports whether a chain stopped an observer that was already waiting.
+func stopped(w *walk.Walker) bool { return w.Stopped }
 
 // atOnce reports whether a chain starts the observer and stops it again.
-func (g *Graph) atOnce(w *verify.Walker) bool {
+func (g *Graph) atOnce(w *walk.Walker) bool {
 	started := g.quickest.from < 0 && g.Model.Initial()[g.Model.Slots()-2] > 0
 	for _, s := range w.Chain {
 		if started && g.Model.Stops(s) {
@@ -221,9 +226,9 @@ func (g *Graph) atOnce(w *verify.Walker) bool {
 	return false
 }
 
-// stopOf is the firing that stops the observer: the timed one at which the path
-// crosses the last edge.
-func (g *Graph) stopOf(steps []verify.Step) int {
+// stopOf is the firing that stops the observer: the timed one with which the path crosses the last
+// edge.
+func (g *Graph) stopOf(steps []netmodel.Step) int {
 	for i := len(steps) - 1; i >= 0; i-- {
 		if steps[i] == g.quickest.first {
 			return i
@@ -232,9 +237,9 @@ func (g *Graph) stopOf(steps []verify.Step) int {
 	return len(steps) - 1
 }
 
-// startOf is the firing that started an observer which still waits after some
-// steps; -1 for the start of the net.
-func (g *Graph) startOf(steps []verify.Step) int {
+// startOf is the firing that started an observer which still waits after some steps; -1 for the
+// start of the net.
+func (g *Graph) startOf(steps []netmodel.Step) int {
 	start, waits := -1, g.Model.Initial()[g.Model.Slots()-2] > 0
 	for i, s := range steps {
 		waits = waits && !g.Model.Stops(s)
@@ -246,23 +251,23 @@ func (g *Graph) startOf(steps []verify.Step) int {
 }
 
 // observer reads lists of events, separated by spaces.
-func observer(start, stop string, limit time.Duration) verify.Observer {
-	return verify.Observer{Name: "elapsed", Start: strings.Fields(start), Stop: strings.Fields(stop), Limit: limit}
+func observer(start, stop string, limit time.Duration) netmodel.Observer {
+	return netmodel.Observer{Name: "elapsed", Start: strings.Fields(start), Stop: strings.Fields(stop), Limit: limit}
 }
 
-// TimeDiverges says that from every state of the net time can go on for ever,
-// without which a claim about what happens in time would be empty.
+// TimeDiverges claims that time can go on forever from every state of the net. Without that, a
+// claim about what happens in time would be empty.
 //
-// Whoever waits as long as the net allows fires transitions at their latest
-// times only. Of infinitely many such firings some transition has infinitely
-// many, each at least its latest time, which is above 0, after the one before.
-// So time passes all bounds, provided that firings at one instant can end: that
-// from every class one can be reached in which nothing must fire at once. Relaxed
-// waits could open such a way, so they are not relaxed where anything must.
+// A run that waits as long as the net allows fires transitions only at their latest times. Of
+// infinitely many such firings some transition has infinitely many. Each comes at least that
+// transition's latest time, which is above 0, after the one before. So time exceeds every bound,
+// provided that firings at one instant can end: from every class, a class is reachable in which no
+// transition must fire at once. Relaxed waits could open such a path, so they are not relaxed if
+// some transition must fire at once.
 func TimeDiverges(o Options) *verify.Property {
 	return &verify.Property{
 		Name: "time diverges", Doc: "from every state time can go on for ever",
-		Breaks: standsStill,
+		Claim: claim.TimeDiverges{},
 		Check: func(ctx context.Context, pass *verify.Pass) (verify.Verdict, error) {
 			m, o := pass.Model(), o
 			if slices.ContainsFunc(m.Timed(), func(t int32) bool { return m.When(t) == petri.Interval{} }) {
@@ -273,7 +278,7 @@ func TimeDiverges(o Options) *verify.Property {
 				return verify.Verdict{}, err
 			}
 			for _, f := range g.Faults {
-				return g.refute(g.pathToFault(f), "%s", g.Model.Describe(f.Fault)), nil
+				return g.refute(g.pathToFault(f), "%s", walk.Describe(g.Model, f.Fault)), nil
 			}
 			if c := g.locked(); c >= 0 {
 				return g.refute(g.PathTo(c), "time stands still from here: whatever fires, something must fire at once"), nil
@@ -283,25 +288,11 @@ func TimeDiverges(o Options) *verify.Property {
 	}
 }
 
-// standsStill judges a run after which time cannot go on: it faults, or ends where
-// something must fire at once.
-func standsStill(r *verify.Trace) (int, bool) {
-	if at, faults := r.Faults(); faults {
-		return at, true
-	}
-	last := len(r.Steps) - 1
-	marking := r.Model.Initial()
-	r.Model.Along(r.Steps, func(_ int, m []int32) { copy(marking, m) })
-	return last, slices.ContainsFunc(r.Model.Timed(), func(t int32) bool {
-		return r.Model.When(t) == petri.Interval{} && r.Model.Enabled(t, marking)
-	})
-}
-
-// locked finds a class from which none can be reached in which time may pass; -1
-// if there is none. (Something must fire at once only where firings interleave.)
+// locked finds a class from which no class is reachable in which time may pass; -1 if there is
+// none. (A transition must fire at once in a class only where firings interleave.)
 func (g *Graph) locked() int {
 	if !g.Complete {
-		return -1 // it may be reached from what was not expanded
+		return -1 // it may be reachable from a class that was not expanded
 	}
 	into := make([][]int32, len(g.classes))
 	free := make([]bool, len(g.classes))
@@ -334,7 +325,7 @@ func (g *Graph) locked() int {
 	return -1
 }
 
-// urgent reports whether a clock of a marking waits for nothing.
+// urgent reports whether some clock of a marking must fire at once.
 func (g *Graph) urgent(mk *marking) bool {
 	return slices.ContainsFunc(mk.clocks, func(c int32) bool { return g.of[c].latest == 0 })
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// TestLatency: worst case from barge-in to clear, (5+j) + k(2+j) + (1+j) ms, by
-// one exploration, and by an observer in the net with the published classes.
+// TestLatency: worst case from barge-in to clear, (5+j) + k(2+j) + (1+j) ms, by one exploration,
+// and by an observer in the net with the published classes.
 func TestLatency(t *testing.T) {
 	classes := map[[2]int]int{{1, 0}: 8, {1, 1}: 8, {1, 3}: 8, {2, 0}: 14, {2, 1}: 14, {2, 3}: 14, {4, 0}: 49, {4,
 		1}: 134, {4, 3}: 90,
@@ -21,11 +22,11 @@ func TestLatency(t *testing.T) {
 		k, j := kj[0], kj[1]
 		t.Run(fmt.Sprintf("k=%d j=%d", k, j), func(t *testing.T) {
 			sup := 6 + 2*k + (k+2)*j
-			g := explore(t, latency(k, j, sup+1), verify.Interleave, Options{Merge: Equality})
+			g := exploreNet(t, latency(k, j, sup+1), netmodel.Interleave, Options{Merge: Equality})
 			if g.Classes() != want || satisfies(t, g, "OVERDUE") {
 				t.Errorf("%d classes, want %d; overdue %v", g.Classes(), want, satisfies(t, g, "OVERDUE"))
 			}
-			if g := explore(t, latency(k, j, sup), verify.Interleave, Options{}); !satisfies(t, g, "OVERDUE") {
+			if g := exploreNet(t, latency(k, j, sup), netmodel.Interleave, Options{}); !satisfies(t, g, "OVERDUE") {
 				t.Errorf("not overdue at %d ms", sup)
 			}
 			e := measured(t, bargeIn(k, j, 25), Options{})
@@ -38,8 +39,8 @@ func TestLatency(t *testing.T) {
 
 func measured(t *testing.T, n *petri.Net, o Options) Elapsed {
 	t.Helper()
-	m := model(t, n, verify.Interleave)
-	e, _, err := Measure(context.Background(), m, verify.Observer{
+	m := modelOf(t, n, netmodel.Interleave)
+	e, _, err := Measure(context.Background(), m, netmodel.Observer{
 		Name: "obs", Start: []string{"vad_edge"}, Stop: []string{"flushed"}, Limit: time.Second}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +48,8 @@ func measured(t *testing.T, n *petri.Net, o Options) Elapsed {
 	return e
 }
 
-// TestLatencyFromTheGraph: with exact playout never more than two chunks are in
-// flight, so the bound is not the formula's.
+// TestLatencyFromTheGraph: with exact playout never more than two chunks are in flight, so the
+// bound is not the formula's.
 func TestLatencyFromTheGraph(t *testing.T) {
 	for _, c := range []struct{ k, played, sup, classes int }{{2, 20, 10, 14}, {4, 20, 10, 14}, {8, 20, 10, 14}, {4, 21,
 		14, 113}, {8, 21, 22, 323}} {
@@ -62,7 +63,7 @@ func TestLatencyFromTheGraph(t *testing.T) {
 				l.Transitions[i].When = between(20, c.played)
 			}
 		}
-		if g := explore(t, l, verify.Interleave, Options{Merge: Equality}); g.Classes() != c.classes {
+		if g := exploreNet(t, l, netmodel.Interleave, Options{Merge: Equality}); g.Classes() != c.classes {
 			t.Errorf("k=%d played %d: %d classes, want %d", c.k, c.played, g.Classes(), c.classes)
 		}
 	}
@@ -110,7 +111,7 @@ func TestTimedProperties(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := verify.Run(context.Background(), p, verify.Config{Semantics: verify.Interleave}, c.prop)
+			r, err := verify.Run(context.Background(), p, verify.Config{Semantics: netmodel.Interleave}, c.prop)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,12 +136,12 @@ func TestTimedProperties(t *testing.T) {
 	}
 }
 
-// TestTimeDiverges: a cycle of firings without any wait is found however it is
-// hidden, in either reading of [0,0].
+// TestTimeDiverges: a cycle of firings without any wait is found however it is hidden, in either
+// reading of [0,0].
 func TestTimeDiverges(t *testing.T) {
 	zeno := imported("p", tr("go", between(1, 1), "p -> q"), tr("a", petri.Interval{}, "q -> r"), tr("b",
 		petri.Interval{}, "r -> q"))
-	for _, sem := range []verify.Semantics{verify.RunToCompletion, verify.Interleave} {
+	for _, sem := range []netmodel.Semantics{netmodel.RunToCompletion, netmodel.Interleave} {
 		for _, c := range []struct {
 			net  *petri.Net
 			want verify.Outcome
@@ -157,8 +158,8 @@ func TestTimeDiverges(t *testing.T) {
 	}
 }
 
-// TestScale: multiplying every wait leaves every count as it was, and so does
-// the order of declaration.
+// TestScale: multiplying every wait leaves every count as it was, and so does the order of
+// declaration.
 func TestScaleAndOrder(t *testing.T) {
 	for _, r := range references() {
 		if r.classes > 4000 {
@@ -176,8 +177,8 @@ func TestScaleAndOrder(t *testing.T) {
 		}
 		for _, n := range []*petri.Net{&scaled, &turned} {
 			for _, merge := range []Merge{Equality, Inclusion} {
-				want := explore(t, r.net, verify.Interleave, Options{Merge: merge})
-				g := explore(t, n, verify.Interleave, Options{Merge: merge})
+				want := exploreNet(t, r.net, netmodel.Interleave, Options{Merge: merge})
+				g := exploreNet(t, n, netmodel.Interleave, Options{Merge: merge})
 				if g.Classes() != want.Classes() || g.Edges() != want.Edges() {
 					t.Errorf("%s merge %d: %d classes, %d edges; %d, %d before", r.name, merge, g.Classes(), g.Edges(),
 						want.Classes(), want.Edges())
@@ -188,17 +189,17 @@ func TestScaleAndOrder(t *testing.T) {
 }
 
 func TestCapAndCancel(t *testing.T) {
-	g := explore(t, crossing(3), verify.Interleave, Options{Merge: Equality, Max: 100})
-	if g.Complete || g.Made() < 100 || g.Made() > 200 {
-		t.Errorf("at a cap of 100: complete %v, %d made", g.Complete, g.Made())
+	g := exploreNet(t, crossing(3), netmodel.Interleave, Options{Merge: Equality, Max: 100})
+	if made := len(g.classes); g.Complete || made < 100 || made > 200 {
+		t.Errorf("at a cap of 100: complete %v, %d made", g.Complete, made)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Explore(ctx, model(t, crossing(1), verify.Interleave), Options{}); err == nil {
+	if _, err := Explore(ctx, modelOf(t, crossing(1), netmodel.Interleave), Options{}); err == nil {
 		t.Error("no error after cancel")
 	}
 	long := imported("p", tr("t", petri.After(MaxWait+1), "p -> q"))
-	if _, err := Explore(context.Background(), model(t, long, verify.Interleave), Options{}); err == nil ||
+	if _, err := Explore(context.Background(), modelOf(t, long, netmodel.Interleave), Options{}); err == nil ||
 		!strings.Contains(err.Error(), "t waits") {
 		t.Errorf("a wait beyond the limit: %v", err)
 	}
@@ -255,8 +256,8 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// TestInstant: a start and a stop in one chain of firings are 0 apart, also
-// where other runs have time between them.
+// TestInstant: a start and a stop in one chain of firings are 0 apart, also where other runs have
+// time between them.
 func TestInstant(t *testing.T) {
 	ms := time.Millisecond
 	n := imported("idle slow",
@@ -264,9 +265,9 @@ func TestInstant(t *testing.T) {
 		tr("hurry", petri.Anytime(), "slow -> quick"),
 		read(tr("skip", petri.Interval{}, "busy -> idle"), "quick"),
 		tr("finish", petri.After(10*ms), "busy -> idle"))
-	m := model(t, n, verify.RunToCompletion)
+	m := modelOf(t, n, netmodel.RunToCompletion)
 	for _, start := range []string{"begin", "+busy"} {
-		e, g, err := Measure(context.Background(), m, verify.Observer{Name: "o", Start: []string{start},
+		e, g, err := Measure(context.Background(), m, netmodel.Observer{Name: "o", Start: []string{start},
 			Stop: []string{"+idle"}, Limit: 20 * ms}, Options{})
 		if err != nil || !g.Complete || !e.Stopped || e.Least != 0 || e.Most != 10*ms {
 			t.Errorf("%s: %v, %v", start, e, err)
@@ -286,8 +287,8 @@ func TestInstant(t *testing.T) {
 	}
 }
 
-// TestStopAndStart: a firing that stops the observer and starts it anew stops
-// it, also where it ends the run.
+// TestStopAndStart: a firing that stops the observer and starts it anew stops it, also where it
+// ends the run.
 func TestStopAndStart(t *testing.T) {
 	ms := time.Millisecond
 	for _, final := range []bool{false, true} {
@@ -321,8 +322,8 @@ func TestStopAndStart(t *testing.T) {
 	}
 }
 
-// TestNotBeforeEach: the time to a stop counts from each start, not from the first
-// of several alone.
+// TestNotBeforeEach: the time to a stop counts from each start, not from the first of several
+// alone.
 func TestNotBeforeEach(t *testing.T) {
 	ms := time.Millisecond
 	n := imported("p z", tr("first", petri.After(5*ms), "p -> q"), tr("again", petri.After(8*ms), "z -> y"),
@@ -347,8 +348,7 @@ func TestNotBeforeEach(t *testing.T) {
 	}
 }
 
-// TestRelaxedTooLate: a stop that comes too soon only where a wait was relaxed
-// refutes nothing.
+// TestRelaxedTooLate: a stop that comes too soon only where a wait was relaxed refutes nothing.
 func TestRelaxedTooLate(t *testing.T) {
 	ms := time.Millisecond
 	n := imported("p", tr("begin", petri.After(5*ms), "p -> q"), tr("stop", petri.After(5*ms), "q -> r"))
@@ -368,8 +368,8 @@ func TestRelaxedTooLate(t *testing.T) {
 	}
 }
 
-// TestTimeLocked: where time cannot pass nothing is proved of what it brings; a
-// cycle without waits that can be left locks nothing.
+// TestTimeLocked: where time cannot pass nothing is proved of what it brings; a cycle without waits
+// that can be left locks nothing.
 func TestTimeLocked(t *testing.T) {
 	locked := []petri.Transition{tr("a", petri.Interval{}, "p -> q"), tr("b", petri.Interval{}, "q -> p"),
 		tr("late", between(1000, 1000), "z -> end")}
@@ -391,7 +391,7 @@ func TestTimeLocked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := verify.Run(t.Context(), p, verify.Config{Semantics: verify.Interleave}, c.prop)
+		r, err := verify.Run(t.Context(), p, verify.Config{Semantics: netmodel.Interleave}, c.prop)
 		if err != nil {
 			t.Fatal(err)
 		}

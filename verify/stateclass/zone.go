@@ -6,16 +6,15 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// A zone is a difference-bound matrix in canonical form, row by row, of
-// (n+1)*(n+1) entries for n clocks: entry [i][j] is the least upper bound of
-// x_i - x_j, where x_i is the wait that remains until clock i fires and x_0 is
-// 0.
+// A zone is a difference-bound matrix in canonical form, row by row, of (n+1)*(n+1) entries for n
+// clocks. Entry [i][j] is the least upper bound of x_i - x_j, where x_i is the remaining wait of
+// clock i and x_0 is 0.
 
 // unbounded is the entry of a difference without a bound.
 const unbounded = int64(1) << 60
 
-// MaxWait is the longest finite wait a net may have: about 800 days. Sums of
-// bounds then never come near unbounded.
+// MaxWait is the longest finite wait that a net may have: about 800 days. Sums of bounds then stay
+// far below unbounded.
 const MaxWait = time.Duration(1) << 56
 
 // add adds two bounds.
@@ -37,8 +36,8 @@ func ticksOf(i petri.Interval) ticks {
 	return t
 }
 
-// open reports whether the interval is [0,inf): such a clock carries nothing,
-// so zones leave it out.
+// open reports whether the interval is [0,inf). Such a clock carries no information, so zones leave
+// it out.
 func (t ticks) open() bool { return t.earliest == 0 && t.latest == unbounded }
 
 // includes reports whether zone a holds every state of zone b.
@@ -73,22 +72,21 @@ func hashZone(marking uint32, z []int64) uint64 {
 	return h ^ h>>32
 }
 
-// firer works out the zones that follow from one zone when one clock fires.
+// firer computes the zones that follow from one zone when one clock fires.
 type firer struct {
 	zone []int64 // the zone before
 	dim  int
-	f    int     // row of the clock that fires; 0 if it is open
+	f    int     // row of the firing clock; 0 if it is open
 	low  []int64 // by row: lower bound of x_i - x_f, negated
 	up   []int64 // by row: upper bound of x_i - x_f
-	gap  []int64 // by row: how much sooner than i the clock fires at least; nil: not later
+	gap  []int64 // by row: how much earlier than i the clock fires at least; nil: not later
 }
 
-// begin fires the clock of row f, or an open clock if f is 0. It reports
-// whether the clock can be the first to fire.
+// begin fires the clock of row f, or an open clock if f is 0. It reports whether the clock can be
+// the first to fire.
 //
-// Firing f first means x_f <= x_i for all i, and less by the gap of i if there
-// are gaps. With the zone closed, that adds to the way from a to b only
-// a->f->i->b, so no closure is needed.
+// Firing f first means x_f <= x_i for all i, and less by the gap of i if there are gaps. Since the
+// zone is closed, that adds only the path a->f->i->b from a to b, so no closure is needed.
 func (r *firer) begin(zone []int64, dim, f int) bool {
 	r.zone, r.dim, r.f = zone, dim, f
 	if cap(r.low) < dim {
@@ -120,7 +118,7 @@ func (r *firer) begin(zone []int64, dim, f int) bool {
 	return true
 }
 
-// sooner is how much sooner than the clock of row i this one must fire.
+// sooner is how much earlier than the clock of row i the firing clock must fire.
 func (r *firer) sooner(i int) int64 {
 	if r.gap == nil {
 		return 0
@@ -128,8 +126,8 @@ func (r *firer) sooner(i int) int64 {
 	return r.gap[i]
 }
 
-// zoneAfter writes the zone of clocks of which from[i] is the row it had
-// before, or 0 if it is new, with interval of[i].
+// zoneAfter writes the zone of clocks with the intervals of[i]. from[i] is the row that clock i had
+// before, or 0 if the clock is new.
 func (r *firer) zoneAfter(from []int, of []ticks, to []int64) []int64 {
 	n := len(from) + 1
 	if cap(to) < n*n {

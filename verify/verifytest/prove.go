@@ -7,7 +7,7 @@ import (
 	"github.com/voicegw/voicegw/verify"
 )
 
-// T is what Prove needs of a *testing.T.
+// T is the part of *testing.T that Prove needs.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -15,9 +15,8 @@ type T interface {
 	Context() context.Context
 }
 
-// Prove checks properties of a program and fails the test for each that is not
-// proved, with the reason and, if there is one, the run that refutes it. It
-// returns the report.
+// Prove checks properties of a program. It fails the test for each property that is not proved,
+// with the reason and, if there is one, the run that refutes it. It returns the report.
 func Prove(t T, prog *petri.Program, c verify.Config, props ...*verify.Property) *verify.Report {
 	t.Helper()
 	r, err := verify.Run(t.Context(), prog, c, props...)
@@ -47,9 +46,8 @@ func judge(t T, name string, r *verify.Report) {
 	}
 }
 
-// ProveUnder is Prove for a net that is closed in several ways: each property is
-// proved under the closures that list it, and a transition of the net that fires
-// under none fails the test.
+// ProveUnder is Prove for a net that is closed in several ways. Each property is proved under the
+// closures that list it. A transition of the net that fires under no closure fails the test.
 func ProveUnder(t T, c verify.Config, closures ...verify.Closure) *verify.ClosuresReport {
 	t.Helper()
 	r, err := verify.RunClosures(t.Context(), c, closures...)

@@ -1,4 +1,4 @@
-// Package foreigntest tests that a door quotes nothing of what callers send.
+// Package foreigntest tests that an endpoint quotes nothing of what callers send.
 package foreigntest
 
 import (

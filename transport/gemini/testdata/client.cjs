@@ -1,7 +1,7 @@
-// A call with Google's own client, @google/genai: it is told where the gateway is (BASE), a key (KEY) and what to
-// configure (CONFIG, JSON).
+// A call with Google's own client, @google/genai or an older major version of it (PACKAGE). It is told where the gateway
+// is (BASE, or Google's own variable), a key (KEY) and what to configure (CONFIG, JSON).
 'use strict';
-const {GoogleGenAI} = require('@google/genai');
+const {GoogleGenAI} = require(process.env.PACKAGE || '@google/genai');
 const {emit, microphone, commands, end} = require('harness.cjs');
 
 function onmessage(m) {
@@ -11,13 +11,15 @@ function onmessage(m) {
   }
   for (const key of ['interrupted', 'generationComplete', 'turnComplete']) if (c[key]) emit(key);
   for (const key of ['inputTranscription', 'outputTranscription']) if (c[key]) emit(key, {text: c[key].text});
-  for (const key of ['setupComplete', 'toolCall', 'toolCallCancellation', 'goAway', 'voiceActivity']) {
+  if (m.usageMetadata) emit('usage', {data: m.usageMetadata});
+  if (m.warnings) emit('warnings', {text: m.warnings.join('\n')});
+  for (const key of ['setupComplete', 'sessionResumptionUpdate', 'toolCall', 'toolCallCancellation', 'goAway', 'voiceActivity']) {
     if (m[key]) emit(key, {data: m[key]});
   }
 }
 
 (async () => {
-  const ai = new GoogleGenAI({apiKey: process.env.KEY, httpOptions: {baseUrl: process.env.BASE}});
+  const ai = new GoogleGenAI({apiKey: process.env.KEY, httpOptions: process.env.BASE ? {baseUrl: process.env.BASE} : {}});
   let mic;
   const session = await ai.live.connect({
     model: 'gemini-live-2.5-flash-preview',
@@ -33,6 +35,7 @@ function onmessage(m) {
   commands({
     say: (c) => mic.say(c.file),
     text: (c) => session.sendClientContent({turns: c.text}),
+    content: (c) => session.sendClientContent({turns: c.turns, turnComplete: c.complete}),
     realtimeText: (c) => session.sendRealtimeInput({text: c.text}),
     video: () => session.sendRealtimeInput({video: {data: 'AAAA', mimeType: 'image/jpeg'}}),
     tool: (c) => session.sendToolResponse({functionResponses: c.responses}),

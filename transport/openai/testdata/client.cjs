@@ -1,8 +1,10 @@
-// A call with OpenAI's own client: it is told where the gateway is (BASE, https), a key (KEY) and a session (SESSION,
-// JSON). It plays what it gets as such clients do: when the caller is heard it stops, and says how much was heard.
+// A call with OpenAI's own client (PKG, and BETA for that of the API's beta): it is told where the gateway is (BASE,
+// https), a key (KEY) and a session (SESSION, JSON). It plays what it gets as such clients do: when the caller is heard it stops, and says how much was heard.
 'use strict';
-const {OpenAI} = require('openai');
-const {OpenAIRealtimeWS} = require('openai/realtime/ws');
+const fs = require('fs');
+const pkg = process.env.PKG || 'openai';
+const {OpenAI} = require(pkg);
+const {OpenAIRealtimeWS} = require(pkg + (process.env.BETA ? '/beta/realtime/ws' : '/realtime/ws'));
 const {emit, microphone, commands, end} = require('harness.cjs');
 
 const client = new OpenAI({apiKey: process.env.KEY, baseURL: process.env.BASE + '/v1'});
@@ -32,6 +34,7 @@ function heard() {
 
 rt.on('event', (e) => {
   switch (e.type) {
+    case 'response.audio.delta':
     case 'response.output_audio.delta': {
       const pcm = Buffer.from(e.delta, 'base64');
       if (!playing || playing.item !== e.item_id) playing = {item: e.item_id, from: performance.now(), ms: 0};
@@ -54,10 +57,15 @@ rt.on('session.created', () => {
 });
 let mic;
 rt.on('session.updated', () => {
-  mic = microphone((frame) => rt.send({type: 'input_audio_buffer.append', audio: upsample(frame).toString('base64')}));
+  mic = mic || microphone((frame) => rt.send({type: 'input_audio_buffer.append', audio: upsample(frame).toString('base64')}));
 });
 commands({
   say: (c) => mic.say(c.file),
+  speak: (c) => { // and tell when it is said
+    const ms = fs.statSync(c.file).size / 32;
+    mic.say(c.file);
+    setTimeout(() => emit('spoken'), ms + 100);
+  },
   send: (c) => rt.send(c.event),
   bye: () => { if (mic) mic.stop(); rt.close(); },
 });

@@ -19,30 +19,32 @@ const (
 	AsteriskPlain = "asteriskplain" // plain-text control messages
 )
 
-// Config is a call.
+// Config configures a call.
 type Config struct {
 	URL     string // ws or wss
 	Header  http.Header
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // nil: TCP
 	Dialect string
-	Codec   phone.Codec // none: what the dialect has by default
-	RateHz  int         // 0: 8000; G.711 has no other
-	Call    string      // id of the call; "" is CA1
+	Codec   phone.Codec // none: the default of the dialect
+	RateHz  int         // 0: 8000; G.711 has no other rate
+	Call    string      // id of the call; "" means CA1
 	Params  map[string]string
 
-	// Delay is how long messages take each way; Jitter, if not nil, is added to each. They stay in order.
+	// Delay is how long messages take each way; Jitter, if not nil, is added to each. Messages stay
+	// in order.
 	Delay  time.Duration
 	Jitter func() time.Duration
 
 	// NoMarks never returns a mark.
 	NoMarks bool
-	// Shuffle sends the n-th media message, from 1, when true behind the next one.
+	// Shuffle sends the n-th media message, from 1, after the next one if it returns true.
 	Shuffle func(n int) bool
-	// Lose does not send the n-th media message when true.
+	// Lose drops the n-th media message if it returns true.
 	Lose func(n int) bool
-	// Deaf reads nothing that the door sends.
-	Deaf bool
-	// Silent starts nothing by itself: no connected, no start, no media. The test sends all.
+	// NeverReads makes the phone read nothing from the endpoint.
+	NeverReads bool
+	// Silent disables all automatic messages: no connected, no start, no media. The test sends
+	// everything.
 	Silent bool
 }
 
@@ -54,10 +56,7 @@ func (c Config) withDefaults() Config {
 		c.Call = "CA1"
 	}
 	if c.Codec == phone.CodecNone {
-		c.Codec = phone.PCMU
-		if c.Dialect == Exotel {
-			c.Codec = phone.L16
-		}
+		c.Codec = find(c.Dialect).codec
 	}
 	return c
 }

@@ -1,6 +1,7 @@
-// Package phonetest is the other side of package mediastream, and of package asterisk, for tests: a telephone exchange
-// that opens a stream to a door and speaks a carrier's dialect, with a caller's telephone behind it that has a playout
-// clock, and a network between that delays and jitters. It can misbehave.
+// Package phonetest simulates the far end of packages mediastream and asterisk, for tests. A
+// telephone exchange opens a stream to an endpoint in a carrier's dialect. Behind it a caller's
+// telephone has a playout clock, and a network between the two delays and jitters. The exchange can
+// misbehave.
 //
-// A [Phone] is one call. What it heard is in [Phone.Heard], on the clock of its playout.
+// A [Phone] is one call. [Phone.Heard] is what it played, on its playout clock.
 package phonetest

@@ -14,13 +14,15 @@ import (
 )
 
 const (
-	tick     = 5 * time.Millisecond // how exactly a Phone keeps time
-	queueMax = 10000                // messages on their way
+	tick     = 5 * time.Millisecond // resolution of a Phone's clock
+	queueMax = 10000                // messages in transit
 )
 
-// Phone is a call that goes on until HangUp, or until the door ends it. Its methods are safe for concurrent use.
+// Phone is a call that goes on until HangUp, or until the endpoint ends it. Its methods are safe
+// for concurrent use.
 type Phone struct {
 	cfg   Config
+	says  *dialect
 	conn  *websocket.Conn
 	began time.Time
 	tasks sync.WaitGroup
@@ -29,21 +31,21 @@ type Phone struct {
 
 	mu      sync.Mutex
 	player  *audio.Player
-	voice   []int16 // what there is to say
+	voice   []int16 // speech still to be sent
 	muted   bool    // sends nothing
 	sent    int     // media messages, also lost ones
-	behind  []byte  // one that is sent behind the next
+	behind  []byte  // a message that is sent after the next one
 	marks   []string
-	up      []letter // on their way to the door
-	down    []letter // on their way from it
+	up      []letter // in transit to the endpoint
+	down    []letter // in transit from the endpoint
 	clears  int
-	hungUp  bool // by the door, in so many words
+	hungUp  bool // by the endpoint, with an explicit command
 	err     error
-	strange error         // something the door should not have sent
-	done    chan struct{} // closed when the connection is over
+	strange error         // something the endpoint should not have sent
+	done    chan struct{} // closed when the connection has ended
 }
 
-// letter is a message on its way.
+// letter is a message in transit.
 type letter struct {
 	at   time.Duration
 	b    []byte
@@ -55,8 +57,9 @@ func Dial(ctx context.Context, cfg Config) (*Phone, error) {
 	cfg = cfg.withDefaults()
 	transport := &http.Transport{DialContext: cfg.Dial, DisableKeepAlives: true}
 	opts := &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}, HTTPHeader: cfg.Header}
-	if cfg.Dialect == Asterisk || cfg.Dialect == AsteriskPlain {
-		opts.Subprotocols = []string{"media"}
+	says := find(cfg.Dialect)
+	if says.subprotocol != "" {
+		opts.Subprotocols = []string{says.subprotocol}
 	}
 	conn, resp, err := websocket.Dial(ctx, cfg.URL, opts)
 	if err != nil {
@@ -66,34 +69,34 @@ func Dial(ctx context.Context, cfg Config) (*Phone, error) {
 		return nil, fmt.Errorf("phonetest: dial: %w", err)
 	}
 	conn.SetReadLimit(1 << 20)
-	p := &Phone{cfg: cfg, conn: conn, began: time.Now(), stop: make(chan struct{}), done: make(chan struct{}),
+	p := &Phone{cfg: cfg, says: says, conn: conn, began: time.Now(), stop: make(chan struct{}), done: make(chan struct{}),
 		player: audio.NewPlayer(cfg.RateHz)}
 	if cfg.Silent {
 		p.muted = true
 	} else {
-		for _, b := range cfg.opening() {
+		for _, b := range says.opening(&cfg) {
 			p.up = append(p.up, letter{at: cfg.Delay, b: b, text: true})
 		}
 	}
 	p.tasks.Go(p.clock)
-	if !cfg.Deaf {
+	if !cfg.NeverReads {
 		p.tasks.Go(p.listen)
 	}
 	return p, nil
 }
 
-// Refused is the answer to an upgrade that was not taken.
+// Refused is the answer to a refused upgrade.
 type Refused struct {
 	Status int
 	Header http.Header
 }
 
-// Error names the status.
+// Error returns a text with the status.
 func (r *Refused) Error() string { return fmt.Sprintf("phonetest: dial: %d", r.Status) }
 
 func (p *Phone) now() time.Duration { return time.Since(p.began) }
 
-// late is when a message that leaves now arrives; mu is held.
+// late returns when a message that leaves now arrives; the caller holds mu.
 func (p *Phone) late(queue []letter) time.Duration {
 	at := p.now() + p.cfg.Delay
 	if p.cfg.Jitter != nil {
@@ -105,14 +108,14 @@ func (p *Phone) late(queue []letter) time.Duration {
 	return at
 }
 
-// post sends a message, in its time; mu is held.
+// post sends a message, in its time; the caller holds mu.
 func (p *Phone) post(b []byte, text bool) {
 	if b != nil && len(p.up) < queueMax {
 		p.up = append(p.up, letter{p.late(p.up), b, text})
 	}
 }
 
-// listen receives until the connection is over.
+// listen receives until the connection ends.
 func (p *Phone) listen() {
 	for {
 		typ, b, err := p.conn.Read(context.Background())
@@ -129,7 +132,7 @@ func (p *Phone) listen() {
 	}
 }
 
-// over notes the end of the connection, behind the last words of the door; mu is held.
+// over notes the end of the connection, after the endpoint's last messages; the caller holds mu.
 func (p *Phone) over(err error) {
 	if p.err != nil {
 		return
@@ -142,7 +145,7 @@ func (p *Phone) over(err error) {
 	close(p.done)
 }
 
-// clock plays, speaks and carries messages until stopped.
+// clock plays, speaks and transports messages until stopped.
 func (p *Phone) clock() {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -176,14 +179,14 @@ func (p *Phone) write(l letter) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := p.conn.Write(ctx, typ, l.b); err != nil && p.cfg.Deaf { // who listens hears why
+	if err := p.conn.Write(ctx, typ, l.b); err != nil && p.cfg.NeverReads { // otherwise listen learns the reason
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.over(err)
 	}
 }
 
-// speak sends a frame of what there is to say, or of silence; mu is held.
+// speak sends a frame of speech, or of silence; the caller holds mu.
 func (p *Phone) speak() {
 	if p.muted {
 		return
@@ -191,7 +194,7 @@ func (p *Phone) speak() {
 	frame := make([]int16, audio.FrameSamples(p.cfg.RateHz))
 	p.voice = p.voice[copy(frame, p.voice):]
 	p.sent++
-	b, text := p.cfg.media(p.sent, p.cfg.Codec.AppendBytes(nil, frame))
+	b, text := p.says.media(&p.cfg, p.sent, p.cfg.Codec.AppendBytes(nil, frame))
 	switch n := p.sent; {
 	case p.cfg.Lose != nil && p.cfg.Lose(n):
 	case p.cfg.Shuffle != nil && p.behind == nil && p.cfg.Shuffle(n):
@@ -203,12 +206,12 @@ func (p *Phone) speak() {
 	}
 }
 
-// obey does what arrived from the door by now; mu is held.
+// obey handles the messages that have arrived from the endpoint by now; the caller holds mu.
 func (p *Phone) obey() {
 	for len(p.down) > 0 && p.down[0].at <= p.now() {
 		l := p.down[0]
 		p.down = p.down[1:]
-		o, err := p.cfg.read(l.b, l.text)
+		o, err := p.says.read(&p.cfg, l.b, l.text)
 		if err != nil && p.strange == nil {
 			p.strange = err
 		}
@@ -227,23 +230,23 @@ func (p *Phone) obey() {
 	}
 }
 
-// drop drops what was not played; mu is held.
+// drop drops what was not played; the caller holds mu.
 func (p *Phone) drop() {
 	p.play()
 	p.player.Clear(p.now(), 0)
 	p.clears++
-	if p.cfg.returnsCleared() && !p.cfg.NoMarks {
+	if !p.says.keepsMarks && !p.cfg.NoMarks {
 		for _, name := range p.marks {
-			p.post(p.cfg.returned(name), true)
+			p.post(p.says.returned(&p.cfg, name), true)
 		}
 	}
-	if p.cfg.Dialect == Plivo {
-		p.post(p.cfg.event("clearedAudio", object{}), true)
+	if p.says.cleared != nil {
+		p.post(p.says.cleared(&p.cfg), true)
 	}
 	p.marks = nil
 }
 
-// play moves the playout clock on and returns the marks that were reached; mu is held.
+// play advances the playout clock and returns the marks that were reached; the caller holds mu.
 func (p *Phone) play() {
 	p.player.Advance(p.now())
 	for _, m := range p.player.Reached() {
@@ -251,12 +254,12 @@ func (p *Phone) play() {
 			p.marks = slices.Delete(p.marks, i, i+1)
 		}
 		if !p.cfg.NoMarks {
-			p.post(p.cfg.returned(m.ID), true)
+			p.post(p.says.returned(&p.cfg, m.ID), true)
 		}
 	}
 }
 
-// due takes what arrives at the door now; mu is held.
+// due takes the messages that arrive at the endpoint now; the caller holds mu.
 func (p *Phone) due() (list []letter) {
 	n := 0
 	for n < len(p.up) && p.up[n].at <= p.now() {
@@ -267,7 +270,7 @@ func (p *Phone) due() (list []letter) {
 	return list
 }
 
-// Say speaks from now on, at the rate of the line, in place of what was still to be said.
+// Say speaks from now on, at the rate of the line, in place of the remaining speech.
 func (p *Phone) Say(pcm []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -282,35 +285,43 @@ func (p *Phone) Mute(on bool) {
 }
 
 // Press presses a key.
-func (p *Phone) Press(digit string) { p.Send(p.cfg.digit(digit), true) }
+func (p *Phone) Press(digit string) { p.Send(p.says.digit(&p.cfg, digit), true) }
 
-// Opening are the messages with which the stream begins, for a Silent Phone.
-func (p *Phone) Opening() [][]byte { return p.cfg.opening() }
+// Opening returns the messages with which the stream begins, for a Silent Phone.
+func (p *Phone) Opening() [][]byte { return p.says.opening(&p.cfg) }
 
-// Media is the n-th media message with this sound, for a Silent Phone.
+// Media returns the n-th media message with this audio, for a Silent Phone.
 func (p *Phone) Media(n int, pcm []int16) []byte {
-	b, _ := p.cfg.media(n, p.cfg.Codec.AppendBytes(nil, pcm))
+	b, _ := p.says.media(&p.cfg, n, p.cfg.Codec.AppendBytes(nil, pcm))
 	return b
 }
 
-// Send sends a message, whatever it is.
+// Send sends any message.
 func (p *Phone) Send(b []byte, text bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.post(b, text)
 }
 
-// Stop says that the stream is over, and does not hang up.
-func (p *Phone) Stop() { p.Send(p.cfg.stop(), true) }
+// Stop sends the end of the stream, and does not hang up.
+func (p *Phone) Stop() { p.Send(p.stopping(), true) }
 
-// HangUp says that the stream is over, closes it and waits.
+// stopping returns the message that ends the stream, nil for none.
+func (p *Phone) stopping() []byte {
+	if p.says.stop == nil {
+		return nil
+	}
+	return p.says.stop(&p.cfg)
+}
+
+// HangUp sends the end of the stream, closes it and waits.
 func (p *Phone) HangUp() {
 	p.once.Do(func() {
 		close(p.stop)
-		if b := p.cfg.stop(); b != nil && !p.cfg.Silent {
+		if b := p.stopping(); b != nil && !p.cfg.Silent {
 			p.write(letter{b: b, text: true})
 		}
-		if p.cfg.Deaf {
+		if p.cfg.NeverReads {
 			_ = p.conn.CloseNow()
 			p.mu.Lock()
 			p.over(context.Canceled)
@@ -322,7 +333,7 @@ func (p *Phone) HangUp() {
 	p.tasks.Wait()
 }
 
-// Heard is what was heard so far, from the beginning of the call.
+// Heard returns what was played so far, from the start of the call.
 func (p *Phone) Heard() []int16 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -330,7 +341,7 @@ func (p *Phone) Heard() []int16 {
 	return slices.Clone(p.player.Heard())
 }
 
-// Queued is how much sound waits to be played.
+// Queued returns how much audio waits to be played.
 func (p *Phone) Queued() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -338,24 +349,25 @@ func (p *Phone) Queued() time.Duration {
 	return time.Duration(p.player.Queued()) * time.Second / time.Duration(p.cfg.RateHz)
 }
 
-// Clears is how often the door had the queue dropped.
+// Clears returns how often the endpoint cleared the queue.
 func (p *Phone) Clears() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.clears
 }
 
-// Strange is the first thing that the door sent and should not have, nil for none.
+// Strange returns the first message that the endpoint must not send, as an error; nil for none.
 func (p *Phone) Strange() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.strange
 }
 
-// Done is closed when the connection is over.
+// Done returns a channel that is closed when the connection has ended.
 func (p *Phone) Done() <-chan struct{} { return p.done }
 
-// End is the close code with which the door ended the call, -1 for none, and whether it said so before.
+// End returns the close code with which the endpoint ended the call, -1 for none, and whether the
+// endpoint sent a hang-up before.
 func (p *Phone) End() (code int, hungUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

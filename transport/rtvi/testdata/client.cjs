@@ -46,10 +46,12 @@ class Devices {
       onBotStoppedSpeaking: () => emit('botStoppedSpeaking'),
       onBotLlmStopped: () => emit('botLlmStopped'),
       onUserTranscript: (d) => d.final && emit('userTranscript', {text: d.text}),
-      onBotOutput: (d) => emit('botOutput', {text: d.text}),
+      onBotOutput: (d) => emit('botOutput', {text: d.text, data: d}),
+      onBotTranscript: (d) => emit('botTranscript', {text: d.text}),
       onLLMFunctionCallStopped: (d) => emit('functionCallStopped', {data: d}),
       onUserMuteStarted: () => emit('userMuteStarted'),
       onUserMuteStopped: () => emit('userMuteStopped'),
+      onServerMessage: (d) => emit('serverMessage', {data: d}),
       onError: (m) => emit('error', {text: (m.data && m.data.message) || String(m)}),
       onDisconnected: () => emit('disconnected'),
     },
@@ -63,10 +65,7 @@ class Devices {
     say: (c) => devices.mic.say(c.file),
     text: (c) => client.sendText(c.text),
     dtmf: (c) => client.sendDTMF(c.text),
-    request: async (c) => {
-      try { emit('response', {data: await client.sendClientRequest(c.text, {})}); }
-      catch (err) { emit('response', {text: JSON.stringify(err.data || String(err))}); }
-    },
+    message: (c) => client.sendClientMessage(c.text, {items: 3}),
     leave: () => client.disconnectBot(),
     bye: async () => { await client.disconnect(); end(); },
   });

@@ -15,15 +15,16 @@ import (
 
 const (
 	longPause     = time.Second            // in a recording; people would expect an answer in it
-	afterGreeting = 300 * time.Millisecond // the breath before the caller speaks
+	afterGreeting = 300 * time.Millisecond // the pause before the caller speaks
 	byeTimeout    = 2 * time.Second        // for the gateway's answer to bye
 	inboxMax      = 8                      // messages between the reader and the loop
 )
 
-// Call makes one call and returns when it is over: the caller has spoken, the reply has ended and nothing was to be
-// heard for Quiet, or Max was reached, or the gateway ended it, which is no error but Report.Reason. When the gateway
-// cannot be reached or refuses the call there is no report; when ctx is done the call is hung up, and the report
-// comes with the context's error.
+// Call makes one call and returns when it has ended: the caller has spoken, the reply has ended and
+// nothing was audible for Quiet, or Max was reached, or the gateway ended the call. An end by the
+// gateway is not an error; Report.Reason names it. When the gateway cannot be reached or refuses
+// the call there is no report. When ctx is done Call hangs up and returns the report with the
+// context's error.
 func Call(ctx context.Context, cfg Config) (Report, error) {
 	if err := cfg.check(); err != nil {
 		return Report{}, err
@@ -47,38 +48,39 @@ func Call(ctx context.Context, cfg Config) (Report, error) {
 	return c.finish(), err
 }
 
-// call is a call in progress. Its loop owns everything; the reader only owns the messages that are not in the inbox.
+// call is a call in progress. Its loop owns everything; the reader owns only the messages outside
+// the inbox.
 type call struct {
-	cfg    Config
-	client *ws.Client
-	start  time.Time // time 0 of the microphone and of playout
-	mic    *microphone
-	ear    *ear
-	rec    record
-	report Report
-	kept   kept
+	cfg     Config
+	client  *ws.Client
+	start   time.Time // time 0 of caller input and of playout
+	mic     *microphone
+	playout *playout
+	rec     record
+	report  Report
+	kept    kept
 
-	in, over  []int16       // what is said, at the rate of the microphone
+	in, over  []int16       // the caller's speech, at the input rate
 	phase     phase         // of the caller
-	since     time.Duration // since when
-	spokeAt   time.Duration // the caller began to say In
-	silentAt  time.Duration // the caller finished what there was to say
-	activeAt  time.Duration // something was to be heard, or a turn changed
-	replyOpen bool          // a turn was begun and has not ended
+	since     time.Duration // when the phase began
+	spokeAt   time.Duration // when the caller began to say In
+	silentAt  time.Duration // when the caller finished speaking
+	activeAt  time.Duration // when something was last audible, or a turn last changed
+	replyOpen bool          // a turn has begun and not ended
 	consent   consent
-	broken    error // nothing can be sent any more; the reader may still hear why
+	broken    error // nothing more can be sent; the reader may still learn the reason
 	ended     *transport.Ended
 }
 
-// phase is what the caller is about.
+// phase is the phase of the simulated caller.
 type phase uint8
 
 const (
 	phaseListen    phase = iota // to the greeting
-	phaseSpeak                  // what there is to say
+	phaseSpeak                  // say In
 	phaseAwait                  // the end of the reply, perhaps to speak over it
 	phaseInterrupt              // speaking over the reply
-	phaseHangUp                 // said bye
+	phaseHangUp                 // bye was sent
 )
 
 func newCall(cfg Config) (*call, error) {
@@ -101,7 +103,7 @@ func (c *call) note(format string, args ...any) {
 	c.report.Notes = append(c.report.Notes, transport.OneLine(fmt.Sprintf(format, args...), WordsLenMax))
 }
 
-// open gets ready to hear what the gateway will send.
+// open prepares playout and recording for the gateway's audio.
 func (c *call) open() error {
 	r := c.client.Ready()
 	c.report.Ready = r
@@ -114,7 +116,7 @@ func (c *call) open() error {
 	}
 	c.report.Ready.Model.Name = transport.OneLine(r.Model.Name, WordsLenMax)
 	c.kept.samplesMax = c.cfg.soundMax(r.OutputRateHz)
-	c.ear = newEar(r.OutputRateHz)
+	c.playout = newPlayout(r.OutputRateHz)
 	var err error
 	c.mic.echo, err = newEcho(c.cfg.Echo, r.OutputRateHz, r.InputRateHz)
 	if !r.Greeting || c.cfg.SpeakAtOnce {
@@ -123,13 +125,13 @@ func (c *call) open() error {
 	return err
 }
 
-// inbound is a message that came, or why none will.
+// inbound is a received message, or the error after the last one.
 type inbound struct {
 	m   *transport.Message
 	err error
 }
 
-// run is the loop. It starts the reader and ends it by closing the connection.
+// run is the loop. It starts the reader, and ends it by closing the connection.
 func (c *call) run(ctx context.Context) error {
 	inbox := make(chan inbound, inboxMax+1)
 	free := make(chan *transport.Message, inboxMax)
@@ -166,7 +168,7 @@ func (c *call) run(ctx context.Context) error {
 	return nil
 }
 
-// read passes on what comes until the connection is over.
+// read passes on messages until the connection ends.
 func (c *call) read(inbox chan<- inbound, free <-chan *transport.Message, done <-chan struct{}) {
 	for {
 		var m *transport.Message
@@ -179,7 +181,7 @@ func (c *call) read(inbox chan<- inbound, free <-chan *transport.Message, done <
 			inbox <- inbound{err: err}
 			return
 		}
-		inbox <- inbound{m: m} // there are fewer messages than places
+		inbox <- inbound{m: m} // there are fewer messages than places, so this never blocks
 	}
 }
 
@@ -200,14 +202,14 @@ func (c *call) send(ev transport.Event) {
 	}
 }
 
-// unsent notes that something could not be sent, and gives the reader time to hear why.
+// unsent notes a failed send, and gives the reader time to learn the reason.
 func (c *call) unsent(err error) {
 	if err != nil && c.broken == nil {
 		c.broken, c.phase, c.since = err, phaseHangUp, c.now()
 	}
 }
 
-// take hears a message.
+// take handles a message.
 func (c *call) take(at time.Duration, m *transport.Message) {
 	if m.Kind == transport.MessageAudio {
 		c.report.FramesReceived++
@@ -215,7 +217,7 @@ func (c *call) take(at time.Duration, m *transport.Message) {
 			c.overrun()
 			return
 		}
-		c.ear.hear(at, m.Generation, m.PCM)
+		c.playout.push(at, m.Generation, m.PCM)
 		c.report.Came.Samples = append(c.report.Came.Samples, m.PCM...)
 		return
 	}
@@ -228,9 +230,9 @@ func (c *call) take(at time.Duration, m *transport.Message) {
 	case transport.MessageTurn:
 		c.takeTurn(at, m)
 	case transport.MessageClear:
-		c.send(c.ear.clear(at, m.Generation))
+		c.send(c.playout.clear(at, m.Generation))
 	case transport.MessageMark:
-		c.ear.mark(at, m.Generation, m.ID)
+		c.playout.mark(at, m.Generation, m.ID)
 	case transport.MessageConsent:
 		c.takeConsent(at, m)
 	case transport.MessageError:
@@ -282,22 +284,22 @@ func (c *call) takeTurn(at time.Duration, m *transport.Message) {
 	}
 }
 
-// tick sends the frames that are due and what is to be acknowledged, and decides what the caller does next.
+// tick sends the due frames and acknowledgements, and decides what the caller does next.
 func (c *call) tick(ctx context.Context, at time.Duration) {
-	for _, ack := range c.ear.tick(at) {
+	for _, ack := range c.playout.tick(at) {
 		c.send(ack)
 	}
-	if !c.ear.idle() {
+	if !c.playout.idle() {
 		c.activeAt = at
 	}
 	if c.mic.echo != nil {
-		c.mic.echo.hear(c.ear.player.Heard())
+		c.mic.echo.hear(c.playout.player.Heard())
 	}
 	for c.mic.due() <= at && c.ended == nil && c.phase != phaseHangUp {
 		c.sendFrame(ctx)
 	}
 	if c.phase == phaseHangUp {
-		c.mic.frames++ // the clock goes on without sound
+		c.mic.frames++ // the clock goes on without audio
 	}
 	c.decide(at)
 }
@@ -312,7 +314,7 @@ func (c *call) sendFrame(ctx context.Context) {
 	switch {
 	case err == nil:
 		c.report.FramesSent++
-	case ctx.Err() == nil: // else the loop sees that it is cancelled
+	case ctx.Err() == nil: // else the loop sees the cancellation
 		c.unsent(err)
 	}
 }
@@ -343,7 +345,7 @@ func (c *call) speak(at time.Duration) {
 	c.mic.speak(c.in)
 }
 
-// greeted reports whether the greeting is over, or does not come.
+// greeted reports whether the greeting has ended, or does not come.
 func (c *call) greeted(at time.Duration) bool {
 	switch {
 	case !c.mayBegin(at):
@@ -351,7 +353,7 @@ func (c *call) greeted(at time.Duration) bool {
 	case len(c.rec.turns) == 0:
 		return !c.report.Ready.Greeting || at >= c.cfg.Patience
 	}
-	return !c.replyOpen && c.ear.idle() && at-c.activeAt >= afterGreeting
+	return !c.replyOpen && c.playout.idle() && at-c.activeAt >= afterGreeting
 }
 
 // interrupts reports whether it is time to speak over the reply.
@@ -360,11 +362,12 @@ func (c *call) interrupts() bool {
 		return false
 	}
 	t := c.rec.turns[len(c.rec.turns)-1]
-	heard := time.Duration(c.ear.player.PlayedMS(t.generation)) * time.Millisecond
+	heard := time.Duration(c.playout.player.PlayedMS(t.generation)) * time.Millisecond
 	return t.started > c.spokeAt && heard > 0 && heard >= c.cfg.BargeIn.After
 }
 
-// done reports whether the conversation is over: what was said was answered, or will not be, and it is quiet.
+// done reports whether the conversation has ended: the speech was answered, or will not be, and it
+// is quiet.
 func (c *call) done(at time.Duration) bool {
 	said := c.silentAt
 	if n := len(c.rec.voice); n > 0 {
@@ -376,7 +379,7 @@ func (c *call) done(at time.Duration) bool {
 	return !c.replyOpen && quiet && (answered || len(c.in) == 0 || at-said >= c.cfg.Patience)
 }
 
-// hangUp says bye; the gateway's bye ends the call.
+// hangUp sends bye; the gateway's bye ends the call.
 func (c *call) hangUp(at time.Duration) {
 	c.phase, c.since = phaseHangUp, at
 	c.send(transport.Event{Kind: transport.EventBye})
@@ -393,19 +396,19 @@ func (c *call) leave(at time.Duration) {
 	}
 }
 
-// finish measures what was recorded.
+// finish measures the recording.
 func (c *call) finish() Report {
-	c.ear.player.Advance(c.now())
+	c.playout.player.Advance(c.now())
 	r := &c.report
 	if r.Closed == "" { // no bye came
 		r.Closed, r.Reason = c.ended.Reason.String(), c.ended.Reason
 		r.Message = transport.OneLine(c.ended.Message, WordsLenMax)
 	}
-	c.rec.rateHz, c.rec.heard, c.rec.spans = c.ear.rateHz, c.ear.player.Heard(), c.ear.player.Spans()
+	c.rec.rateHz, c.rec.heard, c.rec.spans = c.playout.rateHz, c.playout.player.Heard(), c.playout.player.Spans()
 	r.FirstAudioMS, r.BargeInSilenceMS = c.rec.firstAudio(), c.rec.bargeInSilence()
-	r.FramesCleared, r.Consent = c.ear.cleared, c.consent.String()
-	r.Heard = audio.PCM{RateHz: c.ear.rateHz, Samples: slices.Clone(c.rec.heard)}
+	r.FramesCleared, r.Consent = c.playout.cleared, c.consent.String()
+	r.Heard = audio.PCM{RateHz: c.playout.rateHz, Samples: slices.Clone(c.rec.heard)}
 	r.Spans = slices.Clone(c.rec.spans)
-	r.Came.RateHz = c.ear.rateHz
+	r.Came.RateHz = c.playout.rateHz
 	return *r
 }

@@ -22,7 +22,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A dependency of the gateway's that the benchmark holds calls with starts this one when the program does.
+	// A dependency of the gateway's that the benchmark holds calls with starts this one when the
+	// program does.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
 }
 
@@ -118,7 +119,8 @@ func TestCallHearsItsOwnWords(t *testing.T) {
 		if r.Turns != 1 || r.Interruptions != 0 || r.FramesCleared != 0 || r.Closed != "caller_hung_up" || len(r.Notes) > 0 {
 			t.Errorf("report %s", brief(r))
 		}
-		// 25 quiet frames, a frame of the microphone, the prebuffer, and where in its frame the voice ends
+		// 25 quiet frames, a frame of the microphone, the prebuffer, and where in its frame the
+		// voice ends
 		near(t, "first_audio_ms", r.FirstAudioMS, 1, 500, 600)
 		near(t, "barge_in_silence_ms", r.BargeInSilenceMS, 0, 0, 0)
 	}
@@ -139,7 +141,8 @@ func TestCallEndsAfterQuiet(t *testing.T) {
 	}
 }
 
-// TestConsent is given when it is asked for, and then everything that was to be said is heard; otherwise nothing is.
+// TestConsent is given when it is asked for, and then everything that was to be said is heard;
+// otherwise nothing is.
 func TestConsent(t *testing.T) {
 	greeting := audiotest.Resample(audiotest.Speech("german"), outHz)
 	in := audiotest.Speech("hello")
@@ -199,14 +202,15 @@ func TestBargeIn(t *testing.T) {
 		t.Errorf("the remainder of the interrupted reply was heard: correlation %.2f", corr)
 	}
 
-	r, _ = simulate(t, &parrot{deaf: true}, cfg)
+	r, _ = simulate(t, &parrot{halfDuplex: true}, cfg)
 	if r.Interruptions != 0 || len(r.BargeInSilenceMS) != 0 || r.FramesCleared != 0 {
 		t.Errorf("a gateway without barge-in: report %s", brief(r))
 	}
 	match(t, "the whole reply", in, r.Heard, 0.98)
 }
 
-// TestCough: what is too short to interrupt pauses the reply, which goes on without a hole and without a repetition.
+// TestCough: what is too short to interrupt pauses the reply, which goes on without a hole and
+// without a repetition.
 func TestCough(t *testing.T) {
 	in := audiotest.Speech("long")
 	r, _ := simulate(t, &parrot{}, Config{In: in, BargeIn: BargeIn{PCM: audiotest.Speech("cough"),
@@ -233,7 +237,8 @@ func TestCough(t *testing.T) {
 
 func TestEcho(t *testing.T) {
 	in := audiotest.Speech("hello")
-	// loud enough to be taken for speech: the parrot interrupts itself, so the echo does reach the microphone
+	// loud enough to be taken for speech: the parrot interrupts itself, so the echo does reach the
+	// microphone
 	r, heard := simulate(t, &parrot{}, Config{In: in, Echo: Echo{On: true, Delay: 120 * time.Millisecond},
 		Max: 10 * time.Second})
 	if r.Pauses == 0 {
@@ -270,7 +275,8 @@ func TestCallWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestModelThinksInMidReply: a reply that has not ended is waited for, however long nothing is to be heard.
+// TestModelThinksInMidReply: a reply that has not ended is waited for, however long nothing is to
+// be heard.
 func TestModelThinksInMidReply(t *testing.T) {
 	in := audiotest.Speech("question")
 	r, _ := simulate(t, &parrot{stutter: 400}, Config{In: in})
@@ -279,10 +285,11 @@ func TestModelThinksInMidReply(t *testing.T) {
 	}
 }
 
-// TestBargeInIsForTheReply: the greeting goes on while the caller has spoken; it is not what is to be interrupted.
+// TestBargeInIsForTheReply: the greeting goes on while the caller has spoken; it is not what is to
+// be interrupted.
 func TestBargeInIsForTheReply(t *testing.T) {
 	greeting, in := audiotest.Resample(audiotest.Speech("long"), outHz), audiotest.Speech("hello")
-	_, heard := simulate(t, &parrot{greeting: greeting.Samples, deaf: true}, Config{In: in, SpeakAtOnce: true,
+	_, heard := simulate(t, &parrot{greeting: greeting.Samples, halfDuplex: true}, Config{In: in, SpeakAtOnce: true,
 		BargeIn: BargeIn{PCM: audiotest.Speech("over"), After: time.Second}})
 	if audio.Peak(heard.samples[len(in.Samples):]) != 0 {
 		t.Error("the greeting was spoken over")
@@ -369,7 +376,7 @@ func TestCallWithoutGateway(t *testing.T) {
 func TestLongPausesAreNoted(t *testing.T) {
 	in := audiotest.Speech("hello")
 	in.Samples = append(append(in.Samples, make([]int16, 3*16000)...), audiotest.Speech("over").Samples...)
-	r, _ := simulate(t, &parrot{deaf: true}, Config{In: in})
+	r, _ := simulate(t, &parrot{halfDuplex: true}, Config{In: in})
 	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "without waiting") {
 		t.Errorf("notes %q, want one about the pause", r.Notes)
 	}

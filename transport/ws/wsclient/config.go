@@ -23,43 +23,44 @@ const (
 	EchoDelayMax = 2 * time.Second
 )
 
-// Config is one call. Only URL is needed; without In the caller is silent.
+// Config configures one call. Only URL is required; without In the caller is silent.
 type Config struct {
-	URL   string          // of the gateway's door, ws://host/v1/voice
+	URL   string          // of the gateway's endpoint, ws://host/v1/voice
 	Hello transport.Hello // input rate 0 means that of In, output rate 0 means 24 kHz
 	Dial  ws.DialConfig
 
-	// In is what the caller says, at its own pace from beginning to end: there is no waiting for replies in its
-	// pauses. Where the gateway speaks first the caller waits until it has finished, unless SpeakAtOnce.
+	// In is the caller's speech. The client sends it at its own pace from start to end, and does
+	// not wait for replies in its pauses. If the gateway speaks first, the caller waits until the
+	// greeting has ended, unless SpeakAtOnce.
 	In          audio.PCM
 	SpeakAtOnce bool
 
-	Consent bool    // the caller agrees to be listened to when the gateway asks
+	Consent bool    // the caller gives consent when the gateway asks
 	BargeIn BargeIn // spoken over a reply
-	Echo    Echo    // from the loudspeaker into the microphone
+	Echo    Echo    // from the loudspeaker into the caller input
 
-	Max      time.Duration // the call is hung up after it; 60 s, at most 1 h
-	Quiet    time.Duration // the call is over when nothing was to be heard for so long; 2 s
+	Max      time.Duration // the client hangs up after it; 60 s, at most 1 h
+	Quiet    time.Duration // the call ends when nothing was audible for so long; 2 s
 	Patience time.Duration // how long to wait for a reply, or a greeting, that does not come; 10 s
 
-	// OnMessage is told of each message but audio, with the time since ready. It must not keep m.
+	// OnMessage receives each message but audio, with the time since ready. It must not keep m.
 	OnMessage func(at time.Duration, m *transport.Message)
 }
 
 // BargeIn is what the caller says once, over the first reply to In that is long enough.
 type BargeIn struct {
 	PCM   audio.PCM     // no samples means none
-	After time.Duration // of the reply must have been heard
+	After time.Duration // of the reply must have been played
 }
 
-// Echo is how the microphone hears what is audible. The zero value is a headset.
+// Echo is the echo of the reply in the caller input. The zero value is a headset: no echo.
 type Echo struct {
 	On     bool
 	Delay  time.Duration // at most 2 s
 	GainDB float64       // -15 is loud, -40 is a good room; at most 0
 }
 
-// check fills in the defaults and returns an error for what cannot be.
+// check sets the defaults and returns an error for an invalid field.
 func (c *Config) check() error {
 	if c.Hello.InputRateHz == 0 {
 		c.Hello.InputRateHz = c.In.RateHz
@@ -99,7 +100,7 @@ func (e Echo) check() error {
 	return nil
 }
 
-// spoken converts pcm to the rate of the microphone.
+// spoken converts pcm to the input rate.
 func spoken(pcm audio.PCM, rateHz int) ([]int16, error) {
 	if len(pcm.Samples) == 0 || pcm.RateHz == rateHz {
 		return pcm.Samples, nil

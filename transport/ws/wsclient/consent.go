@@ -6,14 +6,15 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// consent is what became of the question whether the caller may be listened to. The zero value: nobody asked.
+// consent is the state of the gateway's question for consent. In the zero value the gateway has not
+// asked.
 type consent struct {
 	asked   bool
 	given   bool
 	givenAt time.Duration
 }
 
-// String is the word of Report.Consent.
+// String returns the value of Report.Consent.
 func (c consent) String() string {
 	switch {
 	case c.given:
@@ -24,8 +25,8 @@ func (c consent) String() string {
 	return ""
 }
 
-// takeConsent hears that the gateway asks, or that it was told. A caller who agrees says nothing until then: it would
-// not be heard.
+// takeConsent handles the gateway's question, and its acknowledgement of the answer. A caller that
+// agrees is silent until the acknowledgement: before it the input gate is closed.
 func (c *call) takeConsent(at time.Duration, m *transport.Message) {
 	if m.State == transport.StateStop {
 		c.consent.given, c.consent.givenAt = true, at
@@ -41,8 +42,8 @@ func (c *call) takeConsent(at time.Duration, m *transport.Message) {
 	}
 }
 
-// mayBegin reports whether a caller who was asked, and agrees, has been told that this was understood, and has heard
-// the greeting that comes behind it, if there is one.
+// mayBegin reports whether the caller may begin to speak. After the gateway's question a caller that
+// agrees waits for the acknowledgement, and then at most Patience for the greeting, if there is one.
 func (c *call) mayBegin(at time.Duration) bool {
 	if !c.consent.asked || !c.cfg.Consent {
 		return true

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ParseBargeIn reads "over.wav@2s": a file and how long into a reply it is spoken.
+// ParseBargeIn reads "over.wav@2s": a file, and the position in a reply at which the caller says
+// it.
 func ParseBargeIn(s string) (path string, after time.Duration, err error) {
 	i := strings.LastIndexByte(s, '@')
 	if i <= 0 {

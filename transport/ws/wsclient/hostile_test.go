@@ -25,8 +25,8 @@ const (
 	wildTurn = `{"type":"turn","state":"start","generation":%d}`
 )
 
-// hostile answers a hello and then sends what flood says until it is hung up on. It returns the report, and how much
-// memory the call held at its end.
+// hostile answers a hello and then sends what flood says until it is hung up on. It returns the
+// report, and how much memory the call held at its end.
 func hostile(t *testing.T, flood func(send func(websocket.MessageType, string) bool)) (r Report, held uint64,
 	err error) {
 	t.Helper()
@@ -66,7 +66,8 @@ func hostile(t *testing.T, flood func(send func(websocket.MessageType, string) b
 	return r, m.HeapAlloc, err
 }
 
-// TestHostileGateway sends without end whatever a client keeps. It is hung up on, and little of it is kept.
+// TestHostileGateway sends without end whatever a client keeps. It is hung up on, and little of it
+// is kept.
 func TestHostileGateway(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	sound := strings.Repeat("\x01\x10", 48_000)

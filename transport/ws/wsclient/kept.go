@@ -6,17 +6,17 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// errTooMuch ends a call whose gateway sends more than a call can hold.
+// errTooMuch ends a call whose gateway sends more than a call can keep.
 var errTooMuch = errors.New("wsclient: the gateway sent more than a call of this length has")
 
-// kept counts what a call keeps of what the gateway sends: as much sound as the longest call has, and a minute, and
-// keptMax bytes of anything else.
+// kept counts what a call keeps of the gateway's messages: at most as much audio as the longest
+// call has, plus a minute, and keptMax bytes of everything else.
 type kept struct {
 	samples, samplesMax int
 	bytes               int
 }
 
-// messageBytes is what a message, a turn, a mark or a note takes besides its text.
+// messageBytes is the assumed size of a message, a turn, a mark or a note besides its text.
 const messageBytes = 512
 
 // sound counts samples and reports whether they may be kept.
@@ -25,7 +25,7 @@ func (k *kept) sound(samples int) bool {
 	return k.samples <= k.samplesMax
 }
 
-// message counts what a message makes the call keep, and reports whether it may be.
+// message counts what the call keeps of a message, and reports whether it may be kept.
 func (k *kept) message(m *transport.Message) bool {
 	switch m.Kind {
 	case transport.MessageNet, transport.MessageNetGraph: // nothing of them is kept
@@ -42,7 +42,7 @@ func (c *call) overrun() {
 		Err: errTooMuch}
 }
 
-// soundMax is how many samples may come in a call.
+// soundMax returns how many samples may be received in a call.
 func (c *Config) soundMax(rateHz int) int {
 	return int((c.Max + aheadMax).Milliseconds() * int64(rateHz) / 1000)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// turn is a reply as the gateway told it. Times are since ready, 0 for what did not happen.
+// turn is a reply as the gateway reported it. Times are since ready, 0 for what did not happen.
 type turn struct {
 	generation             uint64
 	started, resumed, over time.Duration
@@ -17,7 +17,7 @@ type turn struct {
 // stretch is a loud frame of the caller's own voice.
 type stretch struct{ from, to time.Duration }
 
-// record is what is measured when the call is over.
+// record holds what finish measures at the end of the call.
 type record struct {
 	rateHz int // of heard
 	heard  []int16
@@ -26,10 +26,10 @@ type record struct {
 	turns  []turn    // in order
 }
 
-// loudStep is how exactly loud sound is found.
+// loudStep is the resolution at which loud audio is found.
 const loudStep = 5 * time.Millisecond
 
-// loud returns when the first loud sound of a generation began and the last one ended.
+// loud returns when the first loud audio of a generation began and the last one ended.
 func (r *record) loud(generation uint64) (first, last time.Duration, ok bool) {
 	step := r.rateHz / int(time.Second/loudStep)
 	for _, s := range r.spans {
@@ -52,10 +52,10 @@ func (r *record) time(sample int) time.Duration {
 	return time.Duration(sample) * time.Second / time.Duration(r.rateHz)
 }
 
-// firstAudio measures, for each reply to something that was said, how long it took to come.
+// firstAudio measures, for each reply to the caller, the time until it began.
 func (r *record) firstAudio() []int64 {
 	out := []int64{}
-	answered := time.Duration(-1) // the end of what was said up to the reply before
+	answered := time.Duration(-1) // the end of the caller's speech before the previous reply
 	for _, t := range r.turns {
 		first, _, ok := r.loud(t.generation)
 		if !ok {
@@ -75,7 +75,7 @@ func (r *record) firstAudio() []int64 {
 	return out
 }
 
-// bargeInSilence measures, for each reply that was interrupted by the caller's voice, how long it went on.
+// bargeInSilence measures, for each reply that the caller's voice interrupted, how long it went on.
 func (r *record) bargeInSilence() []int64 {
 	out := []int64{}
 	for _, t := range r.turns {

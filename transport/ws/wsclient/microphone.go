@@ -8,29 +8,31 @@ import (
 	"github.com/voicegw/voicegw/audio"
 )
 
-// loudRMS is the level, as a fraction of full scale, from which sound counts as loud: -40 dBFS.
+// loudRMS is the level, as a fraction of full scale, from which audio counts as loud: -40 dBFS.
 const loudRMS = 0.01
 
-// microphone gives what goes up, a frame at a time: the caller's voice where there is one, and the echo.
+// microphone produces the caller input, a frame at a time: the caller's voice, if any, and the
+// echo.
 type microphone struct {
 	rateHz int
 	at     int     // samples given so far
 	frames int     // frames given so far
-	voice  []int16 // still to be said
+	voice  []int16 // still to be spoken
 	frame  []int16
 	echo   *echo // nil for none
 }
 
-// speak begins to say pcm, in place of what was being said.
+// speak begins to say pcm, in place of the current speech.
 func (m *microphone) speak(pcm []int16) { m.voice = pcm }
 
-// quiet reports whether there is nothing to be said.
+// quiet reports whether no speech is left.
 func (m *microphone) quiet() bool { return len(m.voice) == 0 }
 
-// due is when the next frame is complete: frame k ends at (k+1) times 20 ms.
+// due returns when the next frame is complete: frame k ends at (k+1) times 20 ms.
 func (m *microphone) due() time.Duration { return time.Duration(m.frames+1) * audio.FrameDuration }
 
-// next returns the next frame, valid until the next call, and whether the caller's own voice in it is loud.
+// next returns the next frame, valid until the next call, and whether the caller's own voice in it
+// is loud.
 func (m *microphone) next() (frame []int16, loud bool) {
 	m.frames++
 	end := m.frames * m.rateHz / int(time.Second/audio.FrameDuration)
@@ -45,11 +47,11 @@ func (m *microphone) next() (frame []int16, loud bool) {
 	return frame, loud
 }
 
-// echo is the way from the loudspeaker to the microphone.
+// echo is the path from the loudspeaker to the caller input.
 type echo struct {
 	toMic *audio.Resampler
-	taken int     // samples of what was heard that are in line
-	line  []int16 // what was heard, at the rate of the microphone, from time 0
+	taken int     // samples of the audible audio that are in line
+	line  []int16 // the audible audio, at the input rate, from time 0
 	delay int     // samples
 	gain  float64
 }
@@ -66,7 +68,7 @@ func newEcho(e Echo, outHz, inHz int) (*echo, error) {
 	return &echo{toMic: r, delay: delay, gain: math.Pow(10, e.GainDB/20)}, nil
 }
 
-// hear takes what was audible from time 0 until now.
+// hear takes the audible audio from time 0 until now.
 func (e *echo) hear(heard []int16) {
 	e.line = e.toMic.Resample(e.line, heard[e.taken:])
 	e.taken = len(heard)

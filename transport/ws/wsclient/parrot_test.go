@@ -12,18 +12,18 @@ import (
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// parrot is the smallest gateway that keeps the protocol: it repeats what was said, hands over at most a budget, pauses
-// when it is spoken over, and then stops or resumes.
+// parrot is the smallest gateway that keeps the protocol: it repeats what was said, hands over at
+// most a budget, pauses when it is spoken over, and then stops or resumes.
 type parrot struct {
-	deaf     bool // does not listen while it speaks: a gateway without barge-in
-	silent   bool // never answers
-	shy      bool // promises a greeting and says none
-	rude     bool // does not answer bye
-	asks     bool // for consent, and does not listen before; then says its greeting
-	stutter  int  // frames of silence in the middle of a reply
-	greeting []int16
-	leave    transport.Reason // ends the call with it after the first utterance
-	unsaid   bool             // then without any word
+	halfDuplex bool // ignores caller audio during a reply: a gateway without barge-in
+	silent     bool // never answers
+	shy        bool // promises a greeting and says none
+	rude       bool // does not answer bye
+	asks       bool // for consent, and does not listen before; then says its greeting
+	stutter    int  // frames of silence in the middle of a reply
+	greeting   []int16
+	leave      transport.Reason // ends the call with it after the first utterance
+	unsaid     bool             // then without any word
 
 	calls chan heardCall // what was heard, a call each
 }
@@ -148,7 +148,7 @@ func (c *parrotCall) begin(pcm []int16) {
 // hear takes a frame of the caller.
 func (c *parrotCall) hear(pcm []int16) {
 	c.heard.samples = append(c.heard.samples, pcm...)
-	if c.deaf && c.open {
+	if c.halfDuplex && c.open {
 		return
 	}
 	if audio.RMS(pcm) >= loudRMS {

@@ -57,7 +57,8 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// TestMicrophone: fifty frames are a second at every rate, the voice comes out whole, and then there is silence.
+// TestMicrophone: fifty frames are a second at every rate, the voice comes out whole, and then
+// there is silence.
 func TestMicrophone(t *testing.T) {
 	for _, rate := range []int{8000, 11025, 16000, 44100, 48000} {
 		voice := tone(rate / 3)
@@ -105,7 +106,7 @@ func TestEchoIsDelayedAndWeaker(t *testing.T) {
 	}
 }
 
-// acksAt is what an ear wants to acknowledge at a time.
+// acksAt is what a playout acknowledges at a time.
 type acksAt struct {
 	at   time.Duration
 	want []transport.Event
@@ -115,11 +116,11 @@ func ack(generation uint64, playedMS int64, mark string) transport.Event {
 	return transport.Event{Kind: transport.EventAck, Generation: generation, PlayedMS: playedMS, Mark: mark}
 }
 
-func TestEarAcknowledges(t *testing.T) {
-	e := newEar(8000)
-	e.hear(0, 1, tone(8*250)) // 250 ms
-	e.mark(0, 1, "1:end")
-	e.hear(0, 2, tone(8*60)) // 60 ms
+func TestPlayoutAcknowledges(t *testing.T) {
+	p := newPlayout(8000)
+	p.push(0, 1, tone(8*250)) // 250 ms
+	p.mark(0, 1, "1:end")
+	p.push(0, 2, tone(8*60)) // 60 ms
 	for _, step := range []acksAt{
 		{20 * ms, nil},
 		{60 * ms, nil},
@@ -131,31 +132,31 @@ func TestEarAcknowledges(t *testing.T) {
 		{320 * ms, []transport.Event{ack(2, 60, "")}}, // ran dry
 		{600 * ms, nil},
 	} {
-		if got := e.tick(step.at); len(got)+len(step.want) > 0 && !reflect.DeepEqual(got, step.want) {
+		if got := p.tick(step.at); len(got)+len(step.want) > 0 && !reflect.DeepEqual(got, step.want) {
 			t.Errorf("at %v: %+v, want %+v", step.at, got, step.want)
 		}
 	}
 }
 
-func TestEarClears(t *testing.T) {
-	e := newEar(8000)
-	e.hear(0, 1, tone(8*400))
-	e.mark(0, 1, "1:end")
+func TestPlayoutClears(t *testing.T) {
+	p := newPlayout(8000)
+	p.push(0, 1, tone(8*400))
+	p.mark(0, 1, "1:end")
 	want := transport.Event{Kind: transport.EventAck, Generation: 1, PlayedMS: 120, Cleared: true}
-	if got := e.clear(133*ms, 1); !reflect.DeepEqual(got, want) {
+	if got := p.clear(133*ms, 1); !reflect.DeepEqual(got, want) {
 		t.Errorf("clear = %+v, want %+v", got, want)
 	}
-	if e.cleared != 14 || !e.idle() {
-		t.Errorf("%d frames cleared, want 14 of 20; idle %v", e.cleared, e.idle())
+	if p.cleared != 14 || !p.idle() {
+		t.Errorf("%d frames cleared, want 14 of 20; idle %v", p.cleared, p.idle())
 	}
-	if got := e.tick(300 * ms); len(got) != 0 {
+	if got := p.tick(300 * ms); len(got) != 0 {
 		t.Errorf("after the clear %+v", got)
 	}
-	e.hear(300*ms, 1, tone(8*280)) // the rest again, from 120 ms on
-	if got := e.tick(500 * ms); !reflect.DeepEqual(got, []transport.Event{ack(1, 320, "")}) {
+	p.push(300*ms, 1, tone(8*280)) // the rest again, from 120 ms on
+	if got := p.tick(500 * ms); !reflect.DeepEqual(got, []transport.Event{ack(1, 320, "")}) {
 		t.Errorf("counted on to %+v, want 320 ms", got)
 	}
-	if got := e.clear(500*ms, 7); got.PlayedMS != 0 || !got.Cleared || got.Generation != 7 {
+	if got := p.clear(500*ms, 7); got.PlayedMS != 0 || !got.Cleared || got.Generation != 7 {
 		t.Errorf("a clear of what never came: %+v", got)
 	}
 }

@@ -1,5 +1,5 @@
-// Package wstest is a network without sockets: a listener and a dialer joined in memory, with deadlines, so that a test
-// under testing/synctest owns the time of both ends.
+// Package wstest is a network without sockets. It joins a listener and a dialer in memory, with
+// deadlines, so that a test under testing/synctest controls the time of both ends.
 package wstest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Network joins those who dial with the one who listens. Listen is for http.Server.Serve, Dial for a client.
+// Network joins dialers with one listener. Listen is for http.Server.Serve, Dial for a client.
 type Network struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -19,7 +19,7 @@ type Network struct {
 	join   func() (near, far net.Conn)
 }
 
-// New makes a network whose connections hold whatever is written: a write never waits.
+// New makes a network whose connections buffer every write: a write never waits.
 func New() *Network {
 	return network(func() (near, far net.Conn) {
 		up, down := newStream(), newStream()
@@ -27,7 +27,7 @@ func New() *Network {
 	})
 }
 
-// NewNarrow makes a network whose connections hold nothing: a write waits for its reader.
+// NewNarrow makes a network whose connections buffer nothing: a write waits for its reader.
 func NewNarrow() *Network {
 	return network(func() (near, far net.Conn) {
 		near, far = net.Pipe()
@@ -41,7 +41,7 @@ func network(join func() (near, far net.Conn)) *Network {
 
 func loopback() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// addressed is a pipe that has an address.
+// addressed is a pipe with an address.
 type addressed struct{ net.Conn }
 
 func (addressed) LocalAddr() net.Addr  { return loopback() }
@@ -63,7 +63,7 @@ func (n *Network) Close() error {
 	return nil
 }
 
-// Addr is an address on loopback.
+// Addr returns an address on loopback.
 func (n *Network) Addr() net.Addr { return loopback() }
 
 // Dial connects, whatever the address. It has the shape of net.Dialer.DialContext.
@@ -93,7 +93,7 @@ func (c *conn) SetReadDeadline(t time.Time) error  { return c.in.setDeadline(t) 
 func (c *conn) SetWriteDeadline(t time.Time) error { return nil } // a write never waits
 func (c *conn) SetDeadline(t time.Time) error      { return c.in.setDeadline(t) }
 
-// Close ends both directions: the far end reads what was written and then EOF.
+// Close ends both directions: the far end reads the written bytes and then EOF.
 func (c *conn) Close() error {
 	c.in.abandon()
 	c.out.end()

@@ -1,0 +1,241 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+
+	"google.golang.org/adk/v2/model"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// Part names a stock subnet.
+type Part string
+
+// The stock subnets of an agent, and those that all agents of a net share.
+const (
+	PartPrompt   Part = "prompt"
+	PartModel    Part = "model"
+	PartRouter   Part = "router"
+	PartTools    Part = "tools"
+	PartTransfer Part = "transfer"
+	PartStep     Part = "step"
+
+	PartTurns   Part = "turns"
+	PartSession Part = "session"
+)
+
+// Config describes a Program of stock subnets.
+type Config struct {
+	// Name is the name of the net. Default "agents".
+	Name string
+	// Agents are the agents of the net. A session begins with the first one.
+	Agents []Agent
+	// Limits bound every turn.
+	Limits Limits
+	// KeepsMessage means that the caller of Session.Run has stored the message of the user already, as
+	// ADK's runner does. Otherwise it is the first event of a turn.
+	KeepsMessage bool
+	// Session replaces SessionWriter.
+	Session func(Limits) *petri.Net
+}
+
+// Agent is one agent: a model with an instruction, tools and others to hand over to.
+type Agent struct {
+	// Name has letters, digits, "_" and "-", and begins with a letter. It is not "user".
+	Name string
+	// Description tells other agents' models what this agent is for.
+	Description string
+	// Instruction tells the model what to do.
+	Instruction string
+	// Model answers.
+	Model model.LLM
+	// Tools are what the model may call. Their names are unique.
+	Tools []Tool
+	// TransferTo names the agents of the net that the model may hand over to.
+	TransferTo []string
+	// Hooks see what goes to the model and comes from it.
+	Hooks Hooks
+	// Parts replaces stock subnets of the agent.
+	Parts map[Part]func(Ports, Limits) *petri.Net
+}
+
+// Program is a net that runs sessions: what New makes, or a net of one's own. It must not change.
+type Program struct {
+	// Net is the net, open to its environment.
+	Net *petri.Net
+	// Handlers do the work of its tasks.
+	Handlers []Handler
+	// Inputs are automata for the environment places of the net other than UserIn, EndInvocation and
+	// the results of Handlers. Prove closes the net with them.
+	Inputs []*petri.Net
+	// Agents are the places of its agents, whose transfers and requests Prove looks at.
+	Agents []Ports
+	// Requests is how many requests one turn may make to models.
+	Requests int
+	// AfterEnd names transitions, in full or by their last parts, that may fire although EndInvocation is
+	// marked, besides those that take the result of a task which is over.
+	AfterEnd []string
+	// Lasting names places of the net that keep tokens between turns.
+	Lasting []string
+	// RequestPath names places of the net on the way from Budget to a request, besides the stock ones: a
+	// token there stands for one request.
+	RequestPath []string
+	// Properties are what the net must keep besides what Prove claims for every Program. They may name
+	// the places of the net.
+	Properties []*verify.Property
+
+	compiled *petri.Program
+}
+
+// nameRule is what the name of an agent looks like.
+var nameRule = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+
+// New returns a Program of stock subnets. The error names the setting that is wrong.
+func New(c Config) (*Program, error) {
+	l, err := c.Limits.filled()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	fill(&c.Name, "agents")
+	p := &Program{Requests: l.Reasks + 1}
+	byName := map[string]Ports{}
+	for _, a := range c.Agents {
+		ports := PortsOf(a.Name, l.ToolSlots)
+		if len(a.Tools) == 0 {
+			ports = PortsOf(a.Name, 1) // for calls of tools that it does not have
+		}
+		byName[a.Name] = ports
+		p.Agents = append(p.Agents, ports)
+	}
+	writer := c.Session
+	if writer == nil {
+		writer = SessionWriter
+	}
+	nets := []*petri.Net{Turns(l, !c.KeepsMessage, p.Agents...), writer(l)}
+	p.Handlers = append(p.Handlers, storeHandler())
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		var targets []Ports
+		for _, to := range a.TransferTo {
+			targets = append(targets, byName[to])
+		}
+		n, err := AgentStep(a, byName[a.Name], l, targets...)
+		if err != nil {
+			return nil, err
+		}
+		nets = append(nets, n)
+		p.Handlers = append(p.Handlers, a.handlers(byName[a.Name], c.describe(a))...)
+	}
+	if p.Net, err = petri.Compose(c.Name, nets...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return p, p.compile()
+}
+
+// AgentStep returns the whole step of an agent: its subnets, stock or its own, composed.
+func AgentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, error) {
+	stock := []struct {
+		part Part
+		net  func(Ports, Limits) *petri.Net
+	}{
+		{PartStep, StepLoop},
+		{PartPrompt, PromptBuilder},
+		{PartModel, func(p Ports, l Limits) *petri.Net { return ModelStep(p, l, a.Hooks.stages()) }},
+		{PartRouter, Router},
+		{PartTools, ToolDispatch},
+		{PartTransfer, func(p Ports, _ Limits) *petri.Net { return TransferRouter(p, targets...) }},
+	}
+	var nets []*petri.Net
+	used := 0
+	for _, s := range stock {
+		build := s.net
+		if own, ok := a.Parts[s.part]; ok {
+			build = own
+			used++
+		}
+		if build != nil {
+			nets = append(nets, build(p, l))
+		}
+	}
+	if used != len(a.Parts) {
+		return nil, fmt.Errorf("agent: agent %q: Parts names a part that does not exist; the parts are "+
+			"prompt, model, router, tools, transfer, step", a.Name)
+	}
+	n, err := petri.Compose(a.Name, nets...)
+	if err != nil {
+		return nil, fmt.Errorf("agent: agent %q: %w", a.Name, err)
+	}
+	return n, nil
+}
+
+// check finds what is wrong with the agents.
+func (c *Config) check() error {
+	if len(c.Agents) == 0 {
+		return fmt.Errorf("agent: Config.Agents is empty; give at least one agent")
+	}
+	seen := map[string]bool{}
+	for _, a := range c.Agents {
+		switch {
+		case !nameRule.MatchString(a.Name) || a.Name == "user":
+			return fmt.Errorf("agent: the name %q of an agent must begin with a letter, have up to 64 letters, digits, "+
+				"\"_\" and \"-\", and not be \"user\"", a.Name)
+		case seen[a.Name]:
+			return fmt.Errorf("agent: two agents are named %q; give each a name of its own", a.Name)
+		case a.Model == nil && a.Parts[PartModel] == nil:
+			return fmt.Errorf("agent: agent %q has no Model", a.Name)
+		}
+		seen[a.Name] = true
+		tools := map[string]bool{transferTool: true}
+		for _, t := range a.Tools {
+			if t == nil || t.Name() == "" || tools[t.Name()] {
+				return fmt.Errorf("agent: agent %q has a tool that is nil, or whose name is empty, used twice or %q",
+					a.Name, transferTool)
+			}
+			tools[t.Name()] = true
+		}
+	}
+	for _, a := range c.Agents {
+		for i, to := range a.TransferTo {
+			if !seen[to] || to == a.Name || contains(a.TransferTo[:i], to) {
+				return fmt.Errorf("agent: agent %q: TransferTo names %q, which must be another agent of the net, named once",
+					a.Name, to)
+			}
+		}
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, have := range list {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}
+
+// compile compiles the net once.
+func (p *Program) compile() error {
+	if p.compiled != nil {
+		return nil
+	}
+	prog, err := petri.Compile(p.Net)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	p.compiled = prog
+	return nil
+}
+
+// Compiled returns the compiled net, for drawings.
+func (p *Program) Compiled() (*petri.Program, error) {
+	if err := p.compile(); err != nil {
+		return nil, err
+	}
+	return p.compiled, nil
+}

@@ -1,0 +1,383 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
+)
+
+// Prove proves what every Program must keep, and its own Properties, with the net closed in two ways: by
+// a caller that may stop each turn once, and by one that stops and streams at any time, without end.
+// Models, tools, hooks and the session store may take any time, succeed or fail. The claims are:
+//
+//   - single writer: one transition alone starts to store an event, and only events of the current turn;
+//   - end inhibits all: while EndInvocation is marked, nothing fires but what ends the turn;
+//   - transfer fallback: a transfer to an unknown name has a branch of its own;
+//   - requests: a turn makes at most Requests requests;
+//   - budget: the same by induction, whatever Requests is: only the beginning of a turn fills Budget, and
+//     every request takes a token of it;
+//   - one answer: a turn has at most one answer and one end;
+//   - persist barrier: nothing works for a turn while an event of it is being stored;
+//   - nothing after the end: no event leaves between two turns, and nothing of a turn is left;
+//   - deadlock-free: every turn comes to its end;
+//   - capacity: no place overflows, and no chain of firings at one instant is endless;
+//   - every transition fires somewhere, else the proofs would be empty in part.
+//
+// The error tells that the net cannot be checked at all. Unknown is not success: see
+// verify.ClosuresReport.Outcome.
+func Prove(ctx context.Context, p *Program, c verify.Config) (*verify.ClosuresReport, error) {
+	if err := p.compile(); err != nil {
+		return nil, err
+	}
+	patient, err := p.close("patient", listener(), p.streamer(pieces), stopper(stops))
+	if err != nil {
+		return nil, err
+	}
+	hostile, err := p.close("hostile", listener(), p.streamer(), stopper())
+	if err != nil {
+		return nil, err
+	}
+	safe := p.safety()
+	return verify.RunClosures(ctx, c,
+		verify.Closure{Name: "patient", Program: patient, Props: slices.Concat(p.structure(), safe,
+			[]*verify.Property{verify.DeadlockFree()}, p.Properties)},
+		verify.Closure{Name: "hostile", Program: hostile, Props: safe})
+}
+
+// Places of the automata.
+const (
+	listening petri.Place[petri.Unit] = "listening" // the caller may begin a turn
+	awaiting  petri.Place[petri.Unit] = "awaiting"  // a turn of the caller runs
+	heard     petri.Place[petri.Unit] = "answers"   // answers to this turn
+	requests  petri.Place[petri.Unit] = "requests"  // requests of this turn
+	tooLate   petri.Place[petri.Unit] = "too_late"  // an event or an end came between two turns
+	stops     petri.Place[petri.Unit] = "stops"     // how often the caller may still stop this turn
+	pieces    petri.Place[petri.Unit] = "pieces"    // partial responses that may still come in this turn
+)
+
+// close closes the net with the automata of its handlers, its own, and the given ones.
+func (p *Program) close(name string, more ...*petri.Net) (*petri.Program, error) {
+	var list []*petri.Net
+	for _, h := range p.Handlers {
+		w := h.worker
+		if slices.ContainsFunc(p.Agents, func(a Ports) bool { return a.Ask.Start.String() == h.start }) {
+			counts := *w
+			counts.Ports = append(slices.Clone(w.Ports), requests)
+			counts.Transitions = slices.Clone(w.Transitions)
+			t := &counts.Transitions[0]
+			t.Out = petri.And(append(t.Out.Arcs(), requests)...)
+			w = &counts
+		}
+		list = append(list, w)
+	}
+	n, err := petri.Close(name, p.Net, slices.Concat(list, p.Inputs, more)...)
+	if err != nil {
+		return nil, fmt.Errorf("agent: close %s: %w", p.Net.Name, err)
+	}
+	prog, err := petri.Compile(n)
+	if err != nil {
+		return nil, fmt.Errorf("agent: close %s: %w", p.Net.Name, err)
+	}
+	return prog, nil
+}
+
+// listener is a caller that begins a turn when the one before has ended, and hears everything.
+func listener() *petri.Net {
+	hear := func(name string, t petri.Transition) petri.Transition {
+		t.Name, t.Priority = name, 100
+		return t
+	}
+	return &petri.Net{
+		Name:  "caller",
+		Ports: []petri.AnyPlace{UserIn, EventOut, TurnEnd, requests, pieces, stops},
+		Init:  []petri.Token{listening.Token(petri.Unit{})},
+		Transitions: []petri.Transition{
+			{Name: "say", In: petri.Arcs{listening}, Reset: petri.Arcs{heard, requests, pieces, stops},
+				Out: petri.And(UserIn, awaiting, pieces, stops), When: petri.Anytime()},
+			hear("hear_late", petri.Transition{In: petri.Arcs{EventOut}, Inhibit: petri.Arcs{awaiting},
+				Out: petri.And(tooLate)}),
+			hear("hear_answer", petri.Transition{In: petri.Arcs{EventOut.Is(Answer)}, Read: petri.Arcs{awaiting},
+				Out: petri.And(heard)}),
+			hear("hear_more", petri.Transition{In: petri.Arcs{EventOut.Is(Partial, Step, Notice)}, Read: petri.Arcs{awaiting}}),
+			hear("hear_end_again", petri.Transition{In: petri.Arcs{TurnEnd}, Inhibit: petri.Arcs{awaiting},
+				Out: petri.And(tooLate)}),
+			{Name: "hear_end", In: petri.Arcs{TurnEnd, awaiting}, Out: petri.And(listening), Priority: 99},
+		},
+	}
+}
+
+// streamer sends partial responses at any time, each for one token of supply if there is one. It may
+// also waste its supply, so that a net that needs it is found dead.
+func (p *Program) streamer(supply ...petri.Place[petri.Unit]) *petri.Net {
+	n := &petri.Net{Name: "streamer"}
+	in := supplied(n, supply)
+	for _, a := range p.Agents {
+		n.Ports = append(n.Ports, a.Chunk)
+		n.Transitions = append(n.Transitions, petri.Transition{Name: "send_" + a.Chunk.String(), In: in,
+			Out: petri.And(a.Chunk), When: petri.Anytime()})
+	}
+	return n
+}
+
+// stopper stops turns, and what is no turn any more, each for one token of supply if there is one.
+func stopper(supply ...petri.Place[petri.Unit]) *petri.Net {
+	n := &petri.Net{Name: "stopper", Ports: []petri.AnyPlace{EndInvocation}}
+	in := supplied(n, supply)
+	for how := range How(len(hows)) {
+		n.Transitions = append(n.Transitions, petri.Transition{Name: "end_" + how.String(), In: in,
+			Out: petri.And(EndInvocation.Is(how)), When: petri.Anytime()})
+	}
+	return n
+}
+
+// supplied gives an automaton a supply, and the choice to waste it.
+func supplied(n *petri.Net, supply []petri.Place[petri.Unit]) petri.Arcs {
+	var in petri.Arcs
+	for _, p := range supply {
+		in = append(in, p)
+		n.Ports = append(n.Ports, p)
+		n.Transitions = append(n.Transitions, petri.Transition{Name: "waste_" + p.String(), In: petri.Arcs{p},
+			When: petri.Anytime()})
+	}
+	return in
+}
+
+// safety are claims about what never happens.
+func (p *Program) safety() []*verify.Property {
+	var work []string
+	for _, a := range p.Agents {
+		for _, f := range a.inFlight() {
+			work = append(work, f.String())
+		}
+	}
+	working := "(" + strings.Join(work, " || ") + ")"
+	if len(work) == 0 {
+		working = "false"
+	}
+	named := func(prop *verify.Property, name, doc string) *verify.Property {
+		prop.Name, prop.Doc = name, doc
+		return prop
+	}
+	list := []*verify.Property{
+		named(verify.Loosely(fmt.Sprintf("%s && (%s)", Quiet, strings.Join(p.passing(), " || "))),
+			"nothing is left", "between two turns nothing of a turn is left"),
+		named(verify.Loosely(fmt.Sprintf("%s && %s", EndInvocation, working)),
+			"end cancels work", "while a turn is to end, no model, tool or hook works for it"),
+		named(verify.Loosely(fmt.Sprintf("(%s || %s) && %s", Writing, SessionWrite, working)),
+			"persist barrier", "no request is built and no model or tool works while an event is being stored"),
+		named(verify.Never(tooLate.String()), "nothing after the end", "no event and no second end leaves between two turns"),
+		named(verify.Bounded(heard.String(), 1), "one answer", "a turn has at most one answer"),
+		named(verify.Never(SessionWrite.String()+"[stale]"),
+			"no stale event", "no event of an earlier turn waits to be stored"),
+		verify.WithinCapacity(EndInvocation.String()),
+	}
+	if len(p.Agents) > 0 {
+		list = append(list, p.budgeted(), named(verify.Bounded(requests.String(), p.Requests), "requests",
+			"a turn makes no more requests to models than it may"))
+	}
+	return list
+}
+
+// budgeted claims that no firing makes requests out of nothing. Each token of a place on the way from
+// Budget to a request stands for one request. A firing never leaves more of them than it found, except
+// the one that begins a turn: it fills Budget alone. The claim does not depend on how many tokens these
+// are, so it bounds the requests of a turn for every budget.
+func (p *Program) budgeted() *verify.Property {
+	way := []string{Budget.String(), requests.String(), "built", "checked", "asking"}
+	for _, a := range p.Agents {
+		way = append(way, a.Prompt.String(), a.Build.InFlight.String(), a.ModelRequest.String(), a.Before.InFlight.String(),
+			a.Ask.Start.String())
+	}
+	way = append(way, p.RequestPath...)
+	return &verify.Property{Name: "budget", Doc: "every request takes a token of the budget, whatever it is",
+		Claim: claim.Structural{}, Check: func(_ context.Context, pass *verify.Pass) (verify.Verdict, error) {
+			prog := pass.Program
+			on := make([]bool, prog.Slots())
+			var begins int
+			for _, pl := range prog.Places() {
+				for i := range pl.Slots {
+					on[pl.Slot+i] = netmodel.NamedBy(way, pl.Name)
+				}
+				if pl.Name == Quiet.String() {
+					begins = pl.Slot
+				}
+			}
+			for _, t := range prog.Transitions() {
+				for _, m := range t.Modes {
+					if !takesFrom(m, begins) && gains(m, on) {
+						return verify.Verdict{Outcome: verify.Refuted, Method: "structure",
+							Reason: t.Name + " makes a request without a token of the budget"}, nil
+					}
+				}
+			}
+			return verify.Verdict{Outcome: verify.Proved, Method: "structure", Reason: "by induction over the firings"}, nil
+		}}
+}
+
+func takesFrom(m petri.Mode, slot int) bool {
+	return slices.ContainsFunc(m.Take, func(c petri.Count) bool { return int(c.Slot) == slot })
+}
+
+// gains reports whether a firing may leave more tokens in some slots than it found.
+func gains(m petri.Mode, on []bool) bool {
+	count := func(list []petri.Count) (n int32) {
+		for _, c := range list {
+			if on[c.Slot] {
+				n += c.N
+			}
+		}
+		return n
+	}
+	return slices.ContainsFunc(m.Branches, func(b petri.Branch) bool { return count(b.Put) > count(m.Take) })
+}
+
+// passing are the places that hold tokens only during a turn.
+func (p *Program) passing() []string {
+	lasting := append([]string{Quiet.String(), NotBusy.String(), "idle", "busy"}, p.Lasting...)
+	for _, a := range p.Agents {
+		lasting = append(lasting, a.Active.String())
+	}
+	for _, t := range p.compiled.Tasks() {
+		lasting = append(lasting, p.compiled.Places()[t.Done].Name)
+	}
+	var list []string
+	for _, pl := range p.compiled.Places() {
+		if !pl.Out && !netmodel.NamedBy(lasting, pl.Name) {
+			list = append(list, strconv.Quote(pl.Name))
+		}
+	}
+	return list
+}
+
+// inFlight are the places that are marked while something works for the agent.
+func (p Ports) inFlight() []petri.Place[petri.Unit] {
+	list := []petri.Place[petri.Unit]{p.Build.InFlight, p.Ask.InFlight, p.Before.InFlight, p.After.InFlight,
+		p.Error.InFlight}
+	for _, t := range p.Tools {
+		list = append(list, t.InFlight)
+	}
+	return list
+}
+
+// structure are claims about the text of the net.
+func (p *Program) structure() []*verify.Property {
+	start := storing().Start.String()
+	single := verify.SingleWriter(start)
+	single.Name = "single writer"
+	excused := append(slices.Clone(afterEnd), p.AfterEnd...)
+	for _, t := range p.compiled.Transitions() {
+		if p.serves(t) {
+			excused = append(excused, t.Name)
+		}
+	}
+	end := verify.EndStops(EndInvocation.String(), excused...)
+	end.Name = "end inhibits all"
+	return append([]*verify.Property{single, end, p.freshWriter(start)}, p.fallbacks()...)
+}
+
+// serves reports whether a transition serves the end of a turn: it needs EndInvocation.
+func (p *Program) serves(t petri.TransitionInfo) bool {
+	return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+		return (a.Kind == petri.InArc || a.Kind == petri.ReadArc) &&
+			p.compiled.Places()[a.Place].Name == EndInvocation.String()
+	})
+}
+
+// freshWriter claims that whatever starts to store an event looks at its generation.
+func (p *Program) freshWriter(start string) *verify.Property {
+	var names []string
+	for _, t := range p.compiled.Transitions() {
+		if slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+			return a.Kind == petri.OutArc && p.compiled.Places()[a.Place].Name == start
+		}) {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"a transition that fills " + start}
+	}
+	return verify.FreshCommits(names...)
+}
+
+// fallbacks claim, for each agent, that a transfer to an unknown name goes on somewhere.
+func (p *Program) fallbacks() []*verify.Property {
+	var list []*verify.Property
+	for _, a := range p.Agents {
+		list = append(list, &verify.Property{
+			Name: "transfer fallback of " + a.Agent, Claim: claim.Structural{},
+			Doc: "a transfer to a name that nobody has leads back to the agent",
+			Check: func(_ context.Context, pass *verify.Pass) (verify.Verdict, error) {
+				return fallback(pass.Model(), a), nil
+			},
+		})
+	}
+	return list
+}
+
+// fallback looks for a way from Transfer of an agent back to its own Due that passes no place of another
+// agent.
+func fallback(m *netmodel.Model, a Ports) verify.Verdict {
+	from, err := m.Lookup(a.Transfer.String())
+	if err != nil {
+		return verify.Verdict{Outcome: verify.Refuted, Method: "structure", Reason: err.Error()}
+	}
+	seen, queue := map[int]bool{from: true}, []int{from}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for i := range m.Transitions {
+			t := &m.Transitions[i]
+			if t.Outside || !hasArc(t, petri.InArc, at) || moves(m, t, a.Active.String()) {
+				continue
+			}
+			for _, arc := range t.Arcs {
+				if arc.Kind != petri.OutArc || seen[arc.Place] {
+					continue
+				}
+				if m.Places[arc.Place].Name == a.Due.String() {
+					return verify.Verdict{Outcome: verify.Proved, Method: "structure", Reason: "by " + t.Name}
+				}
+				if m.Places[arc.Place].Group != "" { // a place of its own
+					seen[arc.Place] = true
+					queue = append(queue, arc.Place)
+				}
+			}
+		}
+	}
+	return verify.Verdict{Outcome: verify.Refuted, Method: "structure",
+		Reason: fmt.Sprintf("no way leads from %s back to %s", a.Transfer, a.Due)}
+}
+
+func hasArc(t *petri.TransitionInfo, kind petri.ArcKind, place int) bool {
+	return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool { return a.Kind == kind && a.Place == place })
+}
+
+// moves reports whether a transition takes the token of a place: another agent becomes active.
+func moves(m *netmodel.Model, t *petri.TransitionInfo, place string) bool {
+	i, err := m.Lookup(place)
+	return err == nil && hasArc(t, petri.InArc, i)
+}
+
+// workerAutomaton is whoever does the work of a task, as proofs see it: it delivers one result of any
+// outcome, at any time.
+func workerAutomaton[I, O any](t petri.Task[I, O]) *petri.Net {
+	const working petri.Place[petri.Unit] = "working"
+	move := func(name string, o petri.Outcome) petri.Transition {
+		return petri.Transition{Name: name, In: petri.Arcs{working}, Out: petri.And(t.Done.Is(o)), When: petri.Anytime()}
+	}
+	return &petri.Net{
+		Name:  "work_" + t.Start.String(),
+		Ports: []petri.AnyPlace{t.Start, t.Done},
+		Transitions: []petri.Transition{
+			{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(working)},
+			move("succeed", petri.Succeeded), move("fail", petri.Failed), move("be_cancelled", petri.Cancelled),
+		},
+	}
+}

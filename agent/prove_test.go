@@ -1,0 +1,249 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+)
+
+// allHooks are hooks for every stage, which do nothing.
+func allHooks() Hooks {
+	return Hooks{
+		Before: func(context.Context, *Request) (*model.LLMResponse, error) { return nil, nil },
+		After:  func(context.Context, *Response) (*model.LLMResponse, error) { return nil, nil },
+		Error:  func(context.Context, *Failing) (*model.LLMResponse, error) { return nil, nil },
+	}
+}
+
+// tool returns a Tool without arguments.
+func tool(name string, do func(ctx context.Context) (map[string]any, error)) Tool {
+	return FuncTool[struct{}]{Declares: &genai.FunctionDeclaration{Name: name},
+		Do: func(ctx context.Context, _ struct{}) (map[string]any, error) { return do(ctx) }}
+}
+
+func menu() Tool {
+	return tool("menu", func(context.Context) (map[string]any, error) { return map[string]any{"dish": "soup"}, nil })
+}
+
+// one is a net of one agent.
+func one(l Limits) Config {
+	return Config{Agents: []Agent{{Name: "host", Model: provider.Parrot{}, Tools: []Tool{menu()}}}, Limits: l}
+}
+
+// two is a net of two agents that hand over to each other.
+func two(l Limits) Config {
+	return Config{Limits: l, Agents: []Agent{
+		{Name: "host", Model: provider.Parrot{}, Tools: []Tool{menu()}, TransferTo: []string{"cook"}},
+		{Name: "cook", Description: "cooks", Model: provider.Parrot{}, TransferTo: []string{"host"}},
+	}}
+}
+
+func newProgram(t testing.TB, c Config) *Program {
+	t.Helper()
+	p, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// mustProve fails the test for each claim that is not proved.
+func mustProve(t *testing.T, p *Program) *verify.ClosuresReport {
+	t.Helper()
+	r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range r.Idle {
+		t.Errorf("%s never fires", name)
+	}
+	for i, report := range r.Reports {
+		for k := range report.Results {
+			v := &report.Results[k]
+			if v.Outcome != verify.Proved {
+				t.Errorf("%s: %s: %s: %.300s", r.Closures[i], v.Property.Name, v.Outcome, v.Reason)
+			}
+			if v.Witness != nil {
+				t.Logf("%s", v.Witness.Story)
+			}
+		}
+	}
+	if r.Outcome() != verify.Proved {
+		t.Errorf("outcome %s", r.Outcome())
+	}
+	return r
+}
+
+func TestProve(t *testing.T) {
+	small := Limits{Reasks: 2, ToolSlots: 2, MaxCalls: 2}
+	hooked, kept := one(small), one(small)
+	hooked.Agents[0].Hooks = allHooks()
+	kept.KeepsMessage = true
+	for _, c := range []struct {
+		name string
+		c    Config
+	}{
+		{"one agent", one(Limits{})}, {"hooks", hooked}, {"message kept", kept},
+		{"two agents", two(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 2})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := mustProve(t, newProgram(t, c.c))
+			for _, report := range r.Reports {
+				t.Logf("%s: %d markings", report.Net, report.Graph.States())
+			}
+		})
+	}
+}
+
+// TestProveBudgets proves small budgets one by one. The claim "budget" covers all others.
+func TestProveBudgets(t *testing.T) {
+	for k := 1; k <= 6; k++ {
+		mustProve(t, newProgram(t, one(Limits{Reasks: k, ToolSlots: 1, MaxCalls: 1})))
+	}
+}
+
+// without returns an And without the arc to a place.
+func without(t testing.TB, s petri.Split, p petri.AnyPlace) petri.Split {
+	t.Helper()
+	i := slices.IndexFunc(s.Arcs(), func(a petri.AnyArc) bool { return petri.ArcPlace(a).String() == p.String() })
+	if i < 0 {
+		t.Fatalf("no arc to %s", p)
+	}
+	return s.Without(0, i)
+}
+
+// part finds a subnet by its path.
+func part(t testing.TB, p *Program, path string) *petri.Net {
+	t.Helper()
+	n := p.Net
+	for name := range strings.SplitSeq(path, "/") {
+		i := slices.IndexFunc(n.Nets, func(n *petri.Net) bool { return n.Name == name })
+		if i < 0 {
+			t.Fatalf("net %s has no part %s", n.Name, name)
+		}
+		n = n.Nets[i]
+	}
+	return n
+}
+
+func transition(t testing.TB, n *petri.Net, name string) *petri.Transition {
+	t.Helper()
+	i := slices.IndexFunc(n.Transitions, func(t petri.Transition) bool { return t.Name == name })
+	if i < 0 {
+		t.Fatalf("net %s has no transition %s", n.Name, name)
+	}
+	return &n.Transitions[i]
+}
+
+// drop removes the arcs of a place from a list.
+func drop(list petri.Arcs, p petri.AnyPlace) petri.Arcs {
+	return slices.DeleteFunc(slices.Clone(list), func(a petri.AnyArc) bool {
+		return petri.ArcPlace(a).String() == p.String()
+	})
+}
+
+// TestMutants breaks each subnet once, and expects that the claim which is about that is refuted.
+func TestMutants(t *testing.T) {
+	for _, c := range []struct{ net, transition, claim string }{
+		{"session", "begin_store", "fresh commits"},
+		{"session", "second", "single writer"},
+		{"turns", "end_after_loss", "deadlock-free"},
+		{"turns", "begin_host", "requests"},
+		{"turns", "close_turn", "nothing is left"},
+		{"turns", "end_turn", "nothing after the end"},
+		{"host/step", "ask_model", "requests"},
+		{"host/step", "ask_model", "budget"},
+		{"host/step", "ask_with_results", "budget"},
+		{"host/step", "give_up", "deadlock-free"},
+		{"host/step", "store_results", "one answer"},
+		{"host/prompt/builder", "time_out", "deadlock-free"},
+		{"host/model/asker", "discard_host_ask_in_flight", "end cancels work"},
+		{"host/model", "drop_partial", "capacity"},
+		{"host/router", "route", "end inhibits all"},
+		{"host/router", "dispatch", "persist barrier"},
+		{"host/router", "discard_calling", "nothing is left"},
+		{"host/tools", "collect", "deadlock-free"},
+		{"host/transfer", "ask_after_unknown", "transfer fallback of host"},
+	} {
+		t.Run(c.net+" "+c.transition, func(t *testing.T) {
+			p := newProgram(t, two(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+			n := part(t, p, c.net)
+			breakNet(t, n, c.transition)
+			p.compiled = nil
+			r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 14})
+			if err != nil {
+				t.Fatal(err)
+			}
+			refuted := map[string]bool{}
+			for _, report := range r.Reports {
+				for _, v := range report.Results {
+					if v.Outcome == verify.Refuted {
+						refuted[v.Property.Name] = true
+					}
+				}
+			}
+			if !refuted[c.claim] {
+				t.Errorf("%q is not refuted, but %v; never fires: %v", c.claim, refuted, r.Idle)
+			}
+		})
+	}
+}
+
+// breakNet breaks one transition of a subnet.
+func breakNet(t testing.TB, n *petri.Net, name string) {
+	t.Helper()
+	if name == "second" {
+		again := *transition(t, n, "begin_store")
+		again.Name, again.Priority = name, -1
+		n.Transitions = append(n.Transitions, again)
+		return
+	}
+	b := transition(t, n, name)
+	p := PortsOf("host", 1)
+	switch name {
+	case "begin_store":
+		b.In = petri.Arcs{SessionWrite, NotBusy}
+	case "end_after_loss":
+		b.Read = petri.Arcs{Quiet}
+	case "begin_host":
+		b.Out = petri.And(append(drop(b.Out.Arcs(), Budget), Budget.Exactly(4))...)
+	case "close_turn", "route":
+		b.Reset = nil
+		b.Inhibit = nil
+	case "end_turn":
+		b.In, b.Read, b.Priority = drop(b.In, TurnOver), petri.Arcs{TurnOver}, -2
+		b.Out, b.Action = petri.And(TurnEnd.Passing(TurnOver), Quiet), nil
+	case "ask_model":
+		b.In = petri.Arcs{p.Due}
+	case "ask_with_results":
+		b.Out = petri.And(b.Out.Arcs()[0], Budget)
+	case "give_up":
+		b.Read = petri.Arcs{Budget}
+	case "store_results":
+		b.Out = petri.And(SessionWrite.Is(Answer).Fresh(), b.Out.Arcs()[1])
+	case "time_out":
+		b.Out, b.Action = petri.And(), nil
+	case "discard_host_ask_in_flight", "discard_calling":
+		b.Inhibit = append(b.Inhibit, EndInvocation)
+	case "drop_partial":
+		b.Read = b.Inhibit
+	case "dispatch":
+		b.In = drop(b.In, Stored)
+	case "collect":
+		b.In = drop(b.In, petri.Place[petri.Unit]("pending"))
+	case "ask_after_unknown":
+		b.Out = petri.And()
+		n.Ports = slices.DeleteFunc(n.Ports, func(at petri.AnyPlace) bool { return at.String() == p.Due.String() })
+	default:
+		t.Fatal(fmt.Sprint("no fault for ", name))
+	}
+}

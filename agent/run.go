@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/petri/runner"
+)
+
+// Options configure a Session. The zero value is usable.
+type Options struct {
+	// Name is the name of the session in logs.
+	Name string
+	// Store receives the events of the net, for replay. nil keeps none.
+	Store event.Store
+	// Logger receives warnings and errors. nil logs nothing.
+	Logger *zap.Logger
+}
+
+// partialsMax limits the partial responses that wait for Turn.Emit. More are dropped.
+const partialsMax = 256
+
+// ErrClosed means that the session is closed.
+var ErrClosed = errors.New("agent: the session is closed")
+
+// Session is a running net: one user's conversation with its agents. It is safe for concurrent use.
+type Session struct {
+	run  *runner.Runner
+	turn chan struct{} // holds a token while no turn runs
+
+	mu      sync.Mutex
+	current *turnRun // nil: no turn runs
+	dropped int
+}
+
+// turnRun is what the goroutine of Run gets from the net.
+type turnRun struct {
+	turn    *Turn
+	items   chan item
+	failed  error // why the turn ends early
+	stopped bool  // the net was asked to end the turn
+	deaf    bool  // Emit has failed
+}
+
+// item is an event to emit, or the end of the turn.
+type item struct {
+	event *Event
+	ack   chan error // of an event that is to be stored
+	end   *End
+}
+
+// Start starts a session of a program. Close ends it.
+func Start(p *Program, o Options) (*Session, error) {
+	if err := p.compile(); err != nil {
+		return nil, err
+	}
+	s := &Session{turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	c := runner.Config{Name: o.Name, Store: o.Store, Logger: o.Logger, Out: s.out}
+	for _, h := range p.Handlers {
+		c.Tasks = append(c.Tasks, h.bind(s))
+	}
+	run, err := runner.Start(p.compiled, c)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	s.run = run
+	return s, nil
+}
+
+// Close ends the session, and the turn that runs. It waits for the goroutines of tasks, for up to five
+// seconds.
+func (s *Session) Close() error { return s.run.Close() }
+
+// Dropped returns how many partial responses were dropped because Turn.Emit was slow.
+func (s *Session) Dropped() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropped
+}
+
+// Run runs one turn and returns how it ended. If a turn runs already, it waits for its end. It calls
+// Turn.Emit for every event, and returns when the turn has ended and nothing of it will follow. When
+// ctx ends, the turn is stopped. The error is nil if the turn came to an answer, even a graceful one;
+// else it is a *Fault, an error of Emit, or an error of ctx.
+func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
+	select {
+	case <-s.turn:
+		defer func() { s.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("agent: turn %s: wait for the turn before: %w", t.ID, ctx.Err())
+	case <-s.run.Done():
+		return nil, ErrClosed
+	}
+	r := &turnRun{turn: t, items: make(chan item, partialsMax+4)}
+	s.setCurrent(r)
+	defer s.setCurrent(nil)
+	if err := s.run.Inject(UserIn.Token(t)); err != nil {
+		return nil, fmt.Errorf("agent: turn %s: %w", t.ID, err)
+	}
+	return s.follow(ctx, r)
+}
+
+// follow emits the events of a turn until its end.
+func (s *Session) follow(ctx context.Context, r *turnRun) (*End, error) {
+	done := ctx.Done()
+	for {
+		select {
+		case <-done:
+			done = nil
+			s.stop(r, ctx.Err())
+		case <-s.run.Done():
+			if err := s.run.Err(); err != nil {
+				return nil, fmt.Errorf("agent: turn %s: %w", r.turn.ID, err)
+			}
+			return nil, ErrClosed
+		case it := <-r.items:
+			if it.end != nil {
+				return it.end, r.result(it.end)
+			}
+			err := r.emit(it.event)
+			if it.ack != nil {
+				it.ack <- err // an error makes the net end the turn
+			} else if err != nil {
+				s.stop(r, err)
+			}
+		}
+	}
+}
+
+// stop asks the net to end the turn, once.
+func (s *Session) stop(r *turnRun, cause error) {
+	if r.failed != nil && r.stopped {
+		return
+	}
+	r.stopped = true
+	if r.failed == nil {
+		r.failed = cause
+	}
+	end := &End{How: Stopped, Fault: &Fault{Code: TurnStopped, Text: cause.Error()}}
+	_ = s.run.Inject(EndInvocation.Token(end)) // refused if the turn is ending already
+}
+
+// emit hands an event to the turn. After an error of Emit the turn gets no more events.
+func (r *turnRun) emit(e *Event) error {
+	switch {
+	case r.deaf:
+		return r.failed
+	case r.stopped && e.Kind != Notice:
+		return r.failed
+	case r.turn.Emit == nil:
+		return nil
+	}
+	err := r.turn.Emit(e.Event, e.Kind)
+	if err != nil {
+		r.deaf = true
+		if r.failed == nil {
+			r.failed = err
+		}
+	}
+	return err
+}
+
+// result is the error of a turn.
+func (r *turnRun) result(end *End) error {
+	switch {
+	case r.failed != nil && end.How >= Stopped:
+		return fmt.Errorf("agent: turn %s: %w", r.turn.ID, r.failed)
+	case end.Fault != nil:
+		return end.Fault
+	}
+	return nil
+}
+
+func (s *Session) setCurrent(r *turnRun) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = r
+}
+
+// store passes an event to the goroutine of Run and waits until it is stored.
+func (s *Session) store(ctx context.Context, e *Event) error {
+	s.mu.Lock()
+	r := s.current
+	s.mu.Unlock()
+	if r == nil {
+		return errors.New("no turn runs")
+	}
+	ack := make(chan error, 1)
+	select {
+	case r.items <- item{event: e, ack: ack}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-ack:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// out receives the outputs of the net. It runs on the loop of the runner and never blocks.
+func (s *Session) out(t petri.Token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.current
+	if r == nil {
+		return
+	}
+	if end, ok := TurnEnd.From(t); ok {
+		r.items <- item{end: end} // there is room for an event, a notice and an end beside the partials
+		return
+	}
+	e, ok := EventOut.From(t)
+	if !ok || e.Kind.Stored() { // store has emitted it
+		return
+	}
+	if e.Kind == Partial && len(r.items) >= partialsMax {
+		s.dropped++
+		return
+	}
+	r.items <- item{event: e}
+}

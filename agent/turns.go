@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"fmt"
+
+	"google.golang.org/adk/v2/session"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// Turns begins and ends turns, one at a time. A turn begins with the agent that is active, with a full
+// Budget and a new generation. With storesMessage it first stores the message of the user. A turn ends
+// when TurnOver is filled, or when EndInvocation is: then everything of the turn is discarded, and the
+// turn ends once no event is being stored.
+func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
+	n := &petri.Net{
+		Name: string(PartTurns),
+		Ports: []petri.AnyPlace{UserIn, EventOut, EndInvocation, TurnEnd, Running, Quiet, Budget, TurnOver, Stored, Lost,
+			NotBusy},
+		Env:  []petri.Env{{Place: UserIn}, {Place: EndInvocation}},
+		Out:  []petri.Output{{Place: EventOut}, {Place: TurnEnd}},
+		Init: []petri.Token{Quiet.Token(petri.Unit{}), agents[0].Active.Token(petri.Unit{})},
+		Caps: []petri.Cap{{Place: Running, Max: 1}, {Place: Quiet, Max: 1}, {Place: Stored, Max: 1}},
+	}
+	if storesMessage {
+		n.Ports = append(n.Ports, SessionWrite)
+	}
+	for _, p := range agents {
+		n.Ports = append(n.Ports, p.Active, p.Due)
+		n.Transitions = append(n.Transitions, begin(p, l, storesMessage)...)
+	}
+	n.Transitions = append(append(n.Transitions,
+		petri.Transition{Name: "end_turn", In: petri.Arcs{TurnOver, Running}, Reset: petri.Arcs{Budget},
+			Out: petri.And(Quiet, TurnEnd.Passing(TurnOver)), Action: func(f *petri.Firing) {
+				end := *TurnOver.Get(f)
+				end.Turn = Running.Get(f)
+				TurnEnd.Put(f, &end)
+			}},
+		petri.Transition{Name: "end_after_loss", In: petri.Arcs{Lost}, Read: petri.Arcs{Running},
+			Out: petri.And(EndInvocation.Is(Unstored)), Action: func(f *petri.Firing) {
+				EndInvocation.Put(f, &End{How: Unstored, Fault: Lost.Get(f)})
+			}},
+		petri.Transition{Name: "ignore_end", In: petri.Arcs{EndInvocation}, Read: petri.Arcs{Quiet}},
+		petri.Transition{Name: "close_turn", In: petri.Arcs{EndInvocation, Running}, Read: petri.Arcs{NotBusy},
+			Reset: petri.Arcs{Budget}, Priority: -1, Out: petri.And(EventOut.Is(Notice), Quiet, TurnEnd.Passing(EndInvocation)),
+			Action: func(f *petri.Firing) {
+				end := *EndInvocation.Get(f)
+				end.Turn = Running.Get(f)
+				EventOut.Put(f, &Event{Turn: end.Turn, Kind: Notice, Event: end.event()})
+				TurnEnd.Put(f, &end)
+			}},
+	), atEnd(Stored, Lost)...)
+	return guarded(n)
+}
+
+// begin returns the transitions that begin a turn with an agent.
+func begin(p Ports, l Limits, storesMessage bool) []petri.Transition {
+	opening := petri.Place[petri.Unit](fmt.Sprint("opening_", p.Agent))
+	t := petri.Transition{Name: "begin_" + p.Agent, In: petri.Arcs{UserIn, Quiet}, Read: petri.Arcs{p.Active}, Bump: true,
+		Out: petri.And(Running, Budget.Exactly(l.Reasks+1), p.Due)}
+	if !storesMessage {
+		return []petri.Transition{t}
+	}
+	t.Out = petri.And(Running, Budget.Exactly(l.Reasks+1), opening, SessionWrite.Is(Step).Fresh())
+	t.Action = func(f *petri.Firing) {
+		turn := UserIn.Get(f)
+		Running.Put(f, turn)
+		ev := turn.event("user", nil)
+		ev.Content = turn.Message
+		SessionWrite.Put(f, &Write{Turn: turn, Kind: Step, Event: ev, gen: f.Gen()})
+	}
+	return append([]petri.Transition{t, {Name: "open_" + p.Agent, In: petri.Arcs{Stored, opening},
+		Read: petri.Arcs{Running}, Out: petri.And(p.Due.Passing(Running))}}, atEnd(opening)...)
+}
+
+// event is the notice of an early end.
+func (e *End) event() *session.Event {
+	ev := e.Turn.event("", nil)
+	if e.Fault != nil {
+		ev.ErrorCode, ev.ErrorMessage = string(e.Fault.Code), e.Fault.Error()
+		addFaults(ev, e.Fault)
+	}
+	return ev
+}

@@ -1,0 +1,33 @@
+package agent
+
+import "github.com/voicegw/voicegw/petri"
+
+// SessionWriter stores the events of a net, one at a time and in order. It is the only writer of the
+// session. It takes events of the current turn alone, fills Stored or Lost for each, and passes what is
+// stored on to EventOut.
+func SessionWriter(Limits) *petri.Net {
+	t := storing()
+	done := func(f *petri.Firing, kind EventKind) {
+		w := Writing.Get(f)
+		EventOut.Put(f, &Event{Turn: w.Turn, Kind: kind, Event: w.Event})
+	}
+	return guarded(&petri.Net{
+		Name: string(PartSession),
+		Ports: []petri.AnyPlace{SessionWrite, EventOut, Stored, Lost, Writing, NotBusy, t.Start, t.InFlight, t.Done,
+			EndInvocation},
+		Tasks: []petri.AnyTask{t},
+		Init:  []petri.Token{NotBusy.Token(petri.Unit{})},
+		Caps:  []petri.Cap{{Place: Writing, Max: 1}, {Place: NotBusy, Max: 1}, {Place: SessionWrite, Max: 1}},
+		Transitions: []petri.Transition{
+			{Name: "begin_store", In: petri.Arcs{SessionWrite.Fresh(), NotBusy},
+				Out: petri.And(t.Start.Passing(SessionWrite), t.InFlight, Writing.Passing(SessionWrite))},
+			{Name: "store", In: petri.Arcs{t.Done.Is(petri.Succeeded), t.InFlight, Writing},
+				Out:    petri.And(Stored, NotBusy, EventOut.KeyBy(Writing.Key)),
+				Action: func(f *petri.Firing) { done(f, Writing.Get(f).Kind) }},
+			{Name: "lose", In: petri.Arcs{t.Done.Is(petri.Failed, petri.Cancelled), t.InFlight, Writing},
+				Out: petri.And(Lost, NotBusy), Action: func(f *petri.Firing) {
+					Lost.Put(f, &Fault{Code: NotStored, Text: t.Done.Get(f).Reason})
+				}},
+		},
+	})
+}

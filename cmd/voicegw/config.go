@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/settings"
+)
+
+// configCommand checks files of settings and prints their schema.
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "check a file of settings, or print its JSON Schema for an editor",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "check FILE",
+		Short: "read a YAML file of settings and the environment as serve does, and report every mistake",
+		Args:  func(_ *cobra.Command, args []string) error { return oneFile("a YAML file of settings")(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := settings.Read(settings.Sources{File: args[0], Environ: os.Environ()})
+			if err != nil {
+				return &usageError{err}
+			}
+			for _, note := range s.Notes {
+				fmt.Fprintln(cmd.ErrOrStderr(), note)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid\n", args[0])
+			return err
+		},
+	}, &cobra.Command{
+		Use:   "schema",
+		Short: "print the JSON Schema of the YAML file",
+		Long: "schema prints the JSON Schema of the YAML file. An editor with a YAML language server completes and checks\n" +
+			"keys by it if the file's first line names it:\n\n" +
+			"    # yaml-language-server: $schema=voicegw.schema.json",
+		Example: "  voicegw config schema > voicegw.schema.json",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(settings.Schema())
+			return err
+		},
+	})
+	return cmd
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/asterisk"
+	"github.com/voicegw/voicegw/transport/gemini"
+	"github.com/voicegw/voicegw/transport/mediastream"
+	"github.com/voicegw/voicegw/transport/openai"
+	"github.com/voicegw/voicegw/transport/rtc"
+	"github.com/voicegw/voicegw/transport/rtvi"
+	"github.com/voicegw/voicegw/transport/wsendpoint"
+)
+
+// endpoints are those that the settings open, besides the page's own.
+type endpoints struct {
+	mux    *http.ServeMux
+	gemini http.Handler // nil: not open
+	closed []io.Closer
+}
+
+// openEndpoints opens them; each gives its calls to lines.
+func openEndpoints(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*endpoints, error) {
+	p := &endpoints{mux: http.NewServeMux()}
+	for _, name := range settings.EndpointNames() {
+		if !slices.Contains(s.Endpoints, name) {
+			continue
+		}
+		if err := p.open(name, s, lines, log); err != nil {
+			_ = p.Close()
+			return nil, fmt.Errorf("endpoint %s: %w", name, err)
+		}
+	}
+	return p, nil
+}
+
+// handlerCloser is an endpoint.
+type handlerCloser interface {
+	http.Handler
+	io.Closer
+}
+
+// open opens one endpoint.
+func (p *endpoints) open(name string, s *settings.Settings, lines transport.Lines, log *zap.Logger) error {
+	cfg := wsendpoint.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins}
+	var d handlerCloser
+	var err error
+	var paths []string
+	switch name {
+	case "webrtc":
+		paths = []string{"/v1/whip", "/v1/whip/"}
+		var calls *rtc.Endpoint
+		if calls, err = rtc.New(webRTC(s, lines, log)); err == nil {
+			err = p.openOver(calls, s.Endpoints, cfg)
+		}
+		d = calls
+	case "gemini":
+		d, err = gemini.New(cfg)
+		p.gemini = d
+	case "openai":
+		paths = []string{"/v1/realtime"}
+		d, err = openai.New(cfg)
+	case "rtvi":
+		paths = []string{"/v1/rtvi"}
+		d, err = rtvi.New(cfg)
+	case "twilio":
+		paths = []string{"/v1/twilio", "/v1/twilio/"}
+		d, err = openTwilio(s, lines, log)
+	case "asterisk":
+		paths = []string{"/v1/asterisk"}
+		d, err = openAsterisk(s, lines, log)
+	}
+	if err != nil {
+		return err
+	}
+	p.closed = append(p.closed, d)
+	for _, path := range paths {
+		p.mux.Handle(path, d)
+	}
+	return nil
+}
+
+// openOver opens the endpoints of names whose clients also call over WebRTC.
+func (p *endpoints) openOver(calls *rtc.Endpoint, names []string, cfg wsendpoint.Config) error {
+	if slices.Contains(names, "rtvi") {
+		p.mux.Handle("/api/offer", calls.SmallWebRTC(rtvi.Name, func() rtc.Dialect { return rtvi.NewChannel() }))
+	}
+	if !slices.Contains(names, "openai") {
+		return nil
+	}
+	secrets, err := openai.NewSecrets(cfg)
+	if err != nil {
+		return errors.Join(err, calls.Close())
+	}
+	p.closed = append(p.closed, secrets)
+	p.mux.Handle("/v1/realtime/client_secrets", secrets)
+	realtime := calls.RealtimeCalls(openai.Name, func(key string, session []byte) (string, rtc.Configurer, error) {
+		token, channel, err := secrets.Call(key, session)
+		return token, channel, err
+	})
+	p.mux.Handle("/v1/realtime/calls", realtime)
+	p.mux.Handle("/v1/realtime/calls/", realtime)
+	return nil
+}
+
+// Close closes the endpoints.
+func (p *endpoints) Close() error {
+	var err error
+	for _, c := range p.closed {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// before serves the paths of the endpoints, and leaves all others to next.
+func (p *endpoints) before(next http.Handler) http.Handler {
+	p.mux.Handle("/", next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.gemini != nil && gemini.Serves(r.URL.Path) {
+			p.gemini.ServeHTTP(w, r)
+			return
+		}
+		p.mux.ServeHTTP(w, r)
+	})
+}
+
+func webRTC(s *settings.Settings, lines transport.Lines, log *zap.Logger) rtc.Config {
+	d := &s.WebRTC
+	cfg := rtc.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins, Listen: d.Listen,
+		PublicIPs: d.PublicIPs, FullICE: d.FullICE, PrivateCandidates: d.PrivateCandidates, OneWay: d.OneWay}
+	if cfg.Listen == "" {
+		host, _, _ := net.SplitHostPort(s.Listen)
+		cfg.Listen = net.JoinHostPort(host, "0")
+	}
+	if len(d.ICEServers) > 0 {
+		cfg.ICEServers = []rtc.ICEServer{{URLs: d.ICEServers}}
+	}
+	return cfg
+}
+
+func openTwilio(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*mediastream.Endpoint, error) {
+	d := &s.Twilio
+	token, err := s.Secret("twilio.auth_token_file", d.AuthTokenFile)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := s.Secret("twilio.secret_file", d.SecretFile)
+	if err != nil {
+		return nil, err
+	}
+	return mediastream.New(mediastream.Config{Lines: lines, Log: log, Hosts: s.Hosts, AuthToken: token, Secret: secret,
+		OwnTwiML: d.OwnTwiML, PublicURL: d.PublicURL, AfterURL: d.AfterURL, Targets: targets(d.Targets)})
+}
+
+func openAsterisk(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*asterisk.Endpoint, error) {
+	d := &s.Asterisk
+	password, err := s.Secret("asterisk.password_file", d.PasswordFile)
+	if err != nil {
+		return nil, err
+	}
+	ari, err := s.Secret("asterisk.ari_password_file", d.ARIPasswordFile)
+	if err != nil {
+		return nil, err
+	}
+	return asterisk.New(asterisk.Config{Lines: lines, Log: log, Hosts: s.Hosts, User: d.User, Password: password,
+		ARI:     asterisk.ARI{URL: d.ARIURL, User: d.ARIUser, Password: ari, Context: d.ARIContext},
+		Targets: targets(d.Targets)})
+}
+
+// targets parses entries of the form name=address.
+func targets(list []string) map[string]string {
+	all := map[string]string{}
+	for _, entry := range list {
+		name, to, _ := strings.Cut(entry, "=")
+		all[name] = to
+	}
+	return all
+}

@@ -1,0 +1,51 @@
+package voicegw
+
+import (
+	"context"
+	"errors"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/runner"
+)
+
+// injector is the way into the net of a call for everything that its peer, its model and its tools
+// do. Its methods are safe for concurrent use, except in the net's loop.
+type injector struct {
+	net  *runner.Runner // set before the first use
+	fail func(error)    // ends the call
+}
+
+// inject puts a token into the net. It waits while the inbox is full, so that a connection fills up
+// instead of the gateway's memory. It gives up when ctx is done or the net has ended.
+func (in *injector) inject(ctx context.Context, t petri.Token) {
+	if ctx.Err() != nil { // the connection that the token comes from is gone
+		return
+	}
+	in.check(ctx, in.net.InjectBlocking(ctx, t))
+}
+
+// injectFrame puts a frame into the net and waits, as inject does, and also while the frame's place
+// is full. It reports whether the net accepted the frame; if not, it accepts no later one either.
+func (in *injector) injectFrame(ctx context.Context, t petri.Token) (accepted bool) {
+	if ctx.Err() != nil { // a later frame must not enter after one that did not
+		return false
+	}
+	err := in.net.InjectAccepted(ctx, t)
+	in.check(ctx, err)
+	return err == nil
+}
+
+// check ends the call for an error that no input can cause.
+func (in *injector) check(ctx context.Context, err error) {
+	switch {
+	case err == nil, ctx.Err() != nil, isOver(err):
+	case errors.Is(err, petri.ErrPlace): // a net without this part ignores its tokens
+	default:
+		in.fail(err)
+	}
+}
+
+// isOver reports whether a net took no token because it has ended.
+func isOver(err error) bool {
+	return errors.Is(err, runner.ErrClosed) || errors.Is(err, petri.ErrEnded)
+}

@@ -1,0 +1,253 @@
+package voicegw
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// outputs passes what the net puts out to the part of the call that acts on it. The net's loop
+// calls its methods; none of them blocks.
+type outputs struct {
+	peer    *peerWriter
+	model   *modelWriter
+	dialer  *modelDialer
+	tools   *toolCalls
+	prompts *promptPlayer
+	input   *callerInput
+	acks    *ackTracker
+	talk    *conversation
+	tally   *tally
+	turns   *turnLog
+	end     *ender
+	workers *workers
+	hooks   *Hooks
+	session *Session
+	up      func() // called when the call is up
+	log     *zap.Logger
+
+	reply    uint64 // the generation of the reply that is played, as on the wire; 0: none
+	dropped  uint64 // the event that withdrew consent last
+	forgot   int    // the newest connection at that time
+	answered bool   // the peer knows that the call is up
+	prompt   bool   // the reply that is played is a prompt
+}
+
+// handle acts on one output; work is the context of the call's workers.
+func (o *outputs) handle(work context.Context, t petri.Token) {
+	if t.Seq() < o.dropped && toModelQueue(t) {
+		if note, ok := t.Value().(*voicenets.Typed); ok && note.Role != "" {
+			o.model.unreserve(note)
+		}
+		return // consent was withdrawn while it waited for the archive
+	}
+	switch v := t.Value().(type) {
+	case *voicenets.CallerFrame:
+		o.model.put(modelItem{frame: v})
+	case voicenets.Command:
+		o.command(v)
+	case *voicenets.Typed:
+		o.typed(t.Place(), v)
+	case *voicenets.CallerTurn:
+		o.model.repeat(v)
+	case *voicenets.ToolEnd:
+		o.model.put(modelItem{tool: v})
+	case *voicenets.ReplyFrame:
+		o.acks.sent(v.Gen)
+		o.turns.playing()
+		o.input.playing(v.PCM)
+		o.peer.put(peerItem{frame: v})
+	case voicenets.Notice:
+		o.peer.put(o.notice(v))
+	case *voicenets.TranscriptFragment:
+		if l, _ := v.Link.(*link); l != nil && l.number > o.forgot {
+			o.talk.add(v.Who, v.Text)
+			o.turns.said(v.Who, v.Text)
+		}
+		o.peer.put(peerItem{transcript: v})
+	default:
+		o.control(work, t)
+	}
+}
+
+// command sends a command to the model.
+func (o *outputs) command(cmd voicenets.Command) {
+	switch cmd {
+	case voicenets.ActivityStart:
+		o.talk.turn("")
+	case voicenets.ActivityEnd:
+		o.turns.over()
+	}
+	o.model.put(modelItem{cmd: cmd})
+}
+
+// typed sends a text to the model, or reports to the peer that it is lost.
+func (o *outputs) typed(place string, text *voicenets.Typed) {
+	switch {
+	case place == string(voicenets.NoteUp):
+		o.model.put(modelItem{note: text})
+	case place != string(voicenets.TextLost):
+		o.talk.turn(text.Text)
+		o.turns.over()
+		if !text.FromHost && !text.Request {
+			o.turns.said(voicenets.Caller, text.Text)
+		}
+		o.model.put(modelItem{text: text})
+	default:
+		if text.Role != "" {
+			o.model.unreserve(text)
+		}
+		if !text.FromHost {
+			o.peer.put(peerItem{msg: textLost(text.Lost)})
+		}
+	}
+}
+
+// control does what the net asks for besides the conversation.
+func (o *outputs) control(work context.Context, t petri.Token) {
+	switch t.Place() {
+	case string(voicenets.FramesEnded):
+		o.input.abort.Store(true)
+	case string(voicenets.PresumedPlayed):
+		o.log.Info("playout was not acknowledged in time")
+		o.acks.giveUp()
+	case string(voicenets.PlayPrompt):
+		p, _ := voicenets.PlayPrompt.From(t)
+		o.prompt = true
+		o.workers.start("playing a prompt", func() { o.prompts.play(work, p) })
+	case string(voicenets.StartTool):
+		run, _ := voicenets.StartTool.From(t)
+		o.tools.start(work, run)
+	case string(voicenets.StopTool):
+		run, _ := voicenets.StopTool.From(t)
+		o.tools.stop(run)
+	case string(voicenets.Dial):
+		from, _ := voicenets.Dial.From(t)
+		o.dialer.start(work, from, o.model.heldSince(t.Seq()))
+	case string(voicenets.UseLink):
+		d, _ := voicenets.UseLink.From(t)
+		o.use(work, d.Link.(*link))
+	case string(voicenets.GiveNotes):
+		o.model.put(modelItem{give: true})
+	case string(voicenets.HoldUplink):
+		o.model.hold(t.Seq())
+		o.dialer.withhold(false)
+	case string(voicenets.ReleaseUplink):
+		o.model.release(t.Seq())
+	case string(voicenets.DropUplink):
+		o.forget(t.Seq())
+	case string(voicenets.CloseLink):
+		o.dialer.newest().down(work, nil)
+	case string(voicenets.Collected):
+		d, _ := voicenets.Collected.From(t)
+		o.collected(d)
+	case string(voicenets.Transfer):
+		to, _ := voicenets.Transfer.From(t)
+		o.peer.put(peerItem{msg: &transport.Message{Kind: transport.MessageTransfer, Text: to.Address}})
+	case string(voicenets.Hangup):
+		e, _ := voicenets.Hangup.From(t)
+		o.end.hungUp(e)
+		o.endReply(e)
+	}
+}
+
+// forget drops everything that is kept of what the caller said. Transcripts that connections up to
+// now still send are not kept.
+func (o *outputs) forget(event uint64) {
+	o.dropped = event
+	o.model.drop(event)
+	o.talk.forget()
+	o.turns.forget()
+	o.forgot = o.dialer.opened()
+	o.dialer.withhold(true)
+}
+
+// use makes a connection the one that the call talks to. With the first one the call is up.
+func (o *outputs) use(work context.Context, l *link) {
+	use := l.inUse(work)
+	reader, err := newModelReader(use, l, o.model, o.tools, o.turns, o.prompts.outputRateHz)
+	if err != nil {
+		o.end.fail(err)
+		return
+	}
+	l.work("reading the model", func() { reader.read(work, use) })
+	o.model.use(l) // from here on writing may find that it is down
+	if o.answered {
+		return
+	}
+	o.answered = true
+	o.peer.put(peerItem{ready: true})
+	o.up()
+	if running := o.hooks.Running; running != nil {
+		o.workers.start("Hooks.Running", func() { running(o.session) })
+	}
+}
+
+// collected passes the host what the caller entered during protected input.
+func (o *outputs) collected(d *voicenets.Digits) {
+	if digits := o.hooks.Digits; digits != nil {
+		o.workers.start("Hooks.Digits", func() { digits(o.session, d.Text) })
+	}
+}
+
+// notice notes what a notice means for the detector, which expects echo while a reply is played,
+// and for the ack tracker. It returns the notice for the peer: at the end of a reply with how much of
+// it was heard, and what it cost.
+func (o *outputs) notice(n voicenets.Notice) peerItem {
+	o.tally.notice(n.Kind)
+	it := peerItem{notice: n}
+	switch n.Kind {
+	case voicenets.SpeechOver:
+		o.turns.over()
+	case voicenets.MarkEnd:
+		if !o.prompt {
+			it.usage = o.turns.tokens()
+		}
+	case voicenets.NoReply:
+		it.turns = o.turns.unanswered(wire(n.Gen))
+	case voicenets.ReplyStarted:
+		o.input.raised.Store(true)
+		o.reply = wire(n.Gen)
+	case voicenets.ReplyCut, voicenets.ReplyComplete, voicenets.ReplyLost:
+		o.input.raised.Store(false)
+		o.reply = 0
+		m := message(n)
+		o.ended(&it, m.Generation, m.TurnEnd)
+	case voicenets.ClearPlayout:
+		o.acks.cleared(n.Gen)
+		o.input.cleared()
+	case voicenets.HoldEnded, voicenets.ProtectEnded, voicenets.ConsentGiven:
+		o.input.reopen.Store(true) // a caller in mid-speech is heard from now on
+	}
+	return it
+}
+
+// ended completes the item that tells the peer that a reply ended.
+func (o *outputs) ended(it *peerItem, generation uint64, why transport.TurnEnd) {
+	it.heard = o.acks.heardMS(generation)
+	if !o.prompt {
+		it.usage = o.turns.take()
+	}
+	it.turns = o.turns.end(generation, why, it.heard, it.usage)
+	o.prompt = false
+}
+
+// endReply reports the end of a reply that the end of the call cuts short.
+func (o *outputs) endReply(e voicenets.End) {
+	if o.reply == 0 {
+		return
+	}
+	why := transport.TurnCallOver
+	if e == voicenets.ModelLost {
+		why = transport.TurnModelLost
+	}
+	var it peerItem
+	o.ended(&it, o.reply, why)
+	it.msg = &transport.Message{Kind: transport.MessageTurn, State: transport.StateEnd, TurnEnd: why,
+		Generation: o.reply, HeardMS: it.heard, Usage: it.usage}
+	o.peer.put(it)
+}

@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// InjectBlocking is like Inject, but waits while the inbox is full. If ctx ends first, it returns
+// its error, and the token is not queued. It must not be called from Out.
+func (r *Runner) InjectBlocking(ctx context.Context, t petri.Token) error {
+	for {
+		seen := r.in.progress.count()
+		if err := r.Inject(t); !errors.Is(err, ErrInboxFull) {
+			return err
+		}
+		if err := r.await(ctx, t, r.in.progress.since(seen)); err != nil {
+			return err
+		}
+	}
+}
+
+// InjectAccepted is like InjectWait, but waits while the inbox or the token's place is full. Each
+// attempt is one event of the run. A place that is full refuses a waiting token once; it refuses it
+// again only if the place had room since and something else filled it. If ctx ends first,
+// InjectAccepted returns its error; a token that is then queued still enters. It must not be called
+// from Out.
+func (r *Runner) InjectAccepted(ctx context.Context, t petri.Token) error {
+	for {
+		seen := r.in.progress.count()
+		err := r.InjectWait(ctx, t)
+		switch {
+		case errors.Is(err, ErrInboxFull):
+			err = r.await(ctx, t, r.in.progress.since(seen))
+		case errors.Is(err, petri.ErrFull):
+			err = r.await(ctx, t, r.roomAt(t))
+		default:
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// await waits until room is closed.
+func (r *Runner) await(ctx context.Context, t petri.Token, room <-chan struct{}) error {
+	select {
+	case <-room:
+		return nil
+	case <-r.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("runner: inject at %q: %w", t.Place(), ctx.Err())
+	}
+}
+
+// progress wakes senders that found the inbox full. It counts how often the loop emptied a full
+// inbox. While no sender waits, counting costs two atomic operations.
+type progress struct {
+	n       atomic.Uint64
+	waiting atomic.Bool
+
+	mu sync.Mutex
+	ch chan struct{} // closed when the count next changes; nil: nobody waits
+}
+
+func (p *progress) count() uint64 { return p.n.Load() }
+
+// since returns a channel that is closed once the count differs from seen.
+func (p *progress) since(seen uint64) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ch == nil {
+		p.ch = make(chan struct{})
+	}
+	ch := p.ch
+	p.waiting.Store(true) // before the count is read; advance uses the other order
+	if p.n.Load() != seen {
+		p.wake()
+	}
+	return ch
+}
+
+// advance counts.
+func (p *progress) advance() {
+	p.n.Add(1)
+	if !p.waiting.Load() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wake()
+}
+
+// wake wakes every waiting sender. The caller holds mu.
+func (p *progress) wake() {
+	p.waiting.Store(false)
+	if p.ch != nil {
+		close(p.ch)
+		p.ch = nil
+	}
+}

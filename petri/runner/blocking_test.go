@@ -1,0 +1,196 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+)
+
+// TestInjectAccepted checks that a sender waits exactly while its place is full, and is refused once
+// for it.
+func TestInjectAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Start(compile(t, watchdog()), Config{Out: func(petri.Token) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const pings, room = 12, 5 // four at the place, and one that waits
+		began := time.Now()
+		for range pings {
+			if err := r.InjectAccepted(t.Context(), ping.Token(petri.Unit{})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != (pings-room)*300*time.Millisecond {
+			t.Errorf("the last ping entered after %v", took)
+		}
+		if s := r.Stats(); s.Refused != pings-room {
+			t.Errorf("%d attempts were refused, want one for each ping that waited", s.Refused)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := r.InjectAccepted(ctx, ping.Token(petri.Unit{})); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a sender who gives up got %v", err)
+		}
+		var waiter sync.WaitGroup
+		waiter.Go(func() {
+			if err := r.InjectAccepted(context.Background(), ping.Token(petri.Unit{})); !errors.Is(err, ErrClosed) {
+				t.Errorf("at the end of the run a sender got %v", err)
+			}
+		})
+		synctest.Wait()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		waiter.Wait()
+	})
+}
+
+// TestInjectAcceptedWhileOthersFire checks the bound on refused attempts: firings that make no room
+// at the place cost none, and room that others take costs one for each sender that still waits.
+func TestInjectAcceptedWhileOthersFire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := mustStart(t, gate(), Config{})
+		mustInject(t, r, ping.Token(petri.Unit{}))
+		refused := func(want uint64) {
+			t.Helper()
+			if s := r.Stats(); s.Refused != want {
+				t.Errorf("%d attempts were refused after %d firings, want %d", s.Refused, s.Fired, want)
+			}
+		}
+		const senders, ticks = 3, 1000
+		for range ticks { // senders who give up leave one entry behind
+			ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+			if err := r.InjectAccepted(ctx, ping.Token(petri.Unit{})); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			cancel()
+		}
+		refused(ticks)
+		if n := len(r.rooms.full); n != 1 {
+			t.Errorf("%d entries for one full place", n)
+		}
+		var all sync.WaitGroup
+		for range senders {
+			all.Go(func() {
+				if err := r.InjectAccepted(t.Context(), ping.Token(petri.Unit{})); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		want := uint64(ticks + senders)
+		for left := senders; left > 0; left-- {
+			time.Sleep(ticks * time.Millisecond)
+			refused(want)
+			mustInject(t, r, stop.Token(petri.Unit{}))
+			synctest.Wait()
+			want += uint64(left - 1) // one enters
+		}
+		all.Wait()
+		refused(want)
+		mustClose(t, r)
+	})
+}
+
+// TestRooms checks when a sender who waits for its place is woken, and that the steps of the loop
+// until then allocate nothing.
+func TestRooms(t *testing.T) {
+	n := gate()
+	n.Env, n.Final = append(n.Env, petri.Env{Place: over}), over
+	m := compile(t, n).Start()
+	place := &m.Program().Places()[m.Program().Place(ping.String())]
+	inject := func(token petri.Token) {
+		t.Helper()
+		if err := m.Inject(0, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(room <-chan struct{}) bool {
+		select {
+		case <-room:
+			return true
+		default:
+			return false
+		}
+	}
+	var w rooms
+	inject(ping.Token(petri.Unit{}))
+	room := w.wait(m, place)
+	if n := testing.AllocsPerRun(1000, func() { w.review(m) }); n != 0 || open(room) {
+		t.Errorf("full: %v allocations, woken: %v", n, open(room))
+	}
+	inject(stop.Token(petri.Unit{}))
+	if w.review(m); !open(room) {
+		t.Error("a sender waits although its place has room")
+	}
+	if !open(w.wait(m, place)) {
+		t.Error("a sender whose place has had room since waits")
+	}
+	inject(ping.Token(petri.Unit{}))
+	room = w.wait(m, place)
+	inject(over.Token(petri.Unit{}))
+	if w.review(m); !open(room) || len(w.full) != 0 {
+		t.Errorf("a sender waits although the net has ended, %d entries are left", len(w.full))
+	}
+}
+
+// gate passes on one ping for each stop, and ticks every millisecond.
+func gate() *petri.Net {
+	return &petri.Net{
+		Name: "gate",
+		Env:  []petri.Env{{Place: ping, Capacity: 1}, {Place: stop}},
+		Out:  []petri.Output{{Place: pong}},
+		Init: []petri.Token{waiting.Token(petri.Unit{})},
+		Transitions: []petri.Transition{
+			{Name: "pass", In: petri.Arcs{ping, stop}, Out: petri.And(pong)},
+			{Name: "tick", In: petri.Arcs{waiting}, Out: petri.And(waiting), When: petri.After(time.Millisecond)},
+		},
+	}
+}
+
+// TestInjectBlocking checks that senders wait while the inbox is full, and that no token is lost.
+func TestInjectBlocking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold, got := make(chan struct{}), 0
+		r, err := Start(compile(t, relay(false)), Config{Inbox: 2, Out: func(petri.Token) { <-hold; got++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const senders, each = 4, 50
+		var all sync.WaitGroup
+		for range senders {
+			all.Go(func() {
+				for n := range each {
+					if err := r.InjectBlocking(t.Context(), in.Token(n)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.InjectBlocking(ctx, in.Token(0)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a sender who gives up got %v", err)
+		}
+		if err := r.InjectBlocking(ctx, out.Token(0)); !errors.Is(err, petri.ErrPlace) {
+			t.Errorf("a token for an output place got %v", err)
+		}
+		close(hold)
+		all.Wait()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got != senders*each {
+			t.Errorf("%d of %d tokens came through", got, senders*each)
+		}
+		if err := r.InjectBlocking(t.Context(), in.Token(0)); !errors.Is(err, ErrClosed) {
+			t.Errorf("behind the end a sender got %v", err)
+		}
+	})
+}

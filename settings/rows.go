@@ -1,0 +1,237 @@
+package settings
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.uber.org/zap/zapcore"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
+	"github.com/voicegw/voicegw/transport/wsconn"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// ListenDefault keeps the gateway to its own machine.
+const ListenDefault = "127.0.0.1:8080"
+
+const directory = "the path of a directory; it is made if it is missing"
+
+func (s *Settings) serverRows() []Row {
+	g := &s.gateway
+	return []Row{
+		textRow("listen", &s.Listen, ListenDefault, "HOST:PORT such as "+ListenDefault+"; port 0 takes any free one",
+			"the address to listen on; without a host, every network of this machine", isAddress).literally(),
+		listRow("hosts", &s.Hosts, `names or addresses without port, such as voice.example.com, or "*"`,
+			"names by which callers may address the gateway, besides localhost and the address it listens on; * for any",
+			func(l []string) bool { return ws.Config{Hosts: l}.Check() == nil }),
+		listRow("origins", &s.Origins, `origins such as https://example.com, or "*"`,
+			"other sites whose pages may call; * for any",
+			func(l []string) bool { return ws.Config{Origins: l}.Check() == nil }),
+		numberRow("calls_max", &g.CallsMax, 100, 1, 100_000, "calls at one time; the gateway refuses one more as busy"),
+		boolRow("show_net", "true on a loopback address", "let a page watch the net of its own call",
+			func(b bool) { s.showNet = &b }),
+		textRow("archive", &s.Archive, "none", directory,
+			"where to write the events of each call, for voicegw replay; they hold no audio and no transcript",
+			isDirectory).renamed("record"),
+		wordRow("archive_loss", "end with session.consent, allow without",
+			"what happens to a call whose archive cannot be written: it goes on (allow) or ends as record_lost (end)",
+			[]string{"allow", "end"}, func(i int) {
+				g.ArchiveLoss = []voicegw.ArchiveLoss{voicegw.ArchiveLossAllowed, voicegw.ArchiveLossEnds}[i]
+			}).renamed("record_loss"),
+		onRow("insecure", &s.Insecure,
+			"allow a real key on an address that others can reach: anybody may talk at your expense"),
+		onRow("reuse_port", &s.ReusePort, "let the next process listen on the same address before this one ends"),
+		textRow("admin.listen", &s.AdminListen, "none", "HOST:PORT on this machine, such as 127.0.0.1:9090",
+			"where to serve /healthz, /readyz and /metrics (Prometheus) to the operator",
+			func(a string) bool { return a == "" || isAddress(a) && Loopback(a) }),
+	}
+}
+
+func (s *Settings) tlsRows() []Row {
+	t := &s.TLS
+	return []Row{
+		textRow("tls.cert_file", &t.CertFile, "none", "the path of a certificate in PEM", "the certificate for https", nil),
+		textRow("tls.key_file", &t.KeyFile, "none", "the path of the certificate's key in PEM",
+			"the private key of tls.cert_file", nil),
+		onRow("tls.self_signed", &t.SelfSigned,
+			"serve https with a certificate made here, so that a phone's page may use its microphone; the browser warns once"),
+		listRow("tls.acme_hosts", &t.ACME.Hosts, "names such as voice.example.com",
+			"names to get certificates for, from Let's Encrypt or another authority; port 443 of each must lead here", areNames),
+		textRow("tls.acme_email", &t.ACME.Email, "none", "an email address",
+			"the address for notices from the authority", nil),
+		textRow("tls.acme_directory", &t.ACME.Directory, "Let's Encrypt's", "an https URL",
+			"another authority's directory (ACME, RFC 8555)",
+			func(u string) bool { return u == "" || strings.HasPrefix(u, "https://") }),
+		textRow("tls.acme_ca_file", &t.ACME.CAFile, "the system's", "the path of certificates in PEM",
+			"certificates to trust in connections to that authority", nil),
+		textRow("tls.acme_cache", &t.ACME.Folder, "acme in your cache directory", directory,
+			"where to keep certificates and their keys", isDirectory),
+	}
+}
+
+func (s *Settings) modelRows() []Row {
+	m := &s.Model
+	return []Row{
+		textRow("model.name", &m.Name, live.DefaultModel+", or parrot without a key",
+			"the name of a Live model; parrot is the embedded one", "the model; parrot is the embedded one", nil),
+		textRow("model.base_url", &m.BaseURL, "Google's", "a ws, wss, http or https URL",
+			"the address of the model's service", nil),
+		textRow("model.key_file", &m.KeyFile, "none", "the path of a file with nothing but a key of the Gemini API",
+			"a file with the API key, in place of GEMINI_API_KEY", nil),
+		wordRow("model.dialer", "wire",
+			"the client that connects to the model: voicegw's own (wire), or Google's library (sdk), "+
+				"which costs more and can do less", []string{"wire", "sdk"}, func(i int) { m.SDK = i == 1 }),
+		textRow("vertex.project", &m.Project, "none", `a project such as "my-project"`,
+			"the Google Cloud project that pays for a model of Vertex AI; needs application default credentials, not a key",
+			nil),
+		textRow("vertex.location", &m.Location, "none", `a location such as "europe-west4" or "global"`,
+			"the region in which the project's models run", nil),
+		textRow("voice", &s.Voice, "the model's", "a voice such as Puck", "the voice of the model", nil),
+		textRow("language", &s.Language, "the model's", "a BCP 47 tag such as de-DE",
+			"the language of a call whose hello names none", nil),
+		s.greetingRow(),
+		s.instructionsRow(),
+		wordRow("detection", "gateway", "what detects speech if the hello does not say: the gateway or the model",
+			[]string{"gateway", "model"}, func(i int) {
+				s.gateway.Detection = []voicenets.Detection{voicenets.GatewayVAD, voicenets.ModelVAD}[i]
+			}).oldValues(map[string]string{"manual": "gateway", "server": "model"}),
+	}
+}
+
+func (s *Settings) greetingRow() Row {
+	const greetingMax = 4000
+	r := textRow("greeting", new(string), "Greet the caller. (embedded model), none (others)",
+		"at most 4000 bytes of text, or nothing",
+		"a request to the model that makes it speak first; empty lets the caller begin", nil)
+	r.Max, r.store = strconv.Itoa(greetingMax), func(v value) bool {
+		s.greeting = &v.text
+		return len(v.text) <= greetingMax && utf8.ValidString(v.text)
+	}
+	return r
+}
+
+// instructionsRow takes a map of texts, or one text as the default.
+func (s *Settings) instructionsRow() Row {
+	r := textRow("instructions", new(string), "none",
+		"a text, or a map from names of 1 to 64 bytes to texts of at most 64 KiB",
+		"system instructions: a text, or texts by name; a hello may ask for one by its name, and gets default if it asks "+
+			"for none", nil)
+	r.mapped, r.store = true, func(v value) bool {
+		texts := v.texts
+		if texts == nil {
+			texts = map[string]string{instructionsDefault: v.text}
+		}
+		for name, text := range texts {
+			if name == "" || len(name) > transport.InstructionsLenMax || len(text) > textBytesMax || !utf8.ValidString(text) {
+				return false
+			}
+			if s.Instructions == nil {
+				s.Instructions = map[string]string{}
+			}
+			s.Instructions[name] = text
+		}
+		return true
+	}
+	return r
+}
+
+// instructionsDefault is the name of the instructions of a hello that names none.
+const instructionsDefault = "default"
+
+func (s *Settings) speechRows() []Row {
+	const windowMax, hangoverMax = 64, 500
+	a := &s.gateway.Activity
+	return []Row{
+		scoreRow("speech.threshold", &a.Threshold, "0.5", "a frame of 20 ms with a higher score counts as speech"),
+		scoreRow("speech.raised_threshold", &a.RaisedThreshold, "1.0", "the threshold during a reply, which may echo"),
+		numberRow("speech.start_frames", &a.StartFrames, 3, 1, windowMax,
+			"how many of the last start_window frames must be speech for speech to begin"),
+		numberRow("speech.start_window", &a.StartWindow, 4, 1, windowMax, "the window of start_frames, in frames"),
+		numberRow("speech.raised_start_frames", &a.RaisedStartFrames, 3, 1, windowMax,
+			"replaces start_frames during a reply"),
+		numberRow("speech.confirm_frames", &a.ConfirmFrames, 15, 1, windowMax,
+			"how many of the last confirm_window frames must be speech to confirm an interruption"),
+		numberRow("speech.confirm_window", &a.ConfirmWindow, 30, 1, windowMax, "the window of confirm_frames, in frames"),
+		numberRow("speech.stop_frames", &a.StopFrames, 25, 1, hangoverMax,
+			"speech ends after this many frames without speech"),
+	}
+}
+
+func (s *Settings) limitRows() []Row {
+	const ms, second = time.Millisecond, time.Second
+	g, l := &s.gateway, &s.Limits
+	w := &g.WS
+	return []Row{
+		timeRow("limits.dial_timeout", &s.Model.DialTimeout, 15*second, 100*ms, 2*time.Minute,
+			"how long the model may take to accept a call"),
+		timeRow("limits.hello_timeout", &w.HelloTimeout, wsconn.HelloTimeoutDefault, 100*ms, 10*time.Minute,
+			"how long a caller may take from the connection to the hello"),
+		timeRow("limits.write_timeout", &w.WriteTimeout, wsconn.WriteTimeoutDefault, 100*ms, time.Minute,
+			"how long one message to a peer may take; then the peer counts as stalled"),
+		timeRow("limits.ping_interval", &w.PingInterval, wsconn.PingIntervalDefault, second, 10*time.Minute,
+			"how often the gateway pings its peers"),
+		timeRow("limits.idle_timeout", &w.IdleTimeout, wsconn.IdleTimeoutDefault, second, 24*time.Hour,
+			"a call ends after this long without a message from the peer"),
+		numberRow("limits.message_bytes_max", &w.MessageBytesMax, wsconn.MessageBytesMaxDefault, 4<<10, 16<<20,
+			"the longest message from a peer, in bytes"),
+		timeRow("limits.resume_within", &l.ResumeWithin, ws.ResumeWithinDefault, 0, 5*time.Minute,
+			"how long a call waits for a page whose connection broke; 0: not at all"),
+		timeRow("limits.shutdown_timeout", &l.ShutdownTimeout, 10*second, second, 10*time.Minute,
+			"how long calls may take to end when the gateway shuts down"),
+		timeRow("limits.drain_delay", &l.DrainDelay, 0, 0, 5*time.Minute,
+			"how long the gateway still takes calls after SIGTERM, while /readyz already answers 503"),
+		timeRow("limits.drain_limit", &l.DrainLimit, 15*second, 0, 24*time.Hour,
+			"how long calls may then go on; in the last 70s of it they end at a quiet moment"),
+		numberRow("limits.typed_per_minute", &g.TypedPerMinute, 20, 1, 6_000,
+			"texts and entries of digits that a caller may type in a call: as many at once, then evenly"),
+		numberRow("limits.handshakes_max", &g.HandshakesMax, 256, 1, 100_000,
+			"callers at one time that have not sent their hello; they hold no line, and one more displaces the oldest of the "+
+				"address that has the most"),
+		numberRow("limits.handshakes_per_address", &g.HandshakesPerAddress, 64, 1, 100_000,
+			"the same for one network address; behind a proxy: as many as handshakes_max"),
+		numberRow("limits.connections_per_address", &l.ConnectionsPerAddress, 0, 0, 200_000,
+			"connections of one network address at one time, its calls included; 0: calls_max and 128"),
+	}
+}
+
+func (s *Settings) logRows() []Row {
+	levels := []zapcore.Level{zapcore.DebugLevel, zapcore.InfoLevel, zapcore.WarnLevel, zapcore.ErrorLevel}
+	formats := []string{"text", "json"}
+	return []Row{
+		wordRow("log.level", "info", "the lowest level that is logged", []string{"debug", "info", "warn", "error"},
+			func(i int) { s.Log.Level = levels[i] }),
+		wordRow("log.format", "text", "lines for people (text) or for machines (json)", formats,
+			func(i int) { s.Log.Format = formats[i] }),
+	}
+}
+
+func isAddress(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// areNames reports whether certificates can be issued for all names.
+func areNames(list []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool {
+		return !strings.Contains(s, ".") || strings.ContainsAny(s, "*:/ ") || net.ParseIP(s) != nil
+	})
+}
+
+func isHTTP(s string) bool {
+	u, err := url.Parse(s)
+	return s == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func isHTTPS(s string) bool { return s == "" || isHTTP(s) && strings.HasPrefix(s, "https:") }

@@ -1,0 +1,153 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// Settings is a configuration: what its sources say, and the defaults of everything else. Load and
+// Read return one that is checked. A Settings must not be copied.
+type Settings struct {
+	Listen       string // HOST:PORT
+	AdminListen  string // HOST:PORT; "": no admin listener
+	Hosts        []string
+	Origins      []string
+	ReusePort    bool
+	Insecure     bool
+	Archive      string // the directory for the archives of calls; "": none are written
+	TLS          TLS
+	Endpoints    []string // those open besides /v1/voice: some of EndpointNames
+	WebRTC       WebRTC
+	Twilio       Twilio
+	Asterisk     Asterisk
+	Model        Model
+	Voice        string
+	Language     string // BCP 47
+	Instructions map[string]string
+	ToolsFile    string
+	Limits       Limits
+	Log          Log
+	Notes        []string // for the person who starts the gateway: settings without effect, readable secrets
+
+	greeting *string // nil: as the model needs it
+	showNet  *bool   // nil: on a loopback address
+	prompts  [promptCount]string
+	gateway  voicegw.Config // the rest of its fields is filled in by Gateway
+	access   accessSettings
+	rows     []Row
+}
+
+// TLS says how the gateway gets its certificate.
+type TLS struct {
+	CertFile, KeyFile string
+	SelfSigned        bool
+	ACME              ACME
+}
+
+// On reports whether the server speaks TLS.
+func (t *TLS) On() bool { return t.SelfSigned || t.CertFile != "" || len(t.ACME.Hosts) > 0 }
+
+// ACME gets certificates from an authority (RFC 8555).
+type ACME struct {
+	Hosts                            []string
+	Email, Directory, CAFile, Folder string
+}
+
+// Model is the model and its service.
+type Model struct {
+	Name, BaseURL, KeyFile string
+	Key                    string // of GEMINI_API_KEY or KeyFile; not used with Project
+	Project, Location      string // of Vertex AI; "": the Gemini API
+	SDK                    bool   // dial with Google's client library
+	DialTimeout            time.Duration
+}
+
+// WebRTC holds the settings of the WebRTC endpoint.
+type WebRTC struct {
+	Listen            string // UDP; "": the host of Settings.Listen, any free port
+	PublicIPs         []string
+	ICEServers        []string
+	FullICE           bool
+	PrivateCandidates bool // FullICE may try private addresses
+	OneWay            bool
+}
+
+// Twilio holds the settings of the media stream endpoint.
+type Twilio struct {
+	AuthTokenFile, SecretFile, PublicURL, AfterURL string
+	OwnTwiML                                       bool
+	Targets                                        []string // name=number
+}
+
+// Asterisk holds the settings of the Asterisk endpoint.
+type Asterisk struct {
+	User, PasswordFile                           string
+	ARIURL, ARIUser, ARIPasswordFile, ARIContext string
+	Targets                                      []string // name=extension
+}
+
+// Limits are those of the server; voicegw.Config and ws.Config hold the others.
+type Limits struct {
+	ShutdownTimeout, DrainDelay, DrainLimit time.Duration
+	ResumeWithin                            time.Duration // 0: calls cannot be resumed
+	ConnectionsPerAddress                   int           // 0: most of them
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  zapcore.Level
+	Format string // text or json
+}
+
+// accessSettings say who may call.
+type accessSettings struct {
+	access.Config
+	secretFile, jwks string
+	cpuPercentMax    int
+	load             access.LoadConfig
+}
+
+// EndpointNames returns the endpoints that a configuration can open besides /v1/voice.
+func EndpointNames() []string {
+	return []string{"webrtc", "gemini", "openai", "rtvi", "twilio", "asterisk"}
+}
+
+// newSettings returns the defaults.
+func newSettings() *Settings {
+	s := &Settings{}
+	s.rows = slices.Concat(s.serverRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
+		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
+	for _, r := range s.rows {
+		if r.literal {
+			r.store(value{text: r.Default})
+		}
+	}
+	return s
+}
+
+// Rows returns all settings, in the order of docs/configuration.md.
+func Rows() []Row { return newSettings().rows }
+
+// NetRows returns the settings that decide which net a call runs on.
+func NetRows() []Row {
+	return slices.DeleteFunc(Rows(), func(r Row) bool {
+		section, _, _ := strings.Cut(r.Key, ".")
+		return !slices.Contains([]string{"timing", "session", "prompts"}, section)
+	})
+}
+
+// Net returns the configuration of the nets, without what a hello says and without the prompts.
+func (s *Settings) Net() voicenets.Config { return s.gateway.Net }
+
+// CallsMax returns the most calls at one time.
+func (s *Settings) CallsMax() int { return s.gateway.CallsMax }
+
+// HandshakesMax returns the most callers at one time whose hello is still to come.
+func (s *Settings) HandshakesMax() int { return s.gateway.HandshakesMax }

@@ -1,0 +1,123 @@
+package asterisk
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
+	"github.com/voicegw/voicegw/transport/phone"
+	"github.com/voicegw/voicegw/transport/wsconn"
+)
+
+// Subprotocol is the subprotocol that Asterisk offers in the handshake.
+const Subprotocol = "media"
+
+// Endpoint takes calls from Asterisk. It is safe for concurrent use and must be closed.
+type Endpoint struct {
+	cfg    Config
+	visits admission.Visits
+}
+
+// New makes an Endpoint. It returns an error for an invalid cfg.
+func New(cfg Config) (*Endpoint, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Endpoint{cfg: cfg}, nil
+}
+
+// Close refuses new calls, ends the running ones as going away, and returns when they have ended.
+func (e *Endpoint) Close() error {
+	e.visits.Close()
+	return nil
+}
+
+// ServeHTTP serves the WebSocket.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := phone.Admit(r, e.cfg.Hosts)
+	if err == nil && !e.proven(r) {
+		err = admission.Refusal(http.StatusUnauthorized, "the user or the password is missing or wrong")
+		w.Header().Set("WWW-Authenticate", `Basic realm="voicegw"`)
+	}
+	if err != nil {
+		transport.RefusalLog(e.cfg.Log).Warn("call refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
+		admission.Refuse(w, err)
+		return
+	}
+	peer, err := phone.Serve(&e.visits, w, r, phone.Stream{Lines: e.cfg.Lines, Limits: e.cfg.Limits,
+		Subprotocols: []string{Subprotocol}, Proven: e.cfg.Password != "",
+		Begin: func(m wsconn.Message) (*phone.Line, *transport.Ended) { return e.begin(m, r) }})
+	if peer == nil {
+		transport.RefusalLog(e.cfg.Log).Info("call refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
+		return
+	}
+	n := peer.Counters()
+	e.cfg.Log.Debug("stream ended", zap.Uint64("audio_in", n.AudioIn), zap.Uint64("frames_out", n.AudioOut),
+		zap.Uint64("marks_unknown", n.MarksUnknown), zap.Any("faults", n.Faults), zap.Error(err))
+}
+
+// proven reports whether a request comes from Asterisk: by user and password, or, without a
+// configured password, over the loopback.
+func (e *Endpoint) proven(r *http.Request) bool {
+	if e.cfg.Password == "" {
+		return phone.OnLoopback(r)
+	}
+	user, password, ok := r.BasicAuth()
+	given, want := sha256.Sum256([]byte(user)), sha256.Sum256([]byte(e.cfg.User))
+	sameUser := subtle.ConstantTimeCompare(given[:], want[:]) == 1
+	return phone.SameSecret(password, e.cfg.Password) && ok && sameUser
+}
+
+// begin reads one of the first messages, up to MEDIA_START. It drops audio that comes before.
+func (e *Endpoint) begin(m wsconn.Message, r *http.Request) (*phone.Line, *transport.Ended) {
+	if m.Binary {
+		return nil, nil
+	}
+	c, err := readControl(m.Data)
+	switch {
+	case err != nil:
+		return nil, transport.End(transport.ReasonBadJSON, err.Error(), err)
+	case c.Event != "MEDIA_START":
+		return nil, nil
+	}
+	return e.begun(&c, isJSON(m.Data), r)
+}
+
+// begun makes a line from MEDIA_START.
+func (e *Endpoint) begun(start *control, json bool, r *http.Request) (*phone.Line, *transport.Ended) {
+	ch, err := newChannel(start, json)
+	if err != nil {
+		return nil, transport.End(transport.ReasonBadAudio, err.Error(), err)
+	}
+	hello, caller := ch.hello(r.URL.Query(), start.Variables, admission.Remote(r))
+	return &phone.Line{Hello: hello, Protocol: ch, BinaryAudio: true, ChunkFrames: ch.chunkFrames,
+		Transfer: e.transfer(caller)}, nil
+}
+
+var errNoARI = errors.New("Config.ARI has no URL")
+
+// transfer sends the caller's channel to the target of a transfer. The call's peer calls it before
+// the hang-up; after it the channel continues at the target.
+func (e *Endpoint) transfer(caller string) func(ctx context.Context, to string) error {
+	return func(ctx context.Context, to string) error {
+		target := to
+		if named, ok := e.cfg.Targets[to]; ok {
+			target = named
+		}
+		switch {
+		case e.cfg.ARI.URL == "":
+			return fmt.Errorf("asterisk: transfer: %w", errNoARI)
+		case !extension(target):
+			return fmt.Errorf("asterisk: transfer: %q is neither an extension nor one of Targets", transport.Cut(to, 40))
+		}
+		return e.cfg.ARI.transfer(ctx, caller, target)
+	}
+}

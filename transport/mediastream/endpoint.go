@@ -1,0 +1,171 @@
+package mediastream
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/admission"
+	"github.com/voicegw/voicegw/transport/phone"
+	"github.com/voicegw/voicegw/transport/wsconn"
+)
+
+// Endpoint takes calls from carriers. It is safe for concurrent use and must be closed.
+type Endpoint struct {
+	cfg       Config
+	transfers transfers
+	passes    passes
+	visits    admission.Visits
+}
+
+// New makes an Endpoint. It returns an error for an invalid cfg.
+func New(cfg Config) (*Endpoint, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Endpoint{cfg: cfg}, nil
+}
+
+// ServeHTTP serves the stream at the mount path, and the webhooks at /voice and /after below it.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/voice"):
+		e.Voice().ServeHTTP(w, r)
+	case strings.HasSuffix(r.URL.Path, "/after"):
+		e.After().ServeHTTP(w, r)
+	default:
+		e.Stream().ServeHTTP(w, r)
+	}
+}
+
+// Close refuses new streams, ends the running ones as going away, and returns when they have ended.
+func (e *Endpoint) Close() error {
+	e.visits.Close()
+	return nil
+}
+
+// Stream serves the WebSocket only.
+func (e *Endpoint) Stream() http.Handler { return http.HandlerFunc(e.stream) }
+
+func (e *Endpoint) stream(w http.ResponseWriter, r *http.Request) {
+	missing, err := e.admit(r)
+	if err != nil {
+		transport.RefusalLog(e.cfg.Log).Warn("stream refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
+		admission.Refuse(w, err)
+		return
+	}
+	peer, err := phone.Serve(&e.visits, w, r, phone.Stream{Lines: e.cfg.Lines, Limits: e.cfg.Limits,
+		Proven: missing == nothing && !e.open(r),
+		Begin: func(m wsconn.Message) (*phone.Line, *transport.Ended) {
+			return e.begin(m, missing, admission.Remote(r))
+		}})
+	if peer == nil {
+		transport.RefusalLog(e.cfg.Log).Info("stream refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
+		return
+	}
+	e.report(peer, err)
+}
+
+// report logs the end of a stream.
+func (e *Endpoint) report(p *phone.Peer, err error) {
+	n := p.Counters()
+	e.cfg.Log.Debug("stream ended", zap.String("endpoint", p.Hello().Endpoint), zap.Uint64("audio_in", n.AudioIn),
+		zap.Uint64("frames_out", n.AudioOut), zap.Uint64("marks_dropped", n.MarksDropped),
+		zap.Uint64("marks_unknown", n.MarksUnknown), zap.Any("faults", n.Faults), zap.Error(err))
+}
+
+// proof is what a stream still has to show in its first message.
+type proof uint8
+
+const (
+	nothing   proof = iota
+	theSecret       // Config.Secret
+	thePass         // the pass from /voice, or Config.Secret
+)
+
+// admit returns what a stream still has to show after its upgrade, or why it is refused.
+func (e *Endpoint) admit(r *http.Request) (missing proof, err error) {
+	err = phone.Admit(r, e.cfg.Hosts)
+	switch {
+	case err != nil:
+		return nothing, err
+	case len(r.Header.Values(signatureHeader)) > 0 && e.cfg.AuthToken != "":
+		if !signed(r, e.cfg.AuthToken, e.streamAddresses(r), nil) {
+			return nothing, admission.Refusal(http.StatusForbidden, "the signature is wrong")
+		}
+		if e.cfg.OwnTwiML {
+			return nothing, nil
+		}
+		return thePass, nil
+	case secretGiven(r, e.cfg.Secret) || e.open(r):
+		return nothing, nil
+	case e.cfg.Secret != "" && r.Header.Get("Authorization") == "":
+		return theSecret, nil
+	}
+	return nothing, admission.Refusal(http.StatusForbidden, "the signature or the secret is missing or wrong")
+}
+
+// shown reports whether the start of a stream shows the missing proof.
+func (e *Endpoint) shown(missing proof, s *start) bool {
+	return missing == nothing || phone.SameSecret(s.params[paramSecret], e.cfg.Secret) ||
+		missing == thePass && e.passes.take(e.cfg.AuthToken, s.params[paramPass], s.call, time.Now())
+}
+
+// open reports whether no credential is configured and the request came in over the loopback.
+func (e *Endpoint) open(r *http.Request) bool {
+	return e.cfg.AuthToken == "" && e.cfg.Secret == "" && phone.OnLoopback(r)
+}
+
+// streamAddresses returns the addresses under which Twilio may have signed the upgrade: it calls
+// wss, some of its parts sign https, and it sometimes adds a final slash.
+func (e *Endpoint) streamAddresses(r *http.Request) (all []string) {
+	for _, scheme := range []string{"ws", "http"} {
+		address := e.address(r, scheme) + query(r)
+		all = append(append(all, variants(address)...), variants(address+"/")...)
+	}
+	return all
+}
+
+// begin reads one of the first messages: optionally connected, then start. It drops media that
+// comes before.
+func (e *Endpoint) begin(in wsconn.Message, missing proof, remote string) (*phone.Line, *transport.Ended) {
+	if in.Binary {
+		return nil, transport.End(transport.ReasonBadHello, "A stream must begin with text messages.", nil)
+	}
+	m, err := readMessage(in.Data)
+	switch {
+	case err != nil:
+		return nil, transport.End(transport.ReasonBadJSON, err.Error(), err)
+	case m.event == "stop":
+		return nil, transport.End(transport.ReasonCallerHungUp, "", nil)
+	case m.event != "start":
+		return nil, nil
+	}
+	s, ended := begun(&m)
+	if ended != nil {
+		return nil, ended
+	}
+	if !e.shown(missing, &s) {
+		return nil, transport.End(transport.ReasonUnauthorized, "", nil)
+	}
+	st := newStream(&s)
+	return &phone.Line{Hello: s.hello(remote), Protocol: st, ChunkFrames: st.chunkFrames, Transfer: e.transfer(s.call)},
+		nil
+}
+
+// begun reads the start of a stream.
+func begun(m *message) (start, *transport.Ended) {
+	s, err := readStart(m)
+	switch {
+	case errors.Is(err, errCodec):
+		return s, transport.End(transport.ReasonBadAudio, err.Error(), err)
+	case err != nil:
+		return s, transport.End(transport.ReasonBadHello, err.Error(), err)
+	}
+	return s, nil
+}

@@ -1,0 +1,4 @@
+// Package webtest tests the page and the client of package web in Chromium and Firefox, and the npm
+// package as its users have it. The gateway is a double: it hands each call to the test, which
+// then sends what a gateway sends. The unit tests of pure modules are in testdata/unit.
+package webtest
