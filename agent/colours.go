@@ -102,8 +102,6 @@ type Piece struct {
 type Response struct {
 	Turn     *Turn
 	Response *model.LLMResponse
-	faults   []*Fault
-	note     []*genai.FunctionResponse // answers to calls that are not run
 }
 
 // Call is one call of a tool. Its id is unique in its response.
@@ -117,7 +115,7 @@ type Calls struct {
 	Turn   *Turn
 	Calls  []*Call
 	faults []*Fault
-	note   []*genai.FunctionResponse
+	note   []*genai.FunctionResponse // answers to calls that are not run
 }
 
 // Reply is what a tool returned.

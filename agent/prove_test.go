@@ -111,16 +111,6 @@ func TestProveBudgets(t *testing.T) {
 	}
 }
 
-// without returns an And without the arc to a place.
-func without(t testing.TB, s petri.Split, p petri.AnyPlace) petri.Split {
-	t.Helper()
-	i := slices.IndexFunc(s.Arcs(), func(a petri.AnyArc) bool { return petri.ArcPlace(a).String() == p.String() })
-	if i < 0 {
-		t.Fatalf("no arc to %s", p)
-	}
-	return s.Without(0, i)
-}
-
 // part finds a subnet by its path.
 func part(t testing.TB, p *Program, path string) *petri.Net {
 	t.Helper()

@@ -193,17 +193,21 @@ func (t *Tab) evaluate(expression string) (text string, err error) {
 	defer cancel()
 	var answer struct {
 		Result struct {
-			Value string `json:"value"`
+			Value json.RawMessage `json:"value"` // a string; an object of an error that was thrown
 		} `json:"result"`
 		Thrown *thrown `json:"exceptionDetails"`
 	}
 	wrapped := "(async () => JSON.stringify(await (" + expression + ")) ?? 'null')()"
 	err = t.pipe.call(ctx, t.session, "Runtime.evaluate",
 		map[string]any{"expression": wrapped, "awaitPromise": true, "returnByValue": true}, &answer)
-	if err == nil && answer.Thrown != nil {
-		err = fmt.Errorf("%s", answer.Thrown)
+	switch {
+	case err != nil:
+		return "", err
+	case answer.Thrown != nil:
+		return "", fmt.Errorf("%s", answer.Thrown)
 	}
-	return answer.Result.Value, err
+	err = json.Unmarshal(answer.Result.Value, &text)
+	return text, err
 }
 
 // WaitFor waits until a JavaScript expression is truthy. One that throws fails the test.

@@ -182,7 +182,7 @@ func (s stage) holdsConversation(c *call, painted, transcript, speaking string) 
 	c.send(event{"type": "turn", "state": "end", "generation": 2, "reason": "interrupted", "heard_ms": played})
 	s.WaitFor(`[...` + transcript + `.children].map((e) => e.textContent).join("|") === "Any table?|One two three four."`)
 	if played < 900 { // 19 letters at the pace that is assumed
-		s.WaitFor(transcript + `.querySelector("s").textContent.endsWith("four.")`)
+		s.WaitFor(transcript + `.querySelector("s")?.textContent.endsWith("four.")`)
 	}
 	c.send(event{"type": "tool_call", "id": "t-1", "name": "paint_page", "args": event{"colour": "pink"}})
 	if e := c.next("tool_result"); e["id"] != "t-1" || e["error"] != nil {

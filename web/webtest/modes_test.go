@@ -84,8 +84,8 @@ func typedText(t *testing.T, s stage) {
 		left.Muted {
 		t.Errorf("after it was sent: %+v", left)
 	}
-	c.send(event{"type": "error", "code": "text_lost", "message": "The call is on hold."})
-	s.showsNotice("live", "Your text was not sent")
+	c.send(event{"type": "error", "code": "text_lost", "message": "The text was not sent: the call is on hold."})
+	s.showsNotice("live", "The text was not sent: the call is on hold.")
 	for _, bad := range []string{`""`, `"x".repeat(4001)`} {
 		var name string
 		if s.Eval(`(() => { try { return String(voicegw.client.sendText(`+bad+`)) } catch (e) { return e.name } })()`,
