@@ -2,6 +2,8 @@ package voicegw
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,6 +26,13 @@ type Session struct {
 	peer  *peerWriter
 	hold  *holdSwitch
 	model *modelWriter
+}
+
+// newCallID makes the id of a call: unguessable, because people and logs quote it.
+func newCallID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "c-" + hex.EncodeToString(b[:])
 }
 
 // ErrOver means that the call is over.
