@@ -298,8 +298,8 @@ func (g *Graph) locked() int {
 	free := make([]bool, len(g.classes))
 	var queue []int32
 	for i := range g.classes {
-		for _, e := range g.From(i) {
-			to := g.Rep(e.To)
+		for _, e := range g.from(i) {
+			to := g.rep(e.To)
 			into[to] = append(into[to], int32(i))
 		}
 		if !g.urgent(&g.markings[g.classes[i].marking]) {
