@@ -18,7 +18,7 @@ const (
 	notesBytesMax = 32 << 10
 )
 
-// notes are what the model is to know without being asked to answer. They leave in one of three
+// notes are texts for the model to know, not to answer. They leave in one of three
 // ways: as content when the model is idle (voicenets.GiveNotes), which some models refuse; as text in
 // the caller's open turn; or in front of the next text that the model answers. mu of the modelWriter
 // guards them.
@@ -166,7 +166,7 @@ func turnOf(note *voicenets.Typed) live.Turn {
 	return live.Turn{Role: "user", Text: framed(note)}
 }
 
-// framed returns a note as a text that stands among the caller's words.
+// framed returns a note as text within a turn of the caller.
 func framed(note *voicenets.Typed) string {
 	switch transport.Role(note.Role) {
 	case transport.RoleUser:
@@ -177,7 +177,7 @@ func framed(note *voicenets.Typed) string {
 	return fmt.Sprintf("(Instructions, which the caller did not say and which need no answer: %s)", note.Text)
 }
 
-// prefaced returns a text behind notes.
+// prefaced returns a text with notes in front of it.
 func prefaced(list []*voicenets.Typed, text string) string {
 	if len(list) == 0 {
 		return text

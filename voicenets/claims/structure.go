@@ -377,7 +377,7 @@ func unhurried() *verify.Property {
 func chainsEnd() *verify.Property {
 	return ofProgram("V1-chains", "What fires at one instant ends.", func(p *petri.Program) []string {
 		return slices.DeleteFunc(structure.Unending(p), func(name string) bool {
-			return slices.ContainsFunc(unendingSubnets(), func(subnet string) bool { return strings.HasPrefix(name, subnet+"/") })
+			return slices.ContainsFunc(unendingSubnets(), func(s string) bool { return strings.HasPrefix(name, s+"/") })
 		})
 	})
 }
