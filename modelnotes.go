@@ -54,7 +54,8 @@ func (n *notes) leave(note *voicenets.Typed) {
 	n.count, n.bytes = n.count-1, n.bytes-len(note.Text)
 }
 
-// drop forgets all notes, also those that are just being sent.
+// drop forgets all notes, also those that are just being sent; they give their room back when the
+// write returns.
 func (n *notes) drop(queue []modelItem) {
 	for i := range queue {
 		if note := queue[i].note; note != nil {
@@ -114,12 +115,9 @@ func (w *modelWriter) carried(it *modelItem, sent bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := &w.notes
-	if it.drops != n.drops {
-		it.notes = nil // forgotten meanwhile, with their room
-	}
 	for _, note := range it.notes {
 		n.leave(note)
-		if sent {
+		if sent && it.drops == n.drops { // not forgotten meanwhile
 			w.talk.note(note)
 			n.unsaved = append(n.unsaved, note)
 		}
@@ -128,12 +126,16 @@ func (w *modelWriter) carried(it *modelItem, sent bool) {
 	it.notes = nil
 }
 
-// keep lets the notes of an item that was not sent wait again.
+// keep lets the notes of an item that was not sent wait again, unless they were forgotten meanwhile.
 func (w *modelWriter) keep(it *modelItem) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if it.drops == w.notes.drops {
 		w.notes.waiting = append(slices.Clone(it.notes), w.notes.waiting...)
+	} else {
+		for _, note := range it.notes {
+			w.notes.leave(note)
+		}
 	}
 	it.notes = nil
 }
