@@ -281,7 +281,7 @@ func TimeDiverges(o Options) *verify.Property {
 				return g.refute(g.pathToFault(f), "%s", walk.Describe(g.Model, f.Fault)), nil
 			}
 			if c := g.locked(); c >= 0 {
-				return g.refute(g.PathTo(c), "time stands still from here: whatever fires, something must fire at once"), nil
+				return g.refute(g.PathTo(c), "time stops here: whatever fires, something must fire at once"), nil
 			}
 			return g.whole("at most %d firings at one instant", g.Chain), nil
 		},
