@@ -59,6 +59,12 @@ type archiver struct {
 	isLost bool
 }
 
+// newArchiver makes the archiver of a call. writers counts those of the gateway.
+func newArchiver(cfg *Config, call string, writers *atomic.Int64, log *zap.Logger) *archiver {
+	return &archiver{openWriter: func() (io.WriteCloser, error) { return cfg.Archive(call) },
+		writersMax: int64(archiveWriters * cfg.CallsMax), writers: writers, ends: cfg.archiveLossEnds(), log: log}
+}
+
 // begin makes the archive of a call that runs prog.
 func (r *archiver) begin(call string, prog *petri.Program) {
 	r.writer.open = r.open

@@ -2,11 +2,8 @@ package voicegw
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -87,16 +84,10 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	tools.inNet, tools.in, tools.workers, tools.session, tools.log = c.prog.hasTools, c.in, c.workers, c.session, c.log
 	tools.send = func(m *transport.Message) { c.out.peer.put(peerItem{msg: m}) }
 	if c.cfg.Archive != nil {
-		c.archive = c.newArchiver(g)
+		c.archive = newArchiver(c.cfg, c.id, &g.writers, c.log)
+		c.archive.lost = c.archiveLost
 	}
 	return c
-}
-
-// newCallID makes the id of a call: unguessable, because people and logs quote it.
-func newCallID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "c-" + hex.EncodeToString(b[:])
 }
 
 func (c *call) newPeerWriter() *peerWriter {
@@ -124,16 +115,12 @@ func (c *call) newModelWriter(det voicenets.Detection, talk *conversation, tools
 		stalled: func() { c.end.ask(modelLost(errModelStalled)) }}
 }
 
-func (c *call) newArchiver(g *Gateway) *archiver {
-	a := &archiver{openWriter: func() (io.WriteCloser, error) { return c.cfg.Archive(c.id) },
-		writersMax: int64(archiveWriters * c.cfg.CallsMax), writers: &g.writers, ends: c.cfg.archiveLossEnds(), log: c.log}
-	a.lost = func(err error) {
-		c.metrics.archivesLost.Inc()
-		if a.ends {
-			c.end.ask(archiveLost(err))
-		}
+// archiveLost counts a lost archive, and ends the call if it must not go on without.
+func (c *call) archiveLost(err error) {
+	c.metrics.archivesLost.Inc()
+	if c.archive.ends {
+		c.end.ask(archiveLost(err))
 	}
-	return a
 }
 
 // run runs the call to its end. The workers' context ends last: a connection whose

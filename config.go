@@ -83,7 +83,7 @@ type Config struct {
 	// is a guard.
 	Guard func(transport.Lines) transport.Lines
 	// Archive, if not nil, opens the file or stream to which the events of a call are written, for
-	// event.Replay and `voicegw replay`. An archive has no audio and no words. The gateway closes
+	// event.Replay and `voicegw replay`. It holds no audio and no transcript. The gateway closes
 	// it when the call is over. Archive may block, and so may the writer; after 2 s, or when the
 	// writer fails, the archive counts as lost, and ArchiveLoss says what becomes of the call.
 	// Archive must be safe for concurrent use.

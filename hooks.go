@@ -27,13 +27,13 @@ type Hooks struct {
 	// Event gets every message to the peer, except audio, in order. It must not keep
 	// m.
 	Event func(s *Session, m *transport.Message)
-	// Turn gets each turn when it has ended and the peer was told, in order: that of the caller
-	// before the reply to it.
+	// Turn gets each turn after its end was sent to the peer, in order: the caller's turn before the
+	// reply to it.
 	Turn func(s *Session, t Turn)
 	// Digits gets what the caller entered during protected input.
 	Digits func(s *Session, digits string)
-	// Message gets the messages of the caller's page, in order, when the call is up. name and data are
-	// as transport.CheckMessage wants them; what they say is up to the page, which proves nothing.
+	// Message gets the messages of the caller's page, in order, when the call is up. name and data
+	// have passed transport.CheckMessage. The page chooses their content, so do not trust it.
 	Message func(s *Session, name string, data json.RawMessage)
 	// Ended gets the record of a call that is over.
 	Ended func(r Record)

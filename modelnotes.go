@@ -18,7 +18,7 @@ const (
 	notesBytesMax = 32 << 10
 )
 
-// notes are what the model is to know without being asked to answer. They leave in one of three
+// notes are texts for the model to know, not to answer. They leave in one of three
 // ways: as content when the model is idle (voicenets.GiveNotes), which some models refuse; as text in
 // the caller's open turn; or in front of the next text that the model answers. mu of the modelWriter
 // guards them.
@@ -54,7 +54,8 @@ func (n *notes) leave(note *voicenets.Typed) {
 	n.count, n.bytes = n.count-1, n.bytes-len(note.Text)
 }
 
-// drop forgets all notes, also those that are just being sent.
+// drop forgets all notes, also those that are just being sent; they give their room back when the
+// write returns.
 func (n *notes) drop(queue []modelItem) {
 	for i := range queue {
 		if note := queue[i].note; note != nil {
@@ -114,12 +115,9 @@ func (w *modelWriter) carried(it *modelItem, sent bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := &w.notes
-	if it.drops != n.drops {
-		it.notes = nil // forgotten meanwhile, with their room
-	}
 	for _, note := range it.notes {
 		n.leave(note)
-		if sent {
+		if sent && it.drops == n.drops { // not forgotten meanwhile
 			w.talk.note(note)
 			n.unsaved = append(n.unsaved, note)
 		}
@@ -128,12 +126,16 @@ func (w *modelWriter) carried(it *modelItem, sent bool) {
 	it.notes = nil
 }
 
-// keep lets the notes of an item that was not sent wait again.
+// keep lets the notes of an item that was not sent wait again, unless they were forgotten meanwhile.
 func (w *modelWriter) keep(it *modelItem) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if it.drops == w.notes.drops {
 		w.notes.waiting = append(slices.Clone(it.notes), w.notes.waiting...)
+	} else {
+		for _, note := range it.notes {
+			w.notes.leave(note)
+		}
 	}
 	it.notes = nil
 }
@@ -166,7 +168,7 @@ func turnOf(note *voicenets.Typed) live.Turn {
 	return live.Turn{Role: "user", Text: framed(note)}
 }
 
-// framed returns a note as a text that stands among the caller's words.
+// framed returns a note as text within a turn of the caller.
 func framed(note *voicenets.Typed) string {
 	switch transport.Role(note.Role) {
 	case transport.RoleUser:
@@ -177,7 +179,7 @@ func framed(note *voicenets.Typed) string {
 	return fmt.Sprintf("(Instructions, which the caller did not say and which need no answer: %s)", note.Text)
 }
 
-// prefaced returns a text behind notes.
+// prefaced returns a text with notes in front of it.
 func prefaced(list []*voicenets.Typed, text string) string {
 	if len(list) == 0 {
 		return text

@@ -251,8 +251,13 @@ func (w *modelWriter) putBack(l *link, it modelItem) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	it.notes = nil
-	if w.link == l && w.stays(&it) {
+	switch {
+	case w.link == l && w.stays(&it):
 		w.queue = slices.Insert(w.queue, 0, it)
+	case it.note != nil && it.drops == w.notes.drops: // the next connection gets it
+		w.notes.waiting = append(w.notes.waiting, it.note)
+	case it.note != nil:
+		w.notes.leave(it.note)
 	}
 }
 

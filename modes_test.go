@@ -78,6 +78,40 @@ func TestConsent(t *testing.T) {
 	})
 }
 
+// TestHostConsents: a host agrees for a caller who cannot, and withdraws that, as in a telephone call.
+func TestHostConsents(t *testing.T) {
+	t.Parallel()
+	cfg, sessions := withSession(voicegw.Config{})
+	cfg.Net.Consent = true
+	inBubble(t, plan{gw: cfg}, func(w *world) {
+		p := w.call(hello(), manner{})
+		s := <-sessions
+		p.state(transport.MessageConsent, transport.StateStart)
+		p.say(speech("question", 16000))
+		time.Sleep(6 * time.Second)
+		if n := w.heardOf(); n != 0 {
+			t.Errorf("the model heard %d samples before the host agreed", n)
+		}
+		if err := s.Consent(true); err != nil {
+			t.Fatal(err)
+		}
+		p.state(transport.MessageConsent, transport.StateStop)
+		p.say(speech("hello", 16000))
+		p.turn(transport.StateStart)
+		p.turn(transport.StateEnd)
+		heard := w.heardOf()
+		if err := s.Consent(false); err != nil {
+			t.Fatal(err)
+		}
+		p.state(transport.MessageConsent, transport.StateStart)
+		p.say(speech("question", 16000))
+		time.Sleep(6 * time.Second)
+		if n := w.heardOf(); n != heard {
+			t.Errorf("the model heard %d samples after the host withdrew consent", n-heard)
+		}
+	})
+}
+
 // TestProtectedInput gives what is pressed to the host alone.
 func TestProtectedInput(t *testing.T) {
 	t.Parallel()

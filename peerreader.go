@@ -136,7 +136,7 @@ func (r *peerReader) connection(ctx context.Context, ev *transport.Event) {
 	r.hold.lose(ev.Kind == transport.EventAway, func(t petri.Token) { r.in.inject(ctx, t) })
 }
 
-// note injects something that the model is to know.
+// note injects a text for the model to know.
 func (r *peerReader) note(ctx context.Context, ev *transport.Event) {
 	if !r.model.reserve(ev.Text) {
 		r.writer.answer(ctx, textLost(voicenets.LostFull))

@@ -2,6 +2,8 @@ package voicegw
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,6 +26,13 @@ type Session struct {
 	peer  *peerWriter
 	hold  *holdSwitch
 	model *modelWriter
+}
+
+// newCallID makes the id of a call: unguessable, because people and logs quote it.
+func newCallID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "c-" + hex.EncodeToString(b[:])
 }
 
 // ErrOver means that the call is over.
@@ -68,10 +77,10 @@ func (s *Session) Text(text string) error {
 	return s.say(context.Background(), typed, voicenets.CallerText.Token(typed))
 }
 
-// Context lets the model know a text of 1 to 4,000 characters without asking it to answer. role is
-// whose words they are. The input gate holds for it as for Text. The model gets it when it is idle,
-// in the caller's turn if one is open, or with the next turn: see docs/embedding.md. At most 64
-// texts and 32 KiB wait. The error wraps ErrTextLost as that of Text does.
+// Context lets the model know a text of 1 to 4,000 characters without asking it to answer. role
+// names the speaker of the text. The input gate holds for it as for Text. The model gets it when it
+// is idle, in the caller's turn if one is open, or with the next turn: see docs/embedding.md. At
+// most 64 texts and 32 KiB wait. The error wraps ErrTextLost as that of Text does.
 func (s *Session) Context(ctx context.Context, role transport.Role, text string) error {
 	if !role.Valid() {
 		return fmt.Errorf("voicegw: the role is %.20q; user, system and assistant are possible", role)
@@ -86,11 +95,11 @@ func (s *Session) Context(ctx context.Context, role transport.Role, text string)
 	return s.say(ctx, note, voicenets.Note.Token(note))
 }
 
-// Prompt has the model speak, following a text of 1 to 4,000 characters, as soon as nothing is played
-// and no turn of the caller waits for its reply. It interrupts nothing. The model takes the text for
-// the caller's, so that it should say what it is. The input gate holds for it as for Text. Prompt
-// returns when the request is accepted. The error wraps ErrTextLost as that of Text does; at most
-// voicenets.RequestsMax requests wait.
+// Prompt asks the model to speak, as a text of 1 to 4,000 characters says, as soon as nothing is
+// played and no turn of the caller waits for its reply. It interrupts nothing. The model takes the
+// text for the caller's, so the text itself should say that it is not. The input gate holds for it
+// as for Text. Prompt returns when the request is accepted. The error wraps ErrTextLost as that of
+// Text does; at most voicenets.RequestsMax requests wait.
 func (s *Session) Prompt(ctx context.Context, text string) error {
 	typed := &voicenets.Typed{Text: text, Request: true, FromHost: true}
 	return s.say(ctx, typed, voicenets.Request.Token(typed))

@@ -130,7 +130,7 @@ func (r *reader) checkService() bool {
 func (r *reader) checkExposure() {
 	if r.Exposed(r.Listen) {
 		r.refuse("listen", "a loopback address such as "+ListenDefault+", because there is a real API key or "+
-			"project and no authentication: whoever reaches this address could talk at your expense. access.secret_file or "+
+			"project and no authentication: anybody who reaches this address could talk at your expense. access.secret_file or "+
 			"access.jwks admits only callers with a token; --insecure allows everybody")
 	}
 }

@@ -33,8 +33,8 @@ const (
 	EventMessage              // Name and Text: data as JSON, for the application; see CheckMessage
 	EventAway                 // the connection is lost; the far end may come back. Not on the wire
 	EventBack                 // it is back: Generation, PlayedMS: what it has played. Not on the wire
-	EventContext              // Role, Text: the model is to know this and not to answer it
-	EventPrompt               // Text: the model is to speak, following this, when nothing else is said
+	EventContext              // Role, Text: for the model to know, not to answer
+	EventPrompt               // Text: a request to the model to speak, when nothing else is said
 )
 
 // String returns the `type` of the event on the wire, "audio" for binary frames.
@@ -74,7 +74,7 @@ func (k EventKind) String() string {
 	return "none"
 }
 
-// Role is whose words a context is.
+// Role names the speaker of the text of an EventContext.
 type Role string
 
 // The roles.

@@ -53,11 +53,11 @@ type admitter interface {
 	Admit(ctx context.Context, h *Hello) (until time.Time, err error)
 }
 
-// Admit verifies the token of a hello for a handshake whose other settings follow later, as in
-// protocols whose clients configure the call over a connection that must be answered first. It
-// counts the caller against its limits, and takes the token out of the hello. until is the end of
-// the token's life, zero for none. Check must follow with the same hello; if it does not, Release
-// gives the token back. A line without a guard admits everybody. The error is a *Refused.
+// Admit verifies the token of a hello whose other settings are not known yet. Endpoints need it
+// whose clients configure the call over a connection that is accepted first. Admit counts the caller
+// against its limits, and takes the token out of the hello. until is the time at which the token
+// expires, zero for none. Check must follow with the same hello; if it does not, Release gives the
+// token back. A line without a guard admits everybody. The error is a *Refused.
 func Admit(ctx context.Context, l Line, h *Hello) (until time.Time, err error) {
 	if a, ok := l.(admitter); ok {
 		return a.Admit(ctx, h)

@@ -19,7 +19,7 @@ func carried(m *netmodel.Model, prop *Property, v Verdict) Verdict {
 		return v
 	case claim.ScopeOf(prop.Claim) != claim.Runs && claim.ScopeOf(prop.Claim) != claim.Local:
 		u := unknown(v.Method, Unsupported,
-			"it is %s in the slice %s, which tells nothing of %s: a slice may move where the whole net does not",
+			"it is %s in the slice %s, which says nothing about %s: a slice may move where the whole net does not",
 			v.Outcome, m.Program().Name(), whole.Name())
 		u.States = v.States
 		return u

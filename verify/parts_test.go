@@ -115,8 +115,8 @@ func TestPartsDoubt(t *testing.T) {
 			"these may move: room/lamp1/light* (without room/lamp1/dark on)"},
 		{"given", Part{Slice: slice.Slice{Name: "blind"}, Props: []*Property{never}, Given: []*Property{Never("lamp1/lit")}},
 			Unknown, "it rests on never lamp1/lit, which no part before proves"},
-		{"deadlock", lampPart("lamp1", DeadlockFree()), Unknown, "tells nothing of closed"},
-		{"reach", lampPart("lamp1", Reach("lamp1/lit")), Unknown, "tells nothing of closed"},
+		{"deadlock", lampPart("lamp1", DeadlockFree()), Unknown, "says nothing about closed"},
+		{"reach", lampPart("lamp1", Reach("lamp1/lit")), Unknown, "says nothing about closed"},
 		{"local", lampPart("lamp1", WithinCapacity()), Unknown, "ask every part"},
 	} {
 		r, err := RunParts(context.Background(), p, Config{Certify: true, Max: 1000}, nil, c.part)

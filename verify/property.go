@@ -52,7 +52,7 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("verify: outcome %q is none of proved, refuted, unknown", b)
+	return fmt.Errorf("verify: outcome %q; want proved, refuted or unknown", b)
 }
 
 // Cause is the reason why a verdict is Unknown.

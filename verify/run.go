@@ -23,8 +23,8 @@ type Config struct {
 	Semantics netmodel.Semantics
 	// Progress is passed on to explorations.
 	Progress func(found, done int)
-	// Certify makes a certificate of what exploration proved and runs the checker on it. What the
-	// checker does not confirm is not proved.
+	// Certify makes a certificate of what exploration proved and runs the checker on it. A property
+	// that the checker does not confirm is not proved.
 	Certify bool
 	// Prefer are priorities; see Model.Prefer.
 	Prefer [][2]string
@@ -256,7 +256,8 @@ func (p *Pass) replayed(v Verdict) Verdict {
 	return v
 }
 
-// Takes reports whether a machine takes the run of a timed witness, or no machine can run the net.
+// Takes reports whether a machine takes the run of a timed witness. It is also true if no machine can
+// run the net.
 func (p *Pass) Takes(w *witness.Witness) bool {
 	err := witness.Replay(p.model, w, p.Config.Open)
 	return err == nil || errors.Is(err, witness.ErrNoMachine)

@@ -119,7 +119,7 @@ func (t *CallerTurn) instead(of *CallerTurn) *CallerTurn {
 // not touch it after injecting it.
 type Typed struct {
 	Text string
-	// Role is whose words a note is: user, system or assistant. It is "" for a text that is no note.
+	// Role names the speaker of a note: user, system or assistant. It is "" for a text that is no note.
 	Role string
 	// Request marks a request to speak: the text is not what the caller says.
 	Request bool

@@ -8,8 +8,8 @@ const (
 	Hint        petri.Place[Opinion]      = "hint"         // the opinion of a recogniser about speech over a reply
 	CallerAudio petri.Place[*CallerFrame] = "caller_audio" // every frame of the caller's microphone
 	CallerText  petri.Place[*Typed]       = "caller_text"  // text of the caller, or of the host for the caller
-	Note        petri.Place[*Typed]       = "note"         // text that the model is to know and not to answer
-	Request     petri.Place[*Typed]       = "request"      // text that has the model speak when it may
+	Note        petri.Place[*Typed]       = "note"         // text for the model to know, not to answer
+	Request     petri.Place[*Typed]       = "request"      // text that asks the model to speak, when it may
 	CallerDigit petri.Place[*Digits]      = "caller_digit" // a key of the phone
 	PeerAck     petri.Place[Ack]          = "peer_ack"     // one token for each frame that was played
 	PeerMute    petri.Place[Switch]       = "peer_mute"    // the microphone is muted or unmuted
@@ -43,8 +43,8 @@ const (
 	AudioUp   petri.Place[*CallerFrame] = "audio_up"   // a frame for the model
 	ToModel   petri.Place[Command]      = "to_model"   // a command for the model, in order with AudioUp
 	TextUp    petri.Place[*Typed]       = "text_up"    // text for the model
-	NoteUp    petri.Place[*Typed]       = "note_up"    // text that the model is to know and not to answer
-	GiveNotes petri.Place[petri.Unit]   = "give_notes" // the model is idle: it may be told the notes
+	NoteUp    petri.Place[*Typed]       = "note_up"    // text for the model to know, not to answer
+	GiveNotes petri.Place[petri.Unit]   = "give_notes" // the model is idle: give it the notes
 	TurnAgain petri.Place[*CallerTurn]  = "turn_again" // the turn that the model may not have received, from its start
 	ToolReply petri.Place[*ToolEnd]     = "tool_reply" // the result of a tool call, for the model
 	UseLink   petri.Place[*Dialling]    = "use_link"   // from here on, use this connection

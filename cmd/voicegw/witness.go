@@ -91,7 +91,7 @@ func (k *keeping) finish() error {
 	switch {
 	case !k.wanted() || k.done:
 	case k.bare:
-		fmt.Fprintln(k.notes, "what is refuted is so by all runs, not by one: there is none to write or draw")
+		fmt.Fprintln(k.notes, "all runs together refute it, so there is no single run to write or draw")
 	default:
 		fmt.Fprintln(k.notes, "nothing is refuted: there is no run to write or draw")
 	}

@@ -97,7 +97,7 @@ func TestVerifyKeepsNothing(t *testing.T) {
 	}{
 		{"proved", []string{testNet("self_loop.net"), "--property", "never q"}, 0, "nothing is refuted"},
 		{"unknown", []string{testNet("growing.net"), "--property", "never p == 70000"}, 3, "nothing is refuted"},
-		{"no run", []string{testNet("self_loop.net"), "--property", "reach q"}, 1, "by all runs"},
+		{"no run", []string{testNet("self_loop.net"), "--property", "reach q"}, 1, "all runs together"},
 		{"shipped", []string{"session", "--property", "V1-speech"}, 0, "nothing is refuted"},
 		{"mutants", []string{"session", "--mutate"}, 2, "--mutate"},
 	} {

@@ -68,3 +68,27 @@ func TestEmbedderModules(t *testing.T) {
 		}
 	}
 }
+
+// TestEmbedderRooms: a program that embeds a gateway links no prover, no claim and no tester of
+// mutants, and neither does one that only reads settings.
+func TestEmbedderRooms(t *testing.T) {
+	const own = "github.com/voicegw/voicegw/"
+	cmd := exec.Command("go", "list", "-deps", ".", "./transport/...", "./settings", "./access")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	linked := strings.Fields(string(out))
+	if !slices.Contains(linked, own+"voicenets") {
+		t.Fatal("go list does not list the nets that every gateway links")
+	}
+	for _, p := range linked {
+		p = strings.TrimPrefix(p, own)
+		for _, room := range []string{"verify", "voicenets/claims", "voicenets/prove", "voicenets/mutants"} {
+			if p == room || strings.HasPrefix(p, room+"/") {
+				t.Errorf("a program that embeds a gateway links %s: prove nets in cmd/voicegw or in a package of your own", p)
+			}
+		}
+	}
+}

@@ -25,8 +25,8 @@ type Place struct {
 	at      *list.Element // nil after it left or was pushed out
 }
 
-// NewBacklog makes a backlog of most places, each of which are for one address. Both are at least
-// 1.
+// NewBacklog makes a backlog with room for most handshakes, and for each handshakes of one address.
+// Both are at least 1.
 func NewBacklog(most, each int) *Backlog {
 	return &Backlog{most: max(most, 1), each: max(each, 1), from: map[string]int{}}
 }

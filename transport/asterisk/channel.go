@@ -38,8 +38,8 @@ type channel struct {
 var _ phone.Protocol = (*channel)(nil)
 
 var (
-	errFormat    = errors.New("the format is not taken; ulaw, alaw and slin to slin48 are")
-	errFrameSize = errors.New("optimal_frame_size is not taken; 20 to 100 ms in steps of 20 ms are")
+	errFormat    = errors.New("the format is not supported; want ulaw, alaw or slin to slin48")
+	errFrameSize = errors.New("optimal_frame_size is not supported; want 20 to 100 ms in steps of 20 ms")
 )
 
 // newChannel makes a channel from MEDIA_START.

@@ -68,7 +68,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	for name, target := range c.Targets {
 		if !extension(target) {
-			return c, fmt.Errorf("asterisk: check config: the target %q is no extension", name)
+			return c, fmt.Errorf("asterisk: check config: the target %q is not an extension", name)
 		}
 	}
 	if err := (admission.Names{Hosts: c.Hosts}).Check(); err != nil {

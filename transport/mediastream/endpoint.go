@@ -35,11 +35,11 @@ func New(cfg Config) (*Endpoint, error) {
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/voice"):
-		e.Voice().ServeHTTP(w, r)
+		e.voice(w, r)
 	case strings.HasSuffix(r.URL.Path, "/after"):
-		e.After().ServeHTTP(w, r)
+		e.after(w, r)
 	default:
-		e.Stream().ServeHTTP(w, r)
+		e.stream(w, r)
 	}
 }
 
@@ -49,9 +49,7 @@ func (e *Endpoint) Close() error {
 	return nil
 }
 
-// Stream serves the WebSocket only.
-func (e *Endpoint) Stream() http.Handler { return http.HandlerFunc(e.stream) }
-
+// stream serves the WebSocket.
 func (e *Endpoint) stream(w http.ResponseWriter, r *http.Request) {
 	missing, err := e.admit(r)
 	if err != nil {

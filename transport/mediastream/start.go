@@ -61,7 +61,7 @@ func (n *looseNumber) UnmarshalJSON(b []byte) error {
 }
 
 // errCodec says that a stream has an unsupported media format.
-var errCodec = errors.New("the stream has a codec that is not taken")
+var errCodec = errors.New("the codec of the stream is not supported")
 
 // readStart reads the start of a stream. errCodec reports an unsupported media format.
 func readStart(m *message) (start, error) {
@@ -83,7 +83,7 @@ func readStart(m *message) (start, error) {
 		s.carrier = c
 		return s, s.setSound(f)
 	}
-	return start{}, errors.New("the start of a stream is of no carrier that is known")
+	return start{}, errors.New("the start of the stream is not of a known carrier")
 }
 
 // setSound reads the stream's media format.

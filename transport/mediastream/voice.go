@@ -19,53 +19,49 @@ const (
 	formTimeout  = 10 * time.Second // for the whole form to arrive
 )
 
-// Voice answers Twilio's webhook for an incoming call with TwiML that leads the call to the stream.
+// voice answers Twilio's webhook for an incoming call with TwiML that leads the call to the stream.
 // The query of the webhook's address becomes custom parameters; From and To become the parameters
-// from and to. Voice rejects a call as busy when no line is free.
-func (e *Endpoint) Voice() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		form, err := e.form(w, r)
-		if err != nil {
-			admission.Refuse(w, err)
-			return
-		}
-		line, err := e.cfg.Lines.Take(transport.Handshake{Proven: true})
-		if err != nil {
-			transport.RefusalLog(e.cfg.Log).Info("call rejected", zap.Error(err))
-			answer(w, twimlBusy())
-			return
-		}
-		line.Release() // the stream takes its own line
-		params, err := e.parameters(r, form)
-		if err != nil {
-			transport.RefusalLog(e.cfg.Log).Info("call rejected", zap.Error(err))
-			answer(w, twimlHangup())
-			return
-		}
-		base := strings.TrimSuffix(e.address(r, "http"), "/voice")
-		answer(w, twimlConnect("ws"+strings.TrimPrefix(base, "http"), base+"/after", params))
-	})
+// from and to. It rejects a call as busy when no line is free.
+func (e *Endpoint) voice(w http.ResponseWriter, r *http.Request) {
+	form, err := e.form(w, r)
+	if err != nil {
+		admission.Refuse(w, err)
+		return
+	}
+	line, err := e.cfg.Lines.Take(transport.Handshake{Proven: true})
+	if err != nil {
+		transport.RefusalLog(e.cfg.Log).Info("call rejected", zap.Error(err))
+		answer(w, twimlBusy())
+		return
+	}
+	line.Release() // the stream takes its own line
+	params, err := e.parameters(r, form)
+	if err != nil {
+		transport.RefusalLog(e.cfg.Log).Info("call rejected", zap.Error(err))
+		answer(w, twimlHangup())
+		return
+	}
+	base := strings.TrimSuffix(e.address(r, "http"), "/voice")
+	answer(w, twimlConnect("ws"+strings.TrimPrefix(base, "http"), base+"/after", params))
 }
 
-// After answers Twilio when a stream has ended: with a Dial for a transferred call, else with
+// after answers Twilio when a stream has ended: with a Dial for a transferred call, else with
 // AfterURL or a hang-up.
-func (e *Endpoint) After() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		form, err := e.form(w, r)
-		if err != nil {
-			admission.Refuse(w, err)
-			return
-		}
-		target, transferred := e.transfers.take(form.Get("CallSid"))
-		switch {
-		case transferred:
-			answer(w, twimlDial(target))
-		case e.cfg.AfterURL != "":
-			answer(w, twimlRedirect(e.cfg.AfterURL))
-		default:
-			answer(w, twimlHangup())
-		}
-	})
+func (e *Endpoint) after(w http.ResponseWriter, r *http.Request) {
+	form, err := e.form(w, r)
+	if err != nil {
+		admission.Refuse(w, err)
+		return
+	}
+	target, transferred := e.transfers.take(form.Get("CallSid"))
+	switch {
+	case transferred:
+		answer(w, twimlDial(target))
+	case e.cfg.AfterURL != "":
+		answer(w, twimlRedirect(e.cfg.AfterURL))
+	default:
+		answer(w, twimlHangup())
+	}
 }
 
 func answer(w http.ResponseWriter, twiml []byte) {

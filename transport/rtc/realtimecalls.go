@@ -24,13 +24,13 @@ const (
 	formPartsMax = 8
 )
 
-// OpenCall opens a call that was asked for with a key and a session configuration, as JSON or nil. It
-// returns the call token and the dialect of the call. The error is for admission.Refuse.
+// OpenCall opens a call for a request with a key and a session configuration: JSON, or nil. It returns
+// the call token and the dialect of the call. The error is for admission.Refuse.
 type OpenCall func(key string, session []byte) (token string, d Configurer, err error)
 
 // RealtimeCalls returns a handler for browser clients of OpenAI's Realtime API, whose calls share the
 // port, the limits and the end of the endpoint. A request has an offer as application/sdp, or as a
-// form with the fields sdp and session. name is what Hello.Endpoint has. Mount the handler on the path
+// form with the fields sdp and session. name becomes Hello.Endpoint. Mount the handler on the path
 // that clients use, /v1/realtime/calls, and below it: POST to the address of a call and /hangup ends
 // the call.
 func (e *Endpoint) RealtimeCalls(name string, open OpenCall) http.Handler {

@@ -20,8 +20,8 @@ const (
 
 // SmallWebRTC returns a handler for clients of Pipecat's SmallWebRTCTransport, whose calls share
 // the port, the limits and the end of the endpoint. Offers and answers are JSON; sections of video
-// are rejected. dialect makes what encodes the events of a call on its data channel, and name is
-// what Hello.Endpoint has. Mount the handler on the path that clients use, such as /api/offer.
+// are rejected. dialect makes the encoder of a call's events on its data channel, and name becomes
+// Hello.Endpoint. Mount the handler on the path that clients use, such as /api/offer.
 func (e *Endpoint) SmallWebRTC(name string, dialect func() Dialect) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.serve(w, r, func() error {

@@ -10,8 +10,8 @@ import (
 )
 
 // Dialect encodes and decodes the events of one call in a protocol other than the gateway's own: the
-// text messages of the data channel. Its methods are called one at a time. Those that return out
-// have it sent, in that order; an error, a *transport.Ended, ends the call.
+// text messages of the data channel. Its methods are called one at a time. The endpoint
+// sends the messages that they return as out, in order; an error, a *transport.Ended, ends the call.
 type Dialect interface {
 	// Greet takes a message of the greeting, and reports whether the greeting is over with it.
 	Greet(data []byte) (out [][]byte, over bool, err error)
@@ -26,14 +26,14 @@ type Dialect interface {
 }
 
 // Configurer is a Dialect whose client configures the call over the data channel: the endpoint checks
-// the hello when the greeting is over. The message with which Greet reports that is the first of the
-// call: Read takes it too.
+// the hello when the greeting is over. Read also takes the message with which the greeting was over,
+// as the first one of the call.
 type Configurer interface {
 	Dialect
-	// Welcome returns what the client is sent first.
+	// Welcome returns the first messages to the client.
 	Welcome() (out [][]byte)
-	// Settle returns how long the client may say nothing on the open data channel until the greeting
-	// is over.
+	// Settle returns how long the client may be silent on the open data channel before the greeting
+	// counts as over.
 	Settle() time.Duration
 	// Begin puts the client's settings into the hello, except the rates. The greeting is over.
 	Begin(h *transport.Hello)

@@ -49,8 +49,8 @@ type Codec interface {
 	Bye(e *transport.Ended, out *Outbox) (code int, reason string)
 }
 
-// settler is a Codec whose far end may say more that belongs to the greeting. While Settle returns
-// more than 0, next waits only so long for another message, and then returns ErrSettled.
+// settler is a Codec whose far end may add messages to the greeting. While Settle returns more than
+// 0, next waits only that long for another message, and then returns ErrSettled.
 type settler interface {
 	Settle() time.Duration
 }
@@ -67,11 +67,12 @@ type clearWatcher interface {
 	Cleared(generation uint64, playedMS int64)
 }
 
-// ErrUnread says that the message which Greet read last is the first one for Read.
-var ErrUnread = errors.New("the message is none of the greeting")
+// ErrUnread says that the last message that Greet read belongs to the call: it is the first one for
+// Read.
+var ErrUnread = errors.New("the message does not belong to the greeting")
 
-// ErrSettled is the error of next when the far end said nothing more in the time of a settler.
-var ErrSettled = errors.New("the far end has said what it wants")
+// ErrSettled is the error of next when no further message came within the time that Settle returns.
+var ErrSettled = errors.New("the greeting is over: no further message came")
 
 // Outbox collects messages to be sent.
 type Outbox struct{ messages [][]byte }

@@ -136,7 +136,7 @@ func Names(c Claim) []string {
 func Fits(c Claim, m *netmodel.Model) (bool, error) {
 	if c, ok := c.(Moving); ok {
 		claim, err := c.Bind(m)
-		return err == nil && !claim.Vacuous(), err
+		return err == nil && !claim.vacuous(), err
 	}
 	text := ExprOf(c)
 	if text == "" {

@@ -127,8 +127,8 @@ func (c Move) BoundBy(m *netmodel.Model, condition func(text string, to *netmode
 	return b, names.Err
 }
 
-// Vacuous reports whether the net has none of the events that the claim is about.
-func (b *BoundMove) Vacuous() bool { return b.on != nil && !slices.Contains(b.on, true) }
+// vacuous reports whether the net has none of the events that the claim is about.
+func (b *BoundMove) vacuous() bool { return b.on != nil && !slices.Contains(b.on, true) }
 
 // Triggers marks, by step index, the steps of which a move must have one for the claim to apply;
 // nil: any step.

@@ -18,17 +18,17 @@ func (g *Graph) Truth(expr string) ([]bool, error) {
 	return out, nil
 }
 
-// region is a set of states found by a search, and for each state the edge by which it was found.
-type region struct {
-	In   []bool
+// Region is a set of states found by a search, and for each state the edge by which it was found.
+type Region struct {
+	In   []bool  // by state: it was found
 	from []int32 // -1: a state where the search began
 	by   []Edge
 }
 
 // Forward finds the states reachable from some states without entering others.
-func (g *Graph) Forward(from, without []bool) *region {
+func (g *Graph) Forward(from, without []bool) *Region {
 	n := g.States()
-	r := &region{In: make([]bool, n), from: netmodel.Fill(n, -1), by: make([]Edge, n)}
+	r := &Region{In: make([]bool, n), from: netmodel.Fill(n, -1), by: make([]Edge, n)}
 	var queue []int32
 	for i := range n {
 		if from[i] && (without == nil || !without[i]) {
@@ -90,7 +90,7 @@ func (g *Graph) Backward(to []bool) []bool {
 
 // PathThrough returns a path from the start to a state where a search began, and on to a state that
 // it found.
-func (g *Graph) PathThrough(r *region, state int) Path {
+func (g *Graph) PathThrough(r *Region, state int) Path {
 	var edges []Edge
 	var froms []int
 	i := state

@@ -102,7 +102,7 @@ func (p *parser) word() {
 	}
 	p.kind = numberToken
 	if _, ok := Number(p.token); !ok || digits != p.token {
-		p.fail("the number %s: numbers have no sign and at most 18 digits; a place of that name stands in quotes",
+		p.fail("the number %s: numbers have no sign and at most 18 digits; put a place of that name in quotes",
 			shorten(p.token))
 	}
 }

@@ -106,7 +106,7 @@ func TestRefusals(t *testing.T) {
 		return "<pnml><net id='n' type='ptnet'><page>\n" + body + "\n</page></net></pnml>"
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"keyword", "pl p (1)\nxx y", `:2: "xx" is none of`}, {"interval", "tr t [2,1] p -> q",
+		{"keyword", "pl p (1)\nxx y", `:2: "xx"; want net, tr`}, {"interval", "tr t [2,1] p -> q",
 			`:1: the interval "[2,1] p -> q" is empty`},
 		{"open start", "tr t ]2,3] p -> q", ":1: the interval \"]2,3] p -> q\" is open at its start"},
 		{"open end", "tr t [2,3[ p -> q", "open at its end"}, {"no comma", "tr t [2 3] p -> q", "a comma expected"},
@@ -127,7 +127,7 @@ func TestRefusals(t *testing.T) {
 		{"negative weight", "tr t p*-1 -> q", "a number of at most 9 digits"}, {"negative bound", "tr t [-1,2] p -> q",
 			"a whole number up to"},
 		{"huge bound", "tr t [0,9223372036854775807] p -> q", "a whole number up to"},
-		{"LoLA", "PLACE p, q;\nMARKING p: 1;", `:1: "PLACE" is none of`},
+		{"LoLA", "PLACE p, q;\nMARKING p: 1;", `:1: "PLACE"; want net, tr`},
 		{"Romeo's or Twina's priority", "tr t p -> q\npr t -o t", ":2: a transition expected"},
 		{"brace", "pl {p (1)", "not closed"}, {"empty brace", "pl {} (1)", "is empty"}, {"arrow", "tr t p -> q -> r",
 			`a place expected at "-> r"`},

@@ -124,7 +124,7 @@ func (r *pnmlReader) chars(text xml.CharData) error {
 	switch n := len(r.open); {
 	case len(bytes.TrimSpace(text)) == 0:
 	case n == 0 || !slices.Contains(leaves(), r.open[n-1].name):
-		return r.fail("the text %q stands where none is read", clip(strings.TrimSpace(string(text))))
+		return r.fail("the text %q is where no text is allowed", clip(strings.TrimSpace(string(text))))
 	default:
 		r.open[n-1].text.Write(text)
 	}

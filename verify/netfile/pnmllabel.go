@@ -70,7 +70,7 @@ func (r *pnmlReader) number(text string, to *int, least int) error {
 func (r *pnmlReader) whole(text string, to *int, least int) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > petri.MaxTokens {
-		return r.fail("the number %q is none from %d to %d", clip(text), least, petri.MaxTokens)
+		return r.fail("the number %q; want %d to %d", clip(text), least, petri.MaxTokens)
 	}
 	*to = n
 	return nil

@@ -135,7 +135,7 @@ func (r *pnmlReader) join(a *arc, called func(*node) string) error {
 	case kind == "reset":
 		t.rset = append(t.rset, f)
 	default:
-		return r.d.fail(a.line, "an arc of type %q, which is none of normal, inhibitor, read, test, reset", clip(a.kind))
+		return r.d.fail(a.line, "an arc of type %q; want normal, inhibitor, read, test or reset", clip(a.kind))
 	}
 	return nil
 }

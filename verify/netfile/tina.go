@@ -145,7 +145,7 @@ func (s *scanner) statement() error {
 	case "nt":
 		err = s.words("the name of a note", "0 or 1", "a note")
 	default:
-		return s.fail("%q is none of net, tr, pl, pr, lb, nt", clip(word))
+		return s.fail("%q; want net, tr, pl, pr, lb or nt", clip(word))
 	}
 	if err == nil && !s.done() {
 		err = s.fail("unexpected %q", clip(s.text[s.at:]))

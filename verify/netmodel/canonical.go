@@ -9,12 +9,10 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// Canonical renders everything of a net that a proof rests on as text: places with keys, capacities
-// and roles; transitions with intervals, priorities and the tables of their modes; the initial
-// marking. Two programs with equal text have the same proofs.
-func (m *Model) Canonical() string { return m.CanonicalBut(-1) }
-
-// CanonicalBut is Canonical without the lines of one transition.
+// CanonicalBut renders everything of a net that a proof rests on as text: places with keys,
+// capacities and roles; transitions with intervals, priorities and the tables of their modes; the
+// initial marking. Two programs with equal text have the same proofs. The text leaves out the lines
+// of transition t; -1 leaves out nothing.
 func (m *Model) CanonicalBut(t int32) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "voicegw net 1\nname %q\n", m.prog.Name())
@@ -79,8 +77,8 @@ func (m *Model) canonicalTransition(b *strings.Builder, t int32) {
 	}
 }
 
-// Hash is the SHA-256 of the canonical text: "sha256:..." in hex.
+// Hash is the SHA-256 of the whole canonical text: "sha256:..." in hex.
 func (m *Model) Hash() string {
-	sum := sha256.Sum256([]byte(m.Canonical()))
+	sum := sha256.Sum256([]byte(m.CanonicalBut(-1)))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

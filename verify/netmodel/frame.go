@@ -68,9 +68,9 @@ func (m *Model) payloadSlot(md *Mode) int32 {
 	return -1
 }
 
-// EachFrameMode calls fn for each mode by which a frame would move if it arrived in a tangible
+// eachFrameMode calls fn for each mode by which a frame would move if it arrived in a tangible
 // marking. If rests is not nil, it is called for each kind of frame that would not move.
-func (m *Model) EachFrameMode(marking []int32, fn func(mode int32), rests func(slot int32)) {
+func (m *Model) eachFrameMode(marking []int32, fn func(mode int32), rests func(slot int32)) {
 	if len(m.Frames) == 0 || m.Ended(marking) {
 		return
 	}
@@ -118,14 +118,14 @@ func (m *Model) moves(f *frameSlot, marking []int32, fn func(int32)) bool {
 // that it takes.
 func (m *Model) FrameMoves(t int32, marking []int32) bool {
 	found := false
-	m.EachFrameMode(marking, func(i int32) { found = found || m.Modes[i].Transition == t }, nil)
+	m.eachFrameMode(marking, func(i int32) { found = found || m.Modes[i].Transition == t }, nil)
 	return found
 }
 
 // EachFrame calls fn for each step by which a frame would move if it arrived in a tangible marking.
 func (m *Model) EachFrame(marking []int32, fn func(Step)) {
 	var buf []Step
-	m.EachFrameMode(marking, func(i int32) {
+	m.eachFrameMode(marking, func(i int32) {
 		buf = m.Modes[i].Steps(buf[:0])
 		for _, s := range buf {
 			fn(s)

@@ -52,5 +52,5 @@ func (m *Model) passes(l *look, t int32, marking []int32) bool {
 
 // Rests calls fn for each kind of frame that may wait in a marking.
 func (m *Model) Rests(marking []int32, fn func(slot int32)) {
-	m.EachFrameMode(marking, func(int32) {}, fn)
+	m.eachFrameMode(marking, func(int32) {}, fn)
 }

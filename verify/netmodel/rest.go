@@ -22,8 +22,8 @@ func (m *Model) Dead(marking []int32) bool {
 	return true
 }
 
-// Stranded lists the places that hold tokens in a marking, except sinks and the final place.
-func (m *Model) Stranded(marking []int32) []int {
+// stranded lists the places that hold tokens in a marking, except sinks and the final place.
+func (m *Model) stranded(marking []int32) []int {
 	var out []int
 	for i, p := range m.Places {
 		if !p.Sink && !p.Final && !p.Out && m.Marked(i, marking) > 0 {
@@ -35,7 +35,7 @@ func (m *Model) Stranded(marking []int32) []int {
 
 // AtRest reports whether a dead marking is a proper rest: it has tokens, and all of them are in
 // declared sinks.
-func (m *Model) AtRest(marking []int32) bool { return len(m.Stranded(marking)) == 0 && !empty(marking) }
+func (m *Model) AtRest(marking []int32) bool { return len(m.stranded(marking)) == 0 && !empty(marking) }
 
 func empty(m []int32) bool {
 	for _, n := range m {

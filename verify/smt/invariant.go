@@ -82,7 +82,7 @@ func checkFormula(t term, known map[string]bool) error {
 		if known[t.atom] || t.atom == "true" || t.atom == "false" || isInteger(t.atom) {
 			return nil
 		}
-		return fmt.Errorf("smt: read a formula: what is %q?", t.atom)
+		return fmt.Errorf("smt: read a formula: the name %q is not known", t.atom)
 	case t.head() == "let":
 		return checkLet(t, known)
 	case t.head() == "" || len(t.list) < 2 || !strings.Contains(operators, " "+t.head()+" "):

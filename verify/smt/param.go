@@ -61,7 +61,7 @@ func (n *naming) mark(params []Param) (*marks, error) {
 
 func (n *naming) markOne(m *marks, i int, p Param) error {
 	if len(p.Thresholds)+len(p.Capacities)+len(p.Initial) == 0 {
-		return fmt.Errorf("it stands nowhere in the net")
+		return fmt.Errorf("the net does not use it")
 	}
 	for _, th := range p.Thresholds {
 		if err := n.threshold(m, i, th); err != nil {

@@ -279,7 +279,7 @@ func TestWrongQuestions(t *testing.T) {
 		{"place", Config{}, "unaked", "unacked"},
 		{"transition", Config{}, "can(pley)", "played"},
 		{"at once", Config{}, "can(send)", "at once"},
-		{"nowhere", param(Param{Name: "K"}), "unacked", "nowhere"},
+		{"nowhere", param(Param{Name: "K"}), "unacked", "does not use it"},
 		{"no name", param(Param{Initial: []string{"pause"}}), "unacked", "name"},
 		{"name of a place", param(Param{Name: "pause", Initial: []string{"pause"}}), "unacked", "a place has this name"},
 		{"negative", param(Param{Name: "K", Min: -1, Initial: []string{"pause"}}), "unacked", "least value"},

@@ -211,7 +211,7 @@ func Fires(o Options, names ...string) *verify.Property {
 		}
 		var never []string
 		for _, t := range ts {
-			if !g.Fires(t) {
+			if !g.fires(t) {
 				never = append(never, g.Model.Transition(t))
 			}
 		}

@@ -1,5 +1,5 @@
-// Package stateclass decides what depends on time. It explores the linear state class graph of a
-// net (Berthomieu and Diaz 1991) in whole nanoseconds.
+// Package stateclass decides properties that depend on time. It explores the linear state class graph
+// of a net (Berthomieu and Diaz 1991) in whole nanoseconds.
 //
 // A state class is a marking with a zone: all vectors of remaining waits, written as a
 // difference-bound matrix. Two states are in one class when the same firings reach them; the zone

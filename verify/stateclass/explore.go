@@ -81,7 +81,7 @@ func newExplorer(m *netmodel.Model, o Options) (*explorer, error) {
 	}
 	if !m.Layered() {
 		return nil, fmt.Errorf("stateclass: explore %s: a projected move of the slice may fire in the midst of a chain; "+
-			"keep the at-once transitions that it stands for, or all that are tried after them", m.Program().Name())
+			"keep the at-once transitions that it represents, or all that are tried after them", m.Program().Name())
 	}
 	e := &explorer{
 		g: &Graph{Model: m, Options: o, set: explore.NewMarkingSet(m.Slots()),

@@ -167,9 +167,9 @@ func (g *Graph) Marking(class int, m []int32) []int32 {
 	return m
 }
 
-// From returns the edges that leave a class. An edge may lead to a class that another has replaced
+// from returns the edges that leave a class. An edge may lead to a class that another has replaced
 // since; Rep finds that one. The caller must not change the slice.
-func (g *Graph) From(class int) []Edge {
+func (g *Graph) from(class int) []Edge {
 	c := &g.classes[class]
 	if c.edge < 0 {
 		return nil
@@ -177,8 +177,8 @@ func (g *Graph) From(class int) []Edge {
 	return g.edges[c.edge : c.edge+int(c.degree)]
 }
 
-// Rep is the class itself, or the one that replaced it.
-func (g *Graph) Rep(class uint32) uint32 {
+// rep is the class itself, or the one that replaced it.
+func (g *Graph) rep(class uint32) uint32 {
 	for g.classes[class].rep != class {
 		class = g.classes[class].rep
 	}
@@ -198,9 +198,9 @@ func (g *Graph) Dead() []int {
 	return out
 }
 
-// Fires reports whether a transition fires from some class, or would fire as a frame if a frame
+// fires reports whether a transition fires from some class, or would fire as a frame if a frame
 // arrived.
-func (g *Graph) Fires(t int32) bool {
+func (g *Graph) fires(t int32) bool {
 	from, to := g.Model.StepsOf(t)
 	for _, f := range g.fired[from:to] {
 		if f > 0 {
@@ -214,7 +214,7 @@ func (g *Graph) Fires(t int32) bool {
 func (g *Graph) Idle() []int32 {
 	var out []int32
 	for t := range g.Model.Count() {
-		if !g.Fires(int32(t)) {
+		if !g.fires(int32(t)) {
 			out = append(out, int32(t))
 		}
 	}

@@ -281,7 +281,7 @@ func TimeDiverges(o Options) *verify.Property {
 				return g.refute(g.pathToFault(f), "%s", walk.Describe(g.Model, f.Fault)), nil
 			}
 			if c := g.locked(); c >= 0 {
-				return g.refute(g.PathTo(c), "time stands still from here: whatever fires, something must fire at once"), nil
+				return g.refute(g.PathTo(c), "time stops here: whatever fires, something must fire at once"), nil
 			}
 			return g.whole("at most %d firings at one instant", g.Chain), nil
 		},
@@ -298,8 +298,8 @@ func (g *Graph) locked() int {
 	free := make([]bool, len(g.classes))
 	var queue []int32
 	for i := range g.classes {
-		for _, e := range g.From(i) {
-			to := g.Rep(e.To)
+		for _, e := range g.from(i) {
+			to := g.rep(e.To)
 			into[to] = append(into[to], int32(i))
 		}
 		if !g.urgent(&g.markings[g.classes[i].marking]) {

@@ -44,9 +44,9 @@ func (r *Trace) each(fn func(moment) bool) {
 	}
 }
 
-// First returns the first firing after which the net rests in a marking that satisfies is; -1 is
+// first returns the first firing after which the net rests in a marking that satisfies is; -1 is
 // the start.
-func (r *Trace) First(is func(marking []int32) bool) (at int, ok bool) {
+func (r *Trace) first(is func(marking []int32) bool) (at int, ok bool) {
 	r.each(func(n moment) bool {
 		if n.alive && n.rests && is(n.marking) {
 			at, ok = n.firing, true
@@ -93,7 +93,7 @@ func judgeMarkings(c claim.Marking, m *netmodel.Model) (func(*Trace) (int, bool)
 	waits := map[int32]bool{} // kinds of frame that wait when a chain begins
 	passing, err := claim.BadPassing(c, m, func(slot int32) bool { return waits[slot] })
 	return func(r *Trace) (int, bool) {
-		if at, ok := r.First(bad); ok || passing == nil {
+		if at, ok := r.first(bad); ok || passing == nil {
 			return at, ok
 		}
 		return r.passes(passing, waits)
@@ -134,9 +134,9 @@ func (r *Trace) passes(bad netmodel.PassingCond, waits map[int32]bool) (at int, 
 	return at, ok
 }
 
-// Faults finds the first firing at which a machine faults: it exceeds a capacity, or comes after
+// faults finds the first firing at which a machine faults: it exceeds a capacity, or comes after
 // too many at one instant.
-func (r *Trace) Faults() (firing int, ok bool) {
+func (r *Trace) faults() (firing int, ok bool) {
 	return r.exceeds(func(walk.Refusal) bool { return true })
 }
 
@@ -166,13 +166,13 @@ func (r *Trace) reaches(expr string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	return r.First(c.Holds)
+	return r.first(c.Holds)
 }
 
 // standsStill finds the end of a run after which time cannot continue: the run faults, or ends
 // where something must fire at once.
 func (r *Trace) standsStill() (int, bool) {
-	if at, faults := r.Faults(); faults {
+	if at, faults := r.faults(); faults {
 		return at, true
 	}
 	last := len(r.Steps) - 1
@@ -222,7 +222,7 @@ func (r *Trace) after(first, then string) (int, bool) {
 		return 0, false
 	}
 	began := false
-	return r.First(func(m []int32) bool {
+	return r.first(func(m []int32) bool {
 		began = began || a.Holds(m)
 		return began && b.Holds(m)
 	})

@@ -9,7 +9,7 @@ func contextRules() rules {
 			"A request to speak waits only for what is said, typed or played before, and while it may not leave."},
 		{"requests", "pending_request > 4 && !ended", "Four requests wait at most."},
 		{"known", "notes_due && online && !" + busy + " && !turn_end_pending && !discarding && !" + forbidden + " && !ended",
-			"The model is told of notes as soon as it is idle."},
+			"The model gets notes as soon as it is idle."},
 		{"note", "note && !ended", "A note is taken or lost at once."},
 		{"request", "request && !ended", "A request is taken or lost at once."},
 	}, moves: []rule{

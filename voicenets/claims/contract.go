@@ -225,10 +225,10 @@ func contractModel(c voicenets.Config) *petri.Net {
 			say("complete_interrupted_turn", modelClosing, voicenets.TurnComplete, modelIdle),
 		}}
 	if !gatewayVAD(c) { // it hears the caller itself
-		n.Transitions = append(n.Transitions, anytime("hear_caller", petri.Arcs{linkInUse, modelIdle}, linkInUse,
-			modelIdle, modelAsked), say("be_interrupted", modelTalks, voicenets.Interrupted, modelClosing),
+		hear := anytime("hear_caller", petri.Arcs{linkInUse, modelIdle}, linkInUse, modelIdle, modelAsked)
+		hear.Inhibit = petri.Arcs{modelAsked}
+		n.Transitions = append(n.Transitions, hear, say("be_interrupted", modelTalks, voicenets.Interrupted, modelClosing),
 			say("be_interrupted_at_end", modelThrough, voicenets.Interrupted, modelClosing))
-		n.Transitions[len(n.Transitions)-3].Inhibit = petri.Arcs{modelAsked}
 	}
 	if c.ToolSlots > 0 {
 		addFunctions(n, c)

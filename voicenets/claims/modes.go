@@ -144,7 +144,7 @@ func consentRules(c voicenets.Config) rules {
 			does: "+notify_mode[consent_given]"},
 		{name: "given-again", doc: "Consent that is given is not given again.", on: "+consent[on]", when: "!unconsented",
 			keeps: "input_closed in_turn pending_text reply_pending last_handle", does: "!+notify_mode !+drop_uplink"},
-		{name: "refused", doc: "Without consent there is none to take back.", on: "+consent[off]", when: "unconsented",
+		{name: "refused", doc: "Without consent there is nothing to withdraw.", on: "+consent[off]", when: "unconsented",
 			keeps: "unconsented consent_due consent_pending", does: "!+drop_uplink !+notify_mode"},
 		{name: "withdrawn", doc: "Consent that is taken back drops what is kept of the caller's.", on: "+consent[off]",
 			when: "!unconsented", does: "+drop_uplink",

@@ -373,19 +373,19 @@ func unhurried() *verify.Property {
 
 // chainsEnd claims that every chain of firings at one instant ends. Each slice shows it for its own
 // chains. The structure excludes an endless chain through several slices, except through the
-// subnets of Ends.
+// subnets of unendingSubnets.
 func chainsEnd() *verify.Property {
 	return ofProgram("V1-chains", "What fires at one instant ends.", func(p *petri.Program) []string {
 		return slices.DeleteFunc(structure.Unending(p), func(name string) bool {
-			return slices.ContainsFunc(Ends(), func(subnet string) bool { return strings.HasPrefix(name, subnet+"/") })
+			return slices.ContainsFunc(unendingSubnets(), func(s string) bool { return strings.HasPrefix(name, s+"/") })
 		})
 	})
 }
 
-// Ends lists the subnets for which the structure does not show that their chains at one instant end
-// (verify.Config.Ends). No slice sees a chain that leads through several slices. The machine ends a
-// chain after a thousand firings, and tests check runs for it.
-func Ends() []string {
+// unendingSubnets lists the subnets for which the structure does not show that their chains at one
+// instant end (verify.Config.Ends). No slice sees a chain that leads through several slices. The
+// machine ends a chain after a thousand firings, and tests check runs for it.
+func unendingSubnets() []string {
 	return []string{"session/playout", "session/model_silence", "session/caller_silence", "session/link", "watcher",
 		"auditor"}
 }

@@ -63,16 +63,19 @@ func watcher(c voicenets.Config) *petri.Net {
 		Init: []petri.Token{seenIdle.Token(petri.Unit{}), seenQuiet.Token(petri.Unit{})},
 		Caps: caps(1, seenAudio, seenMark, broken),
 	}}
+	var prompt petri.Arcs // the end of a reply is the end of a prompt, too
+	if c.Prompts != 0 {
+		prompt = petri.Arcs{seenPrompt}
+	}
 	w.see("clear", petri.Arcs{voicenets.Clear}, petri.Arcs{seenAudio, seenMark})
 	w.turn("started", voicenets.NotifyReply.Is(voicenets.ReplyStarted), seenIdle, seenPlaying)
 	w.turn("paused", voicenets.NotifyReply.Is(voicenets.ReplyPaused), seenPlaying, seenPaused, seenMark)
 	w.turn("resumed", voicenets.NotifyReply.Is(voicenets.ReplyResumed), seenPaused, seenPlaying)
-	if cuts(c) {
-		w.see("cut_paused", petri.Arcs{voicenets.NotifyReply.Is(voicenets.ReplyCut), seenPaused}, nil, seenIdle)
-		w.turn("cut", voicenets.NotifyReply.Is(voicenets.ReplyCut), seenPlaying, seenIdle)
-	}
-	w.turn("complete", voicenets.NotifyReply.Is(voicenets.ReplyComplete), seenPlaying, seenIdle, seenAudio, seenMark)
-	w.turn("lost_reply", voicenets.NotifyReply.Is(voicenets.ReplyLost), seenPlaying, seenIdle, seenAudio, seenMark)
+	w.see("cut_paused", petri.Arcs{voicenets.NotifyReply.Is(voicenets.ReplyCut), seenPaused}, prompt, seenIdle)
+	w.turn("cut", voicenets.NotifyReply.Is(voicenets.ReplyCut), seenPlaying, seenIdle, prompt...)
+	played := append(petri.Arcs{seenAudio, seenMark}, prompt...)
+	w.turn("complete", voicenets.NotifyReply.Is(voicenets.ReplyComplete), seenPlaying, seenIdle, played...)
+	w.turn("lost_reply", voicenets.NotifyReply.Is(voicenets.ReplyLost), seenPlaying, seenIdle, played...)
 	w.turn("heard", voicenets.NotifySpeech.Is(voicenets.SpeechHeard), seenQuiet, seenSpeech)
 	w.turn("over", voicenets.NotifySpeech.Is(voicenets.SpeechOver), seenSpeech, seenQuiet)
 	w.mark("audio", petri.Arcs{voicenets.AudioDown.Fresh()}, seenPlaying, seenAudio)
@@ -85,12 +88,6 @@ func watcher(c voicenets.Config) *petri.Net {
 		w.n.Caps = append(w.n.Caps, caps(1, seenPrompt)...)
 		w.mark("prompt", petri.Arcs{voicenets.PlayPrompt}, seenPlaying, seenPrompt)
 		w.wrong("prompt", voicenets.PlayPrompt)
-		for i := range w.n.Transitions {
-			if t := &w.n.Transitions[i]; t.Name == "cut" || t.Name == "cut_paused" || t.Name == "complete" ||
-				t.Name == "lost_reply" {
-				t.Reset = append(t.Reset, seenPrompt)
-			}
-		}
 	}
 	if gatewayVAD(c) {
 		w.n.Ports = append(w.n.Ports, voicenets.ToModel)
@@ -101,6 +98,3 @@ func watcher(c voicenets.Config) *petri.Net {
 	}
 	return w.n
 }
-
-// cuts reports whether replies may be cut, by the caller's speech or text.
-func cuts(c voicenets.Config) bool { return true }
