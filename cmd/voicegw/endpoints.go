@@ -52,7 +52,10 @@ type handlerCloser interface {
 
 // open opens one endpoint.
 func (p *endpoints) open(name string, s *settings.Settings, lines transport.Lines, log *zap.Logger) error {
-	cfg := wsendpoint.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins}
+	cfg := wsendpoint.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins, ResumeWithin: s.Limits.ResumeWithin}
+	if cfg.ResumeWithin == 0 {
+		cfg.ResumeWithin = -1
+	}
 	var d handlerCloser
 	var err error
 	var paths []string

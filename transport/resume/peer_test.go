@@ -117,7 +117,7 @@ func story(t *testing.T, within time.Duration, tell func(calls *Calls, p *Peer, 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		calls, first, kinds := &Calls{}, newWire(transport.Resume{}), make(chan string, 64)
-		p := calls.New(first, "token", within)
+		p := calls.New(first, "token", Wait{Broken: within})
 		if err := p.Ready(context.Background(), transport.Ready{Call: "c-1"}); err != nil {
 			t.Fatal(err)
 		}
