@@ -218,7 +218,7 @@ func TestSupersedes(t *testing.T) {
 		if !slices.Equal(r.heard[:before], greeting[:before]) || !slices.Equal(after, greeting[at:at+len(after)]) {
 			t.Error("what was heard is not the reply")
 		}
-		if _, err := await(old, "nothing"); websocket.CloseStatus(err) != websocket.StatusPolicyViolation ||
+		if _, err := endpointtest.Await(old, "nothing"); websocket.CloseStatus(err) != websocket.StatusPolicyViolation ||
 			!strings.Contains(err.Error(), "goes on over another connection") {
 			t.Errorf("the old connection: %v", err)
 		}
@@ -253,7 +253,7 @@ func TestCallWaits(t *testing.T) {
 					setup = `{"setup":{"model":"models/x","sessionResumption":{}}}`
 				}
 				_ = c.Write(context.Background(), websocket.MessageText, []byte(setup))
-				if told, err := await(c, "setupComplete"); !told {
+				if told, err := endpointtest.Await(c, "setupComplete"); !told {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)
@@ -310,7 +310,7 @@ func refusedHandle(t *testing.T, w *endpointtest.World, name, handle, key string
 	}
 	setup, _ := json.Marshal(map[string]any{"setup": map[string]any{"sessionResumption": map[string]any{"handle": handle}}})
 	_ = c.Write(context.Background(), websocket.MessageText, setup)
-	if _, err := await(c, "setupComplete"); websocket.CloseStatus(err) != websocket.StatusPolicyViolation ||
+	if _, err := endpointtest.Await(c, "setupComplete"); websocket.CloseStatus(err) != websocket.StatusPolicyViolation ||
 		!strings.Contains(err.Error(), "setup.sessionResumption.handle: there is no call to go on with") ||
 		!strings.Contains(err.Error(), "Connect without one.") {
 		t.Errorf("%s: %v", name, err)
