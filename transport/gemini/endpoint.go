@@ -14,7 +14,8 @@ import (
 const Name = "gemini"
 
 // noCall refuses a handle. It fits into a close frame.
-const noCall = "setup.sessionResumption.handle: there is no call to go on with by this handle and key. Connect without one."
+const noCall = "setup.sessionResumption.handle: there is no call to go on with by this handle and key. " +
+	"Connect without one."
 
 // Config configures the endpoint.
 type Config = wsendpoint.Config

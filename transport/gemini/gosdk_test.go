@@ -152,7 +152,8 @@ func TestGoSDKInterrupts(t *testing.T) {
 // program, which returns a value, then an error. What the model says of them is in its transcript.
 func TestGoSDKCallsFunctions(t *testing.T) {
 	t.Parallel()
-	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`, `on text 2: call weather {"city":"Bergen"}`))
+	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`,
+		`on text 2: call weather {"city":"Bergen"}`))
 	c := goCall(t, w)
 	if err := c.session.SendRealtimeInput(genai.LiveRealtimeInput{Text: "What is the weather in Oslo?"}); err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ type Wait struct {
 // token is what the far end showed to begin the call, and must show again; "" is none. The peer must
 // be closed.
 func (c *Calls) New(conn Conn, token string, wait Wait) *Peer {
-	p := &Peer{calls: c, first: conn, hello: conn.Hello(), handle: rand.Text(), token: sha256.Sum256([]byte(token)), wait: wait,
-		conn: conn, wake: make(chan struct{}, 1)}
+	p := &Peer{calls: c, first: conn, hello: conn.Hello(), handle: rand.Text(), token: sha256.Sum256([]byte(token)),
+		wait: wait, conn: conn, wake: make(chan struct{}, 1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byHandle == nil {

@@ -10,7 +10,8 @@ import (
 
 // FuzzHandle: a handle may be anything, and those that are given out are read as they were.
 func FuzzHandle(f *testing.F) {
-	for _, h := range []string{"", ".", "x.", ".1", "x.-1", "x.1.1", "CALL.0", "CALL.zzzzzzzzzzzzz", "CALL.3w5e11264sgsf"} {
+	for _, h := range []string{"", ".", "x.", ".1", "x.-1", "x.1.1", "CALL.0", "CALL.zzzzzzzzzzzzz",
+		"CALL.3w5e11264sgsf"} {
 		f.Add(h)
 	}
 	f.Fuzz(func(t *testing.T, handle string) {
