@@ -37,7 +37,6 @@ type Client struct {
 const (
 	noResume   = "The protocol cannot go on with a call over another connection."
 	replayOnly = "A recording holds only what the client sends before and between replies."
-	wayOnly    = "Tried with `openai` itself, whose events these are under other names."
 )
 
 // not makes the features that are not claimed, for one reason.
@@ -90,7 +89,7 @@ func openAIClients() []Client {
 		{ID: "openai-6", Folder: folder, Name: "`openai` (node)", Package: "openai-6", Older: true,
 			Not: not(noResume, Reconnect)},
 		{ID: "openai/beta", Folder: folder, Name: "`openai/beta/realtime` (node)", Package: "openai",
-			Not: and(not(noResume, Reconnect), wayOnly, BargeIn, Text, Tools)},
+			Not: not(noResume, Reconnect)},
 		{ID: "@openai/agents-realtime", Folder: folder, Name: agents + ", WebSocket",
 			Package: "@openai/agents-realtime", Not: not(noResume, Reconnect)},
 		{ID: "agents-realtime-0.8", Folder: folder, Name: agents + ", WebSocket",
