@@ -183,7 +183,7 @@ func (s *Settings) limitRows() []Row {
 		numberRow("limits.message_bytes_max", &w.MessageBytesMax, wsconn.MessageBytesMaxDefault, 4<<10, 16<<20,
 			"the longest message from a peer, in bytes"),
 		timeRow("limits.resume_within", &l.ResumeWithin, ws.ResumeWithinDefault, 0, 5*time.Minute,
-			"how long a call waits for a page whose connection broke; 0: not at all"),
+			"how long a call waits for a page or a Gemini client whose connection broke; 0: not at all"),
 		timeRow("limits.shutdown_timeout", &l.ShutdownTimeout, 10*second, second, 10*time.Minute,
 			"how long calls may take to end when the gateway shuts down"),
 		timeRow("limits.drain_delay", &l.DrainDelay, 0, 0, 5*time.Minute,

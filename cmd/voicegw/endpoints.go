@@ -52,7 +52,7 @@ type handlerCloser interface {
 
 // open opens one endpoint.
 func (p *endpoints) open(name string, s *settings.Settings, lines transport.Lines, log *zap.Logger) error {
-	cfg := wsendpoint.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins}
+	cfg := webSockets(s, lines, log)
 	var d handlerCloser
 	var err error
 	var paths []string
@@ -88,6 +88,15 @@ func (p *endpoints) open(name string, s *settings.Settings, lines transport.Line
 		p.mux.Handle(path, d)
 	}
 	return nil
+}
+
+// webSockets returns the configuration of the endpoints for WebSocket clients of others.
+func webSockets(s *settings.Settings, lines transport.Lines, log *zap.Logger) wsendpoint.Config {
+	cfg := wsendpoint.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins}
+	if cfg.ResumeWithin = s.Limits.ResumeWithin; cfg.ResumeWithin == 0 {
+		cfg.ResumeWithin = -1 // no call can be resumed
+	}
+	return cfg
 }
 
 // openOver opens the endpoints of names whose clients also call over WebRTC.

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -42,6 +43,18 @@ func TestGeminiPathsAreNotRedirected(t *testing.T) {
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 		if w.Code != want {
 			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// TestResumeWithin: the setting is that of the endpoints, and 0 means that no call can be resumed.
+func TestResumeWithin(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[time.Duration]time.Duration{0: -1, time.Minute: time.Minute} {
+		s := &settings.Settings{}
+		s.Limits.ResumeWithin = set
+		if got := webSockets(s, noLines{}, zap.NewNop()).ResumeWithin; got != want {
+			t.Errorf("%v: %v, want %v", set, got, want)
 		}
 	}
 }

@@ -36,10 +36,7 @@ type Client struct {
 // Reasons for what is not claimed.
 const (
 	noResume   = "The protocol cannot go on with a call over another connection."
-	noGemini   = "The endpoint has no `sessionResumption`: it answers that a call is not resumable."
-	newestOnly = "Tried with the newest version only."
 	replayOnly = "A recording holds only what the client sends before and between replies."
-	wayOnly    = "Tried with `openai` itself, whose events these are under other names."
 )
 
 // not makes the features that are not claimed, for one reason.
@@ -71,19 +68,15 @@ func Clients() []Client {
 func geminiClients() []Client {
 	const folder = "transport/gemini"
 	js := func(pkg string, older bool) Client {
-		return Client{ID: pkg, Folder: folder, Name: "`@google/genai` (JavaScript)", Package: pkg, Older: older,
-			Not: not(noGemini, Reconnect)}
+		return Client{ID: pkg, Folder: folder, Name: "`@google/genai` (JavaScript)", Package: pkg, Older: older}
 	}
 	python := func(file, version string) Client {
 		return Client{ID: "python-genai-" + file, Folder: folder, Name: "`google-genai` (Python)", Version: version,
-			Recorded: true,
-			Not:      and(not(noGemini, Reconnect), replayOnly, BargeIn, Transcripts, End)}
+			Recorded: true, Not: not(replayOnly, BargeIn, Transcripts, Reconnect, End)}
 	}
 	return []Client{js("@google/genai", false), js("genai-2", true), js("genai-1", true),
 		{ID: "google.golang.org/genai", Folder: folder, Name: "`google.golang.org/genai` (Go)",
-			Package: "google.golang.org/genai",
-			Not: and(not(noGemini, Reconnect), "Tried with the JavaScript client, whose messages these are.", BargeIn, Text,
-				Tools, Transcripts)},
+			Package: "google.golang.org/genai"},
 		python("2.19.0", "2.19.0"), python("2.19.0-vertex", "2.19.0, Vertex AI"), python("1.16.0", "1.16.0"),
 	}
 }
@@ -96,7 +89,7 @@ func openAIClients() []Client {
 		{ID: "openai-6", Folder: folder, Name: "`openai` (node)", Package: "openai-6", Older: true,
 			Not: not(noResume, Reconnect)},
 		{ID: "openai/beta", Folder: folder, Name: "`openai/beta/realtime` (node)", Package: "openai",
-			Not: and(not(noResume, Reconnect), wayOnly, BargeIn, Text, Tools)},
+			Not: not(noResume, Reconnect)},
 		{ID: "@openai/agents-realtime", Folder: folder, Name: agents + ", WebSocket",
 			Package: "@openai/agents-realtime", Not: not(noResume, Reconnect)},
 		{ID: "agents-realtime-0.8", Folder: folder, Name: agents + ", WebSocket",

@@ -61,10 +61,15 @@ func serve(l net.Listener, h http.Handler) (stop func()) {
 	}
 }
 
+// Dialling returns how a client dials in a bubble, with these headers.
+func (w *World) Dialling(header http.Header) *websocket.DialOptions {
+	return &websocket.DialOptions{HTTPClient: w.client, HTTPHeader: header}
+}
+
 // Dial opens a WebSocket to the endpoint of a world in a bubble.
 func (w *World) Dial() *websocket.Conn {
 	w.tb.Helper()
-	c, _, err := websocket.Dial(context.Background(), w.URL, &websocket.DialOptions{HTTPClient: w.client})
+	c, _, err := websocket.Dial(context.Background(), w.URL, w.Dialling(nil))
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -81,7 +81,8 @@ func layers() map[string]layer {
 				"internal/foreign", "internal/jsonscan"},
 			tests: []string{"."},
 		},
-		"transport/wsendpoint":  {imports: []string{"audio", "transport", "transport/admission", "transport/wsconn"}},
+		"transport/wsendpoint": {imports: []string{"audio", "transport", "transport/admission", "transport/resume",
+			"transport/wsconn"}},
 		"transport/ws/wsclient": {imports: []string{"audio", "transport", "transport/ws"}},
 		"transport/mediastream": {
 			imports: []string{"audio", "transport", "transport/admission", "transport/phone", "transport/wsconn",

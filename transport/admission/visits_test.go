@@ -119,3 +119,48 @@ func TestVisitsWithoutALine(t *testing.T) {
 	}
 	v.Close()
 }
+
+// TestYield gives back the line of a visit at once, and the visit goes on until its release.
+func TestYield(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var v Visits
+		taken := &lines{}
+		r, leave := request(t)
+		defer leave()
+		_, call, line, err := v.Begin(r, taken, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		Yield(line)
+		if taken.released != 1 || call.Err() != nil {
+			t.Errorf("%d lines are given back, and the visit is over: %v", taken.released, call.Err())
+		}
+		closed := make(chan struct{})
+		go func() { v.Close(); close(closed) }()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("Close does not wait for the visit")
+		default:
+		}
+		line.Release()
+		<-closed
+	})
+}
+
+// TestResuming: a handshake without a line begins no call, and says what refused it.
+func TestResuming(t *testing.T) {
+	full := &transport.Refused{Reason: transport.ReasonBusy}
+	var pushedOut error
+	l := Resuming{Backlog: NewBacklog(1, 1), Refused: full}
+	line, err := l.Take(transport.Handshake{GiveUp: func(cause error) { pushedOut = cause }})
+	if err != nil || !errors.Is(line.Check(t.Context(), &transport.Hello{}), full) {
+		t.Errorf("taken with %v", err)
+	}
+	next, err := l.Take(transport.Handshake{})
+	if err != nil || pushedOut == nil {
+		t.Errorf("the oldest was pushed out with %v, %v", pushedOut, err)
+	}
+	line.Release()
+	next.Release()
+}

@@ -96,18 +96,15 @@ func TestPythonTalks(t *testing.T) {
 // alone, and the call goes on.
 func TestBadInput(t *testing.T) {
 	const setup = `{"setup":{"model":"models/x"}}`
-	for _, tt := range []struct {
-		name  string
-		send  []string
-		code  websocket.StatusCode // 0: the call goes on
-		words string               // of the close, or of what the client is told
-	}{
+	endpointtest.Judge(t, endpoint, []endpointtest.Mistake{
 		{"audio before the setup", []string{`{"realtime_input":{"audio":{"data":"AAA=","mimeType":"audio/pcm"}}}`, setup},
 			1007, "first message must be a setup"},
 		{"an end first", []string{`{"realtimeInput":{"audioStreamEnd":true}}`}, 1007, "first message must be a setup"},
 		{"no setup", nil, 1008, "No hello came in time"},
 		{"a setup twice", []string{setup, setup}, 1007, "setup came twice"},
 		{"a setup twice, spelled otherwise", []string{setup, `{"setup":{"generation_config":{}}}`}, 1007, "setup came twice"},
+		{"a setup that goes on, late", []string{setup, `{"setup":{"sessionResumption":{"handle":"x.1"}}}`}, 1007,
+			"setup came twice"},
 		{"a setup of two spellings", []string{`{"setup":{"generationConfig":{},"generation_config":{}}}`}, 1007,
 			"setup.generationConfig"},
 		{"a huge setup", []string{`{"setup":{"model":"` + strings.Repeat("x", 1<<20) + `"}}`}, 1009, "longer than"},
@@ -128,31 +125,7 @@ func TestBadInput(t *testing.T) {
 			`{"toolResponse":{"functionResponses":[{"response":{}}]}}`}, 0, "toolResponse.functionResponses.id: "},
 		{"another field", []string{setup, `{"realtimeInput":{"vibes":1}}`}, 0,
 			"realtimeInput.vibes: this gateway does not know"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) {
-				c := w.Dial()
-				for _, m := range tt.send {
-					_ = c.Write(context.Background(), websocket.MessageText, []byte(m))
-				}
-				told, err := await(c, tt.words)
-				if code := websocket.CloseStatus(err); tt.code == 0 && (!told || w.Gateway.Calls() != 1) ||
-					tt.code != 0 && (code != tt.code || !strings.Contains(err.Error(), tt.words)) {
-					t.Errorf("told %v, %v; want %d %q", told, err, tt.code, tt.words)
-				}
-				_ = c.CloseNow()
-				w.Eventually("the call has ended", func() bool { return w.Gateway.Calls() == 0 })
-			})
-		})
-	}
-}
-
-// await reads until a message holds the words, or until the end.
-func await(c *websocket.Conn, words string) (told bool, err error) {
-	for {
-		_, b, err := c.Read(context.Background())
-		if err != nil || bytes.Contains(b, []byte(words)) {
-			return err == nil, err
-		}
-	}
+		{"a handle of a stranger", []string{`{"setup":{"session_resumption":{"handle":"x.1"}}}`}, 1008,
+			"setup.sessionResumption.handle: there is no call"},
+	})
 }

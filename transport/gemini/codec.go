@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"reflect"
 
 	"go.uber.org/zap"
 
@@ -24,7 +25,8 @@ type codec struct {
 	manual                              bool            // the client detects the caller's speech
 	callerTranscripts, modelTranscripts bool            // the client wants transcripts
 	activitySignals                     bool            // the client wants activity signals
-	resumption                          bool            // the client wants to know whether it can resume
+	resumption                          bool            // the client wants handles
+	asked                               asked           // what else the setup asks for
 	nonBlocking                         map[string]bool // the tools whose results may be scheduled
 	schedules                           bool            // the model takes that
 
@@ -34,6 +36,14 @@ type codec struct {
 	streamEnded bool   // the client ended its audio stream
 	generated   bool   // generation complete was sent in this turn
 	pcm, le     []byte // reused buffers
+}
+
+// asked is what a setup asks for, and a call keeps over all its connections.
+type asked struct {
+	session    transport.Session
+	detection  transport.Detection
+	language   string
+	halfDuplex bool
 }
 
 func newCodec(r *http.Request, log *zap.Logger) *codec {
@@ -67,6 +77,7 @@ func (c *codec) Greet(h *transport.Hello, next func() (wsconn.Message, error), _
 	for _, t := range h.Session.Tools {
 		c.nonBlocking[t.Name] = t.NonBlocking
 	}
+	c.asked = asked{h.Session, h.Detection, h.Language, h.HalfDuplex}
 	return nil
 }
 
@@ -78,9 +89,24 @@ func (c *codec) Ready(r transport.Ready, out *wsendpoint.Outbox) {
 		warnings = append(warnings, sessionPath(f.Field)+": the call does not follow the field; it must be "+f.Want+".")
 	}
 	putWarned(out, object{"setupComplete": object{"sessionId": r.Call}}, warnings)
-	if c.resumption {
+	if c.resumption && r.Resume.Handle == "" {
 		put(out, object{"sessionResumptionUpdate": object{"resumable": false}})
 	}
+}
+
+// Handle sends the handle by which a client goes on with its call.
+func (c *codec) Handle(handle string, out *wsendpoint.Outbox) {
+	put(out, object{"sessionResumptionUpdate": object{"newHandle": handle, "resumable": true}})
+}
+
+// Resume notes that the call keeps the settings of the setup that it began with.
+func (c *codec) Resume(first wsendpoint.Codec) {
+	began := first.(*codec)
+	if !reflect.DeepEqual(began.asked, c.asked) {
+		c.notes.add("setup", "the call goes on with the settings that it began with, which differ from these")
+	}
+	c.asked, c.manual, c.nonBlocking = began.asked, began.manual, began.nonBlocking
+	c.untold = began.untold
 }
 
 // fresh returns the notes that the client was not told yet, and logs them.

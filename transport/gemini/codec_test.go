@@ -62,7 +62,6 @@ func TestSetupRefused(t *testing.T) {
 		"no setup":    {`{"realtimeInput":{"text":"x"}}`, 1007, "first message must be a setup"},
 		"no JSON":     {`{"setup":`, 1007, "not valid"},
 		"text":        {setupWith(`,"generationConfig":{"responseModalities":["TEXT"]}`), 1007, "speaks AUDIO alone"},
-		"a handle":    {setupWith(`,"sessionResumption":{"handle":"h1"}`), 1008, "handle"},
 		"two of them": {`{"setup":{"model":"models/x"},"setup":{}}`, 1007, `"setup" came twice`},
 		"two spellings": {setupWith(`,"sessionResumption":{},"session_resumption":{}`), 1007,
 			`"setup.sessionResumption" came twice`},

@@ -13,6 +13,10 @@ import (
 // Name is the endpoint's name in Hello.Endpoint.
 const Name = "gemini"
 
+// noCall refuses a handle. It fits into a close frame.
+const noCall = "setup.sessionResumption.handle: there is no call to go on with by this handle and key. " +
+	"Connect without one."
+
 // Config configures the endpoint.
 type Config = wsendpoint.Config
 
@@ -26,9 +30,10 @@ func New(cfg Config) (*Endpoint, error) {
 		log = zap.NewNop()
 	}
 	return wsendpoint.New(cfg, wsendpoint.Protocol{
-		Name:  Name,
-		Token: token,
-		Codec: func(r *http.Request) wsendpoint.Codec { return newCodec(r, log) },
+		Name:   Name,
+		Token:  token,
+		NoCall: noCall,
+		Codec:  func(r *http.Request) wsendpoint.Codec { return newCodec(r, log) },
 	})
 }
 

@@ -10,6 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	// genai's dependency starts this one when the program does.
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"),
+	goleak.VerifyTestMain(clienttest.Run{M: m}, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"),
 		goleak.Cleanup(clienttest.Finish("transport/gemini")))
 }

@@ -43,7 +43,7 @@ func TestPython(t *testing.T) {
 					Model: "gemini-live-2.5-flash-preview", Voice: "Puck", SystemInstruction: "Be brief.", Temperature: &half,
 					Tools: []transport.Tool{{Name: "weather", Parameters: json.RawMessage(`{"properties":{"the_city":{"anyOf":` +
 						`[{"minLength":1,"type":"string"}],"type":"string"}},"required":["the_city"],"type":"object"}`)}},
-					Activity: transport.Activity{SilenceMS: &silence}}}
+					Activity: transport.Activity{SilenceMS: &silence}}, Resume: transport.Resume{Able: true}}
 			if !reflect.DeepEqual(h, hello) {
 				t.Errorf("hello = %+v, want %+v", h, hello)
 			}

@@ -33,7 +33,7 @@ type setup struct {
 	} `json:"realtimeInputConfig"`
 	SessionResumption *struct {
 		Handle string   `json:"handle"`
-		_      struct{} `none:"transparent" why:"the gateway gives out no handles"`
+		_      struct{} `none:"transparent" why:"the gateway does not count the client's messages"`
 	} `json:"sessionResumption"`
 	InputAudioTranscription  *transcription `json:"inputAudioTranscription"`
 	OutputAudioTranscription *transcription `json:"outputAudioTranscription"`
@@ -147,9 +147,8 @@ func (s *setup) fill(h *transport.Hello, n *notes) error {
 	if err := s.checkModalities(n); err != nil {
 		return err
 	}
-	if s.SessionResumption != nil && s.SessionResumption.Handle != "" {
-		return transport.End(transport.ReasonUnauthorized,
-			"setup.sessionResumption.handle: this gateway gave out no handle. Connect without one.", nil)
+	if r := s.SessionResumption; r != nil {
+		h.Resume = transport.Resume{Able: true, Handle: r.Handle}
 	}
 	language := s.GenerationConfig.SpeechConfig.LanguageCode
 	asked := transport.Hello{Version: transport.Version, InputRateHz: h.InputRateHz, OutputRateHz: h.OutputRateHz,

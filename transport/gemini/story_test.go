@@ -200,3 +200,42 @@ func TestClientSchedules(t *testing.T) {
 		})
 	}
 }
+
+// TestClientReconnects: the connection of @google/genai breaks in the middle of a reply, and is closed
+// in an orderly way later. Each time the client goes on with its call, as its handle says.
+func TestClientReconnects(t *testing.T) { inVersions(t, reconnects) }
+
+func reconnects(t *testing.T, version string) {
+	w := open(t, endpointtest.Plan{Model: endpointtest.LongReplies()})
+	c := clientOf(t, w, version, `{"responseModalities":["AUDIO"],"sessionResumption":{}}`)
+	c.Do(npmtest.Command{"do": "realtimeText", "text": "Hello."})
+	c.AwaitType("audio")
+	for _, breaks := range []bool{true, false} {
+		c.Do(npmtest.Command{"do": "reconnect", "break": breaks})
+		c.AwaitType("setupComplete")
+		c.AwaitType("audio") // of the rest of the reply
+	}
+	c.AwaitType("turnComplete")
+	c.Do(npmtest.Command{"do": "realtimeText", "text": "And now?"})
+	w.Read("And now?")
+	c.AwaitType("audio")
+	if n, calls := len(w.Model.Connections()), w.Gateway.Calls(); n != 1 || calls != 1 {
+		t.Errorf("%d calls run, with %d connections to the model", calls, n)
+	}
+	c.Do(npmtest.Command{"do": "reconnect", "break": true, "handle": "of nobody"})
+	c.Await("the refusal", func(e npmtest.Event) bool {
+		return e.Type == "close" && e.Code == 1008 && strings.Contains(e.Text, "sessionResumption.handle: there is no call")
+	})
+	setups := map[string]int{}
+	for _, e := range c.Events() {
+		if e.Type == "setupComplete" {
+			setups[string(e.Data)]++
+		}
+	}
+	for call, n := range setups {
+		if len(setups) != 1 || n != 3 {
+			t.Errorf("%d of the setups were of the call %s, want all three", n, call)
+		}
+	}
+	clienttest.Shows(t, version, clienttest.Reconnect)
+}

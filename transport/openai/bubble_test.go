@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +130,39 @@ func TestG711(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBadInput: each mistake is named. It ends the call where the client has lost its way, and costs
+// what was wrong alone everywhere else.
+func TestBadInput(t *testing.T) {
+	const (
+		setup  = `{"type":"session.update","session":{"type":"realtime","instructions":"Be brief."}}`
+		begin  = `{"type":"response.create"}`
+		append = `{"type":"input_audio_buffer.append","audio":"AAA="}`
+	)
+	update := func(session string) string { return `{"type":"session.update","session":` + session + `}` }
+	endpointtest.Judge(t, endpoint, []endpointtest.Mistake{
+		{"nothing", nil, 1008, "hello_timeout"},
+		{"no JSON", []string{`{"type":`}, 1007, "not valid"},
+		{"no object", []string{setup, begin, `7`}, 1007, "not valid"},
+		{"bad base64", []string{setup, `{"type":"input_audio_buffer.append","audio":"*"}`}, 1007, "base64"},
+		{"half a sample", []string{setup, `{"type":"input_audio_buffer.append","audio":"AA=="}`}, 1007, "pairs of bytes"},
+		{"a huge session", []string{update(`{"instructions":"` + strings.Repeat("x", 1<<20) + `"}`)}, 1009, "longer than"},
+		{"a huge message", []string{setup, begin, `{"type":"` + strings.Repeat("x", 1<<20) + `"}`}, 1009, "longer than"},
+		{"a deep message", []string{strings.Repeat("[", 20000) + strings.Repeat("]", 20000)}, 1007, "not valid"},
+		{"an answer to nothing", []string{setup, `{"type":"response.cancel"}`}, 0, "no active response"},
+		{"audio before the session", []string{append, setup}, 0, "session.instructions"},
+		{"a commit of nothing", []string{setup, `{"type":"input_audio_buffer.commit"}`}, 0, `"error"`},
+		{"sessions of both spellings", []string{update(`{"turn_detection":null,"audio":{"input":{"turn_detection":` +
+			`{"type":"magic"}}}}`), begin}, 0, "session.audio.input.turn_detection"},
+		{"a session too late", []string{setup, begin, update(`{"model":"other"}`)}, 0, "session.model"},
+		{"no session", []string{update(`7`), begin}, 0, `"session"`},
+		{"a result of no call", []string{setup, `{"type":"conversation.item.create","item":{"type":"function_call_output",` +
+			`"call_id":"c","output":"1"}}`}, 0, `"error"`},
+		{"a picture", []string{setup, `{"type":"conversation.item.create","item":{"type":"message","role":"user",` +
+			`"content":[{"type":"input_image"}]}}`}, 0, "item.content"},
+		{"an item that is not there", []string{setup, `{"type":"conversation.item.retrieve","item_id":"x"}`}, 0,
+			"item_retrieve_invalid_item_id"},
+		{"another event", []string{setup, `{"type":"vibe.check"}`}, 0, "no event of a client"},
+	})
 }

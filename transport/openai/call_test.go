@@ -95,17 +95,23 @@ func hearsItsEcho(t *testing.T, pkg string) {
 // played. What is heard of it is judged where no machine is busy: see TestBargeIn.
 func TestClientInterrupts(t *testing.T) {
 	t.Parallel()
-	interrupts(t, "openai")
+	interrupts(t, "openai", "openai", "")
+}
+
+// TestBetaInterrupts is the same with the client of the API's beta.
+func TestBetaInterrupts(t *testing.T) {
+	t.Parallel()
+	interrupts(t, "openai/beta", "openai", "yes")
 }
 
 func TestOlderInterrupts(t *testing.T) {
 	older(t)
-	interrupts(t, "openai-6")
+	interrupts(t, "openai-6", "openai-6", "")
 }
 
-func interrupts(t *testing.T, pkg string) {
+func interrupts(t *testing.T, id, pkg, beta string) {
 	w := open(t, endpointtest.Plan{Model: endpointtest.LongReplies()})
-	c := sdk(t, w, pkg, "", plain)
+	c := sdk(t, w, pkg, beta, plain)
 	c.AwaitType("session.updated")
 	c.Do(npmtest.Say(endpointtest.SpeechFile(t, "hello")))
 	c.AwaitType("audio")
@@ -125,5 +131,5 @@ func interrupts(t *testing.T, pkg string) {
 	c.AwaitType("audio")
 	c.Do(npmtest.Bye())
 	c.Wait()
-	clienttest.Shows(t, pkg, clienttest.BargeIn)
+	clienttest.Shows(t, id, clienttest.BargeIn)
 }

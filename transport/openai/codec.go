@@ -160,6 +160,9 @@ func (c *codec) update(ev *clientEvent, out *wsendpoint.Outbox) {
 		var more []*fault
 		want, more = c.session.change(want)
 		faults = append(faults, more...)
+		if want.instructions != c.session.instructions {
+			c.known = append(c.known, &item{role: roleSystem, text: lateInstructions + want.instructions})
+		}
 	}
 	c.session = want
 	for _, f := range faults {

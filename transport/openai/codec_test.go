@@ -212,21 +212,33 @@ func TestUpdates(t *testing.T) {
 		h.Session.MaxOutputTokens != nil {
 		t.Fatalf("%+v, %v, %v", h.Session, types(list), err)
 	}
-	// In a running call the same again is no change; what the model was told at the start stays.
+	// In a running call the same again is no change; what the model was told at the start stays, but for
+	// instructions, which it can learn.
 	same := update(`{"instructions":"be brief","tools":[{"type":"function","name":"f"}],"tracing":"auto"}`)
 	converse(t, c, []exchange{
 		{same, "", "session.updated"},
-		{update(`{"instructions":"be long","tools":[],"audio":{"input":{"transcription":{"model":"w"}}}}`), "",
-			"error error session.updated"},
+		{update(`{"instructions":"be kind","tools":[],"audio":{"input":{"transcription":{"model":"w"}}}}`),
+			"context system " + lateInstructions + "be kind", "error session.updated"},
+		{update(`{"instructions":"` + strings.Repeat("x", lateMax+1) + `"}`), "", "error session.updated"},
+		{update(`{"instructions":""}`), "", "session.updated"}, // told once
 		{update(`{"audio":{"output":{"voice":"other","format":{"type":"audio/pcmu"}},"input":{"turn_detection":null}}}`),
 			"", "error error error session.updated"},
 		{update(`{"model":"other","temperature":0.1,"max_output_tokens":9}`), "", "error error error session.updated"},
 		{update(`{"model":"other"}`), "", "session.updated"}, // told once
 		{update(`1`), "", "error"},
 	})
-	if s := c.session; s.instructions != "be brief" || len(s.tools) != 1 || s.transcription == nil || s.detection == nil ||
+	if s := c.session; s.instructions != "be kind" || len(s.tools) != 1 || s.transcription == nil || s.detection == nil ||
 		s.voice != "" || s.out.law != lawPCM || s.model != "m" {
 		t.Errorf("the session is %+v", s)
+	}
+}
+
+// TestLateInstructions of a client whose instructions the call does not follow are refused by name.
+func TestLateInstructions(t *testing.T) {
+	c := begin(t, `{}`)
+	converse(t, c, []exchange{{update(`{"instructions":"be kind"}`), "", "error session.updated"}})
+	if c.session.instructions != "" {
+		t.Errorf("the session has the instructions %q", c.session.instructions)
 	}
 }
 

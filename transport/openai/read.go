@@ -88,6 +88,7 @@ func (c *codec) event(ev *clientEvent, in *wsendpoint.Inbox, out *wsendpoint.Out
 	switch ev.Type {
 	case "session.update":
 		c.update(ev, out)
+		c.inform(in)
 		return nil
 	case "input_audio_buffer.commit":
 		return c.commit(out)

@@ -52,7 +52,8 @@ func answered(c *npmtest.Program, id, output, words string) {
 	c.Do(send(map[string]any{"type": "response.create"}))
 	c.AwaitType("audio")
 	c.Await("a transcript with "+words, func(e npmtest.Event) bool {
-		return e.Type == "response.output_audio_transcript.done" && strings.Contains(e.Text, words)
+		beta := e.Type == "response.audio_transcript.done"
+		return (beta || e.Type == "response.output_audio_transcript.done") && strings.Contains(e.Text, words)
 	})
 	c.AwaitType("response.done")
 }
@@ -62,25 +63,31 @@ func answered(c *npmtest.Program, id, output, words string) {
 // nobody made are answered by an error.
 func TestClientCallsFunctions(t *testing.T) {
 	t.Parallel()
-	callsFunctions(t, "openai")
+	callsFunctions(t, "openai", "openai", "")
+}
+
+// TestBetaCallsFunctions is the same with the client of the API's beta.
+func TestBetaCallsFunctions(t *testing.T) {
+	t.Parallel()
+	callsFunctions(t, "openai/beta", "openai", "yes")
 }
 
 func TestOlderCallsFunctions(t *testing.T) {
 	older(t)
-	callsFunctions(t, "openai-6")
+	callsFunctions(t, "openai-6", "openai-6", "")
 }
 
-func callsFunctions(t *testing.T, pkg string) {
+func callsFunctions(t *testing.T, id, pkg, beta string) {
 	w := open(t, endpointtest.Asking(t, `on text 1: call weather {"city":"Oslo"}`,
 		`on text 2: call weather {"city":"Bergen"}`))
-	c := sdk(t, w, pkg, "", plain)
+	c := sdk(t, w, pkg, beta, plain)
 	c.AwaitType("session.updated")
 	written(c, "What is the weather in Oslo?")
-	id := called(t, c, `{"city":"Oslo"}`)
+	oslo := called(t, c, `{"city":"Oslo"}`)
 	w.Read("What is the weather in Oslo?")
 	c.Do(item(map[string]any{"type": "function_call_output", "call_id": "of nobody", "output": "{}"}))
 	c.Await("an error", func(e npmtest.Event) bool { return e.Type == "error" && strings.Contains(e.Raw, "no_tool_call") })
-	answered(c, id, `{"celsius":21.5}`, "21.5")
+	answered(c, oslo, `{"celsius":21.5}`, "21.5")
 	written(c, "And in Bergen?")
 	answered(c, called(t, c, `{"city":"Bergen"}`), "It rains there.", "It rains there.")
 	c.Do(npmtest.Bye())
@@ -90,7 +97,7 @@ func callsFunctions(t *testing.T, pkg string) {
 	if len(got) != 2 || got[0] != `{"output":{"celsius":21.5}}` || got[1] != `{"output":"It rains there."}` {
 		t.Errorf("the model got %v", got)
 	}
-	clienttest.Shows(t, pkg, clienttest.Text, clienttest.Tools)
+	clienttest.Shows(t, id, clienttest.Text, clienttest.Tools)
 }
 
 // TestSpokenFunctionCall is asked for by voice: the call is a response of its own between what was

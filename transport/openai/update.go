@@ -3,8 +3,10 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/transport"
 )
@@ -314,8 +316,15 @@ func setMaxOutputTokens(s *session, raw json.RawMessage) *fault {
 	return nil
 }
 
+// lateInstructions tell the model that its instructions have changed.
+const lateInstructions = "From now on these instructions replace those from the beginning of the call: "
+
+// lateMax is the length of instructions that a running call can get, in characters.
+const lateMax = transport.TextCharsMax - len(lateInstructions)
+
 // change returns the session that a running call can have of the one that a client wants: what the
-// model was told at the start of the call stays, and each such field is refused alone.
+// model was told at the start of the call stays, and each such field is refused alone. Instructions
+// can change if the call follows some of the client's, because the model can learn them.
 func (s session) change(want session) (session, []*fault) {
 	var faults []*fault
 	keep := func(param, fix string, differs bool, undo func()) {
@@ -326,7 +335,9 @@ func (s session) change(want session) (session, []*fault) {
 	}
 	const early = "Send it in the first session.update, before audio and items."
 	keep("model", early, want.model != s.model, func() { want.model = s.model })
-	keep("instructions", early, want.instructions != s.instructions, func() { want.instructions = s.instructions })
+	late := fmt.Sprintf("New ones have 1 to %d characters, and the call began with instructions of its client.", lateMax)
+	keep("instructions", late, want.instructions != s.instructions && (s.instructions == "" || want.instructions == "" ||
+		utf8.RuneCountInString(want.instructions) > lateMax), func() { want.instructions = s.instructions })
 	keep("tools", early, want.declared != s.declared, func() { want.tools, want.declared = s.tools, s.declared })
 	keep("temperature", early, !same(want.temperature, s.temperature), func() { want.temperature = s.temperature })
 	keep("max_output_tokens", early, !same(want.maxOutputTokens, s.maxOutputTokens),

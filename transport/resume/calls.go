@@ -17,12 +17,20 @@ type Calls struct {
 	byHandle map[string]*Peer
 }
 
-// New returns the peer of a call that begins on conn, and waits for at most within when a connection
-// breaks. token is what the far end showed to begin the call, and must show again; "" is none. The
-// peer must be closed.
-func (c *Calls) New(conn Conn, token string, within time.Duration) *Peer {
-	p := &Peer{calls: c, hello: conn.Hello(), handle: rand.Text(), token: sha256.Sum256([]byte(token)), within: within,
-		conn: conn, wake: make(chan struct{}, 1)}
+// Wait is how long a call waits for its far end.
+type Wait struct {
+	Broken time.Duration // after a connection that broke
+	// Closed is the time after a connection that the far end closed in an orderly way. 0 is for
+	// protocols in which such a close hangs up.
+	Closed time.Duration
+}
+
+// New returns the peer of a call that begins on conn, and how long it waits for another connection.
+// token is what the far end showed to begin the call, and must show again; "" is none. The peer must
+// be closed.
+func (c *Calls) New(conn Conn, token string, wait Wait) *Peer {
+	p := &Peer{calls: c, first: conn, hello: conn.Hello(), handle: rand.Text(), token: sha256.Sum256([]byte(token)),
+		wait: wait, conn: conn, wake: make(chan struct{}, 1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byHandle == nil {
@@ -43,6 +51,19 @@ func (c *Calls) Find(handle, token string) (*Peer, error) {
 		return nil, refused()
 	}
 	return p, nil
+}
+
+// Any reports whether there is a call that a far end with this token might resume.
+func (c *Calls) Any(token string) bool {
+	shown := sha256.Sum256([]byte(token))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.byHandle {
+		if subtle.ConstantTimeCompare(shown[:], p.token[:]) == 1 {
+			return true
+		}
+	}
+	return false
 }
 
 func refused() error { return &transport.Refused{Reason: transport.ReasonNotResumable} }

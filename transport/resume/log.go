@@ -17,8 +17,8 @@ type sentLog struct {
 	bytes int    // in list
 }
 
-// counts reports whether the far end counts a message: a picture of the net is not sent again.
-func counts(m *transport.Message) bool {
+// Counts reports whether Resume.Received counts a message: a picture of the net is not sent again.
+func Counts(m *transport.Message) bool {
 	return m.Kind != transport.MessageNet && m.Kind != transport.MessageNetGraph
 }
 

@@ -17,6 +17,15 @@ type Conn interface {
 	Received() uint64
 }
 
+// clocked is a Conn whose far end does not report what it has played.
+type clocked interface {
+	// Played returns the last generation that was announced, and how much of it was played. It is
+	// called when the connection is over.
+	Played() (generation uint64, playedMS int64)
+	// GoOn says where the reply stands that goes on over this connection. It is called before Ready.
+	GoOn(generation uint64, playedMS int64)
+}
+
 // parkWait is how long a far end that is back waits at most until the call is on hold. It only
 // matters for a call that was on hold before.
 const parkWait = 250 * time.Millisecond
@@ -24,10 +33,11 @@ const parkWait = 250 * time.Millisecond
 // Peer is a transport.Peer whose connection may break and be replaced.
 type Peer struct {
 	calls  *Calls
+	first  Conn
 	hello  transport.Hello
 	handle string
 	token  [32]byte // hash of the token
-	within time.Duration
+	wait   Wait
 	wake   chan struct{} // signals a change that Recv waits for
 
 	// owned by Recv
@@ -46,7 +56,8 @@ type Peer struct {
 	up      bool       // the call was accepted
 	parked  bool       // since the far end is away the call has stopped its playout
 	waiting *attach    // nil: no connection waits to be the next
-	lostBy  error      // how the last connection was lost
+	last    Conn       // the last connection that was lost
+	lostBy  error      // how it was lost
 	ended   *transport.Ended
 }
 
@@ -62,11 +73,14 @@ type attach struct {
 // Hello returns the settings of the first connection.
 func (p *Peer) Hello() transport.Hello { return p.hello }
 
+// First returns the connection that the call began on.
+func (p *Peer) First() Conn { return p.first }
+
 // Ready accepts the call, and tells the far end how to resume it.
 func (p *Peer) Ready(ctx context.Context, r transport.Ready) error {
 	p.sending.Lock()
 	defer p.sending.Unlock()
-	r.Resume = transport.Resumable{Handle: p.handle, Within: p.within}
+	r.Resume = transport.Resumable{Handle: p.handle, Within: p.wait.Broken}
 	p.ready = r
 	conn, _ := p.connected()
 	if conn == nil {
@@ -122,7 +136,7 @@ func (p *Peer) Send(ctx context.Context, m *transport.Message) error {
 	if ended != nil {
 		return ended
 	}
-	if counts(m) && !p.log.add(m, conn == nil) {
+	if Counts(m) && !p.log.add(m, conn == nil) {
 		return transport.ErrStalled
 	}
 	if conn == nil {
@@ -156,10 +170,14 @@ func (p *Peer) lost(conn Conn, err error) error {
 	if err == nil {
 		return nil
 	}
+	left := p.wait.Closed > 0 && transport.ReasonOf(err) == transport.ReasonCallerHungUp
 	p.mu.Lock()
-	waits := p.up && p.ended == nil && breaks(err)
+	waits := p.up && p.ended == nil && (left || breaks(err))
 	if waits && p.conn == conn {
-		p.conn, p.parked, p.lostBy = nil, false, transport.End(transport.ReasonPeerLost, "", err)
+		p.conn, p.last, p.parked, p.lostBy = nil, conn, false, err
+		if !left {
+			p.lostBy = transport.End(transport.ReasonPeerLost, "", err)
+		}
 	}
 	p.mu.Unlock()
 	if !waits {
@@ -235,7 +253,11 @@ func (p *Peer) await(ctx context.Context) (*transport.Resume, error) {
 	p.mu.Lock()
 	next, parked, lostBy := p.waiting, p.parked, p.lostBy
 	p.mu.Unlock()
-	left := time.Until(p.awaySince.Add(p.within))
+	within := p.wait.Broken
+	if transport.ReasonOf(lostBy) == transport.ReasonCallerHungUp {
+		within = p.wait.Closed
+	}
+	left := time.Until(p.awaySince.Add(within))
 	if next != nil {
 		if !parked {
 			left = time.Until(p.awaySince.Add(parkWait))
@@ -270,6 +292,7 @@ func (p *Peer) takeOver(ctx context.Context, next *attach) *transport.Resume {
 		return nil
 	}
 	p.waiting = nil
+	last := p.last
 	p.mu.Unlock()
 	if !ok {
 		next.done <- refused()
@@ -278,6 +301,10 @@ func (p *Peer) takeOver(ctx context.Context, next *attach) *transport.Resume {
 	r := p.ready
 	r.Resume.Received = p.received
 	p.announced = false
+	if last, ok := last.(clocked); ok {
+		next.told.Generation, next.told.PlayedMS = last.Played()
+		next.conn.(clocked).GoOn(next.told.Generation, next.told.PlayedMS) // the connections of an endpoint are of one type
+	}
 	if err := p.replay(ctx, next.conn, r, missed); err != nil {
 		next.done <- err
 		return nil

@@ -115,9 +115,14 @@ func turn(s transport.State) *transport.Message {
 // story runs a call: kinds of what Recv returned come out of the channel, and the error last.
 func story(t *testing.T, within time.Duration, tell func(calls *Calls, p *Peer, first *wire, kinds chan string)) {
 	t.Helper()
+	storyOf(t, Wait{Broken: within}, tell)
+}
+
+func storyOf(t *testing.T, wait Wait, tell func(calls *Calls, p *Peer, first *wire, kinds chan string)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		calls, first, kinds := &Calls{}, newWire(transport.Resume{}), make(chan string, 64)
-		p := calls.New(first, "token", within)
+		p := calls.New(first, "token", wait)
 		if err := p.Ready(context.Background(), transport.Ready{Call: "c-1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -321,6 +326,78 @@ func TestNewestAttaches(t *testing.T) {
 		}
 		if err := <-errs; err != nil || first.closed != transport.ReasonSuperseded {
 			t.Errorf("the newer one: %v; the first was closed by %s", err, first.closed)
+		}
+	})
+}
+
+// TestOrderlyClose: where a protocol allows it, a call also waits for a far end that closed its
+// connection, for its own time, and then the caller has hung up.
+func TestOrderlyClose(t *testing.T) {
+	wait := Wait{Broken: time.Minute, Closed: 5 * time.Second}
+	for _, comes := range []bool{true, false} {
+		storyOf(t, wait, func(calls *Calls, p *Peer, first *wire, kinds chan string) {
+			began := time.Now()
+			_ = first.Close(transport.ReasonCallerHungUp, "")
+			if got := <-kinds; got != "away" {
+				t.Errorf("the call got %s", got)
+			}
+			if comes {
+				time.Sleep(4 * time.Second)
+				if err := p.Attach(context.Background(), newWire(transport.Resume{})); err != nil || <-kinds != "back" {
+					t.Errorf("a far end that is back: %v", err)
+				}
+				return
+			}
+			if got := <-kinds; got != "caller_hung_up" || time.Since(began) != 5*time.Second {
+				t.Errorf("%s after %v", got, time.Since(began))
+			}
+		})
+	}
+}
+
+// clock is a wire whose far end does not report what it has played.
+type clock struct {
+	*wire
+	generation uint64
+	playedMS   int64
+}
+
+func (c *clock) Played() (uint64, int64)          { return c.generation, c.playedMS }
+func (c *clock) GoOn(generation uint64, ms int64) { c.generation, c.playedMS = generation, ms }
+
+// TestPlayedByTheClock: what the connection before has played counts, not what the hello says.
+func TestPlayedByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls Calls
+		first := &clock{wire: newWire(transport.Resume{}), generation: 3, playedMS: 340}
+		p := calls.New(first, "token", Wait{Broken: time.Minute})
+		if calls.Any("") || !calls.Any("token") {
+			t.Error("the calls that can be resumed are not those of the token")
+		}
+		if err := p.Ready(context.Background(), transport.Ready{}); err != nil {
+			t.Fatal(err)
+		}
+		events := make(chan transport.Event, 2)
+		var receiving sync.WaitGroup
+		receiving.Go(func() {
+			for ev := (transport.Event{}); p.Recv(context.Background(), &ev) == nil; {
+				events <- ev
+			}
+		})
+		first.cut()
+		<-events
+		next := &clock{wire: newWire(transport.Resume{Generation: 1, PlayedMS: 9000})}
+		if err := p.Attach(context.Background(), next); err != nil {
+			t.Fatal(err)
+		}
+		if ev := <-events; ev.Kind != transport.EventBack || ev.Generation != 3 || ev.PlayedMS != 340 ||
+			next.generation != 3 || next.playedMS != 340 {
+			t.Errorf("%+v, and the next clock begins at %d of %d", ev, next.playedMS, next.generation)
+		}
+		_ = p.Close(transport.ReasonDone, "")
+		receiving.Wait()
+		if calls.Any("token") {
+			t.Error("a call that is over can be resumed")
 		}
 	})
 }

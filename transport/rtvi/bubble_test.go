@@ -3,6 +3,7 @@ package rtvi_test
 import (
 	"context"
 	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,4 +53,28 @@ func TestCough(t *testing.T) {
 
 func TestBargeIn(t *testing.T) {
 	endpointtest.InBubble(t, endpoint(), func(w *endpointtest.World) { talk().BargeIn(t, w) })
+}
+
+// TestBadInput: each mistake is named. It ends the call where the client has lost its way, and costs
+// what was wrong alone everywhere else.
+func TestBadInput(t *testing.T) {
+	message := func(kind, data string) string {
+		return `{"label":"rtvi-ai","id":"1","type":"` + kind + `","data":` + data + `}`
+	}
+	ready := message("client-ready", `{"version":"2.1.0","about":{"library":"tests"}}`)
+	endpointtest.Judge(t, endpoint, []endpointtest.Mistake{
+		{"nothing", nil, 1008, "No hello came in time"},
+		{"no JSON", []string{`{"label":`}, 1007, "not valid"},
+		{"another message first", []string{message("send-text", `{"content":"x"}`), ready}, 1007, "must be a client-ready"},
+		{"ready twice", []string{ready, ready}, 0, "came twice"},
+		{"a huge message", []string{ready, message("send-text", `{"content":"`+strings.Repeat("x", 1<<20)+`"}`)}, 1009,
+			"longer than"},
+		{"a deep message", []string{strings.Repeat("[", 20000) + strings.Repeat("]", 20000)}, 1007, "not valid"},
+		{"a long text", []string{ready, message("send-text", `{"content":"`+strings.Repeat("x", 5000)+`"}`)}, 0, "error"},
+		{"a content of another kind", []string{ready, message("append-to-context", `{"content":{"x":1}}`)}, 0, "error"},
+		{"no keys", []string{ready, message("dtmf", `{"buttons":["x"]}`)}, 0, "error"},
+		{"another message", []string{ready, message("vibe-check", `{}`)}, 0, "error-response"},
+		{"a late result", []string{ready, message("llm-function-call-result",
+			`{"function_name":"f","tool_call_id":"late","arguments":{},"result":1}`)}, 0, "error"},
+	})
 }

@@ -116,11 +116,18 @@ func TestRead(t *testing.T) {
 		"typed": {m: envelope("send-text", `{"content":"hi","options":{"run_immediately":true}}`),
 			want: "text hi"},
 		"typed for later": {m: envelope("send-text", `{"content":"hi","options":{"run_immediately":false}}`),
-			told: "error #i-1"},
+			want: "context hi user"},
+		"added in the old way": {m: envelope("append-to-context", `{"role":"user","content":"hi"}`),
+			want: "context hi user"},
+		"an instruction": {m: envelope("append-to-context", `{"role":"system","content":"hi","run_immediately":true}`),
+			want: "prompt hi"},
+		"of another role":    {m: envelope("send-text", `{"content":"hi","role":"tool"}`), told: "error #i-1"},
+		"added, but no text": {m: envelope("append-to-context", `{"content":{"x":1}}`), told: "error #i-1"},
+		"ready once more":    {m: clientReady(), told: "error-response"},
 		"typed in the old way": {m: envelope("append-to-context", `{"role":"user","content":"hi","run_immediately":true}`),
 			want: "text hi"},
 		"the assistant's": {m: envelope("append-to-context", `{"role":"assistant","content":"hi"}`),
-			told: "error #i-1"},
+			want: "context hi assistant"},
 		"typed nothing": {m: envelope("send-text", `{"content":""}`), told: "error #i-1"},
 		"typed too much": {m: envelope("send-text", `{"content":"`+strings.Repeat("x", 4001)+`"}`),
 			told: "error #i-1"},
@@ -194,6 +201,9 @@ func read(t testing.TB, c *codec, m wsconn.Message) (events, told []string, err 
 		line := ev.Kind.String() + " " + ev.Text
 		if ev.Kind == transport.EventAudio {
 			line = fmt.Sprintf("audio %d", len(ev.PCM))
+		}
+		if ev.Role != "" {
+			line += " " + string(ev.Role)
 		}
 		events = append(events, line)
 	}

@@ -67,9 +67,9 @@ func (r *ready) client() string {
 
 // sendText is the data of send-text, and of append-to-context, its predecessor.
 type sendText struct {
-	Content        string `json:"content"`
-	Role           string `json:"role"`
-	RunImmediately *bool  `json:"run_immediately"`
+	Content        json.RawMessage `json:"content"` // a text
+	Role           string          `json:"role"`
+	RunImmediately bool            `json:"run_immediately"` // of append-to-context
 	Options        struct {
 		RunImmediately *bool `json:"run_immediately"`
 		AudioResponse  *bool `json:"audio_response"`
@@ -80,9 +80,7 @@ type sendText struct {
 func (s *sendText) silent() bool { return s.Options.AudioResponse != nil && !*s.Options.AudioResponse }
 
 // waits reports whether the text must not be answered now.
-func (s *sendText) waits() bool {
-	return s.RunImmediately != nil && !*s.RunImmediately || s.Options.RunImmediately != nil && !*s.Options.RunImmediately
-}
+func (s *sendText) waits() bool { return s.Options.RunImmediately != nil && !*s.Options.RunImmediately }
 
 // functionResult is the data of llm-function-call-result.
 type functionResult struct {

@@ -1,6 +1,7 @@
 package rtvi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -21,7 +22,8 @@ func (c *codec) Read(m wsconn.Message, in *wsendpoint.Inbox, out *wsendpoint.Out
 	case frameAudio:
 		return c.audio(f, in)
 	case frameText:
-		return c.say("", string(f.data), in, out)
+		c.say("", transport.Event{Kind: transport.EventText, Text: string(f.data)}, in, out)
+		return nil
 	case frameMessage:
 		msg, err := decodeMessage(f.data)
 		if err != nil {
@@ -78,19 +80,11 @@ func (c *codec) message(m *message, in *wsendpoint.Inbox, out *wsendpoint.Outbox
 		return nil
 	}
 	switch m.Type {
+	case "client-ready":
+		in.Unknown()
+		c.tellOnce(m.Type, m.ID, "client-ready came twice: it has no effect, because the call has begun.", out)
 	case "send-text", "append-to-context":
-		var text sendText
-		if err := c.data(m, &text); err != nil {
-			return err
-		}
-		if text.waits() || text.Role != "" && text.Role != "user" {
-			refuse(out, m.ID, "This gateway answers what the user writes, at once; it takes no other additions to the context.")
-			return nil
-		}
-		if text.silent() {
-			c.tellOnce("audio_response", m.ID, "audio_response: false has no effect: this gateway answers with audio.", out)
-		}
-		return c.say(m.ID, text.Content, in, out)
+		return c.text(m, in, out)
 	case "dtmf":
 		return c.dtmf(m, in, out)
 	case "llm-function-call-result":
@@ -152,13 +146,45 @@ func refuse(out *wsendpoint.Outbox, id, why string) {
 }
 
 // say takes typed text.
-func (c *codec) say(id, text string, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
-	if n := utf8.RuneCountInString(text); n == 0 || n > transport.TextCharsMax {
-		refuse(out, id, fmt.Sprintf("A text must have 1 to %d characters; this one has %d.", transport.TextCharsMax, n))
+
+// text takes what the user typed, and what the model is to know without an answer.
+func (c *codec) text(m *message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {
+	var data sendText
+	if err := c.data(m, &data); err != nil {
+		return err
+	}
+	var text string
+	_ = json.Unmarshal(data.Content, &text)
+	role := transport.Role(cmp.Or(data.Role, string(transport.RoleUser)))
+	if !role.Valid() {
+		refuse(out, m.ID, "A text must have the role user, system or assistant.")
 		return nil
 	}
-	in.Event(transport.Event{Kind: transport.EventText, Text: text})
+	if data.silent() {
+		c.tellOnce("audio_response", m.ID, "audio_response: false has no effect: this gateway answers with audio.", out)
+	}
+	answer := !data.waits()
+	if m.Type == "append-to-context" {
+		answer = data.RunImmediately
+	}
+	switch {
+	case answer && role == transport.RoleUser:
+		c.say(m.ID, transport.Event{Kind: transport.EventText, Text: text}, in, out)
+	case answer && role == transport.RoleSystem:
+		c.say(m.ID, transport.Event{Kind: transport.EventPrompt, Text: text}, in, out)
+	default:
+		c.say(m.ID, transport.Event{Kind: transport.EventContext, Role: role, Text: text}, in, out)
+	}
 	return nil
+}
+
+// say takes an event with a text.
+func (c *codec) say(id string, ev transport.Event, in *wsendpoint.Inbox, out *wsendpoint.Outbox) {
+	if n := utf8.RuneCountInString(ev.Text); n == 0 || n > transport.TextCharsMax {
+		refuse(out, id, fmt.Sprintf("A text must have 1 to %d characters; this one has %d.", transport.TextCharsMax, n))
+		return
+	}
+	in.Event(ev)
 }
 
 func (c *codec) dtmf(m *message, in *wsendpoint.Inbox, out *wsendpoint.Outbox) error {

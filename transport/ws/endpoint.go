@@ -65,7 +65,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var peer transport.Peer = conn
 	if conn.hello.Resume.Able && e.cfg.ResumeWithin > 0 {
-		resumable := e.calls.New(conn, token, e.cfg.ResumeWithin)
+		resumable := e.calls.New(conn, token, resume.Wait{Broken: e.cfg.ResumeWithin})
 		defer func() { _ = resumable.Close(transport.ReasonInternal, "") }() // forgets the handle in every case
 		peer = resumable
 	}

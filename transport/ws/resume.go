@@ -19,7 +19,7 @@ const (
 // resume gives a call that has lost its connection another one. The call has its line already, so
 // the handshake takes none. The error says why the client was refused.
 func (e *Endpoint) resume(w http.ResponseWriter, r *http.Request) error {
-	handshake, _, line, err := e.visits.Begin(r, resumingLines{e.resuming}, false)
+	handshake, _, line, err := e.visits.Begin(r, admission.Resuming{Backlog: e.resuming}, false)
 	if err != nil {
 		admission.Refuse(w, err)
 		return err
@@ -53,21 +53,3 @@ func sameRates(h *transport.Hello, of transport.Hello) error {
 	}
 	return nil
 }
-
-// resumingLines are lines for handshakes that go on with a call: only their number is bounded.
-type resumingLines struct{ backlog *admission.Backlog }
-
-// Take takes a place for the handshake.
-func (l resumingLines) Take(h transport.Handshake) (transport.Line, error) {
-	giveUp := func() { h.GiveUp(&transport.Refused{Reason: transport.ReasonBusy}) }
-	return resumingLine{place: l.backlog.Enter(transport.Network(h.Remote), giveUp)}, nil
-}
-
-// resumingLine is the place of a handshake that goes on with a call.
-type resumingLine struct {
-	transport.Line // nil: it begins no call
-	place          *admission.Place
-}
-
-// Release gives back the place.
-func (l resumingLine) Release() { l.place.Leave() }

@@ -21,6 +21,9 @@ type Protocol struct {
 	// Lead, unless it is 0, paces audio: the endpoint sends at most this much ahead of what was
 	// played. It is for far ends that ignore a clear and play everything they received.
 	Lead time.Duration
+	// NoCall is the text of the refusal when a client shows the handle of no call that it may go on
+	// with: see resumer. "" means that calls of the protocol cannot be resumed.
+	NoCall string
 	// ClearWait is how long a clear waits for the far end's own report of what was played: see
 	// Inbox.Heard.
 	ClearWait time.Duration

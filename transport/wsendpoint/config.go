@@ -37,6 +37,11 @@ type Config struct {
 	// PlayoutDelay is the assumed time from sending a reply to the start of its playout, because
 	// the far end does not report it. 60 ms.
 	PlayoutDelay time.Duration
+
+	// ResumeWithin is how long the call of a client waits that can resume it, and whose connection
+	// broke. After an orderly close the call waits for at most 5 s. 30 s; negative: no call can be
+	// resumed. Only the protocol of Gemini knows this.
+	ResumeWithin time.Duration
 }
 
 // Check returns an error without Lines, and for the first entry of Hosts or Origins that can match
@@ -57,6 +62,9 @@ func (c Config) withDefaults() Config {
 	c.Limits = c.Limits.WithDefaults(limits)
 	if c.PlayoutDelay <= 0 {
 		c.PlayoutDelay = PlayoutDelayDefault
+	}
+	if c.ResumeWithin == 0 {
+		c.ResumeWithin = ResumeWithinDefault
 	}
 	if c.Log == nil {
 		c.Log = zap.NewNop()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/admission"
+	"github.com/voicegw/voicegw/transport/resume"
 	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
@@ -23,9 +24,11 @@ const (
 // Endpoint is an http.Handler that takes calls over WebSockets for a gateway. Mount it on any path.
 // All methods are safe for concurrent use. It must be closed.
 type Endpoint struct {
-	cfg    Config
-	proto  Protocol
-	visits admission.Visits
+	cfg      Config
+	proto    Protocol
+	visits   admission.Visits
+	calls    resume.Calls
+	resuming *admission.Backlog // handshakes that find no line, and may go on with a call
 }
 
 // New makes an endpoint. It returns the error of Config.Check.
@@ -33,7 +36,8 @@ func New(cfg Config, proto Protocol) (*Endpoint, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("transport/%s: new: %w", proto.Name, err)
 	}
-	return &Endpoint{cfg: cfg.withDefaults(), proto: proto}, nil
+	return &Endpoint{cfg: cfg.withDefaults(), proto: proto,
+		resuming: admission.NewBacklog(resumingMax, resumingPerAddress)}, nil
 }
 
 // ServeHTTP takes a call and returns when the call has ended. Without a free line it answers with
@@ -43,7 +47,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		admission.Refuse(w, err)
 		return
 	}
-	handshake, call, line, err := e.visits.Begin(r, e.cfg.Lines, false)
+	handshake, call, line, err := e.begin(r)
 	if err != nil {
 		e.log(transport.RefusalLog(e.cfg.Log), r, zap.InfoLevel, "call refused", err)
 		admission.Refuse(w, err)
@@ -79,18 +83,21 @@ func (e *Endpoint) answer(ctx, handshake context.Context, w http.ResponseWriter,
 		running.Go(p.pace)
 	}
 	hello := transport.Hello{Version: transport.Version, InputRateHz: InputRateHz, OutputRateHz: OutputRateHz,
-		Endpoint: e.proto.Name, Remote: admission.Remote(r), Client: Label(r.UserAgent())}
-	if e.proto.Token != nil {
-		hello.Token = e.proto.Token(r)
-	}
+		Endpoint: e.proto.Name, Remote: admission.Remote(r), Client: Label(r.UserAgent()), Token: e.token(r)}
 	if err := p.greet(handshake, hello); err != nil {
 		return err
 	}
+	if p.hello.Resume.Handle != "" {
+		return e.resume(handshake, p, line)
+	}
+	token := p.hello.Token // the line takes it out
 	if err := line.Check(handshake, &p.hello); err != nil {
 		_ = conn.Close(transport.Refusal(handshake, err), p.sayBye)
 		return err
 	}
-	if err := line.Call(ctx, p); err != nil {
+	peer := e.resumable(p, token)
+	defer func() { _ = peer.Close(transport.ReasonInternal, "") }() // in every case: this forgets the handle
+	if err := line.Call(ctx, peer); err != nil {
 		e.log(e.cfg.Log, r, zap.DebugLevel, "call failed", err)
 	}
 	return nil

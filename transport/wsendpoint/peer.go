@@ -38,6 +38,8 @@ type Peer struct {
 	announced  bool   // a turn was announced
 	generation uint64 // of the last announced turn
 	paced      pacer
+	handle     string // of the call, "" if it cannot be resumed
+	received   uint64 // messages of the call that the far end has got with what was sent
 }
 
 var _ transport.Peer = (*Peer)(nil)
@@ -117,6 +119,9 @@ func (p *Peer) Ready(ctx context.Context, r transport.Ready) error {
 	defer p.wire.Unlock()
 	p.state.Lock()
 	p.codec.Ready(r, &out)
+	if p.handle = r.Resume.Handle; p.handle != "" {
+		p.putHandle(&out)
+	}
 	p.state.Unlock()
 	p.ready.Store(true)
 	defer p.awake()
@@ -186,6 +191,7 @@ func (p *Peer) Send(ctx context.Context, m *transport.Message) error {
 	p.state.Lock()
 	p.note(m)
 	p.codec.Message(m, &out)
+	p.count(m, &out)
 	p.state.Unlock()
 	if err := p.writeAll(ctx, out.Take()); err != nil {
 		return fmt.Errorf("%s: send %s: %w", p.proto.Name, m.Kind, err)
@@ -197,7 +203,7 @@ func (p *Peer) Send(ctx context.Context, m *transport.Message) error {
 func (p *Peer) note(m *transport.Message) {
 	switch m.Kind {
 	case transport.MessageTurn:
-		if m.State == transport.StateStart {
+		if m.State == transport.StateStart || m.State == transport.StateResume {
 			p.announced, p.generation = true, m.Generation
 		}
 	case transport.MessageClear:

@@ -97,6 +97,21 @@ func (p *playout) begin(generation uint64) *playoutRun {
 	return &p.runs[p.nRuns-1]
 }
 
+// Resume begins a generation of which so many frames were played, and acknowledged by another clock.
+func (p *playout) Resume(generation uint64, frames int) {
+	r := p.begin(generation)
+	r.sent, r.played, r.acked = frames, frames, frames
+}
+
+// Played returns how much of a generation was played, in milliseconds.
+func (p *playout) Played(now time.Time, generation uint64) int64 {
+	p.advance(now)
+	if r := p.run(generation); r != nil {
+		return int64(r.played) * transport.FrameMS
+	}
+	return 0
+}
+
 func (p *playout) run(generation uint64) *playoutRun {
 	for i := p.nRuns - 1; i >= 0; i-- {
 		if p.runs[i].generation == generation {

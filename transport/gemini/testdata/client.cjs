@@ -13,23 +13,27 @@ function onmessage(m) {
   for (const key of ['inputTranscription', 'outputTranscription']) if (c[key]) emit(key, {text: c[key].text});
   if (m.usageMetadata) emit('usage', {data: m.usageMetadata});
   if (m.warnings) emit('warnings', {text: m.warnings.join('\n')});
+  if (m.sessionResumptionUpdate && m.sessionResumptionUpdate.newHandle) handle = m.sessionResumptionUpdate.newHandle;
   for (const key of ['setupComplete', 'sessionResumptionUpdate', 'toolCall', 'toolCallCancellation', 'goAway', 'voiceActivity']) {
     if (m[key]) emit(key, {data: m[key]});
   }
 }
 
+let handle = '', connections = 0; // the newest handle; the program ends with its last connection
+
 (async () => {
   const ai = new GoogleGenAI({apiKey: process.env.KEY, httpOptions: process.env.BASE ? {baseUrl: process.env.BASE} : {}});
   let mic;
-  const session = await ai.live.connect({
+  const connect = (more, own = ++connections) => ai.live.connect({
     model: 'gemini-live-2.5-flash-preview',
-    config: JSON.parse(process.env.CONFIG || '{"responseModalities":["AUDIO"]}'),
+    config: {...JSON.parse(process.env.CONFIG || '{"responseModalities":["AUDIO"]}'), ...more},
     callbacks: {
       onmessage,
       onerror: (e) => emit('error', {text: String(e.message || e)}),
-      onclose: (e) => { emit('close', {code: e.code, text: String(e.reason)}); end(); },
+      onclose: (e) => { emit('close', {code: e.code, text: String(e.reason)}); if (own === connections) end(); },
     },
   });
+  let session = await connect({});
   emit('connected');
   mic = microphone((frame) => session.sendRealtimeInput({audio: {data: frame.toString('base64'), mimeType: 'audio/pcm;rate=16000'}}));
   commands({
@@ -39,6 +43,13 @@ function onmessage(m) {
     realtimeText: (c) => session.sendRealtimeInput({text: c.text}),
     video: () => session.sendRealtimeInput({video: {data: 'AAAA', mimeType: 'image/jpeg'}}),
     tool: (c) => session.sendToolResponse({functionResponses: c.responses}),
+    // The connection breaks, or is closed in an orderly way; the client goes on with the newest handle or another one.
+    reconnect: async (c) => {
+      connections++;
+      if (c.break) session.conn.ws.terminate(); else session.close();
+      session = await connect({sessionResumption: {handle: c.handle || handle}});
+      emit('connected');
+    },
     bye: () => { mic.stop(); session.close(); },
   });
 })().catch((err) => { emit('failed', {text: String(err.stack || err)}); end(); });
