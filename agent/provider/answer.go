@@ -156,6 +156,7 @@ func (a *answer) response() (*model.LLMResponse, error) {
 	if a.finish == "" || a.finish == genai.FinishReasonUnspecified {
 		return nil, newError(Incomplete, "the response ended without saying why")
 	}
+	a.dropCut()
 	for _, c := range a.calls {
 		if err := a.close(c); err != nil {
 			return nil, err
@@ -172,23 +173,25 @@ func (a *answer) response() (*model.LLMResponse, error) {
 	return r, nil
 }
 
-// close reads the arguments of a call. A call that a limit cut off is dropped; the response says so by
-// its finish reason.
+// dropCut drops the last part of a response that a limit cut off, if it is a call: nothing says that its
+// arguments are whole. The finish reason tells of it.
+func (a *answer) dropCut() {
+	p := a.last()
+	if a.finish != genai.FinishReasonMaxTokens || p == nil || p.FunctionCall == nil {
+		return
+	}
+	a.parts = a.parts[:len(a.parts)-1]
+	a.calls = slices.DeleteFunc(a.calls, func(c *openCall) bool { return c.call == p.FunctionCall })
+}
+
+// close reads the arguments of a call.
 func (a *answer) close(c *openCall) error {
-	c.call.Name = a.names.real(c.call.Name)
+	if c.call.Name == "" {
+		return newError(MalformedCall, "a call has no name")
+	}
 	args, err := readArgs(c.args.String())
-	if err == nil && c.call.Name == "" {
-		err = newError(MalformedCall, "a call has no name")
-	}
-	switch {
-	case err == nil:
-		c.call.Args = args
-	case a.finish == genai.FinishReasonMaxTokens:
-		a.parts = slices.DeleteFunc(a.parts, func(p *genai.Part) bool { return p.FunctionCall == c.call })
-	default:
-		return err
-	}
-	return nil
+	c.call.Name, c.call.Args = a.names.real(c.call.Name), args
+	return err
 }
 
 // readArgs reads arguments. None at all, and null, are an empty object.

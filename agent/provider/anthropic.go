@@ -266,7 +266,6 @@ func anthropicEvents(a *answer) frameFunc {
 	var usage anthropicUsage
 	return func(_ string, data []byte) (bool, error) {
 		var e struct {
-			Type    string          `json:"type"`
 			Index   int             `json:"index"`
 			Message anthropicBody   `json:"message"`
 			Block   anthropicBlock  `json:"content_block"`
@@ -280,11 +279,13 @@ func anthropicEvents(a *answer) frameFunc {
 				Stop      string `json:"stop_reason"`
 			} `json:"delta"`
 		}
-		if err := decode(data, &e); err != nil {
+		kind, err := eventType(data, &e, "message_start", "content_block_start", "content_block_delta", "message_delta",
+			"message_stop", "error")
+		if err != nil {
 			return false, err
 		}
 		key := strconv.Itoa(e.Index)
-		switch e.Type {
+		switch kind {
 		case "message_start":
 			a.model = firstOf(e.Message.Model, a.model)
 			usage = e.Message.Usage

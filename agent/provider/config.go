@@ -46,7 +46,7 @@ type Config struct {
 // handed over.
 type Retry struct {
 	Attempts int           // at most so many; default 4
-	Total    time.Duration // no attempt starts later than this after the first; default 1 min
+	Total    time.Duration // no attempt starts later than this after the first; default 2 min
 	First    time.Duration // the wait after the first attempt, doubled each time; default 500 ms
 	// Wait is the longest wait between two attempts, default 20 s. If the provider asks for more, the
 	// request fails.
@@ -191,7 +191,7 @@ func baseURL(text string) (string, error) {
 
 func (r Retry) filled() Retry {
 	r.Attempts = orElse(r.Attempts, 4)
-	r.Total = orElse(r.Total, time.Minute)
+	r.Total = orElse(r.Total, 2*time.Minute)
 	r.First = orElse(r.First, 500*time.Millisecond)
 	r.Wait = orElse(r.Wait, 20*time.Second)
 	return r

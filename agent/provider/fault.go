@@ -166,13 +166,13 @@ func parseFault(status int, body []byte) *Error {
 		}
 		return s
 	}
-	number := 0
+	kind, number := status, 0
 	if json.Unmarshal(fields["code"], &number) == nil && status == 0 && number >= 400 && number < 600 {
-		status = number
+		kind = number // in a stream; the HTTP status was a success
 	}
 	e := &Error{Status: status, Reason: firstOf(word("code"), word("status"), word("type")),
 		Message: firstOf(word("message"), text)}
-	e.Code = classify(status, strings.Join([]string{word("code"), word("status"), word("type"), text}, " "))
+	e.Code = classify(kind, strings.Join([]string{word("code"), word("status"), word("type"), text}, " "))
 	e.Retryable = e.Code.again()
 	var details []struct {
 		RetryDelay string `json:"retryDelay"` // google.rpc.RetryInfo

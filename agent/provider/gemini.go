@@ -137,12 +137,13 @@ func (a *answer) gemini(r *model.LLMResponse) {
 	}
 }
 
-// geminiError maps an error of package genai. One of the connection is known to the attempt.
+// geminiError maps an error of package genai: one in a stream, because the attempt knows those of the
+// connection.
 func geminiError(err error) error {
 	var e genai.APIError
 	if !errors.As(err, &e) {
 		return asError(err)
 	}
 	code := classify(e.Code, e.Status)
-	return &Error{Code: code, Status: e.Code, Reason: e.Status, Message: e.Message, Retryable: code.again()}
+	return &Error{Code: code, Reason: e.Status, Message: e.Message, Retryable: code.again()}
 }

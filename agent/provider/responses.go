@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"google.golang.org/genai"
@@ -259,17 +260,19 @@ func responsesEvents(a *answer) frameFunc {
 			return true, nil
 		}
 		var e struct {
-			Type     string          `json:"type"`
 			Index    int             `json:"output_index"`
 			Delta    string          `json:"delta"`
 			Item     responsesItem   `json:"item"`
 			Response json.RawMessage `json:"response"`
 		}
-		if err := decode(data, &e); err != nil {
+		kind, err := eventType(data, &e, "response.output_item.added", "response.output_text.delta", "response.refusal.delta",
+			"response.reasoning_text.delta", "response.reasoning_summary_text.delta", "response.output_item.done",
+			"response.function_call_arguments.delta", "response.completed", "response.incomplete", "response.failed", "error")
+		if err != nil {
 			return false, err
 		}
 		key := strconv.Itoa(e.Index)
-		switch e.Type {
+		switch kind {
 		case "response.output_item.added":
 			if e.Item.Type == "function_call" {
 				a.call(key).named(e.Item.CallID, e.Item.Name)
@@ -295,4 +298,16 @@ func responsesEvents(a *answer) frameFunc {
 		}
 		return false, nil
 	}
+}
+
+// eventType returns the type of an event. It decodes the event if the type is one of known: others may
+// have fields of the same names with other values.
+func eventType(data []byte, into any, known ...string) (string, error) {
+	var e struct {
+		Type string `json:"type"`
+	}
+	if err := decode(data, &e); err != nil || !slices.Contains(known, e.Type) {
+		return "", err
+	}
+	return e.Type, decode(data, into)
 }
