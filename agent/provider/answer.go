@@ -158,8 +158,13 @@ func (a *answer) response() (*model.LLMResponse, error) {
 	}
 	a.dropCut()
 	for _, c := range a.calls {
-		if err := a.close(c); err != nil {
+		if err := c.close(); err != nil {
 			return nil, err
+		}
+	}
+	for _, p := range a.parts {
+		if p.FunctionCall != nil {
+			p.FunctionCall.Name = a.names.real(p.FunctionCall.Name)
 		}
 	}
 	r := &model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel, Parts: a.parts}, TurnComplete: true,
@@ -185,12 +190,12 @@ func (a *answer) dropCut() {
 }
 
 // close reads the arguments of a call.
-func (a *answer) close(c *openCall) error {
+func (c *openCall) close() error {
 	if c.call.Name == "" {
 		return newError(MalformedCall, "a call has no name")
 	}
 	args, err := readArgs(c.args.String())
-	c.call.Name, c.call.Args = a.names.real(c.call.Name), args
+	c.call.Args = args
 	return err
 }
 

@@ -19,7 +19,7 @@ const (
 
 // anthropicWire is Anthropic's Messages API, https://docs.anthropic.com/en/api/messages.
 func anthropicWire() wire {
-	return wire{traits: traits{schemas: dialect{keeps: true}, nameMax: 64, ids: true,
+	return wire{traits: traits{schemas: dialect{keeps: true}, ids: true,
 		config: []string{"StopSequences", "TopK"}}, path: "/v1/messages", header: anthropicKey,
 		encode: encodeAnthropic, whole: wholeAnthropic, events: anthropicEvents, split: readEvents}
 }
@@ -188,6 +188,13 @@ type anthropicBlock struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
+}
+
+// UnmarshalJSON decodes a block of a type that is mapped, as that of responsesItem does.
+func (i *anthropicBlock) UnmarshalJSON(b []byte) error {
+	type plain anthropicBlock
+	_, err := eventType(b, (*plain)(i), "text", "thinking", "redacted_thinking", "tool_use")
+	return err
 }
 
 // anthropicUsage counts tokens; in a stream, later counts replace earlier ones.

@@ -11,7 +11,7 @@ import (
 // chatWire is Chat Completions as many servers speak it,
 // https://platform.openai.com/docs/api-reference/chat.
 func chatWire() wire {
-	return wire{traits: traits{nameMax: 64, ids: true, config: []string{"StopSequences", "Seed", "PresencePenalty",
+	return wire{traits: traits{ids: true, config: []string{"StopSequences", "Seed", "PresencePenalty",
 		"FrequencyPenalty"}}, path: "/chat/completions", header: bearer, encode: encodeChat, whole: wholeChat,
 		events: chatEvents, split: readEvents}
 }

@@ -13,7 +13,7 @@ type frameFunc func(event string, data []byte) (done bool, err error)
 // lineScanner reads lines of at most max bytes.
 func lineScanner(r io.Reader, max int) *bufio.Scanner {
 	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 0, 4096), max+2)
+	s.Buffer(make([]byte, 0, min(4096, max)), max+2) // with the line's end
 	return s
 }
 

@@ -63,7 +63,7 @@ func (g *gemini) GenerateContent(ctx context.Context, r *model.LLMRequest, strea
 		g.ask(ctx, p, partial, yield, func(ctx context.Context, a *answer) error {
 			for resp, err := range g.llm.GenerateContent(ctx, p.gemini(), stream) {
 				if err != nil {
-					return geminiError(err)
+					return geminiError(ctx, err)
 				}
 				if resp == nil {
 					continue
@@ -137,10 +137,13 @@ func (a *answer) gemini(r *model.LLMResponse) {
 	}
 }
 
-// geminiError maps an error of package genai: one in a stream, because the attempt knows those of the
-// connection.
-func geminiError(err error) error {
+// geminiError maps an error of package genai, but those of the connection, which the attempt knows. Before
+// a request left, it is about something that the API does not take.
+func geminiError(ctx context.Context, err error) error {
 	var e genai.APIError
+	if t, _ := ctx.Value(trialKey{}).(*trial); t != nil && !t.sent {
+		return unsupported("%v", err)
+	}
 	if !errors.As(err, &e) {
 		return asError(err)
 	}

@@ -102,6 +102,7 @@ func (l *link) signed(err error, attempts int) *Error {
 type trial struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	sent   bool // a request left
 	err    error
 }
 
@@ -190,6 +191,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if t == nil {
 		return nil, errors.New("provider: a request outside an attempt")
 	}
+	t.sent = true
 	resp, err := g.base.RoundTrip(req)
 	if err != nil {
 		return nil, t.fail(broken(req.Context(), err))

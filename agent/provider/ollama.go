@@ -90,15 +90,21 @@ func ollamaMessages(list []object, c *genai.Content) ([]object, error) {
 			if args == nil {
 				args = map[string]any{}
 			}
-			calls = append(calls, object{"id": p.FunctionCall.ID,
-				"function": object{"name": p.FunctionCall.Name, "arguments": args}})
+			call := object{"function": object{"name": p.FunctionCall.Name, "arguments": args}}
+			if p.FunctionCall.ID != "" {
+				call["id"] = p.FunctionCall.ID
+			}
+			calls = append(calls, call)
 		case p.FunctionResponse != nil:
 			result, err := resultText(p.FunctionResponse)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, object{"role": "tool", "tool_name": p.FunctionResponse.Name,
-				"tool_call_id": p.FunctionResponse.ID, "content": result})
+			m := object{"role": "tool", "tool_name": p.FunctionResponse.Name, "content": result}
+			if p.FunctionResponse.ID != "" {
+				m["tool_call_id"] = p.FunctionResponse.ID
+			}
+			list = append(list, m)
 		case p.InlineData != nil && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
 			images = append(images, base64.StdEncoding.EncodeToString(p.InlineData.Data))
 		case p.InlineData != nil:

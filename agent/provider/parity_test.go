@@ -36,20 +36,25 @@ func fakeURL(provider string) string {
 	return "http://fake.test"
 }
 
-// serve starts a fake server in the bubble of the test and opens its model.
-func serve(t *testing.T, provider string, change func(*Config), turns ...wiretest.Turn) (model.LLM, *wiretest.Server) {
-	t.Helper()
+// local returns a transport to a server in the bubble of the test.
+func local(t *testing.T, h http.Handler) http.RoundTripper {
 	network := wstest.New()
-	fake := wiretest.New(provider, turns...)
-	server := &http.Server{Handler: fake}
+	server := &http.Server{Handler: h}
 	transport := &http.Transport{DialContext: network.Dial}
 	go server.Serve(network)
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		server.Close()
 	})
+	return transport
+}
+
+// serve starts a fake server in the bubble of the test and opens its model.
+func serve(t *testing.T, provider string, change func(*Config), turns ...wiretest.Turn) (model.LLM, *wiretest.Server) {
+	t.Helper()
+	fake := wiretest.New(provider, turns...)
 	cfg := Config{Keys: map[string]string{provider: wiretest.Key}, BaseURLs: map[string]string{provider: fakeURL(provider)},
-		Client: &http.Client{Transport: transport}, Limits: Limits{Total: 4 << 20}}
+		Client: &http.Client{Transport: local(t, fake)}, Limits: Limits{Total: 4 << 20}}
 	if change != nil {
 		change(&cfg)
 	}

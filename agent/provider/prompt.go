@@ -17,7 +17,6 @@ import (
 // traits is what a provider takes of a request.
 type traits struct {
 	schemas dialect
-	nameMax int      // see names
 	ids     bool     // each call needs an id of its own
 	config  []string // fields of GenerateContentConfig beyond those of commonConfig; nil means all there are
 }
@@ -55,7 +54,7 @@ func newPrompt(l *link, t traits, r *model.LLMRequest) (*prompt, error) {
 	if r == nil || len(r.Contents) == 0 {
 		return nil, newError(Invalid, "the request has no contents")
 	}
-	p := &prompt{model: firstOf(r.Model, l.model), names: &names{max: t.nameMax}}
+	p := &prompt{model: firstOf(r.Model, l.model), names: &names{}}
 	if r.Config != nil {
 		p.config = *r.Config
 	}
@@ -247,7 +246,9 @@ func (p *prompt) readContents(t traits, contents []*genai.Content) error {
 				with.Parts = append(with.Parts, one)
 			}
 		}
-		if len(with.Parts) > 0 {
+		if n := len(p.contents); n > 0 && hasResult(p.contents[n-1]) && hasResult(with) {
+			p.contents[n-1].Parts = append(p.contents[n-1].Parts, with.Parts...) // providers want the results of a step together
+		} else if len(with.Parts) > 0 {
 			p.contents = append(p.contents, with)
 		}
 	}
@@ -258,6 +259,10 @@ func (p *prompt) readContents(t traits, contents []*genai.Content) error {
 		p.contents = append(p.contents, genai.NewContentFromText(carryOn, genai.RoleUser))
 	}
 	return nil
+}
+
+func hasResult(c *genai.Content) bool {
+	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil })
 }
 
 // readPart copies a part. Thoughts of other providers are left out.

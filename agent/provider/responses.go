@@ -11,7 +11,7 @@ import (
 
 // responsesWire is OpenAI's Responses API, https://platform.openai.com/docs/api-reference/responses.
 func responsesWire() wire {
-	return wire{traits: traits{nameMax: 64, ids: true, config: []string{}}, path: "/responses", header: bearer,
+	return wire{traits: traits{ids: true, config: []string{}}, path: "/responses", header: bearer,
 		encode: encodeResponses, whole: wholeResponses, events: responsesEvents, split: readEvents}
 }
 
@@ -162,6 +162,14 @@ type responsesItem struct {
 	Encrypted string          `json:"encrypted_content"`
 	Content   []responsesText `json:"content"`
 	Summary   []responsesText `json:"summary"`
+}
+
+// UnmarshalJSON decodes an item of a type that is mapped. Others have fields of the same names with other
+// values.
+func (i *responsesItem) UnmarshalJSON(b []byte) error {
+	type plain responsesItem
+	_, err := eventType(b, (*plain)(i), "message", "function_call", "reasoning")
+	return err
 }
 
 type responsesText struct {

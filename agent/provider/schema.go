@@ -153,6 +153,9 @@ func strict(s map[string]any) bool {
 	})
 	if ok {
 		closeObjects(s)
+		if s["required"] == nil {
+			s["required"] = []any{}
+		}
 	}
 	return ok
 }
@@ -172,11 +175,11 @@ func isObject(s map[string]any) bool {
 	return s["type"] == "object" || slices.Contains(list, any("object"))
 }
 
+// nameMax is the longest name of a tool that every provider takes, in bytes.
+const nameMax = 64
+
 // names maps the names of tools to those on the wire and back.
-type names struct {
-	max          int // bytes of a name on the wire; 0 means that every name goes as it is
-	onWire, back map[string]string
-}
+type names struct{ onWire, back map[string]string }
 
 // declare adds the name of a tool. It refuses two that are the same on the wire.
 func (n *names) declare(name string) error {
@@ -196,12 +199,10 @@ func (n *names) wire(name string) string {
 	if w, ok := n.onWire[name]; ok {
 		return w
 	}
-	if n.max == 0 {
-		return name
-	}
-	return wireName(name, n.max)
+	return wireName(name, nameMax)
 }
 
+// wireName returns a name or an id as every provider takes it.
 func wireName(name string, limit int) string {
 	w := []byte(name)[:min(len(name), limit)]
 	for i, c := range w {

@@ -30,7 +30,7 @@ func anthropic() dialect {
 			return obj{"type": "error", "error": obj{"type": "overloaded_error", "message": message}}
 		},
 		alien: []any{obj{"type": "ping"}, obj{"type": "future_event", "x": 1},
-			obj{"type": "content_block_start", "index": 98, "content_block": obj{"type": "future_block", "x": 1}},
+			obj{"type": "content_block_start", "index": 98, "content_block": obj{"type": "future_block", "text": obj{"x": 1}}},
 			obj{"type": "content_block_delta", "index": 98, "delta": obj{"type": "input_json_delta", "partial_json": "{"}},
 			obj{"type": "content_block_delta", "index": 98, "delta": obj{"type": "future_delta", "x": 1}},
 			obj{"type": "content_block_stop", "index": 98}},
@@ -114,7 +114,7 @@ func anthropicContent(t *Turn) list {
 		content = append(content, obj{"type": "text", "text": t.text()})
 	}
 	if t.Fault == Unknown {
-		content = append(content, obj{"type": "future_block", "x": 1})
+		content = append(content, obj{"type": "future_block", "text": obj{"x": 1}})
 	}
 	for i, c := range t.Calls {
 		var input any = t.args(i) // arguments that are no JSON come as a text

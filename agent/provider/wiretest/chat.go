@@ -50,6 +50,9 @@ func checkChatMessage(m map[string]any, e *exchange) string {
 	switch m["role"] {
 	case "system", "user":
 	case "assistant":
+		if m["reasoning_content"] != nil && m["tool_calls"] == nil {
+			return "reasoning_content belongs beside calls"
+		}
 		return each(m["tool_calls"], func(c map[string]any) string {
 			return first(e.call(c["id"]), isJSON(at(c, "function", "arguments")))
 		})

@@ -64,7 +64,11 @@ func geminiCall(t *Turn, i int) any {
 	if id := t.Calls[i].ID; id != "" {
 		call["id"] = id
 	}
-	return obj{"functionCall": call}
+	part := obj{"functionCall": call}
+	if t.Signature != "" && i == 0 { // of all calls of a step, the first has it
+		part["thoughtSignature"] = t.Signature
+	}
+	return part
 }
 
 // geminiParts are the parts of a whole answer. Of a call that is cut off, the server sends nothing.

@@ -22,7 +22,7 @@ func responses() dialect {
 			return obj{"type": "error", "code": "server_is_overloaded", "message": message, "param": nil, "sequence_number": 9}
 		},
 		alien: []any{obj{"type": "response.future.delta", "delta": obj{"x": 1}},
-			obj{"type": "response.output_item.done", "output_index": 99, "item": obj{"type": "future_call", "id": "x"}}},
+			obj{"type": "response.output_item.done", "output_index": 99, "item": obj{"type": "future_call", "id": 7, "arguments": obj{}}}},
 		write: named,
 		kind:  "text/event-stream; charset=utf-8",
 	}
@@ -104,7 +104,7 @@ func responsesItems(t *Turn) []any {
 			"content": content})
 	}
 	if t.Fault == Unknown {
-		items = append(items, obj{"type": "future_call", "id": "x"})
+		items = append(items, obj{"type": "future_call", "id": 7, "arguments": obj{}, "content": "x"})
 	}
 	for i, c := range t.Calls {
 		items = append(items, obj{"type": "function_call", "id": fmt.Sprintf("fc_%d", i), "call_id": c.ID, "name": c.Name,
