@@ -23,7 +23,8 @@ type wire struct {
 
 // wires are the providers of this package's own client.
 func wires() map[string]wire {
-	return map[string]wire{OpenAI: responsesWire(), Compatible: chatWire(), Anthropic: anthropicWire(), Ollama: ollamaWire()}
+	return map[string]wire{OpenAI: responsesWire(), Compatible: chatWire(), Anthropic: anthropicWire(),
+		Ollama: ollamaWire()}
 }
 
 // client is a model behind a wire.

@@ -50,9 +50,12 @@ func TestDefault(t *testing.T) {
 // TestRefs reads names of models.
 func TestRefs(t *testing.T) {
 	for in, want := range map[string]string{
-		`"gpt-5"`: "openai gpt-5", `"GPT-5"`: "openai GPT-5", `"o3-mini"`: "openai o3-mini", `"gemini-flash-latest"`: "gemini gemini-flash-latest",
-		`"claude-sonnet-5"`: "anthropic claude-sonnet-5", `"llama3.2"`: "ollama llama3.2", `"deepseek-r1"`: "ollama deepseek-r1",
-		`"mistral"`: "ollama mistral", `"gemini"`: "gemini ", `"openai"`: "openai ", `"ollama/gpt-oss:20b"`: "ollama gpt-oss:20b",
+		`"gpt-5"`: "openai gpt-5", `"GPT-5"`: "openai GPT-5", `"o3-mini"`: "openai o3-mini",
+		`"gemini-flash-latest"`: "gemini gemini-flash-latest",
+		`"claude-sonnet-5"`:     "anthropic claude-sonnet-5", `"llama3.2"`: "ollama llama3.2",
+		`"deepseek-r1"`: "ollama deepseek-r1",
+		`"mistral"`:     "ollama mistral", `"gemini"`: "gemini ", `"openai"`: "openai ",
+		`"ollama/gpt-oss:20b"`:      "ollama gpt-oss:20b",
 		`"openai_compatible/org/m"`: "openai_compatible org/m", `""`: " ",
 		`{"provider":"openai","model":"m"}`:                     "openai m",
 		`{"provider":"openai","model":{"model":"m"}}`:           "openai m",
@@ -101,7 +104,8 @@ func TestConnect(t *testing.T) {
 		{Ref{Provider: OpenAI, KeyName: "TEAM_KEY"}, nil, "is not allowed"},
 		{Ref{Provider: OpenAI, BaseURL: "http://evil.test"}, allow, "not that one"},
 		{Ref{Provider: OpenAI, BaseURL: "http://a.test"}, allow, "it has no key"}, // OPENAI_API_KEY is for OpenAI
-		{Ref{Provider: OpenAI, BaseURL: "http://a.test", KeyName: "NO_KEY"}, allow, "NO_KEY, which holds the key, is not set"},
+		{Ref{Provider: OpenAI, BaseURL: "http://a.test", KeyName: "NO_KEY"}, allow,
+			"NO_KEY, which holds the key, is not set"},
 		{Ref{Provider: OpenAI, BaseURL: "http://a.test", KeyName: "TEAM_KEY"}, allow, "<nil>"},
 		{Ref{Provider: Compatible, BaseURL: "a.test/v1"}, allow, "openai_compatible/MODEL"},
 		{Ref{Provider: Compatible, Model: "m", BaseURL: "http://u:p@a.test"}, allow, "is no address"},
@@ -151,7 +155,8 @@ func TestForeignAddress(t *testing.T) {
 
 // TestLiveClient lets ADK's live flow find the client of a Gemini model.
 func TestLiveClient(t *testing.T) {
-	r, _ := Config{Keys: map[string]string{Gemini: "k"}, BaseURLs: map[string]string{Gemini: "http://a.test/v1beta"}}.Resolver()
+	r, _ := Config{Keys: map[string]string{Gemini: "k"},
+		BaseURLs: map[string]string{Gemini: "http://a.test/v1beta"}}.Resolver()
 	llm, err := r.Open(Ref{Provider: Gemini, Model: "m"})
 	if err != nil {
 		t.Fatal(err)

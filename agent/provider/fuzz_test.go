@@ -76,7 +76,8 @@ func fuzzWire(f *testing.F, provider string) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, stream bool) {
 		cfg := Config{Keys: map[string]string{provider: "k"}, BaseURLs: map[string]string{provider: fakeURL(provider)},
-			Client: &http.Client{Transport: canned{body, stream}}, Retry: Retry{Attempts: 1}, Limits: Limits{Line: 1000, Total: 10_000}}
+			Client: &http.Client{Transport: canned{body, stream}}, Retry: Retry{Attempts: 1}, Limits: Limits{Line: 1000,
+				Total: 10_000}}
 		r, err := cfg.Resolver()
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +119,8 @@ func fuzzWire(f *testing.F, provider string) {
 		}
 		next := &model.LLMRequest{Contents: []*genai.Content{user("a"), whole, user("b")}}
 		for _, err := range llm.GenerateContent(t.Context(), next, stream) {
-			if e := (*Error)(nil); errors.As(err, &e) && (e.Code == Invalid || e.Code == Unsupported) && e.Status == 0 && provider != Gemini {
+			if e := (*Error)(nil); errors.As(err, &e) && (e.Code == Invalid || e.Code == Unsupported) && e.Status == 0 &&
+				provider != Gemini {
 				t.Fatalf("the response cannot be sent again: %v", err)
 			}
 		}

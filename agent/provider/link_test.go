@@ -43,12 +43,14 @@ func TestErrors(t *testing.T) {
 				!strings.Contains(e.Message, "wrong key") || strings.Contains(fmt.Sprint(e, e.Message, e.Err), "sk-wrong") {
 				t.Errorf("%s: %+v", provider, e)
 			}
-			turn := wiretest.Turn{Status: 429, Message: strings.Repeat("slow down ", 100), Header: wiretest.RetryAfter(time.Hour)}
+			turn := wiretest.Turn{Status: 429, Message: strings.Repeat("slow down ", 100),
+				Header: wiretest.RetryAfter(time.Hour)}
 			e = failure(t, provider, true, nil, turn)
 			if e.RetryAfter != time.Hour || len(e.Message) > messageMax || !strings.HasPrefix(e.Message, "slow down") {
 				t.Errorf("%s: %+v", provider, e)
 			}
-			e = failure(t, provider, true, nil, wiretest.Turn{Fault: wiretest.ErrorEvent, Text: "my secret is this one", Message: "no room"})
+			e = failure(t, provider, true, nil, wiretest.Turn{Fault: wiretest.ErrorEvent, Text: "my secret is this one",
+				Message: "no room"})
 			if e.Message == "" || !strings.Contains(e.Message, "no room") || e.Attempts != 1 {
 				t.Errorf("%s: %+v", provider, e)
 			}
@@ -69,9 +71,10 @@ func TestParseFault(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`,
-			"out_of_quota insufficient_quota You exceeded your current quota 0s"},
-		{429, `[{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"x"},{"retryDelay":"13.5s"}]}}]`,
+		{429, `{"error":{"message":"You exceeded it","type":"insufficient_quota","code":"insufficient_quota"}}`,
+			"out_of_quota insufficient_quota You exceeded it 0s"},
+		{429, `[{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED",
+"details":[{},{"retryDelay":"13.5s"}]}}]`,
 			"rate_limited RESOURCE_EXHAUSTED quota 13.5s"},
 		{400, `{"error":{"message":"too many tokens","code":"context_length_exceeded"}}`,
 			"invalid context_length_exceeded too many tokens 0s"},

@@ -53,8 +53,9 @@ func local(t *testing.T, h http.Handler) http.RoundTripper {
 func serve(t *testing.T, provider string, change func(*Config), turns ...wiretest.Turn) (model.LLM, *wiretest.Server) {
 	t.Helper()
 	fake := wiretest.New(provider, turns...)
-	cfg := Config{Keys: map[string]string{provider: wiretest.Key}, BaseURLs: map[string]string{provider: fakeURL(provider)},
-		Client: &http.Client{Transport: local(t, fake)}, Limits: Limits{Total: 4 << 20}}
+	cfg := Config{Keys: map[string]string{provider: wiretest.Key},
+		BaseURLs: map[string]string{provider: fakeURL(provider)},
+		Client:   &http.Client{Transport: local(t, fake)}, Limits: Limits{Line: 64 << 10, Total: 256 << 10}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -137,7 +138,8 @@ type behaviour struct {
 var (
 	usage = wiretest.Usage{Prompt: 5, Output: 2}
 	fine  = wiretest.Turn{Text: "Good morning to you.", Usage: usage}
-	menus = []wiretest.Call{{ID: "a", Name: "menu", Args: `{"day":"monday"}`}, {ID: "b", Name: "menu", Args: `{"day":"sunday"}`}}
+	menus = []wiretest.Call{{ID: "a", Name: "menu", Args: `{"day":"monday"}`}, {ID: "b", Name: "menu",
+		Args: `{"day":"sunday"}`}}
 )
 
 const (
@@ -179,7 +181,8 @@ func answers() []behaviour {
 		})}, whole: `MAX_TOKENS "Wait." menu#a{"day":"monday"} 5+2=7`,
 			stream: `~"Wait." MAX_TOKENS "Wait." menu#a{"day":"monday"} 5+2=7`,
 			not:    map[string]string{Gemini: "it leaves out the call that is cut off; see the next", Ollama: "likewise"}},
-		{name: "limit after a call", turns: []wiretest.Turn{with(calls, func(t *wiretest.Turn) { t.Stop = wiretest.MaxTokens })},
+		{name: "limit after a call", turns: []wiretest.Turn{with(calls,
+			func(t *wiretest.Turn) { t.Stop = wiretest.MaxTokens })},
 			whole:  `MAX_TOKENS "Wait." menu#a{"day":"monday"} 5+2=7`,
 			stream: `~"Wait." MAX_TOKENS "Wait." menu#a{"day":"monday"} 5+2=7`},
 		{name: "filter", turns: []wiretest.Turn{{Stop: wiretest.Filtered, Usage: usage}}, whole: `SAFETY 5+2=7 error=SAFETY`,
@@ -212,7 +215,8 @@ func faults() []behaviour {
 		{name: "broken JSON before words", turns: mute(wiretest.Broken), whole: fineWhole, stream: fineStream, took: half},
 		{name: "huge", turns: twice(fault(wiretest.Huge)), whole: `! too_long status=0 attempts=1 again=false`,
 			stream: `~ ! too_long status=0 attempts=1 again=false`},
-		{name: "silence", turns: twice(fault(wiretest.Silent)), whole: fineWhole, stream: fineStream, took: time.Minute + half},
+		{name: "silence", turns: twice(fault(wiretest.Silent)), whole: fineWhole, stream: fineStream,
+			took: time.Minute + half},
 		{name: "silence in the middle", turns: twice(fault(wiretest.Stalled)), whole: fineWhole, took: time.Minute + half,
 			stream: `~ ! timed_out status=0 attempts=1 again=true`},
 		{name: "silence before words", turns: mute(wiretest.Stalled), whole: fineWhole, stream: fineStream,

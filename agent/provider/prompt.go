@@ -130,7 +130,8 @@ func (p *prompt) readTools(t traits) error {
 			p.mode = ""
 		}
 	}
-	if m := p.mode; t.config != nil && m != "" && m != genai.FunctionCallingConfigModeAny && m != genai.FunctionCallingConfigModeNone {
+	if m := p.mode; t.config != nil && m != "" && m != genai.FunctionCallingConfigModeAny &&
+		m != genai.FunctionCallingConfigModeNone {
 		return unsupported("it takes no tool mode %q", m)
 	}
 	for _, list := range p.config.Tools {
@@ -221,7 +222,8 @@ func (p *prompt) readFormat(t traits) error {
 }
 
 // carryOn follows a history that ends with the model's own words, as ADK's Gemini model does.
-const carryOn = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed."
+const carryOn = "Continue processing previous requests as instructed. " +
+	"Exit or provide a summary if no more outputs are needed."
 
 // readContents copies the history: with names and ids as the provider takes them.
 func (p *prompt) readContents(t traits, contents []*genai.Content) error {
@@ -349,7 +351,8 @@ func image(p *genai.Part) (string, error) {
 		return "data:" + p.InlineData.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.InlineData.Data), nil
 	case p.InlineData != nil:
 		return "", unsupported("it takes images as inline data, not %q", p.InlineData.MIMEType)
-	case p.FileData != nil && strings.HasPrefix(p.FileData.MIMEType, "image/") && strings.HasPrefix(p.FileData.FileURI, "https://"):
+	case p.FileData != nil && strings.HasPrefix(p.FileData.MIMEType, "image/") && strings.HasPrefix(p.FileData.FileURI,
+		"https://"):
 		return p.FileData.FileURI, nil
 	case p.FileData != nil:
 		return "", unsupported("it takes files that are images at an https address, not %q", p.FileData.MIMEType)

@@ -53,13 +53,16 @@ func story() *model.LLMRequest {
 			Temperature:       ptr(float32(0.5)), TopP: ptr(float32(0.9)), MaxOutputTokens: 100,
 			ResponseJsonSchema: map[string]any{"type": "object", "required": []string{"dish"},
 				"properties": map[string]any{"dish": map[string]any{"type": "string"}}},
-			ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAuto,
-				AllowedFunctionNames: []string{"desk::look up", "menu"}}},
+			ToolConfig: choice(genai.FunctionCallingConfigModeAuto, "desk::look up", "menu"),
 			Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{
 				{Name: "desk::look up", Description: "looks it up", ParametersJsonSchema: json.RawMessage(referenceSchema)},
 				{Name: "menu"}, {Name: "hidden"}}}},
 		},
 	}
+}
+
+func choice(mode genai.FunctionCallingConfigMode, names ...string) *genai.ToolConfig {
+	return &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: mode, AllowedFunctionNames: names}}
 }
 
 // TestRequests sends the story to every fake server, which refuses what the real one refuses, and compares the
@@ -121,7 +124,8 @@ func TestRoundTrips(t *testing.T) {
 		{Anthropic, wiretest.Turn{Signature: "dark/1"}, `{"data":"dark/1","type":"redacted_thinking"}`},
 		{OpenAI, wiretest.Turn{Thought: "Hm.", Signature: "enc/1"},
 			`{"encrypted_content":"enc/1","id":"rs_1","summary":[{"text":"Hm.","type":"summary_text"}],"type":"reasoning"}`},
-		{OpenAI, wiretest.Turn{Signature: "enc/1"}, `{"encrypted_content":"enc/1","id":"rs_1","summary":[],"type":"reasoning"}`},
+		{OpenAI, wiretest.Turn{Signature: "enc/1"},
+			`{"encrypted_content":"enc/1","id":"rs_1","summary":[],"type":"reasoning"}`},
 		{Ollama, wiretest.Turn{Thought: "Hm."}, `"thinking":"Hm."`},
 		{Compatible, wiretest.Turn{Thought: "Hm."}, `"reasoning_content":"Hm."`},
 		{Gemini, wiretest.Turn{Signature: "c2ln"}, `"thoughtSignature":"c2ln"`},
@@ -182,7 +186,8 @@ func TestNothingIsDropped(t *testing.T) {
 			}
 			cfg := &genai.GenerateContentConfig{}
 			setSomething(t, reflect.ValueOf(cfg).Elem().Field(i))
-			p, err := newPrompt(l, wires()[provider].traits, &model.LLMRequest{Contents: []*genai.Content{user("a")}, Config: cfg})
+			p, err := newPrompt(l, wires()[provider].traits, &model.LLMRequest{Contents: []*genai.Content{user("a")},
+				Config: cfg})
 			if !slices.Contains(own, name) {
 				if err == nil || !strings.Contains(err.Error(), name) {
 					t.Errorf("%s: the field %s is not refused by name: %v", provider, name, err)
@@ -240,8 +245,7 @@ func TestRefusesRequests(t *testing.T) {
 		return config(&genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: list}}})
 	}
 	mode := func(m genai.FunctionCallingConfigMode, names ...string) *model.LLMRequest {
-		return config(&genai.GenerateContentConfig{ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
-			Mode: m, AllowedFunctionNames: names}}})
+		return config(&genai.GenerateContentConfig{ToolConfig: choice(m, names...)})
 	}
 	others := []string{OpenAI, Compatible, Anthropic, Ollama}
 	for _, c := range []struct {
@@ -253,14 +257,17 @@ func TestRefusesRequests(t *testing.T) {
 		{"no request", networked(), nil, "no contents"},
 		{"nothing", networked(), &model.LLMRequest{Contents: []*genai.Content{nil}}, "no contents"},
 		{"sound", others, part(&genai.Part{InlineData: &genai.Blob{MIMEType: "audio/wav"}}), `not "audio/wav"`},
-		{"file", others, part(&genai.Part{FileData: &genai.FileData{FileURI: "gs://a/b", MIMEType: "image/png"}}), "it takes"},
+		{"file", others, part(&genai.Part{FileData: &genai.FileData{FileURI: "gs://a/b", MIMEType: "image/png"}}),
+			"it takes"},
 		{"code", others, part(&genai.Part{ExecutableCode: &genai.ExecutableCode{Code: "x"}}), "ExecutableCode"},
-		{"role", networked(), &model.LLMRequest{Contents: []*genai.Content{{Role: "developer", Parts: []*genai.Part{{Text: "a"}}}}},
+		{"role", networked(), &model.LLMRequest{Contents: []*genai.Content{{Role: "developer",
+			Parts: []*genai.Part{{Text: "a"}}}}},
 			`role "developer"`},
 		{"lone result", []string{OpenAI, Compatible, Anthropic},
 			&model.LLMRequest{Contents: []*genai.Content{result("menu", nil)}}, `"menu" (id "") answers no call`},
 		{"candidates", networked(), config(&genai.GenerateContentConfig{CandidateCount: 2}), "CandidateCount"},
-		{"http", networked(), config(&genai.GenerateContentConfig{HTTPOptions: &genai.HTTPOptions{BaseURL: "x"}}), "HTTPOptions"},
+		{"http", networked(), config(&genai.GenerateContentConfig{HTTPOptions: &genai.HTTPOptions{BaseURL: "x"}}),
+			"HTTPOptions"},
 		{"search", others, config(&genai.GenerateContentConfig{Tools: []*genai.Tool{{GoogleSearch: &genai.GoogleSearch{}}}}),
 			"GoogleSearch"},
 		{"mime", others, config(&genai.GenerateContentConfig{ResponseMIMEType: "text/x.enum"}), `"text/x.enum"`},
@@ -272,12 +279,15 @@ func TestRefusesRequests(t *testing.T) {
 		{"validated", others, mode(genai.FunctionCallingConfigModeValidated), `"VALIDATED"`},
 		{"allowed", networked(), mode(genai.FunctionCallingConfigModeAny, "nobody"), `none of the allowed tools ["nobody"]`},
 		{"unnamed", networked(), tools(&genai.FunctionDeclaration{}), "no name"},
-		{"twice", networked(), tools(&genai.FunctionDeclaration{Name: "a"}, &genai.FunctionDeclaration{Name: "a"}), "rename one"},
+		{"twice", networked(), tools(&genai.FunctionDeclaration{Name: "a"}, &genai.FunctionDeclaration{Name: "a"}),
+			"rename one"},
 		{"collision", networked(), tools(&genai.FunctionDeclaration{Name: strings.Repeat("a", 64) + "b"},
 			&genai.FunctionDeclaration{Name: strings.Repeat("a", 64) + "c"}), "rename one"},
-		{"no object", networked(), tools(&genai.FunctionDeclaration{Name: "a", Parameters: &genai.Schema{Type: genai.TypeString}}),
+		{"no object", networked(), tools(&genai.FunctionDeclaration{Name: "a",
+			Parameters: &genai.Schema{Type: genai.TypeString}}),
 			"they must be an object"},
-		{"no schema", networked(), tools(&genai.FunctionDeclaration{Name: "a", ParametersJsonSchema: 7}), "must be a JSON object"},
+		{"no schema", networked(), tools(&genai.FunctionDeclaration{Name: "a", ParametersJsonSchema: 7}),
+			"must be a JSON object"},
 		{"audio time", []string{Gemini}, config(&genai.GenerateContentConfig{AudioTimestamp: true}), "audioTimestamp"},
 	} {
 		for _, provider := range c.providers {

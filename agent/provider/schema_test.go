@@ -39,7 +39,8 @@ const (
 func TestNormalise(t *testing.T) {
 	typed := &genai.Schema{Type: genai.TypeObject, PropertyOrdering: []string{"a"}, Properties: map[string]*genai.Schema{
 		"a": {Type: genai.TypeString, Nullable: ptr(true), Format: "enum", Enum: []string{"x"}, Example: "x"},
-		"b": {Type: genai.TypeArray, Items: &genai.Schema{Type: genai.TypeInteger, Minimum: ptr(1.0)}, MinItems: ptr(int64(2))},
+		"b": {Type: genai.TypeArray, Items: &genai.Schema{Type: genai.TypeInteger, Minimum: ptr(1.0)},
+			MinItems: ptr(int64(2))},
 	}}
 	for _, c := range []struct {
 		d    dialect

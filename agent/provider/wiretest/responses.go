@@ -22,7 +22,8 @@ func responses() dialect {
 			return obj{"type": "error", "code": "server_is_overloaded", "message": message, "param": nil, "sequence_number": 9}
 		},
 		alien: []any{obj{"type": "response.future.delta", "delta": obj{"x": 1}},
-			obj{"type": "response.output_item.done", "output_index": 99, "item": obj{"type": "future_call", "id": 7, "arguments": obj{}}}},
+			obj{"type": "response.output_item.done", "output_index": 99, "item": obj{"type": "future_call", "id": 7,
+				"arguments": obj{}}}},
 		write: named,
 		kind:  "text/event-stream; charset=utf-8",
 	}

@@ -74,7 +74,7 @@ const (
 	ErrorEvent Fault = "error event" // an error in the middle of a stream
 	Broken     Fault = "broken"      // JSON that cannot be read
 	Unknown    Fault = "unknown"     // events, fields and blocks of types that nobody knows
-	Huge       Fault = "huge"        // one line of 2 MiB
+	Huge       Fault = "huge"        // a line of 128 KiB in a stream, a body of 512 KiB without
 	Silent     Fault = "silent"      // no first byte
 	Stalled    Fault = "stalled"     // silence in the middle
 	BrokenArgs Fault = "broken args" // the arguments of the last call are cut off
@@ -194,7 +194,7 @@ func (s *Server) serveWhole(w http.ResponseWriter, r *http.Request, req *Request
 	case Broken:
 		body = body[:len(body)/2]
 	case Huge:
-		body = body[:1] + strings.Repeat(" ", 8<<20) + body[1:]
+		body = body[:1] + strings.Repeat(" ", 512<<10) + body[1:]
 	case Cut, Stalled:
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		io.WriteString(w, body[:len(body)/2])
@@ -229,7 +229,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, req *Reques
 			case Broken:
 				d.write(w, raw(`{"half":`))
 			case Huge:
-				d.write(w, raw(`{"x":"`+strings.Repeat("x", 2<<20)+`"}`))
+				d.write(w, raw(`{"x":"`+strings.Repeat("x", 128<<10)+`"}`))
 			case Unknown:
 				for _, f := range d.alien {
 					d.write(w, f)
