@@ -36,7 +36,8 @@ type Config struct {
 	// Allow decides about a Ref with a base URL or a key of its own, which may come from somebody who
 	// must not learn the keys of others. Nil refuses each.
 	Allow func(Ref) error
-	// Client sends the requests; nil means a client with http.DefaultTransport. Redirects are refused.
+	// Client sends the requests; nil means a client with http.DefaultTransport. Redirects are refused. Its
+	// Timeout limits an attempt.
 	Client *http.Client
 	Retry  Retry
 	Limits Limits
@@ -159,6 +160,9 @@ func (c *Config) connect(info Info, ref Ref) (model.LLM, error) {
 	case key == "" && info.NeedsKey:
 		return nil, fmt.Errorf("it has no key; set %s", strings.Join(info.KeyVariables, " or "))
 	}
+	if info.Name == Ollama && !strings.Contains(base, ":") {
+		base += ":11434" // as OLLAMA_HOST has it
+	}
 	at, err := baseURL(base)
 	if err != nil {
 		return nil, err
@@ -169,7 +173,7 @@ func (c *Config) connect(info Info, ref Ref) (model.LLM, error) {
 	}
 	l := &link{provider: info.Name, model: name, base: at, key: key, retry: c.Retry, limits: c.Limits,
 		clean: foreign.NewCleaner(key)}
-	l.client = l.guarded(c.Client)
+	l.guard(c.Client)
 	if info.Name == Gemini {
 		return newGemini(l)
 	}

@@ -127,6 +127,21 @@ func TestConnect(t *testing.T) {
 	}
 }
 
+// TestOllamaHost reads an address as Ollama's own clients do.
+func TestOllamaHost(t *testing.T) {
+	for host, want := range map[string]string{"": "http://127.0.0.1:11434", "box": "http://box:11434",
+		"box:80": "http://box:80", "https://box/": "https://box"} {
+		r, err := Config{Lookup: func(n string) string { return map[string]string{"OLLAMA_HOST": host}[n] }}.Resolver()
+		if err != nil {
+			t.Fatal(err)
+		}
+		llm, err := r.Open(Ref{Provider: Ollama})
+		if err != nil || llm.(*client).base != want {
+			t.Errorf("%q: %v, %v; want %s", host, llm, err, want)
+		}
+	}
+}
+
 // TestForeignAddress sends a key only to the address that it is for.
 func TestForeignAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

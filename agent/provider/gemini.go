@@ -61,21 +61,42 @@ func (g *gemini) GenerateContent(ctx context.Context, r *model.LLMRequest, strea
 			partial = nil
 		}
 		g.ask(ctx, p, partial, yield, func(ctx context.Context, a *answer) error {
-			for resp, err := range g.llm.GenerateContent(ctx, p.gemini(), stream) {
-				if err != nil {
-					return geminiError(ctx, err)
-				}
-				if resp == nil {
-					continue
-				}
+			return g.each(ctx, p.gemini(), stream, func(resp *model.LLMResponse) bool {
 				a.gemini(resp)
-				if a.gone {
-					return nil
-				}
-			}
-			return nil
+				return !a.gone
+			})
 		})
 	}
+}
+
+// each calls f with every response of ADK's model until f has enough. Package genai panics on JSON of an
+// unexpected shape, such as an object in place of a list; a panic of f itself goes on.
+func (g *gemini) each(ctx context.Context, r *model.LLMRequest, stream bool,
+	f func(*model.LLMResponse) bool) (err error) {
+	inside := false
+	defer func() {
+		if inside {
+			return
+		}
+		if v := recover(); v != nil {
+			err = newError(Malformed, "package genai cannot read the response")
+		}
+	}()
+	for resp, err := range g.llm.GenerateContent(ctx, r, stream) {
+		if err != nil {
+			return geminiError(ctx, err)
+		}
+		if resp == nil {
+			continue
+		}
+		inside = true
+		more := f(resp)
+		inside = false
+		if !more {
+			return nil
+		}
+	}
+	return nil
 }
 
 // gemini returns a request that ADK may change.

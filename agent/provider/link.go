@@ -108,11 +108,8 @@ type trial struct {
 
 type trialKey struct{}
 
-// silentAfter lets the attempt fail if nothing comes for d.
+// silentAfter lets the attempt fail if nothing comes for d. Whoever gets something stops the timer.
 func (t *trial) silentAfter(d time.Duration) {
-	if t.timer != nil {
-		t.timer.Stop()
-	}
 	t.timer = time.AfterFunc(d, func() {
 		t.cancel(newError(TimedOut, "it sent nothing for %v", d))
 	})
@@ -165,17 +162,21 @@ func (l *link) post(ctx context.Context, path string, body []byte, header func(h
 	return resp.Body, nil
 }
 
-// guarded returns a client whose responses keep the limits, and whose refusals are errors.
-func (l *link) guarded(c *http.Client) *http.Client {
+// guard makes a client whose responses keep the limits, and whose refusals are errors. The time-out of c
+// limits an attempt.
+func (l *link) guard(c *http.Client) {
 	with := http.Client{}
 	if c != nil {
 		with = *c
+	}
+	if with.Timeout > 0 {
+		l.limits.Attempt, with.Timeout = min(l.limits.Attempt, with.Timeout), 0
 	}
 	if with.Transport == nil {
 		with.Transport = http.DefaultTransport
 	}
 	with.Transport = &guard{base: with.Transport, limits: l.limits}
-	return &with
+	l.client = &with
 }
 
 // guard is a transport that turns each status that is no success into an error, a redirect too, so that
@@ -193,6 +194,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	t.sent = true
 	resp, err := g.base.RoundTrip(req)
+	t.timer.Stop()
 	if err != nil {
 		return nil, t.fail(broken(req.Context(), err))
 	}
@@ -212,8 +214,8 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // broken is the error of a connection, or the reason for which the attempt was stopped.
 func broken(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
+	if e := (*Error)(nil); errors.As(context.Cause(ctx), &e) {
+		return e
 	}
 	e := newError(Disconnected, "the connection failed: %v", err)
 	e.Err = err
@@ -238,8 +240,9 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 	if b.trial.err != nil {
 		return 0, io.EOF
 	}
+	b.trial.silentAfter(b.limits.Idle) // a reader may take its time
 	n, err := b.body.Read(p)
-	b.trial.silentAfter(b.limits.Idle)
+	b.trial.timer.Stop()
 	b.total += n
 	switch {
 	case err != nil && err != io.EOF:

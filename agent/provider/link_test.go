@@ -74,7 +74,7 @@ func TestParseFault(t *testing.T) {
 		{429, `{"error":{"message":"You exceeded it","type":"insufficient_quota","code":"insufficient_quota"}}`,
 			"out_of_quota insufficient_quota You exceeded it 0s"},
 		{429, `[{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED",
-"details":[{},{"retryDelay":"13.5s"}]}}]`,
+			"details":[{},{"retryDelay":"13.5s"}]}}]`,
 			"rate_limited RESOURCE_EXHAUSTED quota 13.5s"},
 		{400, `{"error":{"message":"too many tokens","code":"context_length_exceeded"}}`,
 			"invalid context_length_exceeded too many tokens 0s"},
@@ -204,6 +204,54 @@ func TestAttemptEnds(t *testing.T) {
 			t.Error(e)
 		}
 	})
+}
+
+// TestSlowReader takes longer for a piece than a server may be silent. That is no silence of the server.
+func TestSlowReader(t *testing.T) {
+	for _, provider := range networked() {
+		synctest.Test(t, func(t *testing.T) {
+			llm, _ := serve(t, provider, nil, fine)
+			got := ""
+			for resp, err := range llm.GenerateContent(t.Context(), hello(), true) {
+				<-time.After(2 * time.Minute)
+				got = one(resp, err)
+			}
+			if got != fineWhole {
+				t.Errorf("%s: %s", provider, got)
+			}
+		})
+	}
+}
+
+// TestPanicOfReader lets a panic of the reader pass; it is not the provider's.
+func TestPanicOfReader(t *testing.T) {
+	for _, provider := range networked() {
+		synctest.Test(t, func(t *testing.T) {
+			llm, _ := serve(t, provider, nil, fine)
+			defer func() {
+				if v := recover(); v != "mine" {
+					t.Errorf("%s: recovered %v", provider, v)
+				}
+			}()
+			for range llm.GenerateContent(t.Context(), hello(), true) {
+				panic("mine")
+			}
+		})
+	}
+}
+
+// TestClientTimeout maps the limit of a caller's own http.Client.
+func TestClientTimeout(t *testing.T) {
+	for _, provider := range networked() {
+		for _, turn := range []wiretest.Turn{fault(wiretest.Silent), {Fault: wiretest.Stalled}} {
+			synctest.Test(t, func(t *testing.T) {
+				e := failure(t, provider, false, func(c *Config) { c.Client.Timeout, c.Retry.Attempts = time.Second, 1 }, turn)
+				if e.Code != TimedOut || !e.Retryable {
+					t.Errorf("%s: %v", provider, e)
+				}
+			})
+		}
+	}
 }
 
 // TestReaderLeaves stops a stream in the middle. The server notices, and nothing is left.
