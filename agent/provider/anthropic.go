@@ -20,7 +20,8 @@ const (
 // anthropicWire is Anthropic's Messages API, https://docs.anthropic.com/en/api/messages.
 func anthropicWire() wire {
 	return wire{traits: traits{schemas: dialect{keeps: true}, ids: true,
-		config: []string{"StopSequences", "TopK"}}, path: "/v1/messages", header: anthropicKey,
+		options: map[string]string{"Temperature": "temperature", "TopP": "top_p", "TopK": "top_k",
+			"MaxOutputTokens": "max_tokens", "StopSequences": "stop_sequences"}}, path: "/v1/messages", header: anthropicKey,
 		encode: encodeAnthropic, whole: wholeAnthropic, events: anthropicEvents, split: readEvents}
 }
 
@@ -29,25 +30,15 @@ func anthropicKey(h http.Header, key string) {
 	h.Set("Anthropic-Version", anthropicVersion)
 }
 
-func encodeAnthropic(p *prompt, stream bool) (any, error) {
-	o := object{"model": p.model, "stream": stream, "max_tokens": int32(anthropicTokens)}
-	set(o, "temperature", p.config.Temperature)
-	set(o, "top_p", p.config.TopP)
-	set(o, "top_k", p.config.TopK)
+func encodeAnthropic(p *prompt, o object) error {
 	if p.system != "" {
 		o["system"] = p.system
 	}
-	if len(p.config.StopSequences) > 0 {
-		o["stop_sequences"] = p.config.StopSequences
-	}
 	if err := anthropicThinking(p, o); err != nil {
-		return nil, err
-	}
-	if p.config.MaxOutputTokens > 0 {
-		o["max_tokens"] = p.config.MaxOutputTokens
+		return err
 	}
 	if p.json && p.schema == nil {
-		return nil, unsupported("it takes no JSON without a schema; set ResponseJsonSchema")
+		return unsupported("it takes no JSON without a schema; set ResponseJsonSchema")
 	}
 	var tools []object
 	for _, t := range p.tools {
@@ -67,7 +58,7 @@ func encodeAnthropic(p *prompt, stream bool) (any, error) {
 	for _, c := range p.contents {
 		blocks, err := anthropicBlocks(c)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		role := "user"
 		if c.Role == genai.RoleModel {
@@ -81,16 +72,16 @@ func encodeAnthropic(p *prompt, stream bool) (any, error) {
 		}
 	}
 	o["messages"] = list
-	return o, nil
+	return nil
 }
 
-// anthropicThinking sets thinking and the output's format.
+// anthropicThinking sets thinking, its room, and the output's format.
 func anthropicThinking(p *prompt, o object) error {
 	effort, err := p.effort(true)
 	if err != nil {
 		return err
 	}
-	output := object{}
+	limit, output := int32(anthropicTokens), object{}
 	if effort == "minimal" {
 		return unsupported("it takes no ThinkingLevel MINIMAL; use LOW, MEDIUM or HIGH")
 	}
@@ -102,7 +93,7 @@ func anthropicThinking(p *prompt, o object) error {
 				think["type"] = "disabled"
 			case budget > 0:
 				think["type"], think["budget_tokens"] = "enabled", budget
-				o["max_tokens"] = budget + anthropicTokens
+				limit += budget
 			}
 		}
 		if c.IncludeThoughts && think["type"] != "disabled" {
@@ -112,6 +103,9 @@ func anthropicThinking(p *prompt, o object) error {
 			output["effort"] = effort
 		}
 		o["thinking"] = think
+	}
+	if o["max_tokens"] == nil {
+		o["max_tokens"] = limit
 	}
 	if p.schema != nil {
 		closeObjects(p.schema)

@@ -11,30 +11,20 @@ import (
 // chatWire is Chat Completions as many servers speak it,
 // https://platform.openai.com/docs/api-reference/chat.
 func chatWire() wire {
-	return wire{traits: traits{ids: true, config: []string{"StopSequences", "Seed", "PresencePenalty",
-		"FrequencyPenalty"}}, path: "/chat/completions", header: bearer, encode: encodeChat, whole: wholeChat,
+	return wire{traits: traits{ids: true, options: map[string]string{"Temperature": "temperature", "TopP": "top_p",
+		"MaxOutputTokens": "max_tokens", "StopSequences": "stop", "Seed": "seed", "PresencePenalty": "presence_penalty",
+		"FrequencyPenalty": "frequency_penalty"}}, path: "/chat/completions", header: bearer, encode: encodeChat,
+		whole:  wholeChat,
 		events: chatEvents, split: readEvents}
 }
 
-func encodeChat(p *prompt, stream bool) (any, error) {
-	o := object{"model": p.model, "stream": stream}
-	if stream {
+func encodeChat(p *prompt, o object) error {
+	if o["stream"] == true {
 		o["stream_options"] = object{"include_usage": true}
-	}
-	set(o, "temperature", p.config.Temperature)
-	set(o, "top_p", p.config.TopP)
-	set(o, "seed", p.config.Seed)
-	set(o, "presence_penalty", p.config.PresencePenalty)
-	set(o, "frequency_penalty", p.config.FrequencyPenalty)
-	if p.config.MaxOutputTokens > 0 {
-		o["max_tokens"] = p.config.MaxOutputTokens
-	}
-	if len(p.config.StopSequences) > 0 {
-		o["stop"] = p.config.StopSequences
 	}
 	effort, err := p.effort(false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if effort != "" {
 		o["reasoning_effort"] = effort
@@ -54,11 +44,11 @@ func encodeChat(p *prompt, stream bool) (any, error) {
 	}
 	for _, c := range p.contents {
 		if list, err = chatMessages(list, c); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	o["messages"] = list
-	return o, nil
+	return nil
 }
 
 // functionTools writes tools as Chat Completions and Ollama take them.

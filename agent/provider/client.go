@@ -15,10 +15,20 @@ type wire struct {
 	traits
 	path   string
 	header func(h http.Header, key string)
-	encode func(p *prompt, stream bool) (any, error)
+	encode func(p *prompt, o object) error                       // adds what a request needs beside options
 	whole  func(body []byte, a *answer) error                    // reads a response
 	events func(a *answer) frameFunc                             // reads the frames of a stream
 	split  func(r io.Reader, lineMax int, frame frameFunc) error // finds them
+}
+
+// object is a JSON object under construction.
+type object map[string]any
+
+// body writes a request.
+func (w *wire) body(p *prompt, stream bool) (object, error) {
+	o := object{"model": p.model, "stream": stream}
+	p.setOptions(w.traits, o)
+	return o, w.encode(p, o)
 }
 
 // wires are the providers of this package's own client.
@@ -38,9 +48,9 @@ func (c *client) GenerateContent(ctx context.Context, r *model.LLMRequest, strea
 ) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		p, err := newPrompt(c.link, c.wire.traits, r)
-		var body any
+		var body object
 		if err == nil {
-			body, err = c.wire.encode(p, stream)
+			body, err = c.wire.body(p, stream)
 		}
 		var b []byte
 		if err == nil {

@@ -136,6 +136,9 @@ func TestRetryBounds(t *testing.T) {
 		{"final", Retry{}, fail(Invalid), 1, 0, 0, false}, {"the provider says no", Retry{}, shouldNot, 1, 0, 0, false},
 		{"asked to wait", Retry{}, &Error{Retryable: true, RetryAfter: 19 * time.Second}, 1, 0, 19 * time.Second, true},
 		{"asked to wait too long", Retry{}, &Error{Retryable: true, RetryAfter: time.Hour}, 1, 0, time.Hour, false},
+		{"asked to wait a little too long", Retry{}, &Error{Retryable: true, RetryAfter: 21 * time.Second}, 1, 0,
+			21 * time.Second,
+			false},
 		{"jitter", Retry{Jitter: func() float64 { return 1 }}, fail(Failed), 1, 0, 250 * time.Millisecond, true},
 		{"wild jitter", Retry{Jitter: func() float64 { return 9 }}, fail(Failed), 1, 0, 250 * time.Millisecond, true},
 	} {

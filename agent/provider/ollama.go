@@ -11,30 +11,26 @@ import (
 
 // ollamaWire is Ollama's own API, https://docs.ollama.com/api.
 func ollamaWire() wire {
-	return wire{traits: traits{config: []string{"StopSequences", "Seed", "TopK", "PresencePenalty", "FrequencyPenalty"}},
+	return wire{traits: traits{options: map[string]string{"Temperature": "temperature", "TopP": "top_p", "TopK": "top_k",
+		"MaxOutputTokens": "num_predict", "StopSequences": "stop", "Seed": "seed", "PresencePenalty": "presence_penalty",
+		"FrequencyPenalty": "frequency_penalty"}},
 		path: "/api/chat", header: bearer, encode: encodeOllama, whole: wholeOllama, events: ollamaEvents, split: readLines}
 }
 
-func encodeOllama(p *prompt, stream bool) (any, error) {
-	o, options := object{"model": p.model, "stream": stream}, object{}
-	set(options, "temperature", p.config.Temperature)
-	set(options, "top_p", p.config.TopP)
-	set(options, "top_k", p.config.TopK)
-	set(options, "seed", p.config.Seed)
-	set(options, "presence_penalty", p.config.PresencePenalty)
-	set(options, "frequency_penalty", p.config.FrequencyPenalty)
-	if p.config.MaxOutputTokens > 0 {
-		options["num_predict"] = p.config.MaxOutputTokens
-	}
-	if len(p.config.StopSequences) > 0 {
-		options["stop"] = p.config.StopSequences
+func encodeOllama(p *prompt, o object) error {
+	options := object{}
+	for name, v := range o {
+		if name != "model" && name != "stream" {
+			options[name] = v
+			delete(o, name)
+		}
 	}
 	if len(options) > 0 {
 		o["options"] = options
 	}
 	effort, err := p.effort(true)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c := p.config.ThinkingConfig; c != nil {
 		o["think"] = true
@@ -44,12 +40,12 @@ func encodeOllama(p *prompt, stream bool) (any, error) {
 		if c.ThinkingBudget != nil && *c.ThinkingBudget == 0 {
 			o["think"] = false
 		} else if c.ThinkingBudget != nil && *c.ThinkingBudget > 0 {
-			return nil, unsupported("it takes no ThinkingBudget; use ThinkingLevel")
+			return unsupported("it takes no ThinkingBudget; use ThinkingLevel")
 		}
 	}
 	switch p.mode {
 	case genai.FunctionCallingConfigModeAny:
-		return nil, unsupported("it takes no tool mode %q", p.mode)
+		return unsupported("it takes no tool mode %q", p.mode)
 	case genai.FunctionCallingConfigModeNone: // without tools, the model calls none
 	default:
 		if tools := functionTools(p.tools); len(tools) > 0 {
@@ -67,11 +63,11 @@ func encodeOllama(p *prompt, stream bool) (any, error) {
 	}
 	for _, c := range p.contents {
 		if list, err = ollamaMessages(list, c); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	o["messages"] = list
-	return o, nil
+	return nil
 }
 
 // ollamaMessages adds the messages of a content: one for each result, and one for the rest.

@@ -17,14 +17,26 @@ import (
 // traits is what a provider takes of a request.
 type traits struct {
 	schemas dialect
-	ids     bool     // each call needs an id of its own
-	config  []string // fields of GenerateContentConfig beyond those of commonConfig; nil means all there are
+	ids     bool // each call needs an id of its own
+	// options are fields of GenerateContentConfig, and what the provider calls them. Other fields are
+	// refused, but those of mapped. Nil means that all there are go as they are.
+	options map[string]string
 }
 
-// commonConfig are the fields of GenerateContentConfig that every provider takes.
-func commonConfig() []string {
-	return []string{"SystemInstruction", "Temperature", "TopP", "MaxOutputTokens", "Tools", "ToolConfig",
-		"ResponseMIMEType", "ResponseSchema", "ResponseJsonSchema", "ThinkingConfig"}
+// mapped are the fields of GenerateContentConfig that need more than a name on the wire.
+func mapped() []string {
+	return []string{"SystemInstruction", "Tools", "ToolConfig", "ResponseMIMEType", "ResponseSchema",
+		"ResponseJsonSchema", "ThinkingConfig"}
+}
+
+// setOptions writes the options of a request.
+func (p *prompt) setOptions(t traits, o object) {
+	v := reflect.ValueOf(p.config)
+	for field, name := range t.options {
+		if f := v.FieldByName(field); !f.IsZero() {
+			o[name] = f.Interface()
+		}
+	}
 }
 
 // prompt is a request, checked and ready to be written in any format. It shares nothing that changes
@@ -80,7 +92,7 @@ func (p *prompt) checkConfig(t traits) error {
 		return unsupported("it takes no CandidateCount above 1")
 	}
 	p.config.CandidateCount = 0
-	if t.config == nil {
+	if t.options == nil {
 		return nil
 	}
 	if len(p.config.ResponseModalities) == 1 && strings.EqualFold(p.config.ResponseModalities[0], "text") {
@@ -89,7 +101,7 @@ func (p *prompt) checkConfig(t traits) error {
 	v := reflect.ValueOf(p.config)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if !v.Field(i).IsZero() && !slices.Contains(commonConfig(), name) && !slices.Contains(t.config, name) {
+		if !v.Field(i).IsZero() && !slices.Contains(mapped(), name) && t.options[name] == "" {
 			return unsupported("it takes no %s", name)
 		}
 	}
@@ -130,7 +142,7 @@ func (p *prompt) readTools(t traits) error {
 			p.mode = ""
 		}
 	}
-	if m := p.mode; t.config != nil && m != "" && m != genai.FunctionCallingConfigModeAny &&
+	if m := p.mode; t.options != nil && m != "" && m != genai.FunctionCallingConfigModeAny &&
 		m != genai.FunctionCallingConfigModeNone {
 		return unsupported("it takes no tool mode %q", m)
 	}
@@ -140,7 +152,7 @@ func (p *prompt) readTools(t traits) error {
 		}
 		rest := *list
 		rest.FunctionDeclarations = nil
-		if t.config != nil && !reflect.ValueOf(rest).IsZero() {
+		if t.options != nil && !reflect.ValueOf(rest).IsZero() {
 			return unsupported("it has no tool %s, only functions", firstField(rest))
 		}
 		for _, d := range list.FunctionDeclarations {
@@ -159,7 +171,7 @@ func (p *prompt) addTool(t traits, d *genai.FunctionDeclaration, allowed []strin
 	if d == nil || d.Name == "" {
 		return newError(Invalid, "a tool has no name")
 	}
-	if d.Behavior != "" && t.config != nil {
+	if d.Behavior != "" && t.options != nil {
 		return unsupported("it takes no Behavior of the tool %q", d.Name)
 	}
 	if err := p.names.declare(d.Name); err != nil {
@@ -207,7 +219,7 @@ func (p *prompt) readFormat(t traits) error {
 	switch m := p.config.ResponseMIMEType; {
 	case m == "application/json" || source != nil:
 		p.json = true
-	case m != "" && m != "text/plain" && t.config != nil:
+	case m != "" && m != "text/plain" && t.options != nil:
 		return unsupported("it takes no ResponseMIMEType %q", m)
 	}
 	if source == nil {
@@ -270,7 +282,7 @@ func hasResult(c *genai.Content) bool {
 // readPart copies a part. Thoughts of other providers are left out.
 func (p *prompt) readPart(t traits, pair *pairing, part *genai.Part) (*genai.Part, error) {
 	with := *part
-	if t.config != nil {
+	if t.options != nil {
 		rest := genai.Part{MediaResolution: part.MediaResolution, CodeExecutionResult: part.CodeExecutionResult,
 			ExecutableCode: part.ExecutableCode, VideoMetadata: part.VideoMetadata, ToolCall: part.ToolCall,
 			ToolResponse: part.ToolResponse, AudioTranscription: part.AudioTranscription, MediaProcessing: part.MediaProcessing}
@@ -283,7 +295,7 @@ func (p *prompt) readPart(t traits, pair *pairing, part *genai.Part) (*genai.Par
 	switch {
 	case part.FunctionCall != nil:
 		call := *part.FunctionCall
-		if t.config != nil && (len(call.PartialArgs) > 0 || call.WillContinue != nil) {
+		if t.options != nil && (len(call.PartialArgs) > 0 || call.WillContinue != nil) {
 			return nil, unsupported("it takes no call of %q in pieces", call.Name)
 		}
 		call.ID = pair.call(call.ID, call.Name)
@@ -291,7 +303,7 @@ func (p *prompt) readPart(t traits, pair *pairing, part *genai.Part) (*genai.Par
 		with.FunctionCall = &call
 	case part.FunctionResponse != nil:
 		resp := *part.FunctionResponse
-		if t.config != nil && (len(resp.Parts) > 0 || resp.WillContinue != nil || resp.Scheduling != "") {
+		if t.options != nil && (len(resp.Parts) > 0 || resp.WillContinue != nil || resp.Scheduling != "") {
 			return nil, unsupported("it takes no Parts, WillContinue or Scheduling of the result of %q", resp.Name)
 		}
 		id, ok := pair.response(resp.ID, resp.Name)

@@ -198,9 +198,10 @@ func TestNothingIsDropped(t *testing.T) {
 				t.Errorf("%s: %v", provider, err)
 				continue
 			}
-			with, _ := wires()[provider].encode(p, false)
+			w := wires()[provider]
+			with, _ := w.body(p, false)
 			p.config = genai.GenerateContentConfig{}
-			without, _ := wires()[provider].encode(p, false)
+			without, _ := w.body(p, false)
 			a, _ := json.Marshal(with)
 			b, _ := json.Marshal(without)
 			if bytes.Equal(a, b) {

@@ -11,36 +11,22 @@ import (
 
 // responsesWire is OpenAI's Responses API, https://platform.openai.com/docs/api-reference/responses.
 func responsesWire() wire {
-	return wire{traits: traits{ids: true, config: []string{}}, path: "/responses", header: bearer,
+	return wire{traits: traits{ids: true, options: map[string]string{"Temperature": "temperature", "TopP": "top_p",
+		"MaxOutputTokens": "max_output_tokens"}}, path: "/responses", header: bearer,
 		encode: encodeResponses, whole: wholeResponses, events: responsesEvents, split: readEvents}
-}
-
-// object is a JSON object under construction.
-type object map[string]any
-
-// set adds a field unless the value is nil.
-func set[T any](o object, key string, v *T) {
-	if v != nil {
-		o[key] = *v
-	}
 }
 
 // reasoning are the models whose thoughts come back encrypted.
 var reasoning = regexp.MustCompile(`^(o[0-9]|gpt-[5-9])`)
 
-func encodeResponses(p *prompt, stream bool) (any, error) {
-	o := object{"model": p.model, "store": false, "stream": stream}
-	set(o, "temperature", p.config.Temperature)
-	set(o, "top_p", p.config.TopP)
-	if p.config.MaxOutputTokens > 0 {
-		o["max_output_tokens"] = p.config.MaxOutputTokens
-	}
+func encodeResponses(p *prompt, o object) error {
+	o["store"] = false // the session keeps the history
 	if p.system != "" {
 		o["instructions"] = p.system
 	}
 	effort, err := p.effort(false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	think := object{}
 	if effort != "" {
@@ -72,11 +58,11 @@ func encodeResponses(p *prompt, stream bool) (any, error) {
 	var input []object
 	for _, c := range p.contents {
 		if input, err = responsesInput(input, c); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	o["input"] = input
-	return o, nil
+	return nil
 }
 
 // openAIChoice says which tools the model must call.
