@@ -56,7 +56,7 @@ func checkResponses(r *Request) string {
 
 func checkResponsesItem(m map[string]any, e *exchange) string {
 	switch m["type"] {
-	case "message":
+	case "message", nil:
 		if why := e.others(); why != "" && m["role"] == "user" {
 			return why
 		}
