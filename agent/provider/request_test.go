@@ -24,9 +24,8 @@ var update = flag.Bool("update", false, "write the golden files")
 func ptr[T any](v T) *T { return &v }
 
 // story is a session with all that every provider takes: instructions, two contents of one role, an image,
-// thoughts of others,
-// parallel calls with one id, a call without one, results in another order, and a tool whose name and
-// schema no provider takes as they are.
+// thoughts of others, parallel calls with one id, a call without one, results in another order, and a tool
+// whose name and schema no provider takes as they are.
 func story() *model.LLMRequest {
 	call := func(id, name string, args map[string]any) *genai.Part {
 		return &genai.Part{FunctionCall: &genai.FunctionCall{ID: id, Name: name, Args: args}}
