@@ -162,7 +162,7 @@ func TestResolver(t *testing.T) {
 		{`"parot"`, `no such provider: the providers are broken, parrot, script; did you mean "parrot"?`},
 		{`"broken/x"`, "provider: open broken/x: no key"},
 		{`"script/nowhere.json"`, "nowhere.json: no such file"},
-		{`""`, "has no provider"}, {`"/x"`, "has no provider"}, {`{"model": "x"}`, "the field provider is missing"},
+		{`""`, "parrot"}, {`"/x"`, "has no provider"}, {`{"model": "x"}`, "the field provider is missing"},
 		{`7`, "a model is a text"},
 	} {
 		var ref Ref

@@ -30,8 +30,8 @@ func timeAsLength() map[string]bool {
 // parameter.
 func clocked() []string {
 	return []string{
-		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "internal/browsertest",
-		"internal/npmtest", "internal/endpointtest", "internal/simulate",
+		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/provider",
+		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate",
 	}
 }
 

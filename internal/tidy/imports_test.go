@@ -44,10 +44,11 @@ func layers() map[string]layer {
 				"verify/netmodel"},
 			tests: []string{"agent/provider"},
 		},
-		"agent/provider":         {imports: []string{"internal/spelling"}},
-		"audio":                  {},
-		"audio/audiotest":        {imports: []string{"audio"}},
-		"audio/audiotest/speech": {imports: []string{"audio"}},
+		"agent/provider":          {imports: []string{"internal/foreign", "internal/spelling"}},
+		"agent/provider/wiretest": {},
+		"audio":                   {},
+		"audio/audiotest":         {imports: []string{"audio"}},
+		"audio/audiotest/speech":  {imports: []string{"audio"}},
 		"live": {
 			imports: []string{"audio", "internal/foreign", "internal/jsonscan"}, tests: []string{"live/sim"},
 		},
@@ -170,8 +171,9 @@ func verifyLayers() map[string]layer {
 
 // testSupport are the folders whose packages any test may import.
 func testSupport() []string {
-	return []string{"audio/audiotest", "audio/audiotest/speech", "petri/petritest", "transport/ws/wstest",
-		"verify/verifytest", "internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/clienttest",
+	return []string{"agent/provider/wiretest", "audio/audiotest", "audio/audiotest/speech", "petri/petritest",
+		"transport/ws/wstest", "verify/verifytest", "internal/browsertest", "internal/npmtest", "internal/endpointtest",
+		"internal/clienttest",
 		"internal/foreign/foreigntest"}
 }
 
