@@ -162,7 +162,7 @@ func argsSize(c *genai.FunctionCall) int {
 // event is the event of the response.
 func (s *sorted) event(agent string) *session.Event {
 	ev := s.turn.event(agent, &s.response)
-	addFaults(ev, s.faults...)
+	AddFaults(ev, s.faults...)
 	return ev
 }
 

@@ -119,7 +119,7 @@ func (e *End) event() *session.Event {
 	ev := e.Turn.event("", nil)
 	if e.Fault != nil {
 		ev.ErrorCode, ev.ErrorMessage = string(e.Fault.Code), e.Fault.Error()
-		addFaults(ev, e.Fault)
+		AddFaults(ev, e.Fault)
 	}
 	return ev
 }
