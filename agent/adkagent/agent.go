@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	adk "google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
@@ -71,6 +72,7 @@ type core struct {
 	guests   map[string]adk.Agent
 	first    string
 	source   *Source
+	tracer   trace.Tracer
 	programs programs
 	nets     *nets
 }
@@ -112,7 +114,7 @@ func New(cfg llmagent.Config, o Options) (*Agent, error) {
 // newCore returns what every Agent has.
 func newCore(name string, o Options) *core {
 	return &core{name: name, first: name, members: map[string]*member{}, guests: map[string]adk.Agent{},
-		source: o.Source, nets: newNets(o)}
+		source: o.Source, tracer: newTracer(), nets: newNets(o)}
 }
 
 // Wrap returns an agent that runs a program of one's own. cfg.Run must be nil. Handlers find the

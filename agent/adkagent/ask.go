@@ -27,8 +27,8 @@ func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLM
 			yield(instead, err)
 			return
 		}
-		spanCtx, end := startModelSpan(s.ic, m.cfg.Model.Name(), s.ic.InvocationID())
-		for resp, err := range m.cfg.Model.GenerateContent(s.ic.WithContext(spanCtx), q.Request, q.Turn.Stream) {
+		spanCtx, end := m.core.startModelSpan(s.ic, m.cfg.Model.Name(), s.ic.InvocationID())
+		for resp, err := range m.cfg.Model.GenerateContent(spanCtx, q.Request, q.Turn.Stream) {
 			if end != nil && (err != nil || resp != nil && !resp.Partial) {
 				end(id, resp, err)
 				end = nil
@@ -81,11 +81,15 @@ type step struct {
 	req     *model.LLMRequest
 	actions *session.EventActions
 	plugins plugins
+	in      adk.Context // of callbacks
 }
 
 // callback is the context of a callback.
 func (s *step) callback() adk.Context {
-	return adk.NewCallbackContextWithArtifactTracking(s.ic, s.actions)
+	if s.in == nil {
+		s.in = adk.NewCallbackContextWithArtifactTracking(s.ic, s.actions)
+	}
+	return s.in
 }
 
 // before asks plugins and callbacks for a response in place of the model's.

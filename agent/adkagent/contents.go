@@ -47,8 +47,8 @@ func eventsOf(s session.Session) []*session.Event {
 	}
 	all := s.Events()
 	list := make([]*session.Event, 0, all.Len())
-	for e := range all.All() {
-		list = append(list, e)
+	for i := range all.Len() {
+		list = append(list, all.At(i))
 	}
 	return list
 }

@@ -22,6 +22,8 @@ type member struct {
 	to []target
 	// global is the configuration whose GlobalInstruction counts.
 	global *llmagent.Config
+	// who tells the model which agent it is.
+	who string
 }
 
 // target is an agent that another may hand over to.
@@ -59,7 +61,8 @@ func (t *tree) add(a, parent *Agent) error {
 		return fmt.Errorf("adkagent: two agents are named %q; give each a name of its own", c.Name)
 	}
 	m := &member{cfg: c, core: t.core, global: t.root, box: toolbox{tools: c.Tools, sets: c.Toolsets,
-		before: c.BeforeToolCallbacks, after: c.AfterToolCallbacks, failed: c.OnToolErrorCallbacks, keys: t.keys}}
+		before: c.BeforeToolCallbacks, after: c.AfterToolCallbacks, failed: c.OnToolErrorCallbacks, keys: t.keys,
+		tracer: t.core.tracer}}
 	if parent != nil {
 		m.self = a.Agent
 	}
@@ -74,6 +77,7 @@ func (t *tree) add(a, parent *Agent) error {
 	if a.opts.TransferTo != nil {
 		names = a.opts.TransferTo
 	}
+	m.who = m.identity()
 	t.configs = append(t.configs, agent.Agent{Name: c.Name, Description: c.Description, TransferTo: names,
 		Work: agent.Work{Request: m.request, Ask: m.ask, Call: m.call}})
 	for _, sub := range c.SubAgents {

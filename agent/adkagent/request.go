@@ -61,8 +61,8 @@ func (m *member) owns(author string) bool { return author == m.cfg.Name }
 
 // instruct writes the system instruction: the global one, the agent's own, and who it is.
 func (m *member) instruct(ic adk.InvocationContext, req *model.LLMRequest) error {
-	var texts []string
-	for _, of := range []struct {
+	var b strings.Builder
+	for _, of := range [...]struct {
 		text     string
 		provider llmagent.InstructionProvider
 	}{
@@ -78,11 +78,13 @@ func (m *member) instruct(ic adk.InvocationContext, req *model.LLMRequest) error
 		if err != nil {
 			return fmt.Errorf("instruction of agent %q: %w", m.cfg.Name, err)
 		}
-		texts = append(texts, text)
+		if text != "" {
+			b.WriteString(text)
+			b.WriteString("\n\n")
+		}
 	}
-	texts = append(texts, m.identity())
-	texts = slices.DeleteFunc(texts, func(s string) bool { return s == "" })
-	addInstruction(req, strings.Join(texts, "\n\n"))
+	b.WriteString(m.who)
+	addInstruction(req, b.String())
 	return nil
 }
 

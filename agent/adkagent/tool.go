@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	adk "google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
@@ -30,7 +31,8 @@ type toolbox struct {
 	after  []llmagent.AfterToolCallback
 	failed []llmagent.OnToolErrorCallback
 
-	keys contextKeys
+	keys   contextKeys
+	tracer trace.Tracer // newTracer makes it
 }
 
 // The interfaces of ADK's tools, whose package others cannot import.
@@ -103,9 +105,12 @@ func (b *toolbox) pack(ctx adk.InvocationContext, req *model.LLMRequest) error {
 // results. ctx ends when nobody wants the result any more.
 func (b *toolbox) call(ctx adk.InvocationContext, tools map[string]any, c *genai.FunctionCall,
 	confirmed *toolconfirmation.ToolConfirmation) toolResult {
-	spanCtx, end := startToolSpan(ctx, c)
+	spanCtx, end := startToolSpan(ctx, b.tracer, c)
+	if spanCtx != nil {
+		ctx = ctx.WithContext(spanCtx)
+	}
 	actions := &session.EventActions{StateDelta: map[string]any{}, ArtifactDelta: map[string]int64{}}
-	in := adk.NewToolContext(ctx.WithContext(spanCtx), c.ID, actions, confirmed)
+	in := adk.NewToolContext(ctx, c.ID, actions, confirmed)
 	r := toolResult{actions: actions}
 	t, _ := tools[c.Name].(tool.Tool)
 	var err error

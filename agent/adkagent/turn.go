@@ -3,7 +3,6 @@ package adkagent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +24,8 @@ type run struct {
 	deaf  bool // yield has returned false or panicked
 	began time.Time
 	last  string // id of the last event that is stored
+	// active is the member that has spoken last, or was handed over to.
+	active string
 
 	confirmed map[string]*toolconfirmation.ToolConfirmation // by call
 
@@ -83,7 +84,9 @@ func (r *run) play(s *net) error {
 	}
 	defer r.dismiss()
 	end, err := running.Run(r.ic, t)
-	s.active = r.core.afterwards(s.active, r)
+	if r.active != "" && r.core.guests[s.active] == nil {
+		s.active = r.active
+	}
 	if r.last != "" {
 		s.last = r.last
 	}
@@ -123,6 +126,9 @@ func (r *run) say(ev *session.Event, err error) error {
 	}
 	if ev != nil && !ev.Partial {
 		r.last = ev.ID
+		if name := r.core.speaker(ev); name != "" {
+			r.active = name
+		}
 	}
 	return nil
 }
@@ -146,8 +152,7 @@ func (r *run) emit(ev *session.Event, kind agent.EventKind) error {
 	}
 	m := r.core.members[ev.Author]
 	if ev.ID == "" {
-		made := session.NewEvent(in, ev.InvocationID)
-		ev.ID, ev.Timestamp = made.ID, made.Timestamp
+		ev.ID, ev.Timestamp = platform.NewUUID(in), platform.Now(in)
 		ev.Branch = r.ic.Branch()
 		if ev.IsolationScope == "" {
 			ev.IsolationScope = r.ic.IsolationScope()
@@ -279,24 +284,19 @@ func (c *core) lastSpeaker(events []*session.Event, branch string) string {
 		if e == nil || e.Author == userAuthor || !v.sees(e.Branch) {
 			continue
 		}
-		for _, name := range []string{e.Actions.TransferToAgent, e.Author} {
-			if c.members[name] != nil {
-				return name
-			}
+		if name := c.speaker(e); name != "" {
+			return name
 		}
 	}
 	return c.first
 }
 
-// afterwards is the agent that the net has active after a turn.
-func (c *core) afterwards(before string, r *run) string {
-	if c.guests[before] != nil {
-		return before
+// speaker is the member that goes on after an event: the one that was handed over to, or the author.
+func (c *core) speaker(e *session.Event) string {
+	for _, name := range [...]string{e.Actions.TransferToAgent, e.Author} {
+		if c.members[name] != nil {
+			return name
+		}
 	}
-	return c.lastSpeaker(eventsOf(r.ic.Session()), r.ic.Branch())
-}
-
-// errorOf wraps what went wrong in a member.
-func (m *member) errorOf(what string, err error) error {
-	return fmt.Errorf("%s of agent %q: %w", what, m.cfg.Name, err)
+	return ""
 }
