@@ -3,6 +3,7 @@ package adkagent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	adk "google.golang.org/adk/v2/agent"
@@ -18,7 +19,13 @@ import (
 func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		r := q.Turn.Host.(*run)
-		s := &step{member: m, run: r, ic: r.as(ctx, m), req: q.Request,
+		ic := r.as(ctx, m)
+		req, err := m.request(r, ic)
+		if err != nil {
+			yield(nil, fmt.Errorf("build the request: %w", err))
+			return
+		}
+		s := &step{member: m, run: r, ic: ic, req: req,
 			actions: &session.EventActions{StateDelta: map[string]any{}, ArtifactDelta: map[string]int64{}}}
 		s.plugins = m.box.keys.plugins(s.ic)
 		instead, err := s.before()
@@ -28,7 +35,7 @@ func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLM
 			return
 		}
 		spanCtx, end := m.core.startModelSpan(s.ic, m.cfg.Model.Name(), s.ic.InvocationID())
-		for resp, err := range m.cfg.Model.GenerateContent(spanCtx, q.Request, q.Turn.Stream) {
+		for resp, err := range m.cfg.Model.GenerateContent(spanCtx, req, q.Turn.Stream) {
 			if end != nil && (err != nil || resp != nil && !resp.Partial) {
 				end(id, resp, err)
 				end = nil

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/v2/agent/llmagent"
 
 	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/petri"
 )
 
 // member is one agent of a net with a model. It does not change once the net is made.
@@ -79,7 +80,8 @@ func (t *tree) add(a, parent *Agent) error {
 	}
 	m.who = m.identity()
 	t.configs = append(t.configs, agent.Agent{Name: c.Name, Description: c.Description, TransferTo: names,
-		Work: agent.Work{Request: m.request, Ask: m.ask, Call: m.call}})
+		Work: agent.Work{Ask: m.ask, Call: m.call}, Parts: map[agent.Part]func(agent.Ports, agent.Limits) *petri.Net{
+			agent.PartPrompt: passPrompt}})
 	for _, sub := range c.SubAgents {
 		if own := a.part(sub); own != nil {
 			if err := t.add(own, a); err != nil {
@@ -94,6 +96,18 @@ func (t *tree) add(a, parent *Agent) error {
 		t.guests = append(t.guests, sub)
 	}
 	return nil
+}
+
+// passPrompt takes the place of the stock subnet that builds a request: the task that asks the model builds
+// it as well, which saves a goroutine for each request.
+func passPrompt(p agent.Ports, _ agent.Limits) *petri.Net {
+	return &petri.Net{
+		Name: string(agent.PartPrompt), Ports: []petri.AnyPlace{p.Prompt, p.ModelRequest, agent.EndInvocation},
+		Transitions: []petri.Transition{{Name: "pass_prompt", In: petri.Arcs{p.Prompt},
+			Inhibit: petri.Arcs{agent.EndInvocation}, Out: petri.And(p.ModelRequest), Action: func(f *petri.Firing) {
+				p.ModelRequest.Put(f, &agent.Request{Turn: p.Prompt.Get(f)})
+			}}},
+	}
 }
 
 // part returns the sub-agent as a part of the same net, or nil for a guest.

@@ -1,7 +1,6 @@
 package adkagent
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,17 +10,13 @@ import (
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/util/instructionutil"
 	"google.golang.org/genai"
-
-	"github.com/voicegw/voicegw/agent"
 )
 
 // goOn follows a history that ends with the model: models want the user to speak last. As in ADK.
 const goOn = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed."
 
 // request builds a request to the model from the session, which has every event of the turn so far.
-func (m *member) request(ctx context.Context, t *agent.Turn) (*model.LLMRequest, error) {
-	r := t.Host.(*run)
-	ic := r.as(ctx, m)
+func (m *member) request(r *run, ic adk.InvocationContext) (*model.LLMRequest, error) {
 	req := &model.LLMRequest{Model: m.cfg.Model.Name(), Config: copyConfig(m.cfg.GenerateContentConfig)}
 	if m.cfg.OutputSchema != nil {
 		req.Config.ResponseSchema, req.Config.ResponseMIMEType = m.cfg.OutputSchema, "application/json"

@@ -45,7 +45,7 @@ func layers() map[string]layer {
 			tests: []string{"agent/provider"},
 		},
 		"agent/provider":         {imports: []string{"internal/spelling"}},
-		"agent/adkagent":         {imports: []string{"agent", "petri/event"}, tests: []string{"agent/provider", "verify"}},
+		"agent/adkagent":         {imports: []string{"agent", "petri", "petri/event"}, tests: []string{"agent/provider", "verify"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
