@@ -65,7 +65,7 @@ func (v view) thisTurn(events []*session.Event) []*session.Event {
 
 // contents are the contents of a request to a model.
 func (v view) contents(events []*session.Event) ([]*genai.Content, error) {
-	list, err := ordered(v.visible(events))
+	list, err := ordered(latest(v.visible(events)))
 	if err != nil {
 		return nil, err
 	}
@@ -166,21 +166,56 @@ func jsonText(v any) string {
 	return string(b)
 }
 
+// latest lets a late result end the history: if the last message answers a call that is not right before it,
+// what was said between the two is left out, and other calls and results stay.
+func latest(list []said) []said {
+	n := len(list) - 1
+	if n < 1 || !list[n].results || answers(list[n].content, list[n-1].content) {
+		return list
+	}
+	for i := n - 2; i >= 0; i-- {
+		if !list[i].calls || !answers(list[n].content, list[i].content) {
+			continue
+		}
+		kept := slices.Clone(list[:i+1])
+		for _, s := range list[i+1 : n] {
+			if s.calls || s.results {
+				kept = append(kept, s)
+			}
+		}
+		return append(kept, list[n])
+	}
+	return list
+}
+
+// answers reports whether results answer one of the calls.
+func answers(results, calls *genai.Content) bool {
+	for _, r := range results.Parts {
+		for _, c := range calls.Parts {
+			if r != nil && c != nil && r.FunctionResponse != nil && c.FunctionCall != nil &&
+				r.FunctionResponse.ID == c.FunctionCall.ID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ordered puts the results of calls right behind the calls, the latest result of each call alone. Results
 // whose call the agent does not see are left out; the last message must not be one.
 func ordered(list []said) ([]said, error) {
-	latest := map[string]*genai.Part{} // result by call
+	results := map[string]*genai.Part{} // by call
 	for _, s := range list {
 		if !s.results {
 			continue
 		}
 		for _, p := range s.content.Parts {
 			if p != nil && p.FunctionResponse != nil {
-				latest[p.FunctionResponse.ID] = p
+				results[p.FunctionResponse.ID] = p
 			}
 		}
 	}
-	if len(latest) == 0 {
+	if len(results) == 0 {
 		return list, nil
 	}
 	out := make([]said, 0, len(list))
@@ -196,18 +231,18 @@ func ordered(list []said) ([]said, error) {
 		if !s.calls {
 			continue
 		}
-		results := &genai.Content{Role: genai.RoleUser}
+		after := &genai.Content{Role: genai.RoleUser}
 		for _, p := range s.content.Parts {
 			if p == nil || p.FunctionCall == nil {
 				continue
 			}
 			called[p.FunctionCall.ID] = true
-			if r := latest[p.FunctionCall.ID]; r != nil {
-				results.Parts = append(results.Parts, r)
+			if r := results[p.FunctionCall.ID]; r != nil {
+				after.Parts = append(after.Parts, r)
 			}
 		}
-		if len(results.Parts) > 0 {
-			out = append(out, said{content: results, results: true})
+		if len(after.Parts) > 0 {
+			out = append(out, said{content: after, results: true})
 		}
 	}
 	if last := list[len(list)-1]; last.results {

@@ -66,9 +66,9 @@ func (m *member) instruct(ic adk.InvocationContext, req *model.LLMRequest) error
 		text, err := of.text, error(nil)
 		switch {
 		case of.provider != nil:
-			text, err = of.provider(readonly{ic, ic})
+			text, err = of.provider(m.box.keys.readonly(ic))
 		case strings.Contains(text, "{"):
-			text, err = instructionutil.InjectSessionState(adk.NewContext(ic), text)
+			text, err = instructionutil.InjectSessionState(m.box.keys.readonly(ic), text)
 		}
 		if err != nil {
 			return fmt.Errorf("instruction of agent %q: %w", m.cfg.Name, err)

@@ -75,7 +75,7 @@ func (b *toolbox) pack(ctx adk.InvocationContext, req *model.LLMRequest) error {
 	in := adk.NewToolContext(ctx, "request", &session.EventActions{}, nil)
 	list := b.tools
 	for _, set := range b.sets {
-		more, err := set.Tools(readonly{ctx, ctx})
+		more, err := set.Tools(b.keys.readonly(ctx))
 		if err != nil {
 			return fmt.Errorf("list the tools of toolset %q: %w", set.Name(), err)
 		}
@@ -263,21 +263,6 @@ type noTool string
 func (n noTool) Name() string      { return string(n) }
 func (noTool) Description() string { return "there is no such tool" }
 func (noTool) IsLongRunning() bool { return false }
-
-// readonly is an invocation as toolsets and instructions see it.
-type readonly struct {
-	context.Context
-	ic adk.InvocationContext
-}
-
-func (r readonly) UserContent() *genai.Content          { return r.ic.UserContent() }
-func (r readonly) InvocationID() string                 { return r.ic.InvocationID() }
-func (r readonly) AgentName() string                    { return r.ic.Agent().Name() }
-func (r readonly) ReadonlyState() session.ReadonlyState { return r.ic.Session().State() }
-func (r readonly) UserID() string                       { return r.ic.Session().UserID() }
-func (r readonly) AppName() string                      { return r.ic.Session().AppName() }
-func (r readonly) SessionID() string                    { return r.ic.Session().ID() }
-func (r readonly) Branch() string                       { return r.ic.Branch() }
 
 // during returns an invocation whose context ends with that of a task: the values are those of the
 // invocation, the end is that of the task.
