@@ -97,7 +97,7 @@ func New(cfg llmagent.Config, o Options) (*Agent, error) {
 		}
 	}
 	c := newCore(cfg.Name, o)
-	t := &tree{core: c, keys: keys, root: &a.cfg, to: o.TransferTo}
+	t := &tree{core: c, keys: keys, root: &cfg, to: o.TransferTo}
 	if err := t.add(a, nil); err != nil {
 		return nil, err
 	}
