@@ -190,10 +190,10 @@ func (c *core) run(ic adk.InvocationContext) iter.Seq2[*session.Event, error] {
 }
 
 // Invocation returns the invocation of a turn for handlers of a wrapped program. ctx is the context of the
-// handler, which the invocation then ends with. It returns nil for a turn of something else.
+// handler, which the invocation then ends with. It returns nil for a turn of something else, and after the turn.
 func Invocation(ctx context.Context, t *agent.Turn) adk.InvocationContext {
-	r, ok := t.Host.(*run)
-	if !ok {
+	r := runOf(t)
+	if r == nil {
 		return nil
 	}
 	return during(ctx, r.ic)

@@ -36,6 +36,41 @@ type run struct {
 	guests  map[*guest]*visit
 }
 
+// ticket is how work of a turn finds the turn. The net may keep the ticket for longer than the turn lasts, and so
+// may a tool that has not returned; they then keep nothing else.
+type ticket struct {
+	mu  sync.Mutex
+	run *run // nil after the turn
+}
+
+// errOver means that work begins after its turn has ended.
+var errOver = errors.New("adkagent: the turn is over")
+
+// runOf is the run of a turn, or nil after the turn and for turns of others.
+func runOf(t *agent.Turn) *run {
+	k, ok := t.Host.(*ticket)
+	if !ok {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.run
+}
+
+func (k *ticket) tear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.run = nil
+}
+
+// history is the session for agents of a wrapped program.
+func (k *ticket) history() []*genaiContent {
+	if r := runOf(&agent.Turn{Host: k}); r != nil {
+		return r.history()
+	}
+	return nil
+}
+
 // errDeaf means that ADK takes no more events: it could not store one, or its caller has stopped.
 var errDeaf = errors.New("adkagent: the runner takes no more events")
 
@@ -77,13 +112,16 @@ func (r *run) play(s *net) error {
 	if err != nil {
 		return err
 	}
-	t := &agent.Turn{ID: r.ic.InvocationID(), Message: r.ic.UserContent(), Resume: resume, Emit: r.emit, Host: r,
-		History: r.history}
+	k := &ticket{run: r}
+	defer k.tear()
+	t := &agent.Turn{ID: r.ic.InvocationID(), Message: r.ic.UserContent(), Resume: resume, Host: k, Emit: r.emit,
+		History: k.history}
 	if rc := r.ic.RunConfig(); rc != nil {
 		t.Stream = rc.StreamingMode == adk.StreamingModeSSE
 	}
 	defer r.dismiss()
 	end, err := running.Run(r.ic, t)
+	t.Emit = nil // Run alone calls it
 	if r.active != "" && r.core.guests[s.active] == nil {
 		s.active = r.active
 	}
