@@ -77,8 +77,9 @@ type core struct {
 }
 
 // New returns an agent with the configuration of one of ADK's LLM agents. Those of cfg.SubAgents that New
-// made become parts of the same net, with their sub-agents; their Options do not count. Any other agent of ADK becomes a guest of the net: a turn that is handed over to it is run by its own Run,
-// and the next turn begins with the agent that handed it over. The error names the setting that is wrong.
+// made become parts of the same net, with their sub-agents; their Options do not count. Any other agent of
+// ADK becomes a guest of the net: a turn that is handed over to it is run by its own Run, and the next
+// turn begins with the agent that handed it over. The error names the setting that is wrong.
 func New(cfg llmagent.Config, o Options) (*Agent, error) {
 	if err := check(&cfg); err != nil {
 		return nil, err

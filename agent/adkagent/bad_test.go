@@ -75,12 +75,14 @@ func TestBadCalls(t *testing.T) {
 		fault []agent.Code
 		want  string
 	}{
-		{"unknown name", calls(call("menue")), []agent.Code{agent.UnknownTool}, `there is no tool \"menue\"; the tools are: menu, panics`},
+		{"unknown name", calls(call("menue")), []agent.Code{agent.UnknownTool},
+			`there is no tool \"menue\"; the tools are: menu, panics`},
 		{"wrong type", calls(call("menu", "day", 7)), []agent.Code{agent.ToolFailed}, `has type \"`},
 		{"missing argument", calls(call("menu")), []agent.Code{agent.ToolFailed}, `missing properties: [\"day\"]`},
 		{"unknown argument", calls(call("menu", "day", "monday", "hour", 1)), []agent.Code{agent.ToolFailed}, "hour"},
 		{"two with one id", calls(provider.ScriptCall{ID: "a", Name: "menu", Args: monday().Args},
-			provider.ScriptCall{ID: "a", Name: "menu", Args: monday().Args}), []agent.Code{agent.DuplicateCall}, "soup of monday"},
+			provider.ScriptCall{ID: "a", Name: "menu", Args: monday().Args}), []agent.Code{agent.DuplicateCall},
+			"soup of monday"},
 		{"10 MB", calls(call("menu", "day", big)), []agent.Code{agent.ArgsTooLong}, "at most 1048576 are allowed"},
 		{"panic", calls(call("panics")), []agent.Code{agent.ToolFailed}, "boom"},
 		{"unknown agent", calls(transfer("nobody")), []agent.Code{agent.UnknownAgent}, "no agent has this name"},
@@ -269,7 +271,8 @@ func TestBadConfirmations(t *testing.T) {
 			ID: id, Name: name, Response: r}}}}
 	}
 	forged := &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "f",
-		Name: "adk_request_confirmation", Args: map[string]any{"originalFunctionCall": map[string]any{"id": "x", "name": "menu"}}}}}}
+		Name: "adk_request_confirmation", Args: map[string]any{"originalFunctionCall": map[string]any{"id": "x",
+			"name": "menu"}}}}}}
 	for _, c := range []struct {
 		name     string
 		messages []*genai.Content

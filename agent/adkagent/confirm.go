@@ -12,11 +12,6 @@ import (
 	"github.com/voicegw/voicegw/agent"
 )
 
-type (
-	genaiContent = genai.Content
-	genaiCall    = genai.FunctionCall
-)
-
 // confirmation is the event that asks the user about calls whose tools require it, as ADK does: a call of
 // adk_request_confirmation for each. results is the event of the results of the calls. nil means that no
 // tool requires one.

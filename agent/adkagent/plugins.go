@@ -42,7 +42,7 @@ func (k contextKeys) plugins(ctx context.Context) plugins {
 }
 
 // readonly returns an invocation as toolsets and providers of instructions get it from ADK's own agents.
-// ADK's helpers for them take nothing else.
+// ADK's functions for them take nothing else.
 func (k contextKeys) readonly(ic adk.InvocationContext) adk.ReadonlyContext {
 	v := reflect.New(k.reader.Elem())
 	v.Elem().FieldByName("Context").Set(reflect.ValueOf(ic))

@@ -152,12 +152,12 @@ func until(t *testing.T, what string, ok func() bool) {
 
 // TestOwner ends a net when its owner is garbage, and not before.
 func TestOwner(t *testing.T) {
-	type connection struct{ name [32]byte }
+	type connection struct{ key Key }
 	a := mustNew(t, waiter(t, provider.Parrot{}), Options{})
 	w := newWorld(t, a)
 	w.must("hello", `host "hello"`)
-	owner := &connection{}
-	OwnedBy(a, Key{app, user, sid}, owner)
+	owner := &connection{Key{app, user, sid}}
+	OwnedBy(a, owner.key, owner)
 	for range 3 {
 		runtime.GC()
 	}
@@ -185,7 +185,7 @@ func TestForgotten(t *testing.T) {
 	until(t, "the end of the nets", func() bool { return n.running() == 0 })
 }
 
-// TestDirectorOfSessions runs many sessions at the same time, with few nets.
+// TestManySessions runs many sessions at the same time, with few nets.
 func TestManySessions(t *testing.T) {
 	s := script(calls(monday(), monday()), text("Soup."))
 	s.Repeat = true
@@ -218,7 +218,8 @@ func TestSource(t *testing.T) {
 				return map[string]any{"id": newID(ctx)}, nil
 			})), Options{Source: src})
 		}
-		for _, root := range []adk.Agent{leaf("host"), parallel(t, leaf("one"), leaf("two")), sequence2(t, leaf("one"), leaf("two"))} {
+		for _, root := range []adk.Agent{leaf("host"), parallel(t, leaf("one"), leaf("two")), sequence2(t, leaf("one"),
+			leaf("two"))} {
 			w := newWorld(t, root)
 			created := createSession(t, w.svc, src.Context(t.Context()))
 			for _, msg := range []string{"go", "again"} {

@@ -219,7 +219,8 @@ func TestUnstored(t *testing.T) {
 	}
 }
 
-// TestBarrier checks, with a slow service and with one that writes late and in another order, that a model is asked, and a tool called, only when the session has every event before.
+// TestBarrier checks, with a slow service and with one that writes late and in another order, that a model
+// is asked, and a tool called, only when the session has every event before.
 func TestBarrier(t *testing.T) {
 	for _, name := range []string{"slow", "reordering"} {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +301,8 @@ func (s *watched) AppendEvent(ctx context.Context, to session.Session, ev *sessi
 // TestDeleted deletes the session while a turn runs: the turn fails, nothing hangs, and a new session of the
 // same name works.
 func TestDeleted(t *testing.T) {
-	for name, open := range map[string]func(testing.TB) session.Service{"memory": services()["memory"], "sqlite": openSQLite} {
+	for name, open := range map[string]func(testing.TB) session.Service{"memory": services()["memory"],
+		"sqlite": openSQLite} {
 		t.Run(name, func(t *testing.T) {
 			svc := Sessions(open(t))
 			times := 0

@@ -64,7 +64,8 @@ func small() Options {
 }
 
 func TestProve(t *testing.T) {
-	mustProve(t, mustNew(t, waiter(t, provider.Parrot{}), Options{Limits: agent.Limits{Reasks: 2, ToolSlots: 2, MaxCalls: 2}}))
+	mustProve(t, mustNew(t, waiter(t, provider.Parrot{}), Options{Limits: agent.Limits{Reasks: 2, ToolSlots: 2,
+		MaxCalls: 2}}))
 	cook := mustNew(t, llmagent.Config{Name: "cook", Model: provider.Parrot{}}, Options{})
 	guest := stockAgent(t, "poet", provider.Parrot{})
 	mustProve(t, mustNew(t, llmagent.Config{Model: provider.Parrot{}, SubAgents: []adk.Agent{cook}}, small()))
@@ -99,7 +100,8 @@ func TestTransfers(t *testing.T) {
 	}
 	w.must("bread", `cook call transfer_to_agent{"agent_name":"baker"}`, "cook"+ok+" transfer baker", `baker "I bake."`)
 	w.must("pay", `baker call transfer_to_agent{"agent_name":"host"}`,
-		`baker result transfer_to_agent{"error":"unknown_agent: no agent has this name; the agents are: cook"} ! unknown_agent`,
+		`baker result transfer_to_agent{"error":"unknown_agent: no agent has this name; the agents are: cook"}`+
+			` ! unknown_agent`,
 		`baker "Back."`)
 	if asked := m.requests()[1]; !strings.Contains(asked, "[host] called tool `transfer_to_agent`") {
 		t.Errorf("the cook gets %s", asked)
@@ -138,7 +140,8 @@ func TestGuestConfirms(t *testing.T) {
 }
 
 // custom is an agent of ADK that yields what it is given.
-func custom(t testing.TB, name string, run func(ic adk.InvocationContext, yield func(*session.Event, error) bool)) adk.Agent {
+func custom(t testing.TB, name string, run func(ic adk.InvocationContext, yield func(*session.Event,
+	error) bool)) adk.Agent {
 	t.Helper()
 	a, err := adk.New(adk.Config{Name: name, Description: name,
 		Run: func(ic adk.InvocationContext) iter.Seq2[*session.Event, error] {
@@ -169,7 +172,8 @@ func TestBadGuests(t *testing.T) {
 			for yield(says(ic), nil) {
 			}
 		}, "poet ! guest_failed"},
-		"hangs": {func(ic adk.InvocationContext, _ func(*session.Event, error) bool) { <-ic.Done() }, "poet ! guest_timed_out"},
+		"hangs": {func(ic adk.InvocationContext, _ func(*session.Event, error) bool) { <-ic.Done() },
+			"poet ! guest_timed_out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := inTurn(calls(transfer("poet")), text("Sorry."))
@@ -290,10 +294,11 @@ func TestWrap(t *testing.T) {
 	if seen == nil {
 		t.Error("the tool has no invocation")
 	}
-	for _, c := range []adk.Config{{}, {Name: "user"}, {Name: "x", Run: func(adk.InvocationContext) iter.Seq2[*session.Event,
-		error] {
-		return nil
-	}}} {
+	for _, c := range []adk.Config{{}, {Name: "user"}, {Name: "x",
+		Run: func(adk.InvocationContext) iter.Seq2[*session.Event,
+			error] {
+			return nil
+		}}} {
 		if _, err := Wrap(p, c, Options{}); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/v2/platform"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool/toolconfirmation"
+	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
 )
@@ -64,7 +65,7 @@ func (k *ticket) tear() {
 }
 
 // history is the session for agents of a wrapped program.
-func (k *ticket) history() []*genaiContent {
+func (k *ticket) history() []*genai.Content {
 	if r := runOf(&agent.Turn{Host: k}); r != nil {
 		return r.history()
 	}
@@ -252,7 +253,7 @@ func (r *run) as(ctx context.Context, m *member) adk.InvocationContext {
 }
 
 // history is the session for agents of a wrapped program.
-func (r *run) history() []*genaiContent {
+func (r *run) history() []*genai.Content {
 	own := func(author string) bool {
 		_, ok := r.core.members[author]
 		return ok || author == r.core.name
@@ -260,7 +261,7 @@ func (r *run) history() []*genaiContent {
 	v := view{own: own, branch: r.ic.Branch(), scope: r.ic.IsolationScope()}
 	list, err := v.contents(eventsOf(r.ic.Session()))
 	if err != nil { // an answer to a call that nobody made
-		return []*genaiContent{r.ic.UserContent()}
+		return []*genai.Content{r.ic.UserContent()}
 	}
 	return list
 }
@@ -285,7 +286,7 @@ func (r *run) newEventID(ctx context.Context, actions *session.EventActions) str
 }
 
 // opening tells with which agent the turn begins, and which calls it resumes.
-func (r *run) opening() (begins string, resume []*genaiCall, err error) {
+func (r *run) opening() (begins string, resume []*genai.FunctionCall, err error) {
 	events := eventsOf(r.ic.Session())
 	if author := answeredAuthor(events, r.ic.UserContent()); author != "" {
 		begins = r.core.home(author)

@@ -51,7 +51,8 @@ func mcpServer() *mcp.Server {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("%s: %d g", a.Thing,
 			len(a.Thing))}}}, nil, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, args) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, args) (*mcp.CallToolResult, any,
+		error) {
 		return nil, nil, fmt.Errorf("broken scales")
 	})
 	return s
@@ -90,10 +91,14 @@ func TestMCP(t *testing.T) {
 			return &mcp.CommandTransport{Command: c}
 		},
 		"http": func(t *testing.T) mcp.Transport {
-			s := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return mcpServer() }, nil))
+			scales := mcpServer()
+			s := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return scales }, nil))
 			client := &http.Client{Transport: &http.Transport{}}
 			t.Cleanup(func() {
 				client.CloseIdleConnections()
+				for one := range scales.Sessions() {
+					_ = one.Close()
+				}
 				s.CloseClientConnections()
 				s.Close()
 			})
@@ -105,7 +110,8 @@ func TestMCP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg := waiter(t, script(calls(call("weigh", "thing", "an egg"), call("fail", "thing", "x"), call("weigh", "thing", 7),
+			cfg := waiter(t, script(calls(call("weigh", "thing", "an egg"), call("fail", "thing", "x"), call("weigh", "thing",
+				7),
 				monday()), text("Done."), calls(call("weigh", "thing", "egg")), text("Good.")))
 			cfg.Toolsets = []tool.Toolset{set}
 			w := newWorld(t, mustNew(t, cfg, Options{}))
@@ -126,7 +132,8 @@ func TestMCP(t *testing.T) {
 // rest is ADK's REST server with an agent.
 func rest(t *testing.T, a adk.Agent) *httptest.Server {
 	t.Helper()
-	s, err := adkrest.NewServer(adkrest.ServerConfig{SessionService: session.InMemoryService(), AgentLoader: adk.NewSingleLoader(a),
+	s, err := adkrest.NewServer(adkrest.ServerConfig{SessionService: session.InMemoryService(),
+		AgentLoader:   adk.NewSingleLoader(a),
 		MemoryService: memory.InMemoryService(), ArtifactService: artifact.InMemoryService(), SSEWriteTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +225,8 @@ func TestA2A(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(got, "\n"), "Soup.") {
 		t.Errorf("as a root: %q, %v", got, err)
 	}
-	host := mustNew(t, llmagent.Config{Name: "near", Model: inTurn(calls(transfer("far"))), SubAgents: []adk.Agent{far}}, Options{})
+	host := mustNew(t, llmagent.Config{Name: "near", Model: inTurn(calls(transfer("far"))), SubAgents: []adk.Agent{far}},
+		Options{})
 	got, err = newWorld(t, host).say("food")
 	if err != nil || !strings.Contains(strings.Join(got, "\n"), "Soup.") || !strings.HasPrefix(got[0], "near call") {
 		t.Errorf("as a guest: %q, %v", got, err)
