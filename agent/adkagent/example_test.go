@@ -22,7 +22,9 @@ func Example() {
 		Day string `json:"day"`
 	}
 	menu, err := functiontool.New(functiontool.Config{Name: "menu", Description: "the dish of a day"},
-		func(_ agent.Context, d day) (map[string]any, error) { return map[string]any{"dish": "soup", "day": d.Day}, nil })
+		func(_ agent.Context, d day) (map[string]any, error) {
+			return map[string]any{"dish": "soup", "day": d.Day}, nil
+		})
 	if err != nil {
 		fmt.Println(err)
 		return
