@@ -32,7 +32,10 @@ func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLM
 		s := &step{member: m, run: r, ic: ic, req: req,
 			actions: &session.EventActions{StateDelta: map[string]any{}, ArtifactDelta: map[string]int64{}}}
 		s.plugins = m.box.keys.plugins(s.ic)
-		instead, err := s.before()
+		instead, err := s.enter()
+		if instead == nil && err == nil {
+			instead, err = s.before()
+		}
 		id := r.newEventID(s.ic, s.actions)
 		if instead != nil || err != nil {
 			yield(instead, err)

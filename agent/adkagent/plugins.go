@@ -18,6 +18,8 @@ import (
 
 // plugins are the runner's plugins.
 type plugins interface {
+	RunBeforeAgentCallback(ctx adk.Context) (*genai.Content, error)
+	RunAfterAgentCallback(ctx adk.Context) (*genai.Content, error)
 	RunBeforeModelCallback(ctx adk.Context, req *model.LLMRequest) (*model.LLMResponse, error)
 	RunAfterModelCallback(ctx adk.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error)
 	RunOnModelErrorCallback(ctx adk.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error)

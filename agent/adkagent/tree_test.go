@@ -111,6 +111,32 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
+// TestMemberCallbacks runs the callbacks of an agent that gets a turn by a transfer.
+func TestMemberCallbacks(t *testing.T) {
+	var log []string
+	answer := ""
+	cfg := llmagent.Config{Name: "cook", Model: inTurn(text("I cook."), text("I cook."), text("I cook.")),
+		BeforeAgentCallbacks: []adk.BeforeAgentCallback{func(ctx adk.Context) (*genai.Content, error) {
+			log = append(log, "before "+ctx.AgentName())
+			if answer == "" {
+				return nil, nil
+			}
+			return genai.NewContentFromText(answer, genai.RoleModel), nil
+		}},
+		AfterAgentCallbacks: []adk.AfterAgentCallback{func(ctx adk.Context) (*genai.Content, error) {
+			log = append(log, "after "+ctx.AgentName())
+			return genai.NewContentFromText("Enjoy.", genai.RoleModel), ctx.State().Set("cooked", true)
+		}}}
+	cook := mustNew(t, cfg, Options{})
+	w := newWorld(t, mustNew(t, llmagent.Config{Model: inTurn(calls(transfer("cook"))), SubAgents: []adk.Agent{cook}},
+		Options{}))
+	w.must("food", `host call transfer_to_agent{"agent_name":"cook"}`,
+		`host result transfer_to_agent{"result":"transferred"} transfer cook`, `cook "I cook."`, `cook "Enjoy."`)
+	answer = "Closed."
+	w.must("more", `cook "Closed."`, `cook "Enjoy."`)
+	same(t, log, []string{"before cook", "after cook", "before cook", "after cook"})
+}
+
 // TestGuests hands over to an agent of ADK, which has a tool and streams. The next turn begins with the host.
 func TestGuests(t *testing.T) {
 	poet := stockAgent(t, "poet", inTurn(calls(monday()), text("A rose.")), menu(t))

@@ -35,6 +35,7 @@ type run struct {
 	eventID string                     // of the next event of a response; spans name it
 	actions *session.EventActions      // of the callbacks of the model; they go into that event
 	guests  map[*guest]*visit
+	entered map[*member]bool // whose callbacks before the agent have run
 }
 
 // ticket is how work of a turn finds the turn. The net may keep the ticket for longer than the turn lasts, and so
@@ -207,9 +208,18 @@ func (r *run) emit(ev *session.Event, kind agent.EventKind) error {
 		return err
 	}
 	if ask := r.confirmation(ev); ask != nil {
-		return r.say(ask, nil)
+		if err := r.say(ask, nil); err != nil {
+			return err
+		}
 	}
-	return nil
+	if m == nil || kind != agent.Answer && ev.Actions.TransferToAgent == "" {
+		return nil
+	}
+	after, err := m.afterAgent(r)
+	if err != nil || after == nil {
+		return err
+	}
+	return r.say(after, nil)
 }
 
 // complete adds to an event what ADK's agents add.
@@ -232,7 +242,7 @@ func (r *run) complete(ev *session.Event, m *member, kind agent.EventKind) {
 	}
 	if key := m.cfg.OutputKey; key != "" && ev.Content != nil {
 		var text strings.Builder
-		for _, p := range ev.Content.Parts {
+		for _, p := range partsOf(ev) {
 			if !p.Thought {
 				text.WriteString(p.Text)
 			}
