@@ -119,6 +119,9 @@ func (p *Program) streamer(supply ...petri.Place[petri.Unit]) *petri.Net {
 	n := &petri.Net{Name: "streamer"}
 	in := supplied(n, supply)
 	for _, a := range p.Agents {
+		if a.Guest {
+			continue
+		}
 		n.Ports = append(n.Ports, a.Chunk)
 		n.Transitions = append(n.Transitions, petri.Transition{Name: "send_" + a.Chunk.String(), In: in,
 			Out: petri.And(a.Chunk), When: petri.Anytime()})
@@ -263,7 +266,7 @@ func (p Ports) inFlight() []petri.Place[petri.Unit] {
 	for _, t := range p.Tools {
 		list = append(list, t.InFlight)
 	}
-	return list
+	return append(list, p.Next.InFlight)
 }
 
 // structure are claims about the text of the net.
@@ -310,6 +313,9 @@ func (p *Program) freshWriter(start string) *verify.Property {
 func (p *Program) fallbacks() []*verify.Property {
 	var list []*verify.Property
 	for _, a := range p.Agents {
+		if a.Guest {
+			continue
+		}
 		list = append(list, &verify.Property{
 			Name: "transfer fallback of " + a.Agent, Claim: claim.Structural{},
 			Doc: "a transfer to a name that nobody has leads back to the agent",

@@ -30,7 +30,7 @@ func timeAsLength() map[string]bool {
 // parameter.
 func clocked() []string {
 	return []string{
-		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/provider",
+		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent", "agent/provider",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate",
 	}
 }
