@@ -77,9 +77,18 @@ func (a *Agent) handlers(p Ports, system *genai.Content) []Handler {
 		Handle(p.Build, func(_ context.Context, _ *Session, t *Turn) (*model.LLMRequest, error) {
 			return a.request(t, system), nil
 		}),
-		Handle(p.Ask, func(ctx context.Context, s *Session, r *Request) (*model.LLMResponse, error) {
+	}
+	if a.Strategy == nil {
+		list = append(list, Handle(p.Ask, func(ctx context.Context, s *Session, r *Request) (*model.LLMResponse, error) {
 			return a.ask(ctx, s, p, r)
-		}),
+		}))
+	} else {
+		for i, b := range a.Strategy.branches() {
+			list = append(list, Handle(p.Branches[i], func(ctx context.Context, _ *Session, r *Request) (*model.LLMResponse,
+				error) {
+				return b.answer(ctx, r)
+			}))
+		}
 	}
 	for _, t := range p.Tools {
 		list = append(list, Handle(t, func(ctx context.Context, _ *Session, c *Call) (*Reply, error) {
@@ -164,16 +173,24 @@ var errNoResponse = errors.New("the model ended without a whole response")
 
 // ask sends a request and returns the whole response. It passes partial ones on.
 func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*model.LLMResponse, error) {
-	var whole *model.LLMResponse
-	for resp, err := range a.Model.GenerateContent(ctx, r.Request, r.Turn.Stream) {
+	return whole(ctx, a.Model, r.Request, r.Turn.Stream, func(resp *model.LLMResponse) error {
+		return s.run.InjectAccepted(ctx, p.Chunk.Token(&Piece{Turn: r.Turn, Response: resp}))
+	})
+}
+
+// whole sends a request to a model and returns the whole response. It gives partial ones to part.
+func whole(ctx context.Context, llm model.LLM, r *model.LLMRequest, stream bool,
+	part func(*model.LLMResponse) error) (*model.LLMResponse, error) {
+	var last *model.LLMResponse
+	for resp, err := range llm.GenerateContent(ctx, r, stream) {
 		switch {
 		case err != nil:
 			return nil, err
 		case resp == nil:
 		case !resp.Partial:
-			whole = resp
+			last = resp
 		default:
-			if err := s.run.InjectAccepted(ctx, p.Chunk.Token(&Piece{Turn: r.Turn, Response: resp})); err != nil {
+			if err := part(resp); err != nil {
 				return nil, err
 			}
 		}
@@ -181,10 +198,10 @@ func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*mode
 			return nil, ctx.Err()
 		}
 	}
-	if whole == nil {
+	if last == nil {
 		return nil, errNoResponse
 	}
-	return whole, nil
+	return last, nil
 }
 
 // FuncTool is a Tool made of a Go function.

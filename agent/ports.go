@@ -54,11 +54,13 @@ type Ports struct {
 	After  petri.Task[*Response, *model.LLMResponse] // hook
 	Error  petri.Task[*Failing, *model.LLMResponse]  // hook; nil response: the fault stands
 	Tools  []petri.Task[*Call, *Reply]               // one for each slot
+
+	Branches []petri.Task[*Request, *model.LLMResponse] // of Agent.Strategy, in place of Ask
 }
 
 // PortsOf returns the places of an agent that runs up to slots tools at a time.
 func PortsOf(name string, slots int) Ports {
-	at := strings.ReplaceAll(name, "-", "_") + "_"
+	at := portName(name) + "_"
 	return Ports{
 		Agent: name,
 		Due:   petri.Place[*Turn](at + "due"), Prompt: petri.Place[*Turn](at + "prompt"),
@@ -75,6 +77,9 @@ func PortsOf(name string, slots int) Ports {
 		Tools:  patterns.Slots[*Call, *Reply](at+"tool", slots),
 	}
 }
+
+// portName is a name as part of the name of a place.
+func portName(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 func task[I, O any](name string) petri.Task[I, O] {
 	return petri.Task[I, O]{

@@ -44,7 +44,8 @@ func Batch[J, O any](name string, p BatchPorts[J, petri.Result[O]], tasks ...pet
 }
 
 // Gather puts the jobs of a request, at most most of them, at jobs, and collects what comes at results,
-// one result for each job. The collector is one token, so a read arc sees the results of one moment.
+// one result for each job. The collector is one token, so a read arc sees the results of one moment. A
+// reader of priority 1 sees each result before the batch completes.
 // One firing of abort removes the collector, the waiting jobs, the waiting results and the work in
 // flight.
 func Gather[J, R any](name string, p BatchPorts[J, R], most int, jobs petri.Place[J], results petri.Place[R],
@@ -54,12 +55,12 @@ func Gather[J, R any](name string, p BatchPorts[J, R], most int, jobs petri.Plac
 		Name:  name,
 		Ports: []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused, jobs, results},
 		Transitions: []petri.Transition{
-			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 2,
+			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 3,
 				Reset: petri.Arcs{p.Collector, pending, jobs, results}},
 			{Name: "spawn", In: petri.Arcs{p.Request}, Inhibit: petri.Arcs{p.Collector},
 				Out:    spread(p, most, jobs, pending),
 				Action: func(f *petri.Firing) { spawn(f, p, most, jobs) }},
-			{Name: "collect", In: petri.Arcs{results, pending, p.Collector}, Out: petri.And(p.Collector), Priority: 1,
+			{Name: "collect", In: petri.Arcs{results, pending, p.Collector}, Out: petri.And(p.Collector), Priority: 2,
 				Action: func(f *petri.Firing) { p.Collector.Put(f, p.Collector.Get(f).with(results.Get(f))) }},
 			{Name: "complete", In: petri.Arcs{p.Collector}, Inhibit: petri.Arcs{pending}, Out: petri.And(p.Complete)},
 		},
