@@ -101,7 +101,9 @@ func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
 	r := &turnRun{turn: t, items: make(chan item, partialsMax+4)}
 	s.setCurrent(r)
 	defer s.setCurrent(nil)
-	if err := s.run.Inject(UserIn.Token(t)); err != nil {
+	if err := s.run.Inject(UserIn.Token(t)); errors.Is(err, runner.ErrClosed) {
+		return nil, ErrClosed
+	} else if err != nil {
 		return nil, fmt.Errorf("agent: turn %s: %w", t.ID, err)
 	}
 	return s.follow(ctx, r)
