@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -173,16 +174,16 @@ var errNoResponse = errors.New("the model ended without a whole response")
 
 // ask sends a request and returns the whole response. It passes partial ones on.
 func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*model.LLMResponse, error) {
-	return whole(ctx, a.Model, r.Request, r.Turn.Stream, func(resp *model.LLMResponse) error {
+	return whole(ctx, a.Model.GenerateContent(ctx, r.Request, r.Turn.Stream), func(resp *model.LLMResponse) error {
 		return s.run.InjectAccepted(ctx, p.Chunk.Token(&Piece{Turn: r.Turn, Response: resp}))
 	})
 }
 
-// whole sends a request to a model and returns the whole response. It gives partial ones to part.
-func whole(ctx context.Context, llm model.LLM, r *model.LLMRequest, stream bool,
+// whole returns the whole response of a model. It gives partial ones to part.
+func whole(ctx context.Context, responses iter.Seq2[*model.LLMResponse, error],
 	part func(*model.LLMResponse) error) (*model.LLMResponse, error) {
 	var last *model.LLMResponse
-	for resp, err := range llm.GenerateContent(ctx, r, stream) {
+	for resp, err := range responses {
 		switch {
 		case err != nil:
 			return nil, err

@@ -235,5 +235,5 @@ func (b Branch) answer(ctx context.Context, r *Request) (*model.LLMResponse, err
 			c.HTTPOptions.Headers = maps.Clone(h.Headers)
 		}
 	}
-	return whole(ctx, b.Model, &own, false, func(*model.LLMResponse) error { return nil })
+	return whole(ctx, b.Model.GenerateContent(ctx, &own, false), func(*model.LLMResponse) error { return nil })
 }
