@@ -225,7 +225,8 @@ func (p *Program) worth(place string) int {
 	whole := append([]string{Budget.String(), "built", "checked", "asking"}, p.RequestPath...)
 	single := []string{requests.String()}
 	for _, a := range p.Agents {
-		whole = append(whole, a.Prompt.String(), a.Build.InFlight.String(), a.ModelRequest.String(), a.Before.InFlight.String())
+		whole = append(whole, a.Prompt.String(), a.Build.InFlight.String(), a.ModelRequest.String(),
+			a.Before.InFlight.String())
 		single = append(single, a.Ask.Start.String())
 		for _, t := range a.Branches {
 			single = append(single, t.Start.String())

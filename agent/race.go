@@ -101,7 +101,8 @@ func (s *plan) first(k int, patience time.Duration, tiers [][]Branch, merge func
 	s.counts(len(all), request)
 	s.within(patterns.FirstK("first", patterns.FirstKPorts[*Request, *Attempt]{
 		Request: request, Abort: abort, Reached: reached, Failed: failed}, k, patience, lanes...))
-	s.add(petri.Transition{Name: "begin", In: petri.Arcs{s.job}, Out: petri.And(asked.Passing(s.job), request.Passing(s.job))})
+	s.add(petri.Transition{Name: "begin", In: petri.Arcs{s.job},
+		Out: petri.And(asked.Passing(s.job), request.Passing(s.job))})
 	deliver(s, "win", reached, asked, merge)
 	s.surrender()
 	s.stopWith(asked)

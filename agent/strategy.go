@@ -153,8 +153,8 @@ func faultOf(list []*Attempt) *Fault {
 
 // at is the full name of a place of the strategy.
 func (s *plan) at(place fmt.Stringer, within ...string) string {
-	return strings.Join(slices.Concat([]string{s.p.Agent, string(PartModel), s.net.Name}, within, []string{place.String()}),
-		"/")
+	path := append([]string{s.p.Agent, string(PartModel), s.net.Name}, within...)
+	return strings.Join(append(path, place.String()), "/")
 }
 
 // counts says for how many requests a token of a place stands.

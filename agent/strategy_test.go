@@ -116,11 +116,13 @@ func TestStrategyMutants(t *testing.T) {
 		{"race", "first", "reach", "losers are cancelled of host",
 			func(t *petri.Transition) { t.Reset = without(t.Reset, "b_in_flight") }},
 		{"race", "first", "reach", "nothing is left", func(t *petri.Transition) { t.In = without(t.In, "open") }},
-		{"race", "first", "give_up", "deadlock-free", func(t *petri.Transition) { t.In[1] = t.In[1].(petri.Arc).Exactly(3) }},
+		{"race", "first", "give_up", "deadlock-free",
+			func(t *petri.Transition) { t.In[1] = t.In[1].(petri.Arc).Exactly(3) }},
 		{"tiers", "first", "begin", "tier 1 waits of host", func(t *petri.Transition) {
 			t.Out = petri.And(append(t.Out.Arcs(), petri.Place[*Request]("b_job").Passing("request"))...)
 		}},
-		{"tiers", "first", "start_tier1", "budget", func(t *petri.Transition) { t.In, t.Read = nil, append(t.Read, t.In...) }},
+		{"tiers", "first", "start_tier1", "budget",
+			func(t *petri.Transition) { t.In, t.Read = nil, append(t.Read, t.In...) }},
 		{"quorum", "first", "reach", "the first 2 decide of host", func(t *petri.Transition) {
 			t.In[1] = t.In[1].(petri.Arc).Exactly(3)
 		}},
@@ -204,9 +206,11 @@ func TestStrategies(t *testing.T) {
 
 		{"confirmed", optimistic(a, after("x", s, "fine"), b), `host partial "A"; host answer "A"`, Answered, 2 * s},
 		{"rejected", optimistic(a, down, b), `host partial "A"; host answer "B"`, Answered, 4 * s},
-		{"not checked in time", optimistic(a, after("x", 9*s, "fine"), b), `host partial "A"; host answer "B"`, Answered, 6 * s},
+		{"not checked in time", optimistic(a, after("x", 9*s, "fine"), b), `host partial "A"; host answer "B"`,
+			Answered, 6 * s},
 		{"no draft", optimistic(down, after("x", s, "fine"), b), `host answer "B"`, Answered, 3 * s},
-		{"no fallback", optimistic(a, after("x", s, ""), down), `host partial "A"; host answer ! model_failed`, Failed, 3 * s},
+		{"no fallback", optimistic(a, after("x", s, ""), down), `host partial "A"; host answer ! model_failed`,
+			Failed, 3 * s},
 
 		{"collected", twice(a), `host partial "1 of 2"; host partial "2 of 2"; host answer "A A"`, Answered, s},
 		{"jobs fail", twice(down), `host partial "1 of 2"; host partial "2 of 2"; host answer "model_failed model_failed"`,
@@ -264,8 +268,9 @@ func TestLosersAreCancelled(t *testing.T) {
 				return words("late"), nil
 			}}
 		}
-		k := start(t, newProgram(t, Config{Agents: []Agent{{Name: "host", Strategy: Quorum{K: 2, Merge: join, Branches: []Branch{
-			after("a", time.Second, "A"), loser("x"), after("b", 2*time.Second, "B"), loser("y")}}}}}))
+		quorum := Quorum{K: 2, Merge: join, Branches: []Branch{after("a", time.Second, "A"), loser("x"),
+			after("b", 2*time.Second, "B"), loser("y")}}
+		k := start(t, newProgram(t, Config{Agents: []Agent{{Name: "host", Strategy: quorum}}}))
 		began := time.Now()
 		if got := ask(t, k, Answered); got != `host answer "A B"` {
 			t.Error(got)
@@ -295,9 +300,11 @@ func TestStrategyRefused(t *testing.T) {
 	}{
 		{Race{}, "Race.Tiers is empty"}, {Race{Tiers: [][]Branch{{a}, {}}}, "an empty tier"},
 		{Race{Tiers: [][]Branch{{a}, {after("b", 0, "")}}}, "Race.Patience is 0s"},
-		{Race{Tiers: [][]Branch{{a, a}}}, `the name "a" of a branch`}, {Race{Tiers: [][]Branch{{{Name: "a"}}}}, "either Model or Do"},
+		{Race{Tiers: [][]Branch{{a, a}}}, `the name "a" of a branch`},
+		{Race{Tiers: [][]Branch{{{Name: "a"}}}}, "either Model or Do"},
 		{Race{Tiers: [][]Branch{{{Name: "a b", Do: a.Do}}}}, `the name "a b"`},
-		{Quorum{K: 2, Branches: []Branch{a}, Merge: join}, "Quorum.K is 2"}, {Quorum{K: 1, Branches: []Branch{a}}, "Merge is nil"},
+		{Quorum{K: 2, Branches: []Branch{a}, Merge: join}, "Quorum.K is 2"},
+		{Quorum{K: 1, Branches: []Branch{a}}, "Merge is nil"},
 		{Optimistic{Draft: a, Check: a, Fallback: a}, "Optimistic.Patience is 0s"},
 		{Batch{Workers: 1, Max: 1, Do: a}, "Batch.Split or Batch.Merge"},
 		{Batch{Workers: 17, Max: 1, Do: a, Split: twice(a).Split, Merge: twice(a).Merge}, "Batch.Workers is 17"},

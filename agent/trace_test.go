@@ -43,7 +43,7 @@ func TestSpans(t *testing.T) {
 			run = span.Name()
 		}
 	}
-	want := []string{"append", "host_build", "host_ask", "append", "host_tool0", "append", "host_build", "host_ask", "append"}
+	want := strings.Fields("append host_build host_ask append host_tool0 append host_build host_ask append")
 	if !slices.Equal(got, want) || run != "net agents" {
 		t.Errorf("spans %q of %q, want %q", got, run, want)
 	}

@@ -45,6 +45,8 @@ func layers() map[string]layer {
 			tests: []string{"agent/provider"},
 		},
 		"agent/provider":         {imports: []string{"internal/spelling"}},
+		"examples/desk":          {imports: []string{"agent/provider", "examples/internal/desk"}},
+		"examples/internal/desk": {imports: []string{"agent", "verify"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
@@ -186,8 +188,8 @@ func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
-		{module: "google.golang.org/genai", folders: []string{"live", "agent/..."}, tests: true},
-		{module: "google.golang.org/adk/v2", folders: []string{"agent/..."}},
+		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/..."}, tests: true},
+		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
 		{module: "cloud.google.com/go/auth", folders: []string{"live"}},
 		{module: "github.com/gorilla/websocket", folders: []string{"live"}, tests: true}, // genai speaks through it
 		{module: "github.com/spf13/cobra", folders: []string{"cmd/voicegw"}},

@@ -90,7 +90,8 @@ func count[R any](name string, in petri.Arc, from petri.Place[R], to petri.Place
 }
 
 // decide ends a race: it passes on the results counted at a place, and cancels everything else.
-func decide[R any](name string, in, rest petri.Arcs, counted petri.Place[box[R]], to petri.Place[[]R]) petri.Transition {
+func decide[R any](name string, in, rest petri.Arcs, counted petri.Place[box[R]],
+	to petri.Place[[]R]) petri.Transition {
 	return petri.Transition{Name: name, In: in, Out: petri.And(to), Action: func(f *petri.Firing) {
 		var list []R
 		counted.Each(f, func(b box[R]) { list = append(list, b.result) })
