@@ -188,7 +188,7 @@ func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
-		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/..."}, tests: true},
+		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw"}, tests: true},
 		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
 		{module: "cloud.google.com/go/auth", folders: []string{"live"}},
 		{module: "github.com/gorilla/websocket", folders: []string{"live"}, tests: true}, // genai speaks through it
