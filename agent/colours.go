@@ -15,6 +15,10 @@ type Turn struct {
 	ID string
 	// Message is what the user said.
 	Message *genai.Content
+	// Resume are calls with which the turn begins, in place of a request to the model: calls of an
+	// earlier turn that the user has confirmed. Their ids are unique. Calls beyond Limits.MaxCalls are
+	// not run.
+	Resume []*genai.FunctionCall
 	// History returns the contents of the session so far, the message included. It is called while no
 	// Emit runs. nil means that there is only the message.
 	History func() []*genai.Content
@@ -127,8 +131,12 @@ type Reply struct {
 	Actions *session.EventActions
 	// Last ends the turn when all calls of the response have results: the model is not asked again.
 	Last bool
-
-	fault *Fault // why the call was not run
+	// Deferred means that the result comes later, as a message of the user. The event of the results
+	// leaves the call out, and the turn ends as with Last.
+	Deferred bool
+	// Fault is what went wrong. nil if nothing did. With a Fault and no Response, the model gets the
+	// Fault.
+	Fault *Fault
 }
 
 // Results are the results of all calls of one response, in the order of the calls.
@@ -139,20 +147,34 @@ type Results struct {
 	last    bool
 }
 
-var resultKinds = []string{"again", "last"}
+var resultKinds = []string{"again", "last", "none"}
 
 // What follows the results of tools.
 const (
-	askAgain petri.Key = iota // the model gets them
-	lastWord                  // nothing: a tool has ended the turn
+	askAgain  petri.Key = iota // the model gets them
+	lastWord                   // nothing: a tool has ended the turn
+	noResults                  // nothing: all results come later
 )
 
 // Key returns what follows as a key.
 func (r *Results) Key() petri.Key {
-	if r.last {
+	switch {
+	case r.empty():
+		return noResults
+	case r.last:
 		return lastWord
 	}
 	return askAgain
+}
+
+// empty reports whether all results come later.
+func (r *Results) empty() bool {
+	for _, reply := range r.Replies {
+		if reply == nil || !reply.Deferred {
+			return false
+		}
+	}
+	return len(r.Replies) > 0 && len(r.Calls.note) == 0
 }
 
 // KeyNames returns the names of what may follow.

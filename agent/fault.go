@@ -26,6 +26,8 @@ const (
 	ModelFailed   Code = "model_failed"      // a model returned an error or panicked
 	ModelTimedOut Code = "model_timed_out"   // a model took longer than Config.ModelTimeout
 	PromptFailed  Code = "prompt_failed"     // the request could not be built
+	GuestFailed   Code = "guest_failed"      // a guest returned an error or panicked
+	GuestTimedOut Code = "guest_timed_out"   // a guest took longer than Config.GuestTimeout for one event
 	HookFailed    Code = "hook_failed"       // a hook returned an error or panicked
 	BudgetSpent   Code = "budget_spent"      // the model asked again more often than Config.Reasks
 	NotStored     Code = "not_stored"        // an event could not be stored
@@ -67,8 +69,8 @@ func Faults(ev *session.Event) []*Fault {
 	return list
 }
 
-// addFaults adds faults to an event.
-func addFaults(ev *session.Event, list ...*Fault) {
+// AddFaults adds faults to an event, which must not be in use yet.
+func AddFaults(ev *session.Event, list ...*Fault) {
 	if len(list) == 0 {
 		return
 	}

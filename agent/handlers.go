@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/petri"
@@ -68,14 +69,37 @@ func storeHandler() Handler {
 	})
 }
 
+// Work replaces what New makes of an agent's Instruction, Model and Tools. A field that is nil replaces
+// nothing. Each function runs in a goroutine of its own. ctx ends when the work takes too long or the turn
+// ends; the function must then return soon.
+type Work struct {
+	// Request builds a request to the model from the session.
+	Request func(ctx context.Context, t *Turn) (*model.LLMRequest, error)
+	// Ask asks the model, as model.LLM does.
+	Ask func(ctx context.Context, r *Request) iter.Seq2[*model.LLMResponse, error]
+	// Call runs a call of any tool.
+	Call func(ctx context.Context, c *Call) (*Reply, error)
+	// Next makes the agent a guest: see GuestStep. It returns the next event of the turn, or nil after the
+	// last one.
+	Next func(ctx context.Context, t *Turn) (*session.Event, error)
+}
+
 // handlers are those of one agent.
 func (a *Agent) handlers(p Ports, system *genai.Content) []Handler {
+	if next := a.Work.Next; next != nil {
+		return []Handler{Handle(p.Next, func(ctx context.Context, _ *Session, t *Turn) (*session.Event, error) {
+			return next(ctx, t)
+		})}
+	}
 	tools := map[string]Tool{}
 	for _, t := range a.Tools {
 		tools[t.Name()] = t
 	}
 	list := []Handler{
-		Handle(p.Build, func(_ context.Context, _ *Session, t *Turn) (*model.LLMRequest, error) {
+		Handle(p.Build, func(ctx context.Context, _ *Session, t *Turn) (*model.LLMRequest, error) {
+			if build := a.Work.Request; build != nil {
+				return build(ctx, t)
+			}
 			return a.request(t, system), nil
 		}),
 	}
@@ -93,10 +117,13 @@ func (a *Agent) handlers(p Ports, system *genai.Content) []Handler {
 	}
 	for _, t := range p.Tools {
 		list = append(list, Handle(t, func(ctx context.Context, _ *Session, c *Call) (*Reply, error) {
+			if call := a.Work.Call; call != nil {
+				return call(ctx, c)
+			}
 			tool := tools[c.Call.Name]
 			if tool == nil {
 				names := slices.Sorted(maps.Keys(tools))
-				return &Reply{fault: &Fault{Code: UnknownTool, Text: fmt.Sprintf("there is no tool %q; the tools are: %s",
+				return &Reply{Fault: &Fault{Code: UnknownTool, Text: fmt.Sprintf("there is no tool %q; the tools are: %s",
 					c.Call.Name, strings.Join(names, ", "))}}, nil
 			}
 			return tool.Call(ctx, c)
@@ -174,7 +201,13 @@ var errNoResponse = errors.New("the model ended without a whole response")
 
 // ask sends a request and returns the whole response. It passes partial ones on.
 func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*model.LLMResponse, error) {
-	return whole(ctx, a.Model.GenerateContent(ctx, r.Request, r.Turn.Stream), func(resp *model.LLMResponse) error {
+	answer := a.Work.Ask
+	if answer == nil {
+		answer = func(ctx context.Context, r *Request) iter.Seq2[*model.LLMResponse, error] {
+			return a.Model.GenerateContent(ctx, r.Request, r.Turn.Stream)
+		}
+	}
+	return whole(ctx, answer(ctx, r), func(resp *model.LLMResponse) error {
 		return s.run.InjectAccepted(ctx, p.Chunk.Token(&Piece{Turn: r.Turn, Response: resp}))
 	})
 }

@@ -23,6 +23,8 @@ type Limits struct {
 	// ModelTimeout limits one request to a model, ToolTimeout one call of a tool, and HookTimeout one
 	// hook and the building of one request. Defaults: 2 min, 1 min, 10 s.
 	ModelTimeout, ToolTimeout, HookTimeout time.Duration
+	// GuestTimeout limits how long a guest works on one event. Default 5 min.
+	GuestTimeout time.Duration
 	// Patience is how long work waits for a slot whose earlier work was stopped and has not returned.
 	// Default 5 s. After that it fails.
 	Patience time.Duration
@@ -37,6 +39,7 @@ func (l Limits) filled() (Limits, error) {
 	fill(&l.ModelTimeout, 2*time.Minute)
 	fill(&l.ToolTimeout, time.Minute)
 	fill(&l.HookTimeout, 10*time.Second)
+	fill(&l.GuestTimeout, 5*time.Minute)
 	fill(&l.Patience, 5*time.Second)
 	for _, c := range []struct {
 		name         string
@@ -55,7 +58,7 @@ func (l Limits) filled() (Limits, error) {
 		value time.Duration
 	}{
 		{"ModelTimeout", l.ModelTimeout}, {"ToolTimeout", l.ToolTimeout}, {"HookTimeout", l.HookTimeout},
-		{"Patience", l.Patience},
+		{"GuestTimeout", l.GuestTimeout}, {"Patience", l.Patience},
 	} {
 		if c.value < 0 {
 			return l, fmt.Errorf("agent: Limits.%s is %v; it must be positive", c.name, c.value)

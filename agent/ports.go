@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/petri"
@@ -36,6 +37,7 @@ func storing() petri.Task[*Write, petri.Unit] {
 // Ports are the places of one agent. The places that all agents share are constants.
 type Ports struct {
 	Agent string // name of the agent
+	Guest bool   // it is a guest: see GuestStep
 
 	Due           petri.Place[*Turn]      // the agent is to ask its model, if the budget allows it
 	Prompt        petri.Place[*Turn]      // a request is to be built
@@ -54,6 +56,7 @@ type Ports struct {
 	After  petri.Task[*Response, *model.LLMResponse] // hook
 	Error  petri.Task[*Failing, *model.LLMResponse]  // hook; nil response: the fault stands
 	Tools  []petri.Task[*Call, *Reply]               // one for each slot
+	Next   petri.Task[*Turn, *session.Event]         // of a guest; nil event: it is done
 
 	Branches []petri.Task[*Request, *model.LLMResponse] // of Agent.Strategy, in place of Ask
 }
@@ -75,6 +78,7 @@ func PortsOf(name string, slots int) Ports {
 		After:  task[*Response, *model.LLMResponse](at + "after"),
 		Error:  task[*Failing, *model.LLMResponse](at + "error"),
 		Tools:  patterns.Slots[*Call, *Reply](at+"tool", slots),
+		Next:   task[*Turn, *session.Event](at + "next"),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 
 	"google.golang.org/adk/v2/model"
 
@@ -22,6 +23,7 @@ const (
 	PartTools    Part = "tools"
 	PartTransfer Part = "transfer"
 	PartStep     Part = "step"
+	PartGuest    Part = "guest" // in place of all others
 
 	PartTurns   Part = "turns"
 	PartSession Part = "session"
@@ -31,8 +33,10 @@ const (
 type Config struct {
 	// Name is the name of the net. Default "agents".
 	Name string
-	// Agents are the agents of the net. A session begins with the first one.
+	// Agents are the agents of the net.
 	Agents []Agent
+	// Begins is the name of the agent with which a session begins. Default: the first one.
+	Begins string
 	// Limits bound every turn.
 	Limits Limits
 	// KeepsMessage means that the caller of Session.Run has stored the message of the user already, as
@@ -60,6 +64,8 @@ type Agent struct {
 	TransferTo []string
 	// Hooks see what goes to the model and comes from it.
 	Hooks Hooks
+	// Work replaces what New makes of Instruction, Model and Tools.
+	Work Work
 	// Parts replaces stock subnets of the agent.
 	Parts map[Part]func(Ports, Limits) *petri.Net
 }
@@ -111,12 +117,13 @@ func New(c Config) (*Program, error) {
 	byName := map[string]Ports{}
 	for _, a := range c.Agents {
 		ports := PortsOf(a.Name, l.ToolSlots)
-		if len(a.Tools) == 0 {
+		if len(a.Tools) == 0 && a.Work.Call == nil {
 			ports = PortsOf(a.Name, 1) // for calls of tools that it does not have
 		}
 		if a.Strategy != nil {
 			ports.Branches = branchTasks(ports, a.Strategy)
 		}
+		ports.Guest = a.Work.Next != nil
 		byName[a.Name] = ports
 		p.Agents = append(p.Agents, ports)
 	}
@@ -124,7 +131,9 @@ func New(c Config) (*Program, error) {
 	if writer == nil {
 		writer = SessionWriter
 	}
-	nets := []*petri.Net{Turns(l, !c.KeepsMessage, p.Agents...), writer(l)}
+	agents := slices.Clone(p.Agents)
+	slices.SortStableFunc(agents, func(a, b Ports) int { return begins(c.Begins, b) - begins(c.Begins, a) })
+	nets := []*petri.Net{Turns(l, !c.KeepsMessage, agents...), writer(l)}
 	p.Handlers = append(p.Handlers, storeHandler())
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -146,7 +155,32 @@ func New(c Config) (*Program, error) {
 	if p.Net, err = petri.Compose(c.Name, nets...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	return p, p.compile()
+	if err := p.compile(); err != nil {
+		return p, err
+	}
+	p.Handlers = slices.DeleteFunc(p.Handlers, func(h Handler) bool { return !p.has(h) })
+	return p, nil
+}
+
+// has reports whether the net has the task of a handler: parts of one's own may do without one.
+func (p *Program) has(h Handler) bool {
+	return slices.ContainsFunc(p.compiled.Tasks(), func(t petri.TaskInfo) bool {
+		return p.compiled.Places()[t.Start].Name == h.start
+	})
+}
+
+// stockPart is a stock subnet of an agent.
+type stockPart struct {
+	part Part
+	net  func(Ports, Limits) *petri.Net
+}
+
+// begins is 1 for the agent of that name.
+func begins(name string, p Ports) int {
+	if p.Agent == name {
+		return 1
+	}
+	return 0
 }
 
 // AgentStep returns the whole step of an agent: its subnets, stock or its own, composed.
@@ -157,10 +191,7 @@ func AgentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, error
 
 func agentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, *plan, error) {
 	var s *plan
-	stock := []struct {
-		part Part
-		net  func(Ports, Limits) *petri.Net
-	}{
+	stock := []stockPart{
 		{PartStep, StepLoop},
 		{PartPrompt, PromptBuilder},
 		{PartModel, func(p Ports, l Limits) (n *petri.Net) {
@@ -173,6 +204,10 @@ func agentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, *plan
 		{PartRouter, Router},
 		{PartTools, ToolDispatch},
 		{PartTransfer, func(p Ports, _ Limits) *petri.Net { return TransferRouter(p, targets...) }},
+	}
+	if p.Guest {
+		stock = stock[:0]
+		stock = append(stock, stockPart{PartGuest, GuestStep})
 	}
 	var nets []*petri.Net
 	used := 0
@@ -210,7 +245,7 @@ func (c *Config) check() error {
 				"\"_\" and \"-\", and not be \"user\"", a.Name)
 		case seen[a.Name]:
 			return fmt.Errorf("agent: two agents are named %q; give each a name of its own", a.Name)
-		case a.Model == nil && a.Strategy == nil && a.Parts[PartModel] == nil:
+		case a.Model == nil && a.Strategy == nil && a.Parts[PartModel] == nil && a.Work.Ask == nil && a.Work.Next == nil:
 			return fmt.Errorf("agent: agent %q has no Model", a.Name)
 		}
 		if err := a.checkBranches(); err != nil {
@@ -225,6 +260,9 @@ func (c *Config) check() error {
 			}
 			tools[t.Name()] = true
 		}
+	}
+	if c.Begins != "" && !seen[c.Begins] {
+		return fmt.Errorf("agent: Config.Begins is %q, which is not the name of an agent", c.Begins)
 	}
 	for _, a := range c.Agents {
 		for i, to := range a.TransferTo {

@@ -121,7 +121,7 @@ func (p *Program) streamer(supply ...petri.Place[petri.Unit]) *petri.Net {
 	n := &petri.Net{Name: "streamer"}
 	in := supplied(n, supply)
 	for _, a := range p.Agents {
-		if a.Branches != nil { // branches have no partial responses
+		if a.Guest || a.Branches != nil { // branches have no partial responses
 			continue
 		}
 		n.Ports = append(n.Ports, a.Chunk)
@@ -289,7 +289,7 @@ func (p Ports) inFlight() []petri.Place[petri.Unit] {
 	for _, t := range p.Branches {
 		list = append(list, t.InFlight)
 	}
-	return list
+	return append(list, p.Next.InFlight)
 }
 
 // asks reports whether the task with a start place is a request to a model.
@@ -342,6 +342,9 @@ func (p *Program) freshWriter(start string) *verify.Property {
 func (p *Program) fallbacks() []*verify.Property {
 	var list []*verify.Property
 	for _, a := range p.Agents {
+		if a.Guest {
+			continue
+		}
 		list = append(list, &verify.Property{
 			Name: "transfer fallback of " + a.Agent, Claim: claim.Structural{},
 			Doc: "a transfer to a name that nobody has leads back to the agent",

@@ -163,9 +163,15 @@ func TestMutants(t *testing.T) {
 		{"host/router", "discard_calling", "nothing is left"},
 		{"host/tools", "collect", "deadlock-free"},
 		{"host/transfer", "ask_after_unknown", "transfer fallback of host"},
+		{"poet/guest", "take_event", "persist barrier"},
+		{"poet/guest", "go_on", "deadlock-free"},
 	} {
 		t.Run(c.net+" "+c.transition, func(t *testing.T) {
-			p := newProgram(t, two(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+			l := Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}
+			p := newProgram(t, two(l))
+			if strings.HasPrefix(c.net, "poet") {
+				p = newProgram(t, guests(l, nil))
+			}
 			n := part(t, p, c.net)
 			breakNet(t, n, c.transition)
 			p.compiled = nil
@@ -228,6 +234,12 @@ func breakNet(t testing.TB, n *petri.Net, name string) {
 		b.Read = b.Inhibit
 	case "dispatch":
 		b.In = drop(b.In, Stored)
+	case "take_event": // asks for the next event at once
+		due := PortsOf("poet", 1).Due
+		b.Out = petri.Free(petri.Arcs{SessionWrite.Is(Step).Fresh(), petri.Place[petri.Unit]("noting"), due},
+			petri.Arcs{EventOut.Is(Partial), due}, petri.Arcs{TurnOver.Is(Answered)})
+	case "go_on":
+		b.Out = petri.And()
 	case "collect":
 		b.In = drop(b.In, petri.Place[petri.Unit]("pending"))
 	case "ask_after_unknown":

@@ -16,7 +16,6 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 		givingUp  petri.Place[petri.Unit] = "giving_up"
 		returning petri.Place[petri.Unit] = "returning_results"
 		leaving   petri.Place[petri.Unit] = "leaving_results"
-		reporting petri.Place[petri.Unit] = "reporting"
 	)
 	step, answer := SessionWrite.Is(Step).Fresh(), SessionWrite.Is(Answer).Fresh()
 	write := func(f *petri.Firing, t *Turn, kind EventKind, ev *session.Event) {
@@ -33,7 +32,7 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 					t := p.Due.Get(f)
 					ev := t.event(p.Agent, nil)
 					ev.Content = genai.NewContentFromText(l.GaveUpText, genai.RoleModel)
-					addFaults(ev, &Fault{Code: BudgetSpent, Agent: p.Agent, Text: "the turn needed more requests than it may make"})
+					AddFaults(ev, &Fault{Code: BudgetSpent, Agent: p.Agent, Text: "the turn needed more requests than it may make"})
 					write(f, t, Answer, ev)
 				}},
 			{Name: "give_up", In: petri.Arcs{Stored, givingUp}, Out: petri.And(TurnOver.Is(GaveUp)), Action: over(GaveUp)},
@@ -51,17 +50,26 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 				}},
 			{Name: "end_with_results", In: petri.Arcs{Stored, leaving}, Out: petri.And(TurnOver.Is(Answered)),
 				Action: over(Answered)},
-			{Name: "report_failure", In: petri.Arcs{p.Failure}, Read: petri.Arcs{Running}, Out: petri.And(answer, reporting),
-				Action: func(f *petri.Firing) {
-					t, fault := Running.Get(f), p.Failure.Get(f)
-					ev := t.event(p.Agent, nil)
-					ev.ErrorCode, ev.ErrorMessage = string(fault.Code), fault.Error()
-					addFaults(ev, fault)
-					write(f, t, Answer, ev)
-				}},
-			{Name: "fail_turn", In: petri.Arcs{Stored, reporting}, Out: petri.And(TurnOver.Is(Failed)), Action: over(Failed)},
-		}, atEnd(givingUp, returning, leaving, reporting)...),
+			{Name: "end_without_results", In: petri.Arcs{p.ToolResults.Is(noResults)}, Out: petri.And(TurnOver.Is(Answered)),
+				Action: over(Answered)},
+		}, append(failures(p), atEnd(givingUp, returning, leaving)...)...),
 	})
+}
+
+// failures end the turn of an agent that cannot go on, with an event that says why.
+func failures(p Ports) []petri.Transition {
+	const reporting petri.Place[petri.Unit] = "reporting"
+	return append([]petri.Transition{
+		{Name: "report_failure", In: petri.Arcs{p.Failure}, Read: petri.Arcs{Running},
+			Out: petri.And(SessionWrite.Is(Answer).Fresh(), reporting), Action: func(f *petri.Firing) {
+				t, fault := Running.Get(f), p.Failure.Get(f)
+				ev := t.event(p.Agent, nil)
+				ev.ErrorCode, ev.ErrorMessage = string(fault.Code), fault.Error()
+				AddFaults(ev, fault)
+				SessionWrite.Put(f, &Write{Turn: t, Kind: Answer, Event: ev, gen: f.Gen()})
+			}},
+		{Name: "fail_turn", In: petri.Arcs{Stored, reporting}, Out: petri.And(TurnOver.Is(Failed)), Action: over(Failed)},
+	}, atEnd(reporting)...)
 }
 
 // event is the event of the results, in the order of the calls.
@@ -69,17 +77,20 @@ func (r *Results) event(agent string) *session.Event {
 	ev := r.Calls.Turn.event(agent, nil)
 	list := make([]*genai.FunctionResponse, 0, len(r.Replies)+len(r.Calls.note))
 	for i, reply := range r.Replies {
+		if reply.Deferred {
+			continue
+		}
 		c := r.Calls.Calls[i].Call
 		list = append(list, &genai.FunctionResponse{ID: c.ID, Name: c.Name, Response: reply.Response})
-		mergeActions(&ev.Actions, reply.Actions)
+		MergeActions(&ev.Actions, reply.Actions)
 	}
 	ev.Content = resultsContent(append(list, r.Calls.note...))
-	addFaults(ev, r.faults...)
+	AddFaults(ev, r.faults...)
 	return ev
 }
 
-// mergeActions adds the actions of one tool to those of the event.
-func mergeActions(to *session.EventActions, from *session.EventActions) {
+// MergeActions adds the actions of a tool or a hook to those of an event. The maps of to must not be nil.
+func MergeActions(to *session.EventActions, from *session.EventActions) {
 	if from == nil {
 		return
 	}

@@ -183,8 +183,8 @@ func (a *Agent) checkBranches() error {
 	if a.Strategy == nil {
 		return nil
 	}
-	if a.Model != nil {
-		return fmt.Errorf("agent: agent %q has a Model and a Strategy; give one of them", a.Name)
+	if a.Model != nil || a.Work.Ask != nil || a.Work.Next != nil {
+		return fmt.Errorf("agent: agent %q has a Strategy beside a Model, Work.Ask or Work.Next; give one of them", a.Name)
 	}
 	if err := a.Strategy.check(); err != nil {
 		return fmt.Errorf("agent: agent %q: %w", a.Name, err)

@@ -50,7 +50,8 @@ func ToolDispatch(p Ports, l Limits) *petri.Net {
 		{Name: "collect", In: petri.Arcs{result, pending, collecting}, Out: petri.And(collecting), Priority: 1,
 			Action: func(f *petri.Firing) { collecting.Put(f, collecting.Get(f).with(result.Get(f), p.Agent)) }},
 		{Name: "join", In: petri.Arcs{collecting}, Inhibit: petri.Arcs{pending},
-			Out: petri.Free(petri.Arcs{p.ToolResults.Is(askAgain)}, petri.Arcs{p.ToolResults.Is(lastWord)}),
+			Out: petri.Free(petri.Arcs{p.ToolResults.Is(askAgain)}, petri.Arcs{p.ToolResults.Is(lastWord)},
+				petri.Arcs{p.ToolResults.Is(noResults)}),
 			Action: func(f *petri.Firing) {
 				r := (*Results)(collecting.Get(f))
 				f.Choose(int(r.Key()))
@@ -70,18 +71,20 @@ func (r *gathering) with(d *Done[*Call, *Reply], agent string) *gathering {
 	next.Replies = append([]*Reply(nil), r.Replies...)
 	reply, failed := d.Out, d.Fault
 	if failed == nil && reply != nil {
-		failed = reply.fault
+		failed = reply.Fault
 	}
 	if failed != nil {
 		fault := *failed
 		fault.Agent, fault.Tool, fault.Call = agent, d.In.Call.Name, d.In.Call.ID
 		next.faults = append(append([]*Fault(nil), r.faults...), &fault)
-		reply = &Reply{Response: refusal(&fault)}
+		if d.Fault != nil || reply.Response == nil {
+			reply = &Reply{Response: refusal(&fault)}
+		}
 	}
 	if reply == nil {
 		reply = &Reply{}
 	}
-	next.last = next.last || reply.Last
+	next.last = next.last || reply.Last || reply.Deferred
 	for i, c := range r.Calls.Calls {
 		if c.Call.ID == d.In.Call.ID {
 			next.Replies[i] = reply

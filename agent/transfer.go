@@ -26,20 +26,27 @@ func TransferRouter(p Ports, targets ...Ports) *petri.Net {
 	}
 	var branches []petri.Arcs
 	places := []petri.AnyPlace{explaining}
+	moving := false
 	for i, to := range targets {
 		going := petri.Place[petri.Unit](fmt.Sprint("going", i))
 		places = append(places, going)
 		branches = append(branches, petri.Arcs{step, going})
-		n.Ports = append(n.Ports, to.Due, to.Active)
-		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprint("transfer", i),
-			In: petri.Arcs{Stored, going, p.Active}, Read: petri.Arcs{Running},
-			Out: petri.And(to.Due.Passing(Running), to.Active)})
+		n.Ports = append(n.Ports, to.Due)
+		t := petri.Transition{Name: fmt.Sprint("transfer", i), In: petri.Arcs{Stored, going}, Read: petri.Arcs{Running},
+			Out: petri.And(to.Due.Passing(Running))}
+		if !to.Guest { // a guest gets this turn alone
+			t.In, t.Out = append(t.In, p.Active), petri.And(append(t.Out.Arcs(), to.Active)...)
+			n.Ports = append(n.Ports, to.Active)
+			moving = true
+		}
+		n.Transitions = append(n.Transitions, t)
 	}
 	branches = append(branches, petri.Arcs{step, explaining})
 	n.Transitions[0].Out = petri.Free(branches...)
 	if len(targets) == 0 {
 		n.Transitions[0].Out = petri.And(branches[0]...)
-	} else {
+	}
+	if moving {
 		n.Ports = append(n.Ports, p.Active)
 	}
 	n.Transitions = append(n.Transitions, atEnd(places...)...)
@@ -68,7 +75,7 @@ func chooseTarget(f *petri.Firing, p Ports, targets []Ports) {
 	}
 	answer := &genai.FunctionResponse{ID: h.Call.ID, Name: h.Call.Name, Response: result}
 	ev.Content = resultsContent(append([]*genai.FunctionResponse{answer}, h.note...))
-	addFaults(ev, faults...)
+	AddFaults(ev, faults...)
 	if len(targets) > 0 {
 		f.Choose(i)
 	}

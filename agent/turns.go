@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/adk/v2/session"
 
@@ -25,8 +26,14 @@ func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 	if storesMessage {
 		n.Ports = append(n.Ports, SessionWrite)
 	}
-	for _, p := range agents {
+	for i, p := range agents {
+		if p.Guest && i > 0 {
+			continue // it is never active
+		}
 		n.Ports = append(n.Ports, p.Active, p.Due)
+		if !p.Guest {
+			n.Ports = append(n.Ports, p.ToolCalls)
+		}
 		n.Transitions = append(n.Transitions, begin(p, l, storesMessage)...)
 	}
 	n.Transitions = append(append(n.Transitions,
@@ -56,9 +63,9 @@ func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 // begin returns the transitions that begin a turn with an agent.
 func begin(p Ports, l Limits, storesMessage bool) []petri.Transition {
 	opening := petri.Place[petri.Unit](fmt.Sprint("opening_", p.Agent))
-	t := petri.Transition{Name: "begin_" + p.Agent, In: petri.Arcs{UserIn, Quiet}, Read: petri.Arcs{p.Active}, Bump: true,
-		Out: petri.And(Running, Budget.Exactly(l.Reasks+1), p.Due)}
+	t := petri.Transition{Name: "begin_" + p.Agent, In: petri.Arcs{UserIn, Quiet}, Read: petri.Arcs{p.Active}, Bump: true}
 	if !storesMessage {
+		t.Out, t.Action = firstStep(p, l, petri.Arcs{Running, Budget.Exactly(l.Reasks + 1)}, UserIn)
 		return []petri.Transition{t}
 	}
 	t.Out = petri.And(Running, Budget.Exactly(l.Reasks+1), opening, SessionWrite.Is(Step).Fresh())
@@ -69,8 +76,42 @@ func begin(p Ports, l Limits, storesMessage bool) []petri.Transition {
 		ev.Content = turn.Message
 		SessionWrite.Put(f, &Write{Turn: turn, Kind: Step, Event: ev, gen: f.Gen()})
 	}
-	return append([]petri.Transition{t, {Name: "open_" + p.Agent, In: petri.Arcs{Stored, opening},
-		Read: petri.Arcs{Running}, Out: petri.And(p.Due.Passing(Running))}}, atEnd(opening)...)
+	open := petri.Transition{Name: "open_" + p.Agent, In: petri.Arcs{Stored, opening}, Read: petri.Arcs{Running}}
+	open.Out, open.Action = firstStep(p, l, nil, Running)
+	return append([]petri.Transition{t, open}, atEnd(opening)...)
+}
+
+// firstStep begins a turn with a request to the model, or with the calls that it resumes.
+func firstStep(p Ports, l Limits, out petri.Arcs, from petri.Place[*Turn]) (petri.Split, func(*petri.Firing)) {
+	if p.Guest {
+		return petri.And(append(out, p.Due.Passing(from))...), nil
+	}
+	split := petri.Free(append(slices.Clip(out), p.Due), append(slices.Clip(out), p.ToolCalls))
+	return split, func(f *petri.Firing) {
+		turn := from.Get(f)
+		if from == UserIn {
+			Running.Put(f, turn)
+		}
+		if len(turn.Resume) == 0 {
+			f.Choose(0)
+			p.Due.Put(f, turn)
+			return
+		}
+		f.Choose(1)
+		p.ToolCalls.Put(f, resumed(turn, p.Agent, l))
+	}
+}
+
+// resumed are the calls with which a turn begins.
+func resumed(t *Turn, agent string, l Limits) *Calls {
+	s := &sorted{turn: t}
+	for _, c := range t.Resume {
+		if c.Name == transferTool {
+			s.refuse(c, &Fault{Code: NotRun, Agent: agent, Text: "a transfer cannot be resumed"})
+		}
+	}
+	s.admit(t.Resume, agent, l)
+	return &Calls{Turn: t, Calls: s.calls, faults: s.faults, note: s.note}
 }
 
 // event is the notice of an early end.
@@ -78,7 +119,7 @@ func (e *End) event() *session.Event {
 	ev := e.Turn.event("", nil)
 	if e.Fault != nil {
 		ev.ErrorCode, ev.ErrorMessage = string(e.Fault.Code), e.Fault.Error()
-		addFaults(ev, e.Fault)
+		AddFaults(ev, e.Fault)
 	}
 	return ev
 }
