@@ -17,6 +17,7 @@ import (
 
 	"google.golang.org/adk/v2/model"
 
+	"github.com/voicegw/voicegw/agent"
 	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/examples/internal/desk"
 )
@@ -45,7 +46,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	prog, err := desk.New(llm)
+	prog, err := agent.New(desk.Config(llm))
 	if err != nil {
 		return err
 	}

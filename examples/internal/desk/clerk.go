@@ -77,7 +77,7 @@ func lastWish(list []*genai.Content) (wish string, results []*genai.FunctionResp
 			switch {
 			case p.FunctionResponse != nil && i == len(list)-1:
 				results = append(results, p.FunctionResponse)
-			case p.Text != "" && c.Role == genai.RoleUser:
+			case p.FunctionResponse == nil && c.Role == genai.RoleUser:
 				wish = strings.ToLower(p.Text)
 			}
 		}

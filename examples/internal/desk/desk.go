@@ -20,8 +20,8 @@ var prices = map[string]int{"bread": 3, "soup": 6, "ragout": 14, "cake": 5}
 
 func dishes() []string { return slices.Sorted(maps.Keys(prices)) }
 
-// Agents returns the two agents of the desk, which ask a model. A session begins with the first one.
-func Agents(llm model.LLM) []agent.Agent {
+// agents returns the two agents of the desk, which ask a model. A session begins with the first one.
+func agents(llm model.LLM) []agent.Agent {
 	return []agent.Agent{{
 		Name: "host", Description: "shows the menu and takes orders", Model: llm, TransferTo: []string{"cashier"},
 		Instruction: "You are the host of a small restaurant. Show the menu and take orders with your tools. " +
@@ -35,10 +35,10 @@ func Agents(llm model.LLM) []agent.Agent {
 	}}
 }
 
-// New returns the program of the desk. One turn may ask the model again four times.
-func New(llm model.LLM) (*agent.Program, error) {
-	return agent.New(agent.Config{Name: "desk", Agents: Agents(llm), Limits: agent.Limits{
-		Reasks: 4, ToolSlots: 2, MaxCalls: 4, GaveUpText: "I am going round in circles. What would you like?"}})
+// Config describes the program of the desk. One turn may ask the model again four times.
+func Config(llm model.LLM) agent.Config {
+	return agent.Config{Name: "desk", Agents: agents(llm), Limits: agent.Limits{
+		Reasks: 4, ToolSlots: 2, MaxCalls: 4, GaveUpText: "I am going round in circles. What would you like?"}}
 }
 
 // Prove proves the net of a program and returns a line that says so. What is not proved is an error.

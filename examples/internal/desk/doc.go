@@ -1,7 +1,7 @@
 // Package desk is the desk of a small restaurant, for the examples: a host who takes orders, and a
-// cashier to whom the host hands over. New makes its program, Chat talks to it over text streams.
+// cashier to whom the host hands over. Config describes its program, Chat talks to it over text streams.
 //
-//	prog, err := desk.New(desk.Clerk{})
+//	prog, err := agent.New(desk.Config(desk.Clerk{}))
 //	line, err := desk.Prove(ctx, prog)
 //	err = desk.Chat(ctx, prog, os.Stdin, os.Stdout)
 //
