@@ -28,7 +28,8 @@ func agentNets() []agentNet {
 	}
 	return []agentNet{
 		{"agent", "an agent that runs up to two tools at a time", []agent.Agent{of("host")}},
-		{"agent-transfer", "two agents that hand over to each other", []agent.Agent{of("host", "cashier"), of("cashier", "host")}},
+		{"agent-transfer", "two agents that hand over to each other",
+			[]agent.Agent{of("host", "cashier"), of("cashier", "host")}},
 	}
 }
 

@@ -64,7 +64,8 @@ func newAgent() (a *adkagent.Agent, line string, err error) {
 	if line, err = desk.Prove(context.Background(), prog); err != nil {
 		return nil, "", err
 	}
-	a, err = adkagent.Wrap(prog, adk.Config{Name: "desk", Description: "the desk of a small restaurant"}, adkagent.Options{})
+	a, err = adkagent.Wrap(prog, adk.Config{Name: "desk", Description: "the desk of a small restaurant"},
+		adkagent.Options{})
 	return a, line, err
 }
 

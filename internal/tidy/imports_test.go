@@ -190,7 +190,8 @@ func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
-		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw"}, tests: true},
+		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw"},
+			tests: true},
 		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
 		{module: "github.com/a2aproject/a2a-go/v2", folders: []string{"agent/adkagent tests"}},
 		{module: "github.com/modelcontextprotocol/go-sdk", folders: []string{"agent/adkagent tests"}},
