@@ -19,7 +19,8 @@ import (
 func guests(l Limits, script []provider.ScriptTurn, events ...func() (*session.Event, error)) Config {
 	n := -1
 	return Config{Limits: l, Agents: []Agent{
-		{Name: "host", Model: &provider.Script{Turns: script, Repeat: true}, Tools: []Tool{menu()}, TransferTo: []string{"poet"}},
+		{Name: "host", Model: &provider.Script{Turns: script, Repeat: true}, Tools: []Tool{menu()},
+			TransferTo: []string{"poet"}},
 		{Name: "poet", Work: Work{Next: func(context.Context, *Turn) (*session.Event, error) {
 			if n++; n < len(events) {
 				return events[n]()
@@ -57,7 +58,8 @@ func TestBadGuest(t *testing.T) {
 		func() (*session.Event, error) { return nil, errors.New("no muse") },
 		func() (*session.Event, error) { panic("no muse") },
 	} {
-		k := start(t, newProgram(t, guests(Limits{}, []provider.ScriptTurn{calls(to("poet")), text("x"), text("Sorry.")}, bad)))
+		k := start(t, newProgram(t, guests(Limits{}, []provider.ScriptTurn{calls(to("poet")), text("x"), text("Sorry.")},
+			bad)))
 		k.must("a poem", Failed, `host step call transfer_to_agent{"agent_name":"poet"}`,
 			`host step result transfer_to_agent{"result":"transferred"} transfer poet`, `poet answer ! guest_failed`)
 		k.must("well?", Answered, `host answer "Sorry."`)

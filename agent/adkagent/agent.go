@@ -22,10 +22,10 @@ import (
 type Options struct {
 	// Limits bound every turn.
 	Limits agent.Limits
-	// TransferTo names the agents that this one may hand over to. They are of the same net: its
-	// descendants made by New, or those of an ancestor. nil means as in ADK: sub-agents, parent and
-	// siblings, as far as llmagent.Config allows it.
-	TransferTo []string
+	// TransferTo names, by agent of the net, the agents that it may hand over to. An agent without an
+	// entry follows ADK's rules: its sub-agents, its parent and its siblings, as far as llmagent.Config
+	// allows it.
+	TransferTo map[string][]string
 	// Source makes ids and times reproducible. nil keeps those of the context.
 	Source *Source
 	// MaxNets is how many nets may run at a time, one for each session that is in use or was used
@@ -61,7 +61,6 @@ type Agent struct {
 
 	core *core
 	cfg  llmagent.Config
-	opts Options
 	subs []*Agent // of the same net
 }
 
@@ -78,9 +77,9 @@ type core struct {
 }
 
 // New returns an agent with the configuration of one of ADK's LLM agents. Those of cfg.SubAgents that New
-// made become parts of the same net, with their sub-agents; of their Options, TransferTo alone counts. Any
-// other agent of ADK becomes a guest of the net: a turn that is handed over to it is run by its own Run,
-// and the next turn begins with the agent that handed it over. The error names the setting that is wrong.
+// made become parts of the same net, with their sub-agents; their Options do not count. Any other agent of
+// ADK becomes a guest of the net: a turn that is handed over to it is run by its own Run, and the next
+// turn begins with the agent that handed it over. The error names the setting that is wrong.
 func New(cfg llmagent.Config, o Options) (*Agent, error) {
 	if err := check(&cfg); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func New(cfg llmagent.Config, o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{cfg: cfg, opts: o}
+	a := &Agent{cfg: cfg}
 	var guests []adk.Agent
 	for _, sub := range cfg.SubAgents {
 		if own, ok := sub.(*Agent); ok && own.cfg.Name != "" {
@@ -99,8 +98,11 @@ func New(cfg llmagent.Config, o Options) (*Agent, error) {
 		}
 	}
 	c := newCore(cfg.Name, o)
-	t := &tree{core: c, keys: keys, root: &a.cfg}
+	t := &tree{core: c, keys: keys, root: &cfg, to: o.TransferTo}
 	if err := t.add(a, nil); err != nil {
+		return nil, err
+	}
+	if err := t.introduce(); err != nil {
 		return nil, err
 	}
 	c.programs.make = func(begins string) (*agent.Program, error) { return t.program(begins, o.Limits) }
@@ -189,10 +191,10 @@ func (c *core) run(ic adk.InvocationContext) iter.Seq2[*session.Event, error] {
 }
 
 // Invocation returns the invocation of a turn for handlers of a wrapped program. ctx is the context of the
-// handler, which the invocation then ends with. It returns nil for a turn of something else.
+// handler, which the invocation then ends with. It returns nil for a turn of something else, and after the turn.
 func Invocation(ctx context.Context, t *agent.Turn) adk.InvocationContext {
-	r, ok := t.Host.(*run)
-	if !ok {
+	r := runOf(t)
+	if r == nil {
 		return nil
 	}
 	return during(ctx, r.ic)

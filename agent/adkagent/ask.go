@@ -18,7 +18,11 @@ import (
 // ask asks the model of a member, with plugins and callbacks in ADK's order.
 func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		r := q.Turn.Host.(*run)
+		r := runOf(q.Turn)
+		if r == nil {
+			yield(nil, errOver)
+			return
+		}
 		ic := r.as(ctx, m)
 		req, err := m.request(r, ic)
 		if err != nil {
@@ -28,7 +32,10 @@ func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLM
 		s := &step{member: m, run: r, ic: ic, req: req,
 			actions: &session.EventActions{StateDelta: map[string]any{}, ArtifactDelta: map[string]int64{}}}
 		s.plugins = m.box.keys.plugins(s.ic)
-		instead, err := s.before()
+		instead, err := s.enter()
+		if instead == nil && err == nil {
+			instead, err = s.before()
+		}
 		id := r.newEventID(s.ic, s.actions)
 		if instead != nil || err != nil {
 			yield(instead, err)
@@ -53,7 +60,10 @@ func (m *member) ask(ctx context.Context, q *agent.Request) iter.Seq2[*model.LLM
 
 // call runs a call of a tool.
 func (m *member) call(ctx context.Context, c *agent.Call) (*agent.Reply, error) {
-	r := c.Turn.Host.(*run)
+	r := runOf(c.Turn)
+	if r == nil {
+		return nil, errOver
+	}
 	ic := m.core.source.part(r.as(ctx, m), r.began, c.Call.ID)
 	tools, err := m.toolsOf(r, ic)
 	if err != nil {

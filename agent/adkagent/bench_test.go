@@ -46,7 +46,8 @@ func benchTurns(tb testing.TB, w *world, n, length int) {
 	for i := range n {
 		benchTurn(tb, w, sid)
 		if i%length == length-1 {
-			if err := w.svc.Delete(tb.Context(), &session.DeleteRequest{AppName: app, UserID: user, SessionID: sid}); err != nil {
+			if err := w.svc.Delete(tb.Context(), &session.DeleteRequest{AppName: app, UserID: user,
+				SessionID: sid}); err != nil {
 				tb.Fatal(err)
 			}
 		}

@@ -3,6 +3,7 @@ package adkagent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"google.golang.org/adk/v2/platform"
 	"google.golang.org/adk/v2/session"
@@ -10,11 +11,6 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
-)
-
-type (
-	genaiContent = genai.Content
-	genaiCall    = genai.FunctionCall
 )
 
 // confirmation is the event that asks the user about calls whose tools require it, as ADK does: a call of
@@ -36,7 +32,7 @@ func (r *run) confirmation(results *session.Event) *session.Event {
 	ev := session.NewEvent(r.ic, results.InvocationID)
 	ev.Author, ev.Branch, ev.IsolationScope = results.Author, results.Branch, results.IsolationScope
 	ev.Content = &genai.Content{Role: genai.RoleModel}
-	for _, p := range results.Content.Parts {
+	for _, p := range partsOf(results) {
 		if p.FunctionResponse == nil {
 			continue
 		}
@@ -56,10 +52,14 @@ func (r *run) confirmation(results *session.Event) *session.Event {
 	return ev
 }
 
-// partsOf are the parts of an event.
+// partsOf are the parts of an event, without those that are nil.
 func partsOf(e *session.Event) []*genai.Part {
 	if e == nil || e.Content == nil {
 		return nil
+	}
+	missing := func(p *genai.Part) bool { return p == nil }
+	if slices.ContainsFunc(e.Content.Parts, missing) {
+		return slices.DeleteFunc(slices.Clone(e.Content.Parts), missing)
 	}
 	return e.Content.Parts
 }

@@ -48,7 +48,9 @@ func eventsOf(s session.Session) []*session.Event {
 	all := s.Events()
 	list := make([]*session.Event, 0, all.Len())
 	for i := range all.Len() {
-		list = append(list, all.At(i))
+		if e := all.At(i); e != nil {
+			list = append(list, e)
+		}
 	}
 	return list
 }

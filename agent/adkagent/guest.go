@@ -30,7 +30,11 @@ type visit struct {
 
 // next returns the next event of the guest, or nil after its last one.
 func (g *guest) next(ctx context.Context, t *agent.Turn) (*session.Event, error) {
-	v := t.Host.(*run).visit(g)
+	r := runOf(t)
+	if r == nil {
+		return nil, errOver
+	}
+	v := r.visit(g)
 	v.mu.Lock()
 	defer func() {
 		v.end(ctx.Err() != nil)

@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
+	"sync"
 	"testing"
 
 	adk "google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/artifact"
 	"google.golang.org/adk/v2/memory"
+	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
@@ -148,6 +151,28 @@ func line(ev *session.Event) string {
 	return b.String()
 }
 
+// turnList is a model that answers with one turn after another, whoever asks.
+type turnList struct {
+	mu    sync.Mutex
+	turns []provider.ScriptTurn
+}
+
+func inTurn(turns ...provider.ScriptTurn) *turnList { return &turnList{turns: turns} }
+
+func (*turnList) Name() string { return "in turn" }
+
+func (l *turnList) GenerateContent(ctx context.Context, _ *model.LLMRequest, stream bool,
+) iter.Seq2[*model.LLMResponse, error] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.turns) == 0 {
+		return script().GenerateContent(ctx, &model.LLMRequest{}, stream)
+	}
+	t := l.turns[0]
+	l.turns = l.turns[1:]
+	return script(t).GenerateContent(ctx, &model.LLMRequest{}, stream)
+}
+
 func script(turns ...provider.ScriptTurn) *provider.Script { return &provider.Script{Turns: turns} }
 
 func calls(list ...provider.ScriptCall) provider.ScriptTurn { return provider.ScriptTurn{Calls: list} }
@@ -202,4 +227,19 @@ func mustFault(t testing.TB, err error, code agent.Code) {
 	if !errors.As(err, &f) || f.Code != code {
 		t.Errorf("the error is %v; want %s", err, code)
 	}
+}
+
+// probeTool is a tool of package agent that looks at the invocation.
+type probeTool struct{ seen *adk.InvocationContext }
+
+func (probeTool) Name() string { return "probe" }
+
+func (probeTool) Declaration() *genai.FunctionDeclaration {
+	return &genai.FunctionDeclaration{Name: "probe"}
+}
+
+func (p probeTool) Call(ctx context.Context, c *agent.Call) (*agent.Reply, error) {
+	ic := Invocation(ctx, c.Turn)
+	*p.seen = ic
+	return &agent.Reply{Response: map[string]any{"user": ic.Session().UserID()}}, nil
 }

@@ -51,6 +51,7 @@ type tree struct {
 	core    *core
 	keys    contextKeys
 	root    *llmagent.Config
+	to      map[string][]string
 	configs []agent.Agent // in the order of the tree, without those of guests
 	guests  []adk.Agent
 }
@@ -68,17 +69,10 @@ func (t *tree) add(a, parent *Agent) error {
 		m.self = a.Agent
 	}
 	t.core.members[c.Name] = m
-	var names []string
-	for _, to := range t.targets(a, parent) {
-		if !slices.ContainsFunc(m.to, func(have target) bool { return have.name == to.Name() }) {
-			m.to = append(m.to, target{to.Name(), to.Description()})
-			names = append(names, to.Name())
-		}
+	names, given := t.to[c.Name]
+	if !given {
+		names = targets(a, parent)
 	}
-	if a.opts.TransferTo != nil {
-		names = a.opts.TransferTo
-	}
-	m.who = m.identity()
 	t.configs = append(t.configs, agent.Agent{Name: c.Name, Description: c.Description, TransferTo: names,
 		Work: agent.Work{Ask: m.ask, Call: m.call}, Parts: map[agent.Part]func(agent.Ports, agent.Limits) *petri.Net{
 			agent.PartPrompt: passPrompt}})
@@ -122,30 +116,64 @@ func (a *Agent) part(sub adk.Agent) *Agent {
 
 // targets are the agents that one may hand over to by ADK's rules: its sub-agents, its parent, and its
 // siblings.
-func (t *tree) targets(a, parent *Agent) []adk.Agent {
-	list := slices.Clone(a.cfg.SubAgents)
+func targets(a, parent *Agent) []string {
+	var list []string
+	add := func(name string) {
+		if name != a.cfg.Name && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for _, sub := range a.cfg.SubAgents {
+		add(sub.Name())
+	}
 	if parent == nil {
 		return list
 	}
 	if !a.cfg.DisallowTransferToParent {
-		list = append(list, parent)
+		add(parent.cfg.Name)
 	}
 	if !a.cfg.DisallowTransferToPeers {
 		for _, peer := range parent.cfg.SubAgents {
-			if peer.Name() != a.cfg.Name {
-				list = append(list, peer)
-			}
+			add(peer.Name())
 		}
 	}
 	return list
 }
 
+// introduce tells every member about the agents that it may hand over to.
+func (t *tree) introduce() error {
+	for name := range t.to {
+		if t.core.members[name] == nil {
+			return fmt.Errorf("adkagent: Options.TransferTo has an entry for %q, which is not an agent of the net", name)
+		}
+	}
+	for _, c := range t.configs {
+		m := t.core.members[c.Name]
+		for _, name := range c.TransferTo {
+			to := target{name: name}
+			if other := t.core.members[name]; other != nil {
+				to.description = other.cfg.Description
+			} else if g := t.core.guests[name]; g != nil {
+				to.description = g.Description()
+			}
+			m.to = append(m.to, to)
+		}
+		m.who = m.identity()
+	}
+	return nil
+}
+
 // program makes the program of a net whose sessions begin with an agent.
 func (t *tree) program(begins string, l agent.Limits) (*agent.Program, error) {
 	list := slices.Clone(t.configs)
+	if t.core.guests[begins] != nil {
+		list = nil // a guest hands over to nobody
+	}
 	for _, g := range t.guests {
-		list = append(list, agent.Agent{Name: g.Name(), Description: g.Description(),
-			Work: agent.Work{Next: (&guest{agent: g}).next}})
+		if list != nil || g.Name() == begins {
+			list = append(list, agent.Agent{Name: g.Name(), Description: g.Description(),
+				Work: agent.Work{Next: (&guest{agent: g}).next}})
+		}
 	}
 	p, err := agent.New(agent.Config{Name: strings.ReplaceAll(t.core.name, "-", "_"), Agents: list, Limits: l,
 		Begins: begins, KeepsMessage: true})

@@ -18,6 +18,8 @@ import (
 
 // plugins are the runner's plugins.
 type plugins interface {
+	RunBeforeAgentCallback(ctx adk.Context) (*genai.Content, error)
+	RunAfterAgentCallback(ctx adk.Context) (*genai.Content, error)
 	RunBeforeModelCallback(ctx adk.Context, req *model.LLMRequest) (*model.LLMResponse, error)
 	RunAfterModelCallback(ctx adk.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error)
 	RunOnModelErrorCallback(ctx adk.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error)
@@ -42,7 +44,7 @@ func (k contextKeys) plugins(ctx context.Context) plugins {
 }
 
 // readonly returns an invocation as toolsets and providers of instructions get it from ADK's own agents.
-// ADK's helpers for them take nothing else.
+// ADK's functions for them take nothing else.
 func (k contextKeys) readonly(ic adk.InvocationContext) adk.ReadonlyContext {
 	v := reflect.New(k.reader.Elem())
 	v.Elem().FieldByName("Context").Set(reflect.ValueOf(ic))

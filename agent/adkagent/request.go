@@ -13,7 +13,8 @@ import (
 )
 
 // goOn follows a history that ends with the model: models want the user to speak last. As in ADK.
-const goOn = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed."
+const goOn = "Continue processing previous requests as instructed. " +
+	"Exit or provide a summary if no more outputs are needed."
 
 // request builds a request to the model from the session, which has every event of the turn so far.
 func (m *member) request(r *run, ic adk.InvocationContext) (*model.LLMRequest, error) {
@@ -93,7 +94,8 @@ func (m *member) identity() string {
 	if len(m.to) == 0 {
 		return b.String()
 	}
-	b.WriteString("\n\nIf another agent can answer better, hand the conversation over with the function " + transferTool + ":")
+	b.WriteString("\n\nIf another agent can answer better, hand the conversation over with the function ")
+	b.WriteString(transferTool + ":")
 	for _, to := range m.to {
 		fmt.Fprintf(&b, "\n- %q: %s", to.name, to.description)
 	}

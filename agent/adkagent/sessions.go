@@ -18,8 +18,8 @@ import (
 const (
 	// SessionGone means that the session has been deleted.
 	SessionGone agent.Code = "session_gone"
-	// SessionStale means that others write to the session so often that an event could not be stored in
-	// two attempts.
+	// SessionStale means that other processes write to the session so often that an event could not be
+	// stored in two attempts.
 	SessionStale agent.Code = "session_stale"
 )
 
@@ -29,9 +29,49 @@ const (
 // error with an *agent.Fault, for errors.As: SessionGone, SessionStale or agent.NotStored.
 //
 // Sessions that it returns belong to it: it refuses those of s.
-func Sessions(s session.Service) session.Service { return &sessions{Service: s} }
+func Sessions(s session.Service) session.Service {
+	return &sessions{Service: s, writers: map[Key]*writer{}}
+}
 
-type sessions struct{ session.Service }
+type sessions struct {
+	session.Service
+
+	mu      sync.Mutex
+	writers map[Key]*writer // of sessions to which something is written now
+}
+
+// writer lets one event of a session be stored at a time.
+type writer struct {
+	free  chan struct{} // holds a token while nothing is written
+	users int           // guarded by sessions.mu
+}
+
+// lock waits until nobody else writes to the session.
+func (s *sessions) lock(ctx context.Context, k Key) (unlock func(), err error) {
+	s.mu.Lock()
+	w := s.writers[k]
+	if w == nil {
+		w = &writer{free: make(chan struct{}, 1)}
+		w.free <- struct{}{}
+		s.writers[k] = w
+	}
+	w.users++
+	s.mu.Unlock()
+	leave := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if w.users--; w.users == 0 {
+			delete(s.writers, k)
+		}
+	}
+	select {
+	case <-w.free:
+		return func() { w.free <- struct{}{}; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
 
 // Create creates a session.
 func (s *sessions) Create(ctx context.Context, r *session.CreateRequest) (*session.CreateResponse, error) {
@@ -58,7 +98,12 @@ func (s *sessions) AppendEvent(ctx context.Context, to session.Session, ev *sess
 		return fmt.Errorf("adkagent: append an event to a session of type %T: get the session from the service that "+
 			"Sessions returned", to)
 	}
-	err := s.Service.AppendEvent(ctx, h.now(), ev)
+	unlock, err := s.lock(ctx, Key{App: h.AppName(), User: h.UserID(), Session: h.ID()})
+	if err != nil {
+		return unstored(err)
+	}
+	defer unlock()
+	err = s.Service.AppendEvent(ctx, h.now(), ev)
 	if stale(err) {
 		if err := h.refresh(ctx); err != nil {
 			return unstored(err)

@@ -34,7 +34,8 @@ type spy struct {
 	said []string
 }
 
-func (s *spy) GenerateContent(ctx context.Context, r *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+func (s *spy) GenerateContent(ctx context.Context, r *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse,
+	error] {
 	var names []string
 	for _, t := range r.Config.Tools {
 		for _, d := range t.FunctionDeclarations {
@@ -70,7 +71,8 @@ type story struct {
 type replies func(events []*session.Event) *genai.Content
 
 // play runs a story with an agent, and returns the events, the requests to the model, and the state.
-func (s *story) play(t testing.TB, make func(llmagent.Config) (adk.Agent, error)) (events, requests []string, state string) {
+func (s *story) play(t testing.TB, make func(llmagent.Config) (adk.Agent, error)) (events, requests []string,
+	state string) {
 	t.Helper()
 	m := &spy{LLM: script(s.turns...)}
 	c := llmagent.Config{Name: "host", Description: "takes orders", Model: m, Instruction: "You take orders."}
@@ -151,15 +153,18 @@ func stories() []story {
 	pay := []provider.ScriptTurn{calls(call("pay", "day", "monday")), text("a"), text("b"), text("c")}
 	return []story{
 		{name: "words", turns: []provider.ScriptTurn{text("Hello."), text("Bye.")}, messages: []any{"hi", "bye"}},
-		{name: "tool", turns: []provider.ScriptTurn{calls(monday(), call("menu", "day", "friday")), text("Soup."), text("Bye.")},
+		{name: "tool", turns: []provider.ScriptTurn{calls(monday(), call("menu", "day", "friday")), text("Soup."),
+			text("Bye.")},
 			config: tools(menu), messages: []any{"food", "bye"}},
-		{name: "tool in steps", turns: []provider.ScriptTurn{calls(monday()), calls(monday()), text("Soup.")}, config: tools(menu),
+		{name: "tool in steps", turns: []provider.ScriptTurn{calls(monday()), calls(monday()), text("Soup.")},
+			config:   tools(menu),
 			messages: []any{"food"}},
 		{name: "state", turns: []provider.ScriptTurn{calls(call("set", "day", "monday")), text("Done."), text("Again.")},
 			config: func(t testing.TB, c *llmagent.Config) {
 				c.OutputKey, c.Instruction = "last", "It is {day?} in {user:city?} after {last?}. {not a name}"
 				c.Tools = []tool.Tool{fn(t, "set", func(ctx adk.Context, a dayArgs) (map[string]any, error) {
-					return map[string]any{"ok": true}, errors.Join(ctx.State().Set("day", a.Day), ctx.State().Set("user:city", "Berne"),
+					return map[string]any{"ok": true}, errors.Join(ctx.State().Set("day", a.Day), ctx.State().Set("user:city",
+						"Berne"),
 						ctx.State().Set("temp:x", 1))
 				})}
 			}, messages: []any{"go", "again"}},
@@ -172,7 +177,8 @@ func stories() []story {
 				c.GenerateContentConfig = &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0.5)}
 				c.OutputSchema = &genai.Schema{Type: genai.TypeObject}
 			}, messages: []any{"hi"}},
-		{name: "no history", turns: []provider.ScriptTurn{calls(monday()), text("Soup."), text("No idea."), text("x"), text("y")},
+		{name: "no history", turns: []provider.ScriptTurn{calls(monday()), text("Soup."), text("No idea."), text("x"),
+			text("y")},
 			config: func(t testing.TB, c *llmagent.Config) {
 				c.Tools, c.IncludeContents = []tool.Tool{menu(t)}, llmagent.IncludeContentsNone
 			}, messages: []any{"food", "what did I ask?"}},
@@ -209,7 +215,8 @@ func stories() []story {
 				}
 				c.Tools = []tool.Tool{agenttool.New(poet, nil)}
 			}, messages: []any{"a poem"}},
-		{name: "memory and artifacts", turns: []provider.ScriptTurn{calls(call("load_memory", "query", "soup")), calls(call("keep")),
+		{name: "memory and artifacts", turns: []provider.ScriptTurn{calls(call("load_memory", "query", "soup")),
+			calls(call("keep")),
 			text("Kept.")}, config: func(t testing.TB, c *llmagent.Config) {
 			c.Tools = []tool.Tool{loadmemorytool.New(), fn(t, "keep", func(ctx adk.Context, _ struct{}) (map[string]any, error) {
 				r, err := ctx.Artifacts().Save(ctx, "note", genai.NewPartFromText("soup"))
@@ -224,7 +231,8 @@ func stories() []story {
 			})}
 		}, messages: []any{"keep it"}},
 		{name: "confirmation of a toolset", turns: pay, config: func(t testing.TB, c *llmagent.Config) {
-			c.Toolsets = []tool.Toolset{tool.WithConfirmation(set{fn(t, "pay", func(adk.Context, dayArgs) (map[string]any, error) {
+			c.Toolsets = []tool.Toolset{tool.WithConfirmation(set{fn(t, "pay", func(adk.Context, dayArgs) (map[string]any,
+				error) {
 				return map[string]any{"paid": true}, nil
 			})}, true, nil)}
 		}, messages: []any{"pay", respond(confirm, map[string]any{"confirmed": true})}},
@@ -329,7 +337,11 @@ func (c *counts) all(t testing.TB, cfg *llmagent.Config) *plugin.Plugin {
 			c.add("plugin event " + e.Author)
 			return nil, nil
 		},
-		BeforeRunCallback:   func(adk.InvocationContext) (*genai.Content, error) { c.add("plugin before run"); return nil, nil },
+		BeforeRunCallback: func(adk.InvocationContext) (*genai.Content, error) {
+			c.add("plugin before run")
+			return nil,
+				nil
+		},
 		AfterRunCallback:    func(adk.InvocationContext) { c.add("plugin after run") },
 		BeforeAgentCallback: cb("plugin before agent"), AfterAgentCallback: cb("plugin after agent"),
 		BeforeModelCallback: before("plugin before model"), AfterModelCallback: after("plugin after model"),
@@ -376,14 +388,16 @@ func TestCallbacksAnswer(t *testing.T) {
 	}
 	for name, change := range map[string]func(c *llmagent.Config){
 		"before model": func(c *llmagent.Config) {
-			c.BeforeModelCallbacks = []llmagent.BeforeModelCallback{func(ctx adk.Context, _ *model.LLMRequest) (*model.LLMResponse,
+			c.BeforeModelCallbacks = []llmagent.BeforeModelCallback{func(ctx adk.Context,
+				_ *model.LLMRequest) (*model.LLMResponse,
 				error) {
 				_ = ctx.State().Set("seen", true)
 				return say("cached")
 			}}
 		},
 		"after model": func(c *llmagent.Config) {
-			c.AfterModelCallbacks = []llmagent.AfterModelCallback{func(adk.Context, *model.LLMResponse, error) (*model.LLMResponse,
+			c.AfterModelCallbacks = []llmagent.AfterModelCallback{func(adk.Context, *model.LLMResponse,
+				error) (*model.LLMResponse,
 				error) {
 				return say("censored")
 			}}

@@ -117,7 +117,8 @@ func (b *toolbox) call(ctx adk.InvocationContext, tools map[string]any, c *genai
 	switch run := runnable(t); {
 	case run == nil:
 		r.fault = &agent.Fault{Code: agent.UnknownTool, Tool: c.Name, Call: c.ID,
-			Text: fmt.Sprintf("there is no tool %q; the tools are: %s", c.Name, strings.Join(slices.Sorted(maps.Keys(tools)), ", "))}
+			Text: fmt.Sprintf("there is no tool %q; the tools are: %s", c.Name, strings.Join(slices.Sorted(maps.Keys(tools)),
+				", "))}
 		t = noTool(c.Name)
 		r.response, err = b.onError(in, t, c.Args, errors.New(r.fault.Text))
 	default:

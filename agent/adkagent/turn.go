@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/v2/platform"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool/toolconfirmation"
+	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
 )
@@ -34,6 +35,42 @@ type run struct {
 	eventID string                     // of the next event of a response; spans name it
 	actions *session.EventActions      // of the callbacks of the model; they go into that event
 	guests  map[*guest]*visit
+	entered map[*member]bool // whose callbacks before the agent have run
+}
+
+// ticket is how work of a turn finds the turn. The net may keep the ticket for longer than the turn lasts, and so
+// may a tool that has not returned; they then keep nothing else.
+type ticket struct {
+	mu  sync.Mutex
+	run *run // nil after the turn
+}
+
+// errOver means that work begins after its turn has ended.
+var errOver = errors.New("adkagent: the turn is over")
+
+// runOf is the run of a turn, or nil after the turn and for turns of others.
+func runOf(t *agent.Turn) *run {
+	k, ok := t.Host.(*ticket)
+	if !ok {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.run
+}
+
+func (k *ticket) tear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.run = nil
+}
+
+// history is the session for agents of a wrapped program.
+func (k *ticket) history() []*genai.Content {
+	if r := runOf(&agent.Turn{Host: k}); r != nil {
+		return r.history()
+	}
+	return nil
 }
 
 // errDeaf means that ADK takes no more events: it could not store one, or its caller has stopped.
@@ -77,13 +114,16 @@ func (r *run) play(s *net) error {
 	if err != nil {
 		return err
 	}
-	t := &agent.Turn{ID: r.ic.InvocationID(), Message: r.ic.UserContent(), Resume: resume, Emit: r.emit, Host: r,
-		History: r.history}
+	k := &ticket{run: r}
+	defer k.tear()
+	t := &agent.Turn{ID: r.ic.InvocationID(), Message: r.ic.UserContent(), Resume: resume, Host: k, Emit: r.emit,
+		History: k.history}
 	if rc := r.ic.RunConfig(); rc != nil {
 		t.Stream = rc.StreamingMode == adk.StreamingModeSSE
 	}
 	defer r.dismiss()
 	end, err := running.Run(r.ic, t)
+	t.Emit = nil // Run alone calls it
 	if r.active != "" && r.core.guests[s.active] == nil {
 		s.active = r.active
 	}
@@ -168,9 +208,18 @@ func (r *run) emit(ev *session.Event, kind agent.EventKind) error {
 		return err
 	}
 	if ask := r.confirmation(ev); ask != nil {
-		return r.say(ask, nil)
+		if err := r.say(ask, nil); err != nil {
+			return err
+		}
 	}
-	return nil
+	if m == nil || kind != agent.Answer && ev.Actions.TransferToAgent == "" {
+		return nil
+	}
+	after, err := m.afterAgent(r)
+	if err != nil || after == nil {
+		return err
+	}
+	return r.say(after, nil)
 }
 
 // complete adds to an event what ADK's agents add.
@@ -193,7 +242,7 @@ func (r *run) complete(ev *session.Event, m *member, kind agent.EventKind) {
 	}
 	if key := m.cfg.OutputKey; key != "" && ev.Content != nil {
 		var text strings.Builder
-		for _, p := range ev.Content.Parts {
+		for _, p := range partsOf(ev) {
 			if !p.Thought {
 				text.WriteString(p.Text)
 			}
@@ -214,7 +263,7 @@ func (r *run) as(ctx context.Context, m *member) adk.InvocationContext {
 }
 
 // history is the session for agents of a wrapped program.
-func (r *run) history() []*genaiContent {
+func (r *run) history() []*genai.Content {
 	own := func(author string) bool {
 		_, ok := r.core.members[author]
 		return ok || author == r.core.name
@@ -222,7 +271,7 @@ func (r *run) history() []*genaiContent {
 	v := view{own: own, branch: r.ic.Branch(), scope: r.ic.IsolationScope()}
 	list, err := v.contents(eventsOf(r.ic.Session()))
 	if err != nil { // an answer to a call that nobody made
-		return []*genaiContent{r.ic.UserContent()}
+		return []*genai.Content{r.ic.UserContent()}
 	}
 	return list
 }
@@ -247,7 +296,7 @@ func (r *run) newEventID(ctx context.Context, actions *session.EventActions) str
 }
 
 // opening tells with which agent the turn begins, and which calls it resumes.
-func (r *run) opening() (begins string, resume []*genaiCall, err error) {
+func (r *run) opening() (begins string, resume []*genai.FunctionCall, err error) {
 	events := eventsOf(r.ic.Session())
 	if author := answeredAuthor(events, r.ic.UserContent()); author != "" {
 		begins = r.core.home(author)
