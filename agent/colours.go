@@ -88,6 +88,7 @@ func (w *Write) Generation() petri.Gen { return w.gen }
 type Request struct {
 	Turn    *Turn
 	Request *model.LLMRequest
+	draft   *model.LLMResponse // that is to be checked
 }
 
 // Failing is a request to a model that failed.

@@ -9,6 +9,9 @@
 //	err = s.Run(ctx, &agent.Turn{ID: "t1", Message: genai.NewContentFromText("Hello", "user"), Emit: keep})
 //	err = s.Close()
 //
+// An agent asks one model, or several branches: a Race in tiers, a Quorum, an Optimistic draft with a
+// fallback, or a Batch. These are part of the net, too, and proved with it; see their examples.
+//
 // The main types are Config, Program, Session and Turn. New makes a Program of stock subnets, each a
 // function over the typed places of Ports. Agent.Parts replaces any of them by name. Prove proves what
 // every Program must keep. Start runs a Program for one session, and Session.Run runs one turn of it:

@@ -102,9 +102,18 @@ func (a *Agent) handlers(p Ports, system *genai.Content) []Handler {
 			}
 			return a.request(t, system), nil
 		}),
-		Handle(p.Ask, func(ctx context.Context, s *Session, r *Request) (*model.LLMResponse, error) {
+	}
+	if a.Strategy == nil {
+		list = append(list, Handle(p.Ask, func(ctx context.Context, s *Session, r *Request) (*model.LLMResponse, error) {
 			return a.ask(ctx, s, p, r)
-		}),
+		}))
+	} else {
+		for i, b := range a.Strategy.branches() {
+			list = append(list, Handle(p.Branches[i], func(ctx context.Context, _ *Session, r *Request) (*model.LLMResponse,
+				error) {
+				return b.answer(ctx, r)
+			}))
+		}
 	}
 	for _, t := range p.Tools {
 		list = append(list, Handle(t, func(ctx context.Context, _ *Session, c *Call) (*Reply, error) {
@@ -198,16 +207,24 @@ func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*mode
 			return a.Model.GenerateContent(ctx, r.Request, r.Turn.Stream)
 		}
 	}
-	var whole *model.LLMResponse
-	for resp, err := range answer(ctx, r) {
+	return whole(ctx, answer(ctx, r), func(resp *model.LLMResponse) error {
+		return s.run.InjectAccepted(ctx, p.Chunk.Token(&Piece{Turn: r.Turn, Response: resp}))
+	})
+}
+
+// whole returns the whole response of a model. It gives partial ones to part.
+func whole(ctx context.Context, responses iter.Seq2[*model.LLMResponse, error],
+	part func(*model.LLMResponse) error) (*model.LLMResponse, error) {
+	var last *model.LLMResponse
+	for resp, err := range responses {
 		switch {
 		case err != nil:
 			return nil, err
 		case resp == nil:
 		case !resp.Partial:
-			whole = resp
+			last = resp
 		default:
-			if err := s.run.InjectAccepted(ctx, p.Chunk.Token(&Piece{Turn: r.Turn, Response: resp})); err != nil {
+			if err := part(resp); err != nil {
 				return nil, err
 			}
 		}
@@ -215,10 +232,10 @@ func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*mode
 			return nil, ctx.Err()
 		}
 	}
-	if whole == nil {
+	if last == nil {
 		return nil, errNoResponse
 	}
-	return whole, nil
+	return last, nil
 }
 
 // FuncTool is a Tool made of a Go function.

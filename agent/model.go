@@ -17,26 +17,56 @@ type Stages struct {
 // Partial responses enter at Chunk and leave at once, while the request is in flight. A hook is a
 // task, too. It either continues or answers in place of the model, never both.
 func ModelStep(p Ports, l Limits, has Stages) *petri.Net {
-	m := &modelStep{p: p, l: l, job: p.ModelRequest, response: p.ModelResponse}
-	m.net = &petri.Net{
-		Name:  string(PartModel),
-		Ports: []petri.AnyPlace{p.ModelRequest, p.ModelResponse, p.Failure, p.Chunk, EventOut, EndInvocation},
-		Env:   []petri.Env{{Place: p.Chunk}},
-		Transitions: append([]petri.Transition{
-			{Name: "show_partial", In: petri.Arcs{p.Chunk}, Read: petri.Arcs{p.Ask.InFlight},
-				Out: petri.And(EventOut.Is(Partial)), Action: func(f *petri.Firing) {
-					c := p.Chunk.Get(f)
-					ev := c.Turn.event(p.Agent, c.Response)
-					ev.Partial = true
-					EventOut.Put(f, &Event{Turn: c.Turn, Kind: Partial, Event: ev})
-				}},
-			{Name: "drop_partial", In: petri.Arcs{p.Chunk}, Inhibit: petri.Arcs{p.Ask.InFlight}},
-		}, atEnd(p.Chunk)...),
-	}
+	m := newModelStep(p, l)
+	m.net.Ports = append(m.net.Ports, p.Chunk, EventOut)
+	m.net.Env = []petri.Env{{Place: p.Chunk}}
+	m.net.Transitions = append([]petri.Transition{
+		{Name: "show_partial", In: petri.Arcs{p.Chunk}, Read: petri.Arcs{p.Ask.InFlight},
+			Out: petri.And(EventOut.Is(Partial)), Action: func(f *petri.Firing) {
+				c := p.Chunk.Get(f)
+				showPartial(f, c.Turn, p.Agent, c.Response)
+			}},
+		{Name: "drop_partial", In: petri.Arcs{p.Chunk}, Inhibit: petri.Arcs{p.Ask.InFlight}},
+	}, atEnd(p.Chunk)...)
+	return m.build(has, func() {
+		add(m, m.asker(), m.failing(has), m.passing())
+	})
+}
+
+// strategyStep is a ModelStep that asks the branches of a strategy.
+func strategyStep(p Ports, l Limits, has Stages, st Strategy) (*petri.Net, *plan) {
+	m := newModelStep(p, l)
+	var s *plan
+	n := m.build(has, func() {
+		s = newPlan(st, p, l, m.job)
+		m.net.Nets = append(m.net.Nets, s.net)
+		m.net.Ports = append(m.net.Ports, s.net.Ports[3:]...)
+		m.net.Transitions = append(m.net.Transitions, m.failing(has), m.passing())
+	})
+	return n, s
+}
+
+func newModelStep(p Ports, l Limits) *modelStep {
+	return &modelStep{p: p, l: l, job: p.ModelRequest, response: p.ModelResponse, net: &petri.Net{
+		Name: string(PartModel), Ports: []petri.AnyPlace{p.ModelRequest, p.ModelResponse, p.Failure, EndInvocation}}}
+}
+
+// showPartial produces the event of a partial response.
+func showPartial(f *petri.Firing, t *Turn, agent string, r *model.LLMResponse) {
+	ev := t.event(agent, r)
+	ev.Partial = true
+	EventOut.Put(f, &Event{Turn: t, Kind: Partial, Event: ev})
+}
+
+// build adds the hooks around what ask adds.
+func (m *modelStep) build(has Stages, ask func()) *petri.Net {
 	if has.Before {
 		m.before()
 	}
-	m.ask(has)
+	if has.After {
+		m.response = revising
+	}
+	ask()
 	if has.After {
 		m.after()
 	}
@@ -58,7 +88,7 @@ type modelStep struct {
 const (
 	asking   petri.Place[*Request]                             = "asking"
 	checked  petri.Place[*Done[*Request, *model.LLMResponse]]  = "checked"
-	answered petri.Place[*Done[*Request, *model.LLMResponse]]  = "answered"
+	answered petri.Place[*Attempt]                             = "answered"
 	revising petri.Place[*Response]                            = "revising"
 	revised  petri.Place[*Done[*Response, *model.LLMResponse]] = "revised"
 	mending  petri.Place[*Failing]                             = "mending"
@@ -92,25 +122,31 @@ func (m *modelStep) before() {
 		}})
 }
 
-// ask adds the request.
-func (m *modelStep) ask(has Stages) {
-	if has.After {
-		m.response = revising
-	}
-	failed := failing(answered, m.p)
+// asker asks the model.
+func (m *modelStep) asker() worker[*Request, *model.LLMResponse] {
+	return worker[*Request, *model.LLMResponse]{name: "asker", job: m.job, task: m.p.Ask, result: answered,
+		limit: m.l.ModelTimeout, failed: ModelFailed, late: ModelTimedOut}
+}
+
+// failing passes on the fault of a request.
+func (m *modelStep) failing(has Stages) petri.Transition {
+	t := failing(answered, m.p)
 	if has.Error {
-		failed.Out, failed.Action = petri.And(mending), func(f *petri.Firing) {
+		t.Out, t.Action = petri.And(mending), func(f *petri.Firing) {
 			d := answered.Get(f)
 			mending.Put(f, &Failing{Request: d.In, Fault: m.p.blamed(d.Fault)})
 		}
 	}
-	w := worker[*Request, *model.LLMResponse]{name: "asker", job: m.job, task: m.p.Ask, result: answered,
-		limit: m.l.ModelTimeout, failed: ModelFailed, late: ModelTimedOut}
-	add(m, w, failed, petri.Transition{Name: "pass_response", In: petri.Arcs{answered.Is(okKey)},
-		Out: petri.And(m.response), Action: func(f *petri.Firing) {
+	return t
+}
+
+// passing passes on the response.
+func (m *modelStep) passing() petri.Transition {
+	return petri.Transition{Name: "pass_response", In: petri.Arcs{answered.Is(okKey)}, Out: petri.And(m.response),
+		Action: func(f *petri.Firing) {
 			d := answered.Get(f)
 			m.response.Put(f, &Response{Turn: d.In.Turn, Response: d.Out})
-		}})
+		}}
 }
 
 // after adds the hook after a response.

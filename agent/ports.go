@@ -57,11 +57,13 @@ type Ports struct {
 	Error  petri.Task[*Failing, *model.LLMResponse]  // hook; nil response: the fault stands
 	Tools  []petri.Task[*Call, *Reply]               // one for each slot
 	Next   petri.Task[*Turn, *session.Event]         // of a guest; nil event: it is done
+
+	Branches []petri.Task[*Request, *model.LLMResponse] // of Agent.Strategy, in place of Ask
 }
 
 // PortsOf returns the places of an agent that runs up to slots tools at a time.
 func PortsOf(name string, slots int) Ports {
-	at := strings.ReplaceAll(name, "-", "_") + "_"
+	at := portName(name) + "_"
 	return Ports{
 		Agent: name,
 		Due:   petri.Place[*Turn](at + "due"), Prompt: petri.Place[*Turn](at + "prompt"),
@@ -79,6 +81,9 @@ func PortsOf(name string, slots int) Ports {
 		Next:   task[*Turn, *session.Event](at + "next"),
 	}
 }
+
+// portName is a name as part of the name of a place.
+func portName(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 func task[I, O any](name string) petri.Task[I, O] {
 	return petri.Task[I, O]{

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -55,6 +56,8 @@ type Agent struct {
 	Instruction string
 	// Model answers.
 	Model model.LLM
+	// Strategy answers in place of Model.
+	Strategy Strategy
 	// Tools are what the model may call. Their names are unique.
 	Tools []Tool
 	// TransferTo names the agents of the net that the model may hand over to.
@@ -93,6 +96,8 @@ type Program struct {
 	Properties []*verify.Property
 
 	compiled *petri.Program
+	cost     int            // how many requests one token of Budget is good for
+	requests map[string]int // places of strategies, by full name: for how many requests a token stands
 }
 
 // nameRule is what the name of an agent looks like.
@@ -108,12 +113,15 @@ func New(c Config) (*Program, error) {
 		return nil, err
 	}
 	fill(&c.Name, "agents")
-	p := &Program{Requests: l.Reasks + 1}
+	p := &Program{Requests: (l.Reasks + 1) * c.cost(), cost: c.cost(), requests: map[string]int{}}
 	byName := map[string]Ports{}
 	for _, a := range c.Agents {
 		ports := PortsOf(a.Name, l.ToolSlots)
 		if len(a.Tools) == 0 && a.Work.Call == nil {
 			ports = PortsOf(a.Name, 1) // for calls of tools that it does not have
+		}
+		if a.Strategy != nil {
+			ports.Branches = branchTasks(ports, a.Strategy)
 		}
 		ports.Guest = a.Work.Next != nil
 		byName[a.Name] = ports
@@ -133,9 +141,13 @@ func New(c Config) (*Program, error) {
 		for _, to := range a.TransferTo {
 			targets = append(targets, byName[to])
 		}
-		n, err := AgentStep(a, byName[a.Name], l, targets...)
+		n, s, err := agentStep(a, byName[a.Name], l, targets...)
 		if err != nil {
 			return nil, err
+		}
+		if s != nil {
+			maps.Copy(p.requests, s.requests)
+			p.Properties = append(p.Properties, s.claims...)
 		}
 		nets = append(nets, n)
 		p.Handlers = append(p.Handlers, a.handlers(byName[a.Name], c.describe(a))...)
@@ -173,10 +185,22 @@ func begins(name string, p Ports) int {
 
 // AgentStep returns the whole step of an agent: its subnets, stock or its own, composed.
 func AgentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, error) {
+	n, _, err := agentStep(a, p, l, targets...)
+	return n, err
+}
+
+func agentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, *plan, error) {
+	var s *plan
 	stock := []stockPart{
 		{PartStep, StepLoop},
 		{PartPrompt, PromptBuilder},
-		{PartModel, func(p Ports, l Limits) *petri.Net { return ModelStep(p, l, a.Hooks.stages()) }},
+		{PartModel, func(p Ports, l Limits) (n *petri.Net) {
+			if a.Strategy == nil {
+				return ModelStep(p, l, a.Hooks.stages())
+			}
+			n, s = strategyStep(p, l, a.Hooks.stages(), a.Strategy)
+			return n
+		}},
 		{PartRouter, Router},
 		{PartTools, ToolDispatch},
 		{PartTransfer, func(p Ports, _ Limits) *petri.Net { return TransferRouter(p, targets...) }},
@@ -198,14 +222,14 @@ func AgentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, error
 		}
 	}
 	if used != len(a.Parts) {
-		return nil, fmt.Errorf("agent: agent %q: Parts names a part that does not exist; the parts are "+
+		return nil, nil, fmt.Errorf("agent: agent %q: Parts names a part that does not exist; the parts are "+
 			"prompt, model, router, tools, transfer, step", a.Name)
 	}
 	n, err := petri.Compose(a.Name, nets...)
 	if err != nil {
-		return nil, fmt.Errorf("agent: agent %q: %w", a.Name, err)
+		return nil, nil, fmt.Errorf("agent: agent %q: %w", a.Name, err)
 	}
-	return n, nil
+	return n, s, nil
 }
 
 // check finds what is wrong with the agents.
@@ -221,8 +245,11 @@ func (c *Config) check() error {
 				"\"_\" and \"-\", and not be \"user\"", a.Name)
 		case seen[a.Name]:
 			return fmt.Errorf("agent: two agents are named %q; give each a name of its own", a.Name)
-		case a.Model == nil && a.Parts[PartModel] == nil && a.Work.Ask == nil && a.Work.Next == nil:
+		case a.Model == nil && a.Strategy == nil && a.Parts[PartModel] == nil && a.Work.Ask == nil && a.Work.Next == nil:
 			return fmt.Errorf("agent: agent %q has no Model", a.Name)
+		}
+		if err := a.checkBranches(); err != nil {
+			return err
 		}
 		seen[a.Name] = true
 		tools := map[string]bool{transferTool: true}
@@ -246,6 +273,17 @@ func (c *Config) check() error {
 		}
 	}
 	return nil
+}
+
+// cost is how many requests one request of an agent makes at most.
+func (c *Config) cost() int {
+	most := 1
+	for _, a := range c.Agents {
+		if a.Strategy != nil {
+			most = max(most, a.Strategy.cost())
+		}
+	}
+	return most
 }
 
 func contains(list []string, s string) bool {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/adk/v2/model"
+
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/claim"
@@ -67,7 +69,7 @@ func (p *Program) close(name string, more ...*petri.Net) (*petri.Program, error)
 	var list []*petri.Net
 	for _, h := range p.Handlers {
 		w := h.worker
-		if slices.ContainsFunc(p.Agents, func(a Ports) bool { return a.Ask.Start.String() == h.start }) {
+		if slices.ContainsFunc(p.Agents, func(a Ports) bool { return a.asks(h.start) }) {
 			counts := *w
 			counts.Ports = append(slices.Clone(w.Ports), requests)
 			counts.Transitions = slices.Clone(w.Transitions)
@@ -119,7 +121,7 @@ func (p *Program) streamer(supply ...petri.Place[petri.Unit]) *petri.Net {
 	n := &petri.Net{Name: "streamer"}
 	in := supplied(n, supply)
 	for _, a := range p.Agents {
-		if a.Guest {
+		if a.Guest || a.Branches != nil { // branches have no partial responses
 			continue
 		}
 		n.Ports = append(n.Ports, a.Chunk)
@@ -189,24 +191,18 @@ func (p *Program) safety() []*verify.Property {
 }
 
 // budgeted claims that no firing makes requests out of nothing. Each token of a place on the way from
-// Budget to a request stands for one request. A firing never leaves more of them than it found, except
-// the one that begins a turn: it fills Budget alone. The claim does not depend on how many tokens these
-// are, so it bounds the requests of a turn for every budget.
+// Budget to a request stands for a number of requests. A firing never leaves more of them than it found,
+// except the one that begins a turn: it fills Budget alone. The claim does not depend on how many tokens
+// these are, so it bounds the requests of a turn for every budget.
 func (p *Program) budgeted() *verify.Property {
-	way := []string{Budget.String(), requests.String(), "built", "checked", "asking"}
-	for _, a := range p.Agents {
-		way = append(way, a.Prompt.String(), a.Build.InFlight.String(), a.ModelRequest.String(), a.Before.InFlight.String(),
-			a.Ask.Start.String())
-	}
-	way = append(way, p.RequestPath...)
 	return &verify.Property{Name: "budget", Doc: "every request takes a token of the budget, whatever it is",
 		Claim: claim.Structural{}, Check: func(_ context.Context, pass *verify.Pass) (verify.Verdict, error) {
 			prog := pass.Program
-			on := make([]bool, prog.Slots())
+			worth := make([]int, prog.Slots())
 			var begins int
 			for _, pl := range prog.Places() {
 				for i := range pl.Slots {
-					on[pl.Slot+i] = netmodel.NamedBy(way, pl.Name)
+					worth[pl.Slot+i] = p.worth(pl.Name)
 				}
 				if pl.Name == Quiet.String() {
 					begins = pl.Slot
@@ -214,7 +210,7 @@ func (p *Program) budgeted() *verify.Property {
 			}
 			for _, t := range prog.Transitions() {
 				for _, m := range t.Modes {
-					if !takesFrom(m, begins) && gains(m, on) {
+					if !takesFrom(m, begins) && gains(m, worth) {
 						return verify.Verdict{Outcome: verify.Refuted, Method: "structure",
 							Reason: t.Name + " makes a request without a token of the budget"}, nil
 					}
@@ -224,17 +220,41 @@ func (p *Program) budgeted() *verify.Property {
 		}}
 }
 
+// worth is for how many requests a token of a place stands.
+func (p *Program) worth(place string) int {
+	whole := append([]string{Budget.String(), "built", "checked", "asking"}, p.RequestPath...)
+	single := []string{requests.String()}
+	for _, a := range p.Agents {
+		whole = append(whole, a.Prompt.String(), a.Build.InFlight.String(), a.ModelRequest.String(),
+			a.Before.InFlight.String())
+		single = append(single, a.Ask.Start.String())
+		for _, t := range a.Branches {
+			single = append(single, t.Start.String())
+		}
+	}
+	for name, n := range p.requests {
+		if strings.HasSuffix(place, "/"+name) {
+			return n
+		}
+	}
+	switch {
+	case slices.Contains(single, place):
+		return 1
+	case netmodel.NamedBy(whole, place):
+		return max(p.cost, 1)
+	}
+	return 0
+}
+
 func takesFrom(m petri.Mode, slot int) bool {
 	return slices.ContainsFunc(m.Take, func(c petri.Count) bool { return int(c.Slot) == slot })
 }
 
-// gains reports whether a firing may leave more tokens in some slots than it found.
-func gains(m petri.Mode, on []bool) bool {
-	count := func(list []petri.Count) (n int32) {
+// gains reports whether a firing may leave tokens that stand for more requests than it found.
+func gains(m petri.Mode, worth []int) bool {
+	count := func(list []petri.Count) (n int) {
 		for _, c := range list {
-			if on[c.Slot] {
-				n += c.N
-			}
+			n += worth[c.Slot] * int(c.N)
 		}
 		return n
 	}
@@ -266,7 +286,16 @@ func (p Ports) inFlight() []petri.Place[petri.Unit] {
 	for _, t := range p.Tools {
 		list = append(list, t.InFlight)
 	}
+	for _, t := range p.Branches {
+		list = append(list, t.InFlight)
+	}
 	return append(list, p.Next.InFlight)
+}
+
+// asks reports whether the task with a start place is a request to a model.
+func (p Ports) asks(start string) bool {
+	return p.Ask.Start.String() == start || slices.ContainsFunc(p.Branches,
+		func(t petri.Task[*Request, *model.LLMResponse]) bool { return t.Start.String() == start })
 }
 
 // structure are claims about the text of the net.

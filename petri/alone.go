@@ -35,8 +35,9 @@ func Alone(n *Net) *Net {
 	return &alone
 }
 
-// portUses returns the places that transitions of the net itself look at in any way, those whose
-// tokens enable or disable a transition, and those that they fill.
+// portUses returns the places that transitions of the net look at in any way, those whose tokens
+// enable or disable a transition, and those that they fill. Of the parts of the net, only their ports
+// count.
 func portUses(n *Net) (looked, tested, filled map[string]bool) {
 	looked, tested, filled = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, t := range n.Transitions {
@@ -50,11 +51,30 @@ func portUses(n *Net) (looked, tested, filled map[string]bool) {
 			filled[ArcPlace(a).String()] = true
 		}
 	}
+	for _, part := range n.Nets {
+		l, t, f := portUses(part)
+		for _, p := range part.Ports {
+			name := p.String()
+			looked[name], tested[name], filled[name] = looked[name] || l[name], tested[name] || t[name], filled[name] || f[name]
+		}
+	}
 	return looked, tested, filled
 }
 
-// crosses reports whether tokens enter or leave the net at a place.
+// crosses reports whether tokens enter or leave the net at a place: at an environment place, an output,
+// or a place of a task.
 func crosses(n *Net, place string) bool {
+	for _, t := range n.Tasks {
+		start, inFlight, done := t.places()
+		if place == start.String() || place == inFlight.String() || place == done.String() {
+			return true
+		}
+	}
+	for _, part := range n.Nets {
+		if slices.ContainsFunc(part.Ports, func(p AnyPlace) bool { return p.String() == place }) && crosses(part, place) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(n.Env, func(e Env) bool { return e.Place.String() == place }) ||
 		slices.ContainsFunc(n.Out, func(o Output) bool { return o.Place.String() == place })
 }

@@ -59,6 +59,29 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// TestAloneWithTask checks that a part whose own part has a task stands alone: the places of the task stay
+// as they are, and the ports of the inner part count.
+func TestAloneWithTask(t *testing.T) {
+	const job, result Place[Unit] = "job", "result"
+	work := Task[Unit, Unit]{Start: "start", InFlight: "in_flight", Done: "done"}
+	ports := []AnyPlace{job, result, work.Start, work.InFlight, work.Done}
+	part := &Net{Name: "part", Ports: ports, Nets: []*Net{{Name: "inner", Ports: ports, Tasks: []AnyTask{work},
+		Transitions: []Transition{
+			{Name: "begin", In: Arcs{job}, Out: And(work.Start, work.InFlight)},
+			{Name: "end", In: Arcs{work.Done, work.InFlight}, Out: And(result)},
+		}}}}
+	p, err := Compile(Alone(part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, out := p.Places()[p.Place("job")], p.Places()[p.Place("result")]; !in.Env || !out.Out || len(p.Tasks()) != 1 {
+		t.Errorf("job %+v, result %+v, %d tasks", in, out, len(p.Tasks()))
+	}
+	if got := strings.Join(Shared(part), " "); got != "job result" {
+		t.Errorf("it shares %s", got)
+	}
+}
+
 // TestAloneFinal checks that a part with the final place ends the run alone.
 func TestAloneFinal(t *testing.T) {
 	const stop, over Place[Unit] = "stop", "over"

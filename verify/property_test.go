@@ -131,7 +131,8 @@ func TestTimeForbids(t *testing.T) {
 		petri.Transition{Name: "fast", In: arcs("P1"), Inhibit: arcs("Q2"), Out: outs("Q1"), When: petri.Between(1, 3)},
 		petri.Transition{Name: "slow", In: arcs("P2"), Out: outs("Q2"), When: petri.Between(4, 5)})
 	r := checkNet(t, race, Config{}, Never("Q2 && P1"), Never("Q1 && Q2"), Never("Q1 >= 2"), Fires())
-	for i, want := range []Outcome{Unknown, Refuted, Proved, Unknown} {
+	// slow fires at the start only without time, and after fast with it.
+	for i, want := range []Outcome{Unknown, Refuted, Proved, Proved} {
 		if have := r.Results[i].Outcome; have != want {
 			t.Errorf("%s: %s (%s), want %s", r.Results[i].Property.Name, have, r.Results[i].Reason, want)
 		}
@@ -139,6 +140,12 @@ func TestTimeForbids(t *testing.T) {
 	w := r.Results[1].Witness
 	if !w.Timed || w.Firings[0].At != 1 || w.Firings[1].At != 4 {
 		t.Errorf("times of the witness: %+v", w.Firings)
+	}
+	race.Transitions = append(race.Transitions, petri.Transition{Name: "overtake", In: arcs("P1"), Read: arcs("Q2"),
+		Out: outs("Q3")}, petri.Transition{Name: "after", In: arcs("Q3"), Out: outs("Q4"), When: petri.Between(1, 1)})
+	v := checkNet(t, race, Config{}, Fires()).Results[0]
+	if v.Outcome != Unknown || !strings.Contains(v.Reason, "overtake") || !strings.Contains(v.Reason, "after") {
+		t.Errorf("what fires only without time: %s (%s)", v.Outcome, v.Reason)
 	}
 }
 

@@ -17,11 +17,12 @@ func netCommand() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "net [NAME[/PART]]",
-		Short: "draw a net that calls run on",
+		Short: "draw a net that calls or agents run on",
 		Long: "net prints a net: as text for Graphviz (dot), as a drawing (svg), as data (json), or for other Petri net\n" +
 			"tools (pnml, without time; tina, with time), if their formats can express it.\n" +
-			"--list names the nets; without a name, net prints the first of them. NAME/PART is one part of a net, such as\n" +
-			"session/turns; squares are the places that it shares with other parts.",
+			"--list names the nets; without a name, net prints the first of them. agent and agent-transfer are nets of\n" +
+			"stock agents. NAME/PART is one part of a net, such as session/turns or agent/host/model; squares are the\n" +
+			"places that it shares with other parts.",
 		Args: atMostOneNet,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
@@ -52,12 +53,24 @@ func argument(args []string) string {
 
 func listNets(w io.Writer) error {
 	for _, n := range shippedNets() {
-		p, err := n.program()
-		if err != nil {
+		if err := listNet(w, n.name, n.doc, n.program); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%-27s %3d places, %3d transitions: %s\n", n.name, len(p.Places()), len(p.Transitions()), n.doc)
 	}
+	for _, n := range agentNets() {
+		if err := listNet(w, n.name, n.doc, n.program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listNet(w io.Writer, name, doc string, program func() (*petri.Program, error)) error {
+	p, err := program()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%-27s %3d places, %3d transitions: %s\n", name, len(p.Places()), len(p.Transitions()), doc)
 	return nil
 }
 

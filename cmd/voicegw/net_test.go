@@ -24,7 +24,7 @@ func TestNet(t *testing.T) {
 	list := command(t, nil, "net", "--list")
 	list.want(t, 0)
 	lines := strings.Split(strings.TrimSpace(list.stdout), "\n")
-	if len(lines) != len(shippedNets()) {
+	if len(lines) != len(shippedNets())+len(agentNets()) {
 		t.Errorf("%d nets are listed:\n%s", len(lines), list.stdout)
 	}
 	for i, n := range shippedNets() {

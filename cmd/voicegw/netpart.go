@@ -13,7 +13,14 @@ import (
 // drawing returns the net that NAME or NAME/PART names. A part stands alone, with its ports.
 func drawing(name string) (*petri.Program, dot.Options, error) {
 	name, part, _ := strings.Cut(name, "/")
-	n, err := findNet(name)
+	if n, ok := findAgentNet(name); ok {
+		return n.drawing(part)
+	}
+	var agents []string
+	for _, n := range agentNets() {
+		agents = append(agents, n.name)
+	}
+	n, err := findNet(name, agents...)
 	if err != nil {
 		return nil, dot.Options{}, err
 	}

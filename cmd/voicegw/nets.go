@@ -32,8 +32,8 @@ func defaultPrompts() voicenets.Prompts {
 	return voicenets.Prompts(0).With(voicenets.Fallback).With(voicenets.Goodbye)
 }
 
-// findNet returns the net with a name; "" is the default.
-func findNet(name string) (shippedNet, error) {
+// findNet returns the net with a name; "" is the default. The error names the others, too.
+func findNet(name string, others ...string) (shippedNet, error) {
 	var names []string
 	for _, n := range shippedNets() {
 		if n.name == name || name == "" {
@@ -41,6 +41,7 @@ func findNet(name string) (shippedNet, error) {
 		}
 		names = append(names, n.name)
 	}
+	names = append(names, others...)
 	return shippedNet{}, usagef("there is no net %q; %s", name,
 		suggest(name, names, "the nets are "+strings.Join(names, ", ")))
 }

@@ -48,6 +48,9 @@ func layers() map[string]layer {
 		"agent/provider/wiretest": {},
 		"agent/adkagent": {imports: []string{"agent", "petri", "petri/event"}, tests: []string{"agent/provider",
 			"verify"}},
+		"examples/desk":          {imports: []string{"agent", "agent/provider", "examples/internal/desk"}},
+		"examples/deskrest":      {imports: []string{"agent", "agent/adkagent", "examples/internal/desk"}},
+		"examples/internal/desk": {imports: []string{"agent", "verify"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
@@ -191,8 +194,9 @@ func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
-		{module: "google.golang.org/genai", folders: []string{"live", "agent/..."}, tests: true},
-		{module: "google.golang.org/adk/v2", folders: []string{"agent/..."}},
+		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw"},
+			tests: true},
+		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
 		{module: "github.com/a2aproject/a2a-go/v2", folders: []string{"agent/adkagent tests"}},
 		{module: "github.com/modelcontextprotocol/go-sdk", folders: []string{"agent/adkagent tests"}},
 		{module: "github.com/glebarez/sqlite", folders: []string{"agent/adkagent tests"}},

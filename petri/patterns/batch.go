@@ -10,66 +10,82 @@ import (
 // readers may keep it.
 type Collection[R any] struct {
 	Expected int // number of jobs of the batch
-	Results  []petri.Result[R]
+	Results  []R // in the order in which they came
 }
 
-// BatchPorts are the ports of a Batch.
+// BatchPorts are the ports of a Batch, and of a Gather.
 type BatchPorts[J, R any] struct {
 	Request   petri.Place[[]J]            // consumed while no batch runs
 	Abort     petri.Place[petri.Unit]     // ends the batch that runs, if there is one
 	Collector petri.Place[*Collection[R]] // marked while a batch runs; other nets may read it
 	Complete  petri.Place[*Collection[R]] // produced when every job has a result
-	Refused   petri.Place[[]J]            // produced for a request of more than MaxJobs jobs
+	Refused   petri.Place[[]J]            // produced for a request of too many jobs
 }
 
 // MaxJobs is the largest number of jobs of one Batch.
 const MaxJobs = 16
 
 // Batch distributes the jobs of a request among workers, one for each task, and collects their
-// results. The collector is one token, so a read arc sees the results of one moment. One firing of
-// abort removes the collector, the waiting jobs, the waiting results and the work in flight.
-func Batch[J, R any](name string, p BatchPorts[J, R], tasks ...petri.Task[J, R]) *petri.Net {
-	const (
-		pending = petri.Place[petri.Unit]("pending") // one for each result that is missing
-		job     = "job"
-		result  = "result"
-	)
-	jobs, results := petri.Place[J](job), petri.Place[petri.Result[R]](result)
+// results. It is a Gather of at most MaxJobs jobs with its workers.
+func Batch[J, O any](name string, p BatchPorts[J, petri.Result[O]], tasks ...petri.Task[J, O]) *petri.Net {
+	const job, result = "job", "result"
+	jobs, results := petri.Place[J](job), petri.Place[petri.Result[O]](result)
+	var inFlight []petri.Place[petri.Unit]
+	for _, t := range tasks {
+		inFlight = append(inFlight, t.InFlight)
+	}
+	n := Gather(name, p, MaxJobs, jobs, results, inFlight...)
+	n.Ports = []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused}
+	for i, t := range tasks {
+		n.Nets = append(n.Nets, Worker(fmt.Sprint("worker", i), jobs, t, results))
+		n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
+	}
+	return n
+}
+
+// Gather puts the jobs of a request, at most most of them, at jobs, and collects what comes at results,
+// one result for each job. The collector is one token, so a read arc sees the results of one moment. A
+// reader of priority 1 sees each result before the batch completes.
+// One firing of abort removes the collector, the waiting jobs, the waiting results and the work in
+// flight.
+func Gather[J, R any](name string, p BatchPorts[J, R], most int, jobs petri.Place[J], results petri.Place[R],
+	inFlight ...petri.Place[petri.Unit]) *petri.Net {
+	const pending = petri.Place[petri.Unit]("pending") // one for each result that is missing
 	n := &petri.Net{
 		Name:  name,
-		Ports: []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused},
+		Ports: []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused, jobs, results},
 		Transitions: []petri.Transition{
-			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 2,
+			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 3,
 				Reset: petri.Arcs{p.Collector, pending, jobs, results}},
 			{Name: "spawn", In: petri.Arcs{p.Request}, Inhibit: petri.Arcs{p.Collector},
-				Out: spread(p, jobs, pending), Action: func(f *petri.Firing) { spawn(f, p, jobs) }},
-			{Name: "collect", In: petri.Arcs{results, pending, p.Collector}, Out: petri.And(p.Collector), Priority: 1,
+				Out:    spread(p, most, jobs, pending),
+				Action: func(f *petri.Firing) { spawn(f, p, most, jobs) }},
+			{Name: "collect", In: petri.Arcs{results, pending, p.Collector}, Out: petri.And(p.Collector), Priority: 2,
 				Action: func(f *petri.Firing) { p.Collector.Put(f, p.Collector.Get(f).with(results.Get(f))) }},
 			{Name: "complete", In: petri.Arcs{p.Collector}, Inhibit: petri.Arcs{pending}, Out: petri.And(p.Complete)},
 		},
 	}
 	abort := &n.Transitions[0]
-	for i, t := range tasks {
-		n.Nets = append(n.Nets, Worker(fmt.Sprint("worker", i), jobs, t, results))
-		n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
-		abort.Reset = append(abort.Reset, t.InFlight)
+	for _, at := range inFlight {
+		n.Ports = append(n.Ports, at)
+		abort.Reset = append(abort.Reset, at)
 	}
 	return n
 }
 
-// spread returns one branch for each number of jobs, from 0 to MaxJobs, and one that refuses.
-func spread[J, R any](p BatchPorts[J, R], jobs petri.Place[J], pending petri.Place[petri.Unit]) petri.Split {
+// spread returns one branch for each number of jobs, from 0 to most, and one that refuses.
+func spread[J, R any](p BatchPorts[J, R], most int, jobs petri.Place[J], pending petri.Place[petri.Unit]) petri.Split {
 	branches := []petri.Arcs{{p.Collector}}
-	for n := 1; n <= MaxJobs; n++ {
+	for n := 1; n <= most; n++ {
 		branches = append(branches, petri.Arcs{jobs.Exactly(n), pending.Exactly(n), p.Collector})
 	}
 	return petri.Free(append(branches, petri.Arcs{p.Refused})...)
 }
 
-func spawn[J, R any](f *petri.Firing, p BatchPorts[J, R], jobs petri.Place[J]) {
+func spawn[J, R any](f *petri.Firing, p BatchPorts[J, R], most int, jobs petri.Place[J]) {
 	list := p.Request.Get(f)
-	if len(list) > MaxJobs {
-		f.Choose(MaxJobs + 1)
+	if len(list) > most {
+		f.Choose(most + 1)
 		p.Refused.Put(f, list)
 		return
 	}
@@ -81,7 +97,7 @@ func spawn[J, R any](f *petri.Firing, p BatchPorts[J, R], jobs petri.Place[J]) {
 }
 
 // with returns the collection with one more result.
-func (c *Collection[R]) with(r petri.Result[R]) *Collection[R] {
-	results := make([]petri.Result[R], 0, len(c.Results)+1)
+func (c *Collection[R]) with(r R) *Collection[R] {
+	results := make([]R, 0, len(c.Results)+1)
 	return &Collection[R]{Expected: c.Expected, Results: append(append(results, c.Results...), r)}
 }

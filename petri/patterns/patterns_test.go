@@ -16,9 +16,9 @@ const (
 	refused = petri.Place[[]string]("refused")
 	newTurn = petri.Place[petri.Unit]("new_turn")
 	peek    = petri.Place[petri.Unit]("peek")
-	found   = petri.Place[*patterns.Collection[string]]("found")
-	partial = petri.Place[*patterns.Collection[string]]("partial")
-	gather  = petri.Place[*patterns.Collection[string]]("collector")
+	found   = petri.Place[*patterns.Collection[petri.Result[string]]]("found")
+	partial = petri.Place[*patterns.Collection[petri.Result[string]]]("partial")
+	gather  = petri.Place[*patterns.Collection[petri.Result[string]]]("collector")
 )
 
 func unit() petri.Unit { return petri.Unit{} }
@@ -26,7 +26,7 @@ func unit() petri.Unit { return petri.Unit{} }
 // searching is a batch of three workers and a subnet that reads its collector.
 func searching(t testing.TB) (*desk, []petri.Task[string, string]) {
 	tasks := patterns.Slots[string, string]("search", 3)
-	batch := patterns.Batch("search", patterns.BatchPorts[string, string]{
+	batch := patterns.Batch("search", patterns.BatchPorts[string, petri.Result[string]]{
 		Request: request, Abort: newTurn, Collector: gather, Complete: found, Refused: refused}, tasks...)
 	reader := &petri.Net{Name: "reader", Ports: []petri.AnyPlace{peek, gather, partial}, Transitions: []petri.Transition{
 		{Name: "show", In: petri.Arcs{peek}, Read: petri.Arcs{gather}, Out: petri.And(partial.Passing(gather))},
@@ -314,9 +314,10 @@ const (
 
 func TestOptimistic(t *testing.T) {
 	check := patterns.Slots[string, petri.Unit]("check", 1)[0]
-	d := open(t, envs(propose), []petri.AnyPlace{tentative, confirmed, rolledBack}, nil,
-		patterns.Optimistic("optimistic", patterns.OptimisticPorts[string]{
-			Propose: propose, Tentative: tentative, Confirmed: confirmed, RolledBack: rolledBack}, 100*ms, check))
+	lane, worker := patterns.NewLane("checker", check)
+	d := open(t, envs(propose, interrupt), []petri.AnyPlace{tentative, confirmed, rolledBack}, nil, worker,
+		patterns.Optimistic("optimistic", patterns.OptimisticPorts[string]{Propose: propose, Abort: interrupt,
+			Tentative: tentative, Confirmed: confirmed, RolledBack: rolledBack}, 100*ms, lane))
 	expect := func(what, tent, conf, back string) {
 		t.Helper()
 		got := fmt.Sprint(take(d, tentative), take(d, confirmed), take(d, rolledBack))
@@ -339,4 +340,8 @@ func TestOptimistic(t *testing.T) {
 	expect("its late verdict is not d's", "", "", "")
 	finish(d, check, ok(unit()))
 	expect("d's own", "", "d", "")
+	d.put(propose.Token("e"), interrupt.Token(unit()))
+	d.at(time.Minute)
+	finish(d, check, ok(unit()))
+	expect("aborted", "e", "", "")
 }

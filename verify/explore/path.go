@@ -30,8 +30,11 @@ func (g *Graph) PathToRefusal(r RefusalAt) Path {
 	return p
 }
 
+// timelyTries limits the firings of a transition for which Timely computes a schedule.
+const timelyTries = 256
+
 // Timely reports whether a transition that fires without time also fires with time: whether the
-// path to its first firing has a schedule.
+// path to one of its first firings has a schedule.
 func (g *Graph) Timely(t int32) bool {
 	if g.Model.Timeless() {
 		return true
@@ -42,6 +45,37 @@ func (g *Graph) Timely(t int32) bool {
 		}
 		if _, ok := walk.Schedule(g.Model, g.wayTo(o)); ok {
 			return true
+		}
+	}
+	return g.timelyLater(t)
+}
+
+// timelyLater looks for firings other than those that were seen first: the shortest path to a state may
+// leave out a timer that must fire on the way.
+func (g *Graph) timelyLater(t int32) bool {
+	fires := false
+	var w *walk.Walker
+	w = walk.NewWalker(g.Model, func() {
+		fires = fires || slices.ContainsFunc(w.Chain, func(s netmodel.Step) bool { return s.Transition == t })
+	}, func(walk.Fault) {})
+	w.Record = true
+	tries := 0
+	for i := range g.firstE {
+		var last netmodel.Step
+		for k, e := range g.From(i) {
+			if k > 0 && e.Step == last { // another branch of a chain that was walked already
+				continue
+			}
+			last, fires = e.Step, false
+			if w.Fire(g.Marking(i, nil), e.Step); !fires {
+				continue
+			}
+			if _, ok := walk.Schedule(g.Model, append(g.PathTo(i).Steps, e.Step)); ok {
+				return true
+			}
+			if tries++; tries == timelyTries {
+				return false
+			}
 		}
 	}
 	return false
