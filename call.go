@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
+	"github.com/voicegw/voicegw/petri/netview"
 	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
@@ -102,7 +103,7 @@ func (c *call) newPeerWriter() *peerWriter {
 		w.turn = func(t Turn) { turn(c.session, t) }
 	}
 	if c.hello.ShowNet && c.cfg.ShowNet {
-		w.view = newNetView(c.prog)
+		w.view, w.drawing = netview.New(c.prog.Program), c.prog.svg
 	}
 	return w
 }
@@ -165,7 +166,7 @@ func (c *call) start(work context.Context) (err error) {
 	}
 	c.in.net, c.session.net = c.net, c.net
 	if view := c.out.peer.view; view != nil {
-		view.marking = c.net.Marking
+		view.Attach(c.net.Marking)
 	}
 	c.end.attach(c.net)
 	close(ready)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/voicegw/voicegw/petri/netview"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
 )
@@ -22,7 +23,8 @@ type peerWriter struct {
 	turn    func(Turn)               // gets each turn when the peer knows that it ended; may be nil
 	stalled func()                   // the queue is full
 	gone    func(error)              // the peer takes nothing any more
-	view    *netView                 // nil: the peer does not see its net
+	view    *netview.View            // nil: the peer does not see its net
+	drawing string                   // of the net that the view shows
 
 	queue   chan peerItem
 	replies chan struct{} // one for each reply in the queue, at most half of peerQueueMax
@@ -145,7 +147,7 @@ func (w *peerWriter) took(it *peerItem) {
 
 // sendAll sends until the queue is closed.
 func (w *peerWriter) sendAll(ctx context.Context) error {
-	show := newShow(w.view, w.peer)
+	show := &show{view: w.view, peer: w.peer, svg: w.drawing}
 	defer show.stop()
 	for {
 		select {

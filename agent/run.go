@@ -31,8 +31,10 @@ var ErrClosed = errors.New("agent: the session is closed")
 
 // Session is a running net: one user's conversation with its agents. It is safe for concurrent use.
 type Session struct {
-	run  *runner.Runner
-	turn chan struct{} // holds a token while no turn runs
+	run      *runner.Runner
+	prog     *petri.Program
+	turn     chan struct{} // holds a token while no turn runs
+	watchers *watchers
 
 	mu      sync.Mutex
 	current *turnRun // nil: no turn runs
@@ -60,9 +62,9 @@ func Start(p *Program, o Options) (*Session, error) {
 	if err := p.compile(); err != nil {
 		return nil, err
 	}
-	s := &Session{turn: make(chan struct{}, 1)}
+	s := &Session{prog: p.compiled, turn: make(chan struct{}, 1), watchers: &watchers{}}
 	s.turn <- struct{}{}
-	c := runner.Config{Name: o.Name, Store: o.Store, Logger: o.Logger, Out: s.out}
+	c := runner.Config{Name: o.Name, Store: s.watchers.beside(o.Store), Logger: o.Logger, Out: s.out}
 	for _, h := range p.Handlers {
 		c.Tasks = append(c.Tasks, h.bind(s))
 	}

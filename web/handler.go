@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-//go:embed client/*.js client/*.d.ts page/*.html page/*.js page/*.css page/*.svg
+//go:embed client/*.js client/*.d.ts page/*.html page/*.js page/*.css page/*.svg net/*.html net/*.js
 var files embed.FS
 
 // The address that pages import the client from, and its module: the entry of the client.
@@ -70,7 +70,7 @@ func Handler(cfg Config) http.Handler {
 func load(cfg Config) map[string]*file {
 	served := map[string]*file{entryPath: newFile("client.js", []byte(entryModule))}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "net/") { // see NetPage
 			return err
 		}
 		body, err := files.ReadFile(name)
