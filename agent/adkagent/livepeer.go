@@ -141,6 +141,8 @@ func (c *liveCall) Send(_ context.Context, m *transport.Message) error {
 		return c.toolCalled(m)
 	case transport.MessageToolCancel:
 		return c.toolCancelled(m.ID)
+	case transport.MessageMark: // behind the last frame of a reply
+		return c.note(map[string]any{"type": "generation_complete"})
 	case transport.MessageError:
 		if m.Code == "no_tool_call" { // a result and a cancellation have crossed
 			return nil

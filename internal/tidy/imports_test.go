@@ -44,7 +44,7 @@ func layers() map[string]layer {
 				"verify/netmodel"},
 			tests: []string{"agent/provider"},
 		},
-		"agent/provider":         {imports: []string{"internal/spelling"}},
+		"agent/provider": {imports: []string{"internal/spelling"}},
 		"agent/adkagent": {imports: []string{".", "agent", "audio", "live", "transport", "voicenets"},
 			tests: []string{"agent/provider", "live/sim", "petri/event", "verify", "voicenets/prove"}},
 		"audio":                  {},
