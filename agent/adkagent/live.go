@@ -75,6 +75,10 @@ var _ liveRunner = (*Live)(nil)
 
 // NewLive makes the agent and its gateway. The error names the field that is wrong.
 func NewLive(cfg LiveConfig) (*Live, error) {
+	if cfg.Name == "" || cfg.Name == "user" {
+		return nil, fmt.Errorf("adkagent: LiveConfig.Name is %q; it must be the name of an agent, and %q is the caller", cfg.Name,
+			"user")
+	}
 	if cfg.PlayoutDelay < 0 {
 		return nil, fmt.Errorf("adkagent: LiveConfig.PlayoutDelay is %v; it must not be negative", cfg.PlayoutDelay)
 	}
