@@ -286,7 +286,7 @@ func (p *playout) settle() {
 // next returns the next acknowledgement that is due.
 func (p *playout) next(now time.Time) (playoutAck, bool) {
 	p.advance(now)
-	if p.played-p.acked >= framesPerAck || len(p.queue) == 0 {
+	if p.played-p.acked >= framesPerAck || len(p.queue) == 0 || p.queue[0] != p.generation {
 		p.settle()
 	}
 	if len(p.owed) == 0 {
@@ -302,6 +302,12 @@ func (p *playout) wait(now time.Time) (d time.Duration, ok bool) {
 	if len(p.queue) == 0 {
 		return 0, false
 	}
-	frames := max(1, min(framesPerAck-(p.played-p.acked), len(p.queue)))
+	frames := 1
+	for frames < min(framesPerAck, len(p.queue)) && p.queue[frames] == p.queue[0] {
+		frames++
+	}
+	if p.queue[0] == p.generation {
+		frames = max(1, min(frames, framesPerAck-(p.played-p.acked)))
+	}
 	return max(0, p.ends.Sub(now)+time.Duration(frames-1)*audio.FrameDuration), true
 }
