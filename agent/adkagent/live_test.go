@@ -87,12 +87,19 @@ func newLiveWorld(t *testing.T, p livePlan, model *sim.Server, dialer live.Diale
 	if w.agent, err = NewLive(p.live); err != nil {
 		t.Fatal(err)
 	}
+	w.again()
+	return w
+}
+
+// again makes a runner of the agent and the session service.
+func (w *liveWorld) again() {
+	w.t.Helper()
+	var err error
 	w.runner, err = runner.New(runner.Config{AppName: "app", Agent: w.agent, SessionService: w.sessions,
 		AutoCreateSession: true})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	return w
 }
 
 // talk is an open live session with an application that reads it.
@@ -238,6 +245,9 @@ func line(ev *session.Event) string {
 		if is {
 			words = append(words, word)
 		}
+	}
+	if ev.Content != nil && textOf(ev.Content) != "" {
+		words[0] += ":" + textOf(ev.Content)
 	}
 	add(ev.Partial, "partial")
 	add(inline(ev) != nil, "audio")

@@ -1,6 +1,8 @@
 package adkagent
 
 import (
+	"time"
+
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
@@ -118,8 +120,14 @@ func (c *liveCall) leave() {
 }
 
 // event makes an event of the session; mu is held, so that ids and times have the order of the events.
+// No two have one time: ADK's database sorts by microseconds.
 func (c *liveCall) event(author string) *session.Event {
 	ev := session.NewEvent(c.ic, c.ic.InvocationID())
+	ev.Timestamp = ev.Timestamp.Truncate(time.Microsecond)
+	if !ev.Timestamp.After(c.latest) {
+		ev.Timestamp = c.latest.Add(time.Microsecond)
+	}
+	c.latest = ev.Timestamp
 	ev.Author, ev.Branch, ev.IsolationScope = author, c.ic.Branch(), c.ic.IsolationScope()
 	return ev
 }

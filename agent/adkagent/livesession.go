@@ -72,6 +72,7 @@ type liveCall struct {
 	words    [2]transcript // of the caller, of the model
 	reply    uint64        // the generation that is announced; 0: none
 	replies  int
+	latest   time.Time                // of the events
 	open     map[string]*liveToolCall // calls without a response
 	running  int                      // tools
 }

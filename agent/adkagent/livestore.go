@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
 )
 
 // Sessions returns a session service over another one that gives each handle of a session one owner. Use
@@ -18,6 +19,9 @@ import (
 // so that one /run ends the storing of an open live session for good. With Sessions, an event that is
 // refused for that reason is appended once more with a handle that is fetched again. Appends to one
 // session run one at a time in this process, which ADK's handles need, too.
+//
+// ADK's database also stores no transcripts. Sessions stores the words of a whole transcript as text of the
+// user or the model; readers of the live session get the transcript.
 //
 // A Live knows of these handles whether a call of a tool was stored. If not, the tool does not run.
 func Sessions(s session.Service) session.Service {
@@ -70,6 +74,7 @@ func (s *ownedSessions) AppendEvent(ctx context.Context, h session.Session, ev *
 	lock := s.lock(o)
 	lock.Lock()
 	defer lock.Unlock()
+	ev = inWords(ev)
 	err := s.Service.AppendEvent(ctx, o.now(), ev)
 	if err != nil && strings.Contains(err.Error(), "stale session error") {
 		err = s.again(ctx, o, ev)
@@ -80,6 +85,21 @@ func (s *ownedSessions) AppendEvent(ctx context.Context, h session.Session, ev *
 		o.failed = ev.ID
 	}
 	return err
+}
+
+// inWords returns an event with the words of its transcript as content.
+func inWords(ev *session.Event) *session.Event {
+	if ev == nil || ev.Partial || ev.Content != nil || ev.InputTranscription == nil && ev.OutputTranscription == nil {
+		return ev
+	}
+	words := *ev
+	if t := ev.InputTranscription; t != nil {
+		words.Content = genai.NewContentFromText(t.Text, genai.RoleUser)
+	} else {
+		words.Content = genai.NewContentFromText(ev.OutputTranscription.Text, genai.RoleModel)
+	}
+	words.InputTranscription, words.OutputTranscription = nil, nil
+	return &words
 }
 
 // again fetches the session and appends the event to it.
