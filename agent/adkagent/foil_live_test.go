@@ -269,7 +269,7 @@ func rawModel(t *testing.T, behave func(conn *websocket.Conn)) string {
 		server.Close()
 		running.Wait()
 	})
-	return server.URL
+	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
 // TestFoilL4: what the model says about itself arrives as events without anything in them, some closes
@@ -396,6 +396,7 @@ func TestFoilL7MediaChunks(t *testing.T) {
 		}
 	})
 	f := newFoil(t, url, foilModel, adk.LiveRunConfig{}, nil)
+	go f.read(time.Minute, func(timed) bool { return false })
 	send := func(n int) {
 		for range n {
 			if err := f.sess.Send(adk.LiveRequest{RealtimeInput: blob(make([]int16, 320))}); err != nil {
