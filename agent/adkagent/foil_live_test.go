@@ -331,8 +331,8 @@ func TestLiveSignals(t *testing.T) {
 
 // someAudio is a message of the model with n bytes of audio, in base64.
 func someAudio(n int) string {
-	return `{"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{"mimeType":"audio/pcm;rate=24000","data":"` +
-		strings.Repeat("AAAA", n/3) + `"}}]}}}`
+	return `{"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":{"mimeType":"audio/pcm;rate=24000",` +
+		`"data":"` + strings.Repeat("AAAA", n/3) + `"}}]}}}`
 }
 
 // TestFoilL5: audio that comes after interrupted is passed on. A Live drops it: TestLiveBargeIn,

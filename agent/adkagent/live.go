@@ -76,8 +76,7 @@ var _ liveRunner = (*Live)(nil)
 // NewLive makes the agent and its gateway. The error names the field that is wrong.
 func NewLive(cfg LiveConfig) (*Live, error) {
 	if cfg.Name == "" || cfg.Name == "user" {
-		return nil, fmt.Errorf("adkagent: LiveConfig.Name is %q; it must be the name of an agent, and %q is the caller", cfg.Name,
-			"user")
+		return nil, fmt.Errorf("adkagent: LiveConfig.Name is %q; it must be a name, and %q is the caller's", cfg.Name, "user")
 	}
 	if cfg.PlayoutDelay < 0 {
 		return nil, fmt.Errorf("adkagent: LiveConfig.PlayoutDelay is %v; it must not be negative", cfg.PlayoutDelay)

@@ -197,8 +197,8 @@ func TestLiveREST(t *testing.T) {
 	}
 	stored := slices.Collect(resp.Session.Events().All())
 	checkCalls(t, stored, 1)
-	for _, want := range []string{"user:How is it in Ulm? | speaker call:weather | speaker response:weather", "user:Really? | " +
-		"speaker:Yes.", "interrupted turn_complete"} {
+	for _, want := range []string{"user:How is it in Ulm? | speaker call:weather | speaker response:weather",
+		"user:Really? | speaker:Yes.", "interrupted turn_complete"} {
 		if !strings.Contains(lines(stored), want) {
 			t.Errorf("not stored: %q in %s", want, lines(stored))
 		}

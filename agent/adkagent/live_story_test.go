@@ -31,7 +31,8 @@ func longReply() []int16 {
 // TestLiveBargeIn speaks over a reply. The client is told at once to drop what it has, hears nothing of
 // the reply any more, and gets the reply to what was said.
 func TestLiveBargeIn(t *testing.T) {
-	p := livePlan{model: sim.Config{FixedReply: longReply(), Faults: sim.Faults{LateAudioChunks: 5}}, run: withTranscripts()}
+	p := livePlan{run: withTranscripts(),
+		model: sim.Config{FixedReply: longReply(), Faults: sim.Faults{LateAudioChunks: 5}}}
 	inBubble(t, p, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
 		k.say("question", time.Second)
@@ -227,7 +228,8 @@ func checkCalls(t *testing.T, events []*session.Event, want int) {
 
 // TestLiveLongRunningTool answers a call later, with a request of the application.
 func TestLiveLongRunningTool(t *testing.T) {
-	approve, err := functiontool.New(functiontool.Config{Name: "weather", Description: "asks somebody", IsLongRunning: true},
+	approve, err := functiontool.New(
+		functiontool.Config{Name: "weather", Description: "asks somebody", IsLongRunning: true},
 		func(adk.Context, city) (map[string]any, error) { return nil, nil })
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +273,8 @@ func TestLiveText(t *testing.T) {
 			t.Errorf("the model read %+v", got)
 		}
 		stored := w.stored("s")
-		if len(stored) != 3 || stored[0].Author != "user" || stored[0].Content == nil || stored[1].OutputTranscription == nil {
+		if len(stored) != 3 || stored[0].Author != "user" || stored[0].Content == nil ||
+			stored[1].OutputTranscription == nil {
 			t.Errorf("stored: %s", lines(stored))
 		}
 	})

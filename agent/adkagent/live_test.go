@@ -47,7 +47,8 @@ type liveWorld struct {
 // withTranscripts is the LiveRunConfig of adkrest.
 func withTranscripts() adk.LiveRunConfig {
 	return adk.LiveRunConfig{MaxLLMCalls: 100, ResponseModalities: []genai.Modality{genai.ModalityAudio},
-		InputAudioTranscription: &genai.AudioTranscriptionConfig{}, OutputAudioTranscription: &genai.AudioTranscriptionConfig{}}
+		InputAudioTranscription:  &genai.AudioTranscriptionConfig{},
+		OutputAudioTranscription: &genai.AudioTranscriptionConfig{}}
 }
 
 // inBubble runs a story where time is free.

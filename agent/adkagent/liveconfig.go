@@ -97,7 +97,8 @@ func wantedOf(cfg *adk.LiveRunConfig) (wanted, error) {
 	}
 	if s := cfg.SpeechConfig; s != nil {
 		w.language = s.LanguageCode
-		r.unless(s.MultiSpeakerVoiceConfig == nil, "SpeechConfig.MultiSpeakerVoiceConfig", "set", "nil: a model has one voice")
+		r.unless(s.MultiSpeakerVoiceConfig == nil, "SpeechConfig.MultiSpeakerVoiceConfig", "set",
+			"nil: a model has one voice")
 		if v := s.VoiceConfig; v != nil {
 			r.unless(v.ReplicatedVoiceConfig == nil, "SpeechConfig.VoiceConfig.ReplicatedVoiceConfig", "set",
 				"nil: use a prebuilt voice")
@@ -127,7 +128,8 @@ func wantedOf(cfg *adk.LiveRunConfig) (wanted, error) {
 
 // transcription refuses settings of a transcript.
 func (r *refusals) transcription(field string, c *genai.AudioTranscriptionConfig) {
-	r.unless(c == nil || reflect.ValueOf(*c).IsZero(), field, "not empty", "nil or empty: the model has no settings for it")
+	r.unless(c == nil || reflect.ValueOf(*c).IsZero(), field, "not empty",
+		"nil or empty: the model has no settings for it")
 }
 
 // input takes the settings of the caller's input.
@@ -188,8 +190,8 @@ func (l *Live) helloOf(ctx adk.InvocationContext, w *wanted) (transport.Hello, e
 	byModel := h.Detection == transport.DetectionModelVAD ||
 		h.Detection == transport.DetectionDefault && l.cfg.Gateway.Detection == voicenets.ModelVAD
 	if w.detectionByGatewayOnly && byModel {
-		return h, errors.New("LiveRunConfig.RealtimeInputConfig.AutomaticActivityDetection has a sensitivity or a duration, " +
-			"but the model detects speech; set LiveConfig.Gateway.Detection to voicenets.GatewayVAD")
+		return h, errors.New("LiveRunConfig.RealtimeInputConfig.AutomaticActivityDetection has a sensitivity " +
+			"or a duration, but the model detects speech; set LiveConfig.Gateway.Detection to voicenets.GatewayVAD")
 	}
 	if w.detection == transport.DetectionPush && h.Detection != w.detection {
 		return h, fmt.Errorf("LiveConfig.Hello set the detection to %q, but LiveRunConfig disables it", h.Detection)

@@ -174,7 +174,8 @@ func (c *liveCall) turn(m *transport.Message) error {
 		if most := c.want.repliesMax; most > 0 && c.replies > most {
 			c.closed, c.reply = true, 0
 			signal(c.wake)
-			return c.fault("max_llm_calls", fmt.Sprintf("The call has had %d replies, which is LiveRunConfig.MaxLLMCalls.", most))
+			return c.fault("max_llm_calls", fmt.Sprintf(
+				"The call has had %d replies, which is LiveRunConfig.MaxLLMCalls.", most))
 		}
 		c.reply = m.Generation
 	case transport.StateEnd:
