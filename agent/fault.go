@@ -69,8 +69,8 @@ func Faults(ev *session.Event) []*Fault {
 	return list
 }
 
-// addFaults adds faults to an event.
-func addFaults(ev *session.Event, list ...*Fault) {
+// AddFaults adds faults to an event, which must not be in use yet.
+func AddFaults(ev *session.Event, list ...*Fault) {
 	if len(list) == 0 {
 		return
 	}

@@ -143,7 +143,18 @@ func New(c Config) (*Program, error) {
 	if p.Net, err = petri.Compose(c.Name, nets...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	return p, p.compile()
+	if err := p.compile(); err != nil {
+		return p, err
+	}
+	p.Handlers = slices.DeleteFunc(p.Handlers, func(h Handler) bool { return !p.has(h) })
+	return p, nil
+}
+
+// has reports whether the net has the task of a handler: parts of one's own may do without one.
+func (p *Program) has(h Handler) bool {
+	return slices.ContainsFunc(p.compiled.Tasks(), func(t petri.TaskInfo) bool {
+		return p.compiled.Places()[t.Start].Name == h.start
+	})
 }
 
 // stockPart is a stock subnet of an agent.

@@ -121,7 +121,7 @@ func (s *sorted) admit(calls []*genai.FunctionCall, agent string, l Limits) {
 		}
 	}
 	for _, c := range calls {
-		switch long := argsSize(c); {
+		switch long := argsSize(c, l.MaxArgs); {
 		case c == s.transfer, s.refused(c):
 		case long > l.MaxArgs:
 			c.Args = nil
@@ -148,9 +148,14 @@ func (s *sorted) refused(c *genai.FunctionCall) bool {
 	return false
 }
 
-func argsSize(c *genai.FunctionCall) int {
+// argsSize is the size of the arguments of a call as JSON, in bytes, or an estimate that is not smaller, if
+// it is within the limit.
+func argsSize(c *genai.FunctionCall, limit int) int {
 	if len(c.Args) == 0 {
 		return 0
+	}
+	if n, ok := roughSize(c.Args, 8); ok && n <= limit {
+		return n
 	}
 	b, err := json.Marshal(c.Args)
 	if err != nil {
@@ -159,10 +164,42 @@ func argsSize(c *genai.FunctionCall) int {
 	return len(b)
 }
 
+// roughSize is an upper bound for the size of a value as JSON. It fails for types that JSON does not
+// decode to, and for values that are nested deeper than depth.
+func roughSize(v any, depth int) (n int, ok bool) {
+	switch v := v.(type) {
+	case nil, bool, float64:
+		return 32, true
+	case string:
+		return 6*len(v) + 2, true
+	case map[string]any:
+		n = 2
+		for k, e := range v {
+			m, ok := roughSize(e, depth-1)
+			if !ok || depth == 0 {
+				return 0, false
+			}
+			n += 6*len(k) + 4 + m
+		}
+		return n, true
+	case []any:
+		n = 2
+		for _, e := range v {
+			m, ok := roughSize(e, depth-1)
+			if !ok || depth == 0 {
+				return 0, false
+			}
+			n += m + 1
+		}
+		return n, true
+	}
+	return 0, false
+}
+
 // event is the event of the response.
 func (s *sorted) event(agent string) *session.Event {
 	ev := s.turn.event(agent, &s.response)
-	addFaults(ev, s.faults...)
+	AddFaults(ev, s.faults...)
 	return ev
 }
 

@@ -32,7 +32,7 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 					t := p.Due.Get(f)
 					ev := t.event(p.Agent, nil)
 					ev.Content = genai.NewContentFromText(l.GaveUpText, genai.RoleModel)
-					addFaults(ev, &Fault{Code: BudgetSpent, Agent: p.Agent, Text: "the turn needed more requests than it may make"})
+					AddFaults(ev, &Fault{Code: BudgetSpent, Agent: p.Agent, Text: "the turn needed more requests than it may make"})
 					write(f, t, Answer, ev)
 				}},
 			{Name: "give_up", In: petri.Arcs{Stored, givingUp}, Out: petri.And(TurnOver.Is(GaveUp)), Action: over(GaveUp)},
@@ -65,7 +65,7 @@ func failures(p Ports) []petri.Transition {
 				t, fault := Running.Get(f), p.Failure.Get(f)
 				ev := t.event(p.Agent, nil)
 				ev.ErrorCode, ev.ErrorMessage = string(fault.Code), fault.Error()
-				addFaults(ev, fault)
+				AddFaults(ev, fault)
 				SessionWrite.Put(f, &Write{Turn: t, Kind: Answer, Event: ev, gen: f.Gen()})
 			}},
 		{Name: "fail_turn", In: petri.Arcs{Stored, reporting}, Out: petri.And(TurnOver.Is(Failed)), Action: over(Failed)},
@@ -82,15 +82,15 @@ func (r *Results) event(agent string) *session.Event {
 		}
 		c := r.Calls.Calls[i].Call
 		list = append(list, &genai.FunctionResponse{ID: c.ID, Name: c.Name, Response: reply.Response})
-		mergeActions(&ev.Actions, reply.Actions)
+		MergeActions(&ev.Actions, reply.Actions)
 	}
 	ev.Content = resultsContent(append(list, r.Calls.note...))
-	addFaults(ev, r.faults...)
+	AddFaults(ev, r.faults...)
 	return ev
 }
 
-// mergeActions adds the actions of one tool to those of the event.
-func mergeActions(to *session.EventActions, from *session.EventActions) {
+// MergeActions adds the actions of a tool or a hook to those of an event. The maps of to must not be nil.
+func MergeActions(to *session.EventActions, from *session.EventActions) {
 	if from == nil {
 		return
 	}

@@ -75,7 +75,7 @@ func chooseTarget(f *petri.Firing, p Ports, targets []Ports) {
 	}
 	answer := &genai.FunctionResponse{ID: h.Call.ID, Name: h.Call.Name, Response: result}
 	ev.Content = resultsContent(append([]*genai.FunctionResponse{answer}, h.note...))
-	addFaults(ev, faults...)
+	AddFaults(ev, faults...)
 	if len(targets) > 0 {
 		f.Choose(i)
 	}

@@ -15,16 +15,20 @@ import (
 // turn ends once no event is being stored.
 func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 	n := &petri.Net{
-		Name: string(PartTurns),
-		Ports: []petri.AnyPlace{UserIn, EventOut, EndInvocation, TurnEnd, Running, Quiet, Budget, TurnOver, Stored, Lost,
-			NotBusy},
-		Env:  []petri.Env{{Place: UserIn}, {Place: EndInvocation}},
-		Out:  []petri.Output{{Place: EventOut}, {Place: TurnEnd}},
-		Init: []petri.Token{Quiet.Token(petri.Unit{}), agents[0].Active.Token(petri.Unit{})},
-		Caps: []petri.Cap{{Place: Running, Max: 1}, {Place: Quiet, Max: 1}, {Place: Stored, Max: 1}},
+		Name:  string(PartTurns),
+		Ports: []petri.AnyPlace{UserIn, EventOut, EndInvocation, TurnEnd, Running, Quiet, TurnOver, Stored, Lost, NotBusy},
+		Env:   []petri.Env{{Place: UserIn}, {Place: EndInvocation}},
+		Out:   []petri.Output{{Place: EventOut}, {Place: TurnEnd}},
+		Init:  []petri.Token{Quiet.Token(petri.Unit{}), agents[0].Active.Token(petri.Unit{})},
+		Caps:  []petri.Cap{{Place: Running, Max: 1}, {Place: Quiet, Max: 1}, {Place: Stored, Max: 1}},
 	}
 	if storesMessage {
 		n.Ports = append(n.Ports, SessionWrite)
+	}
+	start, rest := petri.Arcs{Running}, petri.Arcs(nil)
+	if slices.ContainsFunc(agents, func(p Ports) bool { return !p.Guest }) { // a guest asks no model of the net
+		n.Ports = append(n.Ports, Budget)
+		start, rest = append(start, Budget.Exactly(l.Reasks+1)), petri.Arcs{Budget}
 	}
 	for i, p := range agents {
 		if p.Guest && i > 0 {
@@ -34,10 +38,10 @@ func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 		if !p.Guest {
 			n.Ports = append(n.Ports, p.ToolCalls)
 		}
-		n.Transitions = append(n.Transitions, begin(p, l, storesMessage)...)
+		n.Transitions = append(n.Transitions, begin(p, l, start, storesMessage)...)
 	}
 	n.Transitions = append(append(n.Transitions,
-		petri.Transition{Name: "end_turn", In: petri.Arcs{TurnOver, Running}, Reset: petri.Arcs{Budget},
+		petri.Transition{Name: "end_turn", In: petri.Arcs{TurnOver, Running}, Reset: rest,
 			Out: petri.And(Quiet, TurnEnd.Passing(TurnOver)), Action: func(f *petri.Firing) {
 				end := *TurnOver.Get(f)
 				end.Turn = Running.Get(f)
@@ -49,7 +53,7 @@ func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 			}},
 		petri.Transition{Name: "ignore_end", In: petri.Arcs{EndInvocation}, Read: petri.Arcs{Quiet}},
 		petri.Transition{Name: "close_turn", In: petri.Arcs{EndInvocation, Running}, Read: petri.Arcs{NotBusy},
-			Reset: petri.Arcs{Budget}, Priority: -1, Out: petri.And(EventOut.Is(Notice), Quiet, TurnEnd.Passing(EndInvocation)),
+			Reset: rest, Priority: -1, Out: petri.And(EventOut.Is(Notice), Quiet, TurnEnd.Passing(EndInvocation)),
 			Action: func(f *petri.Firing) {
 				end := *EndInvocation.Get(f)
 				end.Turn = Running.Get(f)
@@ -61,14 +65,14 @@ func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 }
 
 // begin returns the transitions that begin a turn with an agent.
-func begin(p Ports, l Limits, storesMessage bool) []petri.Transition {
+func begin(p Ports, l Limits, start petri.Arcs, storesMessage bool) []petri.Transition {
 	opening := petri.Place[petri.Unit](fmt.Sprint("opening_", p.Agent))
 	t := petri.Transition{Name: "begin_" + p.Agent, In: petri.Arcs{UserIn, Quiet}, Read: petri.Arcs{p.Active}, Bump: true}
 	if !storesMessage {
-		t.Out, t.Action = firstStep(p, l, petri.Arcs{Running, Budget.Exactly(l.Reasks + 1)}, UserIn)
+		t.Out, t.Action = firstStep(p, l, start, UserIn)
 		return []petri.Transition{t}
 	}
-	t.Out = petri.And(Running, Budget.Exactly(l.Reasks+1), opening, SessionWrite.Is(Step).Fresh())
+	t.Out = petri.And(append(slices.Clip(start), opening, SessionWrite.Is(Step).Fresh())...)
 	t.Action = func(f *petri.Firing) {
 		turn := UserIn.Get(f)
 		Running.Put(f, turn)
@@ -84,7 +88,7 @@ func begin(p Ports, l Limits, storesMessage bool) []petri.Transition {
 // firstStep begins a turn with a request to the model, or with the calls that it resumes.
 func firstStep(p Ports, l Limits, out petri.Arcs, from petri.Place[*Turn]) (petri.Split, func(*petri.Firing)) {
 	if p.Guest {
-		return petri.And(append(out, p.Due.Passing(from))...), nil
+		return petri.And(append(slices.Clip(out), p.Due.Passing(from))...), nil
 	}
 	split := petri.Free(append(slices.Clip(out), p.Due), append(slices.Clip(out), p.ToolCalls))
 	return split, func(f *petri.Firing) {
@@ -119,7 +123,7 @@ func (e *End) event() *session.Event {
 	ev := e.Turn.event("", nil)
 	if e.Fault != nil {
 		ev.ErrorCode, ev.ErrorMessage = string(e.Fault.Code), e.Fault.Error()
-		addFaults(ev, e.Fault)
+		AddFaults(ev, e.Fault)
 	}
 	return ev
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -18,7 +19,8 @@ import (
 func guests(l Limits, script []provider.ScriptTurn, events ...func() (*session.Event, error)) Config {
 	n := -1
 	return Config{Limits: l, Agents: []Agent{
-		{Name: "host", Model: &provider.Script{Turns: script, Repeat: true}, Tools: []Tool{menu()}, TransferTo: []string{"poet"}},
+		{Name: "host", Model: &provider.Script{Turns: script, Repeat: true}, Tools: []Tool{menu()},
+			TransferTo: []string{"poet"}},
 		{Name: "poet", Work: Work{Next: func(context.Context, *Turn) (*session.Event, error) {
 			if n++; n < len(events) {
 				return events[n]()
@@ -56,7 +58,8 @@ func TestBadGuest(t *testing.T) {
 		func() (*session.Event, error) { return nil, errors.New("no muse") },
 		func() (*session.Event, error) { panic("no muse") },
 	} {
-		k := start(t, newProgram(t, guests(Limits{}, []provider.ScriptTurn{calls(to("poet")), text("x"), text("Sorry.")}, bad)))
+		k := start(t, newProgram(t, guests(Limits{}, []provider.ScriptTurn{calls(to("poet")), text("x"), text("Sorry.")},
+			bad)))
 		k.must("a poem", Failed, `host step call transfer_to_agent{"agent_name":"poet"}`,
 			`host step result transfer_to_agent{"result":"transferred"} transfer poet`, `poet answer ! guest_failed`)
 		k.must("well?", Answered, `host answer "Sorry."`)
@@ -109,5 +112,28 @@ func TestResume(t *testing.T) {
 		`result menu{"error":"too_many_calls: a response may have 2 calls"} ! not_run ! too_many_calls ! unknown_tool`
 	if err != nil || end.How != Answered || len(k.lines) != 3 || k.lines[1] != want {
 		t.Errorf("%+v, %v: %q; want %s", end, err, k.lines, want)
+	}
+}
+
+// TestRoughSize checks that the estimate is never smaller than the size.
+func TestRoughSize(t *testing.T) {
+	for _, v := range []any{map[string]any{"a\"": "b\x00é<", "n": 1.0e300, "l": []any{nil, true, "x", -1e-300}},
+		map[string]any{"a": map[string]any{"b": []any{}}}, "", nil} {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, ok := roughSize(v, 8); !ok || n < len(b) {
+			t.Errorf("%s has %d bytes, estimated are %d, %v", b, len(b), n, ok)
+		}
+	}
+	deep := any("x")
+	for range 10 {
+		deep = []any{deep}
+	}
+	for _, v := range []any{deep, struct{}{}, map[string]any{"n": 1}} {
+		if n, ok := roughSize(v, 8); ok {
+			t.Errorf("%v is estimated: %d", v, n)
+		}
 	}
 }

@@ -19,6 +19,7 @@ z3|z3|proofs for every value of a parameter
 cvc5|cvc5|checking those proofs again
 node|nodejs|other people's clients, for tests of the endpoints that they call
 npm|npm|installing those
+/usr/lib/postgresql/*/bin/initdb|postgresql|sessions of agents in PostgreSQL
 LIST
 }
 
@@ -38,7 +39,7 @@ missing() {
     local probe rest
     while IFS='|' read -r probe rest; do
         case "$probe" in
-        /*) [[ -e "$probe" ]] || echo "$probe|$rest" ;;
+        /*) compgen -G "$probe" >/dev/null || echo "$probe|$rest" ;; # a path, or a pattern of paths
         *) command -v "$probe" >/dev/null || echo "$probe|$rest" ;;
         esac
     done

@@ -143,11 +143,11 @@ func TestFoilL1DroppedConfig(t *testing.T) {
 		Proactivity:         &genai.ProactivityConfig{ProactiveAudio: &yes},
 		RealtimeInputConfig: detect(genai.AutomaticActivityDetection{Disabled: true})}, nil)
 	turns := 0
-	go func() { _ = f.sess.Send(text("One.")) }()
+	go func() { _ = f.sess.Send(typed("One.")) }()
 	f.read(10*time.Second, func(ev timed) bool {
 		if ev.Event != nil && ev.TurnComplete {
 			turns++
-			go func() { _ = f.sess.Send(text("Two.")) }()
+			go func() { _ = f.sess.Send(typed("Two.")) }()
 		}
 		return turns == 2
 	})
@@ -179,10 +179,10 @@ func TestFoilL2ToolBlocksAll(t *testing.T) {
 		return map[string]any{"sky": "stale"}, nil
 	})
 	f := newFoil(t, model.URL(), foilModel, adk.LiveRunConfig{}, nil, slow)
-	go func() { _ = f.sess.Send(text("How is the weather?")) }()
+	go func() { _ = f.sess.Send(typed("How is the weather?")) }()
 	var called time.Time
 	events := f.read(10*time.Second, func(ev timed) bool {
-		if ev.Event != nil && calls(ev.Event) != nil {
+		if ev.Event != nil && callOf(ev.Event) != nil {
 			called = ev.at
 		}
 		return ev.Event != nil && ev.Interrupted
@@ -190,13 +190,13 @@ func TestFoilL2ToolBlocksAll(t *testing.T) {
 	if d := events[len(events)-1].at.Sub(called); called.IsZero() || d < 400*time.Millisecond || !<-alive {
 		t.Errorf("interrupted came %v after the call; ADK's flow has changed", d)
 	}
-	if !eventually(func() bool { return strings.Contains(replies(model), "stale") }) {
+	if !eventually(func() bool { return strings.Contains(resultsOf(model), "stale") }) {
 		t.Error("the stale result was not sent")
 	}
 }
 
-// replies are the results that the model got.
-func replies(model *sim.Server) string {
+// resultsOf are the results that the model got.
+func resultsOf(model *sim.Server) string {
 	var all []string
 	for _, c := range model.Connections() {
 		for _, m := range c.Messages {
@@ -222,11 +222,11 @@ func TestLiveToolDelaysNothing(t *testing.T) {
 		live: LiveConfig{Tools: []tool.Tool{slow}}}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
 		k.say("question", time.Second)
-		k.until("the call", func(ev *session.Event) bool { return calls(ev) != nil })
+		k.until("the call", func(ev *session.Event) bool { return callOf(ev) != nil })
 		began := time.Now()
 		k.say("german", time.Second)
 		cut := k.until("the clear", func(ev *session.Event) bool { return ev.Interrupted })
-		k.until("the response", func(ev *session.Event) bool { return response(ev) != nil })
+		k.until("the response", func(ev *session.Event) bool { return responseOf(ev) != nil })
 		k.hangUp()
 		if d := cut.Timestamp.Sub(began); d > time.Second || !cut.Timestamp.Before(ended) {
 			t.Errorf("interrupted came after %v, the tool ended after %v", d, ended.Sub(began))
@@ -278,7 +278,7 @@ func TestFoilL4LostSignals(t *testing.T) {
 	model := foilSim(t, sim.Config{Greeting: make([]int16, 2400), Speed: 100,
 		Scenario: scenario(t, "on turn_complete 1: go_away 100ms")})
 	f := newFoil(t, model.URL(), foilModel, adk.LiveRunConfig{}, nil)
-	go func() { _ = f.sess.Send(text("Hello.")) }()
+	go func() { _ = f.sess.Send(typed("Hello.")) }()
 	events := f.read(10*time.Second, func(ev timed) bool { return ev.err != nil })
 	empty := 0
 	for _, ev := range events {
@@ -288,7 +288,7 @@ func TestFoilL4LostSignals(t *testing.T) {
 		if ev.UsageMetadata != nil || ev.CustomMetadata != nil || ev.FinishReason != "" {
 			t.Errorf("ADK passes on usage now: %+v", ev.Event)
 		}
-		if line(ev.Event) == "speaker" && ev.SessionResumptionHandle == "" {
+		if eventLine(ev.Event) == "speaker" && ev.SessionResumptionHandle == "" {
 			empty++
 		}
 	}
@@ -315,11 +315,11 @@ func TestLiveSignals(t *testing.T) {
 	inBubble(t, livePlan{model: sim.Config{GreetingText: "Hello.", Scenario: scenario(t,
 		"connection 1\non text 1: close 1011 Internal error encountered.")}, run: withTranscripts()}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("Hello."))
-		k.until("lost", func(ev *session.Event) bool { return strings.HasSuffix(line(ev), "note:model lost") })
-		k.until("back", func(ev *session.Event) bool { return strings.HasSuffix(line(ev), "note:model back") })
+		k.send(typed("Hello."))
+		k.until("lost", func(ev *session.Event) bool { return strings.HasSuffix(eventLine(ev), "note:model lost") })
+		k.until("back", func(ev *session.Event) bool { return strings.HasSuffix(eventLine(ev), "note:model back") })
 		k.until("generation complete", func(ev *session.Event) bool {
-			return strings.HasSuffix(line(ev), "note:generation_complete")
+			return strings.HasSuffix(eventLine(ev), "note:generation_complete")
 		})
 		k.until("usage", func(ev *session.Event) bool { return ev.UsageMetadata != nil })
 		k.hangUp()
@@ -342,7 +342,7 @@ func TestFoilL5LateAudio(t *testing.T) {
 		"on content 1: send " + someAudio(960), `on content 1: send {"serverContent":{"interrupted":true}}`,
 		"on content 1: send " + someAudio(480), `on content 1 +50ms: send {"serverContent":{"turnComplete":true}}`}, "\n"))})
 	f := newFoil(t, model.URL(), foilModel, adk.LiveRunConfig{}, nil)
-	go func() { _ = f.sess.Send(text("Hello.")) }()
+	go func() { _ = f.sess.Send(typed("Hello.")) }()
 	interrupted, late := false, 0
 	events := f.read(5*time.Second, func(ev timed) bool {
 		switch {
@@ -365,7 +365,7 @@ func TestFoilL6BlockedSend(t *testing.T) {
 	model := foilSim(t, sim.Config{Faults: sim.Faults{NoSetupComplete: true}})
 	f := newFoil(t, model.URL(), foilModel, adk.LiveRunConfig{}, nil)
 	sent := make(chan error, 1)
-	go func() { sent <- f.sess.Send(text("Hello.")) }()
+	go func() { sent <- f.sess.Send(typed("Hello.")) }()
 	select {
 	case err := <-sent:
 		t.Errorf("Send returns now: %v", err)
@@ -430,11 +430,11 @@ func TestFoilL8Barrier(t *testing.T) {
 	slow := weather(t, func(adk.Context, city) (map[string]any, error) {
 		<-time.After(100 * time.Millisecond)
 		w := &liveWorld{t: t, sessions: f.sessions}
-		stored <- lines(w.stored("s"))
+		stored <- eventLines(w.stored("s"))
 		return map[string]any{"sky": "clear"}, nil
 	})
 	f = newFoil(t, model.URL(), foilModel, adk.LiveRunConfig{}, nil, slow)
-	go func() { _ = f.sess.Send(text("How is the weather?")) }()
+	go func() { _ = f.sess.Send(typed("How is the weather?")) }()
 	go f.read(10*time.Second, func(ev timed) bool { return ev.Event != nil && ev.TurnComplete })
 	if s := <-stored; strings.Contains(s, "call:") {
 		t.Errorf("the call is stored before the tool runs now: %s", s)
@@ -459,7 +459,7 @@ func TestFoilL9HistoryAgain(t *testing.T) {
 			return strings.Contains(string(m), "I am Ada.") && strings.Contains(string(m), `"turnComplete":true`)
 		})
 		if !again || i > 0 && c.Handle == "" {
-			t.Errorf("connection %d with the handle %q was told %q", c.ID, c.Handle, said(c))
+			t.Errorf("connection %d with the handle %q was told %q", c.ID, c.Handle, toldTo(c))
 		}
 	}
 }

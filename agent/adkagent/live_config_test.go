@@ -71,7 +71,7 @@ func TestLiveFollowsConfig(t *testing.T) {
 		OutputAudioTranscription: &genai.AudioTranscriptionConfig{}}
 	inBubble(t, livePlan{run: run}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("Hello."))
+		k.send(typed("Hello."))
 		k.until("the end of the turn", turnEnded)
 		k.hangUp()
 		setup := string(w.model.Connections()[0].Setup)
@@ -207,7 +207,7 @@ func TestLiveRefusalOfTheGateway(t *testing.T) {
 		one.until("ready", func(ev *session.Event) bool { return ev.CustomMetadata != nil })
 		two := w.open(context.Background(), "s", nil)
 		<-two.done
-		if got := lines(two.all()); got != "speaker error:busy" || len(two.errs) != 1 {
+		if got := eventLines(two.all()); got != "speaker error:busy" || len(two.errs) != 1 {
 			t.Errorf("%s, %v", got, two.errs)
 		}
 		one.hangUp()

@@ -39,18 +39,18 @@ func TestLiveSendIsBounded(t *testing.T) {
 			t.Errorf("one more took %v, %v, and dropped %v", d, err, w.agent.Dropped().Input)
 		}
 		for range controlsMax {
-			if d, err := took(text("Hello.")); d > 0 || err != nil {
+			if d, err := took(typed("Hello.")); d > 0 || err != nil {
 				t.Fatalf("a text took %v, %v", d, err)
 			}
 		}
-		if d, err := took(text("Hello.")); d != liveSendWait || !errors.Is(err, ErrLiveFull) {
+		if d, err := took(typed("Hello.")); d != liveSendWait || !errors.Is(err, ErrLiveFull) {
 			t.Errorf("one more took %v, %v", d, err)
 		}
 		go func() {
 			time.Sleep(liveSendWait / 2)
 			_ = sess.Close()
 		}()
-		if d, err := took(text("Hello.")); d != liveSendWait/2 || !errors.Is(err, ErrLiveClosed) {
+		if d, err := took(typed("Hello.")); d != liveSendWait/2 || !errors.Is(err, ErrLiveClosed) {
 			t.Errorf("Close frees a Send after %v, %v", d, err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestLiveSendRefuses(t *testing.T) {
 			"3 bytes":            audio("audio/pcm", 3),
 			"320002 bytes":       audio("", 320002),
 			"0 characters":       parts(),
-			"4001 characters":    text(strings.Repeat("é", 4001)),
+			"4001 characters":    typed(strings.Repeat("é", 4001)),
 			"function responses": parts(&genai.Part{InlineData: &genai.Blob{}}),
 			"two requests": parts(&genai.Part{Text: "x"}, &genai.Part{
 				FunctionResponse: &genai.FunctionResponse{ID: "1"}}),
@@ -127,7 +127,7 @@ func TestLiveSlowConsumer(t *testing.T) {
 					time.Sleep(40 * time.Second)
 				}
 			})
-			k.send(text("Tell me a story."))
+			k.send(typed("Tell me a story."))
 			end := k.until("the end of the turn", turnEnded)
 			k.hangUp()
 			heard := time.Duration(len(sound(k.all()))) * time.Second / liveOutputHz
@@ -136,7 +136,7 @@ func TestLiveSlowConsumer(t *testing.T) {
 				t.Errorf("heard %v, dropped %v of %v", heard, d, total)
 			}
 			if at := end.CustomMetadata["voicegw"].(map[string]any)["heard_ms"]; end.Interrupted || at != total.Milliseconds() {
-				t.Errorf("the reply ended %s, played %v ms: the slow consumer held the call back", line(end), at)
+				t.Errorf("the reply ended %s, played %v ms: the slow consumer held the call back", eventLine(end), at)
 			}
 		})
 }
@@ -198,7 +198,7 @@ func TestLiveHeapIsFlat(t *testing.T) {
 		}
 		var heap []uint64
 		var chunks int
-		_ = sess.Send(text("A story."))
+		_ = sess.Send(typed("A story."))
 		for ev, err := range events {
 			switch {
 			case err != nil:
@@ -210,7 +210,7 @@ func TestLiveHeapIsFlat(t *testing.T) {
 				_ = sess.Close()
 			case ev.TurnComplete:
 				heap = append(heap, heapNow())
-				_ = sess.Send(text("One more."))
+				_ = sess.Send(typed("One more."))
 			}
 		}
 		grown := int64(heap[len(heap)-1]) - int64(heap[0])

@@ -15,8 +15,8 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 )
 
-// said returns the history that a connection was told.
-func said(c sim.Connection) (texts []string) {
+// toldTo returns the history that a connection was told.
+func toldTo(c sim.Connection) (texts []string) {
 	for _, t := range c.Texts {
 		if t.Kind == "content" {
 			texts = append(texts, t.Role+": "+t.Text)
@@ -54,7 +54,7 @@ func TestLiveHistory(t *testing.T) {
 		k := w.open(context.Background(), "s", nil)
 		for range 2 { // two replies, and so three connections
 			n := len(w.model.Connections())
-			k.send(text("What is my name?"))
+			k.send(typed("What is my name?"))
 			for range 20 {
 				time.Sleep(time.Second)
 			}
@@ -64,17 +64,17 @@ func TestLiveHistory(t *testing.T) {
 		}
 		k.hangUp()
 		all := w.model.Connections()
-		if len(all) != 3 || !slices.Equal(said(all[0]), before) {
-			t.Fatalf("%d connections; the first was told %q", len(all), said(all[0]))
+		if len(all) != 3 || !slices.Equal(toldTo(all[0]), before) {
+			t.Fatalf("%d connections; the first was told %q", len(all), toldTo(all[0]))
 		}
 		for _, c := range all[1:] {
-			if c.Handle == "" || len(said(c)) > 0 {
-				t.Errorf("connection %d has the handle %q and was told %q", c.ID, c.Handle, said(c))
+			if c.Handle == "" || len(toldTo(c)) > 0 {
+				t.Errorf("connection %d has the handle %q and was told %q", c.ID, c.Handle, toldTo(c))
 			}
 		}
 		lost := slices.ContainsFunc(k.all(), func(ev *session.Event) bool { return ev.ErrorCode != "" || ev.Interrupted })
 		if lost || len(k.errs) > 0 {
-			t.Errorf("the application noticed: %s, %v", lines(k.all()), k.errs)
+			t.Errorf("the application noticed: %s, %v", eventLines(k.all()), k.errs)
 		}
 	})
 }
@@ -85,12 +85,12 @@ func TestLiveHistoryAnew(t *testing.T) {
 		Scenario: scenario(t, "connection 1\non turn_complete 1 +1s: drop")}, run: withTranscripts()}, func(w *liveWorld) {
 		w.remember("s")
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("What is my name?"))
-		k.until("the model is back", func(ev *session.Event) bool { return strings.HasSuffix(line(ev), "note:model back") })
+		k.send(typed("What is my name?"))
+		k.until("the model is back", func(ev *session.Event) bool { return strings.HasSuffix(eventLine(ev), "note:model back") })
 		k.hangUp()
 		all := w.model.Connections()
-		if len(all) != 2 || len(said(all[1])) <= len(before) || !slices.Equal(said(all[1])[:2], before) {
-			t.Errorf("%d connections; the second was told %q", len(all), said(all[len(all)-1]))
+		if len(all) != 2 || len(toldTo(all[1])) <= len(before) || !slices.Equal(toldTo(all[1])[:2], before) {
+			t.Errorf("%d connections; the second was told %q", len(all), toldTo(all[len(all)-1]))
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestLiveReconnectsAreBounded(t *testing.T) {
 			var ce *live.CloseError
 			last := k.all()[len(k.all())-1]
 			if !errors.As(k.errs[0], &ce) || last.ErrorCode != "model_lost" {
-				t.Errorf("%v, %s", k.errs[0], lines(k.all()))
+				t.Errorf("%v, %s", k.errs[0], eventLines(k.all()))
 			}
 		})
 }
@@ -123,15 +123,15 @@ func TestLiveHandle(t *testing.T) {
 	inBubble(t, livePlan{run: run}, func(w *liveWorld) {
 		w.remember("s")
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("What is my name?"))
+		k.send(typed("What is my name?"))
 		k.until("the end of the turn", turnEnded)
 		k.hangUp()
 		all := w.model.Connections()
 		last := all[len(all)-1]
-		if all[0].Handle != "h-unknown" || len(said(all[0])) > 0 || len(all) != 2 || last.Handle != "" ||
-			!slices.Equal(said(last), before) {
-			t.Errorf("%d connections; handles %q and %q; told %q and %q", len(all), all[0].Handle, last.Handle, said(all[0]),
-				said(last))
+		if all[0].Handle != "h-unknown" || len(toldTo(all[0])) > 0 || len(all) != 2 || last.Handle != "" ||
+			!slices.Equal(toldTo(last), before) {
+			t.Errorf("%d connections; handles %q and %q; told %q and %q", len(all), all[0].Handle, last.Handle, toldTo(all[0]),
+				toldTo(last))
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestRecallingDialer(t *testing.T) {
 func TestLatest(t *testing.T) {
 	long := strings.Repeat("é", historyBytesMax/4)
 	turns := []live.Turn{{Role: "user", Text: "first"}, {Role: "model", Text: long}, {Role: "user", Text: long + "z"}}
-	got := latest(turns)
+	got := latestTurns(turns)
 	if n := len(got[0].Text) + len(got[1].Text); len(got) != 2 || n > historyBytesMax || n < historyBytesMax-2 ||
 		got[1].Text != long+"z" {
 		t.Errorf("%d turns", len(got))
@@ -208,7 +208,7 @@ func TestLiveContextEnds(t *testing.T) {
 	inBubble(t, livePlan{run: withTranscripts()}, func(w *liveWorld) {
 		ctx, cancel := context.WithCancel(context.Background())
 		k := w.open(ctx, "s", nil)
-		k.send(text("Hello."))
+		k.send(typed("Hello."))
 		k.until("audio", func(ev *session.Event) bool { return inline(ev) != nil })
 		cancel()
 		<-k.done

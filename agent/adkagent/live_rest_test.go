@@ -199,8 +199,8 @@ func TestLiveREST(t *testing.T) {
 	checkCalls(t, stored, 1)
 	for _, want := range []string{"user:How is it in Ulm? | speaker call:weather | speaker response:weather",
 		"user:Really? | speaker:Yes.", "interrupted turn_complete"} {
-		if !strings.Contains(lines(stored), want) {
-			t.Errorf("not stored: %q in %s", want, lines(stored))
+		if !strings.Contains(eventLines(stored), want) {
+			t.Errorf("not stored: %q in %s", want, eventLines(stored))
 		}
 	}
 }

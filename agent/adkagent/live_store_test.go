@@ -79,7 +79,7 @@ func besideStory(t *testing.T, own func(session.Service) session.Service, check 
 		w.sessions = own(files)
 		w.again()
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("Hello."))
+		k.send(typed("Hello."))
 		k.until("the end of the turn", turnEnded)
 		w.beside("s")
 		time.Sleep(time.Second)
@@ -87,7 +87,7 @@ func besideStory(t *testing.T, own func(session.Service) session.Service, check 
 		k.until("the second reply", func(*session.Event) bool {
 			n := 0
 			for _, ev := range k.all() {
-				if strings.HasSuffix(line(ev), "note:generation_complete") {
+				if strings.HasSuffix(eventLine(ev), "note:generation_complete") {
 					n++
 				}
 			}
@@ -105,9 +105,9 @@ func besideStory(t *testing.T, own func(session.Service) session.Service, check 
 func TestLiveStale(t *testing.T) {
 	besideStory(t, func(s session.Service) session.Service { return s }, func(w *liveWorld, k *talk, ran bool) {
 		stored := w.stored("s")
-		last := line(stored[len(stored)-1])
+		last := eventLine(stored[len(stored)-1])
 		if len(k.errs) < 4 || last != "speaker:Yes." || !ran {
-			t.Errorf("%d errors; the tool ran: %v; stored: %s", len(k.errs), ran, lines(stored))
+			t.Errorf("%d errors; the tool ran: %v; stored: %s", len(k.errs), ran, eventLines(stored))
 		}
 		for _, err := range k.errs {
 			if !strings.Contains(err.Error(), "stale session error") {
@@ -127,7 +127,7 @@ func TestLiveOwned(t *testing.T) {
 		want := "user:Hello. | speaker:Hello. | speaker turn_complete note:turn | user:Really? | speaker:Yes. | " +
 			"user:(2.8 s of speech) | speaker call:weather | speaker response:weather | speaker:weather: " +
 			"{\"output\":{\"sky\":\"clear\"}} | speaker turn_complete note:turn"
-		if got := lines(w.stored("s")); got != want {
+		if got := eventLines(w.stored("s")); got != want {
 			t.Errorf("stored:\n%s\nwant:\n%s", got, want)
 		}
 		if i := slices.IndexFunc(k.all(), func(ev *session.Event) bool { return ev.InputTranscription != nil }); i < 0 {
@@ -140,7 +140,7 @@ func TestLiveOwned(t *testing.T) {
 type forgetful struct{ session.Service }
 
 func (f forgetful) AppendEvent(ctx context.Context, s session.Session, ev *session.Event) error {
-	if calls(ev) != nil {
+	if callOf(ev) != nil {
 		return errors.New("the disk is full")
 	}
 	return f.Service.AppendEvent(ctx, s, ev)

@@ -44,11 +44,11 @@ func TestLiveBargeIn(t *testing.T) {
 		i := slices.IndexFunc(events, func(ev *session.Event) bool { return ev.Interrupted && ev.Partial })
 		j := slices.Index(events, cut)
 		if i < 0 || j < i || events[i].Timestamp.Sub(began) > time.Second {
-			t.Fatalf("the clear is event %d, the end %d, after %v: %s", i, j, events[i].Timestamp.Sub(began), lines(events))
+			t.Fatalf("the clear is event %d, the end %d, after %v: %s", i, j, events[i].Timestamp.Sub(began), eventLines(events))
 		}
 		for _, ev := range events[i:j] {
 			if inline(ev) != nil {
-				t.Errorf("audio of the cut reply came after the clear: %s", lines(events))
+				t.Errorf("audio of the cut reply came after the clear: %s", eventLines(events))
 				break
 			}
 		}
@@ -81,7 +81,7 @@ func TestLiveFalseBargeIn(t *testing.T) {
 		k.hangUp()
 		paused := slices.ContainsFunc(k.all(), func(ev *session.Event) bool { return ev.Interrupted && ev.Partial })
 		if _, corr := audiotest.Align(reply, heard.played(time.Now())); !paused || corr < 0.9 {
-			t.Errorf("paused %v, the reply was heard with a correlation of %.3f: %s", paused, corr, lines(k.all()))
+			t.Errorf("paused %v, the reply was heard with a correlation of %.3f: %s", paused, corr, eventLines(k.all()))
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestLiveToolBarrier(t *testing.T) {
 	var atRun []string
 	sky := weather(t, func(_ adk.Context, in city) (map[string]any, error) {
 		for _, ev := range w.stored("s") {
-			atRun = append(atRun, line(ev))
+			atRun = append(atRun, eventLine(ev))
 		}
 		return map[string]any{"sky": "clear over " + in.City}, nil
 	})
@@ -131,7 +131,7 @@ func TestLiveToolBarrier(t *testing.T) {
 		func(world *liveWorld) {
 			w = world
 			k := w.open(context.Background(), "s", func(ev *session.Event) {
-				if calls(ev) != nil {
+				if callOf(ev) != nil {
 					time.Sleep(300 * time.Millisecond) // the consumer is slow, the tool waits for it
 					if len(atRun) > 0 {
 						t.Error("the tool ran before the consumer had the event")
@@ -151,12 +151,12 @@ func TestLiveToolBarrier(t *testing.T) {
 			}
 			responses := 0
 			for _, ev := range w.stored("s") {
-				if r := response(ev); r != nil && r.Name == "weather" && r.Response["sky"] == "clear over Berlin" {
+				if r := responseOf(ev); r != nil && r.Name == "weather" && r.Response["sky"] == "clear over Berlin" {
 					responses++
 				}
 			}
 			if responses != 1 {
-				t.Errorf("%d responses are stored: %s", responses, lines(w.stored("s")))
+				t.Errorf("%d responses are stored: %s", responses, eventLines(w.stored("s")))
 			}
 		})
 }
@@ -175,7 +175,7 @@ func TestLiveToolCancelled(t *testing.T) {
 		live: LiveConfig{Tools: []tool.Tool{slow}}}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
 		k.say("question", time.Second)
-		k.until("the response", func(ev *session.Event) bool { return response(ev) != nil })
+		k.until("the response", func(ev *session.Event) bool { return responseOf(ev) != nil })
 		if took := <-stopped; took > 2*time.Second {
 			t.Errorf("the tool was stopped after %v", took)
 		}
@@ -198,7 +198,7 @@ func TestLiveToolAtTheEnd(t *testing.T) {
 		run: withTranscripts(), live: LiveConfig{Tools: []tool.Tool{slow}}}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
 		k.say("question", time.Second)
-		k.until("the call", func(ev *session.Event) bool { return calls(ev) != nil })
+		k.until("the call", func(ev *session.Event) bool { return callOf(ev) != nil })
 		time.Sleep(time.Second)
 		k.hangUp()
 		checkCalls(t, w.stored("s"), 1)
@@ -210,19 +210,19 @@ func checkCalls(t *testing.T, events []*session.Event, want int) {
 	t.Helper()
 	open, n := map[string]bool{}, 0
 	for _, ev := range events {
-		if c := calls(ev); c != nil {
+		if c := callOf(ev); c != nil {
 			open[c.ID] = true
 			n++
 		}
-		if r := response(ev); r != nil {
+		if r := responseOf(ev); r != nil {
 			if !open[r.ID] {
-				t.Errorf("a response without a call: %s", lines(events))
+				t.Errorf("a response without a call: %s", eventLines(events))
 			}
 			delete(open, r.ID)
 		}
 	}
 	if len(open) > 0 || n != want {
-		t.Errorf("%d calls, %d of them without a response, want %d and 0: %s", n, len(open), want, lines(events))
+		t.Errorf("%d calls, %d of them without a response, want %d and 0: %s", n, len(open), want, eventLines(events))
 	}
 }
 
@@ -238,8 +238,8 @@ func TestLiveLongRunningTool(t *testing.T) {
 		run: withTranscripts(), live: LiveConfig{Tools: []tool.Tool{approve}}}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
 		k.say("question", time.Second)
-		ev := k.until("the call", func(ev *session.Event) bool { return calls(ev) != nil })
-		if !slices.Equal(ev.LongRunningToolIDs, []string{calls(ev).ID}) {
+		ev := k.until("the call", func(ev *session.Event) bool { return callOf(ev) != nil })
+		if !slices.Equal(ev.LongRunningToolIDs, []string{callOf(ev).ID}) {
 			t.Errorf("long-running are %q", ev.LongRunningToolIDs)
 		}
 		answer := func(id string) error {
@@ -250,7 +250,7 @@ func TestLiveLongRunningTool(t *testing.T) {
 		if err := answer("another"); err == nil || !strings.Contains(err.Error(), `"another"`) {
 			t.Errorf("the response to an unknown call: %v", err)
 		}
-		if err := answer(calls(ev).ID); err != nil {
+		if err := answer(callOf(ev).ID); err != nil {
 			t.Fatal(err)
 		}
 		k.until("the end of the turn", turnEnded)
@@ -266,7 +266,7 @@ func TestLiveLongRunningTool(t *testing.T) {
 func TestLiveText(t *testing.T) {
 	inBubble(t, livePlan{model: sim.Config{GreetingText: "Hello there."}, run: withTranscripts()}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("Good morning."))
+		k.send(typed("Good morning."))
 		k.until("the end of the turn", turnEnded)
 		k.hangUp()
 		if got := w.model.Connections()[0].Texts; len(got) != 1 || got[0].Text != "Good morning." {
@@ -275,7 +275,7 @@ func TestLiveText(t *testing.T) {
 		stored := w.stored("s")
 		if len(stored) != 3 || stored[0].Author != "user" || stored[0].Content == nil ||
 			stored[1].OutputTranscription == nil {
-			t.Errorf("stored: %s", lines(stored))
+			t.Errorf("stored: %s", eventLines(stored))
 		}
 	})
 }
@@ -307,16 +307,16 @@ func TestLiveRepliesMax(t *testing.T) {
 	run.MaxLLMCalls = 1
 	inBubble(t, livePlan{run: run}, func(w *liveWorld) {
 		k := w.open(context.Background(), "s", nil)
-		k.send(text("One."))
+		k.send(typed("One."))
 		k.until("the end of the turn", turnEnded)
 		before := len(sound(k.all()))
-		k.send(text("Two."))
+		k.send(typed("Two."))
 		<-k.done
 		last := k.until("the error", func(ev *session.Event) bool { return ev.ErrorCode == "max_llm_calls" })
 		if !strings.Contains(last.ErrorMessage, "1 replies") || len(sound(k.all())) != before {
 			t.Errorf("%q, %d samples behind the bound", last.ErrorMessage, len(sound(k.all()))-before)
 		}
-		if err := k.sess.Send(text("Three.")); !errors.Is(err, ErrLiveClosed) {
+		if err := k.sess.Send(typed("Three.")); !errors.Is(err, ErrLiveClosed) {
 			t.Errorf("Send after the end: %v", err)
 		}
 	})
@@ -326,8 +326,8 @@ func TestLiveRepliesMax(t *testing.T) {
 func TestLiveTwoSessions(t *testing.T) {
 	inBubble(t, livePlan{run: withTranscripts()}, func(w *liveWorld) {
 		one, two := w.open(context.Background(), "s", nil), w.open(context.Background(), "s", nil)
-		one.send(text("One."))
-		two.send(text("Two."))
+		one.send(typed("One."))
+		two.send(typed("Two."))
 		one.until("the end of the turn", turnEnded)
 		two.until("the end of the turn", turnEnded)
 		one.hangUp()
@@ -345,7 +345,7 @@ func TestLiveTwoSessions(t *testing.T) {
 			t.Errorf("both invocations are %s", a)
 		}
 		if n := len(w.stored("s")); n != 6 { // a text, a transcript and the end of a turn each
-			t.Errorf("%d events are stored: %s", n, lines(w.stored("s")))
+			t.Errorf("%d events are stored: %s", n, eventLines(w.stored("s")))
 		}
 	})
 }
@@ -365,7 +365,7 @@ func TestLiveTwice(t *testing.T) {
 				t.Errorf("the second time: %v", err)
 			}
 		}
-		if err := sess.Send(text("Hello.")); !errors.Is(err, ErrLiveClosed) {
+		if err := sess.Send(typed("Hello.")); !errors.Is(err, ErrLiveClosed) {
 			t.Errorf("Send after the end: %v", err)
 		}
 	})

@@ -2,7 +2,6 @@ package adkagent
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -186,8 +185,8 @@ func blob(pcm []int16) *genai.Blob {
 	return &genai.Blob{MIMEType: "audio/pcm;rate=16000", Data: audio.AppendBytes(nil, pcm)}
 }
 
-// text is a text of the user.
-func text(s string) adk.LiveRequest {
+// typed is a text of the user.
+func typed(s string) adk.LiveRequest {
 	return adk.LiveRequest{Content: genai.NewContentFromText(s, genai.RoleUser)}
 }
 
@@ -201,7 +200,7 @@ func (k *talk) until(what string, is func(ev *session.Event) bool) *session.Even
 			}
 		}
 		if time.Now().After(deadline) {
-			k.w.t.Fatalf("never: %s; the events: %s", what, lines(k.all()))
+			k.w.t.Fatalf("never: %s; the events: %s", what, eventLines(k.all()))
 		}
 	}
 }
@@ -225,22 +224,22 @@ func inline(ev *session.Event) *genai.Blob {
 	return ev.Content.Parts[0].InlineData
 }
 
-func calls(ev *session.Event) *genai.FunctionCall {
+func callOf(ev *session.Event) *genai.FunctionCall {
 	if ev.Content == nil || len(ev.Content.Parts) == 0 {
 		return nil
 	}
 	return ev.Content.Parts[0].FunctionCall
 }
 
-func response(ev *session.Event) *genai.FunctionResponse {
+func responseOf(ev *session.Event) *genai.FunctionResponse {
 	if ev.Content == nil || len(ev.Content.Parts) == 0 {
 		return nil
 	}
 	return ev.Content.Parts[0].FunctionResponse
 }
 
-// line is an event in words.
-func line(ev *session.Event) string {
+// eventLine is an event in words.
+func eventLine(ev *session.Event) string {
 	words := []string{ev.Author}
 	add := func(is bool, word string) {
 		if is {
@@ -258,10 +257,10 @@ func line(ev *session.Event) string {
 	if t := ev.OutputTranscription; t != nil {
 		words = append(words, "out:"+t.Text)
 	}
-	if c := calls(ev); c != nil {
+	if c := callOf(ev); c != nil {
 		words = append(words, "call:"+c.Name)
 	}
-	if r := response(ev); r != nil {
+	if r := responseOf(ev); r != nil {
 		words = append(words, "response:"+r.Name)
 	}
 	add(ev.Interrupted, "interrupted")
@@ -275,11 +274,11 @@ func line(ev *session.Event) string {
 	return strings.Join(words, " ")
 }
 
-// lines are events in words, each run of audio as one.
-func lines(events []*session.Event) string {
+// eventLines are events in words, each run of audio as one.
+func eventLines(events []*session.Event) string {
 	var out []string
 	for _, ev := range events {
-		if l := line(ev); len(out) == 0 || inline(ev) == nil || out[len(out)-1] != l {
+		if l := eventLine(ev); len(out) == 0 || inline(ev) == nil || out[len(out)-1] != l {
 			out = append(out, l)
 		}
 	}
@@ -320,8 +319,6 @@ func weather(t *testing.T, run func(ctx adk.Context, in city) (map[string]any, e
 	return w
 }
 
-var _ net.Listener = (*wstest.Network)(nil)
-
 // TestLiveEcho holds a conversation of one turn: the parrot repeats what the caller says.
 func TestLiveEcho(t *testing.T) {
 	inBubble(t, livePlan{model: sim.Config{CallerText: "Is the shop open?"}, run: withTranscripts()}, func(w *liveWorld) {
@@ -329,7 +326,7 @@ func TestLiveEcho(t *testing.T) {
 		k.say("question", time.Second)
 		end := k.until("the end of the turn", turnEnded)
 		k.hangUp()
-		t.Log(lines(k.all()))
+		t.Log(eventLines(k.all()))
 		spoken := audiotest.Resample(audiotest.Speech("question"), 24000).Samples
 		if _, corr := audiotest.Align(spoken, sound(k.all())); corr < 0.98 {
 			t.Errorf("the reply correlates with the speech by %.3f, want 0.98", corr)
@@ -337,7 +334,7 @@ func TestLiveEcho(t *testing.T) {
 		if end.UsageMetadata == nil || end.UsageMetadata.TotalTokenCount == 0 {
 			t.Errorf("the usage of the turn is %+v", end.UsageMetadata)
 		}
-		t.Log(lines(w.stored("s")))
+		t.Log(eventLines(w.stored("s")))
 		if len(k.errs) > 0 {
 			t.Error(k.errs)
 		}

@@ -44,11 +44,11 @@ func historyOf(s session.Session) []live.Turn {
 			add(ev.Content.Role, textOf(ev.Content))
 		}
 	}
-	return latest(turns)
+	return latestTurns(turns)
 }
 
-// latest returns the last turns that have at most historyBytesMax.
-func latest(turns []live.Turn) []live.Turn {
+// latestTurns returns the last turns that have at most historyBytesMax.
+func latestTurns(turns []live.Turn) []live.Turn {
 	left := historyBytesMax
 	for i := len(turns) - 1; i >= 0; i-- {
 		if n := len(turns[i].Text); n > left {

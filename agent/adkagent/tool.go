@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	adk "google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
@@ -30,7 +31,8 @@ type toolbox struct {
 	after  []llmagent.AfterToolCallback
 	failed []llmagent.OnToolErrorCallback
 
-	keys contextKeys
+	keys   contextKeys
+	tracer trace.Tracer // newTracer makes it
 }
 
 // The interfaces of ADK's tools, whose package others cannot import.
@@ -73,7 +75,7 @@ func (b *toolbox) pack(ctx adk.InvocationContext, req *model.LLMRequest) error {
 	in := adk.NewToolContext(ctx, "request", &session.EventActions{}, nil)
 	list := b.tools
 	for _, set := range b.sets {
-		more, err := set.Tools(readonly{ctx, ctx})
+		more, err := set.Tools(b.keys.readonly(ctx))
 		if err != nil {
 			return fmt.Errorf("list the tools of toolset %q: %w", set.Name(), err)
 		}
@@ -103,16 +105,20 @@ func (b *toolbox) pack(ctx adk.InvocationContext, req *model.LLMRequest) error {
 // results. ctx ends when nobody wants the result any more.
 func (b *toolbox) call(ctx adk.InvocationContext, tools map[string]any, c *genai.FunctionCall,
 	confirmed *toolconfirmation.ToolConfirmation) toolResult {
-	spanCtx, end := startToolSpan(ctx, c)
+	spanCtx, end := startToolSpan(ctx, b.tracer, c)
+	if spanCtx != nil {
+		ctx = ctx.WithContext(spanCtx)
+	}
 	actions := &session.EventActions{StateDelta: map[string]any{}, ArtifactDelta: map[string]int64{}}
-	in := adk.NewToolContext(ctx.WithContext(spanCtx), c.ID, actions, confirmed)
+	in := adk.NewToolContext(ctx, c.ID, actions, confirmed)
 	r := toolResult{actions: actions}
 	t, _ := tools[c.Name].(tool.Tool)
 	var err error
 	switch run := runnable(t); {
 	case run == nil:
 		r.fault = &agent.Fault{Code: agent.UnknownTool, Tool: c.Name, Call: c.ID,
-			Text: fmt.Sprintf("there is no tool %q; the tools are: %s", c.Name, strings.Join(slices.Sorted(maps.Keys(tools)), ", "))}
+			Text: fmt.Sprintf("there is no tool %q; the tools are: %s", c.Name, strings.Join(slices.Sorted(maps.Keys(tools)),
+				", "))}
 		t = noTool(c.Name)
 		r.response, err = b.onError(in, t, c.Args, errors.New(r.fault.Text))
 	default:
@@ -258,21 +264,6 @@ type noTool string
 func (n noTool) Name() string      { return string(n) }
 func (noTool) Description() string { return "there is no such tool" }
 func (noTool) IsLongRunning() bool { return false }
-
-// readonly is an invocation as toolsets and instructions see it.
-type readonly struct {
-	context.Context
-	ic adk.InvocationContext
-}
-
-func (r readonly) UserContent() *genai.Content          { return r.ic.UserContent() }
-func (r readonly) InvocationID() string                 { return r.ic.InvocationID() }
-func (r readonly) AgentName() string                    { return r.ic.Agent().Name() }
-func (r readonly) ReadonlyState() session.ReadonlyState { return r.ic.Session().State() }
-func (r readonly) UserID() string                       { return r.ic.Session().UserID() }
-func (r readonly) AppName() string                      { return r.ic.Session().AppName() }
-func (r readonly) SessionID() string                    { return r.ic.Session().ID() }
-func (r readonly) Branch() string                       { return r.ic.Branch() }
 
 // during returns an invocation whose context ends with that of a task: the values are those of the
 // invocation, the end is that of the task.

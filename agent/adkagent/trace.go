@@ -12,15 +12,21 @@ import (
 	"google.golang.org/genai"
 )
 
-// tracer is ADK's: the same name and attributes, so that its web page and exporters find our spans.
-func tracer() trace.Tracer { return otel.GetTracerProvider().Tracer("gcp.vertex.agent") }
+// newTracer returns ADK's tracer: the same name and attributes, so that its web page and exporters find our
+// spans.
+func newTracer() trace.Tracer { return otel.GetTracerProvider().Tracer("gcp.vertex.agent") }
 
-// startToolSpan starts the span of a call. The function that it returns ends the span.
-func startToolSpan(ctx context.Context, c *genai.FunctionCall) (context.Context,
+// noSpan ends the span of a call that nobody records.
+func noSpan(string, map[string]any, error) {}
+
+// startToolSpan starts the span of a call. The function that it returns ends the span. Without a span, the
+// context is nil.
+func startToolSpan(ctx context.Context, tracer trace.Tracer, c *genai.FunctionCall) (context.Context,
 	func(description string, response map[string]any, err error)) {
-	ctx, span := tracer().Start(ctx, "execute_tool "+c.Name)
+	ctx, span := tracer.Start(ctx, "execute_tool "+c.Name)
 	if !span.IsRecording() {
-		return ctx, func(string, map[string]any, error) { span.End() }
+		span.End()
+		return nil, noSpan
 	}
 	span.SetAttributes(attribute.String("gen_ai.operation.name", "execute_tool"),
 		attribute.String("gen_ai.tool.name", c.Name), attribute.String("gen_ai.tool.call.id", c.ID),
@@ -32,12 +38,16 @@ func startToolSpan(ctx context.Context, c *genai.FunctionCall) (context.Context,
 	}
 }
 
+// noModelSpan ends the span of a request that nobody records.
+func noModelSpan(string, *model.LLMResponse, error) {}
+
 // startModelSpan starts the span of a request. The function that it returns ends the span.
-func startModelSpan(ctx context.Context, name, invocation string) (context.Context,
+func (c *core) startModelSpan(ctx context.Context, name, invocation string) (context.Context,
 	func(event string, r *model.LLMResponse, err error)) {
-	ctx, span := tracer().Start(ctx, "generate_content "+name)
+	ctx, span := c.tracer.Start(ctx, "generate_content "+name)
 	if !span.IsRecording() {
-		return ctx, func(string, *model.LLMResponse, error) { span.End() }
+		span.End()
+		return ctx, noModelSpan
 	}
 	span.SetAttributes(attribute.String("gen_ai.operation.name", "generate_content"),
 		attribute.String("gen_ai.request.model", name), attribute.String("gcp.vertex.agent.invocation_id", invocation))

@@ -31,7 +31,7 @@ func timeAsLength() map[string]bool {
 func clocked() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "internal/browsertest",
-		"internal/npmtest", "internal/endpointtest", "internal/simulate",
+		"internal/npmtest", "internal/endpointtest", "internal/simulate", "agent/adkagent",
 	}
 }
 
