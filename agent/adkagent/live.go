@@ -89,7 +89,7 @@ func NewLive(cfg LiveConfig) (*Live, error) {
 		return nil, err
 	}
 	l := &Live{cfg: cfg, tools: &toolbox{tools: cfg.Tools, sets: cfg.Toolsets, before: cfg.BeforeToolCallbacks,
-		after: cfg.AfterToolCallbacks, failed: cfg.OnToolErrorCallbacks, keys: keys}}
+		after: cfg.AfterToolCallbacks, failed: cfg.OnToolErrorCallbacks, keys: keys, tracer: newTracer()}}
 	run := cfg.Run
 	if run == nil {
 		run = l.refuseText

@@ -86,7 +86,9 @@ func TestLiveHistoryAnew(t *testing.T) {
 		w.remember("s")
 		k := w.open(context.Background(), "s", nil)
 		k.send(typed("What is my name?"))
-		k.until("the model is back", func(ev *session.Event) bool { return strings.HasSuffix(eventLine(ev), "note:model back") })
+		k.until("the model is back", func(ev *session.Event) bool {
+			return strings.HasSuffix(eventLine(ev), "note:model back")
+		})
 		k.hangUp()
 		all := w.model.Connections()
 		if len(all) != 2 || len(toldTo(all[1])) <= len(before) || !slices.Equal(toldTo(all[1])[:2], before) {

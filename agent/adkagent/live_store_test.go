@@ -72,7 +72,8 @@ func besideStory(t *testing.T, own func(session.Service) session.Service, check 
 		return map[string]any{"sky": "clear"}, nil
 	})
 	p := livePlan{model: sim.Config{GreetingText: "Hello.",
-		Scenario: scenario(t, `on turn 1: call weather {"city":"Ulm"}`)}, run: withTranscripts(), live: LiveConfig{Run: sayYes, Tools: []tool.Tool{sky}}}
+		Scenario: scenario(t, `on turn 1: call weather {"city":"Ulm"}`)}, run: withTranscripts(),
+		live: LiveConfig{Run: sayYes, Tools: []tool.Tool{sky}}}
 	files, closeDB := sqliteSessions(t)
 	defer closeDB()
 	inBubble(t, p, func(w *liveWorld) {
