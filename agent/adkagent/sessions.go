@@ -28,6 +28,9 @@ const (
 // attempt, and the turn goes on with the session as it is by then. And an event that cannot be stored is an
 // error with an *agent.Fault, for errors.As: SessionGone, SessionStale or agent.NotStored.
 //
+// It stores the words of a whole transcript as text of the user or the model, because ADK's database drops
+// transcripts. A Live learns from it whether a call of a tool was stored; if not, the tool does not run.
+//
 // Sessions that it returns belong to it: it refuses those of s.
 func Sessions(s session.Service) session.Service {
 	return &sessions{Service: s, writers: map[Key]*writer{}}
@@ -103,12 +106,17 @@ func (s *sessions) AppendEvent(ctx context.Context, to session.Session, ev *sess
 		return unstored(err)
 	}
 	defer unlock()
+	ev = inWords(ev)
 	err = s.Service.AppendEvent(ctx, h.now(), ev)
 	if stale(err) {
-		if err := h.refresh(ctx); err != nil {
-			return unstored(err)
+		if err = h.refresh(ctx); err == nil {
+			err = s.Service.AppendEvent(ctx, h.now(), ev)
 		}
-		err = s.Service.AppendEvent(ctx, h.now(), ev)
+	}
+	if err != nil && ev != nil {
+		h.mu.Lock()
+		h.failed = ev.ID
+		h.mu.Unlock()
 	}
 	return unstored(err)
 }
@@ -152,8 +160,9 @@ type refresher interface {
 type handle struct {
 	service session.Service
 
-	mu    sync.RWMutex
-	inner session.Session
+	mu     sync.RWMutex
+	inner  session.Session
+	failed string // the id of the last event that was not stored
 }
 
 func (h *handle) now() session.Session {

@@ -48,6 +48,7 @@ func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
+		"agent/adkagent",
 	}
 }
 
