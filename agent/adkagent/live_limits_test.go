@@ -287,3 +287,24 @@ func FuzzLiveBlob(f *testing.F) {
 		}
 	})
 }
+
+// TestLiveClearDropsWaitingAudio drops what a slow consumer has not taken when the reply is interrupted.
+func TestLiveClearDropsWaitingAudio(t *testing.T) {
+	inBubble(t, livePlan{}, func(w *liveWorld) {
+		ic := &listener{Context: context.Background(), asked: map[any]bool{}}
+		c := &liveCall{live: w.agent, ic: ic, reply: 1, wake: make(chan struct{}, 1),
+			out: outbox{wake: make(chan struct{}, 1)}}
+		for range 20 {
+			if err := c.SendAudio(context.Background(), 1, make([]int16, 480)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := transport.Message{Kind: transport.MessageClear, Generation: 1}
+		if err := c.Send(context.Background(), &m); err != nil {
+			t.Fatal(err)
+		}
+		if it, ok := c.next(); !ok || !it.event.Interrupted || len(c.out.items) > 0 || c.out.bytes > 0 {
+			t.Errorf("%s comes first, %d events and %d bytes wait", eventLine(it.event), len(c.out.items), c.out.bytes)
+		}
+	})
+}
