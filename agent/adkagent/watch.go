@@ -44,8 +44,8 @@ func (n *nets) links() []web.NetLink {
 	return list
 }
 
-// watched is the view of a net until that ends.
-type watched struct {
+// netWatch is the view of a net until that ends.
+type netWatch struct {
 	*netview.View
 	over <-chan struct{}
 }
@@ -53,7 +53,7 @@ type watched struct {
 var errNetOver = errors.New("adkagent: the net has ended")
 
 // Next waits for a change.
-func (w watched) Next(ctx context.Context) ([]byte, error) {
+func (w netWatch) Next(ctx context.Context) ([]byte, error) {
 	select {
 	case <-w.over:
 		return nil, errNetOver
@@ -80,5 +80,5 @@ func (n *nets) watch(k Key) (web.Net, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return watched{v, s.Done()}, stop, nil
+	return netWatch{v, s.Done()}, stop, nil
 }
