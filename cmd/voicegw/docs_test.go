@@ -139,6 +139,7 @@ import (
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
@@ -159,6 +160,7 @@ var (
 	_ = syscall.SIGTERM
 	_ = time.Second
 	_ = access.New
+	_ = provider.Parrot{}
 	_ = petri.Compile
 	_ = asterisk.New
 	_ = gemini.New

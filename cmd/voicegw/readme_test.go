@@ -37,6 +37,16 @@ func TestReadmeProgramCompiles(t *testing.T) {
 	}
 }
 
+// TestAgentInDocs runs the program of docs/agents.md.
+func TestAgentInDocs(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "main.go", []byte(snippet(t, "docs/agents.md", "package main").text))
+	out, err := exec.Command("go", "run", file).CombinedOutput()
+	if err != nil || string(out) != "host A soup, please.\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestReadmeIsTrue holds the lines that people copy, and those that they will see, to the code.
 func TestReadmeIsTrue(t *testing.T) {
 	t.Parallel()
