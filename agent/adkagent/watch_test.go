@@ -39,7 +39,8 @@ func TestNetsOnAPage(t *testing.T) {
 	}
 	say()
 	_, list := get("/")
-	if page, err := io.ReadAll(list); err != nil || !strings.Contains(string(page), strings.ReplaceAll(query, "&", "&amp;")) {
+	link := strings.ReplaceAll(query, "&", "&amp;")
+	if page, err := io.ReadAll(list); err != nil || !strings.Contains(string(page), link) {
 		t.Errorf("%v: %s", err, page)
 	}
 	_, events := get("/events?" + query)

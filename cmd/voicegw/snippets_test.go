@@ -45,7 +45,8 @@ func triedElsewhere() map[string]string {
 }
 
 // otherPrograms are lines of a block that run something else than voicegw.
-var otherPrograms = regexp.MustCompile(`^(#|make [a-z]|go run \./examples/|openssl |curl |GEMINI_API_KEY=\.\.\. make run$|$)`)
+var otherPrograms = regexp.MustCompile(
+	`^(#|make [a-z]|go run \./examples/|openssl |curl |GEMINI_API_KEY=\.\.\. make run$|$)`)
 
 // TestEverySnippetIsTried wants each piece of code in the pages to be read by one of the tests of
 // all pages, or by one of its own.
