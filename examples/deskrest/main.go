@@ -5,7 +5,8 @@
 //	curl localhost:8080/run -d '{"appName": "desk", "userId": "me", "sessionId": "s1",
 //		"newMessage": {"role": "user", "parts": [{"text": "2 soup, please"}]}}'
 //
-// It needs neither key nor network. At the start it proves the net that it runs.
+// It needs neither key nor network. At the start it proves the net that it runs. Its page /nets/ shows the
+// nets of the sessions as they move.
 package main
 
 import (
@@ -48,7 +49,7 @@ func serve(address string) error {
 	if err != nil {
 		return fmt.Errorf("deskrest: %w", err)
 	}
-	fmt.Printf("%s\nhttp://%s\n", line, l.Addr())
+	fmt.Printf("%s\nhttp://%s\nhttp://%s/nets/\n", line, l.Addr(), l.Addr())
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	return server.Serve(l)
 }
@@ -69,8 +70,15 @@ func newAgent() (a *adkagent.Agent, line string, err error) {
 	return a, line, err
 }
 
-// handlerOf returns ADK's REST server for an agent, with sessions in memory.
+// handlerOf returns ADK's REST server for an agent, with sessions in memory, and the page of its nets.
 func handlerOf(a *adkagent.Agent) (http.Handler, error) {
-	return adkrest.NewServer(adkrest.ServerConfig{AgentLoader: adk.NewSingleLoader(a), SSEWriteTimeout: time.Minute,
+	rest, err := adkrest.NewServer(adkrest.ServerConfig{AgentLoader: adk.NewSingleLoader(a), SSEWriteTimeout: time.Minute,
 		SessionService: adkagent.Sessions(session.InMemoryService())})
+	if err != nil {
+		return nil, fmt.Errorf("deskrest: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", rest)
+	mux.Handle("/nets/", http.StripPrefix("/nets", a.NetPage()))
+	return mux, nil
 }

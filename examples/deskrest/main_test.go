@@ -118,6 +118,11 @@ func TestStory(t *testing.T) {
 	if got := c.say("s2", "hello"); got != "cashier: You can ask for the menu, order a dish, or pay." {
 		t.Errorf("after all this: %s", got)
 	}
+	if resp, err := http.Get(server.URL + "/nets/"); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("%v, %v", resp, err)
+	} else if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "desk, me, s1") {
+		t.Errorf("%v: the page of nets is %s", err, page)
+	}
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
