@@ -127,13 +127,14 @@ func TestRoughSize(t *testing.T) {
 			t.Errorf("%s has %d bytes, estimated are %d, %v", b, len(b), n, ok)
 		}
 	}
-	deep := any("x")
+	deep, itself := any("x"), map[string]any{}
+	itself["x"] = itself
 	for range 10 {
 		deep = []any{deep}
 	}
-	for _, v := range []any{deep, struct{}{}, map[string]any{"n": 1}} {
+	for _, v := range []any{deep, itself, struct{}{}, map[string]any{"n": 1}} {
 		if n, ok := roughSize(v, 8); ok {
-			t.Errorf("%v is estimated: %d", v, n)
+			t.Errorf("a %T is estimated: %d", v, n)
 		}
 	}
 }
