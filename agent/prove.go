@@ -26,9 +26,10 @@ import (
 //   - budget: the same by induction, whatever Requests is: only the beginning of a turn fills Budget, and
 //     every request takes a token of it;
 //   - one answer: a turn has at most one answer and one end;
-//   - persist barrier: nothing works for a turn while an event of it is being stored;
+//   - persist barrier: no task works for a turn while an event of it is being stored, except one that was
+//     cancelled and has not returned;
 //   - nothing after the end: no event leaves between two turns, and nothing of a turn is left;
-//   - deadlock-free: every turn comes to its end;
+//   - deadlock-free: no turn gets stuck; it does not say that a guest or a part of one's own ever ends it;
 //   - capacity: no place overflows, and no chain of firings at one instant is endless;
 //   - every transition fires somewhere, else the proofs would be empty in part.
 //
@@ -53,7 +54,7 @@ func Prove(ctx context.Context, p *Program, c verify.Config) (*verify.ClosuresRe
 	return verify.RunClosures(ctx, c,
 		verify.Closure{Name: "patient", Program: patient, Props: slices.Concat(p.structure(), safe,
 			[]*verify.Property{verify.DeadlockFree()}, p.Properties)},
-		verify.Closure{Name: "hostile", Program: hostile, Props: safe})
+		verify.Closure{Name: "hostile", Program: hostile, Props: slices.Concat(safe, p.Properties)})
 }
 
 // missing finds a place that claims are about and that the net lacks: such a claim would say nothing.

@@ -146,6 +146,17 @@ func TestProveOwnTask(t *testing.T) {
 	}
 }
 
+// TestProveOwnProperty proves a property of a program against both callers.
+func TestProveOwnProperty(t *testing.T) {
+	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+	p.Properties = append(p.Properties, verify.Mutex(Running.String(), Quiet.String()))
+	for _, report := range mustProve(t, p).Reports {
+		if !slices.ContainsFunc(report.Results, func(v verify.Result) bool { return v.Property == p.Properties[0] }) {
+			t.Errorf("%s: the property is not proved", report.Net)
+		}
+	}
+}
+
 // TestProveMissing refuses a net without a place that claims are about.
 func TestProveMissing(t *testing.T) {
 	n := &petri.Net{Name: "mine", Env: []petri.Env{{Place: UserIn}}, Out: []petri.Output{{Place: TurnEnd}},
