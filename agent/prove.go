@@ -315,9 +315,9 @@ func (p *Program) structure() []*verify.Property {
 	start := storing().Start.String()
 	single := verify.SingleWriter(start)
 	single.Name = "single writer"
-	excused := append(slices.Clone(afterEnd), p.AfterEnd...)
+	excused := slices.Clone(p.AfterEnd)
 	for _, t := range p.compiled.Transitions() {
-		if p.serves(t) {
+		if p.serves(t) || netmodel.NamedBy(afterEnd, t.Name) && p.takesResult(t) {
 			excused = append(excused, t.Name)
 		}
 	}
@@ -331,6 +331,13 @@ func (p *Program) serves(t petri.TransitionInfo) bool {
 	return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
 		return (a.Kind == petri.InArc || a.Kind == petri.ReadArc) &&
 			p.compiled.Places()[a.Place].Name == EndInvocation.String()
+	})
+}
+
+// takesResult reports whether a transition takes the result of a task.
+func (p *Program) takesResult(t petri.TransitionInfo) bool {
+	return slices.ContainsFunc(p.compiled.Tasks(), func(task petri.TaskInfo) bool {
+		return hasArc(&t, petri.InArc, task.Done)
 	})
 }
 

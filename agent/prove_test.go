@@ -157,6 +157,23 @@ func TestProveOwnProperty(t *testing.T) {
 	}
 }
 
+// TestProveExcuses gives a transition that fires after the end the name of one that may.
+func TestProveExcuses(t *testing.T) {
+	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+	route := transition(t, part(t, p, "host/router"), "route")
+	route.Name, route.Inhibit = "store", nil
+	p.compiled = nil
+	r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.Reports[0].Results {
+		if v.Property.Name == "end inhibits all" && v.Outcome != verify.Refuted {
+			t.Errorf("%s: %s", v.Outcome, v.Reason)
+		}
+	}
+}
+
 // TestProveMissing refuses a net without a place that claims are about.
 func TestProveMissing(t *testing.T) {
 	n := &petri.Net{Name: "mine", Env: []petri.Env{{Place: UserIn}}, Out: []petri.Output{{Place: TurnEnd}},
