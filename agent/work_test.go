@@ -80,6 +80,26 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// TestSeveralResponses lets a model answer one request with several whole responses: none is lost, and too many
+// are an error.
+func TestSeveralResponses(t *testing.T) {
+	n := 2
+	k := start(t, newProgram(t, Config{Agents: []Agent{{Name: "host", Work: Work{
+		Ask: func(context.Context, *Request) iter.Seq2[*model.LLMResponse, error] {
+			return func(yield func(*model.LLMResponse, error) bool) {
+				for i := range n {
+					if !yield(&model.LLMResponse{Content: genai.NewContentFromText(fmt.Sprint(i), genai.RoleModel)}, nil) {
+						return
+					}
+				}
+			}
+		}}}}}))
+	defer k.close()
+	k.must("two", Answered, `host answer "0" "1"`)
+	n = responsesMax + 1
+	k.must("many", Failed, `host answer ! model_failed`)
+}
+
 // TestDeferred lets one tool, and then all tools of a response, answer later.
 func TestDeferred(t *testing.T) {
 	script := &provider.Script{Turns: []provider.ScriptTurn{calls(call("later"), call("menu")), text("skipped"),
