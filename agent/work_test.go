@@ -135,6 +135,22 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestBadTurn refuses turns that a net could not run. The session stays usable.
+func TestBadTurn(t *testing.T) {
+	k := play(t, Limits{}, []provider.ScriptTurn{text("Fine.")}, menu())
+	defer k.close()
+	for _, bad := range []*Turn{nil, {Resume: []*genai.FunctionCall{nil}},
+		{Resume: []*genai.FunctionCall{{ID: "1", Name: "menu"}, {ID: "1", Name: "menu"}}}} {
+		if end, err := k.s.Run(t.Context(), bad); err == nil {
+			t.Errorf("%+v: %+v", bad, end)
+		}
+	}
+	if _, err := New(Config{Agents: []Agent{{Name: "host", Model: provider.Parrot{}, Tools: []Tool{FuncTool[int]{}}}}}); err == nil {
+		t.Error("a tool without a declaration is taken")
+	}
+	k.must("hello", Answered, `host answer "Fine."`)
+}
+
 // TestRoughSize checks that the estimate is never smaller than the size.
 func TestRoughSize(t *testing.T) {
 	for _, v := range []any{map[string]any{"a\"": "b\x00é<", "n": 1.0e300, "l": []any{nil, true, "x", -1e-300}},
