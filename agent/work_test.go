@@ -145,7 +145,8 @@ func TestBadTurn(t *testing.T) {
 			t.Errorf("%+v: %+v", bad, end)
 		}
 	}
-	if _, err := New(Config{Agents: []Agent{{Name: "host", Model: provider.Parrot{}, Tools: []Tool{FuncTool[int]{}}}}}); err == nil {
+	_, err := New(Config{Agents: []Agent{{Name: "host", Model: provider.Parrot{}, Tools: []Tool{FuncTool[int]{}}}}})
+	if err == nil {
 		t.Error("a tool without a declaration is taken")
 	}
 	k.must("hello", Answered, `host answer "Fine."`)

@@ -188,7 +188,8 @@ func baseURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
-		return "", fmt.Errorf("%q is no address; write it as https://HOST/PATH, without a key", foreign.Cut(withoutKey(text), 100))
+		return "", fmt.Errorf("%q is no address; write it as https://HOST/PATH, without a key",
+			foreign.Cut(withoutKey(text), 100))
 	}
 	return strings.TrimSuffix(u.String(), "/"), nil
 }
