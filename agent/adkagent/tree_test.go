@@ -350,3 +350,22 @@ func TestGuestSpeaksAsMember(t *testing.T) {
 	newWorld(t, mustNew(t, c, Options{})).must("a poem", `host call transfer_to_agent{"agent_name":"poet"}`,
 		`host result transfer_to_agent{"result":"transferred"} transfer poet`, `host "Rose"`)
 }
+
+// TestEndlessGuest ends the turn of a guest that says partial events for ever.
+func TestEndlessGuest(t *testing.T) {
+	poet, err := adk.New(adk.Config{Name: "poet", Run: func(adk.InvocationContext) iter.Seq2[*session.Event, error] {
+		return func(yield func(*session.Event, error) bool) {
+			for yield(&session.Event{Author: "poet", LLMResponse: model.LLMResponse{Partial: true}}, nil) {
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := waiter(t, script(calls(provider.ScriptCall{Name: transferTool, Args: map[string]any{"agent_name": "poet"}})))
+	c.SubAgents = []adk.Agent{poet}
+	got, err := newWorld(t, mustNew(t, c, Options{})).say("a poem")
+	if err != nil || got[len(got)-1] != "poet ! guest_failed" {
+		t.Errorf("%d events, %v; the last is %s", len(got), err, got[len(got)-1])
+	}
+}
