@@ -212,17 +212,25 @@ func (a *Agent) ask(ctx context.Context, s *Session, p Ports, r *Request) (*mode
 	})
 }
 
-// whole returns the whole response of a model. It gives partial ones to part.
+// responsesMax limits the whole responses of a model to one request.
+const responsesMax = 64
+
+// whole returns the whole response of a model. It gives partial ones to part. The parts of several whole
+// responses become one.
 func whole(ctx context.Context, responses iter.Seq2[*model.LLMResponse, error],
 	part func(*model.LLMResponse) error) (*model.LLMResponse, error) {
 	var last *model.LLMResponse
+	n := 0
 	for resp, err := range responses {
 		switch {
 		case err != nil:
 			return nil, err
 		case resp == nil:
 		case !resp.Partial:
-			last = resp
+			if n++; n > responsesMax {
+				return nil, fmt.Errorf("the model gave more than %d whole responses to one request", responsesMax)
+			}
+			last = joined(last, resp)
 		default:
 			if err := part(resp); err != nil {
 				return nil, err
@@ -238,14 +246,32 @@ func whole(ctx context.Context, responses iter.Seq2[*model.LLMResponse, error],
 	return last, nil
 }
 
+// joined is a response with the parts of the one before it. An error stays alone.
+func joined(before, r *model.LLMResponse) *model.LLMResponse {
+	if before == nil || before.Content == nil || r.ErrorCode != "" {
+		return r
+	}
+	with := *r
+	with.Content = &genai.Content{Role: before.Content.Role, Parts: slices.Clone(before.Content.Parts)}
+	if r.Content != nil {
+		with.Content.Parts = append(with.Content.Parts, r.Content.Parts...)
+	}
+	return &with
+}
+
 // FuncTool is a Tool made of a Go function.
 type FuncTool[A any] struct {
 	Declares *genai.FunctionDeclaration
 	Do       func(ctx context.Context, args A) (map[string]any, error)
 }
 
-// Name returns the name that the declaration gives.
-func (t FuncTool[A]) Name() string { return t.Declares.Name }
+// Name returns the name that the declaration gives, or "" without one.
+func (t FuncTool[A]) Name() string {
+	if t.Declares == nil {
+		return ""
+	}
+	return t.Declares.Name
+}
 
 // Declaration returns the declaration.
 func (t FuncTool[A]) Declaration() *genai.FunctionDeclaration { return t.Declares }

@@ -86,7 +86,8 @@ type Program struct {
 	// AfterEnd names transitions, in full or by their last parts, that may fire although EndInvocation is
 	// marked, besides those that take the result of a task which is over.
 	AfterEnd []string
-	// Lasting names places of the net that keep tokens between turns.
+	// Lasting names places of the net that keep tokens between turns. A task whose in-flight place is among
+	// them works for the session: the persist barrier does not hold it up.
 	Lasting []string
 	// RequestPath names places of the net on the way from Budget to a request, besides the stock ones: a
 	// token there stands for one request.

@@ -26,9 +26,10 @@ import (
 //   - budget: the same by induction, whatever Requests is: only the beginning of a turn fills Budget, and
 //     every request takes a token of it;
 //   - one answer: a turn has at most one answer and one end;
-//   - persist barrier: nothing works for a turn while an event of it is being stored;
+//   - persist barrier: no task works for a turn while an event of it is being stored, except one that was
+//     cancelled and has not returned;
 //   - nothing after the end: no event leaves between two turns, and nothing of a turn is left;
-//   - deadlock-free: every turn comes to its end;
+//   - deadlock-free: no turn gets stuck; it does not say that a guest or a part of one's own ever ends it;
 //   - capacity: no place overflows, and no chain of firings at one instant is endless;
 //   - every transition fires somewhere, else the proofs would be empty in part.
 //
@@ -36,6 +37,9 @@ import (
 // verify.ClosuresReport.Outcome.
 func Prove(ctx context.Context, p *Program, c verify.Config) (*verify.ClosuresReport, error) {
 	if err := p.compile(); err != nil {
+		return nil, err
+	}
+	if err := p.missing(); err != nil {
 		return nil, err
 	}
 	patient, err := p.close("patient", listener(), p.streamer(pieces), stopper(stops))
@@ -50,7 +54,21 @@ func Prove(ctx context.Context, p *Program, c verify.Config) (*verify.ClosuresRe
 	return verify.RunClosures(ctx, c,
 		verify.Closure{Name: "patient", Program: patient, Props: slices.Concat(p.structure(), safe,
 			[]*verify.Property{verify.DeadlockFree()}, p.Properties)},
-		verify.Closure{Name: "hostile", Program: hostile, Props: safe})
+		verify.Closure{Name: "hostile", Program: hostile, Props: slices.Concat(safe, p.Properties)})
+}
+
+// missing finds a place that claims are about and that the net lacks: such a claim would say nothing.
+func (p *Program) missing() error {
+	for _, place := range []petri.AnyPlace{UserIn, EventOut, SessionWrite, EndInvocation, TurnEnd, Quiet, Writing,
+		storing().InFlight} {
+		if !slices.ContainsFunc(p.compiled.Places(), func(has petri.PlaceInfo) bool {
+			return netmodel.NamedBy([]string{place.String()}, has.Name)
+		}) {
+			return fmt.Errorf("agent: prove %s: the net has no place %q, which claims are about; give it that name",
+				p.Net.Name, place)
+		}
+	}
+	return nil
 }
 
 // Places of the automata.
@@ -156,15 +174,9 @@ func supplied(n *petri.Net, supply []petri.Place[petri.Unit]) petri.Arcs {
 
 // safety are claims about what never happens.
 func (p *Program) safety() []*verify.Property {
-	var work []string
-	for _, a := range p.Agents {
-		for _, f := range a.inFlight() {
-			work = append(work, f.String())
-		}
-	}
-	working := "(" + strings.Join(work, " || ") + ")"
-	if len(work) == 0 {
-		working = "false"
+	working := "false"
+	if work := p.inFlight(); len(work) > 0 {
+		working = "(" + strings.Join(work, " || ") + ")"
 	}
 	named := func(prop *verify.Property, name, doc string) *verify.Property {
 		prop.Name, prop.Doc = name, doc
@@ -175,7 +187,7 @@ func (p *Program) safety() []*verify.Property {
 			"nothing is left", "between two turns nothing of a turn is left"),
 		named(verify.Loosely(fmt.Sprintf("%s && %s", EndInvocation, working)),
 			"end cancels work", "while a turn is to end, no model, tool or hook works for it"),
-		named(verify.Loosely(fmt.Sprintf("(%s || %s) && %s", Writing, SessionWrite, working)),
+		named(verify.Loosely(fmt.Sprintf("(%s || %s || %s) && %s", Writing, SessionWrite, storing().InFlight, working)),
 			"persist barrier", "no request is built and no model or tool works while an event is being stored"),
 		named(verify.Never(tooLate.String()), "nothing after the end", "no event and no second end leaves between two turns"),
 		named(verify.Bounded(heard.String(), 1), "one answer", "a turn has at most one answer"),
@@ -279,17 +291,17 @@ func (p *Program) passing() []string {
 	return list
 }
 
-// inFlight are the places that are marked while something works for the agent.
-func (p Ports) inFlight() []petri.Place[petri.Unit] {
-	list := []petri.Place[petri.Unit]{p.Build.InFlight, p.Ask.InFlight, p.Before.InFlight, p.After.InFlight,
-		p.Error.InFlight}
-	for _, t := range p.Tools {
-		list = append(list, t.InFlight)
+// inFlight are the places that are marked while something works for the turn: those of all tasks of the net,
+// except the one that stores an event and those that are among Lasting.
+func (p *Program) inFlight() []string {
+	other := append([]string{storing().InFlight.String()}, p.Lasting...)
+	var list []string
+	for _, t := range p.compiled.Tasks() {
+		if name := p.compiled.Places()[t.InFlight].Name; !netmodel.NamedBy(other, name) {
+			list = append(list, strconv.Quote(name))
+		}
 	}
-	for _, t := range p.Branches {
-		list = append(list, t.InFlight)
-	}
-	return append(list, p.Next.InFlight)
+	return list
 }
 
 // asks reports whether the task with a start place is a request to a model.
@@ -303,9 +315,9 @@ func (p *Program) structure() []*verify.Property {
 	start := storing().Start.String()
 	single := verify.SingleWriter(start)
 	single.Name = "single writer"
-	excused := append(slices.Clone(afterEnd), p.AfterEnd...)
+	excused := slices.Clone(p.AfterEnd)
 	for _, t := range p.compiled.Transitions() {
-		if p.serves(t) {
+		if p.serves(t) || netmodel.NamedBy(afterEnd, t.Name) && p.takesResult(t) {
 			excused = append(excused, t.Name)
 		}
 	}
@@ -319,6 +331,13 @@ func (p *Program) serves(t petri.TransitionInfo) bool {
 	return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
 		return (a.Kind == petri.InArc || a.Kind == petri.ReadArc) &&
 			p.compiled.Places()[a.Place].Name == EndInvocation.String()
+	})
+}
+
+// takesResult reports whether a transition takes the result of a task.
+func (p *Program) takesResult(t petri.TransitionInfo) bool {
+	return slices.ContainsFunc(p.compiled.Tasks(), func(task petri.TaskInfo) bool {
+		return hasArc(&t, petri.InArc, task.Done)
 	})
 }
 

@@ -111,6 +111,80 @@ func TestProveBudgets(t *testing.T) {
 	}
 }
 
+// TestProveOwnTask finds a task of a net's own that works while an event is being stored.
+func TestProveOwnTask(t *testing.T) {
+	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+	own := task[petri.Unit, petri.Unit]("own")
+	var err error
+	p.Net, err = petri.Compose("agents", append(slices.Clone(p.Net.Nets), guarded(&petri.Net{
+		Name: "extra", Ports: []petri.AnyPlace{own.Start, own.InFlight, own.Done, Writing},
+		Tasks: []petri.AnyTask{own},
+		Init:  []petri.Token{idle.Token(petri.Unit{})},
+		Transitions: append([]petri.Transition{
+			{Name: "begin", In: petri.Arcs{idle}, Read: petri.Arcs{Writing}, Out: petri.And(own.Start, own.InFlight)},
+			{Name: "end", In: petri.Arcs{own.Done, own.InFlight}, Out: petri.And(idle)},
+			{Name: "forget", In: petri.Arcs{own.Done}, Inhibit: petri.Arcs{own.InFlight}, Out: petri.And(idle)},
+		}, atEnd(own.InFlight)...),
+	}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Handlers = append(p.Handlers, Handle(own, func(context.Context, *Session, petri.Unit) (petri.Unit, error) {
+		return petri.Unit{}, nil
+	}))
+	p.compiled = nil
+	r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, report := range r.Reports {
+		for _, v := range report.Results {
+			if v.Property.Name == "persist barrier" && v.Outcome != verify.Refuted {
+				t.Errorf("%s: %s", v.Outcome, v.Reason)
+			}
+		}
+	}
+}
+
+// TestProveOwnProperty proves a property of a program against both callers.
+func TestProveOwnProperty(t *testing.T) {
+	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+	p.Properties = append(p.Properties, verify.Mutex(Running.String(), Quiet.String()))
+	for _, report := range mustProve(t, p).Reports {
+		if !slices.ContainsFunc(report.Results, func(v verify.Result) bool { return v.Property == p.Properties[0] }) {
+			t.Errorf("%s: the property is not proved", report.Net)
+		}
+	}
+}
+
+// TestProveExcuses gives a transition that fires after the end the name of one that may.
+func TestProveExcuses(t *testing.T) {
+	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+	route := transition(t, part(t, p, "host/router"), "route")
+	route.Name, route.Inhibit = "store", nil
+	p.compiled = nil
+	r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.Reports[0].Results {
+		if v.Property.Name == "end inhibits all" && v.Outcome != verify.Refuted {
+			t.Errorf("%s: %s", v.Outcome, v.Reason)
+		}
+	}
+}
+
+// TestProveMissing refuses a net without a place that claims are about.
+func TestProveMissing(t *testing.T) {
+	n := &petri.Net{Name: "mine", Env: []petri.Env{{Place: UserIn}}, Out: []petri.Output{{Place: TurnEnd}},
+		Transitions: []petri.Transition{{Name: "swallow", In: petri.Arcs{UserIn}, Out: petri.And(TurnEnd.Is(Answered)),
+			Action: func(f *petri.Firing) { TurnEnd.Put(f, &End{Turn: UserIn.Get(f)}) }}}}
+	if _, err := Prove(t.Context(), &Program{Net: n}, verify.Config{}); err == nil ||
+		!strings.Contains(err.Error(), `no place "event_out"`) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // part finds a subnet by its path.
 func part(t testing.TB, p *Program, path string) *petri.Net {
 	t.Helper()

@@ -92,6 +92,9 @@ func (s *Session) Dropped() int {
 // ctx ends, the turn is stopped. The error is nil if the turn came to an answer, even a graceful one;
 // else it is a *Fault, an error of Emit, or an error of ctx.
 func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
 	select {
 	case <-s.turn:
 		defer func() { s.turn <- struct{}{} }()
@@ -109,6 +112,21 @@ func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
 		return nil, fmt.Errorf("agent: turn %s: %w", t.ID, err)
 	}
 	return s.follow(ctx, r)
+}
+
+// check finds what a net could not run.
+func (t *Turn) check() error {
+	if t == nil {
+		return errors.New("agent: the turn is nil; give one with a message")
+	}
+	seen := map[string]bool{}
+	for i, c := range t.Resume {
+		if c == nil || seen[c.ID] {
+			return fmt.Errorf("agent: turn %s: call %d of Resume is nil, or has the id of an earlier one", t.ID, i)
+		}
+		seen[c.ID] = true
+	}
+	return nil
 }
 
 // follow emits the events of a turn until its end.

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/session"
@@ -159,7 +160,7 @@ func argsSize(c *genai.FunctionCall, limit int) int {
 	}
 	b, err := json.Marshal(c.Args)
 	if err != nil {
-		return 1 << 31 // what is no JSON cannot be sent anywhere
+		return math.MaxInt // what is no JSON cannot be sent anywhere
 	}
 	return len(b)
 }
@@ -167,6 +168,9 @@ func argsSize(c *genai.FunctionCall, limit int) int {
 // roughSize is an upper bound for the size of a value as JSON. It fails for types that JSON does not
 // decode to, and for values that are nested deeper than depth.
 func roughSize(v any, depth int) (n int, ok bool) {
+	if depth < 0 { // perhaps it contains itself
+		return 0, false
+	}
 	switch v := v.(type) {
 	case nil, bool, float64:
 		return 32, true
@@ -176,7 +180,7 @@ func roughSize(v any, depth int) (n int, ok bool) {
 		n = 2
 		for k, e := range v {
 			m, ok := roughSize(e, depth-1)
-			if !ok || depth == 0 {
+			if !ok {
 				return 0, false
 			}
 			n += 6*len(k) + 4 + m
@@ -186,7 +190,7 @@ func roughSize(v any, depth int) (n int, ok bool) {
 		n = 2
 		for _, e := range v {
 			m, ok := roughSize(e, depth-1)
-			if !ok || depth == 0 {
+			if !ok {
 				return 0, false
 			}
 			n += m + 1

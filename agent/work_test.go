@@ -80,6 +80,26 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// TestSeveralResponses lets a model answer one request with several whole responses: none is lost, and too many
+// are an error.
+func TestSeveralResponses(t *testing.T) {
+	n := 2
+	k := start(t, newProgram(t, Config{Agents: []Agent{{Name: "host", Work: Work{
+		Ask: func(context.Context, *Request) iter.Seq2[*model.LLMResponse, error] {
+			return func(yield func(*model.LLMResponse, error) bool) {
+				for i := range n {
+					if !yield(&model.LLMResponse{Content: genai.NewContentFromText(fmt.Sprint(i), genai.RoleModel)}, nil) {
+						return
+					}
+				}
+			}
+		}}}}}))
+	defer k.close()
+	k.must("two", Answered, `host answer "0" "1"`)
+	n = responsesMax + 1
+	k.must("many", Failed, `host answer ! model_failed`)
+}
+
 // TestDeferred lets one tool, and then all tools of a response, answer later.
 func TestDeferred(t *testing.T) {
 	script := &provider.Script{Turns: []provider.ScriptTurn{calls(call("later"), call("menu")), text("skipped"),
@@ -115,6 +135,23 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestBadTurn refuses turns that a net could not run. The session stays usable.
+func TestBadTurn(t *testing.T) {
+	k := play(t, Limits{}, []provider.ScriptTurn{text("Fine.")}, menu())
+	defer k.close()
+	for _, bad := range []*Turn{nil, {Resume: []*genai.FunctionCall{nil}},
+		{Resume: []*genai.FunctionCall{{ID: "1", Name: "menu"}, {ID: "1", Name: "menu"}}}} {
+		if end, err := k.s.Run(t.Context(), bad); err == nil {
+			t.Errorf("%+v: %+v", bad, end)
+		}
+	}
+	_, err := New(Config{Agents: []Agent{{Name: "host", Model: provider.Parrot{}, Tools: []Tool{FuncTool[int]{}}}}})
+	if err == nil {
+		t.Error("a tool without a declaration is taken")
+	}
+	k.must("hello", Answered, `host answer "Fine."`)
+}
+
 // TestRoughSize checks that the estimate is never smaller than the size.
 func TestRoughSize(t *testing.T) {
 	for _, v := range []any{map[string]any{"a\"": "b\x00é<", "n": 1.0e300, "l": []any{nil, true, "x", -1e-300}},
@@ -127,13 +164,14 @@ func TestRoughSize(t *testing.T) {
 			t.Errorf("%s has %d bytes, estimated are %d, %v", b, len(b), n, ok)
 		}
 	}
-	deep := any("x")
+	deep, itself := any("x"), map[string]any{}
+	itself["x"] = itself
 	for range 10 {
 		deep = []any{deep}
 	}
-	for _, v := range []any{deep, struct{}{}, map[string]any{"n": 1}} {
+	for _, v := range []any{deep, itself, struct{}{}, map[string]any{"n": 1}} {
 		if n, ok := roughSize(v, 8); ok {
-			t.Errorf("%v is estimated: %d", v, n)
+			t.Errorf("a %T is estimated: %d", v, n)
 		}
 	}
 }

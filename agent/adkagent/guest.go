@@ -12,8 +12,12 @@ import (
 	"github.com/voicegw/voicegw/agent"
 )
 
-// guestEventsMax is how many events a guest may store in one turn. More end the turn.
-const guestEventsMax = 1000
+// Limits of a guest in one turn: the events that it may store, and those that it may say in all, partial ones
+// too. More end the turn.
+const (
+	guestEventsMax = 1000
+	guestSaysMax   = 100_000
+)
 
 // guest is an agent of ADK that runs by itself. The net asks it for one event at a time.
 type guest struct{ agent adk.Agent }
@@ -24,7 +28,8 @@ type visit struct {
 	next   func() (*session.Event, error, bool)
 	stop   func()
 	cancel context.CancelFunc
-	events int
+	events int // that are stored
+	says   int // all events
 	over   bool
 }
 
@@ -51,6 +56,10 @@ func (g *guest) next(ctx context.Context, t *agent.Turn) (*session.Event, error)
 		return nil, nil
 	case !ev.Partial:
 		v.events++
+	}
+	if v.says++; v.says > guestSaysMax {
+		v.over = true
+		return nil, fmt.Errorf("it has said %d events in this turn, which is the limit", guestSaysMax)
 	}
 	if v.events > guestEventsMax {
 		v.over = true

@@ -55,7 +55,6 @@ type net struct {
 	lastUse uint64
 	timer   *time.Timer // while there are no users
 	gone    bool        // it is not among nets.all any more
-	stopped bool        // session was closed in a turn
 }
 
 func newNets(o Options) *nets {
@@ -71,18 +70,30 @@ func newNets(o Options) *nets {
 }
 
 // take returns the net of a session for one turn. It waits for the turn before. release gives it back.
+// A net that was closed meanwhile is not taken: the turns that begin later have another one.
 func (n *nets) take(ctx context.Context, k Key) (*net, error) {
-	s, err := n.enter(k)
-	if err != nil {
-		return nil, err
+	for {
+		s, err := n.enter(k)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-s.busy:
+			if !n.isGone(s) {
+				return s, nil
+			}
+			n.release(s)
+		case <-ctx.Done():
+			n.leave(s)
+			return nil, fmt.Errorf("adkagent: wait for the turn before: %w", ctx.Err())
+		}
 	}
-	select {
-	case <-s.busy:
-		return s, nil
-	case <-ctx.Done():
-		n.leave(s)
-		return nil, fmt.Errorf("adkagent: wait for the turn before: %w", ctx.Err())
-	}
+}
+
+func (n *nets) isGone(s *net) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return s.gone
 }
 
 // enter counts a user of a net, which it makes if there is none.
@@ -203,7 +214,6 @@ func (n *nets) closeSession(k Key) {
 		return
 	}
 	running := s.session
-	s.stopped = true
 	n.drop(s)
 	n.mu.Unlock()
 	if running != nil {
@@ -219,7 +229,6 @@ func (n *nets) close() {
 		if s.session != nil {
 			n.ending[s.session] = true
 		}
-		s.stopped = true
 		n.drop(s)
 	}
 	list := slices.Collect(maps.Keys(n.ending))
@@ -244,15 +253,13 @@ func (n *nets) running() int {
 // open returns the running net of a session for a turn that begins with an agent. The caller has taken s.
 func (n *nets) open(s *net, begins string, programs *programs) (*agent.Session, error) {
 	n.mu.Lock()
-	closed := n.closed
-	if s.stopped {
-		n.end(s)
-		s.stopped = false
-	}
+	closed, gone := n.closed, s.gone
 	n.mu.Unlock()
 	switch {
 	case closed:
 		return nil, ErrClosed
+	case gone: // closed since the turn has taken it
+		return nil, agent.ErrClosed
 	case s.session != nil && s.active == begins:
 		return s.session, nil
 	}
@@ -273,12 +280,15 @@ func (n *nets) open(s *net, begins string, programs *programs) (*agent.Session, 
 	return started, nil
 }
 
-// replace sets the session of a net and closes the one before. nil means none.
+// replace sets the session of a net and closes the one before. nil means none. A net that is gone keeps none.
 func (n *nets) replace(s *net, with *agent.Session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.end(s)
 	s.session = with
+	if s.gone {
+		n.end(s)
+	}
 }
 
 // programs are the programs of an agent, one for each agent with which a session may begin.

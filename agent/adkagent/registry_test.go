@@ -115,6 +115,38 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// TestCloseWhileWaiting closes a session while one turn runs and another waits. A later turn still waits for the
+// one that waited: a session never has two turns at a time.
+func TestCloseWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, entered, release := blocker()
+		a := mustNew(t, waiter(t, m), Options{})
+		w := newWorld(t, a)
+		var turns sync.WaitGroup
+		turn := func(want error) {
+			turns.Go(func() {
+				if _, err := w.say("hello"); !errors.Is(err, want) {
+					t.Errorf("the turn ends with %v, not %v", err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		turn(agent.ErrClosed)
+		turn(nil)
+		a.CloseSession(Key{app, user, sid})
+		turn(nil)
+		if n := len(entered); n != 2 {
+			t.Errorf("%d turns have asked their models, not 2", n)
+		}
+		close(release)
+		turns.Wait()
+		if n := a.Running(); n != 1 {
+			t.Errorf("%d nets run", n)
+		}
+		_ = a.Close()
+	})
+}
+
 // TestWaiterGivesUp lets a turn wait for the one before until its context ends.
 func TestWaiterGivesUp(t *testing.T) {
 	m, entered, release := blocker()

@@ -333,3 +333,39 @@ func TestWrap(t *testing.T) {
 		t.Error("no program is accepted")
 	}
 }
+
+// TestGuestSpeaksAsMember lets a guest store an event without maps in the name of a member with an output key.
+func TestGuestSpeaksAsMember(t *testing.T) {
+	poet, err := adk.New(adk.Config{Name: "poet", Run: func(adk.InvocationContext) iter.Seq2[*session.Event, error] {
+		return func(yield func(*session.Event, error) bool) {
+			yield(&session.Event{Author: "host", LLMResponse: model.LLMResponse{
+				Content: genai.NewContentFromText("Rose", genai.RoleModel)}}, nil)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := waiter(t, script(calls(provider.ScriptCall{Name: transferTool, Args: map[string]any{"agent_name": "poet"}})))
+	c.SubAgents, c.OutputKey = []adk.Agent{poet}, "said"
+	newWorld(t, mustNew(t, c, Options{})).must("a poem", `host call transfer_to_agent{"agent_name":"poet"}`,
+		`host result transfer_to_agent{"result":"transferred"} transfer poet`, `host "Rose"`)
+}
+
+// TestEndlessGuest ends the turn of a guest that says partial events for ever.
+func TestEndlessGuest(t *testing.T) {
+	poet, err := adk.New(adk.Config{Name: "poet", Run: func(adk.InvocationContext) iter.Seq2[*session.Event, error] {
+		return func(yield func(*session.Event, error) bool) {
+			for yield(&session.Event{Author: "poet", LLMResponse: model.LLMResponse{Partial: true}}, nil) {
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := waiter(t, script(calls(provider.ScriptCall{Name: transferTool, Args: map[string]any{"agent_name": "poet"}})))
+	c.SubAgents = []adk.Agent{poet}
+	got, err := newWorld(t, mustNew(t, c, Options{})).say("a poem")
+	if err != nil || got[len(got)-1] != "poet ! guest_failed" {
+		t.Errorf("%d events, %v; the last is %s", len(got), err, got[len(got)-1])
+	}
+}

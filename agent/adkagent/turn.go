@@ -227,6 +227,12 @@ func (r *run) complete(ev *session.Event, m *member, kind agent.EventKind) {
 	if ev.Content == nil && ev.ErrorCode == "" {
 		return
 	}
+	if ev.Actions.StateDelta == nil { // a guest may speak in the name of a member
+		ev.Actions.StateDelta = map[string]any{}
+	}
+	if ev.Actions.ArtifactDelta == nil {
+		ev.Actions.ArtifactDelta = map[string]int64{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ev.LongRunningToolIDs = longRunning(r.tools[m], ev.Content)

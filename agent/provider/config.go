@@ -188,9 +188,19 @@ func baseURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
-		return "", fmt.Errorf("%q is no address; write it as https://HOST/PATH, without a key", foreign.Cut(text, 100))
+		return "", fmt.Errorf("%q is no address; write it as https://HOST/PATH, without a key",
+			foreign.Cut(withoutKey(text), 100))
 	}
 	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
+// withoutKey leaves out the parts of an address that may hold a key: the user and the query.
+func withoutKey(text string) string {
+	if i := strings.LastIndex(text, "@"); i >= 0 {
+		text = "...@" + text[i+1:]
+	}
+	text, _, _ = strings.Cut(text, "?")
+	return text
 }
 
 func (r Retry) filled() Retry {

@@ -119,8 +119,12 @@ func TestConnect(t *testing.T) {
 			t.Errorf("%+v: %v; want %s", c.ref, err, c.want)
 		}
 	}
-	if _, err := (Config{BaseURLs: map[string]string{OpenAI: "https://x?key=1"}}).Resolver(); err == nil {
-		t.Error("an address with a query is taken")
+	for _, base := range []string{"https://x?key=s3cret", "https://me:s3cret@x", "me:s3cret@x", "https://me:s3?cret@x",
+		"https://x?key=s3cret@y"} {
+		_, err := Config{BaseURLs: map[string]string{OpenAI: base}}.Resolver()
+		if err == nil || strings.Contains(err.Error(), "s3") {
+			t.Errorf("the address %s is taken, or its key is told: %v", base, err)
+		}
 	}
 	if _, err := (Config{}).Resolver(); err != nil {
 		t.Error(err)
