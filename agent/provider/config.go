@@ -100,7 +100,7 @@ func (c Config) Resolver() (*Resolver, error) {
 	r.fallback = c.fallback()
 	for _, info := range Providers() {
 		if base := c.BaseURLs[info.Name]; base != "" {
-			if _, err := baseURL(base); err != nil {
+			if _, err := info.baseURL(base); err != nil {
 				return nil, fmt.Errorf("provider: the address of %s: %w", info.Name, err)
 			}
 		}
@@ -163,7 +163,7 @@ func (c *Config) connect(info Info, ref Ref) (model.LLM, error) {
 	if info.Name == Ollama && !strings.Contains(base, ":") {
 		base += ":11434" // as OLLAMA_HOST has it
 	}
-	at, err := baseURL(base)
+	at, err := info.baseURL(base)
 	if err != nil {
 		return nil, err
 	}
@@ -180,10 +180,11 @@ func (c *Config) connect(info Info, ref Ref) (model.LLM, error) {
 	return &client{link: l, wire: wires()[info.Name]}, nil
 }
 
-// baseURL checks an address and returns it without a slash at its end. A host without a scheme, as in
-// OLLAMA_HOST, is reached over HTTP.
-func baseURL(text string) (string, error) {
-	if !strings.Contains(text, "://") {
+// baseURL checks an address and returns it without a slash at its end. Only that of Ollama may lack a
+// scheme, as in OLLAMA_HOST, and is then reached over HTTP: keys of others must not leave in the clear by
+// mistake.
+func (i Info) baseURL(text string) (string, error) {
+	if i.Name == Ollama && !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)

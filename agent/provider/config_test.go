@@ -107,8 +107,9 @@ func TestConnect(t *testing.T) {
 		{Ref{Provider: OpenAI, BaseURL: "http://a.test", KeyName: "NO_KEY"}, allow,
 			"NO_KEY, which holds the key, is not set"},
 		{Ref{Provider: OpenAI, BaseURL: "http://a.test", KeyName: "TEAM_KEY"}, allow, "<nil>"},
-		{Ref{Provider: Compatible, BaseURL: "a.test/v1"}, allow, "openai_compatible/MODEL"},
+		{Ref{Provider: Compatible, BaseURL: "http://a.test/v1"}, allow, "openai_compatible/MODEL"},
 		{Ref{Provider: Compatible, Model: "m", BaseURL: "http://u:p@a.test"}, allow, "is no address"},
+		{Ref{Provider: Compatible, Model: "m", BaseURL: "a.test/v1"}, allow, "is no address"},
 	} {
 		cfg := Config{Lookup: func(n string) string { return env[n] }, Allow: c.allow}
 		r, err := cfg.Resolver()
