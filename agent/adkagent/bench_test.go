@@ -87,7 +87,8 @@ func bareRun(c llmagent.Config) func(adk.InvocationContext) iter.Seq2[*session.E
 }
 
 // bareCalls runs the calls of a response, if there are any, and yields their results.
-func bareCalls(ic adk.InvocationContext, f functionTool, c *genai.Content, yield func(*session.Event, error) bool) bool {
+func bareCalls(ic adk.InvocationContext, f functionTool, c *genai.Content,
+	yield func(*session.Event, error) bool) bool {
 	results := session.NewEvent(ic, ic.InvocationID())
 	results.Author, results.Content = "host", &genai.Content{Role: genai.RoleUser}
 	for _, p := range c.Parts {
@@ -145,7 +146,7 @@ func TestTurnAllocations(t *testing.T) {
 		}
 		without, theirs, ours := count(bare), count(stock), count(netAgent)
 		ratio := (ours - without) / (theirs - without)
-		t.Logf("a turn in sessions of %d turns: %.0f allocations, ADK's own agent %.0f, without orchestration %.0f: ratio %.2f",
+		t.Logf("sessions of %d turns: %.0f allocations a turn, ADK's own agent %.0f, without orchestration %.0f: %.2f",
 			length, ours, theirs, without, ratio)
 		if without >= ours || ratio > 0.5 {
 			t.Errorf("in sessions of %d turns orchestration allocates %.2f of what ADK's own agent does; want at most half",
