@@ -283,12 +283,12 @@ func TestRefused(t *testing.T) {
 func TestMissedIsBounded(t *testing.T) {
 	story(t, time.Minute, func(calls *Calls, p *Peer, first *wire, kinds chan string) {
 		ctx := context.Background()
-		for range keptMax + 100 {
+		for range KeptMax + 100 {
 			if err := p.Send(ctx, text("a")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n := len(p.log.list); n != keptMax || p.log.first != 100 {
+		if n := len(p.log.list); n != KeptMax || p.log.first != 100 {
 			t.Errorf("%d messages are kept after %d", n, p.log.first)
 		}
 		first.cut()
