@@ -110,11 +110,16 @@ func (w *modelWriter) carry(it *modelItem) bool {
 	return true
 }
 
-// carried notes that the notes of an item were sent, or that the model refused them for good.
-func (w *modelWriter) carried(it *modelItem, sent bool) {
+// carried notes that the notes of an item were sent over l, or that the model refused them for good.
+// If the net has chosen another connection meanwhile, they wait again: that one may not know them.
+func (w *modelWriter) carried(l *link, it *modelItem, sent bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := &w.notes
+	if sent && w.link != l {
+		w.waitAgain(it)
+		return
+	}
 	for _, note := range it.notes {
 		n.leave(note)
 		if sent && it.drops == n.drops { // not forgotten meanwhile
@@ -130,6 +135,11 @@ func (w *modelWriter) carried(it *modelItem, sent bool) {
 func (w *modelWriter) keep(it *modelItem) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.waitAgain(it)
+}
+
+// waitAgain is keep; mu is held.
+func (w *modelWriter) waitAgain(it *modelItem) {
 	if it.drops == w.notes.drops {
 		w.notes.waiting = append(slices.Clone(it.notes), w.notes.waiting...)
 	} else {

@@ -146,16 +146,46 @@ func (b *noteBook) sent(r *rand.Rand, w *modelWriter) {
 	}
 	switch r.IntN(3) {
 	case 0:
-		w.carried(b.item, true)
+		w.carried(w.link, b.item, true)
 		b.unsaved = append(b.unsaved, kept...)
 		b.unsaved = b.unsaved[max(0, len(b.unsaved)-notesMax):]
 	case 1:
-		w.carried(b.item, false)
+		w.carried(w.link, b.item, false)
 	case 2:
 		w.keep(b.item)
 		b.waiting = append(slices.Clone(kept), b.waiting...)
 	}
 	b.item, b.sending, b.forgotten = nil, nil, false
+}
+
+// TestNoteOfAnOlderConnection: a note that went to a connection which was replaced meanwhile goes to the
+// next one too, whether or not that resumes the conversation. If notes were dropped, it is forgotten.
+func TestNoteOfAnOlderConnection(t *testing.T) {
+	for name, test := range map[string]struct {
+		meanwhile func(*modelWriter)
+		waiting   int
+	}{
+		"resumed": {func(w *modelWriter) { w.use(&link{resumed: true}) }, 1},
+		"anew":    {func(w *modelWriter) { w.use(&link{}) }, 1},
+		"dropped": {func(w *modelWriter) { w.drop(1) }, 0},
+	} {
+		w := newTestWriter(false)
+		l := w.link
+		w.reserve("n")
+		w.put(modelItem{cmd: voicenets.ActivityStart})
+		w.put(modelItem{note: &voicenets.Typed{Text: "n"}})
+		w.next()
+		it, _, ok := w.next()
+		if !ok || it.note == nil {
+			t.Fatalf("%s: the note does not leave in the turn", name)
+		}
+		test.meanwhile(w)
+		w.carried(l, &it, true)
+		if n := &w.notes; len(n.waiting) != test.waiting || len(n.unsaved) != 0 || n.count != test.waiting {
+			t.Errorf("%s: %d notes wait, with room for %d, and %d count as sent; want %d, %d and 0", name, len(n.waiting),
+				n.count, len(n.unsaved), test.waiting, test.waiting)
+		}
+	}
 }
 
 // TestNoteInTurnIsPutBack: a note that its connection did not take waits in the queue or, if there is

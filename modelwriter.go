@@ -184,7 +184,7 @@ func (w *modelWriter) write(ctx context.Context) {
 			if err := w.send(ctx, l.conn, &it); err != nil {
 				w.failed(ctx, l, it, err)
 			} else {
-				w.carried(&it, true)
+				w.carried(l, &it, true)
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (w *modelWriter) failed(ctx context.Context, l *link, it modelItem, err err
 		l.down(ctx, err)
 		return
 	}
-	w.carried(&it, false)
+	w.carried(l, &it, false)
 	w.log.Warn("the model refused a message", zap.Error(err))
 }
 

@@ -301,6 +301,28 @@ func TestHandlesRefused(t *testing.T) {
 	})
 }
 
+// TestBusyWithoutAHandle: while all lines are in use, a client that might go on with a call gets to send
+// its setup. Without a handle it is refused then. One with another key is refused before.
+func TestBusyWithoutAHandle(t *testing.T) {
+	t.Parallel()
+	p, _ := greets()
+	endpointtest.InBubble(t, p, func(w *endpointtest.World) {
+		r := &roamer{t: t, w: w}
+		r.connect("")
+		c := w.Dial()
+		_ = c.Write(context.Background(), websocket.MessageText, []byte(`{"setup":{}}`))
+		if _, err := endpointtest.Await(c, "setupComplete"); websocket.CloseStatus(err) != websocket.StatusTryAgainLater {
+			t.Errorf("the same key: %v", err)
+		}
+		_, answer, err := websocket.Dial(context.Background(), w.URL,
+			w.Dialling(http.Header{"X-Goog-Api-Key": {"another key"}}))
+		if err == nil || answer == nil || answer.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("another key: %v", err)
+		}
+		_ = r.conn.CloseNow()
+	})
+}
+
 // refusedHandle shows a handle with a key and is refused.
 func refusedHandle(t *testing.T, w *endpointtest.World, name, handle, key string) {
 	t.Helper()

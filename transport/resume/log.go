@@ -2,10 +2,12 @@ package resume
 
 import "github.com/voicegw/voicegw/transport"
 
-// Limits of what is kept to be sent again. While the far end is connected, the oldest messages make
-// room: the far end has got them long ago.
+// KeptMax is how many messages a call keeps at most to send them again, while its far end is
+// connected. The oldest make room: the far end has got them long ago.
+const KeptMax = 256
+
+// More limits of what is kept.
 const (
-	keptMax      = 256  // messages, while the far end is connected
 	missedMax    = 1024 // messages, while it is away
 	keptBytesMax = 1 << 20
 )
@@ -26,7 +28,7 @@ func size(m *transport.Message) int { return len(m.Text) + len(m.Name) + len(m.I
 
 // add keeps a message. It reports false if there is no room, which happens only while away.
 func (l *sentLog) add(m *transport.Message, away bool) bool {
-	most := keptMax
+	most := KeptMax
 	if away {
 		most = missedMax
 	}

@@ -310,9 +310,12 @@ func (p *Peer) takeOver(ctx context.Context, next *attach) *transport.Resume {
 		return nil
 	}
 	p.mu.Lock()
-	if p.ended == nil {
-		p.conn = next.conn
+	if ended := p.ended; ended != nil { // Close did not know the connection
+		p.mu.Unlock()
+		next.done <- ended
+		return nil
 	}
+	p.conn = next.conn
 	p.mu.Unlock()
 	p.told = false
 	next.done <- nil

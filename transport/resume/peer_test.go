@@ -30,6 +30,7 @@ type wire struct {
 	received uint64
 	sendErr  error
 	closed   transport.Reason
+	atReady  func() // nil: nothing
 }
 
 func newWire(r transport.Resume) *wire {
@@ -40,6 +41,9 @@ func newWire(r transport.Resume) *wire {
 func (w *wire) Hello() transport.Hello { return w.hello }
 
 func (w *wire) Ready(_ context.Context, r transport.Ready) error {
+	if w.atReady != nil {
+		w.atReady()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ready = r
@@ -279,12 +283,12 @@ func TestRefused(t *testing.T) {
 func TestMissedIsBounded(t *testing.T) {
 	story(t, time.Minute, func(calls *Calls, p *Peer, first *wire, kinds chan string) {
 		ctx := context.Background()
-		for range keptMax + 100 {
+		for range KeptMax + 100 {
 			if err := p.Send(ctx, text("a")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n := len(p.log.list); n != keptMax || p.log.first != 100 {
+		if n := len(p.log.list); n != KeptMax || p.log.first != 100 {
 			t.Errorf("%d messages are kept after %d", n, p.log.first)
 		}
 		first.cut()
@@ -326,6 +330,20 @@ func TestNewestAttaches(t *testing.T) {
 		}
 		if err := <-errs; err != nil || first.closed != transport.ReasonSuperseded {
 			t.Errorf("the newer one: %v; the first was closed by %s", err, first.closed)
+		}
+	})
+}
+
+// TestEndsWhileTakenOver: a call that ends while a connection takes it over gives the connection back,
+// with how the call ended: nobody else would close it.
+func TestEndsWhileTakenOver(t *testing.T) {
+	story(t, time.Minute, func(calls *Calls, p *Peer, first *wire, kinds chan string) {
+		first.cut()
+		synctest.Wait()
+		next := newWire(transport.Resume{})
+		next.atReady = func() { _ = p.Close(transport.ReasonDone, "") }
+		if err := p.Attach(context.Background(), next); transport.ReasonOf(err) != transport.ReasonDone {
+			t.Errorf("the connection of a call that is over: %v", err)
 		}
 	})
 }

@@ -40,6 +40,7 @@ type Peer struct {
 	paced      pacer
 	handle     string // of the call, "" if it cannot be resumed
 	received   uint64 // messages of the call that the far end has got with what was sent
+	told       uint64 // those of the last handle
 }
 
 var _ transport.Peer = (*Peer)(nil)

@@ -126,18 +126,19 @@ func (p *Peer) GoOn(generation uint64, playedMS int64) {
 	p.playout.Resume(generation, int(playedMS/transport.FrameMS))
 }
 
-// count counts a message, and puts a handle behind it if the far end gets any of it; the caller holds
-// state.
+// count counts a message, and puts a handle behind it if the far end gets any of it, or its newest
+// handle would soon be too old to go on with; the caller holds state.
 func (p *Peer) count(m *transport.Message, out *Outbox) {
 	if p.handle == "" || !resume.Counts(m) {
 		return
 	}
 	p.received++
-	if len(out.messages) > 0 {
+	if len(out.messages) > 0 || p.received-p.told >= resume.KeptMax/2 {
 		p.putHandle(out)
 	}
 }
 
 func (p *Peer) putHandle(out *Outbox) {
+	p.told = p.received
 	p.codec.(resumer).Handle(newHandle(p.handle, p.received), out)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/resume"
 )
 
 // FuzzHandle: a handle may be anything, and those that are given out are read as they were.
@@ -31,6 +32,38 @@ func TestHandle(t *testing.T) {
 	h := newHandle("ABCDEFGHIJKLMNOPQRSTUVWXYZ", math.MaxUint64)
 	if call, received, ok := parseHandle(h); !ok || call != "ABCDEFGHIJKLMNOPQRSTUVWXYZ" || received != math.MaxUint64 {
 		t.Errorf("%q is %q %d %v", h, call, received, ok)
+	}
+}
+
+// mute is a codec of a protocol that has no form for messages; it notes handles.
+type mute struct {
+	Codec
+	handles []string
+}
+
+func (c *mute) Handle(handle string, out *Outbox) {
+	c.handles = append(c.handles, handle)
+	out.Put([]byte(handle))
+}
+
+func (c *mute) Resume(Codec) {}
+
+// TestHandleStaysFresh: a far end that gets no messages, for it asked for no transcripts, gets handles
+// all the same: the call remembers the last resume.KeptMax messages alone.
+func TestHandleStaysFresh(t *testing.T) {
+	codec := &mute{}
+	p, newest := &Peer{codec: codec, handle: "CALL"}, uint64(0)
+	for range 10 * resume.KeptMax {
+		p.count(&transport.Message{Kind: transport.MessageTranscript}, &Outbox{})
+		if n := len(codec.handles); n > 0 {
+			_, newest, _ = parseHandle(codec.handles[n-1])
+		}
+		if p.received-newest > resume.KeptMax/2 {
+			t.Fatalf("after %d messages the newest handle is of %d", p.received, newest)
+		}
+	}
+	if n := len(codec.handles); n > 40 {
+		t.Errorf("%d handles for %d messages", n, p.received)
 	}
 }
 
