@@ -119,7 +119,7 @@ func (v view) visible(events []*session.Event) []said {
 	return list
 }
 
-// internalCall reports whether a call is one of ADK to the user, of which models do not know.
+// internalCall reports whether ADK makes a call to the user itself. Models do not know such calls.
 func internalCall(name string) bool {
 	return name == toolconfirmation.FunctionCallName || name == credentialCall
 }

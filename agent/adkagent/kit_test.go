@@ -151,7 +151,7 @@ func line(ev *session.Event) string {
 	return b.String()
 }
 
-// turnList is a model that answers with one turn after another, whoever asks.
+// turnList is a model that answers with one turn after another, for every caller.
 type turnList struct {
 	mu    sync.Mutex
 	turns []provider.ScriptTurn

@@ -15,7 +15,7 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 )
 
-// toldTo returns the history that a connection was told.
+// toldTo returns the history that the model got over a connection.
 func toldTo(c sim.Connection) (texts []string) {
 	for _, t := range c.Texts {
 		if t.Kind == "content" {
@@ -45,8 +45,8 @@ func (w *liveWorld) remember(id string) {
 
 var before = []string{"user: I am Ada.", "model: Hello Ada."}
 
-// TestLiveHistory begins with what the session remembers. Connections that resume are told nothing
-// again.
+// TestLiveHistory begins with what the session remembers. A connection that resumes gets nothing
+// twice.
 func TestLiveHistory(t *testing.T) {
 	inBubble(t, livePlan{model: sim.Config{Scenario: scenario(t, "on turn_complete 1: go_away 2s")},
 		run: withTranscripts()}, func(w *liveWorld) {

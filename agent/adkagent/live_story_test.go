@@ -28,8 +28,8 @@ func longReply() []int16 {
 	return pcm
 }
 
-// TestLiveBargeIn speaks over a reply. The client is told at once to drop what it has, hears nothing of
-// the reply any more, and gets the reply to what was said.
+// TestLiveBargeIn speaks over a reply. The gateway tells the client at once to drop what it has; the
+// client hears nothing more of that reply, and gets the next one.
 func TestLiveBargeIn(t *testing.T) {
 	p := livePlan{run: withTranscripts(),
 		model: sim.Config{FixedReply: longReply(), Faults: sim.Faults{LateAudioChunks: 5}}}
