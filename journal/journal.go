@@ -116,8 +116,8 @@ type Engine interface {
 	Last(ctx context.Context, log string) (Record, error)
 	// Archive appends an Archived record, whoever owns the log. It is idempotent.
 	Archive(ctx context.Context, log string) error
-	// Delete removes a log. It is idempotent. A later Open of the same key begins a new log whose
-	// epochs and numbers continue, so that no writer of before can write.
+	// Delete removes a log. It is idempotent. Its writer is fenced. A later Open of the same key begins
+	// a new log, which no writer of before can touch.
 	Delete(ctx context.Context, log string) error
 
 	// Get returns a document.
