@@ -1,0 +1,18 @@
+// Package managed runs agents as durable sessions. A session lives in a journal: it survives crashes
+// and deploys, waits days for a person or a client, and is told as one stream of numbered events.
+//
+//	rt, err := managed.New(managed.Config{Journal: engine, Models: resolver})
+//	agent, err := rt.CreateAgent(ctx, owner, managed.Definition{Name: "desk", Model: managed.ModelRef{ID: "parrot"}})
+//	s, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: agent.ID})
+//	accepted, err := rt.Send(ctx, owner, s.ID, "", managed.Text("Hello"))
+//	for ev, err := range rt.Events(ctx, owner, s.ID, 1, true) { ... }
+//
+// Every input is stored before the session sees it, and every event before anybody reads it. A request
+// to a model and a call of a tool are effects: their start is stored before they begin, their result
+// before anything depends on it. After a crash the session goes on where its journal ends. It repeats a
+// request to a model, and a call of a tool that is declared idempotent, with the same key. It repeats no
+// other call: the model learns that the outcome is unknown.
+//
+// What a session does when is decided by the net of package life; an agent.Program answers each turn.
+// Package managed/api serves all of this over HTTP.
+package managed
