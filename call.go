@@ -160,7 +160,8 @@ func (c *call) start(work context.Context) (err error) {
 	c.net, err = runner.Start(c.prog.Program, runner.Config{Name: c.id, Store: store, Logger: c.log,
 		Measure: c.cfg.Lateness, Destinations: destinations(c.prog.Program),
 		StoreFailed: func(err error) { c.end.ask(archiveLost(err)) },
-		Out:         func(t petri.Token) { <-ready; c.out.handle(work, t) }})
+		Out:         func(t petri.Token) { <-ready; c.out.handle(work, t) },
+		Handed:      func() { <-ready; c.out.model.handed() }})
 	if err != nil {
 		return err
 	}

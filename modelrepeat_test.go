@@ -76,10 +76,12 @@ func TestRepeatText(t *testing.T) {
 		}, "b a"},
 		"waited, and was sent": {func(w *modelWriter) {
 			w.use(&link{})
+			w.handed()
 			_, _, _ = w.next()
 		}, ""},
 		"waited for the one before": {func(w *modelWriter) {
 			w.use(&link{})
+			w.handed()
 			_, _, _ = w.next()
 			w.use(&link{})
 		}, "a"},

@@ -34,14 +34,15 @@ type modelWriter struct {
 
 	wake chan struct{} // a signal, 1 deep
 
-	mu     sync.Mutex
-	queue  []modelItem // oldest first, at most modelQueueMax
-	held   bool        // the caller's items wait
-	heldBy uint64      // the event that held them last
-	closed bool        // nothing more is put
-	link   *link       // nil: what is sent goes nowhere, and the net knows
-	kept   []modelItem // what waited for link when it came
-	notes  notes
+	mu       sync.Mutex
+	queue    []modelItem // oldest first, at most modelQueueMax
+	held     bool        // the caller's items wait
+	heldBy   uint64      // the event that held them last
+	settling bool        // what the caller's items must wait for may come in the same row of outputs
+	closed   bool        // nothing more is put
+	link     *link       // nil: what is sent goes nowhere, and the net knows
+	kept     []modelItem // what waited for link when it came
+	notes    notes
 
 	cutting atomic.Bool // the caller's turn or text may be interrupting the model
 }
@@ -103,8 +104,21 @@ func (w *modelWriter) use(l *link) {
 		w.queue = append(w.queue, modelItem{give: true})
 	}
 	w.queue, w.link, w.kept = append(w.queue, kept...), l, kept
+	w.settling = true
 	w.mu.Unlock()
 	w.signal()
+}
+
+// handed tells that the net has handed over a row of outputs. A turn that is repeated comes in one row
+// with the connection, or with the end of the hold, and goes out before what has waited for that.
+func (w *modelWriter) handed() {
+	w.mu.Lock()
+	was := w.settling
+	w.settling = false
+	w.mu.Unlock()
+	if was {
+		w.signal()
+	}
 }
 
 // stays reports whether an item that no connection has received waits for the next one. Text, and
@@ -124,10 +138,9 @@ func (w *modelWriter) hold(event uint64) {
 func (w *modelWriter) release(event uint64) {
 	w.mu.Lock()
 	if event > w.heldBy {
-		w.held = false
+		w.held, w.settling = false, true
 	}
 	w.mu.Unlock()
-	w.signal()
 }
 
 // heldSince reports whether the queue was held since an event.
@@ -160,7 +173,7 @@ func (w *modelWriter) forget() {
 // close lets write return once everything that may still be sent is sent.
 func (w *modelWriter) close() {
 	w.mu.Lock()
-	w.closed = true
+	w.closed, w.settling = true, false
 	w.mu.Unlock()
 	w.signal()
 }
@@ -213,7 +226,7 @@ func (w *modelWriter) first() int {
 	for i := range w.queue {
 		it := &w.queue[i]
 		switch {
-		case w.held && it.callers() || gone && w.stays(it):
+		case (w.held || w.settling) && it.callers() || gone && w.stays(it):
 			waiting = true
 		case it.tool != nil || !waiting:
 			return i

@@ -15,6 +15,7 @@ import (
 
 // sentBy is what a queue to the model would send now, by name.
 func sentBy(u *modelWriter) (list []string) {
+	u.handed()
 	for {
 		it, _, ok := u.next()
 		switch {
@@ -145,6 +146,35 @@ func TestModelQueue(t *testing.T) {
 				t.Errorf("sent %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestModelQueueSettles: what has waited for a connection, or for the end of a hold, is sent behind the
+// turn that the net repeats.
+func TestModelQueueSettles(t *testing.T) {
+	text, frame := &voicenets.Typed{Text: "hello"}, &voicenets.CallerFrame{}
+	for name, do := range map[string]func(u *modelWriter){
+		"a connection": func(u *modelWriter) { u.use(&link{}) },
+		"a hold": func(u *modelWriter) {
+			u.hold(1)
+			u.release(2)
+		},
+	} {
+		u := newTestWriter(false)
+		u.put(modelItem{text: text})
+		do(u)
+		u.put(modelItem{tool: &voicenets.ToolEnd{}})
+		if it, _, ok := u.next(); !ok || it.tool == nil {
+			t.Errorf("%s: first is sent %+v, want the reply of the tool", name, it)
+		}
+		if it, _, ok := u.next(); ok {
+			t.Errorf("%s: %+v is sent before the turn that is to be repeated", name, it)
+		}
+		u.repeat(&voicenets.CallerTurn{Typed: text, Before: &voicenets.CallerTurn{Frames: []*voicenets.CallerFrame{frame}}})
+		want := []string{"activity_start", "frame", "activity_end", "hello"}
+		if got := sentBy(u); !slices.Equal(got, want) {
+			t.Errorf("%s: sent %v, want %v", name, got, want)
+		}
 	}
 }
 

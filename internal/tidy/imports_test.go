@@ -17,6 +17,7 @@ type layer struct {
 // two.
 func layers() map[string]layer {
 	all := verifyLayers()
+	maps.Copy(all, agentLayers())
 	maps.Copy(all, map[string]layer{
 		".": {imports: []string{
 			"petri", "petri/*", "voicenets", "audio", "live", "live/*", "transport",
@@ -39,19 +40,7 @@ func layers() map[string]layer {
 		"voicenets/mutants": {
 			imports: []string{"petri", "verify", "verify/*", "voicenets", "voicenets/claims"},
 		},
-		"voicenets/prove": {imports: []string{"voicenets", "voicenets/claims"}},
-		"agent": {
-			imports: []string{"petri", "petri/event", "petri/netview", "petri/patterns", "petri/runner", "verify",
-				"verify/claim", "verify/netmodel"},
-			tests: []string{"agent/provider"},
-		},
-		"agent/provider":          {imports: []string{"internal/foreign", "internal/spelling"}},
-		"agent/provider/wiretest": {},
-		"agent/adkagent": {imports: []string{".", "agent", "audio", "live", "petri", "petri/event", "petri/netview",
-			"transport", "voicenets", "web"}, tests: []string{"agent/provider", "live/sim", "verify", "voicenets/prove"}},
-		"examples/desk":          {imports: []string{"agent", "agent/provider", "examples/internal/desk"}},
-		"examples/deskrest":      {imports: []string{"agent", "agent/adkagent", "examples/internal/desk"}},
-		"examples/internal/desk": {imports: []string{"agent", "verify"}},
+		"voicenets/prove":        {imports: []string{"voicenets", "voicenets/claims"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
@@ -134,6 +123,25 @@ func layers() map[string]layer {
 		},
 	})
 	return all
+}
+
+// agentLayers are those of agents.
+func agentLayers() map[string]layer {
+	return map[string]layer{
+		"agent": {
+			imports: []string{"petri", "petri/event", "petri/netview", "petri/patterns", "petri/runner", "verify",
+				"verify/claim", "verify/netmodel"},
+			tests: []string{"agent/provider"},
+		},
+		"agent/provider":          {imports: []string{"internal/foreign", "internal/spelling"}},
+		"agent/provider/wiretest": {},
+		"journal":                 {},
+		"agent/adkagent": {imports: []string{".", "agent", "audio", "live", "petri", "petri/event", "petri/netview",
+			"transport", "voicenets", "web"}, tests: []string{"agent/provider", "live/sim", "verify", "voicenets/prove"}},
+		"examples/desk":          {imports: []string{"agent", "agent/provider", "examples/internal/desk"}},
+		"examples/deskrest":      {imports: []string{"agent", "agent/adkagent", "examples/internal/desk"}},
+		"examples/internal/desk": {imports: []string{"agent", "verify"}},
+	}
 }
 
 // verifyLayers are those of proofs.

@@ -23,6 +23,11 @@ type Config struct {
 	// Out receives every output token, in order. The loop calls it: Out must not block and must not
 	// wait for the run (InjectWait, Close). It may call Inject and Stop. nil discards the outputs.
 	Out func(petri.Token)
+	// Handed, if not nil, is called behind every row of calls of Out: after the outputs of one step
+	// that need not wait, and after those that had to. What the net puts out within one instant to one
+	// destination is in one row, unless a durable output in the middle waits to be stored. Like Out,
+	// Handed must not block or wait for the run.
+	Handed func()
 	// Store receives the events of each step before the outputs of the step are handed over. nil
 	// keeps no events.
 	Store event.Store

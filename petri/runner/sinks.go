@@ -101,6 +101,7 @@ func (r *Runner) hand(ready petri.Ready) error {
 		oldest = min(oldest, at)
 		n++
 	}
+	r.handed(n)
 	r.late(oldest, n, ready.Events[len(ready.Events)-1].Seq)
 	if l.broken != nil && l.sinks.pending > 0 {
 		r.releaseStored()
@@ -168,7 +169,15 @@ func (r *Runner) releaseStored() {
 		clear(d.pending[rest:])
 		d.pending = d.pending[:rest]
 	}
+	r.handed(handed)
 	r.late(oldest, handed, last)
+}
+
+// handed tells that n outputs were handed over in a row.
+func (r *Runner) handed(n int) {
+	if n > 0 && r.cfg.Handed != nil {
+		r.cfg.Handed()
+	}
 }
 
 // deadline returns when the oldest waiting output will have waited for most.

@@ -156,3 +156,25 @@ func TestEndDoesNotWaitForEver(t *testing.T) {
 		}
 	})
 }
+
+// TestHanded: the runner tells when a row of outputs is over: those of a step that need not wait, and
+// those that had to.
+func TestHanded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var rows strings.Builder
+		var d disk
+		r := mustStart(t, relay(true), Config{Store: &d, Out: func(t petri.Token) { rows.WriteString(t.Place() + " ") },
+			Handed: func() { rows.WriteString("| ") }})
+		mustInject(t, r, ping.Token(petri.Unit{}))
+		synctest.Wait()
+		mustInject(t, r, in.Token(1))
+		mustInject(t, r, ping.Token(petri.Unit{}))
+		synctest.Wait()
+		d.sync(0)
+		synctest.Wait()
+		mustClose(t, r)
+		if got, want := rows.String(), "pong | out pong | "; got != want {
+			t.Errorf("handed over: %q, want %q", got, want)
+		}
+	})
+}
