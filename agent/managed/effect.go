@@ -1,0 +1,271 @@
+package managed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/agent/provider"
+)
+
+// turnKeyOf is the key of the nth effect of a name in a turn: it is the same after a crash.
+func (r *turnRun) effectKey(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[name]++
+	return fmt.Sprintf("%s/%d", name, r.counts[name])
+}
+
+// ask asks a model. A response that the journal has is not asked for again.
+func (r *turnRun) ask(ctx context.Context, name string, llm model.LLM, req *agent.Request,
+) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		e, known := r.o.effect(r.effectKey("model/" + name))
+		if known != nil && known.done {
+			r.answered(known.info)
+			yield(known.info.outcome())
+			return
+		}
+		e.Kind = modelEffect
+		if known != nil {
+			e.Span = known.info.Span
+		} else if err := r.o.startModel(ctx, e); err != nil {
+			yield(nil, err)
+			return
+		}
+		r.streaming(e.Span)
+		var whole *model.LLMResponse
+		var failed error
+		for resp, err := range llm.GenerateContent(ctx, req.Request, req.Turn.Stream) {
+			if err != nil {
+				failed = err
+				break
+			}
+			if resp.Partial {
+				if !yield(resp, nil) {
+					return
+				}
+				continue
+			}
+			whole = joined(whole, resp)
+		}
+		if ctx.Err() != nil { // the turn is being stopped, or the process ends: the effect stays open
+			yield(nil, ctx.Err())
+			return
+		}
+		e.Response, e.Failure = identified(whole, e.Span), failureOf(whole, failed)
+		if err := r.o.finish(ctx, e, spanEnd(e, r.o.prefix())); err != nil {
+			yield(nil, err)
+			return
+		}
+		r.answered(e)
+		yield(e.outcome())
+	}
+}
+
+// outcome is what the effect of a model came to.
+func (e *effectInfo) outcome() (*model.LLMResponse, error) {
+	if e.Failure != nil {
+		return nil, errors.New(e.Failure.Text)
+	}
+	return e.Response, nil
+}
+
+// joined is a response with the parts of the one before it.
+func joined(before, r *model.LLMResponse) *model.LLMResponse {
+	if before == nil || before.Content == nil || r.ErrorCode != "" {
+		return r
+	}
+	with := *r
+	with.Content = &genai.Content{Role: before.Content.Role, Parts: slices.Clone(before.Content.Parts)}
+	if r.Content != nil {
+		with.Content.Parts = append(with.Content.Parts, r.Content.Parts...)
+	}
+	return &with
+}
+
+// identified gives every call of a response an id of its own, which is then part of the record.
+func identified(r *model.LLMResponse, span uint64) *model.LLMResponse {
+	if r == nil || r.Content == nil {
+		return r
+	}
+	seen := map[string]bool{"": true}
+	for i, p := range r.Content.Parts {
+		if p == nil || p.FunctionCall == nil {
+			continue
+		}
+		if seen[p.FunctionCall.ID] {
+			p.FunctionCall.ID = fmt.Sprintf("call_%d_%d", span, i)
+		}
+		seen[p.FunctionCall.ID] = true
+	}
+	return r
+}
+
+// failureOf is why a model gave nothing to go on with; nil if it did.
+func failureOf(r *model.LLMResponse, err error) *effectFailure {
+	var pe *provider.Error
+	switch {
+	case errors.As(err, &pe):
+		return &effectFailure{Type: failureType(pe.Code), Text: pe.Error(), Retryable: pe.Retryable}
+	case err != nil:
+		return &effectFailure{Type: "model_request_failed_error", Text: err.Error()}
+	case r == nil:
+		return &effectFailure{Type: "model_request_failed_error", Text: "the model ended without a whole response",
+			Retryable: true}
+	}
+	return nil
+}
+
+// failureType is the type of a session.error for the failure of a model.
+func failureType(c provider.Code) string {
+	switch c {
+	case provider.Overloaded, provider.Failed:
+		return "model_overloaded_error"
+	case provider.RateLimited:
+		return "model_rate_limited_error"
+	case provider.OutOfQuota:
+		return "billing_error"
+	}
+	return "model_request_failed_error"
+}
+
+// spanEnd is the event of the end of a request to a model.
+func spanEnd(e *effectInfo, prefix string) *Event {
+	failed := e.Failure != nil
+	return &Event{Type: SpanEnd, SpanStartID: eventID(prefix, e.Span), IsError: &failed, ModelUsage: usageOf(e.Response)}
+}
+
+// usageOf is what a response cost.
+func usageOf(r *model.LLMResponse) *Usage {
+	u := &Usage{}
+	if r == nil || r.UsageMetadata == nil {
+		return u
+	}
+	m := r.UsageMetadata
+	count := func(n int32) int64 { return max(0, int64(n)) }
+	u.CacheRead = count(m.CachedContentTokenCount)
+	if n, ok := r.CustomMetadata[provider.CacheWriteTokens].(int32); ok {
+		u.CacheWrite = count(n)
+	}
+	u.InputTokens = max(0, count(m.PromptTokenCount)-u.CacheRead-u.CacheWrite)
+	u.Thinking = count(m.ThoughtsTokenCount)
+	u.OutputTokens = count(m.CandidatesTokenCount) + u.Thinking
+	return u
+}
+
+func (u *Usage) add(v *Usage) {
+	if v == nil {
+		return
+	}
+	u.InputTokens += v.InputTokens
+	u.OutputTokens += v.OutputTokens
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.Thinking += v.Thinking
+	u.Active += v.Active
+}
+
+// Tool is a tool that the process runs: one of the built-in set, or of an MCP server.
+type Tool struct {
+	Declaration *genai.FunctionDeclaration
+	// Idempotent means that a call which is repeated with the same key has one effect.
+	Idempotent bool
+	// Call runs a call. ctx ends when it takes too long or the turn ends. An error is a result, too.
+	Call func(ctx context.Context, c ToolCall) (map[string]any, error)
+	// Server is the name of the MCP server that has the tool; "" for a built-in one.
+	Server string
+}
+
+// ToolCall is one call of a Tool.
+type ToolCall struct {
+	Session string
+	// Key is the idempotency key: the same when the call is repeated after a crash.
+	Key  string
+	ID   string // the model's
+	Name string
+	Args map[string]any
+}
+
+// The results of calls that did not happen, as models get them.
+const (
+	unknownOutcome = "outcome_unknown: the process stopped during this call. It may have happened or not, and was not " +
+		"repeated."
+	cancelledCall = "cancelled: the user interrupted before this call had a result"
+	expiredCall   = "timed_out: no result came in time"
+	deniedDefault = "Tool execution denied by user"
+	deniedByRule  = "denied: the agent may not call this tool"
+)
+
+// failedResult is a result that tells the model of an error.
+func failedResult(text string) map[string]any { return map[string]any{"error": text} }
+
+// run runs a call of a tool once: a result that the journal has is not asked for again, and a call that
+// may have happened is repeated only if the tool or the agent allows it.
+func (r *turnRun) run(ctx context.Context, t *Tool, policy *toolPolicy, c *genai.FunctionCall) (*agent.Reply, error) {
+	e, known := r.o.effect(r.effectKey("tool/" + c.ID))
+	switch {
+	case known != nil && known.done:
+		return &agent.Reply{Response: known.info.Result}, nil
+	case known != nil && !t.Idempotent && policy.unknown != "retry":
+		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
+		if err := r.o.finish(ctx, e); err != nil {
+			return nil, err
+		}
+		return &agent.Reply{Response: e.Result}, nil
+	case known == nil:
+		e.Kind = toolEffect
+		if err := r.o.startEffect(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	result, err := call(ctx, t, ToolCall{Session: r.o.id, ID: c.ID, Name: c.Name, Args: c.Args,
+		Key: fmt.Sprintf("%s/%d/%s", r.o.id, r.t.info.Number, e.Key)})
+	if ctx.Err() != nil && r.o.ending() {
+		return nil, ctx.Err() // the process ends: nobody knows what became of the call
+	}
+	e.Kind, e.Result = toolEffect, result
+	if err != nil {
+		e.Result, e.Failed = failedResult(err.Error()), true
+	}
+	if err := fits(&e.Result); err != nil {
+		e.Result, e.Failed = failedResult(err.Error()), true
+	}
+	if err := r.o.finish(context.WithoutCancel(ctx), e); err != nil {
+		return nil, err
+	}
+	return &agent.Reply{Response: e.Result}, nil
+}
+
+// call runs a tool. A panic is an error.
+func call(ctx context.Context, t *Tool, c ToolCall) (result map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("the tool panicked: %v", p)
+		}
+	}()
+	return t.Call(ctx, c)
+}
+
+// resultMax is the largest result of a tool, in bytes of JSON.
+const resultMax = 256 << 10
+
+// fits makes a result what its JSON says, so that it is the same when it is read from the journal.
+func fits(result *map[string]any) error {
+	b, err := json.Marshal(*result)
+	if err != nil {
+		return fmt.Errorf("the result of the tool is no JSON: %w", err)
+	}
+	if len(b) > resultMax {
+		return fmt.Errorf("the result of the tool has %d bytes; at most %d are allowed", len(b), resultMax)
+	}
+	*result = nil
+	return json.Unmarshal(b, result)
+}
