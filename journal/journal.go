@@ -96,7 +96,7 @@ type Record struct {
 }
 
 // Engine keeps logs and documents. It is safe for concurrent use. Keys have 1 to KeyMax bytes of
-// letters, digits, "_", "-" and "/", begin and end with a letter or digit, and have no "//". An
+// letters, digits, "_", "-" and single "/", and begin with a letter or a digit (see CheckKey). An
 // invalid key is an error that names it.
 type Engine interface {
 	// Durability is what a record survives that Await has confirmed.

@@ -38,7 +38,7 @@ type ToolConfig struct {
 	InputSchema json.RawMessage `json:"input_schema,omitempty"`
 	// Timeout limits how long a session waits for the result of a custom tool, or for the confirmation
 	// of another; 0 waits for ever.
-	Timeout Duration `json:"timeout,omitempty"`
+	Timeout Duration `json:"timeout,omitzero"`
 	// Of an MCP toolset.
 	Server string `json:"mcp_server_name,omitempty"`
 	// Of a set of tools.
@@ -48,6 +48,16 @@ type ToolConfig struct {
 
 // Duration is a time.Duration that is text in JSON, such as "5m".
 type Duration time.Duration
+
+// MarshalText writes the text.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads the text.
+func (d *Duration) UnmarshalText(b []byte) error {
+	t, err := time.ParseDuration(string(b))
+	*d = Duration(t)
+	return err
+}
 
 // The permissions of a tool.
 const (
@@ -62,8 +72,8 @@ type ToolPolicy struct {
 	Name       string      `json:"name,omitempty"` // of the tool; the default has none
 	Enabled    *bool       `json:"enabled,omitempty"`
 	Permission *Permission `json:"permission_policy,omitempty"`
-	// Unknown is what follows when nobody knows whether a call happened: "tell" the model (the default),
-	// "retry" with the same idempotency key, or "ask" the client.
+	// Unknown is what follows when nobody knows whether a call happened: "tell" the model (the default), or
+	// "retry" with the same idempotency key.
 	Unknown string `json:"outcome_unknown,omitempty"`
 }
 

@@ -269,3 +269,34 @@ func fits(result *map[string]any) error {
 	*result = nil
 	return json.Unmarshal(b, result)
 }
+
+// effect is what the log has of an effect of the turn; known is nil if nothing.
+func (o *owned) effect(key string) (e *effectInfo, known *effect) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.st.turn != nil {
+		known = o.st.turn.effects[key]
+	}
+	return &effectInfo{Key: key}, known
+}
+
+// startModel stores that a request to a model begins.
+func (o *owned) startModel(ctx context.Context, e *effectInfo) error {
+	return o.store(ctx, func(st *state) (*record, error) {
+		e.Span = st.head.Seq + 1
+		begun := *e
+		return &record{Kind: recordStart, Effect: &begun, Events: []*Event{{Type: SpanStart}}}, nil
+	})
+}
+
+// startEffect stores that an effect begins.
+func (o *owned) startEffect(ctx context.Context, e *effectInfo) error {
+	begun := *e
+	return o.store(ctx, just(&record{Kind: recordStart, Effect: &begun}))
+}
+
+// finish stores the end of an effect.
+func (o *owned) finish(ctx context.Context, e *effectInfo, events ...*Event) error {
+	ended := *e
+	return o.store(ctx, just(&record{Kind: recordFinish, Effect: &ended, Events: events}))
+}

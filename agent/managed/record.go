@@ -58,7 +58,8 @@ type head struct {
 	Paused   bool       `json:"p,omitempty"`
 	Usage    Usage      `json:"u"`
 	Turns    int        `json:"t,omitempty"`
-	Seq      uint64     `json:"n"` // number of the last event
+	Seq      uint64     `json:"n"`           // number of the last event
+	Waits    bool       `json:"w,omitempty"` // something may be to do
 	Archived *time.Time `json:"a,omitempty"`
 }
 

@@ -1,13 +1,14 @@
 package managed
 
 import (
-	"context"
 	"errors"
-	"iter"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/agent/managed/life"
 	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/journal"
 )
@@ -24,6 +25,9 @@ type Config struct {
 	URL string
 	// Logger receives warnings and errors, no content. nil logs nothing.
 	Logger *zap.Logger
+	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
+	// decide.
+	Tools []Tool
 	// Limits bound what sessions may do.
 	Limits Limits
 }
@@ -33,16 +37,62 @@ type Limits struct {
 	Queue       int           // events of the user that wait in a session; default 64
 	Calls       int           // calls of a session that wait for the client; default 64
 	Content     int           // bytes of one event of the user; default 256 KiB
-	Sessions    int           // sessions of a tenant that are not archived; default 100,000
 	Events      int           // events of a session; default 1,000,000
 	Active      int           // sessions that are in memory at a time; default 1000
 	Idle        time.Duration // how long a session without work stays in memory; default 1 min
 	TurnTimeout time.Duration // how long a turn may take; default 1 h
+	// Backoff is how long a turn that failed for a while waits before each further attempt. Default: 1 s,
+	// 5 s, 20 s.
+	Backoff []time.Duration
+	// Grace is how long a tool that was stopped may take to return before the process lets go of it. Default 5 s.
+	Grace time.Duration
+	// Agent bounds what one turn may do.
+	Agent agent.Limits
+}
+
+// filled returns the limits with their defaults.
+func (l Limits) filled() Limits {
+	fill := func(n *int, d int) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	wait := func(t *time.Duration, d time.Duration) {
+		if *t == 0 {
+			*t = d
+		}
+	}
+	fill(&l.Queue, 64)
+	fill(&l.Calls, life.CallsMax)
+	fill(&l.Content, 256<<10)
+	fill(&l.Events, 1_000_000)
+	fill(&l.Active, 1000)
+	wait(&l.Idle, time.Minute)
+	wait(&l.TurnTimeout, time.Hour)
+	wait(&l.Grace, 5*time.Second)
+	if l.Backoff == nil {
+		l.Backoff = []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}
+	}
+	return l
 }
 
 // Runtime runs sessions. It is safe for concurrent use. Its errors that a client may see are *Error.
 type Runtime struct {
-	cfg Config
+	cfg  Config
+	stop chan struct{}
+	ends sync.WaitGroup // the janitor
+
+	mu        sync.Mutex
+	active    map[string]*slot
+	closed    bool
+	listeners map[string]map[*listener]bool // to deltas, by session
+}
+
+// slot is a session that is in memory, or on its way there.
+type slot struct {
+	ready chan struct{} // closed when the session is open, or has failed to open
+	o     *owned
+	err   error
 }
 
 // New returns a Runtime. Close ends it.
@@ -53,7 +103,16 @@ func New(cfg Config) (*Runtime, error) {
 	case cfg.Models == nil:
 		return nil, errors.New("managed: Config.Models is nil; make one with provider.Config.Resolver")
 	}
-	return &Runtime{cfg: cfg}, nil
+	cfg.Limits = cfg.Limits.filled()
+	if cfg.Logger == nil {
+		cfg.Logger = zap.NewNop()
+	}
+	if cfg.Node == "" {
+		cfg.Node = newID("node_", time.Now())
+	}
+	r := &Runtime{cfg: cfg, stop: make(chan struct{}), active: map[string]*slot{}, listeners: map[string]map[*listener]bool{}}
+	r.ends.Go(r.tidy)
+	return r, nil
 }
 
 // SessionRequest asks for a session.
@@ -119,82 +178,8 @@ type SessionFilter struct {
 	CreatedBefore time.Time // exclusive
 }
 
-// StartSession begins a session.
-func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest) (*Session, error) {
-	return nil, errors.New("managed: not written yet")
-}
-
-// Session returns a session as it is now. Any node answers.
-func (r *Runtime) Session(ctx context.Context, o Owner, id string) (*Session, error) {
-	return nil, errors.New("managed: not written yet")
-}
-
-// Sessions lists sessions, the newest first. next is the After of the following page, or "".
-func (r *Runtime) Sessions(ctx context.Context, o Owner, f SessionFilter, p Page) (list []*Session, next string, err error) {
-	return nil, "", errors.New("managed: not written yet")
-}
-
-// SessionPatch changes a session. Nil fields and metadata that is not named stay; empty values clear.
+// SessionPatch changes a session. Nil fields and metadata that is not named stay; nil metadata clears.
 type SessionPatch struct {
-	Title    *string
-	Metadata map[string]*string
+	Title    *string            `json:"title,omitempty"`
+	Metadata map[string]*string `json:"metadata,omitempty"`
 }
-
-// UpdateSession changes a session.
-func (r *Runtime) UpdateSession(ctx context.Context, o Owner, id string, p SessionPatch) (*Session, error) {
-	return nil, errors.New("managed: not written yet")
-}
-
-// Send gives events of the user to a session: messages, results, confirmations, interrupts. All of them
-// are accepted, or none. It returns them with their numbers and ids once they are stored. A second Send
-// with the same key returns the answer of the first; "" means no key. The error has the code Invalid
-// for an unknown call or a wrong kind of result, Conflict for a session that has ended, TooMany if the
-// queue is full. A result that is there already is accepted without effect.
-func (r *Runtime) Send(ctx context.Context, o Owner, id, key string, events ...Event) ([]Event, error) {
-	return nil, errors.New("managed: not written yet")
-}
-
-// Events yields the events of a session from number from on; 0 means 1. It ends behind the newest one,
-// or, with live, goes on until ctx ends or the session is deleted. With live and from beyond the newest
-// event it yields what comes. Any node answers. No event is left out or yielded twice.
-func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, live bool) iter.Seq2[*Event, error] {
-	return func(yield func(*Event, error) bool) { yield(nil, errors.New("managed: not written yet")) }
-}
-
-// Deltas calls f for every event_start and event_delta of a session until ctx ends, while it runs on
-// this node. f must be quick. What comes before it was called is not repeated.
-func (r *Runtime) Deltas(ctx context.Context, o Owner, id string, f func(*Event)) error {
-	return errors.New("managed: not written yet")
-}
-
-// Interrupt stops what a session is doing. The session stays usable. It is Send of a user.interrupt.
-func (r *Runtime) Interrupt(ctx context.Context, o Owner, id string) error {
-	_, err := r.Send(ctx, o, id, "", Event{Type: UserInterrupt})
-	return err
-}
-
-// Pause holds a session: a turn that runs goes on to its end, and no other begins. Resume ends that.
-// Both survive crashes, and both are idempotent.
-func (r *Runtime) Pause(ctx context.Context, o Owner, id string) error {
-	return errors.New("managed: not written yet")
-}
-
-// Resume lets a session that was paused go on.
-func (r *Runtime) Resume(ctx context.Context, o Owner, id string) error {
-	return errors.New("managed: not written yet")
-}
-
-// ArchiveSession ends a session, which stays readable. It is idempotent. A session that runs is refused
-// with Invalid.
-func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Session, error) {
-	return nil, errors.New("managed: not written yet")
-}
-
-// DeleteSession removes everything of a session. A session that runs is refused with Invalid.
-func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
-	return errors.New("managed: not written yet")
-}
-
-// Close stores what is under way, stops all turns and ends the Runtime. Sessions go on where they are
-// opened next. The journal stays open.
-func (r *Runtime) Close(ctx context.Context) error { return nil }

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/voicegw/voicegw/agent/managed/life"
 	"github.com/voicegw/voicegw/journal"
 )
 
@@ -20,7 +19,7 @@ const keysMax = 1000
 type state struct {
 	info     sessionInfo
 	head     head
-	phase    life.Phase
+	phase    phase
 	began    time.Time
 	changed  time.Time
 	records  uint64 // the number of the last record that was applied
@@ -28,16 +27,30 @@ type state struct {
 	messages []*Event
 	stops    []*Event // interrupts that are accepted and not done
 	calls    []*openCall
-	closed   map[string]bool // ids of the events of calls that wait no longer
+	closed   map[string]string // by the event of a call that waits no longer: the event that answered it, or ""
+	uses     map[string]*Event // by the model's id of a call: the event that told of it last
 	contents []*genai.Content
 	turn     *turn
+	reported bool     // the net knows how many calls of the turn wait
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
 }
 
+// phase is what a session does, as its log tells it.
+type phase uint8
+
+const (
+	phaseIdle phase = iota
+	phaseRunning
+	phaseParked
+	phaseBackingOff
+	phaseOver
+)
+
 // accepted is the answer to an input with an idempotency key.
 type accepted struct {
+	seq    uint64 // number of the record
 	hash   string
 	events []*Event
 }
@@ -58,7 +71,7 @@ type effect struct {
 }
 
 func newState() *state {
-	return &state{phase: life.Queued, closed: map[string]bool{}, keys: map[string]*accepted{}}
+	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{}}
 }
 
 // apply adds a record. seq is its number in the log.
@@ -73,7 +86,7 @@ func (s *state) apply(seq uint64, r *record) error {
 	case recordSession:
 		s.info, s.began = *r.Session, r.At
 	case recordInput:
-		s.accept(r)
+		s.accept(seq, r)
 	case recordBegin:
 		s.begin(r)
 	case recordStart, recordFinish:
@@ -98,14 +111,12 @@ func (s *state) apply(seq uint64, r *record) error {
 	for _, ev := range r.Events {
 		s.told(ev)
 	}
-	if r.Control == controlArchive {
-		s.phase = life.Archived
-	}
+	s.phase = s.phase.after(r)
 	return nil
 }
 
 // accept adds events of the user.
-func (s *state) accept(r *record) {
+func (s *state) accept(seq uint64, r *record) {
 	for _, ev := range r.Events {
 		switch ev.Type {
 		case UserMessage:
@@ -125,51 +136,98 @@ func (s *state) accept(r *record) {
 		delete(s.keys, s.keyOrder[0])
 		s.keyOrder = slices.Delete(s.keyOrder, 0, 1)
 	}
-	s.keys[r.Key] = &accepted{hash: r.Hash, events: r.Events}
+	s.keys[r.Key] = &accepted{seq: seq, hash: r.Hash, events: r.Events}
 	s.keyOrder = append(s.keyOrder, r.Key)
 }
 
 // begin begins a turn, or another attempt of it.
 func (s *state) begin(r *record) {
-	s.phase = life.Running
+	s.reported = false
 	if r.Turn.Again {
 		s.turn.end = nil
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.retries = 0
 	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }
 
-// told notes what an event of the session means for its phase.
+// after is the phase behind a record.
+func (p phase) after(r *record) phase {
+	if r.Kind == recordBegin {
+		p = phaseRunning
+	}
+	for _, ev := range r.Events {
+		switch ev.Type {
+		case StatusIdle:
+			p = phaseIdle
+			if ev.StopReason.Type == RequiresAction {
+				p = phaseParked
+			}
+		case StatusRescheduled:
+			p = phaseBackingOff
+		case StatusTerminated:
+			p = phaseOver
+		}
+	}
+	if r.Control == controlArchive {
+		p = phaseOver
+	}
+	return p
+}
+
+// headAfter is the head of a record that is added to the state.
+func (s *state) headAfter(r *record) head {
+	h := s.head
+	h.Status = s.phase.after(r).status()
+	h.Seq += uint64(len(r.Events))
+	h.Waits = len(s.messages) > 0 || r.Kind == recordInput || len(s.stops) > 0 || s.turn != nil || len(s.calls) > 0
+	switch r.Control {
+	case controlPause:
+		h.Paused = true
+	case controlResume:
+		h.Paused = false
+	case controlArchive:
+		h.Archived = &r.At
+	}
+	if r.Kind == recordFinish && r.Effect.Kind == modelEffect {
+		h.Usage.add(usageOf(r.Effect.Response))
+	}
+	if r.Kind == recordEnd {
+		h.Turns++
+		h.Usage.Active += r.At.Sub(s.turn.began).Seconds()
+	}
+	return h
+}
+
+// told notes what an event of the session means.
 func (s *state) told(ev *Event) {
 	switch ev.Type {
 	case UserInterrupt:
 		if ev.ProcessedAt != nil {
 			s.stops = slices.DeleteFunc(s.stops, func(e *Event) bool { return e.ID == ev.ID })
 		}
-	case StatusIdle:
-		s.phase = life.Idle
-		if ev.StopReason != nil && ev.StopReason.Type == RequiresAction {
-			s.phase = life.Parked
-		}
-		s.turn = nil
+	case StatusIdle, StatusTerminated:
+		s.turn, s.retries = nil, 0
 	case StatusRescheduled:
-		s.phase = life.BackingOff
 		s.retries++
-	case StatusTerminated:
-		s.phase = life.Terminated
-		s.turn = nil
+	case AgentToolUse, AgentMCPToolUse, AgentCustomToolUse:
+		s.uses[ev.CallID] = ev
 	}
 }
 
 // close removes calls that wait no longer.
 func (s *state) close(ids []string) {
-	for _, id := range ids {
-		s.closed[id] = true
-		s.calls = slices.DeleteFunc(s.calls, func(c *openCall) bool { return c.Event == id })
-	}
+	s.calls = slices.DeleteFunc(s.calls, func(c *openCall) bool {
+		if !slices.Contains(ids, c.Event) {
+			return false
+		}
+		s.closed[c.Event] = ""
+		if c.Answer != nil {
+			s.closed[c.Event] = c.Answer.ID
+		}
+		return true
+	})
 }
 
 // call is the open call that a result or a confirmation is for.
@@ -221,13 +279,13 @@ func patched(m map[string]string, with map[string]*string) map[string]string {
 }
 
 // status is what the phase is called outside.
-func (s *state) status() Status {
-	switch s.phase {
-	case life.Running:
+func (p phase) status() Status {
+	switch p {
+	case phaseRunning:
 		return Running
-	case life.BackingOff:
+	case phaseBackingOff:
 		return Rescheduling
-	case life.Terminated, life.Archived:
+	case phaseOver:
 		return Terminated
 	}
 	return Idle
@@ -235,7 +293,7 @@ func (s *state) status() Status {
 
 // session is the session for a client.
 func (s *state) session() *Session {
-	return &Session{ID: s.info.ID, Status: s.status(), Paused: s.head.Paused, Agent: s.info.Agent,
+	return &Session{ID: s.info.ID, Status: s.phase.status(), Paused: s.head.Paused, Agent: s.info.Agent,
 		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.head.Usage,
 		Turns: s.head.Turns, LastSeq: s.head.Seq, CreatedAt: s.began, UpdatedAt: s.changed, ArchivedAt: s.head.Archived}
 }

@@ -1,0 +1,338 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/agent/managed/life"
+	"github.com/voicegw/voicegw/journal"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/runner"
+)
+
+// owned is a session that this process owns and has in memory. All that it stores goes through append,
+// so the log, the state and what the net is told have one order.
+type owned struct {
+	rt     *Runtime
+	id     string
+	w      journal.Writer
+	log    *zap.Logger
+	net    *runner.Runner
+	agent  *program
+	closed atomic.Bool // the process lets go of the session
+
+	mu    sync.Mutex
+	st    *state
+	fault error // why nothing is stored any more
+	steps []step
+	wake  chan struct{} // a signal, 1 deep
+	done  chan struct{} // closed when the pump has ended
+
+	uses int       // who uses it; Runtime.mu
+	used time.Time // when it was used last; Runtime.mu
+}
+
+// step is something to do once a record is stored.
+type step struct {
+	seq uint64 // 0: at once
+	do  func()
+}
+
+// open makes this process the owner of a session and brings the session to where its log ends.
+func (r *Runtime) open(ctx context.Context, id string) (*owned, error) {
+	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
+	if err != nil {
+		return nil, storage("open session "+id, err)
+	}
+	st, err := r.fold(ctx, id, w.Claimed())
+	if err != nil {
+		_ = w.Close(ctx)
+		return nil, err
+	}
+	o := &owned{rt: r, id: id, w: w, st: st, log: r.cfg.Logger.With(zap.String("session", id)),
+		wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if err := o.start(ctx); err != nil {
+		_ = w.Close(ctx)
+		return nil, err
+	}
+	return o, nil
+}
+
+// fold reads the state of a session, up to a record of its log; 0 means to the end.
+func (r *Runtime) fold(ctx context.Context, id string, until uint64) (*state, error) {
+	st := newState()
+	for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), 1, false) {
+		if err != nil {
+			return nil, storage("read session "+id, err)
+		}
+		if rec.Kind == journal.Data {
+			one, err := decodeRecord(rec)
+			if err == nil {
+				err = st.apply(rec.Seq, one)
+			}
+			if err != nil {
+				return nil, storage("read session "+id, err)
+			}
+		}
+		if rec.Seq == until {
+			break
+		}
+	}
+	return st, nil
+}
+
+// storage is the error of a journal for clients, who learn nothing about it.
+func storage(what string, err error) error {
+	if errors.Is(err, journal.ErrNotFound) {
+		return &Error{Code: NotFound, Message: "there is no such session", Err: err}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &Error{Code: Storage, Message: "the journal does not answer; try again later",
+		Err: fmt.Errorf("managed: %s: %w", what, err)}
+}
+
+// start starts the net where the state tells, and gives it what waits.
+func (o *owned) start(ctx context.Context) error {
+	var err error
+	if o.agent, err = o.rt.program(ctx, &o.st.info.Agent); err != nil {
+		return err
+	}
+	n, err := life.Net(life.Config{Backoff: o.rt.cfg.Limits.Backoff, ParkTimeout: o.agent.parkTimeout})
+	if err != nil {
+		return err
+	}
+	prog, err := petri.Compile(n)
+	if err != nil {
+		return fmt.Errorf("managed: %w", err)
+	}
+	o.net, err = runner.Start(prog, runner.Config{Name: o.id, Logger: o.log, Out: o.said, Grace: o.rt.cfg.Limits.Grace,
+		Tasks: []runner.Handler{runner.Handle(life.Turn, o.runTurn)}})
+	if err != nil {
+		return fmt.Errorf("managed: %w", err)
+	}
+	go o.pump()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	inject := []petri.Token{life.Wake.Token(o.st.lifeState())}
+	if o.st.head.Paused {
+		inject = append(inject, life.Pause.Token(petri.Unit{}))
+	}
+	for range o.st.messages {
+		inject = append(inject, life.Message.Token(petri.Unit{}))
+	}
+	if len(o.st.stops) > 0 {
+		inject = append(inject, life.Interrupt.Token(petri.Unit{}))
+	}
+	o.inject(0, inject...)
+	return nil
+}
+
+// lifeState is where the net goes on.
+func (s *state) lifeState() life.State {
+	switch s.phase {
+	case phaseRunning:
+		return life.State{Phase: life.Running, Retries: s.retries}
+	case phaseParked:
+		return life.State{Phase: life.Parked, Awaited: len(s.waiting())}
+	case phaseBackingOff:
+		return life.State{Phase: life.BackingOff, Retries: s.retries}
+	}
+	return life.State{Phase: life.Idle}
+}
+
+// maker makes a record. It sees the state that the record is added to, and must not change it.
+type maker func(*state) (*record, error)
+
+// just is the maker of a record that depends on nothing.
+func just(r *record) maker { return func(*state) (*record, error) { return r, nil } }
+
+// append adds a record to the log and to the state. It numbers the events and gives them ids. The caller
+// does not hold mu. It waits while too much is to be stored, and then makes the record anew.
+func (o *owned) append(ctx context.Context, m maker) (uint64, error) {
+	for {
+		seq, err := o.try(m)
+		if !errors.Is(err, journal.ErrWindowFull) {
+			return seq, err
+		}
+		if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
+			return 0, storage("write session "+o.id, err)
+		}
+	}
+}
+
+func (o *owned) try(m maker) (uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r, err := m(o.st)
+	if err != nil {
+		return 0, err
+	}
+	return o.put(r)
+}
+
+// put is append for a caller that holds mu. It does not wait.
+func (o *owned) put(r *record) (uint64, error) {
+	if o.fault != nil {
+		return 0, o.fault
+	}
+	r.At = o.rt.now()
+	r.Head = o.st.headAfter(r)
+	for i, ev := range r.Events {
+		ev.Seq = o.st.head.Seq + uint64(i) + 1
+		if ev.ID == "" {
+			ev.ID = eventID(o.prefix(), ev.Seq)
+		}
+		if ev.ProcessedAt == nil && !waits(ev) {
+			at := r.At
+			ev.ProcessedAt = &at
+		}
+	}
+	b, err := r.encode()
+	if err != nil {
+		return 0, err
+	}
+	seq, err := o.w.Append(b)
+	if errors.Is(err, journal.ErrWindowFull) {
+		return 0, err
+	}
+	if err == nil {
+		err = o.st.apply(seq, r)
+	}
+	if err != nil {
+		o.fault = storage("write session "+o.id, err)
+		return 0, o.fault
+	}
+	return seq, nil
+}
+
+// waits reports whether an event of the user is accepted without being taken up.
+func waits(ev *Event) bool { return ev.Type == UserMessage || ev.Type == UserInterrupt }
+
+// store appends a record and waits until it is stored.
+func (o *owned) store(ctx context.Context, m maker) error {
+	seq, err := o.append(ctx, m)
+	if err != nil {
+		return err
+	}
+	if err := o.w.Await(ctx, seq); err != nil {
+		return storage("write session "+o.id, err)
+	}
+	return nil
+}
+
+// then lets the pump do something once a record is stored. The caller holds mu.
+func (o *owned) then(seq uint64, do func()) {
+	o.steps = append(o.steps, step{seq: seq, do: do})
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// inject gives tokens to the net once a record is stored. The caller holds mu.
+func (o *owned) inject(seq uint64, tokens ...petri.Token) {
+	o.then(seq, func() {
+		for _, t := range tokens {
+			if err := o.net.Inject(t); err != nil && !errors.Is(err, runner.ErrClosed) {
+				o.break_(fmt.Errorf("the net refuses %s: %w", t.Place(), err))
+			}
+		}
+	})
+}
+
+// pump does one step after the other, until the session is closed.
+func (o *owned) pump() {
+	defer close(o.done)
+	for {
+		o.mu.Lock()
+		var next step
+		if len(o.steps) > 0 {
+			next = o.steps[0]
+			o.steps = slices.Delete(o.steps, 0, 1)
+		}
+		o.mu.Unlock()
+		switch {
+		case next.do == nil && o.closed.Load():
+			return
+		case next.do == nil:
+			select {
+			case <-o.wake:
+			case <-o.net.Done():
+				if o.closed.Load() {
+					return
+				}
+				<-o.wake
+			}
+			continue
+		case next.seq > 0:
+			if err := o.w.Await(context.Background(), next.seq); err != nil {
+				o.break_(err)
+				continue
+			}
+		}
+		next.do()
+	}
+}
+
+// break_ lets go of a session that cannot be stored, or whose net has broken. Its log is right; the next
+// request opens it anew.
+func (o *owned) break_(err error) {
+	o.mu.Lock()
+	first := o.fault == nil
+	if first {
+		o.fault = storage("session "+o.id, err)
+	}
+	o.mu.Unlock()
+	if first && !o.closed.Load() {
+		o.log.Warn("the session is let go", zap.Error(err))
+		go o.rt.drop(o)
+	}
+}
+
+// ending reports whether the process lets go of the session: what is under way stays as it is.
+func (o *owned) ending() bool { return o.closed.Load() }
+
+// close lets go of a session. A turn that runs is stopped where it is and goes on after the next open.
+func (o *owned) close(ctx context.Context) {
+	if o.closed.Swap(true) {
+		return
+	}
+	if err := o.net.Close(); err != nil {
+		o.log.Warn("the session's net has broken", zap.Error(err))
+	}
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+	<-o.done
+	if err := o.w.Close(ctx); err != nil && !errors.Is(err, journal.ErrFenced) {
+		o.log.Warn("the session's log was not closed properly", zap.Error(err))
+	}
+}
+
+// resting reports whether the session needs nobody: it may leave memory.
+func (o *owned) resting() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.steps) > 0 || len(o.st.stops) > 0 {
+		return false
+	}
+	switch o.st.phase {
+	case phaseIdle:
+		return len(o.st.messages) == 0 || o.st.head.Paused
+	case phaseParked:
+		return o.agent.parkTimeout == 0 && (len(o.st.waiting()) > 0 || o.st.head.Paused)
+	case phaseOver:
+		return true
+	}
+	return false
+}

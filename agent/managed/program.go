@@ -1,0 +1,228 @@
+package managed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/agent/provider"
+)
+
+// program is an agent that is ready to answer turns.
+type program struct {
+	prog        *agent.Program
+	tools       map[string]*boundTool
+	parkTimeout time.Duration
+}
+
+// boundTool is a tool of an agent.
+type boundTool struct {
+	tool    *Tool // nil: the client runs it
+	declare *genai.FunctionDeclaration
+	policy  toolPolicy
+}
+
+// toolPolicy is a ToolPolicy with its defaults.
+type toolPolicy struct {
+	permission string
+	unknown    string
+}
+
+// program makes the program of an agent.
+func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
+	ref, err := provider.ParseRef(a.Model.ID)
+	if err != nil {
+		return nil, invalid("model", "%v", err)
+	}
+	llm, err := r.cfg.Models.Open(ref)
+	if err != nil {
+		return nil, invalid("model", "%v", err)
+	}
+	p := &program{tools: map[string]*boundTool{}}
+	for i := range a.Tools {
+		if err := r.bind(ctx, p, &a.Tools[i], fmt.Sprintf("tools[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	one := agent.Agent{Name: "agent", Instruction: a.System, Model: llm, Work: agent.Work{Call: p.call,
+		Ask: func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
+			return req.Turn.Host.(*turnRun).ask(ctx, "agent", llm, req)
+		}}}
+	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
+		one.Tools = append(one.Tools, declared{p.tools[name].declare})
+	}
+	p.prog, err = agent.New(agent.Config{Name: "managed", Agents: []agent.Agent{one}, KeepsMessage: true,
+		Limits: r.cfg.Limits.Agent})
+	if err != nil {
+		return nil, invalid("", "the agent cannot run: %v", err)
+	}
+	return p, nil
+}
+
+// bind adds a tool, or a set of tools, of a definition.
+func (r *Runtime) bind(_ context.Context, p *program, c *ToolConfig, path string) error {
+	switch c.Type {
+	case CustomTool:
+		d := &genai.FunctionDeclaration{Name: c.Name, Description: c.Description}
+		var schema map[string]any
+		if err := json.Unmarshal(c.InputSchema, &schema); err != nil {
+			return invalid(path+".input_schema", "it is no JSON object: %v", err)
+		}
+		d.ParametersJsonSchema = schema
+		if t := time.Duration(c.Timeout); t > 0 && (p.parkTimeout == 0 || t < p.parkTimeout) {
+			p.parkTimeout = t
+		}
+		return p.add(path, &boundTool{declare: d, policy: toolPolicy{permission: AlwaysAllow}})
+	case AgentToolset:
+		known := map[string]bool{}
+		for i := range r.cfg.Tools {
+			t := &r.cfg.Tools[i]
+			known[t.Declaration.Name] = true
+			if policy, on := c.policy(t.Declaration.Name, AlwaysAllow); on {
+				if err := p.add(path, &boundTool{tool: t, declare: t.Declaration, policy: policy}); err != nil {
+					return err
+				}
+			}
+		}
+		for i, own := range c.Configs {
+			if !known[own.Name] {
+				return invalid(fmt.Sprintf("%s.configs[%d].name", path, i), "there is no built-in tool %q; there are: %s",
+					own.Name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			}
+		}
+		return nil
+	}
+	return invalid(path+".type", "%q is none of %s, %s", c.Type, CustomTool, AgentToolset)
+}
+
+// add adds a tool whose name nothing else has.
+func (p *program) add(path string, t *boundTool) error {
+	if p.tools[t.declare.Name] != nil {
+		return invalid(path, "two tools are called %q; give each a name of its own", t.declare.Name)
+	}
+	p.tools[t.declare.Name] = t
+	return nil
+}
+
+// policy is the policy for a tool of a set, and whether the agent has the tool.
+func (c *ToolConfig) policy(name, permission string) (p toolPolicy, on bool) {
+	p, on = toolPolicy{permission: permission, unknown: "tell"}, true
+	merge := func(own *ToolPolicy) {
+		if own.Enabled != nil {
+			on = *own.Enabled
+		}
+		if own.Permission != nil {
+			p.permission = own.Permission.Type
+		}
+		if own.Unknown != "" {
+			p.unknown = own.Unknown
+		}
+	}
+	if c.Default != nil {
+		merge(c.Default)
+	}
+	for i := range c.Configs {
+		if c.Configs[i].Name == name {
+			merge(&c.Configs[i])
+		}
+	}
+	return p, on
+}
+
+// declared is a tool as the agent's net sees it. The calls are run by program.call.
+type declared struct{ d *genai.FunctionDeclaration }
+
+func (d declared) Name() string                            { return d.d.Name }
+func (d declared) Declaration() *genai.FunctionDeclaration { return d.d }
+func (d declared) Call(context.Context, *agent.Call) (*agent.Reply, error) {
+	return nil, fmt.Errorf("managed: %s is called outside of a turn", d.d.Name)
+}
+
+// call runs a call of the model, or leaves it to the client.
+func (p *program) call(ctx context.Context, c *agent.Call) (*agent.Reply, error) {
+	r := c.Turn.Host.(*turnRun)
+	t := p.tools[c.Call.Name]
+	switch {
+	case t == nil:
+		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: fmt.Sprintf("there is no tool %q; the tools are: %s",
+			c.Call.Name, strings.Join(slices.Sorted(maps.Keys(p.tools)), ", "))}}, nil
+	case t.tool == nil:
+		return &agent.Reply{Deferred: true}, nil
+	case t.policy.permission == AlwaysDeny:
+		return &agent.Reply{Response: failedResult(deniedByRule)}, nil
+	case t.policy.permission == AlwaysAsk && !slices.Contains(r.t.info.Resume, c.Call.ID):
+		return &agent.Reply{Deferred: true}, nil
+	}
+	return r.run(ctx, t.tool, &t.policy, c.Call)
+}
+
+// use is the event of a call, and what the call waits for; "" if for nothing.
+func (p *program) use(c *genai.FunctionCall) (*Event, callKind) {
+	args := c.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	input, err := json.Marshal(args)
+	if err != nil {
+		input = []byte("{}")
+	}
+	ev := &Event{Type: AgentToolUse, Name: c.Name, Input: input, CallID: c.ID}
+	t := p.tools[c.Name]
+	switch {
+	case t == nil:
+		return ev, ""
+	case t.tool == nil:
+		ev.Type = AgentCustomToolUse
+		return ev, customCall
+	case t.tool.Server != "":
+		ev.Type, ev.MCPServer = AgentMCPToolUse, t.tool.Server
+	}
+	switch t.policy.permission {
+	case AlwaysAsk:
+		ev.Permission = "ask"
+		return ev, confirmCall
+	case AlwaysDeny:
+		ev.Permission = "deny"
+	default:
+		ev.Permission = "allow"
+	}
+	return ev, ""
+}
+
+// contentOf is a message of the user as models see it.
+func contentOf(blocks []Block) *genai.Content {
+	c := &genai.Content{Role: genai.RoleUser}
+	for _, b := range blocks {
+		switch {
+		case b.Source == nil:
+			c.Parts = append(c.Parts, &genai.Part{Text: b.Text})
+		case b.Source.Type == "text":
+			c.Parts = append(c.Parts, &genai.Part{Text: b.Source.Data})
+		case b.Source.Type == "url":
+			c.Parts = append(c.Parts, &genai.Part{FileData: &genai.FileData{FileURI: b.Source.URL, MIMEType: b.Source.MediaType}})
+		default:
+			c.Parts = append(c.Parts, &genai.Part{InlineData: &genai.Blob{MIMEType: b.Source.MediaType, Data: b.Source.bytes()}})
+		}
+	}
+	return c
+}
+
+// textOf is the text of blocks.
+func textOf(blocks []Block) string {
+	var list []string
+	for _, b := range blocks {
+		if b.Text != "" {
+			list = append(list, b.Text)
+		}
+	}
+	return strings.Join(list, "\n")
+}

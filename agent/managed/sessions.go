@@ -1,0 +1,557 @@
+package managed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/voicegw/voicegw/agent/managed/life"
+	"github.com/voicegw/voicegw/journal"
+	"github.com/voicegw/voicegw/petri"
+)
+
+// sessionDocs is the prefix of the documents of sessions.
+const sessionDocs = "session/"
+
+// entry is a session in the list of its tenant.
+type entry struct {
+	User     string     `json:"user,omitempty"`
+	Agent    string     `json:"agent"`
+	Version  int        `json:"version"`
+	Archived *time.Time `json:"archived,omitempty"`
+	At       time.Time  `json:"at"`
+}
+
+// idOf is the id at the end of the key of a document.
+func idOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// StartSession begins a session.
+func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest) (*Session, error) {
+	a, err := r.Agent(ctx, o, req.Agent, req.Version)
+	if err != nil {
+		return nil, err
+	}
+	if a.ArchivedAt != nil {
+		return nil, conflict("agent %q is archived; it takes no new sessions", a.ID)
+	}
+	if v := req.Override; v != nil {
+		if v.Model != nil {
+			a.Model = *v.Model
+		}
+		if v.System != nil {
+			a.System = *v.System
+		}
+		if v.Tools != nil {
+			a.Tools = *v.Tools
+		}
+	}
+	if _, err := r.program(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := checkMetadata(req.Title, req.Metadata); err != nil {
+		return nil, err
+	}
+	if err := r.checkEvents("initial_events", req.Initial); err != nil {
+		return nil, err
+	}
+	now := r.now()
+	info := &sessionInfo{Version: formatVersion, ID: newID(sessionPrefix, now), Owner: o, Agent: *a,
+		Environment: req.Environment, Title: req.Title, Metadata: maps.Clone(req.Metadata)}
+	if err := r.create(ctx, info, req.Initial); err != nil {
+		return nil, err
+	}
+	return r.Session(ctx, o, info.ID)
+}
+
+// create stores a new session, and then that it is there.
+func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event) error {
+	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
+	if err != nil {
+		return storage("create session", err)
+	}
+	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
+	err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
+	if err == nil && len(initial) > 0 {
+		err = o.store(ctx, just(&record{Kind: recordInput, Events: pointers(initial)}))
+	}
+	if cerr := w.Close(ctx); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began})
+	if err != nil {
+		return err
+	}
+	if _, err := r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0); err != nil {
+		return storage("create session", err)
+	}
+	if len(initial) > 0 {
+		return r.with(ctx, info.ID, func(*owned) error { return nil })
+	}
+	return nil
+}
+
+// pointers returns copies of events.
+func pointers(events []Event) []*Event {
+	list := make([]*Event, len(events))
+	for i := range events {
+		ev := events[i]
+		list[i] = &ev
+	}
+	return list
+}
+
+// entry finds a session of an owner.
+func (r *Runtime) entry(ctx context.Context, o Owner, id string) (*entry, uint64, error) {
+	missing := notFound("session", id)
+	if !wellFormed(sessionPrefix, id) {
+		return nil, 0, missing
+	}
+	d, err := r.cfg.Journal.Get(ctx, docKey(o, "session", id))
+	if errors.Is(err, journal.ErrNotFound) {
+		return nil, 0, missing
+	}
+	if err != nil {
+		return nil, 0, storage("read session "+id, err)
+	}
+	e := &entry{}
+	if err := json.Unmarshal(d.Value, e); err != nil {
+		return nil, 0, storage("read session "+id, err)
+	}
+	if o.User != "" && e.User != o.User {
+		return nil, 0, missing
+	}
+	return e, d.Revision, nil
+}
+
+const alphanumeric = "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+// Session returns a session as it is now. Any node answers.
+func (r *Runtime) Session(ctx context.Context, o Owner, id string) (*Session, error) {
+	if _, _, err := r.entry(ctx, o, id); err != nil {
+		return nil, err
+	}
+	return r.session(ctx, id)
+}
+
+func (r *Runtime) session(ctx context.Context, id string) (*Session, error) {
+	r.mu.Lock()
+	s := r.active[id]
+	r.mu.Unlock()
+	if s != nil {
+		select {
+		case <-s.ready:
+			if s.err == nil {
+				s.o.mu.Lock()
+				defer s.o.mu.Unlock()
+				return s.o.st.session(), nil
+			}
+		default:
+		}
+	}
+	st, err := r.fold(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	return st.session(), nil
+}
+
+// head is the head of the last record of a session.
+func (r *Runtime) head(ctx context.Context, id string) (head, error) {
+	last, err := r.cfg.Journal.Last(ctx, logKey(id))
+	for err == nil && last.Kind != journal.Data && last.Seq > 1 { // a claim, or the end of the log
+		for rec, rerr := range r.cfg.Journal.Read(ctx, logKey(id), last.Seq-1, false) {
+			last, err = rec, rerr
+			break
+		}
+	}
+	if err != nil {
+		return head{}, storage("read session "+id, err)
+	}
+	rec, err := decodeRecord(last)
+	if err != nil {
+		return head{}, storage("read session "+id, err)
+	}
+	return rec.Head, nil
+}
+
+// Sessions lists sessions, the newest first. next is the After of the following page, or "".
+func (r *Runtime) Sessions(ctx context.Context, o Owner, f SessionFilter, p Page) (list []*Session, next string,
+	err error) {
+	if p.Limit < 1 || p.Limit > journal.ListMax {
+		return nil, "", invalid("limit", "it is %d; give 1 to %d", p.Limit, journal.ListMax)
+	}
+	q := journal.Query{Prefix: docKey(o, "session", ""), Reverse: !p.Reverse}
+	if p.After != "" {
+		q.After = docKey(o, "session", p.After)
+	}
+	for {
+		docs, err := r.cfg.Journal.List(ctx, q)
+		if err != nil {
+			return nil, "", storage("list sessions", err)
+		}
+		for _, d := range docs {
+			q.After = d.Key
+			e := entry{}
+			if err := json.Unmarshal(d.Value, &e); err != nil {
+				return nil, "", storage("list sessions", err)
+			}
+			if !f.keeps(&e) || o.User != "" && e.User != o.User {
+				continue
+			}
+			s, err := r.session(ctx, idOf(d.Key))
+			if CodeOf(err) == NotFound {
+				continue // it is being deleted
+			}
+			if err != nil {
+				return nil, "", err
+			}
+			if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status) {
+				continue
+			}
+			if len(list) == p.Limit {
+				return list, list[p.Limit-1].ID, nil
+			}
+			list = append(list, s)
+		}
+		if len(docs) < journal.ListMax {
+			return list, "", nil
+		}
+	}
+}
+
+// keeps reports whether a filter keeps a session, as far as its entry tells.
+func (f *SessionFilter) keeps(e *entry) bool {
+	switch {
+	case f.Agent != "" && e.Agent != f.Agent, f.Version != 0 && e.Version != f.Version, e.Archived != nil && !f.Archived:
+		return false
+	case !f.CreatedAfter.IsZero() && !e.At.After(f.CreatedAfter), !f.CreatedBefore.IsZero() && !e.At.Before(f.CreatedBefore):
+		return false
+	}
+	return true
+}
+
+// UpdateSession changes the title and the metadata of a session.
+func (r *Runtime) UpdateSession(ctx context.Context, o Owner, id string, p SessionPatch) (*Session, error) {
+	if _, _, err := r.entry(ctx, o, id); err != nil {
+		return nil, err
+	}
+	err := r.with(ctx, id, func(s *owned) error {
+		return s.store(ctx, func(st *state) (*record, error) {
+			if st.phase == phaseOver {
+				return nil, conflict("the session has ended")
+			}
+			title := st.info.Title
+			if p.Title != nil {
+				title = *p.Title
+			}
+			if err := checkMetadata(title, patched(st.info.Metadata, p.Metadata)); err != nil {
+				return nil, err
+			}
+			return &record{Kind: recordUpdate, Patch: &p, Events: []*Event{{Type: SessionUpdated}}}, nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.session(ctx, id)
+}
+
+// Send gives events of the user to a session: messages, results, confirmations, interrupts. All of them
+// are accepted, or none. It returns them with their numbers and ids once they are stored. A second Send
+// with the same key returns the answer of the first; "" means no key. The error has the code Invalid for
+// an unknown call or a wrong kind of result, Conflict for a session that has ended, TooMany if the queue
+// is full. An answer to a call that has one already is accepted without effect, and has no number.
+func (r *Runtime) Send(ctx context.Context, o Owner, id, key string, events ...Event) ([]Event, error) {
+	if _, _, err := r.entry(ctx, o, id); err != nil {
+		return nil, err
+	}
+	if len(events) == 0 {
+		return nil, invalid("events", "there is none; give at least one")
+	}
+	if err := r.checkEvents("events", events); err != nil {
+		return nil, err
+	}
+	var accepted []Event
+	err := r.with(ctx, id, func(s *owned) (err error) {
+		accepted, err = s.accept(ctx, key, events)
+		return err
+	})
+	return accepted, err
+}
+
+// accept stores events of the user and then gives them to the net.
+func (o *owned) accept(ctx context.Context, key string, events []Event) ([]Event, error) {
+	b, err := json.Marshal(events)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	hash := hex.EncodeToString(sum[:])
+	for {
+		list, seq, err := o.tryAccept(key, hash, events)
+		if errors.Is(err, journal.ErrWindowFull) {
+			if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
+				return nil, storage("write session "+o.id, err)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := o.w.Await(ctx, seq); err != nil {
+			return nil, storage("write session "+o.id, err)
+		}
+		return list, nil
+	}
+}
+
+// tryAccept is accept without the waiting.
+func (o *owned) tryAccept(key, hash string, events []Event) ([]Event, uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fault != nil {
+		return nil, 0, o.fault
+	}
+	if known := o.st.keys[key]; key != "" && known != nil {
+		if known.hash != hash {
+			return nil, 0, invalid("Idempotency-Key", "the key %q was used for other events", key)
+		}
+		return values(known.events), known.seq, nil
+	}
+	in, err := o.st.admit(o.rt.cfg.Limits.Queue, events, o.rt.now())
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(in.fresh) == 0 && key == "" {
+		return values(in.all), o.st.records, nil
+	}
+	seq, err := o.put(&record{Kind: recordInput, Key: key, Hash: hash, Events: in.fresh})
+	if err != nil {
+		return nil, 0, err
+	}
+	o.inject(seq, in.tokens...)
+	return values(in.all), seq, nil
+}
+
+// input are events of the user that may enter.
+type input struct {
+	all    []*Event
+	fresh  []*Event // those that have an effect
+	tokens []petri.Token
+}
+
+// admit checks events of the user against the state.
+func (s *state) admit(queue int, events []Event, now time.Time) (*input, error) {
+	if s.phase == phaseOver {
+		return nil, conflict("the session has ended; it takes no more events")
+	}
+	in := &input{all: pointers(events)}
+	messages, stops, answered := len(s.messages), len(s.stops), map[string]bool{}
+	for i, ev := range in.all {
+		switch ev.Type {
+		case UserMessage:
+			if messages++; messages > queue {
+				return nil, &Error{Code: TooMany, Message: "too many messages wait in the session; try again later"}
+			}
+			in.tokens = append(in.tokens, life.Message.Token(petri.Unit{}))
+		case UserInterrupt:
+			if stops++; stops > queue {
+				return nil, &Error{Code: TooMany, Message: "too many interrupts wait in the session; try again later"}
+			}
+			in.tokens = append(in.tokens, life.Interrupt.Token(petri.Unit{}))
+		default:
+			call, earlier, err := s.answers(i, ev)
+			if err != nil {
+				return nil, err
+			}
+			if earlier != "" {
+				ev.ID, ev.ProcessedAt = earlier, &now
+				continue
+			}
+			if answered[call.Event] {
+				return nil, invalid(fmt.Sprintf("events[%d]", i), "the call %q has two answers in one request", call.Event)
+			}
+			answered[call.Event] = true
+			ev.ProcessedAt = &now
+			if s.phase == phaseParked || s.phase == phaseRunning && s.reported {
+				in.tokens = append(in.tokens, life.Result.Token(petri.Unit{}))
+			}
+		}
+		in.fresh = append(in.fresh, ev)
+	}
+	return in, nil
+}
+
+// values returns copies of events.
+func values(events []*Event) []Event {
+	list := make([]Event, len(events))
+	for i, ev := range events {
+		list[i] = *ev
+	}
+	return list
+}
+
+// Events yields the events of a session from number from on; 0 means 1. It ends behind the newest one,
+// or, with live, goes on until ctx ends or the session is deleted, which a session.deleted tells. Any node
+// answers. No event is left out or yielded twice.
+func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, live bool) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		if _, _, err := r.entry(ctx, o, id); err != nil {
+			yield(nil, err)
+			return
+		}
+		for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), 1, live) {
+			switch {
+			case errors.Is(err, journal.ErrNotFound) && live:
+				yield(&Event{Type: SessionDeleted}, nil)
+				return
+			case err != nil && ctx.Err() != nil:
+				return
+			case err != nil:
+				yield(nil, storage("read session "+id, err))
+				return
+			case rec.Kind != journal.Data:
+				continue
+			}
+			one, err := decodeRecord(rec)
+			if err != nil {
+				yield(nil, storage("read session "+id, err))
+				return
+			}
+			for _, ev := range one.Events {
+				if ev.Seq >= from && !yield(ev, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Interrupt stops what a session is doing. The session stays usable. It is Send of a user.interrupt.
+func (r *Runtime) Interrupt(ctx context.Context, o Owner, id string) error {
+	_, err := r.Send(ctx, o, id, "", Event{Type: UserInterrupt})
+	return err
+}
+
+// Pause holds a session: a turn that runs goes on to its end, and no other begins. Resume ends that. Both
+// survive crashes, and both are idempotent.
+func (r *Runtime) Pause(ctx context.Context, o Owner, id string) error {
+	return r.control(ctx, o, id, controlPause, life.Pause)
+}
+
+// Resume lets a session that was paused go on.
+func (r *Runtime) Resume(ctx context.Context, o Owner, id string) error {
+	return r.control(ctx, o, id, controlResume, life.Resume)
+}
+
+// control stores a control and gives it to the net.
+func (r *Runtime) control(ctx context.Context, o Owner, id string, c control, to petri.Place[petri.Unit]) error {
+	if _, _, err := r.entry(ctx, o, id); err != nil {
+		return err
+	}
+	return r.with(ctx, id, func(s *owned) error {
+		seq, err := s.tryControl(c, to)
+		if err != nil {
+			return err
+		}
+		if err := s.w.Await(ctx, seq); err != nil {
+			return storage("write session "+id, err)
+		}
+		return nil
+	})
+}
+
+func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := &record{Kind: recordControl, Control: c}
+	switch {
+	case c == controlArchive && o.st.phase == phaseOver, c != controlArchive && o.st.head.Paused == (c == controlPause):
+		return o.st.records, nil // it is so already
+	case o.st.phase == phaseOver:
+		return 0, conflict("the session has ended")
+	case c == controlArchive && o.st.busy():
+		return 0, invalid("", "the session is at work; interrupt it first")
+	case c == controlArchive:
+		o.st.cancel(r)
+		r.Events = append(r.Events, &Event{Type: StatusTerminated})
+	}
+	seq, err := o.put(r)
+	if err == nil {
+		o.inject(seq, to.Token(petri.Unit{}))
+	}
+	return seq, err
+}
+
+// busy reports whether the session is at work, or about to be.
+func (s *state) busy() bool {
+	return s.phase == phaseRunning || s.phase == phaseBackingOff ||
+		!s.head.Paused && (s.phase == phaseIdle && len(s.messages) > 0 || s.phase == phaseParked && len(s.waiting()) == 0)
+}
+
+// ArchiveSession ends a session, which stays readable. It is idempotent. A session that is at work is
+// refused with Invalid.
+func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Session, error) {
+	e, revision, err := r.entry(ctx, o, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.Archived == nil {
+		if err := r.control(ctx, o, id, controlArchive, life.Archive); err != nil {
+			return nil, err
+		}
+		now := r.now()
+		e.Archived = &now
+		b, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		_, err = r.cfg.Journal.Put(ctx, docKey(o, "session", id), b, revision)
+		if err != nil && !errors.Is(err, journal.ErrConflict) { // somebody else archives it, too
+			return nil, storage("archive session "+id, err)
+		}
+	}
+	return r.session(ctx, id)
+}
+
+// DeleteSession removes everything of a session. A session that is at work is refused with Invalid.
+func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
+	if _, _, err := r.entry(ctx, o, id); err != nil {
+		return err
+	}
+	err := r.with(ctx, id, func(s *owned) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.st.busy() {
+			return invalid("", "the session is at work; interrupt it first")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	s := r.active[id]
+	r.mu.Unlock()
+	if s != nil && s.o != nil {
+		r.drop(s.o)
+	}
+	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
+		return storage("delete session "+id, err)
+	}
+	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {
+		return storage("delete session "+id, err)
+	}
+	return nil
+}
