@@ -129,6 +129,9 @@ func (o *owned) start(ctx context.Context) error {
 	for range o.st.messages {
 		inject = append(inject, life.Message.Token(petri.Unit{}))
 	}
+	for range len(o.st.asked) - len(o.st.waiting()) { // answers that nobody was told of
+		inject = append(inject, life.Result.Token(petri.Unit{}))
+	}
 	if len(o.st.stops) > 0 {
 		inject = append(inject, life.Interrupt.Token(petri.Unit{}))
 	}
@@ -142,7 +145,7 @@ func (s *state) lifeState() life.State {
 	case phaseRunning:
 		return life.State{Phase: life.Running, Retries: s.retries}
 	case phaseParked:
-		return life.State{Phase: life.Parked, Awaited: len(s.waiting())}
+		return life.State{Phase: life.Parked, Awaited: len(s.asked)}
 	case phaseBackingOff:
 		return life.State{Phase: life.BackingOff, Retries: s.retries}
 	}

@@ -27,6 +27,7 @@ type state struct {
 	messages []*Event
 	stops    []*Event // interrupts that are accepted and not done
 	calls    []*openCall
+	asked    []string          // the events that the client was told to answer last
 	closed   map[string]string // by the event of a call that waits no longer: the event that answered it, or ""
 	uses     map[string]*Event // by the model's id of a call: the event that told of it last
 	contents []*genai.Content
@@ -208,7 +209,10 @@ func (s *state) told(ev *Event) {
 			s.stops = slices.DeleteFunc(s.stops, func(e *Event) bool { return e.ID == ev.ID })
 		}
 	case StatusIdle, StatusTerminated:
-		s.turn, s.retries = nil, 0
+		s.turn, s.retries, s.asked = nil, 0, nil
+		if ev.StopReason != nil {
+			s.asked = ev.StopReason.EventIDs
+		}
 	case StatusRescheduled:
 		s.retries++
 	case AgentToolUse, AgentMCPToolUse, AgentCustomToolUse:
@@ -298,13 +302,13 @@ func (s *state) session() *Session {
 		Turns: s.head.Turns, LastSeq: s.head.Seq, CreatedAt: s.began, UpdatedAt: s.changed, ArchivedAt: s.head.Archived}
 }
 
-// conversation is what a model sees: the contents up to n, in which every call has its result right
-// behind it.
+// conversation is what a model sees. What follows results of calls on the side of the user joins them, so
+// that every call has its results right behind it, and the two sides take turns.
 func conversation(contents []*genai.Content) []*genai.Content {
 	var list []*genai.Content
 	for _, c := range contents {
 		n := len(list)
-		if n > 0 && results(c) && results(list[n-1]) {
+		if n > 0 && c.Role == list[n-1].Role && results(list[n-1]) {
 			list[n-1] = &genai.Content{Role: c.Role, Parts: slices.Concat(list[n-1].Parts, c.Parts)}
 			continue
 		}
@@ -313,7 +317,5 @@ func conversation(contents []*genai.Content) []*genai.Content {
 	return list
 }
 
-// results reports whether a content consists of results of calls.
-func results(c *genai.Content) bool {
-	return len(c.Parts) > 0 && !slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse == nil })
-}
+// results reports whether a content begins with results of calls.
+func results(c *genai.Content) bool { return len(c.Parts) > 0 && c.Parts[0].FunctionResponse != nil }

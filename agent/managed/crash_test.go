@@ -1,0 +1,175 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/journal/journaltest"
+)
+
+var errCrash = errors.New("the process is killed")
+
+// crashStory is a session with every kind of effect and of input. Its client repeats what was not acknowledged.
+func crashStory(t *testing.T, engine *journaltest.Memory, ran map[string]int) *house {
+	d := Definition{Tools: []ToolConfig{deploy().Tools[0], {Type: AgentToolset, Configs: []ToolPolicy{
+		{Name: "delete_file", Permission: &Permission{Type: AlwaysAsk}}}}}}
+	h := newHouse(t, d, []provider.ScriptTurn{
+		calls(provider.ScriptCall{Name: "look", ID: "c1"}),
+		calls(provider.ScriptCall{Name: "deploy", ID: "c2"}, provider.ScriptCall{Name: "delete_file", ID: "c3"}),
+		says("Deployed."), says("Bye."),
+	}, counting("look", ran, nil), counting("delete_file", ran, nil))
+	_ = engine
+	return h
+}
+
+// until asks again until a request is answered. The process may be killed meanwhile.
+func (h *house) until(what string, ask func() error) {
+	h.Helper()
+	for range 5 {
+		err := ask()
+		if err == nil {
+			synctest.Wait()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			return
+		}
+		if CodeOf(err) != Storage && CodeOf(err) != Overloaded {
+			h.Fatalf("%s: %v", what, err)
+		}
+	}
+	h.Fatalf("%s: refused too often", what)
+}
+
+// play plays the story. Each request has a key.
+func (h *house) play(restarted func()) {
+	send := func(key string, events ...Event) {
+		h.until(key, func() error {
+			_, err := h.rt.Send(h.Context(), ada, h.session, key, events...)
+			restarted()
+			return err
+		})
+		restarted()
+	}
+	find := func(kind Type) string {
+		for _, ev := range h.events() {
+			if ev.Type == kind && (kind != AgentToolUse || ev.Permission == "ask") {
+				return ev.ID
+			}
+		}
+		h.Fatalf("there is no %s in %s", kind, letters(h.events()))
+		return ""
+	}
+	send("one", Text("Deploy"))
+	send("two", Event{Type: UserConfirmation, ToolUseID: find(AgentToolUse), Result: "allow"})
+	send("three", Event{Type: UserCustomResult, CustomID: find(AgentCustomToolUse),
+		Content: []Block{{Type: "text", Text: "ok"}}})
+	send("four", Text("Bye"))
+}
+
+// TestCrashAnywhere kills the process before and after every commit of a story. Nothing that was acknowledged is
+// lost, no event is told twice, no call of a tool is made twice, and the session tells the same story.
+func TestCrashAnywhere(t *testing.T) {
+	baseline := ""
+	in(t, func(t *testing.T) {
+		h := crashStory(t, nil, map[string]int{})
+		defer h.close()
+		h.play(func() {})
+		baseline = letters(h.events())
+	})
+	t.Log(baseline)
+	if !strings.HasSuffix(baseline, `"Bye.", idle end_turn`) {
+		t.Fatal("the story does not come to its end")
+	}
+	unknown := 0
+	for at := 1; ; at++ {
+		over := false
+		for _, lost := range []bool{false, true} {
+			t.Run(fmt.Sprintf("commit %d, stored %v", at, lost), func(t *testing.T) {
+				in(t, func(t *testing.T) { over = !crashAt(t, at, lost, baseline, &unknown) })
+			})
+		}
+		if over {
+			t.Logf("killed at %d commits; the outcome of %d calls was unknown", at-1, unknown)
+			if unknown == 0 {
+				t.Error("no call was under way when the process was killed")
+			}
+			return
+		}
+	}
+}
+
+// crashAt kills the process at a commit, once. It reports whether there was such a commit.
+func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) bool {
+	ran := map[string]int{}
+	h := crashStory(t, nil, ran)
+	defer func() { h.close() }()
+	engine := h.engine.(*journaltest.Memory)
+	n, dead, crashed := 0, false, false
+	var seen []*Event // by clients, before the process was killed
+	fail := func(string, uint64, int) error {
+		if dead {
+			return errCrash
+		}
+		return nil
+	}
+	count := func(log string, first uint64, records int) error {
+		if dead {
+			return errCrash
+		}
+		if n++; n == at && !crashed {
+			dead, crashed = true, true
+			return errCrash
+		}
+		return nil
+	}
+	engine.Before, engine.Lost = count, nil
+	if lost {
+		engine.Before, engine.Lost = fail, count
+	}
+	h.play(func() {
+		synctest.Wait()
+		if dead { // the process is gone: nothing of it is closed properly
+			old := h.rt
+			seen = h.events()
+			h.open()
+			dead = false
+			if _, err := h.rt.Recover(t.Context()); err != nil {
+				t.Error(err)
+			}
+			_ = old.Close(context.Background())
+			synctest.Wait()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+	})
+	for key, times := range ran {
+		if times > 1 {
+			t.Errorf("the call %s is made %d times", key, times)
+		}
+	}
+	all := h.events()
+	for i, ev := range seen {
+		if all[i].ID != ev.ID || all[i].Type != ev.Type {
+			t.Errorf("event %d was %s %s, and is %s %s now", i+1, ev.Type, ev.ID, all[i].Type, all[i].ID)
+		}
+	}
+	for _, ev := range all {
+		if ev.Type == AgentToolResult && strings.Contains(ev.Content[0].Text, "outcome_unknown") {
+			*unknown++
+		}
+	}
+	if got := letters(all); got != baseline {
+		t.Errorf("the session tells\n\t%s, want\n\t%s", got, baseline)
+	}
+	if slices.ContainsFunc(h.events(), func(ev *Event) bool { return ev.Type == SessionError }) {
+		t.Error("the session tells an error")
+	}
+	return crashed
+}
