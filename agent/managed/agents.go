@@ -175,7 +175,8 @@ func (r *Runtime) Agents(ctx context.Context, o Owner, archived bool, p Page) (l
 }
 
 // AgentVersions lists the versions of an agent, the newest first.
-func (r *Runtime) AgentVersions(ctx context.Context, o Owner, id string, p Page) (list []*Agent, next string, err error) {
+func (r *Runtime) AgentVersions(ctx context.Context, o Owner, id string, p Page) (list []*Agent, next string,
+	err error) {
 	newest, _, err := r.agent(ctx, o, id)
 	if err != nil {
 		return nil, "", err

@@ -24,9 +24,9 @@ var idAlphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadd
 // newID returns an id: the prefix and 26 characters, 48 bits of time in front of 80 random ones. Ids sort
 // by their time.
 func newID(prefix string, now time.Time) string {
-	var b [18]byte                                             // the first two bytes are zero, so that the rest is aligned for people too
-	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())) //nolint:gosec // not before 1970
-	_, _ = rand.Read(b[8:])                                    // it never fails
+	var b [18]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli()))
+	_, _ = rand.Read(b[8:])
 	return prefix + idAlphabet.EncodeToString(b[2:])
 }
 

@@ -153,8 +153,9 @@ func (p *program) call(ctx context.Context, c *agent.Call) (*agent.Reply, error)
 	t := p.tools[c.Call.Name]
 	switch {
 	case t == nil:
-		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: fmt.Sprintf("there is no tool %q; the tools are: %s",
-			c.Call.Name, strings.Join(slices.Sorted(maps.Keys(p.tools)), ", "))}}, nil
+		text := fmt.Sprintf("there is no tool %q; the tools are: %s", c.Call.Name,
+			strings.Join(slices.Sorted(maps.Keys(p.tools)), ", "))
+		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: text}}, nil
 	case t.tool == nil:
 		return &agent.Reply{Deferred: true}, nil
 	case t.policy.permission == AlwaysDeny:
@@ -208,9 +209,11 @@ func contentOf(blocks []Block) *genai.Content {
 		case b.Source.Type == "text":
 			c.Parts = append(c.Parts, &genai.Part{Text: b.Source.Data})
 		case b.Source.Type == "url":
-			c.Parts = append(c.Parts, &genai.Part{FileData: &genai.FileData{FileURI: b.Source.URL, MIMEType: b.Source.MediaType}})
+			c.Parts = append(c.Parts, &genai.Part{FileData: &genai.FileData{FileURI: b.Source.URL,
+				MIMEType: b.Source.MediaType}})
 		default:
-			c.Parts = append(c.Parts, &genai.Part{InlineData: &genai.Blob{MIMEType: b.Source.MediaType, Data: b.Source.bytes()}})
+			c.Parts = append(c.Parts, &genai.Part{InlineData: &genai.Blob{MIMEType: b.Source.MediaType,
+				Data: b.Source.bytes()}})
 		}
 	}
 	return c

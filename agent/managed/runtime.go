@@ -110,7 +110,8 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Node == "" {
 		cfg.Node = newID("node_", time.Now())
 	}
-	r := &Runtime{cfg: cfg, stop: make(chan struct{}), active: map[string]*slot{}, listeners: map[string]map[*listener]bool{}}
+	r := &Runtime{cfg: cfg, stop: make(chan struct{}), active: map[string]*slot{},
+		listeners: map[string]map[*listener]bool{}}
 	r.ends.Go(r.tidy)
 	return r, nil
 }

@@ -2,11 +2,8 @@ package managed
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -15,7 +12,6 @@ import (
 
 	"github.com/voicegw/voicegw/agent/managed/life"
 	"github.com/voicegw/voicegw/journal"
-	"github.com/voicegw/voicegw/petri"
 )
 
 // sessionDocs is the prefix of the documents of sessions.
@@ -235,7 +231,8 @@ func (f *SessionFilter) keeps(e *entry) bool {
 	switch {
 	case f.Agent != "" && e.Agent != f.Agent, f.Version != 0 && e.Version != f.Version, e.Archived != nil && !f.Archived:
 		return false
-	case !f.CreatedAfter.IsZero() && !e.At.After(f.CreatedAfter), !f.CreatedBefore.IsZero() && !e.At.Before(f.CreatedBefore):
+	case !f.CreatedAfter.IsZero() && !e.At.After(f.CreatedAfter),
+		!f.CreatedBefore.IsZero() && !e.At.Before(f.CreatedBefore):
 		return false
 	}
 	return true
@@ -265,141 +262,6 @@ func (r *Runtime) UpdateSession(ctx context.Context, o Owner, id string, p Sessi
 		return nil, err
 	}
 	return r.session(ctx, id)
-}
-
-// Send gives events of the user to a session: messages, results, confirmations, interrupts. All of them
-// are accepted, or none. It returns them with their numbers and ids once they are stored. A second Send
-// with the same key returns the answer of the first; "" means no key. The error has the code Invalid for
-// an unknown call or a wrong kind of result, Conflict for a session that has ended, TooMany if the queue
-// is full. An answer to a call that has one already is accepted without effect, and has no number.
-func (r *Runtime) Send(ctx context.Context, o Owner, id, key string, events ...Event) ([]Event, error) {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
-		return nil, err
-	}
-	if len(events) == 0 {
-		return nil, invalid("events", "there is none; give at least one")
-	}
-	if err := r.checkEvents("events", events); err != nil {
-		return nil, err
-	}
-	var accepted []Event
-	err := r.with(ctx, id, func(s *owned) (err error) {
-		accepted, err = s.accept(ctx, key, events)
-		return err
-	})
-	return accepted, err
-}
-
-// accept stores events of the user and then gives them to the net.
-func (o *owned) accept(ctx context.Context, key string, events []Event) ([]Event, error) {
-	b, err := json.Marshal(events)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(b)
-	hash := hex.EncodeToString(sum[:])
-	for {
-		list, seq, err := o.tryAccept(key, hash, events)
-		if errors.Is(err, journal.ErrWindowFull) {
-			if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
-				return nil, storage("write session "+o.id, err)
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := o.w.Await(ctx, seq); err != nil {
-			return nil, storage("write session "+o.id, err)
-		}
-		return list, nil
-	}
-}
-
-// tryAccept is accept without the waiting.
-func (o *owned) tryAccept(key, hash string, events []Event) ([]Event, uint64, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.fault != nil {
-		return nil, 0, o.fault
-	}
-	if known := o.st.keys[key]; key != "" && known != nil {
-		if known.hash != hash {
-			return nil, 0, invalid("Idempotency-Key", "the key %q was used for other events", key)
-		}
-		return values(known.events), known.seq, nil
-	}
-	in, err := o.st.admit(o.rt.cfg.Limits.Queue, events, o.rt.now())
-	if err != nil {
-		return nil, 0, err
-	}
-	if len(in.fresh) == 0 && key == "" {
-		return values(in.all), o.st.records, nil
-	}
-	seq, err := o.put(&record{Kind: recordInput, Key: key, Hash: hash, Events: in.fresh})
-	if err != nil {
-		return nil, 0, err
-	}
-	o.inject(seq, in.tokens...)
-	return values(in.all), seq, nil
-}
-
-// input are events of the user that may enter.
-type input struct {
-	all    []*Event
-	fresh  []*Event // those that have an effect
-	tokens []petri.Token
-}
-
-// admit checks events of the user against the state.
-func (s *state) admit(queue int, events []Event, now time.Time) (*input, error) {
-	if s.phase == phaseOver {
-		return nil, conflict("the session has ended; it takes no more events")
-	}
-	in := &input{all: pointers(events)}
-	messages, stops, answered := len(s.messages), len(s.stops), map[string]bool{}
-	for i, ev := range in.all {
-		switch ev.Type {
-		case UserMessage:
-			if messages++; messages > queue {
-				return nil, &Error{Code: TooMany, Message: "too many messages wait in the session; try again later"}
-			}
-			in.tokens = append(in.tokens, life.Message.Token(petri.Unit{}))
-		case UserInterrupt:
-			if stops++; stops > queue {
-				return nil, &Error{Code: TooMany, Message: "too many interrupts wait in the session; try again later"}
-			}
-			in.tokens = append(in.tokens, life.Interrupt.Token(petri.Unit{}))
-		default:
-			call, earlier, err := s.answers(i, ev)
-			if err != nil {
-				return nil, err
-			}
-			if earlier != "" {
-				ev.ID, ev.ProcessedAt = earlier, &now
-				continue
-			}
-			if answered[call.Event] {
-				return nil, invalid(fmt.Sprintf("events[%d]", i), "the call %q has two answers in one request", call.Event)
-			}
-			answered[call.Event] = true
-			ev.ProcessedAt = &now
-			if s.phase == phaseParked || s.phase == phaseRunning && s.reported {
-				in.tokens = append(in.tokens, life.Result.Token(petri.Unit{}))
-			}
-		}
-		in.fresh = append(in.fresh, ev)
-	}
-	return in, nil
-}
-
-// values returns copies of events.
-func values(events []*Event) []Event {
-	list := make([]Event, len(events))
-	for i, ev := range events {
-		list[i] = *ev
-	}
-	return list
 }
 
 // Events yields the events of a session from number from on; 0 means 1. It ends behind the newest one,
@@ -436,68 +298,6 @@ func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, l
 			}
 		}
 	}
-}
-
-// Interrupt stops what a session is doing. The session stays usable. It is Send of a user.interrupt.
-func (r *Runtime) Interrupt(ctx context.Context, o Owner, id string) error {
-	_, err := r.Send(ctx, o, id, "", Event{Type: UserInterrupt})
-	return err
-}
-
-// Pause holds a session: a turn that runs goes on to its end, and no other begins. Resume ends that. Both
-// survive crashes, and both are idempotent.
-func (r *Runtime) Pause(ctx context.Context, o Owner, id string) error {
-	return r.control(ctx, o, id, controlPause, life.Pause)
-}
-
-// Resume lets a session that was paused go on.
-func (r *Runtime) Resume(ctx context.Context, o Owner, id string) error {
-	return r.control(ctx, o, id, controlResume, life.Resume)
-}
-
-// control stores a control and gives it to the net.
-func (r *Runtime) control(ctx context.Context, o Owner, id string, c control, to petri.Place[petri.Unit]) error {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
-		return err
-	}
-	return r.with(ctx, id, func(s *owned) error {
-		seq, err := s.tryControl(c, to)
-		if err != nil {
-			return err
-		}
-		if err := s.w.Await(ctx, seq); err != nil {
-			return storage("write session "+id, err)
-		}
-		return nil
-	})
-}
-
-func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	r := &record{Kind: recordControl, Control: c}
-	switch {
-	case c == controlArchive && o.st.phase == phaseOver, c != controlArchive && o.st.head.Paused == (c == controlPause):
-		return o.st.records, nil // it is so already
-	case o.st.phase == phaseOver:
-		return 0, conflict("the session has ended")
-	case c == controlArchive && o.st.busy():
-		return 0, invalid("", "the session is at work; interrupt it first")
-	case c == controlArchive:
-		o.st.cancel(r)
-		r.Events = append(r.Events, &Event{Type: StatusTerminated})
-	}
-	seq, err := o.put(r)
-	if err == nil {
-		o.inject(seq, to.Token(petri.Unit{}))
-	}
-	return seq, err
-}
-
-// busy reports whether the session is at work, or about to be.
-func (s *state) busy() bool {
-	return s.phase == phaseRunning || s.phase == phaseBackingOff ||
-		!s.head.Paused && (s.phase == phaseIdle && len(s.messages) > 0 || s.phase == phaseParked && len(s.waiting()) == 0)
 }
 
 // ArchiveSession ends a session, which stays readable. It is idempotent. A session that is at work is

@@ -101,7 +101,8 @@ func (c *Config) serve() (*server.Server, func(), error) {
 	if !s.JetStreamEnabled() {
 		s.Shutdown()
 		unlock()
-		return nil, nil, fmt.Errorf("jetstream: the server could not use %s: is it a directory of NATS that can be written?", c.Dir)
+		return nil, nil, fmt.Errorf("jetstream: the server cannot use %s: is it a directory of voicegw that it may write?",
+			c.Dir)
 	}
 	return s, unlock, nil
 }
@@ -112,7 +113,8 @@ func (c *Cluster) options(o *server.Options) error {
 		return fmt.Errorf("jetstream: Config.Cluster.Listen is %q; give host:port: %w", c.Listen, err)
 	}
 	if ip := net.ParseIP(host); c.Secret == "" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("jetstream: Config.Cluster.Secret is empty, and %s is no loopback address: everybody could join", host)
+		return fmt.Errorf("jetstream: Config.Cluster.Secret is empty, and %s is no loopback address: everybody could join",
+			host)
 	}
 	o.ServerName, o.Cluster.Name, o.Cluster.Host = c.Node, c.Name, host
 	if o.Cluster.Port, err = strconv.Atoi(port); err != nil {

@@ -68,8 +68,9 @@ func (e *Engine) connect(ctx context.Context) (err error) {
 	}
 	for i := range e.logs {
 		name := fmt.Sprint(logStream, i)
-		if e.logs[i], err = e.stream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{fmt.Sprint(logSubject, i, ".>")},
-			Storage: jetstream.FileStorage, Replicas: e.cfg.Replicas, Discard: jetstream.DiscardNew}); err != nil {
+		if e.logs[i], err = e.stream(ctx, jetstream.StreamConfig{Name: name, Discard: jetstream.DiscardNew,
+			Subjects: []string{fmt.Sprint(logSubject, i, ".>")}, Storage: jetstream.FileStorage,
+			Replicas: e.cfg.Replicas}); err != nil {
 			return err
 		}
 	}

@@ -208,7 +208,8 @@ func (e *Engine) Read(ctx context.Context, log string, from uint64, live bool) i
 }
 
 // read is Read; its error was not yielded.
-func (e *Engine) read(ctx context.Context, log string, from uint64, live bool, yield func(journal.Record, error) bool) error {
+func (e *Engine) read(ctx context.Context, log string, from uint64, live bool,
+	yield func(journal.Record, error) bool) error {
 	p, err := e.place(log)
 	if err != nil {
 		return err

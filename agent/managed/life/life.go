@@ -214,7 +214,8 @@ func Net(c Config) (*petri.Net, error) {
 	if len(c.Backoff) > 0 {
 		n.Caps = append(n.Caps, petri.Cap{Place: backingOff, Max: 1}, petri.Cap{Place: retriesSpent, Max: len(c.Backoff)})
 	}
-	for _, part := range []func(Config) []petri.Transition{wakings, beginnings, endings, parking, interrupts, pauses, ends} {
+	parts := []func(Config) []petri.Transition{wakings, beginnings, endings, parking, interrupts, pauses, ends}
+	for _, part := range parts {
 		n.Transitions = append(n.Transitions, part(c)...)
 	}
 	return n, nil
@@ -241,9 +242,11 @@ func (c *Config) Check(s State) error {
 	case s.Phase > BackingOff:
 		return fmt.Errorf("life: State.Phase is %d, which is none", s.Phase)
 	case s.Awaited < 0 || s.Awaited > CallsMax || s.Awaited > 0 && s.Phase != Parked:
-		return fmt.Errorf("life: State.Awaited is %d; it may be up to %d if the phase is parked, else 0", s.Awaited, CallsMax)
+		return fmt.Errorf("life: State.Awaited is %d; it may be up to %d if the phase is parked, else 0", s.Awaited,
+			CallsMax)
 	case s.Retries < 0 || s.Retries > len(c.Backoff) || s.Retries > 0 && s.Phase != Running && s.Phase != BackingOff:
-		return fmt.Errorf("life: State.Retries is %d; it may be up to %d if a turn is open, else 0", s.Retries, len(c.Backoff))
+		return fmt.Errorf("life: State.Retries is %d; it may be up to %d if a turn is open, else 0", s.Retries,
+			len(c.Backoff))
 	case s.Phase == BackingOff && s.Retries == 0:
 		return fmt.Errorf("life: State.Retries is 0; a turn that is tried again has failed at least once")
 	}

@@ -3,12 +3,12 @@ package life
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/claim"
+	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
 // Limits of a proof. The transitions that they bound do not tell two waiting inputs from three.
@@ -140,15 +140,17 @@ func claims(c Config) []*verify.Property {
 
 // taken claims that one transition alone takes tokens of a place.
 func taken(p petri.Place[petri.Unit], by string) *verify.Property {
-	return &verify.Property{Claim: claim.Structural{}, Check: func(_ context.Context, pass *verify.Pass) (verify.Verdict, error) {
+	check := func(_ context.Context, pass *verify.Pass) (verify.Verdict, error) {
 		for _, t := range pass.Program.Transitions() {
 			for _, a := range t.Arcs {
-				if (a.Kind == petri.InArc || a.Kind == petri.ResetArc) && pass.Program.Places()[a.Place].Name == p.String() &&
-					!slices.Contains([]string{by, "life/" + by, "hostile/life/" + by}, t.Name) {
+				takes := (a.Kind == petri.InArc || a.Kind == petri.ResetArc) &&
+					pass.Program.Places()[a.Place].Name == p.String()
+				if takes && !netmodel.NamedBy([]string{by}, t.Name) {
 					return verify.Refuted.By("structure", 0, "%s takes a token of %s", t.Name, p), nil
 				}
 			}
 		}
 		return verify.Proved.By("structure", 0, "%s alone takes tokens of %s", by, p), nil
-	}}
+	}
+	return &verify.Property{Claim: claim.Structural{}, Check: check}
 }
