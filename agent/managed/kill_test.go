@@ -70,7 +70,10 @@ func serveChild(ctx context.Context, dir string) error {
 	}
 	for ; ; next++ {
 		fmt.Println("send", next)
-		list, err := rt.Send(ctx, ada, id, fmt.Sprint("key ", next), Text(fmt.Sprint("message ", next)))
+		list, err := rt.Send(ctx, ada, id, Once{Key: fmt.Sprint("key ", next)}, Text(fmt.Sprint("message ", next)))
+		for ; CodeOf(err) == TooMany; <-time.After(20 * time.Millisecond) {
+			list, err = rt.Send(ctx, ada, id, Once{Key: fmt.Sprint("key ", next)}, Text(fmt.Sprint("message ", next)))
+		}
 		if err != nil {
 			return err
 		}
