@@ -96,9 +96,8 @@ func (s *Server) updateAgent(r *request) (any, error) {
 		}
 	}
 	delete(fields, "version")
-	a, err := s.cfg.Runtime.UpdateAgent(r.Context(), r.owner, r.PathValue("id"), version, func(d *managed.Definition) error {
-		return change(d, fields)
-	})
+	apply := func(d *managed.Definition) error { return change(d, fields) }
+	a, err := s.cfg.Runtime.UpdateAgent(r.Context(), r.owner, r.PathValue("id"), version, apply)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,8 @@ func (s *Server) streamEvents(r *request) (any, error) {
 	if err := q.done(); err != nil {
 		return nil, err
 	}
-	st := &stream{r: r, control: http.NewResponseController(r.w), stored: make(chan told), parts: make(chan *managed.Event, deltasMax)}
+	st := &stream{r: r, control: http.NewResponseController(r.w), stored: make(chan told),
+		parts: make(chan *managed.Event, deltasMax)}
 	h := r.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")

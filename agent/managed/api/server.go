@@ -127,7 +127,8 @@ func Key(r *http.Request) string {
 func (r *request) send(status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"type":"error","error":{"type":"api_error","message":"internal"}}`)
+		status = http.StatusInternalServerError
+		b = []byte(`{"type":"error","error":{"type":"api_error","message":"the answer is no JSON"}}`)
 	}
 	r.w.Header().Set("Content-Type", "application/json")
 	r.w.WriteHeader(status)
