@@ -84,7 +84,7 @@ func (h *house) restart() {
 // send sends events and waits until nothing moves.
 func (h *house) send(events ...Event) []Event {
 	h.Helper()
-	list, err := h.rt.Send(h.Context(), ada, h.session, "", events...)
+	list, err := h.rt.Send(h.Context(), ada, h.session, Once{}, events...)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (h *house) send(events ...Event) []Event {
 // refused sends an event that is refused with a code.
 func (h *house) refused(want Code, part string, events ...Event) {
 	h.Helper()
-	_, err := h.rt.Send(h.Context(), ada, h.session, "", events...)
+	_, err := h.rt.Send(h.Context(), ada, h.session, Once{}, events...)
 	if CodeOf(err) != want || !strings.Contains(fmt.Sprint(err), part) {
 		h.Errorf("the error is %q: %v, want %q with %q", CodeOf(err), err, want, part)
 	}

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -34,10 +35,8 @@ type Config struct {
 
 // Limits bound sessions. The zero value of each field means its default.
 type Limits struct {
-	Queue       int           // events of the user that wait in a session; default 64
-	Calls       int           // calls of a session that wait for the client; default 64
+	Queue       int           // messages, and interrupts, that wait in a session; default 64, at most 256
 	Content     int           // bytes of one event of the user; default 256 KiB
-	Events      int           // events of a session; default 1,000,000
 	Active      int           // sessions that are in memory at a time; default 1000
 	Idle        time.Duration // how long a session without work stays in memory; default 1 min
 	TurnTimeout time.Duration // how long a turn may take; default 1 h
@@ -49,6 +48,23 @@ type Limits struct {
 	// Agent bounds what one turn may do.
 	Agent agent.Limits
 }
+
+// check finds a limit that the net of a session does not have.
+func (l *Limits) check() error {
+	switch {
+	case l.Queue < 1 || l.Queue > life.QueueMax:
+		return fmt.Errorf("managed: Limits.Queue is %d; it may be 1 to %d", l.Queue, life.QueueMax)
+	case l.Content < 1 || l.Content > contentMax:
+		return fmt.Errorf("managed: Limits.Content is %d; it may be 1 to %d", l.Content, contentMax)
+	case l.Active < 1:
+		return fmt.Errorf("managed: Limits.Active is %d; it must be positive", l.Active)
+	}
+	_, err := life.Net(life.Config{Backoff: l.Backoff})
+	return err
+}
+
+// contentMax is the largest event of the user that surely fits into a record, in bytes.
+const contentMax = journal.RecordMax / 2
 
 // filled returns the limits with their defaults.
 func (l Limits) filled() Limits {
@@ -63,9 +79,7 @@ func (l Limits) filled() Limits {
 		}
 	}
 	fill(&l.Queue, 64)
-	fill(&l.Calls, life.CallsMax)
 	fill(&l.Content, 256<<10)
-	fill(&l.Events, 1_000_000)
 	fill(&l.Active, 1000)
 	wait(&l.Idle, time.Minute)
 	wait(&l.TurnTimeout, time.Hour)
@@ -104,6 +118,9 @@ func New(cfg Config) (*Runtime, error) {
 		return nil, errors.New("managed: Config.Models is nil; make one with provider.Config.Resolver")
 	}
 	cfg.Limits = cfg.Limits.filled()
+	if err := cfg.Limits.check(); err != nil {
+		return nil, err
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
 	}

@@ -36,6 +36,7 @@ type state struct {
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
+	recent   []*accepted // the last inputs, the newest last
 }
 
 // phase is what a session does, as its log tells it.
@@ -53,8 +54,12 @@ const (
 type accepted struct {
 	seq    uint64 // number of the record
 	hash   string
+	at     time.Time
 	events []*Event
 }
+
+// recentMax is how many inputs a session remembers without a key.
+const recentMax = 64
 
 // turn is a turn that has begun and not ended.
 type turn struct {
@@ -130,6 +135,11 @@ func (s *state) accept(seq uint64, r *record) {
 			}
 		}
 	}
+	one := &accepted{seq: seq, hash: r.Hash, at: r.At, events: r.Events}
+	if len(s.recent) == recentMax {
+		s.recent = slices.Delete(s.recent, 0, 1)
+	}
+	s.recent = append(s.recent, one)
 	if r.Key == "" {
 		return
 	}
@@ -137,7 +147,7 @@ func (s *state) accept(seq uint64, r *record) {
 		delete(s.keys, s.keyOrder[0])
 		s.keyOrder = slices.Delete(s.keyOrder, 0, 1)
 	}
-	s.keys[r.Key] = &accepted{seq: seq, hash: r.Hash, events: r.Events}
+	s.keys[r.Key] = one
 	s.keyOrder = append(s.keyOrder, r.Key)
 }
 
