@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/internal/npmtest"
 	"github.com/voicegw/voicegw/settings"
 )
@@ -265,7 +266,7 @@ func TestGoInDocs(t *testing.T) {
 	}
 }
 
-// TestYAMLInDocs loads every settings file in the pages.
+// TestYAMLInDocs loads every settings file and every definition of an agent in the pages.
 func TestYAMLInDocs(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -274,6 +275,12 @@ func TestYAMLInDocs(t *testing.T) {
 			continue
 		}
 		n++
+		if strings.HasPrefix(b.text, "name: ") { // the definition of an agent
+			if _, err := managed.ParseDefinition([]byte(b.text)); err != nil {
+				t.Errorf("%s: %v", b, err)
+			}
+			continue
+		}
 		if _, err := configured(t, b.text, []string{"GEMINI_API_KEY=k"}); err != nil {
 			t.Errorf("%s: %v", b, err)
 		}
