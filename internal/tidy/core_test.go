@@ -49,7 +49,7 @@ func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
-		"agent/adkagent", "agent/managed", "journal",
+		"agent/adkagent", "agent/managed", "journal", "journal/journaltest", "journal/postgres",
 	}
 }
 
