@@ -229,7 +229,8 @@ func (w *watched) until(key, value string) {
 			if d.Revision == 0 && (d.Value != nil || old.Revision == 0) || d.Revision > 0 && d.Revision <= old.Revision {
 				w.s.Fatalf("told of %+v behind %+v", d, old)
 			}
-			if w.last[d.Key] = d; d.Key == key && (string(d.Value) == value && d.Revision > 0 || value == "-" && d.Revision == 0) {
+			w.last[d.Key] = d
+			if d.Key == key && (d.Revision > 0 && string(d.Value) == value || d.Revision == 0 && value == "-") {
 				return
 			}
 		case <-w.s.ctx.Done():
