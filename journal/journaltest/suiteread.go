@@ -227,12 +227,13 @@ func (s *suite) readEnds() {
 	s.is("a reader of a deleted log", <-ended, journal.ErrNotFound)
 }
 
-// readReborn deletes a log that has a reader and begins another of the same key, faster than the reader looks.
+// readReborn deletes a log that has a reader and begins another of the same key, faster than the reader looks,
+// or while it is busy with a record.
 func (s *suite) readReborn() {
 	for round := range 5 {
 		log := s.key(fmt.Sprint("log", round))
 		s.fill(log, 5)
-		ended, ready := make(chan error, 1), make(chan struct{})
+		ended, ready, goOn := make(chan error, 1), make(chan struct{}), make(chan struct{})
 		go func() {
 			for r, err := range s.e.Read(s.ctx, log, 5, true) {
 				if err != nil {
@@ -244,12 +245,16 @@ func (s *suite) readReborn() {
 					return
 				}
 				close(ready)
+				if round%2 == 0 {
+					<-goOn
+				}
 			}
 			ended <- errors.New("ended without an error")
 		}()
 		<-ready
 		s.is("delete", s.e.Delete(s.ctx, log), nil)
 		s.fill(log, 12)
+		close(goOn)
 		s.is("a reader of the log before", <-ended, journal.ErrNotFound)
 		if list := s.read(log, 1); len(list) != 12 {
 			s.Errorf("the new log has %d records", len(list))

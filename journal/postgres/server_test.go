@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/voicegw/voicegw/journal/postgres"
 )
 
@@ -121,4 +123,17 @@ func (s *server) open(t testing.TB, schema string) *postgres.Engine {
 	}
 	t.Cleanup(func() { _ = e.Close() })
 	return e
+}
+
+// exec does something behind the back of an engine.
+func (s *server) exec(t *testing.T, schema, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.config(schema).URL+" search_path="+schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
 }
