@@ -198,7 +198,8 @@ func functionName(server, tool string, n int) string {
 	}
 	clean := noFunctionName.ReplaceAllString(name, "_")
 	if len(clean) > functionMax {
-		clean = fmt.Sprintf("%s_%.8x", clean[:functionMax-9], sha256.Sum256([]byte(name)))
+		sum := sha256.Sum256([]byte(name))
+		clean = fmt.Sprintf("%s_%x", clean[:functionMax-9], sum[:4])
 	}
 	return clean
 }

@@ -1,8 +1,10 @@
 package managed
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,9 +19,25 @@ import (
 	"github.com/voicegw/voicegw/agent/provider"
 )
 
-// filesHandler serves the tools of filesServer over HTTP.
+// filesHandler serves the tools of filesServer over HTTP. A call of huge gets an answer without end.
 func filesHandler() http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return filesServer() }, nil)
+	good := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return filesServer() },
+		&mcp.StreamableHTTPOptions{Stateless: true})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(b))
+		if !bytes.Contains(b, []byte(`"name":"huge"`)) {
+			good.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		for err == nil {
+			_, err = w.Write(bytes.Repeat([]byte("x"), 64<<10))
+		}
+	})
 }
 
 // web is a server with a URL, with its toolset.

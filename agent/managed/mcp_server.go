@@ -213,6 +213,9 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 	go func() {
 		defer close(c.over)
 		_ = session.Wait()
+		late := time.AfterFunc(stopWithin, l.kill)
+		_ = session.Close() // it says goodbye to the server
+		late.Stop()
 		l.kill()
 		l.wait()
 	}()
