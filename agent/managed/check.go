@@ -171,6 +171,11 @@ func (c *ToolConfig) check(at string) error {
 			return invalid(at+".timeout", "it must not be negative")
 		}
 	case AgentToolset, MCPToolset:
+		for i, own := range c.Configs {
+			if n := utf8.RuneCountInString(own.Name); n < 1 || n > 128 {
+				return invalid(fmt.Sprintf("%s.configs[%d].name", at, i), "it must have 1 to 128 characters")
+			}
+		}
 		policies := c.Configs
 		if c.Default != nil {
 			policies = append(slices.Clip(policies), *c.Default)

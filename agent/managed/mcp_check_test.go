@@ -18,7 +18,10 @@ func TestMCPRefusals(t *testing.T) {
 	}
 	server := func(f func(s *MCPServer)) Definition { return change(func(d *Definition) { f(&d.MCPServers[0]) }) }
 	for want, d := range map[string]Definition{
-		`tools[0].mcp_server_name: there is no MCP server "other"`: change(func(d *Definition) { d.Tools[0].Server = "other" }),
+		`tools[0].mcp_server_name: there is no MCP server "other"`: change(func(d *Definition) {
+			d.Tools[0].Server = "other"
+		}),
+		"tools[0].configs[0].name: it must have": change(func(d *Definition) { d.Tools[0].Configs = []ToolPolicy{{}} }),
 		`tools[1].mcp_server_name: two toolsets name the MCP server "files"`: change(func(d *Definition) {
 			d.Tools = append(d.Tools, d.Tools[0])
 		}),
@@ -32,18 +35,24 @@ func TestMCPRefusals(t *testing.T) {
 				d.MCPServers, d.Tools = append(d.MCPServers, more.MCPServers...), append(d.Tools, more.Tools...)
 			}
 		}),
-		"mcp_servers[0].name: it must have 1 to 255":                     server(func(s *MCPServer) { s.Name = "" }),
-		`the command "/bin/sh" of the MCP server "files" is not allowed`: server(func(s *MCPServer) { s.Command = "/bin/sh" }),
-		`"LD_PRELOAD" is no name of a variable`:                          server(func(s *MCPServer) { s.Env["LD_PRELOAD"] = "x" }),
-		`"A=B" is no name of a variable`:                                 server(func(s *MCPServer) { s.Env["A=B"] = "x" }),
-		"at most 4096":                                                   server(func(s *MCPServer) { s.Args = []string{strings.Repeat("x", 4096)} }),
-		`"pipe" of the MCP server "files" is none of url, stdio`:         server(func(s *MCPServer) { s.Type = "pipe" }),
-		"needs a command":                                                server(func(s *MCPServer) { s.Command = "" }),
-		"has no command, args or env":                                    server(func(s *MCPServer) { s.Type = "url" }),
-		`"file:///etc" of the MCP server "files" must be`:                web("files", "file:///etc"),
-		`"http://u:p@example.com" of the MCP server "files" must be`:     web("files", "http://u:p@example.com"),
-		`"http://10.0.0.1/" of the MCP server "files" is a private`:      web("files", "http://10.0.0.1/"),
-		`"http://localhost/" of the MCP server "files" is a private`:     web("files", "http://localhost/"),
+		"mcp_servers[0].name: it must have 1 to 255": server(func(s *MCPServer) { s.Name = "" }),
+		`the command "/bin/sh" of the MCP server "files" is not allowed`: server(func(s *MCPServer) {
+			s.Command = "/bin/sh"
+		}),
+		`"LD_PRELOAD" is no name of a variable`: server(func(s *MCPServer) {
+			s.Env["LD_PRELOAD"] = "x"
+		}),
+		`"A=B" is no name of a variable`: server(func(s *MCPServer) {
+			s.Env["A=B"] = "x"
+		}),
+		"at most 4096": server(func(s *MCPServer) { s.Args = []string{strings.Repeat("x", 4096)} }),
+		`"pipe" of the MCP server "files" is none of url, stdio`: server(func(s *MCPServer) { s.Type = "pipe" }),
+		"needs a command":                                            server(func(s *MCPServer) { s.Command = "" }),
+		"has no command, args or env":                                server(func(s *MCPServer) { s.Type = "url" }),
+		`"file:///etc" of the MCP server "files" must be`:            web("files", "file:///etc"),
+		`"http://u:p@example.com" of the MCP server "files" must be`: web("files", "http://u:p@example.com"),
+		`"http://10.0.0.1/" of the MCP server "files" is a private`:  web("files", "http://10.0.0.1/"),
+		`"http://localhost/" of the MCP server "files" is a private`: web("files", "http://localhost/"),
 		`"sometimes" is none of always_allow`: change(func(d *Definition) {
 			d.Tools[0].Default.Permission.Type = "sometimes"
 		}),
@@ -66,12 +75,13 @@ func TestMCPCommandsNone(t *testing.T) {
 	defer h.close()
 	d := withServers("files")
 	d.Name, d.Model.ID = "desk", "script"
-	if _, err := h.rt.CreateAgent(t.Context(), ada, d); CodeOf(err) != Invalid || !strings.Contains(err.Error(), "not allowed") {
+	_, err := h.rt.CreateAgent(t.Context(), ada, d)
+	if CodeOf(err) != Invalid || !strings.Contains(err.Error(), "not allowed") {
 		t.Errorf("the error is %v", err)
 	}
 	for _, c := range []string{"", "bin/server", "./server"} {
-		if _, err := New(Config{Journal: journaltest.NewMemory(), Models: h.cfg.Models, Commands: []string{c}}); err == nil ||
-			!strings.Contains(err.Error(), "Config.Commands") {
+		_, err := New(Config{Journal: journaltest.NewMemory(), Models: h.cfg.Models, Commands: []string{c}})
+		if err == nil || !strings.Contains(err.Error(), "Config.Commands") {
 			t.Errorf("%q: the error is %v", c, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -147,9 +148,10 @@ func TestGuardRedirects(t *testing.T) {
 }
 
 func TestPrivateAddresses(t *testing.T) {
-	for _, s := range []string{"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-		"224.0.0.1", "255.255.255.255", "240.0.0.1", "198.18.0.1", "::", "::1", "::ffff:10.0.0.1", "::10.0.0.1", "fe80::1%eth0",
-		"fd00::1", "ff02::1", "64:ff9b::a00:1", "2002:a00:1::", "2001:0:a00:1::", "fec0::1"} {
+	for _, s := range []string{"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+		"0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1",
+		"198.18.0.1", "::", "::1", "::ffff:10.0.0.1", "::10.0.0.1", "fe80::1%eth0", "fd00::1", "ff02::1", "64:ff9b::a00:1",
+		"2002:a00:1::", "2001:0:a00:1::", "fec0::1"} {
 		if !privateAddr(netip.MustParseAddr(s)) {
 			t.Errorf("%s is taken for public", s)
 		}
@@ -163,5 +165,36 @@ func TestPrivateAddresses(t *testing.T) {
 		if !privateHost(s) {
 			t.Errorf("the host %s is taken for public", s)
 		}
+	}
+}
+
+// TestMCPVanished allows a call of a tool that the server no longer has, and one of a server that is gone.
+func TestMCPVanished(t *testing.T) {
+	for name, gone := range map[string]bool{"tool": false, "server": true} {
+		t.Run(name, func(t *testing.T) {
+			var now atomic.Value
+			now.Store(filesHandler())
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				now.Load().(http.Handler).ServeHTTP(w, r)
+			}))
+			defer srv.Close()
+			d := web("files", srv.URL)
+			d.Tools[0].Default = nil
+			h := newMCPHouse(t, private, d, one("pid", nil))
+			h.ask(Text("Go"))
+			use := h.find(AgentMCPToolUse)
+			empty := mcp.NewServer(&mcp.Implementation{Name: "files", Version: "2"}, nil)
+			now.Store(http.HandlerFunc(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return empty },
+				&mcp.StreamableHTTPOptions{Stateless: true}).ServeHTTP))
+			if gone {
+				srv.Close()
+			}
+			h.restart()
+			h.ask(Event{Type: UserConfirmation, ToolUseID: use.ID, Result: "allow"})
+			h.heard(`mcp server \"files\"`)
+			if done := h.find(AgentMCPToolResult); !*done.IsError || done.MCPUseID != use.ID {
+				t.Errorf("%+v", done)
+			}
+		})
 	}
 }

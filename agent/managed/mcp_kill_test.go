@@ -34,7 +34,7 @@ func mcpChild(dir string) int {
 		if err != nil {
 			return err
 		}
-		d := withServers("files")
+		d := withServers("files", "noise")
 		d.Name, d.Model.ID = "desk", "script"
 		if os.Getenv(mcpChildTool) == "note_retry" {
 			d.Tools[0].Configs = []ToolPolicy{{Name: "note", Unknown: "retry"}}
@@ -123,7 +123,7 @@ func recoverMCP(t *testing.T, dir, tool, want string) {
 		t.Fatal(err)
 	}
 	h.idle()
-	h.tells(fmt.Sprintf(`mes, running, mes', use %s, done, "Done.", idle end_turn`, strings.TrimSuffix(tool, "_retry")))
+	h.tells(fmt.Sprintf(`mes, running, mes', error retrying, use %s, done, "Done.", idle end_turn`, strings.TrimSuffix(tool, "_retry")))
 	if got := h.result(); !strings.Contains(got, want) {
 		t.Errorf("the result is %s, want %s", got, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"slices"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -22,10 +22,19 @@ import (
 // mcpMode makes the test binary an MCP server on its standard input and output.
 const mcpMode = "VOICEGW_TEST_MCP"
 
+// mcpPipe is a named pipe that is open for writing while a process runs.
+const mcpPipe = "VOICEGW_TEST_MCP_PIPE"
+
 // serveMCP runs a server until its input ends.
 func serveMCP(mode string) int {
 	switch mode {
 	case "mute":
+		select {}
+	case "holder": // a grandchild, which keeps the pipes of its parent
+		if _, err := os.OpenFile(os.Getenv(mcpPipe), os.O_WRONLY, 0); err != nil {
+			return 1
+		}
+		fmt.Fprintln(os.Stderr, "open")
 		select {}
 	case "noise":
 		fmt.Println("Welcome to the file server!")
@@ -40,7 +49,8 @@ func serveMCP(mode string) int {
 // filesServer is a server with tools that behave and tools that do not.
 func filesServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "files", Version: "1"}, nil)
-	add := func(name string, hints *mcp.ToolAnnotations, do func(ctx context.Context, args map[string]string) (string, error)) {
+	type tool func(ctx context.Context, args map[string]string) (string, error)
+	add := func(name string, hints *mcp.ToolAnnotations, do tool) {
 		s.AddTool(&mcp.Tool{Name: name, Description: name, Annotations: hints, InputSchema: map[string]any{"type": "object"}},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				args := map[string]string{}
@@ -60,6 +70,20 @@ func filesServer() *mcp.Server {
 		return string(b), err
 	})
 	add("die", nil, func(context.Context, map[string]string) (string, error) { os.Exit(3); return "", nil })
+	add("fork", nil, func(_ context.Context, args map[string]string) (string, error) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), mcpMode+"=holder", mcpPipe+"="+args["path"])
+		cmd.Stdout = os.Stdout
+		ready, err := cmd.StderrPipe()
+		if err != nil {
+			return "", err
+		}
+		if err := cmd.Start(); err != nil {
+			return "", err
+		}
+		_, err = ready.Read(make([]byte, 1))
+		return "forked", err
+	})
 	add("hang", nil, func(context.Context, map[string]string) (string, error) { select {} })
 	add("garbage", nil, func(ctx context.Context, _ map[string]string) (string, error) {
 		fmt.Println("panic: something")
@@ -165,7 +189,8 @@ func withServers(modes ...string) Definition {
 	return d
 }
 
-func newMCPHouse(t *testing.T, change func(*Config), d Definition, turns []provider.ScriptTurn, tools ...Tool) *mcpHouse {
+func newMCPHouse(t *testing.T, change func(*Config), d Definition, turns []provider.ScriptTurn,
+	tools ...Tool) *mcpHouse {
 	t.Helper()
 	models := provider.NewResolver()
 	h := &mcpHouse{house: house{T: t, engine: journaltest.NewMemory()}, model: &witness{}}
@@ -227,6 +252,5 @@ func (h *mcpHouse) result() string {
 
 // one is a model that makes one call, and says so.
 func one(name string, args map[string]any) []provider.ScriptTurn {
-	return slices.Clone([]provider.ScriptTurn{calls(provider.ScriptCall{Name: name, Args: args, ID: "mcp_tc_001"}),
-		says("Done.")})
+	return []provider.ScriptTurn{calls(provider.ScriptCall{Name: name, Args: args, ID: "mcp_tc_001"}), says("Done.")}
 }

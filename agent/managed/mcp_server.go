@@ -292,7 +292,7 @@ func (s *server) call(ctx context.Context, tool string, call ToolCall) (map[stri
 	done := make(chan struct{})
 	defer close(done)
 	stop := context.AfterFunc(ctx, func() {
-		late := time.NewTimer(stopWithin)
+		late := time.NewTimer(min(stopWithin, limit/10))
 		defer late.Stop()
 		select {
 		case <-late.C: // the call does not come back: what it waits for is gone after this

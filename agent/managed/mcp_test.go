@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,6 +76,9 @@ func TestMCPEnds(t *testing.T) {
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Fatalf("the process %d does not run: %v", pid, err)
 	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
 	h.restart()
 	if err := syscall.Kill(pid, 0); err == nil {
 		t.Errorf("the process %d still runs", pid)
@@ -141,7 +145,8 @@ func TestMCPNames(t *testing.T) {
 func TestMCPEnvironment(t *testing.T) {
 	t.Setenv("VOICEGW_TEST_SECRET", "hunter2")
 	t.Setenv("VOICEGW_TEST_LISTED", "yes")
-	h := newMCPHouse(t, func(c *Config) { c.CommandEnv = []string{"VOICEGW_TEST_LISTED"} }, withServers("files"), one("env", nil))
+	list := func(c *Config) { c.CommandEnv = []string{"VOICEGW_TEST_LISTED"} }
+	h := newMCPHouse(t, list, withServers("files"), one("env", nil))
 	h.ask(Text("Go"))
 	if got := h.result(); strings.Contains(got, "hunter2") || !strings.Contains(got, "VOICEGW_TEST_LISTED=yes") ||
 		!strings.Contains(got, "PATH=") {
@@ -172,5 +177,90 @@ func TestMCPAsks(t *testing.T) {
 				t.Errorf("the result is %s", got)
 			}
 		})
+	}
+}
+
+// TestMCPGroup lets a server die whose child holds its output. The child goes with it.
+func TestMCPGroup(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(pipe) // until no process writes any more
+		over <- err
+	}()
+	h := newMCPHouse(t, nil, withServers("files"), []provider.ScriptTurn{
+		calls(provider.ScriptCall{Name: "fork", Args: map[string]any{"path": pipe}}),
+		calls(provider.ScriptCall{Name: "die"}), says("Done.")})
+	h.ask(Text("Go"))
+	h.tells(`mes, running, mes', use fork, done, use die, done, "Done.", idle end_turn`)
+	if got := h.result(); !strings.Contains(got, "it has ended") {
+		t.Errorf("the result is %s", got)
+	}
+	select {
+	case err := <-over:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the child of the server still runs")
+	}
+}
+
+// TestMCPStops lets a server stop reading. A call whose arguments no longer fit into the pipe ends in time.
+func TestMCPStops(t *testing.T) {
+	stop := Tool{Declaration: counting("stop", nil, nil).Declaration}
+	h := newMCPHouse(t, func(c *Config) { c.Limits.Agent.ToolTimeout = 3 * time.Second }, Definition{
+		MCPServers: withServers("files").MCPServers, Tools: append(withServers("files").Tools, ToolConfig{Type: AgentToolset})},
+		[]provider.ScriptTurn{calls(provider.ScriptCall{Name: "pid"}), calls(provider.ScriptCall{Name: "stop"}),
+			calls(provider.ScriptCall{Name: "read_file", Args: map[string]any{"path": strings.Repeat("x", 200<<10)}}),
+			calls(provider.ScriptCall{Name: "env"}), says("Done.")}, stop)
+	h.cfg.Tools[0].Call = func(context.Context, ToolCall) (map[string]any, error) {
+		pid := 0
+		if _, err := fmt.Sscanf(h.result(), `{"result":"%d"}`, &pid); err != nil {
+			return nil, err
+		}
+		return map[string]any{}, syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	h.ask(Text("Go"))
+	h.heard("did not answer within 2.5s", "PATH=")
+}
+
+// TestMCPInterrupt interrupts a session whose server takes long to start.
+func TestMCPInterrupt(t *testing.T) {
+	h := newMCPHouse(t, func(c *Config) { c.Limits.MCPStart = time.Hour }, withServers("mute"), one("pid", nil))
+	if _, err := h.rt.Send(t.Context(), ada, h.session, Once{}, Text("Go")); err != nil {
+		t.Fatal(err)
+	}
+	for ev, err := range h.rt.Events(t.Context(), ada, h.session, 0, true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Type == StatusRunning {
+			break
+		}
+	}
+	h.ask(Event{Type: UserInterrupt})
+	if got := letters(h.events()); !strings.HasSuffix(got, "int', idle end_turn") {
+		t.Errorf("the session tells %s", got)
+	}
+}
+
+// TestMCPDisabled has a toolset with one tool.
+func TestMCPDisabled(t *testing.T) {
+	on, off := true, false
+	d := withServers("files")
+	d.Tools[0].Default.Enabled = &off
+	d.Tools[0].Configs = []ToolPolicy{{Name: "env", Enabled: &on}}
+	h := newMCPHouse(t, nil, d, one("pid", nil))
+	h.ask(Text("Go"))
+	h.heard("there is no tool")
+	if got := h.offers(); !slices.Equal(got, []string{"env"}) {
+		t.Errorf("the model has the tools %v", got)
+	}
+	if use := h.find(AgentToolUse); use.Name != "pid" {
+		t.Errorf("%+v", use)
 	}
 }

@@ -58,8 +58,9 @@ func (r *Runtime) skill(at string, ref SkillRef) (*skill, error) {
 	defer func() { _ = root.Close() }()
 	b, err := readSkill(root, ref.ID+"/SKILL.md")
 	if err != nil {
-		return nil, &Error{Code: Invalid, Param: at + ".skill_id", Message: fmt.Sprintf("there is no skill %q that can be read",
-			ref.ID), Err: err}
+		refused := invalid(at+".skill_id", "there is no skill %q that can be read", ref.ID)
+		refused.Err = err
+		return nil, refused
 	}
 	s, err := parseSkill(b)
 	if err != nil {
