@@ -43,6 +43,7 @@ func (r *turnRun) ask(ctx context.Context, name string, llm model.LLM, req *agen
 		r.streaming(e.Span)
 		var whole *model.LLMResponse
 		var failed error
+		r.offer(req.Request)
 		for resp, err := range llm.GenerateContent(ctx, req.Request, req.Turn.Stream) {
 			if err != nil {
 				failed = err

@@ -3,6 +3,7 @@ package managed
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -32,6 +33,16 @@ type Config struct {
 	// Shared are agents that every owner may use and nobody can change. Their names are unique and give
 	// their ids: see SharedID.
 	Shared []Definition
+	// Commands are the programs that may run as MCP servers: absolute paths, or names to be found in PATH.
+	// There are none by default. An agent chooses the arguments, and variables of the environment: allow
+	// only what is safe with any.
+	Commands []string
+	// CommandEnv names the variables of this process that such a program gets besides PATH.
+	CommandEnv []string
+	// AllowPrivate lets the URLs of MCP servers lead to private addresses, such as those of this machine.
+	AllowPrivate bool
+	// Skills is a directory with the skills that agents may have: DIR/ID/SKILL.md. "" means none.
+	Skills string
 	// Limits bound what sessions may do.
 	Limits Limits
 }
@@ -48,6 +59,8 @@ type Limits struct {
 	Backoff []time.Duration
 	// Grace is how long a tool that was stopped may take to return before the process lets go of it. Default 5 s.
 	Grace time.Duration
+	// MCPStart is how long an MCP server may take to start and to list its tools. Default 10 s.
+	MCPStart time.Duration
 	// Agent bounds what one turn may do.
 	Agent agent.Limits
 }
@@ -87,6 +100,7 @@ func (l Limits) filled() Limits {
 	wait(&l.Idle, time.Minute)
 	wait(&l.TurnTimeout, time.Hour)
 	wait(&l.Grace, 5*time.Second)
+	wait(&l.MCPStart, 10*time.Second)
 	if l.Backoff == nil {
 		l.Backoff = []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}
 	}
@@ -98,7 +112,8 @@ type Runtime struct {
 	cfg    Config
 	shared map[string]*Agent // by id
 	stop   chan struct{}
-	ends   sync.WaitGroup // the janitor
+	guard  *http.Transport // to MCP servers
+	ends   sync.WaitGroup  // the janitor
 
 	mu        sync.Mutex
 	active    map[string]*slot
@@ -125,13 +140,17 @@ func New(cfg Config) (*Runtime, error) {
 	if err := cfg.Limits.check(); err != nil {
 		return nil, err
 	}
+	if err := checkCommands(cfg.Commands); err != nil {
+		return nil, err
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
 	}
 	if cfg.Node == "" {
 		cfg.Node = newID("node_", time.Now())
 	}
-	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}), active: map[string]*slot{},
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
 		listeners: map[string]map[*listener]bool{}}
 	if err := r.share(); err != nil {
 		return nil, err
@@ -155,7 +174,7 @@ type SessionRequest struct {
 type Override struct {
 	Model  *ModelRef
 	System *string
-	Tools  *[]ToolConfig
+	Tools  *[]ToolConfig // MCP servers that no toolset names any more are left out
 }
 
 // Status is what a session is doing.

@@ -36,7 +36,8 @@ type state struct {
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
-	recent   []*accepted // the last inputs, the newest last
+	recent   []*accepted           // the last inputs, the newest last
+	bound    map[string]*boundName // tools of MCP servers by their names towards the model
 }
 
 // phase is what a session does, as its log tells it.
@@ -68,6 +69,8 @@ type turn struct {
 	base    int // contents of the conversation when it began
 	effects map[string]*effect
 	end     *turnEnd // set when the turn is over and the session has not said so
+	// unreachable are the MCP servers of which the session has told that they cannot be reached.
+	unreachable map[string]bool
 }
 
 // effect is an effect of a turn.
@@ -77,7 +80,8 @@ type effect struct {
 }
 
 func newState() *state {
-	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{}}
+	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{},
+		bound: map[string]*boundName{}}
 }
 
 // apply adds a record. seq is its number in the log.
@@ -107,6 +111,10 @@ func (s *state) apply(seq uint64, r *record) error {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
+	case recordTools:
+		for _, b := range r.Bound {
+			s.bound[b.Name] = b
+		}
 	case recordUpdate:
 		s.update(r.Patch)
 	case recordEvents, recordControl:
@@ -159,7 +167,8 @@ func (s *state) begin(r *record) {
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{}}
+	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{},
+		unreachable: map[string]bool{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }
 
@@ -225,6 +234,10 @@ func (s *state) told(ev *Event) {
 		}
 	case StatusRescheduled:
 		s.retries++
+	case SessionError:
+		if s.turn != nil && ev.Error.Server != "" {
+			s.turn.unreachable[ev.Error.Server] = true
+		}
 	case AgentToolUse, AgentMCPToolUse, AgentCustomToolUse:
 		s.uses[ev.CallID] = ev
 	}

@@ -25,6 +25,8 @@ type turnRun struct {
 	ctx    context.Context
 	told   []*genai.Content // what the journal has of the turn
 	before []*genai.Content // the conversation when the turn began
+	// offered are the tools of MCP servers. They do not change while the net of the turn runs.
+	offered []*genai.FunctionDeclaration
 
 	mu       sync.Mutex
 	counts   map[string]int // effects so far, by name
@@ -161,6 +163,9 @@ func (o *owned) attempt(ctx context.Context, t *turn) *turnRun {
 
 // answer runs the agent's net for the turn.
 func (r *turnRun) answer(ctx context.Context) (*agent.End, error) {
+	if err := r.gather(ctx); err != nil {
+		return nil, err
+	}
 	s, err := agent.Start(r.o.agent.prog, agent.Options{Name: r.o.id, Logger: r.o.log})
 	if err != nil {
 		return nil, err
@@ -272,7 +277,7 @@ func (r *turnRun) step(c *genai.Content) maker {
 					rec.Events = append(rec.Events, ev)
 				}
 			case p.FunctionCall != nil:
-				ev, wait := r.o.agent.use(p.FunctionCall)
+				ev, wait := r.o.use(p.FunctionCall)
 				ev.ID = eventID(r.o.prefix(), st.head.Seq+uint64(len(rec.Events))+1)
 				rec.Events = append(rec.Events, ev)
 				if wait != "" {

@@ -215,7 +215,7 @@ func thirdParty() []place {
 			tests: true},
 		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
 		{module: "github.com/a2aproject/a2a-go/v2", folders: []string{"agent/adkagent tests"}},
-		{module: "github.com/modelcontextprotocol/go-sdk", folders: []string{"agent/adkagent tests"}},
+		{module: "github.com/modelcontextprotocol/go-sdk", folders: []string{"agent/adkagent tests", "agent/managed"}},
 		{module: "github.com/glebarez/sqlite", folders: []string{"agent/adkagent tests"}},
 		{module: "gorm.io/driver/postgres", folders: []string{"agent/adkagent tests"}},
 		{module: "gorm.io/gorm", folders: []string{"agent/adkagent tests"}},
