@@ -30,10 +30,15 @@ type house struct {
 // newHouse begins a session of an agent whose model answers from turns.
 func newHouse(t *testing.T, d Definition, turns []provider.ScriptTurn, tools ...Tool) *house {
 	t.Helper()
+	return newHouseOn(t, journaltest.NewMemory(), d, &provider.Script{Turns: turns}, tools...)
+}
+
+// newHouseOn begins a session of an agent with a model, on an engine.
+func newHouseOn(t *testing.T, engine journal.Engine, d Definition, llm model.LLM, tools ...Tool) *house {
+	t.Helper()
 	models := provider.NewResolver()
-	script := &provider.Script{Turns: turns}
-	models.Add("script", func(provider.Ref) (model.LLM, error) { return script, nil })
-	h := &house{T: t, engine: journaltest.NewMemory()}
+	models.Add("script", func(provider.Ref) (model.LLM, error) { return llm, nil })
+	h := &house{T: t, engine: engine}
 	h.cfg = Config{Journal: h.engine, Models: models, Tools: tools, Node: "a"}
 	h.open()
 	if d.Name == "" {

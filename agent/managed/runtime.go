@@ -29,6 +29,8 @@ type Config struct {
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
 	// decide.
 	Tools []Tool
+	// Whole asks models for whole answers, for those that stream badly. Nobody then hears parts of messages.
+	Whole bool
 	// Limits bound what sessions may do.
 	Limits Limits
 }
