@@ -71,6 +71,9 @@ type parityCase struct {
 const (
 	parityTells = `mes, running, mes', use web_search, done, "I found it.", idle end_turn`
 	parityTwo   = `mes, running, mes', use web_search, use web_search, done, done, "I found it.", idle end_turn`
+	parityEmpty = `mes, running, mes', error retrying, rescheduled, running, use web_search, done, "I found it.", idle end_turn`
+	parityGone  = `mes, running, mes', error retrying, rescheduled, running, error retrying, rescheduled, running, ` +
+		`error retrying, rescheduled, running, error exhausted, idle retries_exhausted`
 	parityRetry = `mes, running, mes', use web_search, done, error retrying, rescheduled, running, "I found it.", idle end_turn`
 )
 
@@ -103,7 +106,11 @@ func parityCases() []parityCase {
 			t[0].Calls[0].ID = ""
 			return t
 		}},
-		{name: "empty answer", change: before(wiretest.Turn{Usage: wiretest.Usage{Prompt: 5}})},
+		{name: "empty answer", change: before(wiretest.Turn{Usage: wiretest.Usage{Prompt: 5}}), tells: parityEmpty,
+			compat: "r t m i"},
+		{name: "empty answers for ever", tells: parityGone, compat: "r e i", change: func([]wiretest.Turn) []wiretest.Turn {
+			return []wiretest.Turn{{Usage: wiretest.Usage{Prompt: 5}}}
+		}},
 		{name: "parallel calls", compat: "r t t m i", tells: parityTwo, change: func(t []wiretest.Turn) []wiretest.Turn {
 			second := t[0].Calls[0]
 			second.ID = "tu_search_002"

@@ -332,8 +332,11 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return failed(turnBroken, "unknown_error", "the session cannot be stored")
 	}
 	text := "the agent failed"
-	if err != nil {
+	switch {
+	case err != nil:
 		text = err.Error()
+	case end != nil && end.Fault != nil:
+		text = end.Fault.Text
 	}
 	return failed(turnFailed, "unknown_error", text)
 }
