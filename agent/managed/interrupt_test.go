@@ -103,7 +103,8 @@ func TestF7OnIdle(t *testing.T) {
 		h.say(Text("Hello"))
 		h.say(Event{Type: UserInterrupt})
 		h.say(Text("Bye"))
-		h.tells(`int, int', mes, running, mes', "Hello!", idle end_turn, int, int', mes, running, mes', "Bye!", idle end_turn`)
+		h.tells(`int, int', mes, running, mes', "Hello!", idle end_turn, int, int', ` +
+			`mes, running, mes', "Bye!", idle end_turn`)
 		if got := short(h.compat()); got != "i r m i i r m i" {
 			t.Errorf("the other profile tells %s", got)
 		}

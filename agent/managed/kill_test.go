@@ -91,7 +91,8 @@ func killRuntime(engine *jetstream.Engine, file string) (*Runtime, error) {
 	script := &provider.Script{Repeat: true, Turns: []provider.ScriptTurn{calls(provider.ScriptCall{Name: "note"}),
 		says("Noted.")}}
 	models.Add("script", func(provider.Ref) (model.LLM, error) { return script, nil })
-	return New(Config{Journal: engine, Models: models, Tools: []Tool{noteTool(file)}, Node: "child", Limits: Limits{Queue: 200}})
+	return New(Config{Journal: engine, Models: models, Tools: []Tool{noteTool(file)}, Node: "child",
+		Limits: Limits{Queue: 200}})
 }
 
 // noteTool is a tool that writes a line with its key to a file for every call.
