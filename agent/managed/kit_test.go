@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -194,11 +195,16 @@ func (h *house) status(want Status) *Session {
 	return s
 }
 
+// counted guards the counts of calls: several may be made at a time.
+var counted sync.Mutex
+
 // counting is a built-in tool that counts its calls by key.
 func counting(name string, calls map[string]int, do func(ctx context.Context) error) Tool {
 	return Tool{Declaration: &genai.FunctionDeclaration{Name: name, Description: name},
 		Call: func(ctx context.Context, c ToolCall) (map[string]any, error) {
+			counted.Lock()
 			calls[c.Key]++
+			counted.Unlock()
 			if do != nil {
 				if err := do(ctx); err != nil {
 					return nil, err

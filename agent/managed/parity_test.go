@@ -73,7 +73,7 @@ const (
 	parityTwo   = `mes, running, mes', use web_search, use web_search, done, done, "I found it.", idle end_turn`
 	parityEmpty = `mes, running, mes', error retrying, rescheduled, running, use web_search, done, "I found it.", ` +
 		`idle end_turn`
-	parityGone  = `mes, running, mes', error retrying, rescheduled, running, error retrying, rescheduled, running, ` +
+	parityGone = `mes, running, mes', error retrying, rescheduled, running, error retrying, rescheduled, running, ` +
 		`error retrying, rescheduled, running, error exhausted, idle retries_exhausted`
 	parityRetry = `mes, running, mes', use web_search, done, error retrying, rescheduled, running, "I found it.", ` +
 		`idle end_turn`

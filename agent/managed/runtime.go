@@ -31,6 +31,9 @@ type Config struct {
 	Tools []Tool
 	// Whole asks models for whole answers, for those that stream badly. Nobody then hears parts of messages.
 	Whole bool
+	// Shared are agents that every owner may use and nobody can change. Their names are unique and give
+	// their ids: see SharedID.
+	Shared []Definition
 	// Limits bound what sessions may do.
 	Limits Limits
 }
@@ -94,9 +97,10 @@ func (l Limits) filled() Limits {
 
 // Runtime runs sessions. It is safe for concurrent use. Its errors that a client may see are *Error.
 type Runtime struct {
-	cfg  Config
-	stop chan struct{}
-	ends sync.WaitGroup // the janitor
+	cfg    Config
+	shared map[string]*Agent // by id
+	stop   chan struct{}
+	ends   sync.WaitGroup // the janitor
 
 	mu        sync.Mutex
 	active    map[string]*slot
@@ -129,8 +133,11 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Node == "" {
 		cfg.Node = newID("node_", time.Now())
 	}
-	r := &Runtime{cfg: cfg, stop: make(chan struct{}), active: map[string]*slot{},
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}), active: map[string]*slot{},
 		listeners: map[string]map[*listener]bool{}}
+	if err := r.share(); err != nil {
+		return nil, err
+	}
 	r.ends.Go(r.tidy)
 	return r, nil
 }

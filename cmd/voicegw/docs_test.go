@@ -256,7 +256,7 @@ func TestGoInDocs(t *testing.T) {
 		t.Fatalf("%d pieces of Go and %d endpoints were found", len(list), endpoints)
 	}
 	file, bin := writeFile(t, "main.go", []byte(program(list))), filepath.Join(t.TempDir(), "docs")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, file).CombinedOutput(); err != nil {
+	if out, err := goCommand("build", "-buildvcs=false", "-o", bin, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(bin).CombinedOutput()

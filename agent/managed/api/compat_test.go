@@ -15,13 +15,13 @@ import (
 	"github.com/voicegw/voicegw/journal/journaltest"
 )
 
-// client asks a server.
-type client struct {
+// compatClient asks a server.
+type compatClient struct {
 	*testing.T
 	srv *httptest.Server
 }
 
-func (c *client) do(ctx context.Context, method, path, body string, header ...string) *http.Response {
+func (c *compatClient) do(ctx context.Context, method, path, body string, header ...string) *http.Response {
 	c.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, c.srv.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *client) do(ctx context.Context, method, path, body string, header ...st
 }
 
 // ask returns the body of an answer with a status.
-func (c *client) ask(want int, method, path, body string) map[string]any {
+func (c *compatClient) ask(want int, method, path, body string) map[string]any {
 	c.Helper()
 	resp := c.do(c.Context(), method, path, body)
 	m := map[string]any{}
@@ -51,7 +51,7 @@ func (c *client) ask(want int, method, path, body string) map[string]any {
 }
 
 // types reads events of a stream up to n of them.
-func (c *client) types(resp *http.Response, n int) string {
+func (c *compatClient) types(resp *http.Response, n int) string {
 	c.Helper()
 	var list []string
 	for s := bufio.NewScanner(resp.Body); len(list) < n && s.Scan(); {
@@ -75,7 +75,7 @@ func TestCompatProfile(t *testing.T) {
 	var deleted atomic.Int32
 	srv := server(t, journaltest.NewMemory(), &deleted, provider.ScriptTurn{Calls: []provider.ScriptCall{
 		{ID: "tu_1", Name: "delete_file"}, {ID: "ctu_1", Name: "deploy"}}}, provider.ScriptTurn{Text: "Done."})
-	c := &client{t, srv}
+	c := &compatClient{t, srv}
 	agent := c.ask(200, "POST", "/v1/agents", `{"name":"desk","model":"script","tools":[
 		{"type":"custom","name":"deploy","description":"deploys","input_schema":{"type":"object"}},
 		{"type":"agent_toolset_20260401","default_config":{"permission_policy":{"type":"always_ask"}}}]}`)
@@ -113,7 +113,7 @@ func TestCompatProfile(t *testing.T) {
 }
 
 // lists holds the lists of the other format to the session of TestCompatProfile.
-func (c *client) lists(events string) {
+func (c *compatClient) lists(events string) {
 	c.Helper()
 	for query, want := range map[string]string{"": "0 1 2 3 4", "&order=desc": "4 3 2 1 0", "&from_seq=2": "3 4",
 		"&types[]=status.idle": "4", "&limit=2": "0 1 2 3 4", "&limit=2&order=desc": "4 3 2 1 0", "&from_seq=4": ""} {

@@ -131,8 +131,12 @@ func (s *Server) streamEvents(r *request) (any, error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	r.w.WriteHeader(http.StatusOK)
+	// The limits of the server are for requests that end.
+	if err := st.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, nil
+	}
 	if err := st.control.Flush(); err != nil {
-		return nil, nil //nolint:nilerr // the reader is gone
+		return nil, nil
 	}
 	st.run(s.cfg.Runtime, id, from, deltas)
 	return nil, nil
