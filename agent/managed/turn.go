@@ -172,7 +172,7 @@ func (r *turnRun) answer(ctx context.Context) (*agent.End, error) {
 	}
 	defer func() { _ = s.Close() }()
 	t := &agent.Turn{ID: fmt.Sprintf("%s-%d", r.o.id, r.t.info.Number), Message: r.before[len(r.before)-1],
-		History: r.history, Emit: r.emit, Stream: true, Host: r}
+		History: r.history, Emit: r.emit, Stream: !r.o.rt.cfg.Whole, Host: r}
 	for _, id := range r.t.info.Resume {
 		if c := callIn(r.before, id); c != nil {
 			t.Resume = append(t.Resume, c)
@@ -206,7 +206,7 @@ func (r *turnRun) answered(e *effectInfo) {
 	defer r.mu.Unlock()
 	r.span, r.failure = e.Span, e.Failure
 	if e.Response != nil && e.Response.FinishReason == genai.FinishReasonMaxTokens {
-		r.detail = "max_tokens"
+		r.detail = MaxTokens
 	}
 }
 
@@ -337,8 +337,11 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return failed(turnBroken, "unknown_error", "the session cannot be stored")
 	}
 	text := "the agent failed"
-	if err != nil {
+	switch {
+	case err != nil:
 		text = err.Error()
+	case end != nil && end.Fault != nil:
+		text = end.Fault.Text
 	}
 	return failed(turnFailed, "unknown_error", text)
 }
