@@ -48,7 +48,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 		return life.End{}, err
 	}
 	if t.end != nil { // it ended, and the process stopped before anybody was told
-		return o.endOf(t), nil
+		return o.endOf(t)
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.rt.cfg.Limits.TurnTimeout)
 	defer cancel()
@@ -61,7 +61,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 		o.break_(err)
 		return life.End{}, err
 	}
-	return o.endOf(t), nil
+	return o.endOf(t)
 }
 
 // barrier waits until the pump has done everything before.
@@ -346,21 +346,23 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 	return failed(turnFailed, "unknown_error", text)
 }
 
-// endOf is the result of a turn for the net. Calls that have their answers already do not wait. The net
-// gets a later answer as an input.
-func (o *owned) endOf(t *turn) life.End {
+// endOf is the result of a turn for the net; an error ends the session. Calls that have their answers
+// already do not wait. The net gets a later answer as an input.
+func (o *owned) endOf(t *turn) (life.End, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch t.end.How {
 	case turnParked:
 		o.st.reported = true
-		return life.End{How: life.Waiting, Calls: len(o.st.waiting())}
+		return life.End{How: life.Waiting, Calls: len(o.st.waiting())}, nil
 	case turnRetry:
-		return life.End{How: life.Retry}
+		return life.End{How: life.Retry}, nil
 	case turnEnded:
-		return life.End{How: life.Ended}
+		return life.End{How: life.Ended}, nil
+	case turnBroken:
+		return life.End{}, fmt.Errorf("managed: session %s: %s", o.id, t.end.Failure.Message)
 	}
-	return life.End{How: life.Failed}
+	return life.End{How: life.Failed}, nil
 }
 
 // cancel gives every call that has no result one that says so, and lets none wait.
