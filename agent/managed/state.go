@@ -201,7 +201,8 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq += uint64(len(r.Events))
-	h.Waits = len(s.messages) > 0 || r.Kind == recordInput || len(s.stops) > 0 || s.turn != nil || len(s.calls) > 0
+	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
 		h.Paused = true
@@ -218,6 +219,11 @@ func (s *state) headAfter(r *record) head {
 		h.Usage.Active += r.At.Sub(s.turn.began).Seconds()
 	}
 	return h
+}
+
+// expires reports whether calls of the agent do not wait for ever.
+func (a *Agent) expires() bool {
+	return slices.ContainsFunc(a.Tools, func(c ToolConfig) bool { return c.Timeout > 0 })
 }
 
 // told notes what an event of the session means.
