@@ -339,7 +339,7 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 }
 
 // endOf is the result of a turn for the net. Calls that have their answers already do not wait. The net
-// gets a later answer as an input.
+// gets a later answer as an input, once the park is told.
 func (o *owned) endOf(t *turn) life.End {
 	o.mu.Lock()
 	defer o.mu.Unlock()
