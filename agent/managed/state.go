@@ -33,6 +33,7 @@ type state struct {
 	contents []*genai.Content
 	turn     *turn
 	reported bool     // the net knows how many calls of the turn wait
+	untold   int      // answers that came since, before the park was told: the net gets them behind that
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
@@ -140,6 +141,9 @@ func (s *state) accept(seq uint64, r *record) {
 		case UserConfirmation, UserCustomResult:
 			if c := s.call(ev); c != nil {
 				c.Answer = ev
+				if s.phase == phaseRunning && s.reported {
+					s.untold++
+				}
 			}
 		}
 	}
@@ -161,7 +165,7 @@ func (s *state) accept(seq uint64, r *record) {
 
 // begin begins a turn, or another attempt of it.
 func (s *state) begin(r *record) {
-	s.reported = false
+	s.reported, s.untold = false, 0
 	if r.Turn.Again {
 		s.turn.end = nil
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })

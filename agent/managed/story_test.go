@@ -194,3 +194,20 @@ func TestPassivation(t *testing.T) {
 		h.status(Idle)
 	})
 }
+
+// TestLateResult: a result for a call that an interrupt has cancelled answers no call of the next turn.
+func TestLateResult(t *testing.T) {
+	in(t, func(t *testing.T) {
+		h := newHouse(t, deploy(), []provider.ScriptTurn{calls(provider.ScriptCall{Name: "deploy", ID: "c1"}),
+			calls(provider.ScriptCall{Name: "deploy", ID: "c2"}), says("Deployed.")})
+		defer h.close()
+		h.send(Text("Deploy"))
+		first := h.find(AgentCustomToolUse).ID
+		h.send(Event{Type: UserInterrupt}, Text("Again"), Event{Type: UserCustomResult, CustomID: first})
+		h.tells(`mes, running, mes', use deploy, idle requires_action 1, int, mes, result, int', idle end_turn, ` +
+			`running, mes', use deploy, idle requires_action 1`)
+		h.send(Event{Type: UserCustomResult, CustomID: h.find(StatusIdle).StopReason.EventIDs[0]})
+		h.tells(`mes, running, mes', use deploy, idle requires_action 1, int, mes, result, int', idle end_turn, ` +
+			`running, mes', use deploy, idle requires_action 1, result, running, "Deployed.", idle end_turn`)
+	})
+}

@@ -347,7 +347,8 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 }
 
 // endOf is the result of a turn for the net; an error ends the session. Calls that have their answers
-// already do not wait. The net gets a later answer as an input.
+// already do not wait. The net gets a later answer as an input, once
+// the park is told.
 func (o *owned) endOf(t *turn) (life.End, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -112,7 +112,7 @@ func (m *model) settle() {
 			m.over(Archived)
 		case m.waits["fail"] > 0:
 			m.over(Terminated)
-		case m.waits["result"] > 0 && m.phase != "running":
+		case m.waits["result"] > 0:
 			m.waits["result"]--
 			m.result()
 		case m.waits["interrupt"] > 0:
