@@ -213,7 +213,8 @@ func TestMCPGroup(t *testing.T) {
 func TestMCPStops(t *testing.T) {
 	stop := Tool{Declaration: counting("stop", nil, nil).Declaration}
 	h := newMCPHouse(t, func(c *Config) { c.Limits.Agent.ToolTimeout = 3 * time.Second }, Definition{
-		MCPServers: withServers("files").MCPServers, Tools: append(withServers("files").Tools, ToolConfig{Type: AgentToolset})},
+		MCPServers: withServers("files").MCPServers,
+		Tools:      append(withServers("files").Tools, ToolConfig{Type: AgentToolset})},
 		[]provider.ScriptTurn{calls(provider.ScriptCall{Name: "pid"}), calls(provider.ScriptCall{Name: "stop"}),
 			calls(provider.ScriptCall{Name: "read_file", Args: map[string]any{"path": strings.Repeat("x", 200<<10)}}),
 			calls(provider.ScriptCall{Name: "env"}), says("Done.")}, stop)

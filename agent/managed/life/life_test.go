@@ -164,7 +164,8 @@ func TestCheck(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{Backoff: make([]time.Duration, BackoffMax+1)}, "17 waits"}, {Config{Backoff: []time.Duration{1, 0}}, "[1] is 0s"},
+		{Config{Backoff: make([]time.Duration, BackoffMax+1)}, "17 waits"},
+		{Config{Backoff: []time.Duration{1, 0}}, "[1] is 0s"},
 		{Config{ParkTimeout: -1}, "ParkTimeout is -1ns"},
 	} {
 		if _, err := Net(c.config); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -14,7 +14,8 @@ import (
 	"github.com/voicegw/voicegw/verify/mutate"
 )
 
-var allMutants = flag.Bool("mutation", false, "look at every mutant of the net, not at those of a few transitions: half a minute")
+var allMutants = flag.Bool("mutation", false,
+	"look at every mutant of the net, not at those of a few transitions: half a minute")
 
 // picked reports whether a mutant is looked at without -mutation.
 func picked(m mutate.Mutant) bool {
@@ -59,7 +60,8 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d mutants: %d refused by Prove (%.1f %%); %d more that do not compile or close, %d equal", s.Mutants, s.Killed,
+	t.Logf("%d mutants: %d refused by Prove (%.1f %%); %d more that do not compile or close, %d equal",
+		s.Mutants, s.Killed,
 		100*s.Rate(), s.Refused, s.Equal)
 	if s.Mutants < 20 || s.Rate() < 0.8 || *allMutants && s.Rate() < 0.94 {
 		t.Errorf("of %d mutants %.1f %% were refused", s.Mutants, 100*s.Rate())
