@@ -24,7 +24,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
+	if dir, env := os.Getenv(childDir), os.Getenv(childNode); env != "" {
+		if err := runNode(dir, env); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	} else if dir != "" {
 		fmt.Fprintln(os.Stderr, writeUntilKilled(dir))
 		os.Exit(1)
 	}
