@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/petri"
@@ -108,5 +110,75 @@ func TestLateReleaseLetsNothingGo(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// TestRepeatedTurnGoesFirst: from the output that gives the model a connection, or ends a hold, to the
+// turn that is repeated, the queue lets nothing of the caller go, at every instant.
+func TestRepeatedTurnGoesFirst(t *testing.T) {
+	hold, unhold := voicenets.Hold.Token(voicenets.On), voicenets.Hold.Token(voicenets.Off)
+	back := voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Resumed})
+	for name, then := range map[string][]petri.Token{
+		"a connection":          {back},
+		"a hold":                {hold, back, unhold},
+		"a hold before it":      {hold, unhold, back},
+		"protected input":       {voicenets.Protect.Token(voicenets.On), back, voicenets.Protect.Token(voicenets.Off)},
+		"a lost connection too": {hold, back, voicenets.LinkDown.Token(petri.Unit{}), unhold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { repeatedFirst(t, then, name != "a lost connection too") })
+		})
+	}
+}
+
+// repeatedFirst has a call lose its connection while text waits, and then injects a list.
+func repeatedFirst(t *testing.T, then []petri.Token, repeats bool) {
+	g, err := New(Config{Dialer: noDialer{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCall(g, nil, transport.Hello{OutputRateHz: 24000}, &Plan{})
+	var store pausingStore
+	text, again, opened := &voicenets.Typed{Text: "typed"}, 0, false
+	out := func(tok petri.Token) {
+		w := c.out.model
+		switch tok.Place() {
+		case string(voicenets.UseLink):
+			w.use(&link{})
+			opened = true
+		case string(voicenets.ReleaseUplink):
+			w.release(tok.Seq())
+			opened = true
+		case string(voicenets.HoldUplink):
+			w.hold(tok.Seq())
+		case string(voicenets.TurnAgain):
+			again++
+			c.out.handle(t.Context(), tok)
+		case string(voicenets.TextUp), string(voicenets.ToModel), string(voicenets.AudioUp):
+			c.out.handle(t.Context(), tok)
+		}
+		if i := w.first(); opened && i >= 0 && w.queue[i].callers() {
+			t.Errorf("behind %s the queue would let %+v go", tok.Place(), w.queue[i])
+		}
+	}
+	if c.net, err = runner.Start(c.prog.Program, runner.Config{Store: &store, Out: out,
+		Handed: func() { opened = false; c.out.model.handed() }, Destinations: destinations(c.prog.Program)}); err != nil {
+		t.Fatal(err)
+	}
+	first := voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Fresh})
+	frame := voicenets.CallerAudio.Token(&voicenets.CallerFrame{})
+	for _, tok := range append([]petri.Token{first, voicenets.SpeechEdge.Token(voicenets.SpeechStart),
+		voicenets.SpeechEdge.Token(voicenets.SpeechConfirm), frame, voicenets.LinkDown.Token(petri.Unit{}),
+		voicenets.CallerText.Token(text)}, then...) {
+		if err := c.net.InjectWait(t.Context(), tok); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second) // the net dials again
+	}
+	if (again > 0) != repeats {
+		t.Errorf("%d turns are repeated, so the test shows nothing", again)
+	}
+	if err := c.net.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

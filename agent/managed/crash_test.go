@@ -51,7 +51,7 @@ func (h *house) until(what string, ask func() error) {
 func (h *house) play(restarted func()) {
 	send := func(key string, events ...Event) {
 		h.until(key, func() error {
-			_, err := h.rt.Send(h.Context(), ada, h.session, key, events...)
+			_, err := h.rt.Send(h.Context(), ada, h.session, Once{Key: key}, events...)
 			restarted()
 			return err
 		})

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -20,6 +21,27 @@ type Definition struct {
 // ModelRef names a model as package provider reads it, such as "parrot" or "gemini/gemini-2.5-flash".
 type ModelRef struct {
 	ID string `json:"id"`
+}
+
+// UnmarshalJSON reads a text, or an object with the id. It refuses what no model here has.
+func (m *ModelRef) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &m.ID) == nil {
+		return nil
+	}
+	var o struct {
+		ID    string `json:"id"`
+		Speed string `json:"speed"`
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return invalid("model", "it must be the name of a model, or an object with its id: %v", err)
+	}
+	if o.Speed != "" && o.Speed != "standard" {
+		return invalid("model.speed", "%q is not %q, the only one there is", o.Speed, "standard")
+	}
+	m.ID = o.ID
+	return nil
 }
 
 // The types of tools.

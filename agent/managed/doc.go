@@ -4,7 +4,7 @@
 //	rt, err := managed.New(managed.Config{Journal: engine, Models: resolver})
 //	agent, err := rt.CreateAgent(ctx, owner, managed.Definition{Name: "desk", Model: managed.ModelRef{ID: "parrot"}})
 //	s, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: agent.ID})
-//	accepted, err := rt.Send(ctx, owner, s.ID, "", managed.Text("Hello"))
+//	accepted, err := rt.Send(ctx, owner, s.ID, managed.Once{}, managed.Text("Hello"))
 //	for ev, err := range rt.Events(ctx, owner, s.ID, 1, true) { ... }
 //
 // Every input is stored before the session sees it, and every event before anybody reads it. A request

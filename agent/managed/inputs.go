@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/voicegw/voicegw/agent/managed/life"
@@ -15,11 +16,11 @@ import (
 )
 
 // Send gives events of the user to a session: messages, results, confirmations, interrupts. All of them
-// are accepted, or none. It returns them with their numbers and ids once they are stored. A second Send
-// with the same key returns the answer of the first; "" means no key. The error has the code Invalid for
-// an unknown call or a wrong kind of result, Conflict for a session that has ended, TooMany if the queue
-// is full. An answer to a call that has one already is accepted without effect, and has no number.
-func (r *Runtime) Send(ctx context.Context, o Owner, id, key string, events ...Event) ([]Event, error) {
+// are accepted, or none. It returns them with their numbers and ids once they are stored. once makes it
+// safe to repeat. The error has the code Invalid for an unknown call or a wrong kind of result, Conflict
+// for a session that has ended, TooMany if the queue is full. An answer to a call that has one already is
+// accepted without effect, and has no number.
+func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, events ...Event) ([]Event, error) {
 	if _, _, err := r.entry(ctx, o, id); err != nil {
 		return nil, err
 	}
@@ -31,14 +32,50 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id, key string, events ...E
 	}
 	var accepted []Event
 	err := r.with(ctx, id, func(s *owned) (err error) {
-		accepted, err = s.accept(ctx, key, events)
+		accepted, err = s.accept(ctx, once, events)
 		return err
 	})
 	return accepted, err
 }
 
+// Once makes a Send safe to repeat. The zero value means that every Send is a new one.
+type Once struct {
+	// Key is the same for a Send and its repetitions, up to 128 bytes. The last 1000 of a session are
+	// remembered.
+	Key string
+	// Repeated says that this may be a repetition: if the session has accepted the same events within the
+	// last minute, the answer is that of then.
+	Repeated bool
+}
+
+const (
+	keyMax       = 128
+	repeatWithin = time.Minute
+)
+
+// earlier is the answer to an earlier Send of the same events; nil if there is none.
+func (s *state) earlier(once Once, hash string, now time.Time) (*accepted, error) {
+	if len(once.Key) > keyMax {
+		return nil, invalid("Idempotency-Key", "it has %d bytes; at most %d are allowed", len(once.Key), keyMax)
+	}
+	if known := s.keys[once.Key]; once.Key != "" && known != nil {
+		if known.hash != hash {
+			return nil, invalid("Idempotency-Key", "the key %q was used for other events", once.Key)
+		}
+		return known, nil
+	}
+	if once.Repeated {
+		for _, known := range slices.Backward(s.recent) {
+			if known.hash == hash && now.Sub(known.at) <= repeatWithin {
+				return known, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
 // accept stores events of the user and then gives them to the net.
-func (o *owned) accept(ctx context.Context, key string, events []Event) ([]Event, error) {
+func (o *owned) accept(ctx context.Context, once Once, events []Event) ([]Event, error) {
 	b, err := json.Marshal(events)
 	if err != nil {
 		return nil, err
@@ -46,7 +83,7 @@ func (o *owned) accept(ctx context.Context, key string, events []Event) ([]Event
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:])
 	for {
-		list, seq, err := o.tryAccept(key, hash, events)
+		list, seq, err := o.tryAccept(once, hash, events)
 		if errors.Is(err, journal.ErrWindowFull) {
 			if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
 				return nil, storage("write session "+o.id, err)
@@ -64,26 +101,27 @@ func (o *owned) accept(ctx context.Context, key string, events []Event) ([]Event
 }
 
 // tryAccept is accept without the waiting.
-func (o *owned) tryAccept(key, hash string, events []Event) ([]Event, uint64, error) {
+func (o *owned) tryAccept(once Once, hash string, events []Event) ([]Event, uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.fault != nil {
 		return nil, 0, o.fault
 	}
-	if known := o.st.keys[key]; key != "" && known != nil {
-		if known.hash != hash {
-			return nil, 0, invalid("Idempotency-Key", "the key %q was used for other events", key)
-		}
+	known, err := o.st.earlier(once, hash, o.rt.now())
+	if err != nil {
+		return nil, 0, err
+	}
+	if known != nil {
 		return values(known.events), known.seq, nil
 	}
 	in, err := o.st.admit(o.rt.cfg.Limits.Queue, events, o.rt.now())
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(in.fresh) == 0 && key == "" {
+	if len(in.fresh) == 0 && once.Key == "" {
 		return values(in.all), o.st.records, nil
 	}
-	seq, err := o.put(&record{Kind: recordInput, Key: key, Hash: hash, Events: in.fresh})
+	seq, err := o.put(&record{Kind: recordInput, Key: once.Key, Hash: hash, Events: in.fresh})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -131,7 +169,7 @@ func (s *state) admit(queue int, events []Event, now time.Time) (*input, error) 
 			}
 			answered[call.Event] = true
 			ev.ProcessedAt = &now
-			if s.phase == phaseParked || s.phase == phaseRunning && s.reported {
+			if s.phase == phaseParked {
 				in.tokens = append(in.tokens, life.Result.Token(petri.Unit{}))
 			}
 		}
@@ -151,7 +189,7 @@ func values(events []*Event) []Event {
 
 // Interrupt stops what a session is doing. The session stays usable. It is Send of a user.interrupt.
 func (r *Runtime) Interrupt(ctx context.Context, o Owner, id string) error {
-	_, err := r.Send(ctx, o, id, "", Event{Type: UserInterrupt})
+	_, err := r.Send(ctx, o, id, Once{}, Event{Type: UserInterrupt})
 	return err
 }
 

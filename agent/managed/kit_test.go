@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -30,10 +31,15 @@ type house struct {
 // newHouse begins a session of an agent whose model answers from turns.
 func newHouse(t *testing.T, d Definition, turns []provider.ScriptTurn, tools ...Tool) *house {
 	t.Helper()
+	return newHouseOn(t, journaltest.NewMemory(), d, &provider.Script{Turns: turns}, tools...)
+}
+
+// newHouseOn begins a session of an agent with a model, on an engine.
+func newHouseOn(t *testing.T, engine journal.Engine, d Definition, llm model.LLM, tools ...Tool) *house {
+	t.Helper()
 	models := provider.NewResolver()
-	script := &provider.Script{Turns: turns}
-	models.Add("script", func(provider.Ref) (model.LLM, error) { return script, nil })
-	h := &house{T: t, engine: journaltest.NewMemory()}
+	models.Add("script", func(provider.Ref) (model.LLM, error) { return llm, nil })
+	h := &house{T: t, engine: engine}
 	h.cfg = Config{Journal: h.engine, Models: models, Tools: tools, Node: "a"}
 	h.open()
 	if d.Name == "" {
@@ -84,7 +90,7 @@ func (h *house) restart() {
 // send sends events and waits until nothing moves.
 func (h *house) send(events ...Event) []Event {
 	h.Helper()
-	list, err := h.rt.Send(h.Context(), ada, h.session, "", events...)
+	list, err := h.rt.Send(h.Context(), ada, h.session, Once{}, events...)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -95,7 +101,7 @@ func (h *house) send(events ...Event) []Event {
 // refused sends an event that is refused with a code.
 func (h *house) refused(want Code, part string, events ...Event) {
 	h.Helper()
-	_, err := h.rt.Send(h.Context(), ada, h.session, "", events...)
+	_, err := h.rt.Send(h.Context(), ada, h.session, Once{}, events...)
 	if CodeOf(err) != want || !strings.Contains(fmt.Sprint(err), part) {
 		h.Errorf("the error is %q: %v, want %q with %q", CodeOf(err), err, want, part)
 	}
@@ -189,11 +195,16 @@ func (h *house) status(want Status) *Session {
 	return s
 }
 
+// counted guards the counts of calls: several may be made at a time.
+var counted sync.Mutex
+
 // counting is a built-in tool that counts its calls by key.
 func counting(name string, calls map[string]int, do func(ctx context.Context) error) Tool {
 	return Tool{Declaration: &genai.FunctionDeclaration{Name: name, Description: name},
 		Call: func(ctx context.Context, c ToolCall) (map[string]any, error) {
+			counted.Lock()
 			calls[c.Key]++
+			counted.Unlock()
 			if do != nil {
 				if err := do(ctx); err != nil {
 					return nil, err

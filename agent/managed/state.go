@@ -33,9 +33,12 @@ type state struct {
 	contents []*genai.Content
 	turn     *turn
 	reported bool     // the net knows how many calls of the turn wait
+	untold   int      // answers that came since, before the park was told: the net gets them behind that
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
+	recent   []*accepted           // the last inputs, the newest last
+	bound    map[string]*boundName // tools of MCP servers by their names towards the model
 }
 
 // phase is what a session does, as its log tells it.
@@ -53,8 +56,12 @@ const (
 type accepted struct {
 	seq    uint64 // number of the record
 	hash   string
+	at     time.Time
 	events []*Event
 }
+
+// recentMax is how many inputs a session remembers without a key.
+const recentMax = 64
 
 // turn is a turn that has begun and not ended.
 type turn struct {
@@ -63,6 +70,8 @@ type turn struct {
 	base    int // contents of the conversation when it began
 	effects map[string]*effect
 	end     *turnEnd // set when the turn is over and the session has not said so
+	// unreachable are the MCP servers of which the session has told that they cannot be reached.
+	unreachable map[string]bool
 }
 
 // effect is an effect of a turn.
@@ -72,7 +81,8 @@ type effect struct {
 }
 
 func newState() *state {
-	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{}}
+	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{},
+		bound: map[string]*boundName{}}
 }
 
 // apply adds a record. seq is its number in the log.
@@ -102,6 +112,10 @@ func (s *state) apply(seq uint64, r *record) error {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
+	case recordTools:
+		for _, b := range r.Bound {
+			s.bound[b.Name] = b
+		}
 	case recordUpdate:
 		s.update(r.Patch)
 	case recordEvents, recordControl:
@@ -127,9 +141,17 @@ func (s *state) accept(seq uint64, r *record) {
 		case UserConfirmation, UserCustomResult:
 			if c := s.call(ev); c != nil {
 				c.Answer = ev
+				if s.phase == phaseRunning && s.reported {
+					s.untold++
+				}
 			}
 		}
 	}
+	one := &accepted{seq: seq, hash: r.Hash, at: r.At, events: r.Events}
+	if len(s.recent) == recentMax {
+		s.recent = slices.Delete(s.recent, 0, 1)
+	}
+	s.recent = append(s.recent, one)
 	if r.Key == "" {
 		return
 	}
@@ -137,19 +159,20 @@ func (s *state) accept(seq uint64, r *record) {
 		delete(s.keys, s.keyOrder[0])
 		s.keyOrder = slices.Delete(s.keyOrder, 0, 1)
 	}
-	s.keys[r.Key] = &accepted{seq: seq, hash: r.Hash, events: r.Events}
+	s.keys[r.Key] = one
 	s.keyOrder = append(s.keyOrder, r.Key)
 }
 
 // begin begins a turn, or another attempt of it.
 func (s *state) begin(r *record) {
-	s.reported = false
+	s.reported, s.untold = false, 0
 	if r.Turn.Again {
 		s.turn.end = nil
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{}}
+	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{},
+		unreachable: map[string]bool{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }
 
@@ -182,7 +205,8 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq += uint64(len(r.Events))
-	h.Waits = len(s.messages) > 0 || r.Kind == recordInput || len(s.stops) > 0 || s.turn != nil || len(s.calls) > 0
+	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
 		h.Paused = true
@@ -201,6 +225,11 @@ func (s *state) headAfter(r *record) head {
 	return h
 }
 
+// expires reports whether calls of the agent do not wait for ever.
+func (a *Agent) expires() bool {
+	return slices.ContainsFunc(a.Tools, func(c ToolConfig) bool { return c.Timeout > 0 })
+}
+
 // told notes what an event of the session means.
 func (s *state) told(ev *Event) {
 	switch ev.Type {
@@ -215,6 +244,10 @@ func (s *state) told(ev *Event) {
 		}
 	case StatusRescheduled:
 		s.retries++
+	case SessionError:
+		if s.turn != nil && ev.Error.Server != "" {
+			s.turn.unreachable[ev.Error.Server] = true
+		}
 	case AgentToolUse, AgentMCPToolUse, AgentCustomToolUse:
 		s.uses[ev.CallID] = ev
 	}

@@ -30,7 +30,8 @@ func timeAsLength() map[string]bool {
 // parameter.
 func clocked() []string {
 	return []string{
-		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent", "agent/managed",
+		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent",
+		"agent/managed", "agent/managed/api",
 		"agent/provider", "journal/...",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate", "web",
 	}
@@ -49,7 +50,7 @@ func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
-		"agent/adkagent", "agent/managed", "journal", "journal/journaltest", "journal/postgres",
+		"agent/adkagent", "agent/managed", "agent/managed/api", "journal", "journal/journaltest", "journal/postgres",
 	}
 }
 

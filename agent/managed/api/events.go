@@ -1,0 +1,252 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/voicegw/voicegw/agent/managed"
+)
+
+// Times of streams.
+const (
+	heartbeat  = 15 * time.Second // between comments while nothing is told
+	writeMax   = 30 * time.Second // for one event to a reader
+	deltasMax  = 256              // parts of messages that wait for a reader; more are left out
+	eventsPage = 1000
+)
+
+func (s *Server) sendEvents(r *request) (any, error) {
+	var b struct {
+		Events []managed.Event `json:"events"`
+	}
+	if err := r.body(&b); err != nil {
+		return nil, err
+	}
+	key := managed.Once{Key: r.Header.Get("Idempotency-Key")}
+	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil && n > 0 {
+		key.Repeated = true
+	}
+	accepted, err := s.cfg.Runtime.Send(r.Context(), r.owner, r.PathValue("id"), key, b.Events...)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"data": accepted}, nil
+}
+
+// listEvents lists the events of a session. An event of the user that has been taken up is told once, at
+// the place where it was accepted, with the time when it was taken up.
+func (s *Server) listEvents(r *request) (any, error) {
+	q := r.query()
+	if q.compat() {
+		return s.listCompat(r, q)
+	}
+	types := q.take("types[]")
+	after, before := q.time("created_at[gte]"), q.time("created_at[lte]")
+	p, order := q.page(eventsPage, false)
+	from := uint64(0)
+	if p.After != "" {
+		n, err := strconv.ParseUint(p.After, 10, 64)
+		if err != nil {
+			q.fail("page", "it is no next_page of this list")
+		}
+		from = n
+	}
+	if err := q.done(); err != nil {
+		return nil, err
+	}
+	var list []*managed.Event
+	at := map[string]int{}
+	for ev, err := range s.cfg.Runtime.Events(r.Context(), r.owner, r.PathValue("id"), 0, false) {
+		if err != nil {
+			return nil, err
+		}
+		if i, known := at[ev.ID]; known {
+			list[i].ProcessedAt = ev.ProcessedAt
+			continue
+		}
+		at[ev.ID] = len(list)
+		list = append(list, ev)
+	}
+	list = slices.DeleteFunc(list, func(ev *managed.Event) bool {
+		return len(types) > 0 && !slices.Contains(types, string(ev.Type)) ||
+			!after.IsZero() && (ev.ProcessedAt == nil || ev.ProcessedAt.Before(after)) ||
+			!before.IsZero() && (ev.ProcessedAt == nil || ev.ProcessedAt.After(before)) ||
+			from != 0 && (order == "asc" && ev.Seq <= from || order == "desc" && ev.Seq >= from)
+	})
+	if order == "desc" {
+		slices.Reverse(list)
+	}
+	next := ""
+	if len(list) > p.Limit {
+		list = list[:p.Limit]
+		next = strconv.FormatUint(list[p.Limit-1].Seq, 10)
+	}
+	return listed(list, next, order), nil
+}
+
+// streamEvents streams the events of a session from now on, or behind the one that Last-Event-ID names, or
+// from the number from_seq on.
+func (s *Server) streamEvents(r *request) (any, error) {
+	q := r.query()
+	if q.compat() {
+		return s.streamCompat(r, q)
+	}
+	id := r.PathValue("id")
+	one, err := s.cfg.Runtime.Session(r.Context(), r.owner, id)
+	if err != nil {
+		return nil, err
+	}
+	from := one.LastSeq + 1
+	if text := q.one("from_seq"); text != "" {
+		if from, err = strconv.ParseUint(text, 10, 64); err != nil {
+			q.fail("from_seq", "%q is no number of an event", text)
+		}
+	}
+	if text := r.Header.Get("Last-Event-ID"); text != "" {
+		last, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			q.fail("Last-Event-ID", "%q is no number of an event", text)
+		}
+		from = last + 1
+	}
+	var deltas bool
+	for _, kind := range q.take("event_deltas[]") {
+		if kind != string(managed.AgentMessage) && kind != string(managed.AgentThinking) {
+			q.fail("event_deltas", "%q is neither %s nor %s", kind, managed.AgentMessage, managed.AgentThinking)
+		}
+		deltas = deltas || kind == string(managed.AgentMessage)
+	}
+	if err := q.done(); err != nil {
+		return nil, err
+	}
+	st := &stream{r: r, control: http.NewResponseController(r.w), stored: make(chan told),
+		parts: make(chan *managed.Event, deltasMax)}
+	h := r.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	r.w.WriteHeader(http.StatusOK)
+	// The limits of the server are for requests that end.
+	if err := st.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, nil
+	}
+	if err := st.control.Flush(); err != nil {
+		return nil, nil
+	}
+	st.run(s.cfg.Runtime, id, from, deltas)
+	return nil, nil
+}
+
+// told is an event, or the end of them.
+type told struct {
+	ev  *managed.Event
+	err error
+}
+
+// stream writes events to a reader.
+type stream struct {
+	r       *request
+	control *http.ResponseController
+	stored  chan told
+	parts   chan *managed.Event
+}
+
+// run writes until the reader is gone or the session is deleted. Events are read from the journal as the
+// reader takes them, so a slow reader costs nothing and misses nothing.
+func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool) {
+	ctx := st.r.Context()
+	go func() {
+		defer close(st.stored)
+		for ev, err := range rt.Events(ctx, st.r.owner, id, from, true) {
+			select {
+			case st.stored <- told{ev, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	if deltas {
+		go func() {
+			_ = rt.Deltas(ctx, st.r.owner, id, func(ev *managed.Event) {
+				select {
+				case st.parts <- ev:
+				default:
+				}
+			})
+		}()
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			err = st.write(": still here\n\n")
+		case ev := <-st.parts:
+			err = st.event(ev)
+		case t, ok := <-st.stored:
+			if !ok {
+				return
+			}
+			beat.Reset(heartbeat)
+			err = st.tell(t)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// tell writes a stored event. Its parts come first.
+func (st *stream) tell(t told) error {
+	if t.err != nil {
+		b, err := json.Marshal(map[string]any{"type": "error", "error": map[string]any{"type": "api_error",
+			"message": "the journal cannot be read"}})
+		if err != nil {
+			return err
+		}
+		return errors.Join(st.write(fmt.Sprintf("event: error\ndata: %s\n\n", b)), t.err)
+	}
+	for more := true; more; {
+		select {
+		case ev := <-st.parts:
+			if err := st.event(ev); err != nil {
+				return err
+			}
+		default:
+			more = false
+		}
+	}
+	return st.event(t.ev)
+}
+
+// event writes an event. Clients drop an event without a name, and older ones drop names that they do not
+// know, so all have the same.
+func (st *stream) event(ev *managed.Event) error {
+	b, err := json.Marshal(ev)
+	if err != nil {
+		return err
+	}
+	id := ""
+	if ev.Seq > 0 {
+		id = fmt.Sprintf("id: %d\n", ev.Seq)
+	}
+	return st.write(fmt.Sprintf("%sevent: message\ndata: %s\n\n", id, b))
+}
+
+func (st *stream) write(text string) error {
+	if err := st.control.SetWriteDeadline(time.Now().Add(writeMax)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := st.r.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return st.control.Flush()
+}

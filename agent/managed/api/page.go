@@ -1,0 +1,138 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/voicegw/voicegw/agent/managed"
+)
+
+// pageMax is the most that one page of a list has.
+const pageMax = 1000
+
+// query reads the query of a request. Every parameter is read once, and the rest is refused.
+type query struct {
+	values url.Values
+	err    error
+}
+
+func (r *request) query() *query {
+	q := &query{values: r.URL.Query()}
+	q.values.Del("beta") // older clients send it
+	return q
+}
+
+// take removes a parameter and returns its values. A name with "[]" stands for both spellings of a list.
+func (q *query) take(name string) []string {
+	list := q.values[name]
+	q.values.Del(name)
+	if bare, ok := strings.CutSuffix(name, "[]"); ok {
+		list = append(list, q.values[bare]...)
+		q.values.Del(bare)
+	}
+	return list
+}
+
+func (q *query) one(name string) string {
+	list := q.take(name)
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}
+
+func (q *query) fail(param, format string, args ...any) {
+	if q.err == nil {
+		q.err = refusal(param, format, args...)
+	}
+}
+
+func (q *query) flag(name string) bool {
+	text := q.one(name)
+	if text == "" {
+		return false
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		q.fail(name, "%q is neither true nor false", text)
+	}
+	return on
+}
+
+func (q *query) time(name string) time.Time {
+	text := q.one(name)
+	if text == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		q.fail(name, "%q is no time as 2026-01-02T15:04:05Z", text)
+	}
+	return t
+}
+
+func (q *query) number(name string, most int) int {
+	text := q.one(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		q.fail(name, "%q is no number from 1 to %d", text, most)
+	}
+	return n
+}
+
+// page reads limit, page and order. descending is the usual order of the list.
+func (q *query) page(limit int, descending bool) (p managed.Page, order string) {
+	p.Limit = q.number("limit", pageMax)
+	if p.Limit == 0 {
+		p.Limit = limit
+	}
+	order = "asc"
+	if descending {
+		order = "desc"
+	}
+	if text := q.one("order"); text != "" {
+		if order = text; !slices.Contains([]string{"asc", "desc"}, text) {
+			q.fail("order", "%q is neither asc nor desc", text)
+		}
+	}
+	p.Reverse = order == "asc"
+	if text := q.one("page"); text != "" {
+		b, err := base64.RawURLEncoding.DecodeString(text)
+		of, after, ok := strings.Cut(string(b), ":")
+		switch {
+		case err != nil || !ok || after == "" || len(after) > 64:
+			q.fail("page", "%q is no next_page of this API", text)
+		case of != order:
+			q.fail("page", "it belongs to a list in the order %q; ask in that order", of)
+		}
+		p.After = after
+	}
+	return p, order
+}
+
+// done returns what is wrong with the query. A parameter that nobody has taken is unknown.
+func (q *query) done() error {
+	for name := range q.values {
+		q.fail(name, "this list does not have this parameter")
+	}
+	return q.err
+}
+
+// listed is a page of a list.
+func listed[T any](list []T, next, order string) map[string]any {
+	if list == nil {
+		list = []T{}
+	}
+	page := map[string]any{"data": list, "next_page": nil}
+	if next != "" {
+		page["next_page"] = base64.RawURLEncoding.EncodeToString([]byte(order + ":" + next))
+	}
+	return page
+}

@@ -1,0 +1,217 @@
+package api
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/agent/managed"
+)
+
+// BodyMax is the largest body of a request, in bytes.
+const BodyMax = 8 << 20
+
+// Config configures a Server.
+type Config struct {
+	// Runtime runs the sessions. It is required.
+	Runtime *managed.Runtime
+	// Authorize tells whose request it is. It is required. Any error refuses the request with 401; the
+	// client does not see it. Key returns the key of a request.
+	Authorize func(r *http.Request, key string) (managed.Owner, error)
+	// Logger receives errors of the journal and of the runtime. nil logs nothing.
+	Logger *zap.Logger
+}
+
+// Server is an http.Handler.
+type Server struct {
+	cfg Config
+	mux *http.ServeMux
+}
+
+// New returns a Server.
+func New(cfg Config) (*Server, error) {
+	switch {
+	case cfg.Runtime == nil:
+		return nil, errors.New("api: Config.Runtime is nil; make one with managed.New")
+	case cfg.Authorize == nil:
+		return nil, errors.New("api: Config.Authorize is nil; say who may do what")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = zap.NewNop()
+	}
+	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	for pattern, h := range map[string]handler{
+		"POST /v1/agents":                     s.createAgent,
+		"GET /v1/agents":                      s.listAgents,
+		"GET /v1/agents/{id}":                 s.getAgent,
+		"POST /v1/agents/{id}":                s.updateAgent,
+		"POST /v1/agents/{id}/archive":        s.archiveAgent,
+		"GET /v1/agents/{id}/versions":        s.listVersions,
+		"POST /v1/environments":               s.createEnvironment,
+		"GET /v1/environments":                s.listEnvironments,
+		"GET /v1/environments/{id}":           s.getEnvironment,
+		"POST /v1/environments/{id}":          s.updateEnvironment,
+		"POST /v1/environments/{id}/archive":  s.archiveEnvironment,
+		"DELETE /v1/environments/{id}":        s.deleteEnvironment,
+		"POST /v1/sessions":                   s.createSession,
+		"GET /v1/sessions":                    s.listSessions,
+		"GET /v1/sessions/{id}":               s.getSession,
+		"POST /v1/sessions/{id}":              s.updateSession,
+		"POST /v1/sessions/{id}/archive":      s.archiveSession,
+		"DELETE /v1/sessions/{id}":            s.deleteSession,
+		"POST /v1/sessions/{id}/pause":        s.pauseSession,
+		"POST /v1/sessions/{id}/resume":       s.resumeSession,
+		"POST /v1/sessions/{id}/events":       s.sendEvents,
+		"GET /v1/sessions/{id}/events":        s.listEvents,
+		"GET /v1/sessions/{id}/events/stream": s.streamEvents,
+	} {
+		s.mux.Handle(pattern, s.answer(h))
+	}
+	s.mux.Handle("/", s.answer(func(w *request) (any, error) {
+		return nil, &managed.Error{Code: managed.NotFound, Message: fmt.Sprintf("this API does not serve %s %s", w.Method,
+			w.URL.Path)}
+	}))
+	return s, nil
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// request is a request of an owner.
+type request struct {
+	*http.Request
+	w     http.ResponseWriter
+	id    string
+	owner managed.Owner
+}
+
+// handler answers a request with a value that is sent as JSON, or with nil if it has answered itself.
+type handler func(*request) (any, error)
+
+// answer makes a handler one of net/http: with the owner, and with errors in the format of the API.
+func (s *Server) answer(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := &request{Request: r, w: w, id: "req_" + rand.Text()}
+		w.Header().Set("Request-Id", req.id)
+		var err error
+		if req.owner, err = s.cfg.Authorize(r, Key(r)); err != nil {
+			req.fail(http.StatusUnauthorized, "authentication_error", "the key is missing or wrong")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, BodyMax)
+		v, err := h(req)
+		switch {
+		case err != nil:
+			s.refuse(req, err)
+		case v != nil:
+			req.send(http.StatusOK, v)
+		}
+	})
+}
+
+// Key returns the key of a request: a bearer token, or the header X-Api-Key.
+func Key(r *http.Request) string {
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "bearer") {
+		return strings.TrimSpace(token)
+	}
+	return r.Header.Get("X-Api-Key")
+}
+
+func (r *request) send(status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		status = http.StatusInternalServerError
+		b = []byte(`{"type":"error","error":{"type":"api_error","message":"the answer is no JSON"}}`)
+	}
+	r.w.Header().Set("Content-Type", "application/json")
+	r.w.WriteHeader(status)
+	_, _ = r.w.Write(b)
+}
+
+// fail answers with an error.
+func (r *request) fail(status int, kind, message string) {
+	r.send(status, map[string]any{"type": "error", "request_id": r.id,
+		"error": map[string]any{"type": kind, "message": message}})
+}
+
+// refuse answers with the error of a handler. Clients repeat a request on 409, 429 and 5xx. What they must
+// not repeat gets 400, and 409 only says that an agent has changed.
+func (s *Server) refuse(r *request, err error) {
+	var e *managed.Error
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		r.fail(http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("the body has more than %d bytes", BodyMax))
+		return
+	}
+	if !errors.As(err, &e) {
+		if r.Context().Err() == nil {
+			s.cfg.Logger.Error("a request failed", zap.String("request", r.id), zap.Error(err))
+		}
+		r.fail(http.StatusInternalServerError, "api_error", "the request failed; the log of the server says why")
+		return
+	}
+	if e.Err != nil {
+		s.cfg.Logger.Warn("a request was refused", zap.String("request", r.id), zap.String("code", string(e.Code)),
+			zap.Error(e.Err))
+	}
+	status, kind := http.StatusBadRequest, "invalid_request_error"
+	switch e.Code {
+	case managed.NotFound:
+		status, kind = http.StatusNotFound, "not_found_error"
+	case managed.TooMany:
+		status, kind = http.StatusTooManyRequests, "rate_limit_error"
+	case managed.Overloaded:
+		status, kind = 529, "overloaded_error"
+	case managed.Storage, managed.Mismatch:
+		status, kind = http.StatusInternalServerError, "api_error"
+	case managed.Conflict:
+		if strings.HasPrefix(r.URL.Path, "/v1/agents/") {
+			status, kind = http.StatusConflict, "conflict_error"
+			r.w.Header().Set("X-Should-Retry", "false")
+		}
+	}
+	r.fail(status, kind, e.Error())
+}
+
+// refusal is an error of the request.
+func refusal(param, format string, args ...any) error {
+	return &managed.Error{Code: managed.Invalid, Param: param, Message: fmt.Sprintf(format, args...)}
+}
+
+// body reads the body of a request into a value. It refuses fields that the value does not have.
+func (r *request) body(to any) error {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	return decode(b, to)
+}
+
+func decode(b []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		var kind *json.UnmarshalTypeError
+		switch text := err.Error(); {
+		case errors.As(err, &kind):
+			return refusal(kind.Field, "it is a %s; it must be a %s", kind.Value, kind.Type)
+		case strings.HasPrefix(text, "json: unknown field "):
+			name := strings.Trim(strings.TrimPrefix(text, "json: unknown field "), `"`)
+			return refusal(name, "this API does not have this field")
+		case managed.CodeOf(err) != "":
+			return err
+		default:
+			return refusal("", "the body is no JSON object of this request: %v", err)
+		}
+	}
+	if d.More() {
+		return refusal("", "the body has more than one JSON value")
+	}
+	return nil
+}
