@@ -169,7 +169,7 @@ func (s *state) admit(queue int, events []Event, now time.Time) (*input, error) 
 			}
 			answered[call.Event] = true
 			ev.ProcessedAt = &now
-			if s.phase == phaseParked || s.phase == phaseRunning && s.reported {
+			if s.phase == phaseParked {
 				in.tokens = append(in.tokens, life.Result.Token(petri.Unit{}))
 			}
 		}

@@ -245,13 +245,16 @@ func (o *owned) then(seq uint64, do func()) {
 
 // inject gives tokens to the net once a record is stored. The caller holds mu.
 func (o *owned) inject(seq uint64, tokens ...petri.Token) {
-	o.then(seq, func() {
-		for _, t := range tokens {
-			if err := o.net.Inject(t); err != nil && !errors.Is(err, runner.ErrClosed) {
-				o.break_(fmt.Errorf("the net refuses %s: %w", t.Place(), err))
-			}
+	o.then(seq, func() { o.give(tokens...) })
+}
+
+// give gives tokens to the net. The pump alone calls it, once what they stand for is stored.
+func (o *owned) give(tokens ...petri.Token) {
+	for _, t := range tokens {
+		if err := o.net.Inject(t); err != nil && !errors.Is(err, runner.ErrClosed) {
+			o.break_(fmt.Errorf("the net refuses %s: %w", t.Place(), err))
 		}
-	})
+	}
 }
 
 // pump does one step after the other, until the session is closed.

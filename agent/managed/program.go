@@ -60,19 +60,25 @@ func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
 			return nil, err
 		}
 	}
-	one := agent.Agent{Name: "agent", Instruction: a.System + instructions, Model: llm, Work: agent.Work{Call: p.call,
-		Ask: func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
-			return req.Turn.Host.(*turnRun).ask(ctx, "agent", llm, req)
-		}}}
+	one := agent.Agent{Instruction: a.System + instructions, Model: llm}
 	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		one.Tools = append(one.Tools, declared{p.tools[name].declare})
 	}
-	p.prog, err = agent.New(agent.Config{Name: "managed", Agents: []agent.Agent{one}, KeepsMessage: true,
-		Limits: r.cfg.Limits.Agent})
-	if err != nil {
+	if p.prog, err = agent.New(programConfig(one, p, llm, r.cfg.Limits)); err != nil {
 		return nil, invalid("", "the agent cannot run: %v", err)
 	}
 	return p, nil
+}
+
+// programConfig is the configuration of the program of an agent. The session stores its messages itself. The
+// net is the same for all agents: it has room for tools even if there are none.
+func programConfig(a agent.Agent, p *program, llm model.LLM, l Limits) agent.Config {
+	a.Name = "agent"
+	a.Work = agent.Work{Call: p.call,
+		Ask: func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
+			return req.Turn.Host.(*turnRun).ask(ctx, a.Name, llm, req)
+		}}
+	return agent.Config{Name: "managed", Agents: []agent.Agent{a}, KeepsMessage: true, Limits: l.Agent}
 }
 
 // bind adds a tool, or a set of tools, of a definition.

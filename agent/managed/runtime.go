@@ -30,6 +30,11 @@ type Config struct {
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
 	// decide.
 	Tools []Tool
+	// Whole asks models for whole answers, for those that stream badly. Nobody then hears parts of messages.
+	Whole bool
+	// Shared are agents that every owner may use and nobody can change. Their names are unique and give
+	// their ids: see SharedID.
+	Shared []Definition
 	// Commands are the programs that may run as MCP servers: absolute paths, or names to be found in PATH.
 	// There are none by default. An agent chooses the arguments, and variables of the environment: allow
 	// only what is safe with any.
@@ -106,10 +111,11 @@ func (l Limits) filled() Limits {
 
 // Runtime runs sessions. It is safe for concurrent use. Its errors that a client may see are *Error.
 type Runtime struct {
-	cfg   Config
-	stop  chan struct{}
-	guard *http.Transport // to MCP servers
-	ends  sync.WaitGroup  // the janitor
+	cfg    Config
+	shared map[string]*Agent // by id
+	stop   chan struct{}
+	guard  *http.Transport // to MCP servers
+	ends   sync.WaitGroup  // the janitor
 
 	mu        sync.Mutex
 	active    map[string]*slot
@@ -145,8 +151,12 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Node == "" {
 		cfg.Node = newID("node_", time.Now())
 	}
-	r := &Runtime{cfg: cfg, stop: make(chan struct{}), guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
 		listeners: map[string]map[*listener]bool{}}
+	if err := r.share(); err != nil {
+		return nil, err
+	}
 	r.ends.Go(r.tidy)
 	return r, nil
 }

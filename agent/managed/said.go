@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"google.golang.org/genai"
 
@@ -31,7 +32,29 @@ func (o *owned) tell(s life.Say) {
 	}
 	if _, err := o.append(context.Background(), func(st *state) (*record, error) { return st.telling(s) }); err != nil {
 		o.break_(err)
+		return
 	}
+	if s == life.IdleWaiting {
+		o.giveUntold()
+	}
+}
+
+// giveUntold gives the net the answers that came after the turn had counted the calls that wait, and before
+// the park was told. A result that the net got while the turn ran, it would drop. The next turn begins
+// behind the pump, so none of them comes late.
+func (o *owned) giveUntold() {
+	o.mu.Lock()
+	n, seq := o.st.untold, o.st.records
+	o.st.untold = 0
+	o.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	if err := o.w.Await(context.Background(), seq); err != nil {
+		o.break_(err)
+		return
+	}
+	o.give(slices.Repeat([]petri.Token{life.Result.Token(petri.Unit{})}, n)...)
 }
 
 // telling is the record of what the net tells.

@@ -33,6 +33,7 @@ type state struct {
 	contents []*genai.Content
 	turn     *turn
 	reported bool     // the net knows how many calls of the turn wait
+	untold   int      // answers that came since, before the park was told: the net gets them behind that
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
@@ -140,6 +141,9 @@ func (s *state) accept(seq uint64, r *record) {
 		case UserConfirmation, UserCustomResult:
 			if c := s.call(ev); c != nil {
 				c.Answer = ev
+				if s.phase == phaseRunning && s.reported {
+					s.untold++
+				}
 			}
 		}
 	}
@@ -161,7 +165,7 @@ func (s *state) accept(seq uint64, r *record) {
 
 // begin begins a turn, or another attempt of it.
 func (s *state) begin(r *record) {
-	s.reported = false
+	s.reported, s.untold = false, 0
 	if r.Turn.Again {
 		s.turn.end = nil
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
@@ -201,7 +205,8 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq += uint64(len(r.Events))
-	h.Waits = len(s.messages) > 0 || r.Kind == recordInput || len(s.stops) > 0 || s.turn != nil || len(s.calls) > 0
+	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
 		h.Paused = true
@@ -218,6 +223,11 @@ func (s *state) headAfter(r *record) head {
 		h.Usage.Active += r.At.Sub(s.turn.began).Seconds()
 	}
 	return h
+}
+
+// expires reports whether calls of the agent do not wait for ever.
+func (a *Agent) expires() bool {
+	return slices.ContainsFunc(a.Tools, func(c ToolConfig) bool { return c.Timeout > 0 })
 }
 
 // told notes what an event of the session means.

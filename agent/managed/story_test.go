@@ -145,6 +145,42 @@ func TestArchiveAndDelete(t *testing.T) {
 	})
 }
 
+// TestRecover: a process that starts wakes the sessions that have work, and leaves those that wait for somebody asleep.
+func TestRecover(t *testing.T) {
+	timeout := deploy()
+	timeout.Tools[0].Timeout = Duration(time.Hour)
+	for name, test := range map[string]struct {
+		def  Definition
+		do   func(h *house)
+		want int
+	}{
+		"idle":                 {deploy(), func(*house) {}, 0},
+		"waits for the client": {deploy(), func(h *house) { h.send(Text("Deploy")) }, 0},
+		"waits for an hour":    {timeout, func(h *house) { h.send(Text("Deploy")) }, 1},
+		"paused, with a message": {deploy(), func(h *house) {
+			if err := h.rt.Pause(h.Context(), ada, h.session); err != nil {
+				h.Fatal(err)
+			}
+			h.send(Text("Deploy"))
+			h.send(Text("Deploy"))
+		}, 1}, // its last record is an input: it may have to be looked at
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				h := newHouse(t, test.def, []provider.ScriptTurn{calls(provider.ScriptCall{Name: "deploy"})})
+				test.do(h)
+				h.close()
+				h.open()
+				defer h.close()
+				if n, err := h.rt.Recover(t.Context()); n != test.want || err != nil {
+					t.Errorf("%d sessions are woken, %v; want %d", n, err, test.want)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}
+
 func TestPassivation(t *testing.T) {
 	in(t, func(t *testing.T) {
 		h := newHouse(t, Definition{}, []provider.ScriptTurn{says("Hello!")})
@@ -156,5 +192,22 @@ func TestPassivation(t *testing.T) {
 			t.Errorf("%d sessions are in memory", n)
 		}
 		h.status(Idle)
+	})
+}
+
+// TestLateResult: a result for a call that an interrupt has cancelled answers no call of the next turn.
+func TestLateResult(t *testing.T) {
+	in(t, func(t *testing.T) {
+		h := newHouse(t, deploy(), []provider.ScriptTurn{calls(provider.ScriptCall{Name: "deploy", ID: "c1"}),
+			calls(provider.ScriptCall{Name: "deploy", ID: "c2"}), says("Deployed.")})
+		defer h.close()
+		h.send(Text("Deploy"))
+		first := h.find(AgentCustomToolUse).ID
+		h.send(Event{Type: UserInterrupt}, Text("Again"), Event{Type: UserCustomResult, CustomID: first})
+		h.tells(`mes, running, mes', use deploy, idle requires_action 1, int, mes, result, int', idle end_turn, ` +
+			`running, mes', use deploy, idle requires_action 1`)
+		h.send(Event{Type: UserCustomResult, CustomID: h.find(StatusIdle).StopReason.EventIDs[0]})
+		h.tells(`mes, running, mes', use deploy, idle requires_action 1, int, mes, result, int', idle end_turn, ` +
+			`running, mes', use deploy, idle requires_action 1, result, running, "Deployed.", idle end_turn`)
 	})
 }

@@ -23,7 +23,7 @@ import (
 const (
 	Wake      petri.Place[State]      = "wake"      // where the session goes on; nothing else is taken before it
 	Message   petri.Place[petri.Unit] = "message"   // a message of the user is accepted; it waits here for its turn
-	Result    petri.Place[petri.Unit] = "result"    // a call that waits for the client has its result
+	Result    petri.Place[petri.Unit] = "result"    // a call of a parked turn has its result
 	Interrupt petri.Place[petri.Unit] = "interrupt" // what goes on is to stop
 	Pause     petri.Place[petri.Unit] = "pause"     // nothing is to begin
 	Resume    petri.Place[petri.Unit] = "resume"    // the pause is over
@@ -390,8 +390,9 @@ func endings(c Config) []petri.Transition {
 		Out:     petri.And(backingOff, retriesSpent, Said.Is(Rescheduled)), Action: say(Rescheduled)})
 }
 
-// parking takes results while calls wait. A result that nothing waits for is dropped, but not while a
-// turn runs: it may be for a call of that turn.
+// parking takes results while calls wait. A result that nothing waits for is dropped. So is one that comes
+// while a turn runs, for it would be taken for a call of the next park: a turn that parks counts the calls
+// without a result itself, and a result that it has not counted must enter after IdleWaiting.
 func parking(c Config) []petri.Transition {
 	list := []petri.Transition{
 		{Name: "take_result", In: petri.Arcs{Result, awaited}, Read: petri.Arcs{parked, awaited.AtLeast(2)},
@@ -400,6 +401,7 @@ func parking(c Config) []petri.Transition {
 			Inhibit: petri.Arcs{awaited.AtLeast(2)}},
 		{Name: "drop_result_parked", In: petri.Arcs{Result}, Read: petri.Arcs{parked}, Inhibit: petri.Arcs{awaited}},
 		{Name: "drop_result_idle", In: petri.Arcs{Result}, Read: petri.Arcs{idle}},
+		{Name: "drop_result_running", In: petri.Arcs{Result}, Read: petri.Arcs{running}},
 	}
 	if len(c.Backoff) > 0 {
 		list = append(list, petri.Transition{Name: "drop_result_backing_off", In: petri.Arcs{Result},

@@ -45,7 +45,7 @@ func Prove(ctx context.Context, c Config, v verify.Config) (*verify.ClosuresRepo
 }
 
 func prove(ctx context.Context, c Config, n *petri.Net, v verify.Config) (*verify.ClosuresReport, error) {
-	closed, err := petri.Close("hostile", n, world(), worker(), listener())
+	closed, err := closing(n)
 	if err != nil {
 		return nil, fmt.Errorf("life: close the net: %w", err)
 	}
@@ -54,6 +54,11 @@ func prove(ctx context.Context, c Config, n *petri.Net, v verify.Config) (*verif
 		return nil, fmt.Errorf("life: close the net: %w", err)
 	}
 	return verify.RunClosures(ctx, v, verify.Closure{Name: "hostile", Program: prog, Props: claims(c)})
+}
+
+// closing closes a net with the environment.
+func closing(n *petri.Net) (*petri.Net, error) {
+	return petri.Close("hostile", n, world(), worker(), listener())
 }
 
 // Places of the automata.
@@ -135,7 +140,7 @@ func claims(c Config) []*verify.Property {
 		list = append(list, named(verify.LeadsTo("backing_off", rest), "retries end",
 			"a session that backs off can come to rest"))
 	}
-	return list
+	return append(list, rules(c)...)
 }
 
 // taken claims that one transition alone takes tokens of a place.
