@@ -11,6 +11,7 @@ CONFIG   ?=
 COUNT    ?= 1
 EVERY    ?= 1
 FUZZTIME ?= 10s
+KILLS    ?= 20
 MUTANTS  ?=
 PKG      ?= ./...
 SEED     ?=
@@ -22,7 +23,7 @@ export GO FUZZTIME
 # With a C compiler and libopus at hand the gateway speaks Opus to callers over WebRTC; without, G.722. OPUS= does without.
 OPUS ?= $(shell command -v $(CC) pkg-config >/dev/null && pkg-config --exists opus && echo libopus)
 
-.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim mutation bench cover clean
+.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim chaos mutation bench cover clean
 
 help: ## list the targets
 	@echo 'voicegw: make TARGET [VARIABLE=value]'
@@ -63,6 +64,9 @@ sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: 
 	VOICEGW_SIM_SEED='$(SEED)' VOICEGW_SIM_CALLS='$(CALLS)' GOGC=400 \
 		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' ./internal/simulate \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
+
+chaos: ## journals whose processes are killed again and again, a minute or more (KILLS=20)
+	VOICEGW_CHAOS='$(KILLS)' $(GO) test -count 1 -timeout 0 -v -run 'Crash' ./journal/... | grep -vE '^ *=== '
 
 mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/ CONFIG=consent EVERY=4)
 	$(GO) test ./voicenets/mutants -run '^TestMutants$(if $(CONFIG),Refused)$$' -count 1 -timeout 0 -v -mutation \

@@ -46,6 +46,8 @@ type Claims struct {
 	// Session are the settings of its own session that the client may choose, out of SessionSettings.
 	// Nil leaves it to the gateway's rules, an empty slice allows none.
 	Session []string
+	// Scopes are what the token is good for, out of Scopes. Nil means calls alone.
+	Scopes []string
 	// Limits are the limits of the subject. Tokens of a tenant without a subject share them if their
 	// Limits are equal.
 	Limits Limits
@@ -67,6 +69,23 @@ const AudienceDefault = "voicegw"
 // SessionSettings are the possible entries of Claims.Session.
 var SessionSettings = []string{"activity", "generation", "instructions", "model", "tools", "voice"}
 
+// The scopes of tokens.
+const (
+	ScopeCalls    = "calls"    // calls, within the limits of the token
+	ScopeSessions = "sessions" // agents and sessions of the tenant; with a subject, sessions of the subject alone
+)
+
+// Scopes are the possible entries of Claims.Scopes.
+var Scopes = []string{ScopeCalls, ScopeSessions}
+
+// may reports whether the token is good for something.
+func (c *Claims) may(scope string) bool {
+	if c.Scopes == nil {
+		return scope == ScopeCalls
+	}
+	return slices.Contains(c.Scopes, scope)
+}
+
 const (
 	idLenMax       = 128
 	nameLenMax     = 128
@@ -85,6 +104,7 @@ type private struct {
 	Connections  int           `json:"connections,omitempty"`
 	Tools        *[]string     `json:"tools,omitempty"`
 	Session      *[]string     `json:"session,omitempty"`
+	Scopes       *[]string     `json:"scopes,omitempty"`
 	Limits       privateLimits `json:"limits,omitzero"`
 }
 
@@ -127,6 +147,9 @@ func (c *Claims) take(std *jwt.Claims, wire *onTheWire) error {
 	if p.Session != nil {
 		c.Session = append([]string{}, *p.Session...)
 	}
+	if p.Scopes != nil {
+		c.Scopes = append([]string{}, *p.Scopes...)
+	}
 	return c.check()
 }
 
@@ -143,7 +166,8 @@ func exactNames(raw []byte) bool {
 	}
 	for name := range members {
 		switch name {
-		case "tenant", "model", "instructions", "language", "call_s", "connections", "tools", "session", "limits":
+		case "tenant", "model", "instructions", "language", "call_s", "connections", "tools", "session", "scopes",
+			"limits":
 		default:
 			return false
 		}
@@ -180,6 +204,11 @@ func (c *Claims) check() error {
 	for _, name := range c.Session {
 		if !slices.Contains(SessionSettings, name) {
 			return fmt.Errorf("claim voicegw.session names %.40q, want some of %s", name, strings.Join(SessionSettings, ", "))
+		}
+	}
+	for _, name := range c.Scopes {
+		if !slices.Contains(Scopes, name) {
+			return fmt.Errorf("claim voicegw.scopes names %.40q, want some of %s", name, strings.Join(Scopes, ", "))
 		}
 	}
 	return c.Limits.check("the token")

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 
@@ -109,8 +110,28 @@ func (g *Guard) examine(ctx context.Context, token string) (*Claims, error) {
 	case token == "":
 		return nil, errNoToken
 	}
-	return g.verifier.verify(ctx, token, g.cfg.Now())
+	return g.verify(ctx, token, ScopeCalls)
 }
+
+func (g *Guard) verify(ctx context.Context, token, scope string) (*Claims, error) {
+	c, err := g.verifier.verify(ctx, token, g.cfg.Now())
+	if err == nil && !c.may(scope) {
+		return nil, fmt.Errorf("access: the token is not good for %s; its scopes are %q", scope, c.Scopes)
+	}
+	return c, err
+}
+
+// Verify returns the claims of a token that is valid now and good for a scope. It does not use the token
+// up and counts nothing, so it is for requests, not for calls. The error never contains the token.
+func (g *Guard) Verify(ctx context.Context, token, scope string) (*Claims, error) {
+	if token == "" {
+		return nil, errNoToken
+	}
+	return g.verify(ctx, token, scope)
+}
+
+// WantsTokens reports whether there are keys to verify tokens with.
+func (g *Guard) WantsTokens() bool { return g.cfg.wantsTokens() }
 
 // admit turns an attempt into a call: it uses the token and takes a permit of the tenant and of
 // the subject. problem is the error of the token.

@@ -456,3 +456,37 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestScopes: a token is good for calls alone unless it says more, and for nothing that it does not say.
+func TestScopes(t *testing.T) {
+	for _, test := range []struct {
+		scopes          []string
+		calls, sessions bool
+	}{{nil, true, false}, {[]string{}, false, false}, {[]string{ScopeSessions}, false, true}, {Scopes, true, true}} {
+		g, err := New(Config{Secrets: [][]byte{secret}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := Mint(secret, Claims{ID: "t", Tenant: "acme", Subject: "ada", Expiry: time.Now().Add(time.Minute),
+			Scopes: test.scopes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a request does not use the token up
+			c, err := g.Verify(t.Context(), token, ScopeSessions)
+			if (err == nil) != test.sessions || err == nil && (c.Tenant != "acme" || c.Subject != "ada") {
+				t.Errorf("scopes %q: sessions %+v, %v", test.scopes, c, err)
+			}
+		}
+		_, err = g.Check(t.Context(), &transport.Hello{Token: token})
+		if (err == nil) != test.calls {
+			t.Errorf("scopes %q: calls %v", test.scopes, err)
+		}
+		if _, err := g.Verify(t.Context(), "", ScopeSessions); err == nil {
+			t.Error("no token is good for sessions")
+		}
+	}
+	if _, err := Mint(secret, Claims{ID: "t", Expiry: time.Now().Add(time.Minute), Scopes: []string{"all"}}); err == nil {
+		t.Error("an unknown scope is accepted")
+	}
+}

@@ -69,5 +69,8 @@ func (c *Claims) wire() map[string]any {
 	if c.Session != nil {
 		p.Session = &c.Session
 	}
+	if c.Scopes != nil {
+		p.Scopes = &c.Scopes
+	}
 	return map[string]any{"voicegw": p}
 }

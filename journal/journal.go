@@ -129,12 +129,14 @@ type Engine interface {
 	Remove(ctx context.Context, key string, expect uint64) error
 	// List returns up to q.Limit documents whose keys begin with q.Prefix, in the order of their keys.
 	List(ctx context.Context, q Query) ([]Doc, error)
-	// Watch calls changed for every change of a document whose key begins with prefix, first for every
-	// one there is, in order per document, until ctx ends. A document that is removed has a nil Value.
-	// It returns when the engine cannot watch any more.
+	// Watch calls changed for every document whose key begins with prefix, and again when one changes,
+	// in order per document, until ctx ends. Of changes in quick succession it may leave out all but the
+	// last. A document that is removed has a nil Value and the Revision 0. It returns when the engine
+	// cannot watch any more.
 	Watch(ctx context.Context, prefix string, changed func(Doc)) error
 
-	// Close releases the engine. Writers that are open get ErrClosed.
+	// Close releases the engine. Writers and readers that are open get ErrClosed, as every later call
+	// does. It is idempotent.
 	Close() error
 }
 
@@ -155,8 +157,8 @@ type Writer interface {
 	Acked() uint64
 	// Failed is closed when the writer is useless; Await then tells why.
 	Failed() <-chan struct{}
-	// Close stores what is queued, until ctx ends, and closes the writer. The log stays claimed until
-	// somebody else opens it.
+	// Close stores what is queued, until ctx ends, and closes the writer. Its error says that something
+	// that was queued may not be stored. The log stays claimed until somebody else opens it.
 	Close(ctx context.Context) error
 }
 

@@ -58,7 +58,7 @@ func (w *writer) Append(data []byte) (uint64, error) {
 		return 0, w.err
 	case w.closed:
 		return 0, ErrClosed
-	case w.records == WindowRecords, w.records > 0 && w.bytes+len(data) > WindowBytes:
+	case w.records == WindowRecords, w.bytes+len(data) > WindowBytes:
 		return 0, ErrWindowFull
 	}
 	w.queue = append(w.queue, slices.Clone(data))

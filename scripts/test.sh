@@ -93,8 +93,15 @@ with_race_alone() { race -E "$alone" -p 1 -parallel 4; }
 
 without_race() { "$go" build ./... && tests -vE "$pure" -p 1; }
 
-# allocations runs again, as built for use, what the race detector's own allocations may disturb.
-allocations() { tests -vE "$pure" -run 'Alloc'; }
+# allocating lists the packages beside the pure ones that have tests of allocations.
+allocating() {
+    local path dir
+    "$go" list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r path dir; do
+        if [[ ! "$path" =~ $pure ]] && grep -qsE '^func (Test|Example|Fuzz)[A-Za-z0-9_]*Alloc' "$dir"/*_test.go; then
+            echo "$path"
+        fi
+    done
+}
 
 # behind CONSTRAINT FILES... is a pattern of the tests in those files that have this build constraint.
 behind() {
@@ -106,10 +113,15 @@ behind() {
 }
 
 # stories runs what is built without the race detector alone: long stories of whole calls, every value of every setting.
+# It also runs again, as built for use, the tests of allocations, which the race detector's own allocations may disturb.
+# Together they link each package's tests once.
 stories() {
-    local packages=(. ./internal/simulate ./cmd/voicegw)
+    local stories=(. ./internal/simulate ./cmd/voicegw) pattern packages
     # shellcheck disable=SC2068 # the patterns of their test files are to be expanded
-    "$go" test "${lean[@]}" -timeout 20m -run "$(behind '!race' ${packages[@]/%//*_test.go})" "${packages[@]}"
+    pattern="$(behind '!race' ${stories[@]/%//*_test.go})" || return 1
+    packages="$(allocating)" && [[ -n "$packages" ]] || { echo 'no tests of allocations' && return 1; }
+    # shellcheck disable=SC2086 # one argument per package
+    "$go" test "${lean[@]}" -timeout 20m -run "$pattern|Alloc" "${stories[@]}" $packages
 }
 
 # foils shows what ADK's own live flow does. It has data races, so its tests are built without the race detector alone.
@@ -133,8 +145,7 @@ beside() {
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
     step 'tests of the pure packages, and tidy' pure_tests
     if has_c_compiler; then
-        step 'stories of whole calls, without the race detector' stories
-        step 'allocation tests, without it' allocations
+        step 'stories of whole calls, and allocation tests, without the race detector' stories
     fi
 }
 

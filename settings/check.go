@@ -16,6 +16,9 @@ func (r *reader) checkTogether() {
 	r.checkTLS()
 	r.checkModel()
 	r.checkExposure()
+	if r.Agents != "" && r.DataDir == "" {
+		r.refuse("agents", "with data_dir, where the sessions of the agents are kept")
+	}
 	for i := range r.rows {
 		r.noteIdle(&r.rows[i])
 	}

@@ -46,6 +46,10 @@ func (s *Settings) serverRows() []Row {
 			[]string{"allow", "end"}, func(i int) {
 				g.ArchiveLoss = []voicegw.ArchiveLoss{voicegw.ArchiveLossAllowed, voicegw.ArchiveLossEnds}[i]
 			}).renamed("record_loss"),
+		textRow("data_dir", &s.DataDir, "none", directory,
+			"where the sessions of agents are kept; with it, the sessions API is open (see docs/managed.md)", isDirectory),
+		textRow("agents", &s.Agents, "none", "the path of a directory", "a directory of definitions of agents, one in each "+
+			"YAML or JSON file; needs data_dir", isDirectory),
 		onRow("insecure", &s.Insecure,
 			"allow a real key on an address that others can reach: anybody may talk at your expense"),
 		onRow("reuse_port", &s.ReusePort, "let the next process listen on the same address before this one ends"),

@@ -22,6 +22,8 @@ type Settings struct {
 	ReusePort    bool
 	Insecure     bool
 	Archive      string // the directory for the archives of calls; "": none are written
+	DataDir      string // the directory for the sessions of agents; "": there is no sessions API
+	Agents       string // the directory of definitions of agents; "": none
 	TLS          TLS
 	Endpoints    []string // those open besides /v1/voice: some of EndpointNames
 	WebRTC       WebRTC

@@ -150,6 +150,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 		}
 	}
 	r.ends.Wait()
+	r.guard.CloseIdleConnections()
 	return ctx.Err()
 }
 

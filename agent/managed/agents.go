@@ -2,13 +2,37 @@ package managed
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/voicegw/voicegw/journal"
 )
+
+// SharedID is the id of a shared agent.
+func SharedID(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return agentPrefix + idAlphabet.EncodeToString(sum[:16])
+}
+
+// share checks the shared agents.
+func (r *Runtime) share() error {
+	for i, d := range r.cfg.Shared {
+		a := &Agent{ID: SharedID(d.Name), Version: 1, Definition: d, CreatedAt: r.now(), UpdatedAt: r.now()}
+		if err := r.checkAgent(context.Background(), a); err != nil {
+			return fmt.Errorf("managed: Config.Shared[%d], %q: %w", i, d.Name, err)
+		}
+		if r.shared[a.ID] != nil {
+			return fmt.Errorf("managed: Config.Shared[%d]: another agent is called %q, too", i, d.Name)
+		}
+		r.shared[a.ID] = a
+	}
+	return nil
+}
 
 // versionsMax is how many versions an agent may have.
 const versionsMax = 10_000
@@ -84,6 +108,10 @@ func (r *Runtime) Agent(ctx context.Context, o Owner, id string, version int) (*
 
 // agent returns the newest version of an agent and the revision of its document.
 func (r *Runtime) agent(ctx context.Context, o Owner, id string) (*Agent, uint64, error) {
+	if a := r.shared[id]; a != nil {
+		own := *a
+		return &own, 0, nil
+	}
 	if !wellFormed(agentPrefix, id) {
 		return nil, 0, notFound("agent", id)
 	}
@@ -114,6 +142,8 @@ func (r *Runtime) UpdateAgent(ctx context.Context, o Owner, id string, version i
 	switch {
 	case err != nil:
 		return nil, err
+	case r.shared[id] != nil:
+		return nil, invalid("", "agent %q is shared; change its file", a.Name)
 	case a.ArchivedAt != nil:
 		return nil, invalid("", "agent %q is archived and does not change any more", id)
 	case version != 0 && version != a.Version:
@@ -148,14 +178,23 @@ func (r *Runtime) ArchiveAgent(ctx context.Context, o Owner, id string) (*Agent,
 	if err != nil || a.ArchivedAt != nil {
 		return a, err
 	}
+	if r.shared[id] != nil {
+		return nil, invalid("", "agent %q is shared; remove its file", a.Name)
+	}
 	now := r.now()
 	a.ArchivedAt = &now
 	return a, r.putAgent(ctx, o, a, revision)
 }
 
 // Agents lists the newest versions of agents, the newest agent first. next is the After of the following
-// page, or "".
+// page, or "". The shared agents come first, on the first page.
 func (r *Runtime) Agents(ctx context.Context, o Owner, archived bool, p Page) (list []*Agent, next string, err error) {
+	if p.After == "" {
+		for _, id := range slices.Sorted(maps.Keys(r.shared)) {
+			list = append(list, r.shared[id])
+		}
+		p.Limit = max(p.Limit, len(list))
+	}
 	err = r.list(ctx, docKey(o, "agent", ""), p, func(value []byte) (bool, error) {
 		a := &Agent{}
 		if err := json.Unmarshal(value, a); err != nil {
@@ -180,6 +219,9 @@ func (r *Runtime) AgentVersions(ctx context.Context, o Owner, id string, p Page)
 	newest, _, err := r.agent(ctx, o, id)
 	if err != nil {
 		return nil, "", err
+	}
+	if r.shared[id] != nil {
+		return []*Agent{newest}, "", nil
 	}
 	err = r.list(ctx, docKey(o, "agentversion", id+"_"), p, func(value []byte) (bool, error) {
 		a := &Agent{}

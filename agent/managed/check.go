@@ -139,15 +139,16 @@ func (d *Definition) check() error {
 		return invalid("description", "it has more than %d characters", descriptionMax)
 	case len(d.Tools) > toolsMax:
 		return invalid("tools", "there are %d; at most %d are allowed", len(d.Tools), toolsMax)
-	case len(d.MCPServers) > 0:
-		return invalid("mcp_servers", "this version connects no MCP servers")
-	case len(d.Skills) > 0:
-		return invalid("skills", "this version has no skills")
+	case len(d.Skills) > skillsMax:
+		return invalid("skills", "there are %d; at most %d are allowed", len(d.Skills), skillsMax)
 	}
 	for i := range d.Tools {
 		if err := d.Tools[i].check(fmt.Sprintf("tools[%d]", i)); err != nil {
 			return err
 		}
+	}
+	if err := d.checkServers(); err != nil {
+		return err
 	}
 	return checkMetadata("", d.Metadata)
 }
@@ -169,7 +170,12 @@ func (c *ToolConfig) check(at string) error {
 		case c.Timeout < 0:
 			return invalid(at+".timeout", "it must not be negative")
 		}
-	case AgentToolset:
+	case AgentToolset, MCPToolset:
+		for i, own := range c.Configs {
+			if n := utf8.RuneCountInString(own.Name); n < 1 || n > 128 {
+				return invalid(fmt.Sprintf("%s.configs[%d].name", at, i), "it must have 1 to 128 characters")
+			}
+		}
 		policies := c.Configs
 		if c.Default != nil {
 			policies = append(slices.Clip(policies), *c.Default)
@@ -184,7 +190,7 @@ func (c *ToolConfig) check(at string) error {
 			}
 		}
 	default:
-		return invalid(at+".type", "%q is none of %s, %s", c.Type, CustomTool, AgentToolset)
+		return invalid(at+".type", "%q is none of %s, %s, %s", c.Type, CustomTool, AgentToolset, MCPToolset)
 	}
 	return nil
 }

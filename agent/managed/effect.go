@@ -43,6 +43,7 @@ func (r *turnRun) ask(ctx context.Context, name string, llm model.LLM, req *agen
 		r.streaming(e.Span)
 		var whole *model.LLMResponse
 		var failed error
+		r.offer(req.Request)
 		for resp, err := range llm.GenerateContent(ctx, req.Request, req.Turn.Stream) {
 			if err != nil {
 				failed = err
@@ -120,8 +121,22 @@ func failureOf(r *model.LLMResponse, err error) *effectFailure {
 	case r == nil:
 		return &effectFailure{Type: "model_request_failed_error", Text: "the model ended without a whole response",
 			Retryable: true}
+	case emptyAnswer(r):
+		return &effectFailure{Type: "model_request_failed_error", Text: "the model answered neither text nor a call",
+			Retryable: true}
 	}
 	return nil
+}
+
+// emptyAnswer reports whether a model has ended well and said nothing. Another attempt may help.
+func emptyAnswer(r *model.LLMResponse) bool {
+	if r.ErrorCode != "" || r.FinishReason != "" && r.FinishReason != genai.FinishReasonStop {
+		return false
+	}
+	return r.Content == nil || !slices.ContainsFunc(r.Content.Parts, func(p *genai.Part) bool {
+		return p != nil && (p.FunctionCall != nil || p.Text != "" && !p.Thought || p.InlineData != nil || p.FileData != nil ||
+			p.ExecutableCode != nil || p.CodeExecutionResult != nil)
+	})
 }
 
 // failureType is the type of a session.error for the failure of a model.

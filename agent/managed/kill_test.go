@@ -31,7 +31,11 @@ const (
 
 // child runs a session until it is killed. It sends one message after the other and reports each that is accepted.
 func child(dir string) int {
-	if err := serveChild(context.Background(), dir); err != nil {
+	serve := func() error { return serveChild(context.Background(), dir) }
+	if os.Getenv(childRecord) != "" {
+		serve = func() error { return f5Child(dir) }
+	}
+	if err := serve(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -87,7 +91,13 @@ func killRuntime(engine *jetstream.Engine, file string) (*Runtime, error) {
 	script := &provider.Script{Repeat: true, Turns: []provider.ScriptTurn{calls(provider.ScriptCall{Name: "note"}),
 		says("Noted.")}}
 	models.Add("script", func(provider.Ref) (model.LLM, error) { return script, nil })
-	note := Tool{Declaration: &genai.FunctionDeclaration{Name: "note", Description: "notes"},
+	return New(Config{Journal: engine, Models: models, Tools: []Tool{noteTool(file)}, Node: "child",
+		Limits: Limits{Queue: 200}})
+}
+
+// noteTool is a tool that writes a line with its key to a file for every call.
+func noteTool(file string) Tool {
+	return Tool{Declaration: &genai.FunctionDeclaration{Name: "note", Description: "notes"},
 		Call: func(_ context.Context, c ToolCall) (map[string]any, error) {
 			f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 			if err != nil {
@@ -99,7 +109,6 @@ func killRuntime(engine *jetstream.Engine, file string) (*Runtime, error) {
 			}
 			return map[string]any{"result": "ok"}, err
 		}}
-	return New(Config{Journal: engine, Models: models, Tools: []Tool{note}, Node: "child", Limits: Limits{Queue: 200}})
 }
 
 // killed is what the parent knows of its children.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -30,10 +31,15 @@ type house struct {
 // newHouse begins a session of an agent whose model answers from turns.
 func newHouse(t *testing.T, d Definition, turns []provider.ScriptTurn, tools ...Tool) *house {
 	t.Helper()
+	return newHouseOn(t, journaltest.NewMemory(), d, &provider.Script{Turns: turns}, tools...)
+}
+
+// newHouseOn begins a session of an agent with a model, on an engine.
+func newHouseOn(t *testing.T, engine journal.Engine, d Definition, llm model.LLM, tools ...Tool) *house {
+	t.Helper()
 	models := provider.NewResolver()
-	script := &provider.Script{Turns: turns}
-	models.Add("script", func(provider.Ref) (model.LLM, error) { return script, nil })
-	h := &house{T: t, engine: journaltest.NewMemory()}
+	models.Add("script", func(provider.Ref) (model.LLM, error) { return llm, nil })
+	h := &house{T: t, engine: engine}
 	h.cfg = Config{Journal: h.engine, Models: models, Tools: tools, Node: "a"}
 	h.open()
 	if d.Name == "" {
@@ -189,11 +195,16 @@ func (h *house) status(want Status) *Session {
 	return s
 }
 
+// counted guards the counts of calls: several may be made at a time.
+var counted sync.Mutex
+
 // counting is a built-in tool that counts its calls by key.
 func counting(name string, calls map[string]int, do func(ctx context.Context) error) Tool {
 	return Tool{Declaration: &genai.FunctionDeclaration{Name: name, Description: name},
 		Call: func(ctx context.Context, c ToolCall) (map[string]any, error) {
+			counted.Lock()
 			calls[c.Key]++
+			counted.Unlock()
 			if do != nil {
 				if err := do(ctx); err != nil {
 					return nil, err

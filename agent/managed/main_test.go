@@ -11,5 +11,11 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir))
 	}
+	if dir := os.Getenv(mcpChildDir); dir != "" {
+		os.Exit(mcpChild(dir))
+	}
+	if mode := os.Getenv(mcpMode); mode != "" {
+		os.Exit(serveMCP(mode))
+	}
 	goleak.VerifyTestMain(m)
 }

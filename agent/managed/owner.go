@@ -20,13 +20,14 @@ import (
 // owned is a session that this process owns and has in memory. All that it stores goes through append,
 // so the log, the state and what the net is told have one order.
 type owned struct {
-	rt     *Runtime
-	id     string
-	w      journal.Writer
-	log    *zap.Logger
-	net    *runner.Runner
-	agent  *program
-	closed atomic.Bool // the process lets go of the session
+	rt      *Runtime
+	id      string
+	w       journal.Writer
+	log     *zap.Logger
+	net     *runner.Runner
+	agent   *program
+	servers servers
+	closed  atomic.Bool // the process lets go of the session
 
 	mu    sync.Mutex
 	st    *state
@@ -106,6 +107,7 @@ func (o *owned) start(ctx context.Context) error {
 	if o.agent, err = o.rt.program(ctx, &o.st.info.Agent); err != nil {
 		return err
 	}
+	o.servers = o.rt.newServers(&o.st.info.Agent)
 	n, err := life.Net(life.Config{Backoff: o.rt.cfg.Limits.Backoff, ParkTimeout: o.agent.parkTimeout})
 	if err != nil {
 		return err
@@ -321,6 +323,7 @@ func (o *owned) close(ctx context.Context) {
 	default:
 	}
 	<-o.done
+	o.servers.close()
 	if err := o.w.Close(ctx); err != nil && !errors.Is(err, journal.ErrFenced) {
 		o.log.Warn("the session's log was not closed properly", zap.Error(err))
 	}

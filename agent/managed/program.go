@@ -47,25 +47,38 @@ func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
 	if err != nil {
 		return nil, invalid("model", "%v", err)
 	}
+	if err := r.admits(a); err != nil {
+		return nil, err
+	}
+	instructions, err := r.skills(a.Skills)
+	if err != nil {
+		return nil, err
+	}
 	p := &program{tools: map[string]*boundTool{}}
 	for i := range a.Tools {
 		if err := r.bind(ctx, p, &a.Tools[i], fmt.Sprintf("tools[%d]", i)); err != nil {
 			return nil, err
 		}
 	}
-	one := agent.Agent{Name: "agent", Instruction: a.System, Model: llm, Work: agent.Work{Call: p.call,
-		Ask: func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
-			return req.Turn.Host.(*turnRun).ask(ctx, "agent", llm, req)
-		}}}
+	one := agent.Agent{Instruction: a.System + instructions, Model: llm}
 	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		one.Tools = append(one.Tools, declared{p.tools[name].declare})
 	}
-	p.prog, err = agent.New(agent.Config{Name: "managed", Agents: []agent.Agent{one}, KeepsMessage: true,
-		Limits: r.cfg.Limits.Agent})
-	if err != nil {
+	if p.prog, err = agent.New(programConfig(one, p, llm, r.cfg.Limits)); err != nil {
 		return nil, invalid("", "the agent cannot run: %v", err)
 	}
 	return p, nil
+}
+
+// programConfig is the configuration of the program of an agent. The session stores its messages itself. The
+// net is the same for all agents: it has room for tools even if there are none.
+func programConfig(a agent.Agent, p *program, llm model.LLM, l Limits) agent.Config {
+	a.Name = "agent"
+	a.Work = agent.Work{Call: p.call,
+		Ask: func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
+			return req.Turn.Host.(*turnRun).ask(ctx, a.Name, llm, req)
+		}}
+	return agent.Config{Name: "managed", Agents: []agent.Agent{a}, KeepsMessage: true, Limits: l.Agent}
 }
 
 // bind adds a tool, or a set of tools, of a definition.
@@ -82,6 +95,8 @@ func (r *Runtime) bind(_ context.Context, p *program, c *ToolConfig, path string
 			p.parkTimeout = t
 		}
 		return p.add(path, &boundTool{declare: d, policy: toolPolicy{permission: AlwaysAllow}})
+	case MCPToolset:
+		return nil // the server lists its tools when a turn begins
 	case AgentToolset:
 		known := map[string]bool{}
 		for i := range r.cfg.Tools {
@@ -101,7 +116,7 @@ func (r *Runtime) bind(_ context.Context, p *program, c *ToolConfig, path string
 		}
 		return nil
 	}
-	return invalid(path+".type", "%q is none of %s, %s", c.Type, CustomTool, AgentToolset)
+	return invalid(path+".type", "%q is none of %s, %s, %s", c.Type, CustomTool, AgentToolset, MCPToolset)
 }
 
 // add adds a tool whose name nothing else has.
@@ -150,11 +165,14 @@ func (d declared) Call(context.Context, *agent.Call) (*agent.Reply, error) {
 // call runs a call of the model, or leaves it to the client.
 func (p *program) call(ctx context.Context, c *agent.Call) (*agent.Reply, error) {
 	r := c.Turn.Host.(*turnRun)
-	t := p.tools[c.Call.Name]
+	r.o.mu.Lock()
+	t := r.o.tool(c.Call.Name)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(p.tools)), maps.Keys(r.o.st.bound))
+	r.o.mu.Unlock()
 	switch {
 	case t == nil:
-		text := fmt.Sprintf("there is no tool %q; the tools are: %s", c.Call.Name,
-			strings.Join(slices.Sorted(maps.Keys(p.tools)), ", "))
+		slices.Sort(names)
+		text := fmt.Sprintf("there is no tool %q; the tools are: %s", c.Call.Name, strings.Join(names, ", "))
 		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: text}}, nil
 	case t.tool == nil:
 		return &agent.Reply{Deferred: true}, nil
@@ -166,8 +184,8 @@ func (p *program) call(ctx context.Context, c *agent.Call) (*agent.Reply, error)
 	return r.run(ctx, t.tool, &t.policy, c.Call)
 }
 
-// use is the event of a call, and what the call waits for; "" if for nothing.
-func (p *program) use(c *genai.FunctionCall) (*Event, callKind) {
+// use is the event of a call, and what the call waits for; "" if for nothing. The caller holds mu.
+func (o *owned) use(c *genai.FunctionCall) (*Event, callKind) {
 	args := c.Args
 	if args == nil {
 		args = map[string]any{}
@@ -177,7 +195,7 @@ func (p *program) use(c *genai.FunctionCall) (*Event, callKind) {
 		input = []byte("{}")
 	}
 	ev := &Event{Type: AgentToolUse, Name: c.Name, Input: input, CallID: c.ID}
-	t := p.tools[c.Name]
+	t := o.tool(c.Name)
 	switch {
 	case t == nil:
 		return ev, ""

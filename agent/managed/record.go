@@ -29,6 +29,7 @@ const (
 	recordEnd     recordKind = "end"     // a turn has ended, or an attempt of it
 	recordControl recordKind = "control" // pause, resume, archive
 	recordUpdate  recordKind = "update"  // title or metadata
+	recordTools   recordKind = "tools"   // tools of MCP servers get names
 )
 
 // record is one entry of a session's log. The fields behind Events belong to single kinds.
@@ -50,6 +51,7 @@ type record struct {
 	End     *turnEnd      `json:"end,omitempty"`
 	Control control       `json:"control,omitempty"`
 	Patch   *SessionPatch `json:"patch,omitempty"`
+	Bound   []*boundName  `json:"bound,omitempty"`
 }
 
 // head is the session behind a record. The last record of a log so tells the state without the others.

@@ -3,6 +3,7 @@ package managed
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -29,6 +30,21 @@ type Config struct {
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
 	// decide.
 	Tools []Tool
+	// Whole asks models for whole answers, for those that stream badly. Nobody then hears parts of messages.
+	Whole bool
+	// Shared are agents that every owner may use and nobody can change. Their names are unique and give
+	// their ids: see SharedID.
+	Shared []Definition
+	// Commands are the programs that may run as MCP servers: absolute paths, or names to be found in PATH.
+	// There are none by default. An agent chooses the arguments, and variables of the environment: allow
+	// only what is safe with any.
+	Commands []string
+	// CommandEnv names the variables of this process that such a program gets besides PATH.
+	CommandEnv []string
+	// AllowPrivate lets the URLs of MCP servers lead to private addresses, such as those of this machine.
+	AllowPrivate bool
+	// Skills is a directory with the skills that agents may have: DIR/ID/SKILL.md. "" means none.
+	Skills string
 	// Limits bound what sessions may do.
 	Limits Limits
 }
@@ -45,6 +61,8 @@ type Limits struct {
 	Backoff []time.Duration
 	// Grace is how long a tool that was stopped may take to return before the process lets go of it. Default 5 s.
 	Grace time.Duration
+	// MCPStart is how long an MCP server may take to start and to list its tools. Default 10 s.
+	MCPStart time.Duration
 	// Agent bounds what one turn may do.
 	Agent agent.Limits
 }
@@ -84,6 +102,7 @@ func (l Limits) filled() Limits {
 	wait(&l.Idle, time.Minute)
 	wait(&l.TurnTimeout, time.Hour)
 	wait(&l.Grace, 5*time.Second)
+	wait(&l.MCPStart, 10*time.Second)
 	if l.Backoff == nil {
 		l.Backoff = []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}
 	}
@@ -92,9 +111,11 @@ func (l Limits) filled() Limits {
 
 // Runtime runs sessions. It is safe for concurrent use. Its errors that a client may see are *Error.
 type Runtime struct {
-	cfg  Config
-	stop chan struct{}
-	ends sync.WaitGroup // the janitor
+	cfg    Config
+	shared map[string]*Agent // by id
+	stop   chan struct{}
+	guard  *http.Transport // to MCP servers
+	ends   sync.WaitGroup  // the janitor
 
 	mu        sync.Mutex
 	active    map[string]*slot
@@ -121,14 +142,21 @@ func New(cfg Config) (*Runtime, error) {
 	if err := cfg.Limits.check(); err != nil {
 		return nil, err
 	}
+	if err := checkCommands(cfg.Commands); err != nil {
+		return nil, err
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
 	}
 	if cfg.Node == "" {
 		cfg.Node = newID("node_", time.Now())
 	}
-	r := &Runtime{cfg: cfg, stop: make(chan struct{}), active: map[string]*slot{},
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
 		listeners: map[string]map[*listener]bool{}}
+	if err := r.share(); err != nil {
+		return nil, err
+	}
 	r.ends.Go(r.tidy)
 	return r, nil
 }
@@ -148,7 +176,7 @@ type SessionRequest struct {
 type Override struct {
 	Model  *ModelRef
 	System *string
-	Tools  *[]ToolConfig
+	Tools  *[]ToolConfig // MCP servers that no toolset names any more are left out
 }
 
 // Status is what a session is doing.

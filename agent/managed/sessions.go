@@ -47,9 +47,10 @@ func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest)
 		}
 		if v.Tools != nil {
 			a.Tools = *v.Tools
+			a.MCPServers = named(a.MCPServers, a.Tools)
 		}
 	}
-	if _, err := r.program(ctx, a); err != nil {
+	if err := r.checkAgent(ctx, a); err != nil {
 		return nil, err
 	}
 	if err := checkMetadata(req.Title, req.Metadata); err != nil {

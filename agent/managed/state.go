@@ -37,7 +37,8 @@ type state struct {
 	failure  *Failure // of the last turn
 	keys     map[string]*accepted
 	keyOrder []string
-	recent   []*accepted // the last inputs, the newest last
+	recent   []*accepted           // the last inputs, the newest last
+	bound    map[string]*boundName // tools of MCP servers by their names towards the model
 }
 
 // phase is what a session does, as its log tells it.
@@ -69,6 +70,8 @@ type turn struct {
 	base    int // contents of the conversation when it began
 	effects map[string]*effect
 	end     *turnEnd // set when the turn is over and the session has not said so
+	// unreachable are the MCP servers of which the session has told that they cannot be reached.
+	unreachable map[string]bool
 }
 
 // effect is an effect of a turn.
@@ -78,7 +81,8 @@ type effect struct {
 }
 
 func newState() *state {
-	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{}}
+	return &state{phase: phaseIdle, closed: map[string]string{}, uses: map[string]*Event{}, keys: map[string]*accepted{},
+		bound: map[string]*boundName{}}
 }
 
 // apply adds a record. seq is its number in the log.
@@ -108,6 +112,10 @@ func (s *state) apply(seq uint64, r *record) error {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
+	case recordTools:
+		for _, b := range r.Bound {
+			s.bound[b.Name] = b
+		}
 	case recordUpdate:
 		s.update(r.Patch)
 	case recordEvents, recordControl:
@@ -163,7 +171,8 @@ func (s *state) begin(r *record) {
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{}}
+	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{},
+		unreachable: map[string]bool{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }
 
@@ -196,7 +205,8 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq += uint64(len(r.Events))
-	h.Waits = len(s.messages) > 0 || r.Kind == recordInput || len(s.stops) > 0 || s.turn != nil || len(s.calls) > 0
+	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
 		h.Paused = true
@@ -215,6 +225,11 @@ func (s *state) headAfter(r *record) head {
 	return h
 }
 
+// expires reports whether calls of the agent do not wait for ever.
+func (a *Agent) expires() bool {
+	return slices.ContainsFunc(a.Tools, func(c ToolConfig) bool { return c.Timeout > 0 })
+}
+
 // told notes what an event of the session means.
 func (s *state) told(ev *Event) {
 	switch ev.Type {
@@ -229,6 +244,10 @@ func (s *state) told(ev *Event) {
 		}
 	case StatusRescheduled:
 		s.retries++
+	case SessionError:
+		if s.turn != nil && ev.Error.Server != "" {
+			s.turn.unreachable[ev.Error.Server] = true
+		}
 	case AgentToolUse, AgentMCPToolUse, AgentCustomToolUse:
 		s.uses[ev.CallID] = ev
 	}

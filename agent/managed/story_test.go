@@ -145,6 +145,42 @@ func TestArchiveAndDelete(t *testing.T) {
 	})
 }
 
+// TestRecover: a process that starts wakes the sessions that have work, and leaves those that wait for somebody asleep.
+func TestRecover(t *testing.T) {
+	timeout := deploy()
+	timeout.Tools[0].Timeout = Duration(time.Hour)
+	for name, test := range map[string]struct {
+		def  Definition
+		do   func(h *house)
+		want int
+	}{
+		"idle":                 {deploy(), func(*house) {}, 0},
+		"waits for the client": {deploy(), func(h *house) { h.send(Text("Deploy")) }, 0},
+		"waits for an hour":    {timeout, func(h *house) { h.send(Text("Deploy")) }, 1},
+		"paused, with a message": {deploy(), func(h *house) {
+			if err := h.rt.Pause(h.Context(), ada, h.session); err != nil {
+				h.Fatal(err)
+			}
+			h.send(Text("Deploy"))
+			h.send(Text("Deploy"))
+		}, 1}, // its last record is an input: it may have to be looked at
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				h := newHouse(t, test.def, []provider.ScriptTurn{calls(provider.ScriptCall{Name: "deploy"})})
+				test.do(h)
+				h.close()
+				h.open()
+				defer h.close()
+				if n, err := h.rt.Recover(t.Context()); n != test.want || err != nil {
+					t.Errorf("%d sessions are woken, %v; want %d", n, err, test.want)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}
+
 func TestPassivation(t *testing.T) {
 	in(t, func(t *testing.T) {
 		h := newHouse(t, Definition{}, []provider.ScriptTurn{says("Hello!")})

@@ -25,6 +25,8 @@ type turnRun struct {
 	ctx    context.Context
 	told   []*genai.Content // what the journal has of the turn
 	before []*genai.Content // the conversation when the turn began
+	// offered are the tools of MCP servers. They do not change while the net of the turn runs.
+	offered []*genai.FunctionDeclaration
 
 	mu       sync.Mutex
 	counts   map[string]int // effects so far, by name
@@ -46,7 +48,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 		return life.End{}, err
 	}
 	if t.end != nil { // it ended, and the process stopped before anybody was told
-		return o.endOf(t), nil
+		return o.endOf(t)
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.rt.cfg.Limits.TurnTimeout)
 	defer cancel()
@@ -59,7 +61,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 		o.break_(err)
 		return life.End{}, err
 	}
-	return o.endOf(t), nil
+	return o.endOf(t)
 }
 
 // barrier waits until the pump has done everything before.
@@ -161,13 +163,16 @@ func (o *owned) attempt(ctx context.Context, t *turn) *turnRun {
 
 // answer runs the agent's net for the turn.
 func (r *turnRun) answer(ctx context.Context) (*agent.End, error) {
+	if err := r.gather(ctx); err != nil {
+		return nil, err
+	}
 	s, err := agent.Start(r.o.agent.prog, agent.Options{Name: r.o.id, Logger: r.o.log})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = s.Close() }()
 	t := &agent.Turn{ID: fmt.Sprintf("%s-%d", r.o.id, r.t.info.Number), Message: r.before[len(r.before)-1],
-		History: r.history, Emit: r.emit, Stream: true, Host: r}
+		History: r.history, Emit: r.emit, Stream: !r.o.rt.cfg.Whole, Host: r}
 	for _, id := range r.t.info.Resume {
 		if c := callIn(r.before, id); c != nil {
 			t.Resume = append(t.Resume, c)
@@ -201,7 +206,7 @@ func (r *turnRun) answered(e *effectInfo) {
 	defer r.mu.Unlock()
 	r.span, r.failure = e.Span, e.Failure
 	if e.Response != nil && e.Response.FinishReason == genai.FinishReasonMaxTokens {
-		r.detail = "max_tokens"
+		r.detail = MaxTokens
 	}
 }
 
@@ -272,7 +277,7 @@ func (r *turnRun) step(c *genai.Content) maker {
 					rec.Events = append(rec.Events, ev)
 				}
 			case p.FunctionCall != nil:
-				ev, wait := r.o.agent.use(p.FunctionCall)
+				ev, wait := r.o.use(p.FunctionCall)
 				ev.ID = eventID(r.o.prefix(), st.head.Seq+uint64(len(rec.Events))+1)
 				rec.Events = append(rec.Events, ev)
 				if wait != "" {
@@ -332,27 +337,33 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return failed(turnBroken, "unknown_error", "the session cannot be stored")
 	}
 	text := "the agent failed"
-	if err != nil {
+	switch {
+	case err != nil:
 		text = err.Error()
+	case end != nil && end.Fault != nil:
+		text = end.Fault.Text
 	}
 	return failed(turnFailed, "unknown_error", text)
 }
 
-// endOf is the result of a turn for the net. Calls that have their answers already do not wait. The net
-// gets a later answer as an input, once the park is told.
-func (o *owned) endOf(t *turn) life.End {
+// endOf is the result of a turn for the net; an error ends the session. Calls that have their answers
+// already do not wait. The net gets a later answer as an input, once
+// the park is told.
+func (o *owned) endOf(t *turn) (life.End, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch t.end.How {
 	case turnParked:
 		o.st.reported = true
-		return life.End{How: life.Waiting, Calls: len(o.st.waiting())}
+		return life.End{How: life.Waiting, Calls: len(o.st.waiting())}, nil
 	case turnRetry:
-		return life.End{How: life.Retry}
+		return life.End{How: life.Retry}, nil
 	case turnEnded:
-		return life.End{How: life.Ended}
+		return life.End{How: life.Ended}, nil
+	case turnBroken:
+		return life.End{}, fmt.Errorf("managed: session %s: %s", o.id, t.end.Failure.Message)
 	}
-	return life.End{How: life.Failed}
+	return life.End{How: life.Failed}, nil
 }
 
 // cancel gives every call that has no result one that says so, and lets none wait.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/internal/npmtest"
 	"github.com/voicegw/voicegw/settings"
 )
@@ -256,7 +257,7 @@ func TestGoInDocs(t *testing.T) {
 		t.Fatalf("%d pieces of Go and %d endpoints were found", len(list), endpoints)
 	}
 	file, bin := writeFile(t, "main.go", []byte(program(list))), filepath.Join(t.TempDir(), "docs")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, file).CombinedOutput(); err != nil {
+	if out, err := goCommand("build", "-buildvcs=false", "-o", bin, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(bin).CombinedOutput()
@@ -265,7 +266,7 @@ func TestGoInDocs(t *testing.T) {
 	}
 }
 
-// TestYAMLInDocs loads every settings file in the pages.
+// TestYAMLInDocs loads every settings file and every definition of an agent in the pages.
 func TestYAMLInDocs(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -274,6 +275,12 @@ func TestYAMLInDocs(t *testing.T) {
 			continue
 		}
 		n++
+		if strings.HasPrefix(b.text, "name: ") { // the definition of an agent
+			if _, err := managed.ParseDefinition([]byte(b.text)); err != nil {
+				t.Errorf("%s: %v", b, err)
+			}
+			continue
+		}
 		if _, err := configured(t, b.text, []string{"GEMINI_API_KEY=k"}); err != nil {
 			t.Errorf("%s: %v", b, err)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -32,7 +31,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 		t.Fatal("the README has no program")
 	}
 	file := writeFile(t, "main.go", []byte(program[1]))
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", os.DevNull, file).CombinedOutput(); err != nil {
+	if out, err := goCommand("build", "-buildvcs=false", "-o", os.DevNull, file).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -41,7 +40,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 func TestAgentInDocs(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "main.go", []byte(snippet(t, "docs/agents.md", "package main").text))
-	out, err := exec.Command("go", "run", file).CombinedOutput()
+	out, err := goCommand("run", file).CombinedOutput()
 	if err != nil || string(out) != "host A soup, please.\n" {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -61,6 +61,7 @@ type serving struct {
 	gate      *gate
 	server    *server
 	endpoints *endpoints
+	sessions  *sessionsAPI // nil: not open
 }
 
 // serve takes calls until ctx is done, and then ends them.
@@ -101,6 +102,9 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	fmt.Fprintf(stdout, "voicegw is at %s  (%s)\n", s.server.url, m.where)
 	if admin != nil {
 		fmt.Fprintf(stderr, "the admin listener is at %s\n", admin.url())
+	}
+	if s.sessions != nil {
+		fmt.Fprintln(stderr, s.sessions.note(s.server.url))
 	}
 	for _, note := range slices.Concat(s.server.notes, set.Notes) {
 		fmt.Fprintln(stderr, note)
@@ -143,7 +147,16 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 	if err := proveNets(ctx, s.gw, stderr); err != nil {
 		return errors.Join(err, s.endpoints.Close())
 	}
-	return s.listen()
+	var err error
+	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log); err != nil {
+		return errors.Join(err, s.endpoints.Close())
+	}
+	s.gate.next = s.sessions.before(s.gate.next)
+	if err := s.listen(); err != nil {
+		s.sessions.close(context.Background())
+		return err
+	}
+	return nil
 }
 
 // listen opens the server, which takes no call yet.
@@ -181,6 +194,7 @@ func (s *serving) until(ctx context.Context) (err error) {
 	}
 	err = errors.Join(err, ended)
 	running.Wait()
+	s.sessions.close(context.Background())
 	return err
 }
 

@@ -223,7 +223,7 @@ func TestPortInUse(t *testing.T) {
 	defer l.Close()
 	address := l.Addr().String()
 	for _, verb := range []string{"serve", "sim"} {
-		r := command(t, nil, verb, "--listen", address)
+		r := command(t, oneKind, verb, "--listen", address)
 		r.want(t, exitFailed, "voicegw "+verb, address, "the port is in use", "--listen")
 	}
 }

@@ -33,6 +33,7 @@ func triedElsewhere() map[string]string {
 		"docs/configuration.md: voicegw serve: 2":  "TestMistakesInDocs",
 		"docs/development.md: claims: prove":       "Example_refusedPart TestRefusalInDocs",
 		"docs/gemini.md: voicegw serve":            "TestCommandsInDocs TestBaseURLInTheEnvironment TestPython",
+		"docs/managed.md: voicegw serve":           "TestManagedQuickStart TestCommandsInDocs",
 		"docs/model.md: # The first":               "TestLanguageIsDocumented",
 		"docs/openai.md: voicegw serve":            "TestCommandsInDocs TestScriptInPage",
 		"docs/protocol.md: GET /v1/voice":          "TestHandshake",

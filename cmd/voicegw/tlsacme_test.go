@@ -44,7 +44,7 @@ func freePort(t *testing.T) int {
 func newAuthority(t *testing.T, tlsPort int) *authority {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "authority")
-	build := exec.Command("go", "build", "-C", "../../internal/tools", "-o", program, "./authority")
+	build := goCommand("build", "-C", "../../internal/tools", "-o", program, "./authority")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the authority, which make deps makes possible: %v\n%s", err, out)
 	}

@@ -61,6 +61,8 @@ func tokenCommand() *cobra.Command {
 	f.StringSliceVar(&o.session, "session", nil,
 		"the settings of its session that the client may choose, of "+strings.Join(access.SessionSettings, ", ")+
 			", or none (default what the gateway allows)")
+	f.StringSliceVar(&o.claims.Scopes, "scope", nil,
+		"what the token is good for, of "+strings.Join(access.Scopes, ", ")+" (default calls)")
 	f.IntVar(&o.claims.Limits.Calls, "calls", 0, "calls of the subject at one time (default no limit)")
 	f.IntVar(&o.claims.Limits.CallsPerMinute, "calls-per-minute", 0,
 		"calls that the subject may begin a minute (default no limit)")

@@ -14,9 +14,10 @@ func TestUnknownCommands(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{[]string{"frobnicate"}, []string{`voicegw: there is no command "frobnicate"`, "the commands are call, config"}},
+		{[]string{"frobnicate"}, []string{`voicegw: there is no command "frobnicate"`,
+			"the commands are agents, call, config"}},
 		{[]string{"verfy"}, []string{`voicegw: there is no command "verfy"`, "did you mean verify?"}},
-		{[]string{"help", "frobnicate"}, []string{`there is no command "frobnicate"`, "the commands are call, config"}},
+		{[]string{"help", "frobnicate"}, []string{`there is no command "frobnicate"`, "the commands are agents, call, config"}},
 		{[]string{"help", "verfy"}, []string{`there is no command "verfy"`, "did you mean verify?"}},
 		{[]string{"net", "frobnicate"}, []string{`voicegw net: there is no net "frobnicate"`, "the nets are session"}},
 		{[]string{"net", "sesion"}, []string{`voicegw net: there is no net "sesion"`, "did you mean session?"}},
@@ -42,7 +43,7 @@ func TestEveryCommandChecksArguments(t *testing.T) {
 	t.Parallel()
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
-		if cmd.Args == nil || cmd.ValidateArgs([]string{"frobnicate", "frobnicate"}) == nil {
+		if cmd.Args == nil || cmd.ValidateArgs([]string{"frobnicate", "frobnicate", "frobnicate"}) == nil {
 			t.Errorf("%s takes any words", cmd.CommandPath())
 		}
 		for _, c := range cmd.Commands() {

@@ -50,7 +50,7 @@ func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
-		"agent/adkagent", "agent/managed", "agent/managed/api", "journal",
+		"agent/adkagent", "agent/managed", "agent/managed/api", "journal", "journal/journaltest", "journal/postgres",
 	}
 }
 

@@ -11,9 +11,10 @@ import (
 
 // A message of a log is a batch of records:
 //
-//	"vgj" version(1) kind(1) epoch first count { length data }... crc32c(4, little endian)
+//	"vgj" version(1) kind(1) writer epoch first count { length data }... crc32c(4, little endian)
 //
-// Numbers without a size are unsigned varints. The claim of an owner is one record with its name.
+// Numbers without a size are unsigned varints. The claim of an owner is one record with its name. The writer
+// is a random number, by which a writer knows its own messages from those of another with the same name.
 const (
 	batchMagic   = "vgj"
 	batchVersion = 1
@@ -24,6 +25,7 @@ const (
 // batch is a message of a log.
 type batch struct {
 	kind    journal.Kind
+	writer  uint64
 	epoch   uint64
 	first   uint64
 	records [][]byte
@@ -41,7 +43,7 @@ func (b *batch) encode() []byte {
 	}
 	out := append(make([]byte, 0, n), batchMagic...)
 	out = append(out, batchVersion, byte(b.kind))
-	for _, v := range []uint64{b.epoch, b.first, uint64(len(b.records))} {
+	for _, v := range []uint64{b.writer, b.epoch, b.first, uint64(len(b.records))} {
 		out = binary.AppendUvarint(out, v)
 	}
 	for _, r := range b.records {
@@ -78,7 +80,7 @@ func decodeBatch(msg []byte) (*batch, error) {
 		rest = rest[n:]
 		return v
 	}
-	b.epoch, b.first = number(), number()
+	b.writer, b.epoch, b.first = number(), number(), number()
 	count := number()
 	if b.kind > journal.Archived || b.epoch == 0 || b.first == 0 || count == 0 || count > journal.WindowRecords {
 		return nil, errTorn

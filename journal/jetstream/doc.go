@@ -9,4 +9,9 @@
 //
 // The server in this process syncs every write to the disk before it confirms it, which is not the
 // default of NATS. A cluster keeps each message on Replicas nodes.
+//
+// Each message has a checksum, and numbers that continue those of the message before. A reader that finds
+// damage in the middle of a log says so with ErrCorrupt. Damage at the end shows only while the index of the
+// server is whole: when it reads its files anew after a crash, the server cuts a file at the first message
+// that is damaged, and every log of the shard ends there. Replicas protect from that.
 package jetstream

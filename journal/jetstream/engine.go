@@ -154,22 +154,35 @@ func dotted(key string) string { return strings.ReplaceAll(key, "/", ".") }
 // slashed is the key at the end of a subject.
 func slashed(subject string) string { return strings.ReplaceAll(subject, ".", "/") }
 
-// last reads the last message of a log; nil if there is none.
+// last reads the last message of a log; nil if there is none. The server does not find a message that is
+// damaged, so a log without a last message must not have a first one either.
 func (e *Engine) last(ctx context.Context, p place) (*batch, uint64, error) {
+	for again := false; ; again = true {
+		msg, err := e.lastMessage(ctx, p)
+		if err == nil {
+			b, err := decodeBatch(msg.Data)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%w: the last record of %s: %w", journal.ErrCorrupt, p.key, err)
+			}
+			return b, msg.Sequence, nil
+		}
+		if !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil, 0, e.failed(ctx, "read the last record of "+p.key, err)
+		}
+		first, _, err := e.next(ctx, p, 1)
+		switch {
+		case err != nil || first == nil:
+			return nil, 0, err
+		case again: // not one that has just begun
+			return nil, 0, fmt.Errorf("%w: the last record of %s is damaged", journal.ErrCorrupt, p.key)
+		}
+	}
+}
+
+func (e *Engine) lastMessage(ctx context.Context, p place) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
-	msg, err := p.stream.GetLastMsgForSubject(ctx, p.subject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, e.failed(ctx, "read the last record of "+p.key, err)
-	}
-	b, err := decodeBatch(msg.Data)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: the last record of %s: %w", journal.ErrCorrupt, p.key, err)
-	}
-	return b, msg.Sequence, nil
+	return p.stream.GetLastMsgForSubject(ctx, p.subject)
 }
 
 // failed is the error of a request to the server.

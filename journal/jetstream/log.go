@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -37,7 +38,7 @@ func (e *Engine) Open(ctx context.Context, log, owner string) (journal.Writer, e
 			}
 			claim.epoch, claim.first = old.epoch+1, old.last()+1
 		}
-		o := &ownership{e: e, p: p, seq: seq, owner: owner}
+		o := &ownership{e: e, p: p, id: rand.Uint64(), seq: seq}
 		err = o.publish(ctx, claim)
 		if errors.Is(err, journal.ErrFenced) {
 			continue
@@ -55,7 +56,7 @@ func (e *Engine) Open(ctx context.Context, log, owner string) (journal.Writer, e
 type ownership struct {
 	e     *Engine
 	p     place
-	owner string
+	id    uint64 // of the writer
 	epoch uint64
 	seq   uint64 // number of the log's last message in its stream; 0 if there is none
 }
@@ -80,6 +81,7 @@ func (o *ownership) commit(first uint64, records [][]byte) error {
 
 // publish stores a message behind the last one that the owner knows.
 func (o *ownership) publish(ctx context.Context, b *batch) error {
+	b.writer = o.id
 	data := b.encode()
 	deadline := time.Now().Add(commitMax)
 	for {
@@ -119,8 +121,7 @@ func (o *ownership) look(ctx context.Context, b *batch) (stored bool, err error)
 		return false, err
 	case last == nil && o.seq == 0, seq == o.seq:
 		return false, nil // it is not there yet
-	case last != nil && last.epoch == b.epoch && last.kind == b.kind && last.last() == b.last() &&
-		(b.kind != journal.Claim || string(last.records[0]) == string(b.records[0])):
+	case last != nil && last.writer == b.writer && last.last() == b.last():
 		o.seq = seq
 		return true, nil
 	}
@@ -156,7 +157,7 @@ func (e *Engine) Archive(ctx context.Context, log string) error {
 		case last.kind == journal.Archived:
 			return nil
 		}
-		o := &ownership{e: e, p: p, seq: seq}
+		o := &ownership{e: e, p: p, id: rand.Uint64(), seq: seq}
 		err = o.publish(ctx, &batch{kind: journal.Archived, epoch: last.epoch + 1, first: last.last() + 1,
 			records: [][]byte{nil}})
 		if !errors.Is(err, journal.ErrFenced) {
@@ -231,24 +232,37 @@ func (e *Engine) read(ctx context.Context, log string, from uint64, live bool,
 	if err != nil {
 		return err
 	}
-	for {
+	for first := uint64(0); ; { // the first record of the next message, where it is known
 		b, seq, err := e.next(ctx, p, at)
 		if err != nil {
 			return err
 		}
 		if b != nil {
-			if !b.yield(from, yield) {
+			if err := follows(b, first, from, log); err != nil {
+				return err
+			}
+			if !b.yield(from, yield) || b.kind == journal.Archived {
 				return nil
 			}
-			from, at = max(from, b.last()+1), seq+1
-			if b.kind == journal.Archived {
-				return nil
-			}
+			first, at = b.last()+1, seq+1
+			from = max(from, first)
 			continue
 		}
 		if !live {
 			return nil
 		}
+		last, end, err := e.last(ctx, p)
+		switch {
+		case err != nil:
+			return err
+		case last == nil:
+			return fmt.Errorf("%w: log %s is deleted", journal.ErrNotFound, log)
+		case end >= at:
+			continue // it came meanwhile
+		case last.kind == journal.Archived:
+			return nil
+		}
+		first = last.last() + 1
 		select {
 		case <-news:
 		case <-time.After(pollEvery):
@@ -257,12 +271,19 @@ func (e *Engine) read(ctx context.Context, log string, from uint64, live bool,
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if last, _, err := e.last(ctx, p); err != nil {
-			return err
-		} else if last == nil {
-			return fmt.Errorf("%w: log %s is deleted", journal.ErrNotFound, log)
-		}
 	}
+}
+
+// follows checks that a message is the one with the record first, or, if that is 0, one with a record up to
+// from. A log that begins again is another one: the one before is deleted.
+func follows(b *batch, first, from uint64, log string) error {
+	switch {
+	case b.first == first, first == 0 && b.first <= from:
+		return nil
+	case b.first == 1:
+		return fmt.Errorf("%w: log %s is deleted", journal.ErrNotFound, log)
+	}
+	return fmt.Errorf("%w: %s: record %d comes where %d must be", journal.ErrCorrupt, log, b.first, max(first, from))
 }
 
 // next reads the first message of a log from a number of its stream on; nil if there is none.

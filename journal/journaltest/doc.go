@@ -1,3 +1,3 @@
-// Package journaltest holds every engine of package journal to one suite, and has an engine in memory that
+// Package journaltest holds every engine of package journal to one suite, Run, and has an engine in memory that
 // misbehaves on request.
 package journaltest

@@ -49,17 +49,23 @@ func (m *Memory) tell() {
 	m.changed = make(chan struct{})
 }
 
+// ready is the error of a call with a key that is invalid or comes after Close; mu is held.
+func (m *Memory) ready(key string) error {
+	if m.closed {
+		return journal.ErrClosed
+	}
+	return journal.CheckKey(key)
+}
+
 // Open makes owner the owner of a log.
 func (m *Memory) Open(_ context.Context, log, owner string) (journal.Writer, error) {
-	if err := journal.CheckKey(log); err != nil {
-		return nil, err
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.ready(log); err != nil {
+		return nil, err
+	}
 	l := m.logs[log]
 	switch {
-	case m.closed:
-		return nil, journal.ErrClosed
 	case l == nil:
 		l = &memoryLog{}
 		m.logs[log] = l
@@ -106,13 +112,13 @@ func (m *Memory) write(log string, l *memoryLog, epoch, first uint64, records []
 // Read yields records.
 func (m *Memory) Read(ctx context.Context, log string, from uint64, live bool) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
-		if err := journal.CheckKey(log); err != nil {
+		m.mu.Lock()
+		l, err := m.logs[log], m.ready(log)
+		m.mu.Unlock()
+		if err != nil {
 			yield(journal.Record{}, err)
 			return
 		}
-		m.mu.Lock()
-		l := m.logs[log]
-		m.mu.Unlock()
 		for next := max(from, 1); ; {
 			m.mu.Lock()
 			var list []journal.Record
@@ -123,6 +129,10 @@ func (m *Memory) Read(ctx context.Context, log string, from uint64, live bool) i
 			archived := !gone && len(l.records) > 0 && l.records[len(l.records)-1].Kind == journal.Archived
 			changed, closed := m.changed, m.closed
 			m.mu.Unlock()
+			if closed {
+				yield(journal.Record{}, journal.ErrClosed)
+				return
+			}
 			if gone {
 				yield(journal.Record{}, fmt.Errorf("%w: log %s", journal.ErrNotFound, log))
 				return
@@ -136,7 +146,7 @@ func (m *Memory) Read(ctx context.Context, log string, from uint64, live bool) i
 			if len(list) > 0 {
 				continue
 			}
-			if !live || archived || closed {
+			if !live || archived {
 				return
 			}
 			select {
@@ -153,6 +163,9 @@ func (m *Memory) Read(ctx context.Context, log string, from uint64, live bool) i
 func (m *Memory) Last(_ context.Context, log string) (journal.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.ready(log); err != nil {
+		return journal.Record{}, err
+	}
 	l := m.logs[log]
 	if l == nil || len(l.records) == 0 {
 		return journal.Record{}, fmt.Errorf("%w: log %s", journal.ErrNotFound, log)
@@ -164,6 +177,9 @@ func (m *Memory) Last(_ context.Context, log string) (journal.Record, error) {
 func (m *Memory) Archive(_ context.Context, log string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.ready(log); err != nil {
+		return err
+	}
 	l := m.logs[log]
 	switch {
 	case l == nil || len(l.records) == 0:
@@ -181,6 +197,9 @@ func (m *Memory) Archive(_ context.Context, log string) error {
 func (m *Memory) Delete(_ context.Context, log string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.ready(log); err != nil {
+		return err
+	}
 	delete(m.logs, log)
 	m.tell()
 	return nil
@@ -190,6 +209,9 @@ func (m *Memory) Delete(_ context.Context, log string) error {
 func (m *Memory) Get(_ context.Context, key string) (journal.Doc, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.ready(key); err != nil {
+		return journal.Doc{}, err
+	}
 	d, ok := m.docs[key]
 	if !ok {
 		return d, fmt.Errorf("%w: document %s", journal.ErrNotFound, key)
@@ -199,14 +221,14 @@ func (m *Memory) Get(_ context.Context, key string) (journal.Doc, error) {
 
 // Put stores a document.
 func (m *Memory) Put(_ context.Context, key string, value []byte, expect uint64) (uint64, error) {
-	if err := journal.CheckKey(key); err != nil {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.ready(key); err != nil {
 		return 0, err
 	}
 	if len(value) > journal.DocMax {
 		return 0, fmt.Errorf("journal: document %s has %d bytes; at most %d are allowed", key, len(value), journal.DocMax)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.docs[key].Revision != expect {
 		return 0, fmt.Errorf("%w: %s has revision %d, not %d", journal.ErrConflict, key, m.docs[key].Revision, expect)
 	}
@@ -220,6 +242,9 @@ func (m *Memory) Put(_ context.Context, key string, value []byte, expect uint64)
 func (m *Memory) Remove(_ context.Context, key string, expect uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.ready(key); err != nil {
+		return err
+	}
 	d, ok := m.docs[key]
 	if ok && expect != 0 && d.Revision != expect {
 		return fmt.Errorf("%w: %s has revision %d, not %d", journal.ErrConflict, key, d.Revision, expect)
@@ -233,6 +258,9 @@ func (m *Memory) Remove(_ context.Context, key string, expect uint64) error {
 func (m *Memory) List(_ context.Context, q journal.Query) ([]journal.Doc, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.closed {
+		return nil, journal.ErrClosed
+	}
 	return journal.Select(slices.Collect(maps.Keys(m.docs)), q, func(key string) (journal.Doc, bool) {
 		d, ok := m.docs[key]
 		return d, ok
@@ -257,8 +285,11 @@ func (m *Memory) Watch(ctx context.Context, prefix string, changed func(journal.
 				news = append(news, journal.Doc{Key: key})
 			}
 		}
-		wait := m.changed
+		wait, closed := m.changed, m.closed
 		m.mu.Unlock()
+		if closed {
+			return journal.ErrClosed
+		}
 		for _, d := range news {
 			changed(d)
 		}

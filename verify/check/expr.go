@@ -87,9 +87,19 @@ func (k *checker) judge(n expr.Node, names *netmodel.Names) func([]int32) bool {
 			return !k.ended(m) && !slices.ContainsFunc(k.timed, func(t int32) bool { return k.on(t, m) })
 		}
 	}
-	c := n.(expr.Compare)
-	left, right := k.total(c.Left, names), k.total(c.Right, names)
-	return func(m []int32) bool { return orders(c, left(m).compare(right(m))) }
+	return k.comparison(n.(expr.Compare), names)
+}
+
+// comparison makes the test of a comparison. Most compare the tokens of one slot with a number.
+func (k *checker) comparison(c expr.Compare, names *netmodel.Names) func([]int32) bool {
+	holds := [...]bool{orders(c, -1), orders(c, 0), orders(c, 1)}
+	left, slot := k.total(c.Left, names)
+	right, _ := k.total(c.Right, names)
+	if slot >= 0 && len(c.Right.Terms) == 0 {
+		number := uint64(c.Right.Add)
+		return func(m []int32) bool { return holds[1+cmp.Compare(uint64(m[slot]), number)] }
+	}
+	return func(m []int32) bool { return holds[1+left(m).compare(right(m))] }
 }
 
 // orders reports whether a comparison holds if its two sums compare as c.
@@ -117,8 +127,8 @@ func (w wide) compare(o wide) int {
 	return cmp.Or(cmp.Compare(w.high, o.high), cmp.Compare(w.low, o.low))
 }
 
-// total adds up a sum.
-func (k *checker) total(s expr.Sum, names *netmodel.Names) func([]int32) wide {
+// total adds up a sum. A sum that is the count of one slot has that slot; all others have -1.
+func (k *checker) total(s expr.Sum, names *netmodel.Names) (sum func([]int32) wide, slot int) {
 	type part struct {
 		factor uint64
 		slot   int
@@ -131,6 +141,10 @@ func (k *checker) total(s expr.Sum, names *netmodel.Names) func([]int32) wide {
 			plain = plain && t.Factor == 1
 		}
 	}
+	slot = -1
+	if plain && s.Add == 0 && len(parts) == 1 {
+		slot = parts[0].slot
+	}
 	if plain { // a number below 10^18 and at most 2^16 counts
 		return func(m []int32) wide {
 			low := uint64(s.Add)
@@ -138,7 +152,7 @@ func (k *checker) total(s expr.Sum, names *netmodel.Names) func([]int32) wide {
 				low += uint64(m[parts[i].slot])
 			}
 			return wide{low: low}
-		}
+		}, slot
 	}
 	return func(m []int32) wide {
 		w := wide{low: uint64(s.Add)}
@@ -149,5 +163,5 @@ func (k *checker) total(s expr.Sum, names *netmodel.Names) func([]int32) wide {
 			w.high += high + carry
 		}
 		return w
-	}
+	}, slot
 }

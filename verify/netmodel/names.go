@@ -170,11 +170,17 @@ type NameError struct {
 	Net, What, Name, Problem string
 	// Ambiguous reports that the name has more than one meaning.
 	Ambiguous bool
+
+	known []string // the names of which Error lists the nearest; many errors are never printed
 }
 
 // Error names the net and what it does not have.
 func (e *NameError) Error() string {
-	return fmt.Sprintf("verify: net %s: %s %q %s", e.Net, e.What, e.Name, e.Problem)
+	problem := e.Problem
+	if len(e.known) > 0 {
+		problem += "; the nearest are " + strings.Join(spelling.Closest(e.Name, e.known, nearestMax), ", ")
+	}
+	return fmt.Sprintf("verify: net %s: %s %q %s", e.Net, e.What, e.Name, problem)
 }
 
 // LookupIn finds a name: in full, or as the last parts of exactly one name. Its error is a
@@ -194,7 +200,7 @@ func (m *Model) LookupIn(what string, all []string, name string) (int, error) {
 	case 1:
 		return ends[0], nil
 	case 0:
-		err.Problem = "does not exist; the nearest are " + strings.Join(spelling.Closest(name, all, nearestMax), ", ")
+		err.Problem, err.known = "does not exist", all
 	default:
 		err.Problem, err.Ambiguous = fmt.Sprintf("is ambiguous: %s and %s", all[ends[0]], all[ends[1]]), true
 	}

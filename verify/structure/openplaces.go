@@ -16,7 +16,7 @@ func OpenPlaces(m *netmodel.Model) []string {
 	if whole := m.Program().Whole(); whole != nil {
 		return OpenPlaces(netmodel.New(whole, m.Semantics))
 	}
-	filled := filledFromOutside(m)
+	filled, looks := filledFromOutside(m), looksOf(m)
 	var out []string
 	for i := range m.Places {
 		p := &m.Places[i]
@@ -32,26 +32,37 @@ func OpenPlaces(m *netmodel.Model) []string {
 			sent[s] = sent[s] || sent[s+1]
 			sent[s+1] = sent[s]
 		}
-		out = append(out, missing(m, p, sent)...)
+		out = append(out, missing(m, p, looks, sent)...)
 	}
 	return out
 }
 
-// missing lists the kinds of token of a place for which some transition waits in vain.
-func missing(m *netmodel.Model, p *petri.PlaceInfo, sent []bool) []string {
-	vain := make([]bool, p.Slots)
-	for t := range m.Program().Transitions() {
-		looks := make([]bool, p.Slots)
-		served := m.Outside(int32(t))
+// looksOf lists the slots on which each transition depends, in ascending order.
+func looksOf(m *netmodel.Model) [][]int32 {
+	looks := make([][]int32, len(m.Program().Transitions()))
+	for t := range looks {
 		for i := m.First[t]; i < m.First[t+1]; i++ {
-			looksAt(&m.Modes[i], func(slot int32) {
-				if k := int(slot) - p.Slot; k >= 0 && k < p.Slots {
-					looks[k], served = true, served || sent[k]
-				}
-			})
+			looksAt(&m.Modes[i], func(slot int32) { looks[t] = append(looks[t], slot) })
 		}
-		for k := range looks {
-			vain[k] = vain[k] || looks[k] && !served
+		slices.Sort(looks[t])
+		looks[t] = slices.Compact(looks[t])
+	}
+	return looks
+}
+
+// missing lists the kinds of token of a place for which some transition waits in vain. looks lists
+// the slots on which each transition depends.
+func missing(m *netmodel.Model, p *petri.PlaceInfo, looks [][]int32, sent []bool) []string {
+	vain := make([]bool, p.Slots)
+	for t, at := range looks {
+		first, _ := slices.BinarySearch(at, int32(p.Slot))
+		end, _ := slices.BinarySearch(at, int32(p.Slot+p.Slots))
+		here := at[first:end]
+		if m.Outside(int32(t)) || slices.ContainsFunc(here, func(s int32) bool { return sent[int(s)-p.Slot] }) {
+			continue
+		}
+		for _, s := range here {
+			vain[int(s)-p.Slot] = true
 		}
 	}
 	var out []string

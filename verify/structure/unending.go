@@ -216,6 +216,13 @@ func dropDecreasing(m *netmodel.Model, left []chainFiring) []chainFiring {
 			rows[i] = append(rows[i], n)
 		}
 	}
+	rows = slices.DeleteFunc(rows, func(row []int64) bool { // a count that nothing changes is in no other sum
+		return !slices.ContainsFunc(row, func(n int64) bool { return n != 0 })
+	})
+	if len(rows) == 0 {
+		return left
+	}
+	counts := len(rows)
 	for c := range rows[0] { // what a sum loses
 		slack := make([]int64, len(rows[0]))
 		slack[c] = 1
@@ -224,7 +231,7 @@ func dropDecreasing(m *netmodel.Model, left []chainFiring) []chainFiring {
 	shrinks := make([]bool, len(left))
 	for _, weights := range farkas.Flows(rows) {
 		for i := range left {
-			shrinks[i] = shrinks[i] || weights[m.Slots()+i] > 0 && slices.ContainsFunc(weights[:m.Slots()],
+			shrinks[i] = shrinks[i] || weights[counts+i] > 0 && slices.ContainsFunc(weights[:counts],
 				func(w int64) bool { return w > 0 })
 		}
 	}

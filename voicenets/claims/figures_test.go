@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -116,7 +117,7 @@ func own(t *testing.T, c voicenets.Config, name voicenets.Part) *petri.Net {
 // TestTimingsRefused: timings that leave a stage of recovery no time are refused with the story of
 // what happens.
 func TestTimingsRefused(t *testing.T) {
-	for _, c := range []struct {
+	cases := []struct {
 		config voicenets.Config
 		want   []string
 	}{
@@ -127,8 +128,14 @@ func TestTimingsRefused(t *testing.T) {
 		{voicenets.Config{ToolSlots: 1, Prompts: voicenets.Prompts(0).With(voicenets.Filler),
 			FillerAfter: 20 * time.Second},
 			[]string{"filler", "time_out_call_0 comes first", "start_call_0"}},
-	} {
-		_, err := prove(context.Background(), c.config, nil)
+	}
+	list := map[string]voicenets.Config{}
+	for i, c := range cases {
+		list[strconv.Itoa(i)] = c.config
+	}
+	proofs := proveAll(t, list)
+	for i, c := range cases {
+		err := proofs[strconv.Itoa(i)].Err()
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v does not tell of %s", c.config, err, want)

@@ -44,14 +44,15 @@ func obligationsOf(session *petri.Net, c voicenets.Config) (*obligations, error)
 	if err != nil {
 		return nil, fmt.Errorf("claims: prove: %w", err)
 	}
-	if open := structure.OpenPlaces(netmodel.New(o.closed, netmodel.RunToCompletion)); len(open) > 0 {
+	m := netmodel.New(o.closed, netmodel.RunToCompletion)
+	if open := structure.OpenPlaces(m); len(open) > 0 {
 		return nil, fmt.Errorf("claims: prove: nothing fills %s", strings.Join(open, ", "))
 	}
 	gone := gone(c, o.closed)
 	o.parts = proofsOf(c, o.relaxed)
 	o.structure = slices.Concat(Structure(c), notReplaced(c))
 	for _, w := range waits(full) {
-		if o.has(w.transition, gone) {
+		if o.has(m, w.transition, gone) {
 			o.structure = append(o.structure, w.property())
 		}
 	}
@@ -66,10 +67,10 @@ func obligationsOf(session *petri.Net, c voicenets.Config) (*obligations, error)
 	return o, nil
 }
 
-// has reports whether the session must have a transition. It need not have those of a stage that
-// its configuration lacks, or of a part that is left out.
-func (o *obligations) has(transition string, gone map[string]bool) bool {
-	if _, err := netmodel.New(o.closed, netmodel.RunToCompletion).Named(transition); err == nil {
+// has reports whether the session, closed as m, must have a transition. It need not have those of a
+// stage that its configuration lacks, or of a part that is left out.
+func (o *obligations) has(m *netmodel.Model, transition string, gone map[string]bool) bool {
+	if _, err := m.Named(transition); err == nil {
 		return true
 	}
 	return replaces(o.config) && !gone[transition] && ours(o.config, transition)

@@ -14,11 +14,12 @@ import (
 // TestNothingIsLeftBehind: of every kind of session it is proved that nothing is left behind, place
 // by place; no place is excused that no session has.
 func TestNothingIsLeftBehind(t *testing.T) {
-	unused := outlasting()
-	for name, c := range variants() {
-		c = small(c)
-		p, err := prove(context.Background(), c, nil)
-		if err != nil {
+	unused, list := outlasting(), variants()
+	for name, c := range list {
+		list[name] = small(c)
+	}
+	for name, p := range proveAll(t, list) {
+		if err := p.Err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -31,7 +32,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		if left < 35 {
 			t.Errorf("%s: %d claims", name, left)
 		}
-		n, err := Hostile(c)
+		n, err := Hostile(list[name])
 		for _, place := range compile(t, n, err).Places() {
 			delete(unused, lastPart(place.Name))
 		}

@@ -42,6 +42,9 @@ func (s *Server) sendEvents(r *request) (any, error) {
 // the place where it was accepted, with the time when it was taken up.
 func (s *Server) listEvents(r *request) (any, error) {
 	q := r.query()
+	if q.compat() {
+		return s.listCompat(r, q)
+	}
 	types := q.take("types[]")
 	after, before := q.time("created_at[gte]"), q.time("created_at[lte]")
 	p, order := q.page(eventsPage, false)
@@ -90,6 +93,9 @@ func (s *Server) listEvents(r *request) (any, error) {
 // from the number from_seq on.
 func (s *Server) streamEvents(r *request) (any, error) {
 	q := r.query()
+	if q.compat() {
+		return s.streamCompat(r, q)
+	}
 	id := r.PathValue("id")
 	one, err := s.cfg.Runtime.Session(r.Context(), r.owner, id)
 	if err != nil {
@@ -125,8 +131,12 @@ func (s *Server) streamEvents(r *request) (any, error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	r.w.WriteHeader(http.StatusOK)
+	// The limits of the server are for requests that end.
+	if err := st.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, nil
+	}
 	if err := st.control.Flush(); err != nil {
-		return nil, nil //nolint:nilerr // the reader is gone
+		return nil, nil
 	}
 	st.run(s.cfg.Runtime, id, from, deltas)
 	return nil, nil

@@ -1,0 +1,43 @@
+package managed
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseDefinition(t *testing.T) {
+	d, err := ParseDefinition([]byte("name: desk\nmodel: parrot\nsystem: |\n  You are a desk.\ntools:\n" +
+		"- type: custom\n  name: deploy\n  description: deploys\n  timeout: 5m\n  input_schema: {type: object}\n"))
+	if err != nil || d.Model.ID != "parrot" || d.Tools[0].Name != "deploy" || d.Tools[0].Timeout == 0 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	for text, part := range map[string]string{
+		"name: x\nmodel: parrot\nmodle: y": "modle",
+		"name: x":                          "model: it is missing",
+		"model: parrot":                    "name",
+		"name: x\nmodel: {id: parrot, speed: fast}":                  "model.speed",
+		"name: x\nmodel: parrot\ntools: [{type: magic}]":             "tools[0].type",
+		"name: x\nmodel: parrot\ntools: [{type: custom, name: a b}]": "tools[0].name",
+		"a: [": "line 1",
+		"name: x\nmodel: parrot\nmcp_servers: [{name: x}]":                    "mcp_servers",
+		"name: x\nmodel: parrot\nsystem: " + strings.Repeat("x", systemMax+1): "system",
+		strings.Repeat("#", definitionMax+1):                                  "bytes",
+		"{1: 2}":                                                              "a key is no text",
+		"name: x\nmodel: parrot\ntools: [{type: custom, timeout: soon}]":      "soon",
+	} {
+		if _, err := ParseDefinition([]byte(text)); CodeOf(err) != Invalid || !strings.Contains(err.Error(), part) {
+			t.Errorf("%.60q: %v, want %q", text, err, part)
+		}
+	}
+}
+
+func FuzzParseDefinition(f *testing.F) {
+	f.Add([]byte("name: desk\nmodel: parrot\ntools: [{type: custom, name: a, description: b}]"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := ParseDefinition(text)
+		if err == nil && (d.Name == "" || d.Model.ID == "") {
+			t.Errorf("accepted %+v", d)
+		}
+	})
+}

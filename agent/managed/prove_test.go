@@ -1,0 +1,11 @@
+package managed
+
+import "testing"
+
+func TestProve(t *testing.T) {
+	claims, err := Prove(t.Context(), Limits{})
+	if err != nil || claims < 40 {
+		t.Errorf("%d claims, %v", claims, err)
+	}
+	t.Log(claims, "claims")
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/managed/api"
+	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/journal/jetstream"
+	"github.com/voicegw/voicegw/settings"
+)
+
+// journalStart is how long the journal may take to open.
+const journalStart = 30 * time.Second
+
+// sessionsAPI are the sessions of agents and their API.
+type sessionsAPI struct {
+	engine  *jetstream.Engine
+	runtime *managed.Runtime
+	handler http.Handler
+	claims  int // that are proved of the nets of sessions
+	agents  int // from files
+	resumed int // sessions that were at work when the process before ended
+}
+
+// openSessions opens the sessions API; nil without settings.DataDir.
+func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard, log *zap.Logger) (a *sessionsAPI,
+	err error) {
+	if s.DataDir == "" {
+		return nil, nil
+	}
+	models, err := provider.Config{Lookup: os.Getenv}.Resolver()
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	shared, err := readAgents(s.Agents)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	a = &sessionsAPI{agents: len(shared)}
+	if a.claims, err = managed.Prove(ctx, managed.Limits{}); err != nil {
+		return nil, err
+	}
+	opening, cancel := context.WithTimeout(ctx, journalStart)
+	defer cancel()
+	defer func() {
+		if err != nil {
+			a.close(context.Background())
+		}
+	}()
+	if a.engine, err = jetstream.Open(opening, jetstream.Config{Dir: s.DataDir}); err != nil {
+		return nil, fmt.Errorf("open data_dir: %w", err)
+	}
+	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared,
+		Logger: log.Named("sessions")}); err != nil {
+		return nil, &usageError{err}
+	}
+	server, err := api.New(api.Config{Runtime: a.runtime, Authorize: ownerOf(guard), Logger: log.Named("sessions")})
+	if err != nil {
+		return nil, err
+	}
+	a.handler = http.NewCrossOriginProtection().Handler(plain(knownHost(s, server)))
+	if a.resumed, err = a.runtime.Recover(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// close lets go of all sessions and closes the journal.
+func (a *sessionsAPI) close(ctx context.Context) {
+	if a == nil {
+		return
+	}
+	if a.runtime != nil {
+		_ = a.runtime.Close(ctx)
+	}
+	if a.engine != nil {
+		_ = a.engine.Close()
+	}
+}
+
+// before serves the API, and leaves all other paths to next.
+func (a *sessionsAPI) before(next http.Handler) http.Handler {
+	if a == nil {
+		return next
+	}
+	mux := http.NewServeMux()
+	for _, path := range []string{"agents", "environments", "sessions"} {
+		mux.Handle("/v1/"+path, a.handler)
+		mux.Handle("/v1/"+path+"/", a.handler)
+	}
+	mux.Handle("/", next)
+	return mux
+}
+
+// note tells the person who starts the gateway.
+func (a *sessionsAPI) note(url string) string {
+	text := fmt.Sprintf("the sessions API is at %sv1/ (claims proved: %d, agents from files: %d", url, a.claims, a.agents)
+	if a.resumed > 0 {
+		text += fmt.Sprintf(", sessions that go on: %d", a.resumed)
+	}
+	return text + ")"
+}
+
+// readAgents reads the definitions of a directory.
+func readAgents(dir string) ([]managed.Definition, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("agents: %w", err)
+	}
+	var list []managed.Definition
+	for _, e := range entries {
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("agents: %w", err)
+		}
+		d, err := managed.ParseDefinition(text)
+		if err != nil {
+			return nil, fmt.Errorf("agents: %s: %w", file, err)
+		}
+		list = append(list, *d)
+	}
+	return list, nil
+}
+
+// ownerOf tells the owner of a request by its token. Without keys to verify tokens, everybody is one owner.
+func ownerOf(guard *access.Guard) func(*http.Request, string) (managed.Owner, error) {
+	return func(r *http.Request, key string) (managed.Owner, error) {
+		if !guard.WantsTokens() {
+			return managed.Owner{}, nil
+		}
+		c, err := guard.Verify(r.Context(), key, access.ScopeSessions)
+		if err != nil {
+			return managed.Owner{}, err
+		}
+		return managed.Owner{Tenant: c.Tenant, User: c.Subject}, nil
+	}
+}
+
+// knownHost refuses requests for names that are not the gateway's: a page of somebody else could have made its own
+// name point here.
+func knownHost(s *settings.Settings, next http.Handler) http.Handler {
+	own, _, _ := net.SplitHostPort(s.Listen)
+	known := append([]string{"localhost", own}, s.Hosts...)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		if net.ParseIP(strings.Trim(host, "[]")) == nil && !slices.Contains(known, host) && !slices.Contains(known, "*") {
+			http.Error(w, fmt.Sprintf("this server is not %q: add the name to the setting hosts", host), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/settings"
+)
+
+// sessionsServer is the sessions API of serve, on a data directory of its own.
+func sessionsServer(t *testing.T, cfg access.Config) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "desk.yaml")
+	text := "name: desk\nmodel: parrot\ntools:\n- {type: custom, name: deploy, description: deploys, " +
+		"input_schema: {type: object}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	guard, err := access.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &settings.Settings{Listen: settings.ListenDefault, DataDir: filepath.Join(dir, "data"), Agents: dir}
+	api, err := openSessions(t.Context(), s, guard, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(api.before(http.NotFoundHandler()))
+	t.Cleanup(func() {
+		srv.Close()
+		api.close(context.Background())
+	})
+	return srv.URL
+}
+
+// TestSessionsCommand steers a session from the command line: message, custom tool, interrupt, pause, archive, delete.
+func TestSessionsCommand(t *testing.T) {
+	t.Parallel()
+	url := sessionsServer(t, access.Config{})
+	do := func(words ...string) string {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		if code := run(append(words, "--url", url), &stdout, &stderr); code != 0 {
+			t.Fatalf("%q: exit code %d: %s", words, code, stderr.String())
+		}
+		return stdout.String()
+	}
+	agent, _, _ := strings.Cut(do("agents", "list"), " ")
+	out := do("sessions", "start", agent, "Hello")
+	id, out, _ := strings.Cut(out, "\n")
+	if !strings.HasPrefix(id, "sesn_") || !strings.Contains(out, "agent.message                Hello") {
+		t.Errorf("start prints %s %s", id, out)
+	}
+	out = do("sessions", "send", id, `call deploy {"x":1}`)
+	_, use, _ := strings.Cut(out, "waits for ")
+	use = strings.TrimSpace(use)
+	if out = do("sessions", "send", id, "done", "--result", use); !strings.Contains(out, `deploy: {"result":"done"}`) {
+		t.Errorf("send prints %s", out)
+	}
+	do("sessions", "send", id, "--interrupt")
+	do("sessions", "pause", id)
+	if out = do("sessions", "list"); !strings.Contains(out, "idle, paused") {
+		t.Errorf("list prints %s", out)
+	}
+	do("sessions", "resume", id)
+	out = do("sessions", "export", id)
+	if strings.Count(out, "\n") < 15 || !strings.Contains(out, `"type":"user.interrupt"`) {
+		t.Errorf("export prints %s", out)
+	}
+	do("sessions", "archive", id)
+	if out = do("sessions", "show", id); !strings.Contains(out, `"status": "terminated"`) {
+		t.Errorf("show prints %s", out)
+	}
+	do("sessions", "delete", id)
+	var stdout, stderr strings.Builder
+	code := run([]string{"sessions", "show", id, "--url", url}, &stdout, &stderr)
+	if code != exitFailed || !strings.Contains(stderr.String(), "there is no session") {
+		t.Errorf("a deleted session: %d %s", code, stderr.String())
+	}
+}
+
+// TestSessionsNeedTokens: with keys to verify tokens, a request needs a token with the scope, and sees what its tenant
+// owns alone.
+func TestSessionsNeedTokens(t *testing.T) {
+	secret := []byte(strings.Repeat("s", access.SecretLenMin))
+	url := sessionsServer(t, access.Config{Secrets: [][]byte{secret}})
+	as := func(tenant, scope string, words ...string) (int, string) {
+		t.Helper()
+		token, err := access.Mint(secret, access.Claims{ID: tenant, Tenant: tenant,
+			Expiry: time.Now().Add(time.Minute), Scopes: []string{scope}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(sessionTokenVariable, token)
+		var stdout, stderr strings.Builder
+		code := run(append(words, "--url", url), &stdout, &stderr)
+		return code, stdout.String() + stderr.String()
+	}
+	_, list := as("acme", "sessions", "agents", "list")
+	agent, _, _ := strings.Cut(list, " ")
+	code, out := as("acme", "sessions", "sessions", "start", agent, "Hello")
+	id, _, _ := strings.Cut(out, "\n")
+	if code != 0 {
+		t.Fatal(out)
+	}
+	if code, out := as("acme", "sessions", "sessions", "show", id); code != 0 {
+		t.Error(out)
+	}
+	code, out = as("other", "sessions", "sessions", "show", id)
+	if code == 0 || !strings.Contains(out, "there is no session") {
+		t.Errorf("another tenant: %d %s", code, out)
+	}
+	code, out = as("acme", "calls", "sessions", "show", id)
+	if code == 0 || !strings.Contains(out, sessionTokenVariable) {
+		t.Errorf("another scope: %d %s", code, out)
+	}
+}
+
+// TestBadAgents: a definition that cannot be used is refused at the start, with its file.
+func TestBadAgents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for text, part := range map[string]string{"name: desk\nmodle: parrot": "modle",
+		"name: desk\nmodel: nobody/x": "nobody"} {
+		if err := os.WriteFile(filepath.Join(dir, "desk.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &settings.Settings{Listen: settings.ListenDefault, DataDir: filepath.Join(dir, "data"), Agents: dir}
+		guard, err := access.New(access.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openSessions(t.Context(), s, guard, zap.NewNop()); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestManagedQuickStart runs the first block of docs/managed.md, with a server that is there already.
+func TestManagedQuickStart(t *testing.T) {
+	t.Parallel()
+	url := sessionsServer(t, access.Config{})
+	_, lines, _ := strings.Cut(snippet(t, "docs/managed.md", "voicegw serve").text, "\n")
+	script := fmt.Sprintf("voicegw() { %q \"$@\" --url %s; }\n%s", binary, url, lines)
+	cmd := exec.Command("bash", "-euc", script)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "agent.message                Hello there") ||
+		!strings.Contains(string(out), "8 events  desk") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
