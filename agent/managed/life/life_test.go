@@ -134,6 +134,19 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestNoRetry: a session that backed off and may retry no more begins its turn at once.
+func TestNoRetry(t *testing.T) {
+	c, s := Config{}, State{Phase: BackingOff}
+	if err := c.Check(s); err != nil {
+		t.Fatal(err)
+	}
+	m := program(t, c).Start()
+	inject(t, m, Wake.Token(s))
+	if got := outputs(m.Advance(0)); len(got) != 1 || got[0] != "turn again" {
+		t.Errorf("the net puts out %v, want a turn", got)
+	}
+}
+
 // allStates are states, right and wrong.
 func allStates() (list []State) {
 	for phase := range Phase(len(phases) + 1) {

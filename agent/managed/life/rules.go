@@ -11,8 +11,8 @@ import (
 // fires at once after it. They name inputs by the transitions of the world and the worker.
 func rules(c Config) []*verify.Property {
 	var list []*verify.Property
-	groups := [][]claim.Move{inputRules(), resultRules(), interruptRules(), endRules(), wakeRules(), retryRules(c)}
-	for _, group := range groups {
+	for _, group := range [][]claim.Move{inputRules(), resultRules(), interruptRules(), endRules(), wakeRules(),
+		retryRules(c)} {
 		for _, m := range group {
 			list = append(list, verify.EachMove(m))
 		}
@@ -92,8 +92,7 @@ func resultRules() []claim.Move {
 		{Name: "a call needs its result", Doc: "no call is taken as answered without a result",
 			On: []string{"take_result|take_last_result"}, When: "!result", Does: on},
 		{Name: "a time-out", Doc: "the time-out ends the wait for all calls", On: []string{"expire"},
-			From: "parked && awaited",
-			Then: "!awaited", Does: []string{"+said[expired]"}},
+			From: "parked && awaited", Then: "!awaited", Does: []string{"+said[expired]"}},
 		{Name: "a time-out continues", Doc: "the time-out continues the turn", On: []string{"expire"}, When: "!paused",
 			Does: []string{"+turn[with_results]"}},
 		{Name: "a time-out in a pause", Doc: "the time-out in a pause begins no turn", On: []string{"expire"}, When: "paused",
@@ -187,8 +186,7 @@ func retryRules(c Config) []claim.Move {
 	list := []claim.Move{
 		{Name: "no more retries", Doc: "an attempt that fails after all retries is told, and the session goes on",
 			On: []string{"+concluded[retry]"}, When: fmt.Sprintf("retries_spent >= %d", n),
-			Then: "!retries_spent && !backing_off",
-			Does: []string{"+said[idle_exhausted]", "!+said[rescheduled]"}},
+			Then: "!retries_spent && !backing_off", Does: []string{"+said[idle_exhausted]", "!+said[rescheduled]"}},
 		{Name: "the message behind no more retries", Doc: "behind them a message that waits begins the next turn",
 			On: []string{"+concluded[retry]"}, When: fmt.Sprintf("retries_spent >= %d && message && !paused", n),
 			Does: []string{"+turn[with_message]"}},
