@@ -226,6 +226,9 @@ func failedResult(text string) map[string]any { return map[string]any{"error": t
 // may have happened is repeated only if the tool or the agent allows it.
 func (r *turnRun) run(ctx context.Context, t *Tool, policy *toolPolicy, c *genai.FunctionCall) (*agent.Reply, error) {
 	e, known := r.o.effect(r.effectKey("tool/" + c.ID))
+	if told := resultIn(r.told, c.ID); told != nil { // perhaps that the call took too long, whatever became of it later
+		return &agent.Reply{Response: told}, nil
+	}
 	switch {
 	case known != nil && known.done:
 		return &agent.Reply{Response: known.info.Result}, nil
@@ -257,6 +260,18 @@ func (r *turnRun) run(ctx context.Context, t *Tool, policy *toolPolicy, c *genai
 		return nil, err
 	}
 	return &agent.Reply{Response: e.Result}, nil
+}
+
+// resultIn is the result of a call among contents; nil if there is none.
+func resultIn(contents []*genai.Content, id string) map[string]any {
+	for _, c := range contents {
+		for _, p := range c.Parts {
+			if p.FunctionResponse != nil && p.FunctionResponse.ID == id {
+				return p.FunctionResponse.Response
+			}
+		}
+	}
+	return nil
 }
 
 // call runs a tool. A panic is an error.

@@ -65,3 +65,47 @@ func TestMismatch(t *testing.T) {
 		t.Error("no session noticed that its journal tells another story")
 	}
 }
+
+// TestSlowToolIsNoMismatch kills the process around a call that took too long and then ended after all. The session
+// goes on with what the model was told.
+func TestSlowToolIsNoMismatch(t *testing.T) {
+	const want = `mes, running, mes', use look, done, "Done.", idle end_turn`
+	over := false
+	for at := 1; !over; at++ {
+		in(t, func(t *testing.T) {
+			h := newHouse(t, Definition{Tools: []ToolConfig{{Type: AgentToolset}}},
+				[]provider.ScriptTurn{calls(provider.ScriptCall{Name: "look", ID: "c1"}), says("Done.")},
+				counting("look", map[string]int{}, func(ctx context.Context) error {
+					<-ctx.Done()
+					return nil // it has happened
+				}))
+			defer func() { h.close() }()
+			n, dead := 0, false
+			h.engine.(*journaltest.Memory).Before = func(string, uint64, int) error {
+				if n++; n == at {
+					dead = true
+				}
+				if dead {
+					return errCrash
+				}
+				return nil
+			}
+			_, err := h.rt.Send(t.Context(), ada, h.session, Once{}, Text("Look"))
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if over = !dead; err != nil {
+				return
+			}
+			old := h.rt
+			h.open()
+			dead = false
+			if _, err := h.rt.Recover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_ = old.Close(context.Background())
+			time.Sleep(3 * time.Minute)
+			synctest.Wait()
+			h.tells(want)
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
@@ -21,6 +22,9 @@ import (
 )
 
 const key = "a-key"
+
+// serverTimeout limits requests that end.
+const serverTimeout = time.Second
 
 // server serves the API with a scripted model and one built-in tool, which counts its calls.
 func server(t *testing.T, engine journal.Engine, deleted *atomic.Int32, turns ...provider.ScriptTurn) *httptest.Server {
@@ -46,7 +50,9 @@ func server(t *testing.T, engine journal.Engine, deleted *atomic.Int32, turns ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(s)
+	srv := httptest.NewUnstartedServer(s)
+	srv.Config.ReadTimeout, srv.Config.WriteTimeout = serverTimeout, serverTimeout
+	srv.Start()
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()

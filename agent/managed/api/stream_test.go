@@ -106,11 +106,10 @@ func (c *client) until(s *bufio.Scanner, kind string) (numbers []string) {
 // TestStreamOutlastsTheServersLimits: the limits of a server for requests do not end a stream.
 func TestStreamOutlastsTheServersLimits(t *testing.T) {
 	srv := server(t, journaltest.NewMemory(), &atomic.Int32{}, provider.ScriptTurn{Text: "Hello."})
-	srv.Config.ReadTimeout, srv.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
 	c := &client{t, srv.URL}
 	path := c.begin()
 	s := c.stream(path + "/events/stream")
-	time.Sleep(400 * time.Millisecond)
+	<-time.After(5 * serverTimeout / 2) // silence
 	if status, body := c.do("POST", path+"/events", hello); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
