@@ -13,6 +13,10 @@
 // request to a model, and a call of a tool that is declared idempotent, with the same key. It repeats no
 // other call: the model learns that the outcome is unknown.
 //
+// An agent may have tools of MCP servers, which run as processes or behind URLs. A session connects to them
+// when a turn begins and closes them when it leaves memory. A turn goes on without a server that cannot be
+// reached. Config says which commands and addresses an agent may name.
+//
 // What a session does when is decided by the net of package life; an agent.Program answers each turn.
 // Package managed/api serves all of this over HTTP.
 package managed

@@ -381,8 +381,30 @@ func fixtureTools(ran map[string]int) []Tool {
 	return []Tool{counting("delete_file", ran, nil), counting("web_search", ran, nil)}
 }
 
-// TestFixtures plays every fixture that needs nothing but this package, on every engine. The real parts of the
-// others have tests of their own.
+// TestF2MCP plays the fixture whose tool is in a process of its own. The file that the process reads is in the next
+// request to the model. What happens when the process dies in a call, and when two servers have a tool of one name,
+// TestMCPFailures and TestMCPNames tell.
+func TestF2MCP(t *testing.T) {
+	f := loadFixture(t, "f2_mcp")
+	server := &f.Agent.MCPServers[0]
+	server.Command, server.Env = os.Args[0], map[string]string{mcpMode: "files"}
+	file := filepath.Join(t.TempDir(), f.Model.Turns[0].Calls[0].Input["path"].(string))
+	if err := os.WriteFile(file, []byte("remember the milk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(file))
+	onEngines(t, func(t *testing.T, engine journal.Engine) {
+		llm := recording(f.Model.turns()...)
+		h := f.play(t, engine, llm)
+		defer h.close()
+		f.judge(h)
+		if got := llm.result(t, 2, "mcp_tc_001"); !strings.Contains(got, "remember the milk") {
+			t.Errorf("the model got %s", got)
+		}
+	})
+}
+
+// TestFixtures plays every fixture but F-2 and holds both profiles to it, on every engine.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("testdata/fixtures/*.json")
 	if err != nil || len(files) != 8 {
@@ -395,7 +417,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("the fixture in %s is called %q", file, f.Name)
 		}
 		if len(f.Agent.MCPServers) > 0 {
-			continue // it needs a process; its file is read above
+			continue // see TestF2MCP
 		}
 		t.Run(name, func(t *testing.T) {
 			onEngines(t, func(t *testing.T, engine journal.Engine) {

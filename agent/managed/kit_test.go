@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,9 @@ func newHouseOn(t *testing.T, engine journal.Engine, d Definition, llm model.LLM
 	models.Add("script", func(provider.Ref) (model.LLM, error) { return llm, nil })
 	h := &house{T: t, engine: engine}
 	h.cfg = Config{Journal: h.engine, Models: models, Tools: tools, Node: "a"}
+	if len(d.MCPServers) > 0 {
+		h.cfg.Commands = []string{os.Args[0]} // the servers of tests are the test binary
+	}
 	h.open()
 	if d.Name == "" {
 		d.Name = "desk"

@@ -123,7 +123,8 @@ func recoverMCP(t *testing.T, dir, tool, want string) {
 		t.Fatal(err)
 	}
 	h.idle()
-	h.tells(fmt.Sprintf(`mes, running, mes', error retrying, use %s, done, "Done.", idle end_turn`, strings.TrimSuffix(tool, "_retry")))
+	called := strings.TrimSuffix(tool, "_retry")
+	h.tells(fmt.Sprintf(`mes, running, mes', error retrying, use %s, done, "Done.", idle end_turn`, called))
 	if got := h.result(); !strings.Contains(got, want) {
 		t.Errorf("the result is %s, want %s", got, want)
 	}

@@ -55,7 +55,6 @@ func (r *Runtime) startServer(def *MCPServer) (*link, error) {
 		return nil, errors.Join(fmt.Errorf("it cannot be started: %w", err), in.Close(), out.Close())
 	}
 	lines := &lineReader{from: bufio.NewReaderSize(out, 64<<10), close: out.Close}
-	var ending sync.Once
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -63,8 +62,15 @@ func (r *Runtime) startServer(def *MCPServer) (*link, error) {
 		killGroup(cmd)                                          // its children go with it
 		_ = out.SetReadDeadline(time.Now().Add(stopWithin / 4)) // a stranger may hold the pipe
 	}()
-	return &link{Transport: &mcp.IOTransport{Reader: lines, Writer: in}, why: lines.why,
-		kill: func() { ending.Do(func() { killGroup(cmd) }) }, wait: func() { <-gone }}, nil
+	kill := func() {
+		select {
+		case <-gone: // its number may belong to another process by now
+		default:
+			killGroup(cmd)
+		}
+	}
+	return &link{Transport: &mcp.IOTransport{Reader: lines, Writer: in}, why: lines.why, kill: kill,
+		wait: func() { <-gone }}, nil
 }
 
 // lineReader passes on lines that are JSON values of up to messageMax bytes. Anything else breaks it.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package managed
 
 import (
@@ -212,8 +214,9 @@ func TestMCPGroup(t *testing.T) {
 // TestMCPStops lets a server stop reading. A call whose arguments no longer fit into the pipe ends in time.
 func TestMCPStops(t *testing.T) {
 	stop := Tool{Declaration: counting("stop", nil, nil).Declaration}
-	h := newMCPHouse(t, func(c *Config) { c.Limits.Agent.ToolTimeout = 3 * time.Second }, Definition{
-		MCPServers: withServers("files").MCPServers, Tools: append(withServers("files").Tools, ToolConfig{Type: AgentToolset})},
+	d := withServers("files")
+	d.Tools = append(d.Tools, ToolConfig{Type: AgentToolset})
+	h := newMCPHouse(t, func(c *Config) { c.Limits.Agent.ToolTimeout = 3 * time.Second }, d,
 		[]provider.ScriptTurn{calls(provider.ScriptCall{Name: "pid"}), calls(provider.ScriptCall{Name: "stop"}),
 			calls(provider.ScriptCall{Name: "read_file", Args: map[string]any{"path": strings.Repeat("x", 200<<10)}}),
 			calls(provider.ScriptCall{Name: "env"}), says("Done.")}, stop)

@@ -124,7 +124,7 @@ func (o *owned) start(ctx context.Context) error {
 	go o.pump()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	inject := []petri.Token{life.Wake.Token(o.st.lifeState())}
+	inject := []petri.Token{life.Wake.Token(o.st.lifeState(len(o.rt.cfg.Limits.Backoff)))}
 	if o.st.head.Paused {
 		inject = append(inject, life.Pause.Token(petri.Unit{}))
 	}
@@ -141,15 +141,16 @@ func (o *owned) start(ctx context.Context) error {
 	return nil
 }
 
-// lifeState is where the net goes on.
-func (s *state) lifeState() life.State {
+// lifeState is where the net goes on. The process before may have allowed more retries than this one.
+func (s *state) lifeState(retries int) life.State {
+	tried := min(s.retries, retries)
 	switch s.phase {
 	case phaseRunning:
-		return life.State{Phase: life.Running, Retries: s.retries}
+		return life.State{Phase: life.Running, Retries: tried}
 	case phaseParked:
 		return life.State{Phase: life.Parked, Awaited: len(s.asked)}
 	case phaseBackingOff:
-		return life.State{Phase: life.BackingOff, Retries: s.retries}
+		return life.State{Phase: life.BackingOff, Retries: tried}
 	}
 	return life.State{Phase: life.Idle}
 }

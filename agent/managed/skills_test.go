@@ -93,7 +93,8 @@ func TestSkillRefusals(t *testing.T) {
 	h.close()
 	h.open()
 	d.Skills = []SkillRef{{Type: "custom", ID: "refunds"}}
-	if _, err := h.rt.CreateAgent(t.Context(), ada, d); err == nil || !strings.Contains(err.Error(), "the operator has none") {
+	_, err := h.rt.CreateAgent(t.Context(), ada, d)
+	if err == nil || !strings.Contains(err.Error(), "the operator has none") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -34,7 +35,11 @@ type Config struct {
 	Replicas int
 	// Timeout limits one request to a server. Default 5 s.
 	Timeout time.Duration
+
+	password string // of the server in this process, if it has one
 }
+
+const clientUser = "voicegw"
 
 // Cluster is the place of a node among others.
 type Cluster struct {
@@ -87,6 +92,7 @@ func (c *Config) serve() (*server.Server, func(), error) {
 			return nil, nil, err
 		}
 	}
+	c.password = o.Password
 	s, err := server.NewServer(o)
 	if err != nil {
 		unlock()
@@ -133,8 +139,10 @@ func (c *Cluster) options(o *server.Options) error {
 		}
 		o.Routes = append(o.Routes, u)
 	}
-	// NATS wants clients to have a port in a cluster. Only this process knows the password.
-	o.DontListen = true
+	// NATS does not connect the nodes before clients can connect. Only this process knows the password.
+	o.DontListen, o.Host, o.Port, o.Cluster.NoAdvertise = false, "127.0.0.1", server.RANDOM_PORT, true
+	o.Username, o.Password = clientUser, rand.Text()
+	o.LameDuckGracePeriod = 100 * time.Millisecond // for its clients to go: the engine, which closes itself
 	return nil
 }
 
@@ -157,6 +165,9 @@ func (c *Config) connect(s *server.Server) (*nats.Conn, error) {
 	if s != nil {
 		address = ""
 		opts = append(opts, nats.InProcessServer(s))
+		if c.password != "" {
+			opts = append(opts, nats.UserInfo(clientUser, c.password))
+		}
 	}
 	nc, err := nats.Connect(address, opts...)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/journal/jetstream"
 )
@@ -24,11 +26,17 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
+	if dir, env := os.Getenv(childDir), os.Getenv(childNode); env != "" {
+		if err := runNode(dir, env); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	} else if dir != "" {
 		fmt.Fprintln(os.Stderr, writeUntilKilled(dir))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // writeUntilKilled prints the number of a log and that of a record, each time that a record is acked.

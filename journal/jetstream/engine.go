@@ -47,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, unlock: func() {}, done: make(chan struct{})}
 	if cfg.Dir != "" {
 		var err error
-		if e.server, e.unlock, err = cfg.serve(); err != nil {
+		if e.server, e.unlock, err = e.cfg.serve(); err != nil {
 			return nil, err
 		}
 	}

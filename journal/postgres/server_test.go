@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
 	"github.com/voicegw/voicegw/journal/postgres"
 )
@@ -37,6 +38,10 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	shared.stop(syscall.SIGQUIT)
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	_ = os.RemoveAll(shared.dir)
 	os.Exit(code)
 }

@@ -247,7 +247,7 @@ func (c *Config) Check(s State) error {
 	case s.Retries < 0 || s.Retries > len(c.Backoff) || s.Retries > 0 && s.Phase != Running && s.Phase != BackingOff:
 		return fmt.Errorf("life: State.Retries is %d; it may be up to %d if a turn is open, else 0", s.Retries,
 			len(c.Backoff))
-	case s.Phase == BackingOff && s.Retries == 0:
+	case s.Phase == BackingOff && s.Retries == 0 && len(c.Backoff) > 0:
 		return fmt.Errorf("life: State.Retries is 0; a turn that is tried again has failed at least once")
 	}
 	return nil

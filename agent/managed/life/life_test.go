@@ -134,6 +134,19 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestNoRetry: a session that backed off and may retry no more begins its turn at once.
+func TestNoRetry(t *testing.T) {
+	c, s := Config{}, State{Phase: BackingOff}
+	if err := c.Check(s); err != nil {
+		t.Fatal(err)
+	}
+	m := program(t, c).Start()
+	inject(t, m, Wake.Token(s))
+	if got := outputs(m.Advance(0)); len(got) != 1 || got[0] != "turn again" {
+		t.Errorf("the net puts out %v, want a turn", got)
+	}
+}
+
 // allStates are states, right and wrong.
 func allStates() (list []State) {
 	for phase := range Phase(len(phases) + 1) {
@@ -164,7 +177,8 @@ func TestCheck(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{Backoff: make([]time.Duration, BackoffMax+1)}, "17 waits"}, {Config{Backoff: []time.Duration{1, 0}}, "[1] is 0s"},
+		{Config{Backoff: make([]time.Duration, BackoffMax+1)}, "17 waits"},
+		{Config{Backoff: []time.Duration{1, 0}}, "[1] is 0s"},
 		{Config{ParkTimeout: -1}, "ParkTimeout is -1ns"},
 	} {
 		if _, err := Net(c.config); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -11,7 +11,8 @@ import (
 // fires at once after it. They name inputs by the transitions of the world and the worker.
 func rules(c Config) []*verify.Property {
 	var list []*verify.Property
-	for _, group := range [][]claim.Move{inputRules(), resultRules(), interruptRules(), endRules(), wakeRules(), retryRules(c)} {
+	for _, group := range [][]claim.Move{inputRules(), resultRules(), interruptRules(), endRules(), wakeRules(),
+		retryRules(c)} {
 		for _, m := range group {
 			list = append(list, verify.EachMove(m))
 		}
@@ -90,8 +91,8 @@ func resultRules() []claim.Move {
 			Keeps: kept("awaited", "message", "paused")},
 		{Name: "a call needs its result", Doc: "no call is taken as answered without a result",
 			On: []string{"take_result|take_last_result"}, When: "!result", Does: on},
-		{Name: "a time-out", Doc: "the time-out ends the wait for all calls", On: []string{"expire"}, From: "parked && awaited",
-			Then: "!awaited", Does: []string{"+said[expired]"}},
+		{Name: "a time-out", Doc: "the time-out ends the wait for all calls", On: []string{"expire"},
+			From: "parked && awaited", Then: "!awaited", Does: []string{"+said[expired]"}},
 		{Name: "a time-out continues", Doc: "the time-out continues the turn", On: []string{"expire"}, When: "!paused",
 			Does: []string{"+turn[with_results]"}},
 		{Name: "a time-out in a pause", Doc: "the time-out in a pause begins no turn", On: []string{"expire"}, When: "paused",
@@ -159,7 +160,8 @@ func wakeRules() []claim.Move {
 	wakes := []string{"send_wake_idle|send_wake_running|send_wake_parked|send_wake_backing_off"}
 	calm := "asleep && !archive && !fail && !interrupt"
 	return []claim.Move{
-		{Name: "wake", Doc: "the session begins once it knows where", On: wakes, When: "asleep", Final: true, Then: "!asleep"},
+		{Name: "wake", Doc: "the session begins once it knows where", On: wakes, When: "asleep", Final: true,
+			Then: "!asleep"},
 		{Name: "wake again", Doc: "it begins only once", On: wakes, When: "!asleep", Does: silent,
 			Keeps: kept("message", "paused", "awaited", "result")},
 		{Name: "wake idle", Doc: "an idle session goes on idle", On: []string{"send_wake_idle"},
@@ -183,8 +185,8 @@ func retryRules(c Config) []claim.Move {
 	n := len(c.Backoff)
 	list := []claim.Move{
 		{Name: "no more retries", Doc: "an attempt that fails after all retries is told, and the session goes on",
-			On: []string{"+concluded[retry]"}, When: fmt.Sprintf("retries_spent >= %d", n), Then: "!retries_spent && !backing_off",
-			Does: []string{"+said[idle_exhausted]", "!+said[rescheduled]"}},
+			On: []string{"+concluded[retry]"}, When: fmt.Sprintf("retries_spent >= %d", n),
+			Then: "!retries_spent && !backing_off", Does: []string{"+said[idle_exhausted]", "!+said[rescheduled]"}},
 		{Name: "the message behind no more retries", Doc: "behind them a message that waits begins the next turn",
 			On: []string{"+concluded[retry]"}, When: fmt.Sprintf("retries_spent >= %d && message && !paused", n),
 			Does: []string{"+turn[with_message]"}},

@@ -15,8 +15,8 @@ import (
 var walkSteps = flag.Int("steps", 100_000, "how many inputs TestWalk gives to the net and to the model")
 
 // walkConfig has small limits, so that a walk meets them.
-var walkConfig = Config{Backoff: []time.Duration{2 * time.Second, 5 * time.Second}, ParkTimeout: 7 * time.Second, calls: 4,
-	queue: 3}
+var walkConfig = Config{Backoff: []time.Duration{2 * time.Second, 5 * time.Second}, ParkTimeout: 7 * time.Second,
+	calls: 4, queue: 3}
 
 // model is a session's life without a net. It is what TestWalk and the package's documentation expect.
 type model struct {
