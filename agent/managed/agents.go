@@ -204,7 +204,12 @@ func (r *Runtime) Agents(ctx context.Context, o Owner, archived bool, p Page) (l
 			return true, nil
 		}
 		if len(list) == p.Limit {
-			next = list[p.Limit-1].ID
+			if next = list[p.Limit-1].ID; r.shared[next] == nil {
+				return false, nil
+			}
+			if next = "zz"; p.Reverse { // before all agents that are not shared
+				next = "0"
+			}
 			return false, nil
 		}
 		list = append(list, a)

@@ -181,9 +181,11 @@ func (s *Server) archiveAgent(r *request) (any, error) {
 	return viewAgent(a), nil
 }
 
+// listAgents lists agents. A page may have fewer agents than its limit when times are asked for.
 func (s *Server) listAgents(r *request) (any, error) {
 	q := r.query()
 	archived := q.flag("include_archived")
+	within := q.created()
 	p, order := q.page(20, true)
 	if err := q.done(); err != nil {
 		return nil, err
@@ -192,6 +194,7 @@ func (s *Server) listAgents(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = slices.DeleteFunc(list, func(a *managed.Agent) bool { return !within(&a.CreatedAt) })
 	return listed(viewAgents(list), next, order), nil
 }
 

@@ -92,13 +92,8 @@ func (s *Server) streamCompat(r *request, q *query) (any, error) {
 	}
 	events := s.cfg.Runtime.CompatEvents(r.Context(), r.owner, r.PathValue("id"), after, true)
 	st := &stream{r: r, control: http.NewResponseController(r.w)}
-	h := r.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	r.w.WriteHeader(http.StatusOK)
-	if err := st.control.Flush(); err != nil {
-		return nil, nil //nolint:nilerr // the reader is gone
+	if st.begin() != nil {
+		return nil, nil
 	}
 	lines := make(chan string)
 	go func() {

@@ -46,7 +46,7 @@ func (s *Server) listEvents(r *request) (any, error) {
 		return s.listCompat(r, q)
 	}
 	types := q.take("types[]")
-	after, before := q.time("created_at[gte]"), q.time("created_at[lte]")
+	within := q.created()
 	p, order := q.page(eventsPage, false)
 	from := uint64(0)
 	if p.After != "" {
@@ -74,8 +74,7 @@ func (s *Server) listEvents(r *request) (any, error) {
 	}
 	list = slices.DeleteFunc(list, func(ev *managed.Event) bool {
 		return len(types) > 0 && !slices.Contains(types, string(ev.Type)) ||
-			!after.IsZero() && (ev.ProcessedAt == nil || ev.ProcessedAt.Before(after)) ||
-			!before.IsZero() && (ev.ProcessedAt == nil || ev.ProcessedAt.After(before)) ||
+			!within(ev.ProcessedAt) ||
 			from != 0 && (order == "asc" && ev.Seq <= from || order == "desc" && ev.Seq >= from)
 	})
 	if order == "desc" {
@@ -126,16 +125,7 @@ func (s *Server) streamEvents(r *request) (any, error) {
 	}
 	st := &stream{r: r, control: http.NewResponseController(r.w), stored: make(chan told),
 		parts: make(chan *managed.Event, deltasMax)}
-	h := r.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	r.w.WriteHeader(http.StatusOK)
-	// The limits of the server are for requests that end.
-	if err := st.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, nil
-	}
-	if err := st.control.Flush(); err != nil {
+	if st.begin() != nil {
 		return nil, nil
 	}
 	st.run(s.cfg.Runtime, id, from, deltas)
@@ -156,6 +146,39 @@ type stream struct {
 	parts   chan *managed.Event
 }
 
+// begin sends the head of the answer. The limits of the server are for requests that end.
+func (st *stream) begin() error {
+	h := st.r.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	st.r.w.WriteHeader(http.StatusOK)
+	if err := st.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return st.control.Flush()
+}
+
+// hear passes parts of messages on. Of a message with a part that finds no room, it leaves out the rest:
+// what a reader has got stays the beginning of the message.
+func hear(parts chan<- *managed.Event) func(*managed.Event) {
+	lost := ""
+	return func(ev *managed.Event) {
+		id := ev.EventID
+		if ev.Event != nil {
+			id = ev.Event.ID
+		}
+		if id == lost {
+			return
+		}
+		select {
+		case parts <- ev:
+		default:
+			lost = id
+		}
+	}
+}
+
 // run writes until the reader is gone or the session is deleted. Events are read from the journal as the
 // reader takes them, so a slow reader costs nothing and misses nothing.
 func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool) {
@@ -171,14 +194,7 @@ func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool) 
 		}
 	}()
 	if deltas {
-		go func() {
-			_ = rt.Deltas(ctx, st.r.owner, id, func(ev *managed.Event) {
-				select {
-				case st.parts <- ev:
-				default:
-				}
-			})
-		}()
+		go func() { _ = rt.Deltas(ctx, st.r.owner, id, hear(st.parts)) }()
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()

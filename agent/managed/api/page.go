@@ -75,6 +75,20 @@ func (q *query) time(name string) time.Time {
 	return t
 }
 
+// created reads the four parameters that bound a time. The function it returns tells whether a time is
+// within; a nil time is within only if there is no bound.
+func (q *query) created() func(*time.Time) bool {
+	gt, gte, lt, lte := q.time("created_at[gt]"), q.time("created_at[gte]"), q.time("created_at[lt]"),
+		q.time("created_at[lte]")
+	return func(t *time.Time) bool {
+		if t == nil {
+			return gt.IsZero() && gte.IsZero() && lt.IsZero() && lte.IsZero()
+		}
+		return (gt.IsZero() || t.After(gt)) && (gte.IsZero() || !t.Before(gte)) && (lt.IsZero() || t.Before(lt)) &&
+			(lte.IsZero() || !t.After(lte))
+	}
+}
+
 func (q *query) number(name string, most int) int {
 	text := q.one(name)
 	if text == "" {

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/voicegw/voicegw/agent/managed"
@@ -111,8 +112,12 @@ func (s *Server) createSession(r *request) (any, error) {
 		}
 	}
 	if b.Environment != "" {
-		if _, err := s.cfg.Runtime.Environment(r.Context(), r.owner, b.Environment); err != nil {
+		e, err := s.cfg.Runtime.Environment(r.Context(), r.owner, b.Environment)
+		if err != nil {
 			return nil, err
+		}
+		if e.ArchivedAt != nil {
+			return nil, refusal("environment_id", "environment %q is archived; name another", e.ID)
 		}
 	}
 	made, err := s.cfg.Runtime.StartSession(r.Context(), r.owner, managed.SessionRequest{Agent: b.Agent.ID,
@@ -186,6 +191,10 @@ func (s *Server) listSessions(r *request) (any, error) {
 	}
 	for _, status := range q.take("statuses[]") {
 		f.Statuses = append(f.Statuses, managed.Status(status))
+		if !slices.Contains([]managed.Status{managed.Idle, managed.Running, managed.Rescheduling, managed.Terminated},
+			managed.Status(status)) {
+			q.fail("statuses", "%q is none of idle, running, rescheduling, terminated", status)
+		}
 	}
 	p, order := q.page(20, true)
 	if err := q.done(); err != nil {

@@ -108,13 +108,16 @@ func TestStreamOutlastsTheServersLimits(t *testing.T) {
 	srv := server(t, journaltest.NewMemory(), &atomic.Int32{}, provider.ScriptTurn{Text: "Hello."})
 	c := &client{t, srv.URL}
 	path := c.begin()
-	s := c.stream(path + "/events/stream")
+	s, other := c.stream(path+"/events/stream"), c.stream(path+"/events/stream?profile=adk-managed")
 	<-time.After(5 * serverTimeout / 2) // silence
 	if status, body := c.do("POST", path+"/events", hello); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	if got := strings.Join(c.until(s, "session.status_idle"), " "); got != "1 2 3 4 5 6 7 8" {
 		t.Errorf("the stream has the events %s", got)
+	}
+	if got := strings.Join(c.until(other, "status.idle"), " "); got != "0 1 2" {
+		t.Errorf("the stream in the other format has the events %s", got)
 	}
 }
 
@@ -197,6 +200,8 @@ func TestRefusals(t *testing.T) {
 		{"GET", path + "/events?after_id=x", "", 400, "after_id"},
 		{"GET", path + "/events/stream?event_deltas[]=x", "", 400, "event_deltas"},
 		{"GET", "/v1/sessions?order=up", "", 400, "order"},
+		{"GET", "/v1/sessions?statuses[]=done", "", 400, "statuses"},
+		{"GET", "/v1/agents?created_at[gte]=now", "", 400, "created_at[gte]"},
 	} {
 		status, body := c.do(test.method, test.path, test.body)
 		if status != test.status || !strings.Contains(body, test.part) || !strings.Contains(body, `"request_id":"req_`) {
