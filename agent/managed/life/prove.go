@@ -31,6 +31,8 @@ const (
 //   - pause: a turn begins while the session is paused only to go on where the process stopped;
 //   - the end: nothing fires once the session is over;
 //   - capacity: no place overflows, and no chain of firings at one instant is endless;
+//   - each input, each end of a turn and each beginning does what rules.go says, and nothing else that it
+//     names;
 //   - every transition fires somewhere.
 //
 // The claims of the form "can" assume that whatever can happen again and again happens once.

@@ -76,6 +76,8 @@ func inputRules() []claim.Move {
 		{Name: "before the beginning", Doc: "an input before the beginning waits for it",
 			On: []string{"send_message|send_result|send_interrupt|send_archive|send_fail"}, When: "asleep",
 			Then: "asleep", Does: silent, Keeps: []string{"paused"}},
+		{Name: "a result before the beginning", Doc: "a result before the beginning is kept for it",
+			On: []string{"send_result"}, When: "asleep", Then: "asleep && result"},
 	}
 }
 
