@@ -173,3 +173,29 @@ func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) boo
 	}
 	return crashed
 }
+
+// TestLostAnswer: a message without a key whose storage fails, or whose answer is lost, is sent once.
+func TestLostAnswer(t *testing.T) {
+	for name, lost := range map[string]bool{"not stored": false, "stored": true} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				h := newHouse(t, Definition{}, []provider.ScriptTurn{says("Hello."), says("Hello again.")})
+				defer h.close()
+				h.send(Text("Hi")) // the same text on purpose
+				engine, once := h.engine.(*journaltest.Memory), true
+				fail := func(string, uint64, int) error {
+					if once {
+						once = false
+						return errCrash
+					}
+					return nil
+				}
+				if engine.Before = fail; lost {
+					engine.Before, engine.Lost = nil, fail
+				}
+				h.send(Text("Hi"))
+				h.tells(`mes, running, mes', "Hello.", idle end_turn, mes, running, mes', "Hello again.", idle end_turn`)
+			})
+		})
+	}
+}

@@ -30,6 +30,9 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, event
 	if err := r.checkEvents("events", events); err != nil {
 		return nil, err
 	}
+	if once.Key == "" { // a second attempt below must not send twice
+		once.Key = newID(ownKey, r.now())
+	}
 	var accepted []Event
 	err := r.with(ctx, id, func(s *owned) (err error) {
 		accepted, err = s.accept(ctx, once, events)
@@ -49,6 +52,7 @@ type Once struct {
 }
 
 const (
+	ownKey       = "auto_" // begins the keys of inputs that came without
 	keyMax       = 128
 	repeatWithin = time.Minute
 )
@@ -114,11 +118,14 @@ func (o *owned) tryAccept(once Once, hash string, events []Event) ([]Event, uint
 	if known != nil {
 		return values(known.events), known.seq, nil
 	}
+	if most := o.rt.cfg.Limits.Events; o.st.head.Seq >= most {
+		return nil, 0, conflict("the session has %d events, the most it may have; begin another", most)
+	}
 	in, err := o.st.admit(o.rt.cfg.Limits.Queue, events, o.rt.now())
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(in.fresh) == 0 && once.Key == "" {
+	if len(in.fresh) == 0 {
 		return values(in.all), o.st.records, nil
 	}
 	seq, err := o.put(&record{Kind: recordInput, Key: once.Key, Hash: hash, Events: in.fresh})

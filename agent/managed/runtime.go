@@ -53,6 +53,7 @@ type Config struct {
 type Limits struct {
 	Queue       int           // messages, and interrupts, that wait in a session; default 64, at most 256
 	Content     int           // bytes of one event of the user; default 256 KiB
+	Events      uint64        // events of a session after which it takes no more of the user; default 1,000,000
 	Active      int           // sessions that are in memory at a time; default 1000
 	Idle        time.Duration // how long a session without work stays in memory; default 1 min
 	TurnTimeout time.Duration // how long a turn may take; default 1 h
@@ -99,6 +100,9 @@ func (l Limits) filled() Limits {
 	fill(&l.Queue, 64)
 	fill(&l.Content, 256<<10)
 	fill(&l.Active, 1000)
+	if l.Events == 0 {
+		l.Events = 1_000_000
+	}
 	wait(&l.Idle, time.Minute)
 	wait(&l.TurnTimeout, time.Hour)
 	wait(&l.Grace, 5*time.Second)

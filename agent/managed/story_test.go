@@ -211,3 +211,17 @@ func TestLateResult(t *testing.T) {
 			`running, mes', use deploy, idle requires_action 1, result, running, "Deployed.", idle end_turn`)
 	})
 }
+
+// TestEventsMax: a session that has all its events takes no more of the user.
+func TestEventsMax(t *testing.T) {
+	in(t, func(t *testing.T) {
+		h := newHouse(t, Definition{}, []provider.ScriptTurn{says("Hello!")})
+		h.close()
+		h.cfg.Limits.Events = 3
+		h.open()
+		defer h.close()
+		h.send(Text("Hi"))
+		h.refused(Conflict, "3 events", Text("Hi"))
+		h.tells(`mes, running, mes', "Hello!", idle end_turn`)
+	})
+}

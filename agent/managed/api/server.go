@@ -118,8 +118,9 @@ func (s *Server) answer(h handler) http.Handler {
 
 // Key returns the key of a request: a bearer token, or the header X-Api-Key.
 func Key(r *http.Request) string {
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "bearer") {
-		return strings.TrimSpace(token)
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if token = strings.TrimSpace(token); token != "" && strings.EqualFold(scheme, "bearer") {
+		return token
 	}
 	return r.Header.Get("X-Api-Key")
 }
