@@ -274,7 +274,14 @@ func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, l
 			yield(nil, err)
 			return
 		}
-		for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), 1, live) {
+		begin, err := r.recordOf(ctx, id, from)
+		if err != nil && CodeOf(err) != NotFound {
+			if ctx.Err() == nil {
+				yield(nil, err)
+			}
+			return
+		}
+		for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), begin, live) {
 			switch {
 			case errors.Is(err, journal.ErrNotFound) && live:
 				yield(&Event{Type: SessionDeleted}, nil)

@@ -1,0 +1,52 @@
+package managed
+
+import (
+	"context"
+
+	"github.com/voicegw/voicegw/journal"
+)
+
+// recordOf finds a record of a session's log from which a reader misses no event from number from on. The
+// head of each record tells the number of the session's last event behind it, so a few records suffice.
+func (r *Runtime) recordOf(ctx context.Context, id string, from uint64) (uint64, error) {
+	if from <= 1 {
+		return 1, nil
+	}
+	last, err := r.cfg.Journal.Last(ctx, logKey(id))
+	if err != nil {
+		return 1, storage("read session "+id, err)
+	}
+	// Records in front of low hold earlier events alone.
+	low, high := uint64(1), last.Seq
+	for low < high {
+		middle := low + (high-low)/2
+		seq, rec, err := r.dataFrom(ctx, id, middle)
+		switch {
+		case err != nil:
+			return 1, err
+		case rec == nil || seq >= high || rec.Head.Seq >= from:
+			high = middle
+		default:
+			low = seq + 1
+		}
+	}
+	return low, nil
+}
+
+// dataFrom reads the first record of a session from number from on that is no claim; nil if there is none.
+func (r *Runtime) dataFrom(ctx context.Context, id string, from uint64) (uint64, *record, error) {
+	for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), from, false) {
+		if err != nil {
+			return 0, nil, storage("read session "+id, err)
+		}
+		if rec.Kind != journal.Data {
+			continue
+		}
+		one, err := decodeRecord(rec)
+		if err != nil {
+			return 0, nil, storage("read session "+id, err)
+		}
+		return rec.Seq, one, nil
+	}
+	return 0, nil, nil
+}
