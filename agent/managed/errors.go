@@ -14,7 +14,6 @@ const (
 	NotFound   Code = "not_found"  // there is no such thing, or it belongs to somebody else
 	Conflict   Code = "conflict"   // the thing is not in the state that the request needs
 	TooMany    Code = "too_many"   // a limit of the owner or of the session is reached; try again later
-	Elsewhere  Code = "elsewhere"  // another node owns the session; URL is its address
 	Storage    Code = "storage"    // the journal cannot store
 	Mismatch   Code = "mismatch"   // a session cannot be recovered: its journal tells another story than its agent
 	Overloaded Code = "overloaded" // the node takes no more sessions now
@@ -25,8 +24,7 @@ type Error struct {
 	Code    Code
 	Param   string // path of the part that is wrong, such as "tools[2].name"; may be empty
 	Message string
-	URL     string // of an Elsewhere
-	Err     error  // the cause, for the log; may be nil
+	Err     error // the cause, for the log; may be nil
 }
 
 // Error returns the message, with the part that is wrong.

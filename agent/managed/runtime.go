@@ -23,8 +23,6 @@ type Config struct {
 	Models *provider.Resolver
 	// Node is the name of this process, unique among those that share the journal. Default: a random one.
 	Node string
-	// URL is where other nodes reach the API of this one; "" means that no other node exists.
-	URL string
 	// Logger receives warnings and errors, no content. nil logs nothing.
 	Logger *zap.Logger
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
