@@ -39,7 +39,8 @@ func read(t *testing.T, e journal.Engine, log string) (data []string) {
 // TestTwoNodes has two engines on one schema: a log moves from one to the other and back, a reader at one
 // follows the owner at the other, and so does a watcher.
 func TestTwoNodes(t *testing.T) {
-	nodes := []*postgres.Engine{shared.open(t, "two"), shared.open(t, "two")}
+	schema := schemaOf(t.TempDir())
+	nodes := []*postgres.Engine{shared.open(t, schema), shared.open(t, schema)}
 	const moves, each = 20, 10
 	got := make(chan string, moves*each)
 	var work sync.WaitGroup
@@ -202,7 +203,7 @@ func TestCorrupt(t *testing.T) {
 		{`UPDATE records SET epoch = 0 WHERE seq = 5`, "log: record 5 has"},
 		{`UPDATE records SET data = '' WHERE seq = 5`, "log: record 5 has"},
 	} {
-		schema := schemaOf(c.sql)
+		schema := schemaOf(t.TempDir())
 		e := shared.open(t, schema)
 		w, err := e.Open(t.Context(), "log", "a")
 		for i := 2; i <= 600 && err == nil; i++ {
@@ -232,7 +233,7 @@ func TestCorrupt(t *testing.T) {
 			}
 		}
 	}
-	schema := schemaOf("newer")
+	schema := schemaOf(t.TempDir())
 	_ = shared.open(t, schema).Close()
 	shared.exec(t, schema, `UPDATE format SET version = 2`)
 	if _, err := postgres.Open(t.Context(), shared.config(schema)); err == nil ||

@@ -10,7 +10,7 @@ import (
 
 // TestHints takes hints away and adds false ones. Watchers and readers are told of each change, once.
 func TestHints(t *testing.T) {
-	const schema = "hints"
+	schema := schemaOf(t.TempDir())
 	e := shared.open(t, schema)
 	ctx, cancel := context.WithCancel(t.Context())
 	told, ended := make(chan journal.Doc, 10), make(chan error, 1)
