@@ -230,7 +230,7 @@ func whole(ctx context.Context, responses iter.Seq2[*model.LLMResponse, error],
 			if n++; n > responsesMax {
 				return nil, fmt.Errorf("the model gave more than %d whole responses to one request", responsesMax)
 			}
-			last = joined(last, resp)
+			last = Joined(last, resp)
 		default:
 			if err := part(resp); err != nil {
 				return nil, err
@@ -246,8 +246,9 @@ func whole(ctx context.Context, responses iter.Seq2[*model.LLMResponse, error],
 	return last, nil
 }
 
-// joined is a response with the parts of the one before it. An error stays alone.
-func joined(before, r *model.LLMResponse) *model.LLMResponse {
+// Joined returns a response with the parts of the one before it in front of its own: a model may answer one
+// request with several whole responses. An error stays alone. Neither response changes.
+func Joined(before, r *model.LLMResponse) *model.LLMResponse {
 	if before == nil || before.Content == nil || r.ErrorCode != "" {
 		return r
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Definition is what an agent is: the same in an API request, in the journal and in a YAML file.
+// Definition describes an agent. API requests, the journal and YAML files have the same fields.
 type Definition struct {
 	Name        string            `json:"name"`                  // 1 to 256 characters
 	Model       ModelRef          `json:"model"`                 // a model of a provider

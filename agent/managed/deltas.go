@@ -9,8 +9,8 @@ type listener struct {
 }
 
 // Deltas calls hear for every event_start and event_delta of a session until ctx ends, while the session
-// runs on this node. hear must be quick and is not called concurrently. A message of which hear has missed
-// the beginning is left out.
+// runs on this node. hear must be quick; calls of it do not overlap. It gets no part of a message that began
+// before Deltas was called.
 func (r *Runtime) Deltas(ctx context.Context, o Owner, id string, hear func(*Event)) error {
 	if _, _, err := r.entry(ctx, o, id); err != nil {
 		return err

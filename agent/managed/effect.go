@@ -55,7 +55,7 @@ func (r *turnRun) ask(ctx context.Context, name string, llm model.LLM, req *agen
 				}
 				continue
 			}
-			whole = joined(whole, resp)
+			whole = agent.Joined(whole, resp)
 		}
 		if ctx.Err() != nil { // the turn is being stopped, or the process ends: the effect stays open
 			yield(nil, ctx.Err())
@@ -77,19 +77,6 @@ func (e *effectInfo) outcome() (*model.LLMResponse, error) {
 		return nil, errors.New(e.Failure.Text)
 	}
 	return e.Response, nil
-}
-
-// joined is a response with the parts of the one before it.
-func joined(before, r *model.LLMResponse) *model.LLMResponse {
-	if before == nil || before.Content == nil || r.ErrorCode != "" {
-		return r
-	}
-	with := *r
-	with.Content = &genai.Content{Role: before.Content.Role, Parts: slices.Clone(before.Content.Parts)}
-	if r.Content != nil {
-		with.Content.Parts = append(with.Content.Parts, r.Content.Parts...)
-	}
-	return &with
 }
 
 // identified gives every call of a response an id of its own, which is then part of the record.

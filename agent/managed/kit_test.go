@@ -81,6 +81,23 @@ func (h *house) close() {
 	}
 }
 
+// dieAt lets every commit from number at on fail, as if the process were killed there. *dead says whether it has
+// come to that; the test sets it to false for the next process.
+func (h *house) dieAt(at int) (dead *bool) {
+	n := 0
+	dead = new(bool)
+	h.engine.(*journaltest.Memory).Before = func(string, uint64, int) error {
+		if n++; n == at {
+			*dead = true
+		}
+		if *dead {
+			return errCrash
+		}
+		return nil
+	}
+	return dead
+}
+
 // restart ends the runtime and starts another on the same journal. Sessions that were at work go on.
 func (h *house) restart() {
 	h.Helper()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/agent/provider"
-	"github.com/voicegw/voicegw/journal/journaltest"
 )
 
 // TestMismatch kills the process in the middle of a turn and goes on with a program that lacks the tool. Where the
@@ -21,25 +20,16 @@ func TestMismatch(t *testing.T) {
 				[]provider.ScriptTurn{calls(provider.ScriptCall{Name: "look", ID: "c1"}), says("Done.")},
 				counting("look", map[string]int{}, nil))
 			defer func() { h.close() }()
-			n, dead := 0, false
-			h.engine.(*journaltest.Memory).Before = func(string, uint64, int) error {
-				if n++; n == at {
-					dead = true
-				}
-				if dead {
-					return errCrash
-				}
-				return nil
-			}
+			dead := h.dieAt(at)
 			_, err := h.rt.Send(t.Context(), ada, h.session, Once{}, Text("Look"))
 			synctest.Wait()
-			if over = !dead; over || err != nil {
+			if over = !*dead; over || err != nil {
 				return
 			}
 			old := h.rt
 			h.cfg.Tools = nil
 			h.open()
-			dead = false
+			*dead = false
 			if _, err := h.rt.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -80,25 +70,16 @@ func TestSlowToolIsNoMismatch(t *testing.T) {
 					return nil // it has happened
 				}))
 			defer func() { h.close() }()
-			n, dead := 0, false
-			h.engine.(*journaltest.Memory).Before = func(string, uint64, int) error {
-				if n++; n == at {
-					dead = true
-				}
-				if dead {
-					return errCrash
-				}
-				return nil
-			}
+			dead := h.dieAt(at)
 			_, err := h.rt.Send(t.Context(), ada, h.session, Once{}, Text("Look"))
 			time.Sleep(2 * time.Minute)
 			synctest.Wait()
-			if over = !dead; err != nil {
+			if over = !*dead; err != nil {
 				return
 			}
 			old := h.rt
 			h.open()
-			dead = false
+			*dead = false
 			if _, err := h.rt.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}

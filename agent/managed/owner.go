@@ -253,7 +253,7 @@ func (o *owned) inject(seq uint64, tokens ...petri.Token) {
 func (o *owned) give(tokens ...petri.Token) {
 	for _, t := range tokens {
 		if err := o.net.Inject(t); err != nil && !errors.Is(err, runner.ErrClosed) {
-			o.break_(fmt.Errorf("the net refuses %s: %w", t.Place(), err))
+			o.letGo(fmt.Errorf("the net refuses %s: %w", t.Place(), err))
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (o *owned) pump() {
 			continue
 		case next.seq > 0:
 			if err := o.w.Await(context.Background(), next.seq); err != nil {
-				o.break_(err)
+				o.letGo(err)
 				continue
 			}
 		}
@@ -292,9 +292,9 @@ func (o *owned) pump() {
 	}
 }
 
-// break_ lets go of a session that cannot be stored, or whose net has broken. Its log is right; the next
+// letGo lets go of a session that cannot be stored, or whose net has broken. Its log is right; the next
 // request opens it anew.
-func (o *owned) break_(err error) {
+func (o *owned) letGo(err error) {
 	o.mu.Lock()
 	first := o.fault == nil
 	if first {

@@ -31,7 +31,7 @@ func (o *owned) tell(s life.Say) {
 		return // the record that archives the session has told it
 	}
 	if _, err := o.append(context.Background(), func(st *state) (*record, error) { return st.telling(s) }); err != nil {
-		o.break_(err)
+		o.letGo(err)
 		return
 	}
 	if s == life.IdleWaiting {
@@ -51,7 +51,7 @@ func (o *owned) giveUntold() {
 		return
 	}
 	if err := o.w.Await(context.Background(), seq); err != nil {
-		o.break_(err)
+		o.letGo(err)
 		return
 	}
 	o.give(slices.Repeat([]petri.Token{life.Result.Token(petri.Unit{})}, n)...)

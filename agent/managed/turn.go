@@ -58,7 +58,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 		return life.End{}, errors.New("the process lets go of the session")
 	}
 	if err := o.end(ctx, r, end, err); err != nil {
-		o.break_(err)
+		o.letGo(err)
 		return life.End{}, err
 	}
 	return o.endOf(t)

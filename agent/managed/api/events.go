@@ -14,7 +14,7 @@ import (
 
 // Times of streams.
 const (
-	heartbeat  = 15 * time.Second // between comments while nothing is told
+	heartbeat  = 15 * time.Second // how often an idle stream sends a comment
 	writeMax   = 30 * time.Second // for one event to a reader
 	deltasMax  = 256              // parts of messages that wait for a reader; more are left out
 	eventsPage = 1000
@@ -38,8 +38,8 @@ func (s *Server) sendEvents(r *request) (any, error) {
 	return map[string]any{"data": accepted}, nil
 }
 
-// listEvents lists the events of a session. An event of the user that has been taken up is told once, at
-// the place where it was accepted, with the time when it was taken up.
+// listEvents lists the events of a session. A stream has an event of the user twice, when it is accepted and
+// when it is processed. The list has it once: in the first place, with the time of the second.
 func (s *Server) listEvents(r *request) (any, error) {
 	q := r.query()
 	if q.compat() {
@@ -159,8 +159,8 @@ func (st *stream) begin() error {
 	return st.control.Flush()
 }
 
-// hear passes parts of messages on. Of a message with a part that finds no room, it leaves out the rest:
-// what a reader has got stays the beginning of the message.
+// hear passes parts of messages on. When a part finds no room, it drops the rest of that message, so that
+// the parts sent are always a prefix of the message.
 func hear(parts chan<- *managed.Event) func(*managed.Event) {
 	lost := ""
 	return func(ev *managed.Event) {
