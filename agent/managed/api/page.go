@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,7 +22,11 @@ type query struct {
 }
 
 func (r *request) query() *query {
-	q := &query{values: r.URL.Query()}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &query{values: values}
+	if err != nil {
+		q.fail("", "the query of the address is wrong: %v", err)
+	}
 	q.values.Del("beta") // older clients send it
 	return q
 }
@@ -39,10 +44,14 @@ func (q *query) take(name string) []string {
 
 func (q *query) one(name string) string {
 	list := q.take(name)
-	if len(list) == 0 {
+	switch len(list) {
+	case 0:
 		return ""
+	case 1:
+	default:
+		q.fail(name, "it is there %d times", len(list))
 	}
-	return list[len(list)-1]
+	return list[0]
 }
 
 func (q *query) fail(param, format string, args ...any) {
@@ -133,8 +142,8 @@ func (q *query) page(limit int, descending bool) (p managed.Page, order string) 
 
 // done returns what is wrong with the query. A parameter that nobody has taken is unknown.
 func (q *query) done() error {
-	for name := range q.values {
-		q.fail(name, "this list does not have this parameter")
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		q.fail(name, "this request does not have this parameter")
 	}
 	return q.err
 }

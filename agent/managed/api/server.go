@@ -185,34 +185,74 @@ func refusal(param, format string, args ...any) error {
 	return &managed.Error{Code: managed.Invalid, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-// body reads the body of a request into a value. It refuses fields that the value does not have.
+// body reads the body of a request into a value. It refuses fields that the value does not have, and any
+// parameter of the query.
 func (r *request) body(to any) error {
-	b, err := io.ReadAll(r.Body)
+	b, err := r.read()
 	if err != nil {
 		return err
 	}
-	return decode(b, to)
+	if len(b) == 0 || b[0] != '{' {
+		return refusal("", "the body must be a JSON object")
+	}
+	if err := managed.Decode(b, to); err != nil {
+		return err
+	}
+	return r.query().done()
 }
 
-func decode(b []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		var kind *json.UnmarshalTypeError
-		switch text := err.Error(); {
-		case errors.As(err, &kind):
-			return refusal(kind.Field, "it is a %s; it must be a %s", kind.Value, kind.Type)
-		case strings.HasPrefix(text, "json: unknown field "):
-			name := strings.Trim(strings.TrimPrefix(text, "json: unknown field "), `"`)
-			return refusal(name, "this API does not have this field")
-		case managed.CodeOf(err) != "":
-			return err
-		default:
-			return refusal("", "the body is no JSON object of this request: %v", err)
-		}
+func (r *request) read() ([]byte, error) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
+		return nil, refusal("", "the body ends too early")
 	}
-	if d.More() {
-		return refusal("", "the body has more than one JSON value")
+	return bytes.TrimSpace(b), err
+}
+
+// bare checks a request that has neither a body nor parameters.
+func (r *request) bare() error {
+	b, err := r.read()
+	if err != nil {
+		return err
+	}
+	if len(b) > 0 && string(b) != "{}" {
+		return refusal("", "this request has no body")
+	}
+	return r.query().done()
+}
+
+// absent is a field that other servers of this API have. It may be null or empty.
+type absent struct{}
+
+// UnmarshalJSON refuses all values but null and an empty list.
+func (absent) UnmarshalJSON(b []byte) error {
+	if text := string(b); text != "null" && text != "[]" {
+		return refusal("", "this server does not have this; leave it out")
 	}
 	return nil
+}
+
+// field is a field of a change, which null clears.
+type field[T any] struct {
+	given bool
+	value T
+}
+
+// UnmarshalJSON reads a value or null.
+func (f *field[T]) UnmarshalJSON(b []byte) error {
+	var value T
+	if string(b) != "null" {
+		if err := managed.Decode(b, &value); err != nil {
+			return err
+		}
+	}
+	f.given, f.value = true, value
+	return nil
+}
+
+// replace replaces what the field is of, if it is given.
+func (f *field[T]) replace(to *T) {
+	if f.given {
+		*to = f.value
+	}
 }
