@@ -250,6 +250,9 @@ func (r *Runtime) list(ctx context.Context, prefix string, p Page, take func([]b
 	if p.Limit < 1 || p.Limit > journal.ListMax {
 		return invalid("limit", "it is %d; give 1 to %d", p.Limit, journal.ListMax)
 	}
+	if p.Before != "" {
+		return invalid("page", "this list has no pages in front of another")
+	}
 	q := journal.Query{Prefix: prefix, Reverse: !p.Reverse}
 	if p.After != "" {
 		q.After = prefix + p.After

@@ -211,7 +211,8 @@ type Session struct {
 
 // Page says which part of a list to return.
 type Page struct {
-	After   string // the Next of the page before; "" begins
+	After   string // the next of the page before; "" begins
+	Before  string // in place of After: the page ends before this item; of Sessions alone
 	Limit   int    // 1 to 1000
 	Reverse bool   // the oldest first
 }

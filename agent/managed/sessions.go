@@ -182,15 +182,16 @@ func (r *Runtime) head(ctx context.Context, id string) (head, error) {
 	return rec.Head, nil
 }
 
-// Sessions lists sessions, the newest first. next is the After of the following page, or "".
+// Sessions lists sessions, the newest first. next is the After of the following page, or "". For a page with
+// Before it is the Before of the page that comes before, or "".
 func (r *Runtime) Sessions(ctx context.Context, o Owner, f SessionFilter, p Page) (list []*Session, next string,
 	err error) {
 	if p.Limit < 1 || p.Limit > journal.ListMax {
 		return nil, "", invalid("limit", "it is %d; give 1 to %d", p.Limit, journal.ListMax)
 	}
-	q := journal.Query{Prefix: docKey(o, "session", ""), Reverse: !p.Reverse}
-	if p.After != "" {
-		q.After = docKey(o, "session", p.After)
+	q := journal.Query{Prefix: docKey(o, "session", ""), Reverse: p.Reverse == (p.Before != "")}
+	if at := p.After + p.Before; at != "" {
+		q.After = q.Prefix + at
 	}
 	for {
 		docs, err := r.cfg.Journal.List(ctx, q)
@@ -199,32 +200,51 @@ func (r *Runtime) Sessions(ctx context.Context, o Owner, f SessionFilter, p Page
 		}
 		for _, d := range docs {
 			q.After = d.Key
-			e := entry{}
-			if err := json.Unmarshal(d.Value, &e); err != nil {
-				return nil, "", storage("list sessions", err)
-			}
-			if !f.keeps(&e) || o.User != "" && e.User != o.User {
-				continue
-			}
-			s, err := r.session(ctx, idOf(d.Key))
-			if CodeOf(err) == NotFound {
-				continue // it is being deleted
-			}
+			s, err := r.listed(ctx, o, f, d)
 			if err != nil {
 				return nil, "", err
 			}
-			if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status) {
+			if s == nil {
 				continue
 			}
 			if len(list) == p.Limit {
-				return list, list[p.Limit-1].ID, nil
+				next = list[p.Limit-1].ID
+				break
 			}
 			list = append(list, s)
 		}
-		if len(docs) < journal.ListMax {
-			return list, "", nil
+		if next != "" || len(docs) < journal.ListMax {
+			if p.Before != "" {
+				slices.Reverse(list)
+			}
+			return list, next, nil
 		}
 	}
+}
+
+// listed is the session of an entry; nil if a list with a filter does not have it.
+func (r *Runtime) listed(ctx context.Context, o Owner, f SessionFilter, d journal.Doc) (*Session, error) {
+	e := entry{}
+	if err := json.Unmarshal(d.Value, &e); err != nil {
+		return nil, storage("list sessions", err)
+	}
+	if !f.keeps(&e) || o.User != "" && e.User != o.User {
+		return nil, nil
+	}
+	id := idOf(d.Key)
+	if len(f.Statuses) > 0 { // the head of a log tells it
+		if last, err := r.head(ctx, id); err == nil && !slices.Contains(f.Statuses, last.Status) {
+			return nil, nil
+		}
+	}
+	s, err := r.session(ctx, id)
+	if CodeOf(err) == NotFound {
+		return nil, nil // it is being deleted
+	}
+	if err != nil || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status) {
+		return nil, err
+	}
+	return s, nil
 }
 
 // keeps reports whether a filter keeps a session, as far as its entry tells.

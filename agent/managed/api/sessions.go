@@ -259,11 +259,10 @@ func (s *Server) listSessions(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var views []*sessionView
+	views, ids := []*sessionView{}, []string{}
 	for _, one := range list {
-		views = append(views, viewSession(one))
+		views, ids = append(views, viewSession(one)), append(ids, one.ID)
 	}
-	page := listed(views, next, order)
-	page["prev_page"] = nil
-	return page, nil
+	before, behind := around(p, order, ids, next)
+	return map[string]any{"data": views, "next_page": behind, "prev_page": before}, nil
 }
