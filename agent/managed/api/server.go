@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 
 	"go.uber.org/zap"
@@ -31,8 +32,9 @@ type Config struct {
 
 // Server is an http.Handler.
 type Server struct {
-	cfg Config
-	mux *http.ServeMux
+	cfg     Config
+	mux     *http.ServeMux
+	unknown http.Handler // for routes that there are not
 }
 
 // New returns a Server.
@@ -74,15 +76,25 @@ func New(cfg Config) (*Server, error) {
 	} {
 		s.mux.Handle(pattern, s.answer(h))
 	}
-	s.mux.Handle("/", s.answer(func(w *request) (any, error) {
-		return nil, &managed.Error{Code: managed.NotFound, Message: fmt.Sprintf("this API does not serve %s %s", w.Method,
-			w.URL.Path)}
-	}))
+	s.unknown = s.answer(notServed)
+	s.mux.Handle("/", s.unknown)
 	return s, nil
 }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.Path; p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect
+		s.unknown.ServeHTTP(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// notServed refuses a route.
+func notServed(w *request) (any, error) {
+	return nil, &managed.Error{Code: managed.NotFound, Message: fmt.Sprintf("this API does not serve %s %s", w.Method,
+		w.URL.Path)}
+}
 
 // request is a request of an owner.
 type request struct {
@@ -99,6 +111,7 @@ type handler func(*request) (any, error)
 func (s *Server) answer(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := &request{Request: r, w: w, id: "req_" + rand.Text()}
+		defer s.recover(req)
 		w.Header().Set("Request-Id", req.id)
 		var err error
 		if req.owner, err = s.cfg.Authorize(r, Key(r)); err != nil {
@@ -114,6 +127,19 @@ func (s *Server) answer(h handler) http.Handler {
 			req.send(http.StatusOK, v)
 		}
 	})
+}
+
+// recover answers a request whose handler has panicked.
+func (s *Server) recover(r *request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	s.cfg.Logger.Error("a request has panicked", zap.String("request", r.id), zap.Any("panic", p), zap.Stack("stack"))
+	r.fail(http.StatusInternalServerError, "api_error", "the request failed; the log of the server says why")
 }
 
 // Key returns the key of a request: a bearer token, or the header X-Api-Key.
