@@ -11,9 +11,8 @@ import (
 
 // checkEvents finds what is wrong with events of the user by themselves.
 func (r *Runtime) checkEvents(param string, events []Event) error {
-	const most = 100
-	if len(events) > most {
-		return invalid(param, "there are %d events; at most %d are allowed", len(events), most)
+	if len(events) > eventsMax {
+		return invalid(param, "there are %d events; at most %d are allowed", len(events), eventsMax)
 	}
 	for i := range events {
 		ev, at := &events[i], fmt.Sprintf("%s[%d]", param, i)

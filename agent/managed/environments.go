@@ -4,22 +4,56 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
+	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/journal"
 )
 
 // CreateEnvironment registers an environment.
 func (r *Runtime) CreateEnvironment(ctx context.Context, o Owner, e Environment) (*Environment, error) {
-	now := r.now()
-	e.ID, e.CreatedAt, e.UpdatedAt, e.ArchivedAt = newID(environmentPrefix, now), now, now, nil
-	return &e, r.putEnvironment(ctx, o, &e, 0)
+	return r.CreateEnvironmentOnce(ctx, o, Once{}, e)
+}
+
+// CreateEnvironmentOnce is CreateEnvironment, safe to repeat: see CreateAgentOnce.
+func (r *Runtime) CreateEnvironmentOnce(ctx context.Context, o Owner, once Once, e Environment) (*Environment, error) {
+	e.ID, e.CreatedAt, e.UpdatedAt, e.ArchivedAt = "", time.Time{}, time.Time{}, nil
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	id, err := r.once(ctx, o, once, environmentPrefix, e, func(id string) error {
+		now := r.now()
+		e.ID, e.CreatedAt, e.UpdatedAt = id, now, now
+		if once.asked() {
+			if _, _, err := r.environment(ctx, o, id); CodeOf(err) != NotFound {
+				return err
+			}
+		}
+		err := r.putEnvironment(ctx, o, &e, 0)
+		if once.asked() && CodeOf(err) == Conflict { // another process was faster
+			return nil
+		}
+		return err
+	})
+	if err != nil || !once.asked() {
+		return &e, err
+	}
+	return r.Environment(ctx, o, id)
+}
+
+// check finds what is wrong with an environment.
+func (e *Environment) check() error {
+	if n := utf8.RuneCountInString(e.Name); n < 1 || n > nameMax {
+		return invalid("name", "it must have 1 to %d characters", nameMax)
+	}
+	if utf8.RuneCountInString(e.Description) > descriptionMax {
+		return invalid("description", "it has more than %d characters", descriptionMax)
+	}
+	return checkMetadata("", e.Metadata)
 }
 
 func (r *Runtime) putEnvironment(ctx context.Context, o Owner, e *Environment, revision uint64) error {
-	if e.Name == "" || len(e.Name) > nameMax {
-		return invalid("name", "it must have 1 to %d characters", nameMax)
-	}
-	if err := checkMetadata("", e.Metadata); err != nil {
+	if err := e.check(); err != nil {
 		return err
 	}
 	b, err := json.Marshal(e)
@@ -102,9 +136,9 @@ func (r *Runtime) DeleteEnvironment(ctx context.Context, o Owner, id string) err
 // Environments lists environments, the newest first. next is the After of the following page, or "".
 func (r *Runtime) Environments(ctx context.Context, o Owner, archived bool, p Page) (list []*Environment, next string,
 	err error) {
-	err = r.list(ctx, docKey(o, "environment", ""), p, func(value []byte) (bool, error) {
+	err = r.list(ctx, docKey(o, "environment", ""), p, func(d journal.Doc) (bool, error) {
 		e := &Environment{}
-		if err := json.Unmarshal(value, e); err != nil {
+		if err := json.Unmarshal(d.Value, e); err != nil {
 			return false, err
 		}
 		if e.ArchivedAt != nil && !archived {

@@ -24,6 +24,7 @@ type entry struct {
 	Version  int        `json:"version"`
 	Archived *time.Time `json:"archived,omitempty"`
 	At       time.Time  `json:"at"`
+	Bytes    int64      `json:"bytes,omitempty"` // of its records, when it was last looked at: see books
 }
 
 // idOf is the id at the end of the key of a document.
@@ -31,6 +32,12 @@ func idOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // StartSession begins a session.
 func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest) (*Session, error) {
+	return r.StartSessionOnce(ctx, o, Once{}, req)
+}
+
+// StartSessionOnce is StartSession, safe to repeat: see CreateAgentOnce. Its error has the code TooMany or Quota
+// if a limit of the tenant is reached.
+func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req SessionRequest) (*Session, error) {
 	a, err := r.Agent(ctx, o, req.Agent, req.Version)
 	if err != nil {
 		return nil, err
@@ -59,37 +66,51 @@ func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest)
 	if err := r.checkEvents("initial_events", req.Initial); err != nil {
 		return nil, err
 	}
-	now := r.now()
-	info := &sessionInfo{Version: formatVersion, ID: newID(sessionPrefix, now), Owner: o, Agent: *a,
-		Environment: req.Environment, Title: req.Title, Metadata: maps.Clone(req.Metadata)}
-	if err := r.create(ctx, info, req.Initial); err != nil {
+	info := &sessionInfo{Version: formatVersion, Owner: o, Agent: *a, Environment: req.Environment, Title: req.Title,
+		Metadata: maps.Clone(req.Metadata)}
+	id, err := r.once(ctx, o, once, sessionPrefix, req, func(id string) error {
+		if info.ID = id; once.asked() {
+			if _, _, err := r.entry(ctx, o, id); CodeOf(err) != NotFound {
+				return err
+			}
+		}
+		return r.charged(ctx, o, len(req.Initial), func() error { return r.create(ctx, info, req.Initial) })
+	})
+	if err != nil {
 		return nil, err
 	}
-	return r.Session(ctx, o, info.ID)
+	return r.Session(ctx, o, id)
 }
 
-// create stores a new session, and then that it is there.
+// create stores a new session, and then that it is there. It goes on where an attempt for the same id ended.
 func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event) error {
 	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
 	if err != nil {
 		return storage("create session", err)
 	}
 	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
-	err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
-	if err == nil && len(initial) > 0 {
+	if w.Claimed() > 1 {
+		o.st, err = r.fold(ctx, info.ID, w.Claimed())
+	}
+	if err == nil && o.st.info.ID == "" {
+		err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
+	}
+	if err == nil && len(initial) > 0 && o.st.head.Seq == 0 {
 		err = o.store(ctx, just(&record{Kind: recordInput, Events: pointers(initial)}))
 	}
-	if cerr := w.Close(ctx); err == nil {
-		err = cerr
+	if cerr := w.Close(ctx); err == nil && cerr != nil {
+		err = storage("create session", cerr)
 	}
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began})
+	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began,
+		Bytes: o.st.bytes()})
 	if err != nil {
 		return err
 	}
-	if _, err := r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0); err != nil {
+	_, err = r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0)
+	if err != nil && !errors.Is(err, journal.ErrConflict) { // another process was faster
 		return storage("create session", err)
 	}
 	if len(initial) > 0 {
@@ -339,6 +360,7 @@ func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Sess
 		if err := r.control(ctx, o, id, controlArchive, life.Archive); err != nil {
 			return nil, err
 		}
+		r.ended(o, true, 0)
 		now := r.now()
 		e.Archived = &now
 		b, err := json.Marshal(e)
@@ -355,12 +377,15 @@ func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Sess
 
 // DeleteSession removes everything of a session. A session that is at work is refused with Invalid.
 func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
+	e, _, err := r.entry(ctx, o, id)
+	if err != nil {
 		return err
 	}
-	err := r.with(ctx, id, func(s *owned) error {
+	var bytes int64
+	err = r.with(ctx, id, func(s *owned) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		bytes = s.st.bytes()
 		if s.st.busy() {
 			return invalid("", "the session is at work; interrupt it first")
 		}
@@ -381,5 +406,6 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {
 		return storage("delete session "+id, err)
 	}
+	r.ended(o, e.Archived == nil, bytes)
 	return nil
 }

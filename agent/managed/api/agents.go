@@ -67,7 +67,7 @@ func (s *Server) createAgent(r *request) (any, error) {
 	if err := r.body(&b); err != nil {
 		return nil, err
 	}
-	a, err := s.cfg.Runtime.CreateAgent(r.Context(), r.owner, b.Definition)
+	a, err := s.cfg.Runtime.CreateAgentOnce(r.Context(), r.owner, r.once(), b.Definition)
 	if err != nil {
 		return nil, err
 	}

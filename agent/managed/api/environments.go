@@ -91,7 +91,7 @@ func (s *Server) createEnvironment(r *request) (any, error) {
 	if err := b.apply(&e); err != nil {
 		return nil, err
 	}
-	made, err := s.cfg.Runtime.CreateEnvironment(r.Context(), r.owner, e)
+	made, err := s.cfg.Runtime.CreateEnvironmentOnce(r.Context(), r.owner, r.once(), e)
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,7 @@ func (s *Server) sendEvents(r *request) (any, error) {
 	if err := r.body(&b); err != nil {
 		return nil, err
 	}
-	key := managed.Once{Key: r.Header.Get("Idempotency-Key")}
-	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil && n > 0 {
-		key.Repeated = true
-	}
-	accepted, err := s.cfg.Runtime.Send(r.Context(), r.owner, r.PathValue("id"), key, b.Events...)
+	accepted, err := s.cfg.Runtime.Send(r.Context(), r.owner, r.PathValue("id"), r.once(), b.Events...)
 	if err != nil {
 		return nil, err
 	}

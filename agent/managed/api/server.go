@@ -9,7 +9,9 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -193,6 +195,13 @@ func (s *Server) refuse(r *request, err error) {
 		status, kind = http.StatusNotFound, "not_found_error"
 	case managed.TooMany:
 		status, kind = http.StatusTooManyRequests, "rate_limit_error"
+		if e.Wait > 0 {
+			r.w.Header().Set("Retry-After", strconv.FormatInt(int64((e.Wait+time.Second-1)/time.Second), 10))
+			r.w.Header().Set("Retry-After-Ms", strconv.FormatInt(max(e.Wait.Milliseconds(), 1), 10))
+		}
+	case managed.Quota:
+		status, kind = http.StatusTooManyRequests, "rate_limit_error"
+		r.w.Header().Set("X-Should-Retry", "false")
 	case managed.Overloaded:
 		status, kind = 529, "overloaded_error"
 	case managed.Storage, managed.Mismatch:
@@ -245,6 +254,16 @@ func (r *request) bare() error {
 		return refusal("", "this request has no body")
 	}
 	return r.query().done()
+}
+
+// once reads what the client says of repetitions of its request. A library that counts its attempts repeats one
+// whose answer it has lost.
+func (r *request) once() managed.Once {
+	o := managed.Once{Key: r.Header.Get("Idempotency-Key")}
+	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil {
+		o.Repeated, o.Repeatable = n > 0, true
+	}
+	return o
 }
 
 // absent is a field that other servers of this API have. It may be null or empty.

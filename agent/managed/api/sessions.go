@@ -128,7 +128,7 @@ func (s *Server) createSession(r *request) (any, error) {
 			return nil, refusal("environment_id", "environment %q is archived; name another", e.ID)
 		}
 	}
-	made, err := s.cfg.Runtime.StartSession(r.Context(), r.owner, managed.SessionRequest{Agent: b.Agent.ID,
+	made, err := s.cfg.Runtime.StartSessionOnce(r.Context(), r.owner, r.once(), managed.SessionRequest{Agent: b.Agent.ID,
 		Version: b.Agent.Version, Override: b.Agent.Override, Environment: b.Environment, Title: b.Title,
 		Metadata: b.Metadata, Initial: b.Initial})
 	if err != nil {
