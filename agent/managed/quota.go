@@ -18,7 +18,7 @@ const (
 	accountsMax  = 10_000           // that are in memory
 	recountAfter = time.Minute      // how old a count may be
 	recountShare = 100              // a count may take this part of the time
-	noteBytes    = 1 << 20          // a session that has grown by this much notes its size in its entry
+	noteBytes    = 16 << 10         // a session that has grown by this much, and by an eighth, notes its size
 	sendBurst    = eventsMax        // events that may come at once at least: one request may have them
 	eventsMax    = 100              // of a request
 	waitMin      = time.Millisecond // the shortest advice to try again
@@ -27,8 +27,11 @@ const (
 // books are the accounts of tenants: what they use of their quotas. Nothing of them is stored by itself. The
 // number of a tenant's sessions and their bytes are counted from the entries of the sessions at the first
 // request that needs them, and again at most once a minute; in between, each process adds what passes through
-// it. So after a crash the numbers are right again. Where several processes share a journal, each learns
-// within a minute what the others have added.
+// it. So a crash makes no number wrong. Where several processes share a journal, each learns within a minute
+// what the others have added.
+//
+// The entry of a session has the size that the session had at one of its last messages. A session that is not in
+// memory so counts with at least seven eighths of what it had at its last message, less 16 KiB.
 type books struct {
 	limits Limits
 	now    func() time.Time
@@ -253,7 +256,7 @@ func (r *Runtime) grew(ctx context.Context, o Owner, id string, e *entry, revisi
 	a.bytes += added
 	a.grown += added
 	a.mu.Unlock()
-	if size-e.Bytes < noteBytes {
+	if size-e.Bytes < max(noteBytes, e.Bytes/8) {
 		return
 	}
 	e.Bytes = size
