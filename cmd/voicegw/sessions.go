@@ -62,7 +62,7 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if a.engine, err = jetstream.Open(opening, jetstream.Config{Dir: s.DataDir}); err != nil {
 		return nil, fmt.Errorf("open data_dir: %w", err)
 	}
-	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared,
+	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared, Limits: quotas(s),
 		Logger: log.Named("sessions")}); err != nil {
 		return nil, &usageError{err}
 	}
@@ -75,6 +75,16 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 		return nil, err
 	}
 	return a, nil
+}
+
+// quotas are what a tenant may use.
+func quotas(s *settings.Settings) managed.Limits {
+	q := s.Quota
+	if q.EventsPerSecond == 0 {
+		q.EventsPerSecond = -1
+	}
+	return managed.Limits{TenantSessions: q.Sessions, TenantBytes: q.Bytes, SessionBytes: q.SessionBytes,
+		TenantEvents: q.EventsPerSecond}
 }
 
 // close lets go of all sessions and closes the journal.

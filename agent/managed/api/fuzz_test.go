@@ -52,8 +52,9 @@ func newParlour(t testing.TB) *parlour {
 	}
 	t.Cleanup(func() { _ = p.rt.Close(context.Background()) })
 	if p.server, err = api.New(api.Config{Runtime: p.rt, Authorize: func(_ *http.Request, k string) (managed.Owner, error) {
-		if tenant, ok := strings.CutPrefix(k, "key of "); ok {
-			return managed.Owner{Tenant: tenant}, nil
+		if who, ok := strings.CutPrefix(k, "key of "); ok {
+			tenant, user, _ := strings.Cut(strings.TrimSuffix(who, "."), ":")
+			return managed.Owner{Tenant: tenant, User: user}, nil
 		}
 		return managed.Owner{}, errors.New("wrong key")
 	}}); err != nil {
@@ -85,7 +86,7 @@ func (p *parlour) ask(t testing.TB, tenant, method, path, body string, headers .
 	if err != nil {
 		t.Skip(err)
 	}
-	r.Header.Set("Authorization", "Bearer key of "+tenant)
+	r.Header.Set("Authorization", "Bearer key of "+tenant+".")
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i+1] != "" {
 			r.Header.Set(headers[i], headers[i+1])

@@ -51,7 +51,17 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = zap.NewNop()
 	}
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
-	for pattern, h := range map[string]handler{
+	for pattern, h := range s.routes() {
+		s.mux.Handle(pattern, s.answer(h))
+	}
+	s.unknown = s.answer(notServed)
+	s.mux.Handle("/", s.unknown)
+	return s, nil
+}
+
+// routes are all routes of the API.
+func (s *Server) routes() map[string]handler {
+	return map[string]handler{
 		"POST /v1/agents":                     s.createAgent,
 		"GET /v1/agents":                      s.listAgents,
 		"GET /v1/agents/{id}":                 s.getAgent,
@@ -75,12 +85,7 @@ func New(cfg Config) (*Server, error) {
 		"POST /v1/sessions/{id}/events":       s.sendEvents,
 		"GET /v1/sessions/{id}/events":        s.listEvents,
 		"GET /v1/sessions/{id}/events/stream": s.streamEvents,
-	} {
-		s.mux.Handle(pattern, s.answer(h))
 	}
-	s.unknown = s.answer(notServed)
-	s.mux.Handle("/", s.unknown)
-	return s, nil
 }
 
 // ServeHTTP answers a request.
