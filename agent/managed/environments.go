@@ -79,7 +79,16 @@ func (r *Runtime) Environment(ctx context.Context, o Owner, id string) (*Environ
 	return e, err
 }
 
+// LocalEnvironment is the id of the environment of a session that names none. Everybody has it, and nobody can
+// change it.
+const LocalEnvironment = environmentPrefix + "local"
+
 func (r *Runtime) environment(ctx context.Context, o Owner, id string) (*Environment, uint64, error) {
+	if id == LocalEnvironment {
+		began := r.began
+		return &Environment{ID: id, Name: "local", Config: json.RawMessage(`{"type":"self_hosted"}`), CreatedAt: began,
+			UpdatedAt: began}, 0, nil
+	}
 	if !wellFormed(environmentPrefix, id) {
 		return nil, 0, notFound("environment", id)
 	}
@@ -101,6 +110,9 @@ func (r *Runtime) environment(ctx context.Context, o Owner, id string) (*Environ
 func (r *Runtime) UpdateEnvironment(ctx context.Context, o Owner, id string, change func(*Environment) error,
 ) (*Environment, error) {
 	e, revision, err := r.environment(ctx, o, id)
+	if err == nil && id == LocalEnvironment {
+		err = invalid("", "the environment %q is everybody's; make another", id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +138,9 @@ func (r *Runtime) ArchiveEnvironment(ctx context.Context, o Owner, id string) (*
 func (r *Runtime) DeleteEnvironment(ctx context.Context, o Owner, id string) error {
 	if _, _, err := r.environment(ctx, o, id); err != nil {
 		return err
+	}
+	if id == LocalEnvironment {
+		return invalid("", "the environment %q is everybody's", id)
 	}
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "environment", id), 0); err != nil {
 		return storage("delete environment "+id, err)

@@ -139,6 +139,7 @@ type Runtime struct {
 	guard  *http.Transport // to MCP servers
 	ends   sync.WaitGroup  // the janitor
 	books  books
+	began  time.Time
 
 	mu        sync.Mutex
 	active    map[string]*slot
@@ -178,6 +179,7 @@ func New(cfg Config) (*Runtime, error) {
 	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
 		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{},
 		listeners: map[string]map[*listener]bool{}}
+	r.began = r.now()
 	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}
 	if err := r.share(); err != nil {
 		return nil, err
@@ -191,7 +193,7 @@ type SessionRequest struct {
 	Agent       string            // id of the agent
 	Version     int               // of the agent; 0 means the newest
 	Override    *Override         // replaces parts of the agent for this session
-	Environment string            // id of an environment; "" means none
+	Environment string            // id of an environment; "" means LocalEnvironment
 	Title       string            // up to 256 characters
 	Metadata    map[string]string // as in a Definition
 	Initial     []Event           // messages with which the session begins, up to 50

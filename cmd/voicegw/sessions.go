@@ -106,9 +106,9 @@ func (a *sessionsAPI) before(next http.Handler) http.Handler {
 		return next
 	}
 	mux := http.NewServeMux()
-	for _, path := range []string{"agents", "environments", "sessions"} {
-		mux.Handle("/v1/"+path, a.handler)
-		mux.Handle("/v1/"+path+"/", a.handler)
+	for _, path := range api.Paths() {
+		mux.Handle(path, a.handler)
+		mux.Handle(path+"/", a.handler)
 	}
 	mux.Handle("/", next)
 	return mux

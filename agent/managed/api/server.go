@@ -88,6 +88,14 @@ func (s *Server) routes() map[string]handler {
 	}
 }
 
+// Paths are the paths at and below which the API answers: what it serves, and what other servers of this API
+// have, which it refuses.
+func Paths() []string {
+	return []string{"/v1/agents", "/v1/environments", "/v1/sessions", "/v1/deployment_runs", "/v1/deployments",
+		"/v1/dreams", "/v1/files", "/v1/memory_stores", "/v1/messages", "/v1/models", "/v1/skills", "/v1/tunnels",
+		"/v1/user_profiles", "/v1/vaults"}
+}
+
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p := r.URL.Path; p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect

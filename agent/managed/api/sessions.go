@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ type sessionView struct {
 	Status      managed.Status    `json:"status"`
 	Paused      bool              `json:"paused"`
 	Agent       *agentView        `json:"agent"`
-	Environment *string           `json:"environment_id"`
+	Environment string            `json:"environment_id"`
 	Title       *string           `json:"title"`
 	Metadata    map[string]string `json:"metadata"`
 	Resources   []struct{}        `json:"resources"`
@@ -33,8 +34,8 @@ type sessionView struct {
 
 func viewSession(s *managed.Session) *sessionView {
 	v := &sessionView{ID: s.ID, Type: "session", Status: s.Status, Paused: s.Paused, Agent: viewAgent(&s.Agent),
-		Environment: orNull(s.Environment), Title: orNull(s.Title), Metadata: s.Metadata, Resources: []struct{}{},
-		VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
+		Environment: cmp.Or(s.Environment, managed.LocalEnvironment), Title: orNull(s.Title), Metadata: s.Metadata,
+		Resources: []struct{}{}, VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
 		LastSeq: s.LastSeq, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
