@@ -59,6 +59,25 @@ func (s *Settings) serverRows() []Row {
 	}
 }
 
+func (s *Settings) quotaRows() []Row {
+	q := &s.Quota
+	const bytesMin, bytesMax = 1 << 20, 1 << 50
+	rows := []Row{
+		numberRow("quota.sessions", &q.Sessions, 100_000, 1, 10_000_000,
+			"sessions of agents that one tenant may have, those in the archive not counted"),
+		numberRow("quota.bytes", &q.Bytes, 64<<30, bytesMin, bytesMax,
+			"bytes that the sessions of one tenant may store; at the limit they take no more messages"),
+		numberRow("quota.session_bytes", &q.SessionBytes, 256<<20, bytesMin, bytesMax,
+			"bytes that one session may store; at the limit it takes no more messages"),
+		numberRow("quota.events_per_second", &q.EventsPerSecond, 1000, 0, 1_000_000,
+			"events that one tenant may send in a second; 0: no limit"),
+	}
+	for i, r := range rows {
+		rows[i] = r.onlyIf(func() bool { return s.DataDir != "" }, "there is no data_dir")
+	}
+	return rows
+}
+
 func (s *Settings) tlsRows() []Row {
 	t := &s.TLS
 	return []Row{

@@ -24,6 +24,7 @@ type Settings struct {
 	Archive      string // the directory for the archives of calls; "": none are written
 	DataDir      string // the directory for the sessions of agents; "": there is no sessions API
 	Agents       string // the directory of definitions of agents; "": none
+	Quota        Quota
 	TLS          TLS
 	Endpoints    []string // those open besides /v1/voice: some of EndpointNames
 	WebRTC       WebRTC
@@ -44,6 +45,14 @@ type Settings struct {
 	gateway  voicegw.Config // the rest of its fields is filled in by Gateway
 	access   accessSettings
 	rows     []Row
+}
+
+// Quota is what one tenant of the sessions API may use.
+type Quota struct {
+	Sessions        int   // that are not archived
+	Bytes           int64 // of all its sessions
+	SessionBytes    int64 // of one session
+	EventsPerSecond int   // 0: no limit
 }
 
 // TLS says how the gateway gets its certificate.
@@ -124,7 +133,7 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
+	s.rows = slices.Concat(s.serverRows(), s.quotaRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
 		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {

@@ -39,15 +39,33 @@ const versionsMax = 10_000
 
 // CreateAgent registers an agent. A model, a tool or a schema that cannot be used is refused now.
 func (r *Runtime) CreateAgent(ctx context.Context, o Owner, d Definition) (*Agent, error) {
+	return r.CreateAgentOnce(ctx, o, Once{}, d)
+}
+
+// CreateAgentOnce is CreateAgent, safe to repeat. A repetition returns the agent as it is by then. If it was
+// deleted meanwhile, the repetition makes it again.
+func (r *Runtime) CreateAgentOnce(ctx context.Context, o Owner, once Once, d Definition) (*Agent, error) {
 	now := r.now()
-	a := &Agent{ID: newID(agentPrefix, now), Version: 1, Definition: d, CreatedAt: now, UpdatedAt: now}
+	a := &Agent{Version: 1, Definition: d, CreatedAt: now, UpdatedAt: now}
 	if err := r.checkAgent(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := r.putAgent(ctx, o, a, 0); err != nil {
-		return nil, err
+	id, err := r.once(ctx, o, once, agentPrefix, d, func(id string) error {
+		if a.ID = id; once.asked() {
+			if _, _, err := r.agent(ctx, o, id); CodeOf(err) != NotFound {
+				return err
+			}
+		}
+		err := r.putAgent(ctx, o, a, 0)
+		if once.asked() && CodeOf(err) == Conflict { // another process was faster
+			return nil
+		}
+		return err
+	})
+	if err != nil || !once.asked() {
+		return a, err
 	}
-	return a, nil
+	return r.Agent(ctx, o, id, 0)
 }
 
 func (r *Runtime) checkAgent(ctx context.Context, a *Agent) error {
@@ -195,9 +213,9 @@ func (r *Runtime) Agents(ctx context.Context, o Owner, archived bool, p Page) (l
 		}
 		p.Limit = max(p.Limit, len(list))
 	}
-	err = r.list(ctx, docKey(o, "agent", ""), p, func(value []byte) (bool, error) {
+	err = r.list(ctx, docKey(o, "agent", ""), p, func(d journal.Doc) (bool, error) {
 		a := &Agent{}
-		if err := json.Unmarshal(value, a); err != nil {
+		if err := json.Unmarshal(d.Value, a); err != nil {
 			return false, err
 		}
 		if a.ArchivedAt != nil && !archived {
@@ -228,9 +246,9 @@ func (r *Runtime) AgentVersions(ctx context.Context, o Owner, id string, p Page)
 	if r.shared[id] != nil {
 		return []*Agent{newest}, "", nil
 	}
-	err = r.list(ctx, docKey(o, "agentversion", id+"_"), p, func(value []byte) (bool, error) {
+	err = r.list(ctx, docKey(o, "agentversion", id+"_"), p, func(d journal.Doc) (bool, error) {
 		a := &Agent{}
-		if err := json.Unmarshal(value, a); err != nil {
+		if err := json.Unmarshal(d.Value, a); err != nil {
 			return false, err
 		}
 		if len(list) == p.Limit {
@@ -246,9 +264,12 @@ func (r *Runtime) AgentVersions(ctx context.Context, o Owner, id string, p Page)
 }
 
 // list reads documents page by page until take returns false.
-func (r *Runtime) list(ctx context.Context, prefix string, p Page, take func([]byte) (bool, error)) error {
+func (r *Runtime) list(ctx context.Context, prefix string, p Page, take func(journal.Doc) (bool, error)) error {
 	if p.Limit < 1 || p.Limit > journal.ListMax {
 		return invalid("limit", "it is %d; give 1 to %d", p.Limit, journal.ListMax)
+	}
+	if p.Before != "" {
+		return invalid("page", "this list has no pages in front of another")
 	}
 	q := journal.Query{Prefix: prefix, Reverse: !p.Reverse}
 	if p.After != "" {
@@ -261,7 +282,7 @@ func (r *Runtime) list(ctx context.Context, prefix string, p Page, take func([]b
 		}
 		for _, d := range docs {
 			q.After = d.Key
-			if more, err := take(d.Value); err != nil || !more {
+			if more, err := take(d); err != nil || !more {
 				return err
 			}
 		}

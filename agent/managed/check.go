@@ -11,9 +11,8 @@ import (
 
 // checkEvents finds what is wrong with events of the user by themselves.
 func (r *Runtime) checkEvents(param string, events []Event) error {
-	const most = 100
-	if len(events) > most {
-		return invalid(param, "there are %d events; at most %d are allowed", len(events), most)
+	if len(events) > eventsMax {
+		return invalid(param, "there are %d events; at most %d are allowed", len(events), eventsMax)
 	}
 	for i := range events {
 		ev, at := &events[i], fmt.Sprintf("%s[%d]", param, i)
@@ -165,8 +164,10 @@ func (c *ToolConfig) check(at string) error {
 			return invalid(at+".name", "%q must have 1 to 128 letters, digits, \"_\" and \"-\"", c.Name)
 		case c.Description == "":
 			return invalid(at+".description", "it is missing; it tells the model what the tool is for")
-		case json.Unmarshal(c.InputSchema, &schema) != nil || schema.Type != "object":
+		case len(c.InputSchema) == 0 || c.InputSchema[0] != '{':
 			return invalid(at+".input_schema", "it must be a JSON schema of the type \"object\"")
+		case json.Unmarshal(c.InputSchema, &schema) != nil || schema.Type != "object":
+			return invalid(at+".input_schema.type", "it must be \"object\"")
 		case c.Timeout < 0:
 			return invalid(at+".timeout", "it must not be negative")
 		}
@@ -176,21 +177,31 @@ func (c *ToolConfig) check(at string) error {
 				return invalid(fmt.Sprintf("%s.configs[%d].name", at, i), "it must have 1 to 128 characters")
 			}
 		}
-		policies := c.Configs
-		if c.Default != nil {
-			policies = append(slices.Clip(policies), *c.Default)
+		for i := range c.Configs {
+			if err := c.Configs[i].check(fmt.Sprintf("%s.configs[%d]", at, i)); err != nil {
+				return err
+			}
 		}
-		for _, p := range policies {
-			if p.Permission != nil && !slices.Contains([]string{AlwaysAllow, AlwaysAsk, AlwaysDeny}, p.Permission.Type) {
-				return invalid(at+".permission_policy.type", "%q is none of %s, %s, %s", p.Permission.Type, AlwaysAllow,
-					AlwaysAsk, AlwaysDeny)
-			}
-			if !slices.Contains([]string{"", "tell", "retry"}, p.Unknown) {
-				return invalid(at+".outcome_unknown", "%q is none of tell, retry", p.Unknown)
-			}
+		if c.Default != nil && c.Default.Name != "" {
+			return invalid(at+".default_config.name", "it is for configs; the default is for all tools")
+		}
+		if c.Default != nil {
+			return c.Default.check(at + ".default_config")
 		}
 	default:
 		return invalid(at+".type", "%q is none of %s, %s, %s", c.Type, CustomTool, AgentToolset, MCPToolset)
+	}
+	return nil
+}
+
+// check finds what is wrong with a policy by itself.
+func (p *ToolPolicy) check(at string) error {
+	if p.Permission != nil && !slices.Contains([]string{AlwaysAllow, AlwaysAsk, AlwaysDeny}, p.Permission.Type) {
+		return invalid(at+".permission_policy.type", "%q is none of %s, %s, %s", p.Permission.Type, AlwaysAllow, AlwaysAsk,
+			AlwaysDeny)
+	}
+	if !slices.Contains([]string{"", "tell", "retry"}, p.Unknown) {
+		return invalid(at+".outcome_unknown", "%q is none of tell, retry", p.Unknown)
 	}
 	return nil
 }

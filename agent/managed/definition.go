@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -32,13 +31,14 @@ func (m *ModelRef) UnmarshalJSON(b []byte) error {
 		ID    string `json:"id"`
 		Speed string `json:"speed"`
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
-		return invalid("model", "it must be the name of a model, or an object with its id: %v", err)
+	if len(b) == 0 || b[0] != '{' {
+		return invalid("", "it must be the name of a model, or an object with its id")
+	}
+	if err := Decode(b, &o); err != nil {
+		return err
 	}
 	if o.Speed != "" && o.Speed != "standard" {
-		return invalid("model.speed", "%q is not %q, the only one there is", o.Speed, "standard")
+		return invalid("speed", "%q is not %q, the only one there is", o.Speed, "standard")
 	}
 	m.ID = o.ID
 	return nil

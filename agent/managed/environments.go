@@ -4,22 +4,56 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
+	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/journal"
 )
 
 // CreateEnvironment registers an environment.
 func (r *Runtime) CreateEnvironment(ctx context.Context, o Owner, e Environment) (*Environment, error) {
-	now := r.now()
-	e.ID, e.CreatedAt, e.UpdatedAt, e.ArchivedAt = newID(environmentPrefix, now), now, now, nil
-	return &e, r.putEnvironment(ctx, o, &e, 0)
+	return r.CreateEnvironmentOnce(ctx, o, Once{}, e)
+}
+
+// CreateEnvironmentOnce is CreateEnvironment, safe to repeat: see CreateAgentOnce.
+func (r *Runtime) CreateEnvironmentOnce(ctx context.Context, o Owner, once Once, e Environment) (*Environment, error) {
+	e.ID, e.CreatedAt, e.UpdatedAt, e.ArchivedAt = "", time.Time{}, time.Time{}, nil
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	id, err := r.once(ctx, o, once, environmentPrefix, e, func(id string) error {
+		now := r.now()
+		e.ID, e.CreatedAt, e.UpdatedAt = id, now, now
+		if once.asked() {
+			if _, _, err := r.environment(ctx, o, id); CodeOf(err) != NotFound {
+				return err
+			}
+		}
+		err := r.putEnvironment(ctx, o, &e, 0)
+		if once.asked() && CodeOf(err) == Conflict { // another process was faster
+			return nil
+		}
+		return err
+	})
+	if err != nil || !once.asked() {
+		return &e, err
+	}
+	return r.Environment(ctx, o, id)
+}
+
+// check finds what is wrong with an environment.
+func (e *Environment) check() error {
+	if n := utf8.RuneCountInString(e.Name); n < 1 || n > nameMax {
+		return invalid("name", "it must have 1 to %d characters", nameMax)
+	}
+	if utf8.RuneCountInString(e.Description) > descriptionMax {
+		return invalid("description", "it has more than %d characters", descriptionMax)
+	}
+	return checkMetadata("", e.Metadata)
 }
 
 func (r *Runtime) putEnvironment(ctx context.Context, o Owner, e *Environment, revision uint64) error {
-	if e.Name == "" || len(e.Name) > nameMax {
-		return invalid("name", "it must have 1 to %d characters", nameMax)
-	}
-	if err := checkMetadata("", e.Metadata); err != nil {
+	if err := e.check(); err != nil {
 		return err
 	}
 	b, err := json.Marshal(e)
@@ -45,7 +79,16 @@ func (r *Runtime) Environment(ctx context.Context, o Owner, id string) (*Environ
 	return e, err
 }
 
+// LocalEnvironment is the id of the environment of a session that names none. Everybody has it, and nobody can
+// change it.
+const LocalEnvironment = environmentPrefix + "local"
+
 func (r *Runtime) environment(ctx context.Context, o Owner, id string) (*Environment, uint64, error) {
+	if id == LocalEnvironment {
+		began := r.began
+		return &Environment{ID: id, Name: "local", Config: json.RawMessage(`{"type":"self_hosted"}`), CreatedAt: began,
+			UpdatedAt: began}, 0, nil
+	}
 	if !wellFormed(environmentPrefix, id) {
 		return nil, 0, notFound("environment", id)
 	}
@@ -67,6 +110,9 @@ func (r *Runtime) environment(ctx context.Context, o Owner, id string) (*Environ
 func (r *Runtime) UpdateEnvironment(ctx context.Context, o Owner, id string, change func(*Environment) error,
 ) (*Environment, error) {
 	e, revision, err := r.environment(ctx, o, id)
+	if err == nil && id == LocalEnvironment {
+		err = invalid("", "the environment %q is everybody's; make another", id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +139,9 @@ func (r *Runtime) DeleteEnvironment(ctx context.Context, o Owner, id string) err
 	if _, _, err := r.environment(ctx, o, id); err != nil {
 		return err
 	}
+	if id == LocalEnvironment {
+		return invalid("", "the environment %q is everybody's", id)
+	}
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "environment", id), 0); err != nil {
 		return storage("delete environment "+id, err)
 	}
@@ -102,9 +151,9 @@ func (r *Runtime) DeleteEnvironment(ctx context.Context, o Owner, id string) err
 // Environments lists environments, the newest first. next is the After of the following page, or "".
 func (r *Runtime) Environments(ctx context.Context, o Owner, archived bool, p Page) (list []*Environment, next string,
 	err error) {
-	err = r.list(ctx, docKey(o, "environment", ""), p, func(value []byte) (bool, error) {
+	err = r.list(ctx, docKey(o, "environment", ""), p, func(d journal.Doc) (bool, error) {
 		e := &Environment{}
-		if err := json.Unmarshal(value, e); err != nil {
+		if err := json.Unmarshal(d.Value, e); err != nil {
 			return false, err
 		}
 		if e.ArchivedAt != nil && !archived {

@@ -3,6 +3,7 @@ package managed
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code is the kind of an Error.
@@ -14,6 +15,7 @@ const (
 	NotFound   Code = "not_found"  // there is no such thing, or it belongs to somebody else
 	Conflict   Code = "conflict"   // the thing is not in the state that the request needs
 	TooMany    Code = "too_many"   // a limit of the owner or of the session is reached; try again later
+	Quota      Code = "quota"      // a limit of the owner is reached, until the owner archives or deletes something
 	Storage    Code = "storage"    // the journal cannot store
 	Mismatch   Code = "mismatch"   // a session cannot be recovered: its journal tells another story than its agent
 	Overloaded Code = "overloaded" // the node takes no more sessions now
@@ -24,7 +26,8 @@ type Error struct {
 	Code    Code
 	Param   string // path of the part that is wrong, such as "tools[2].name"; may be empty
 	Message string
-	Err     error // the cause, for the log; may be nil
+	Wait    time.Duration // of TooMany: when to try again; 0 if nobody knows
+	Err     error         // the cause, for the log; may be nil
 }
 
 // Error returns the message, with the part that is wrong.

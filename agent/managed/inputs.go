@@ -19,9 +19,11 @@ import (
 // are accepted, or none. It returns them with their numbers and ids once they are stored. once makes it
 // safe to repeat. The error has the code Invalid for an unknown call or a wrong kind of result, Conflict
 // for a session that has ended, TooMany if the queue is full. An answer to a call that has one already is
-// accepted without effect, and has no number.
+// accepted without effect, and has no number. The error has the code Quota if the session or the tenant may store
+// no more messages, and TooMany if the tenant sends too fast.
 func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, events ...Event) ([]Event, error) {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
+	e, revision, err := r.entry(ctx, o, id)
+	if err != nil {
 		return nil, err
 	}
 	if len(events) == 0 {
@@ -33,29 +35,30 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, event
 	if once.Key == "" { // a second attempt below must not send twice
 		once.Key = newID(ownKey, r.now())
 	}
+	full, err := r.room(ctx, o, events)
+	if err != nil {
+		return nil, err
+	}
 	var accepted []Event
-	err := r.with(ctx, id, func(s *owned) (err error) {
-		accepted, err = s.accept(ctx, once, events)
+	var before, after int64
+	err = r.with(ctx, id, func(s *owned) (err error) {
+		before = s.bytes()
+		accepted, err = s.accept(ctx, once, events, full)
+		after = s.bytes()
 		return err
 	})
+	if err == nil {
+		r.grew(ctx, o, id, e, revision, after-before, after)
+	}
 	return accepted, err
 }
 
-// Once makes a Send safe to repeat. The zero value means that every Send is a new one.
-type Once struct {
-	// Key is the same for a Send and its repetitions, up to 128 bytes. The last 1000 of a session are
-	// remembered.
-	Key string
-	// Repeated says that this may be a repetition: if the session has accepted the same events within the
-	// last minute, the answer is that of then.
-	Repeated bool
+// bytes is the size of all records of the session.
+func (o *owned) bytes() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.st.bytes()
 }
-
-const (
-	ownKey       = "auto_" // begins the keys of inputs that came without
-	keyMax       = 128
-	repeatWithin = time.Minute
-)
 
 // earlier is the answer to an earlier Send of the same events; nil if there is none.
 func (s *state) earlier(once Once, hash string, now time.Time) (*accepted, error) {
@@ -79,7 +82,8 @@ func (s *state) earlier(once Once, hash string, now time.Time) (*accepted, error
 }
 
 // accept stores events of the user and then gives them to the net.
-func (o *owned) accept(ctx context.Context, once Once, events []Event) ([]Event, error) {
+// full is why the tenant may send no messages, or nil.
+func (o *owned) accept(ctx context.Context, once Once, events []Event, full error) ([]Event, error) {
 	b, err := json.Marshal(events)
 	if err != nil {
 		return nil, err
@@ -87,7 +91,7 @@ func (o *owned) accept(ctx context.Context, once Once, events []Event) ([]Event,
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:])
 	for {
-		list, seq, err := o.tryAccept(once, hash, events)
+		list, seq, err := o.tryAccept(once, hash, events, full)
 		if errors.Is(err, journal.ErrWindowFull) {
 			if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
 				return nil, storage("write session "+o.id, err)
@@ -105,7 +109,7 @@ func (o *owned) accept(ctx context.Context, once Once, events []Event) ([]Event,
 }
 
 // tryAccept is accept without the waiting.
-func (o *owned) tryAccept(once Once, hash string, events []Event) ([]Event, uint64, error) {
+func (o *owned) tryAccept(once Once, hash string, events []Event, full error) ([]Event, uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.fault != nil {
@@ -120,6 +124,12 @@ func (o *owned) tryAccept(once Once, hash string, events []Event) ([]Event, uint
 	}
 	if most := o.rt.cfg.Limits.Events; o.st.head.Seq >= most {
 		return nil, 0, conflict("the session has %d events, the most it may have; begin another", most)
+	}
+	if most := o.rt.cfg.Limits.SessionBytes; full == nil && o.st.bytes() >= most {
+		full = &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another", most)}
+	}
+	if full != nil && slices.ContainsFunc(events, func(ev Event) bool { return ev.Type == UserMessage }) {
+		return nil, 0, full
 	}
 	in, err := o.st.admit(o.rt.cfg.Limits.Queue, events, o.rt.now())
 	if err != nil {

@@ -78,6 +78,7 @@ func (r *Runtime) fold(ctx context.Context, id string, until uint64) (*state, er
 			if err == nil {
 				err = st.apply(rec.Seq, one)
 			}
+			st.size = len(rec.Data)
 			if err != nil {
 				return nil, storage("read session "+id, err)
 			}
@@ -212,6 +213,7 @@ func (o *owned) put(r *record) (uint64, error) {
 	}
 	if err == nil {
 		err = o.st.apply(seq, r)
+		o.st.size = len(b)
 	}
 	if err != nil {
 		o.fault = storage("write session "+o.id, err)

@@ -62,6 +62,7 @@ type head struct {
 	Turns    int        `json:"t,omitempty"`
 	Seq      uint64     `json:"n"`           // number of the last event
 	Waits    bool       `json:"w,omitempty"` // something may be to do
+	Bytes    int64      `json:"b,omitempty"` // of the records before
 	Archived *time.Time `json:"a,omitempty"`
 }
 

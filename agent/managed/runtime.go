@@ -49,12 +49,18 @@ type Config struct {
 
 // Limits bound sessions. The zero value of each field means its default.
 type Limits struct {
-	Queue       int           // messages, and interrupts, that wait in a session; default 64, at most 256
-	Content     int           // bytes of one event of the user; default 256 KiB
-	Events      uint64        // events of a session after which it takes no more of the user; default 1,000,000
-	Active      int           // sessions that are in memory at a time; default 1000
-	Idle        time.Duration // how long a session without work stays in memory; default 1 min
-	TurnTimeout time.Duration // how long a turn may take; default 1 h
+	Queue   int    // messages, and interrupts, that wait in a session; default 64, at most 256
+	Content int    // bytes of one event of the user; default 256 KiB
+	Events  uint64 // events of a session after which it takes no more of the user; default 1,000,000
+	// SessionBytes, TenantSessions, TenantBytes and TenantEvents are the quotas of one session and of one tenant.
+	// At a quota of bytes a session takes no more messages; answers to calls and interrupts still pass.
+	SessionBytes   int64         // of the records of a session; default 256 MiB
+	TenantSessions int           // that are not archived; default 100,000
+	TenantBytes    int64         // of the records of all sessions; default 64 GiB
+	TenantEvents   int           // of the user in a second, and that many at once, but at least 100; default 1000; -1: no limit
+	Active         int           // sessions that are in memory at a time; default 1000
+	Idle           time.Duration // how long a session without work stays in memory; default 1 min
+	TurnTimeout    time.Duration // how long a turn may take; default 1 h
 	// Backoff is how long a turn that failed for a while waits before each further attempt. Default: 1 s,
 	// 5 s, 20 s.
 	Backoff []time.Duration
@@ -73,6 +79,11 @@ func (l *Limits) check() error {
 		return fmt.Errorf("managed: Limits.Queue is %d; it may be 1 to %d", l.Queue, life.QueueMax)
 	case l.Content < 1 || l.Content > contentMax:
 		return fmt.Errorf("managed: Limits.Content is %d; it may be 1 to %d", l.Content, contentMax)
+	case l.SessionBytes < 1 || l.TenantBytes < 1 || l.TenantSessions < 1:
+		return fmt.Errorf("managed: Limits.SessionBytes, TenantBytes and TenantSessions are %d, %d and %d; they must be positive",
+			l.SessionBytes, l.TenantBytes, l.TenantSessions)
+	case l.TenantEvents < -1:
+		return fmt.Errorf("managed: Limits.TenantEvents is %d; give -1 for no limit", l.TenantEvents)
 	case l.Active < 1:
 		return fmt.Errorf("managed: Limits.Active is %d; it must be positive", l.Active)
 	}
@@ -98,6 +109,15 @@ func (l Limits) filled() Limits {
 	fill(&l.Queue, 64)
 	fill(&l.Content, 256<<10)
 	fill(&l.Active, 1000)
+	fill(&l.TenantSessions, 100_000)
+	fill(&l.TenantEvents, 1000)
+	size := func(n *int64, d int64) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	size(&l.SessionBytes, 256<<20)
+	size(&l.TenantBytes, 64<<30)
 	if l.Events == 0 {
 		l.Events = 1_000_000
 	}
@@ -118,10 +138,13 @@ type Runtime struct {
 	stop   chan struct{}
 	guard  *http.Transport // to MCP servers
 	ends   sync.WaitGroup  // the janitor
+	books  books
+	began  time.Time
 
 	mu        sync.Mutex
 	active    map[string]*slot
 	closed    bool
+	making    map[string]chan struct{}      // closed when a claim is dealt with; by its key
 	listeners map[string]map[*listener]bool // to deltas, by session
 }
 
@@ -154,8 +177,10 @@ func New(cfg Config) (*Runtime, error) {
 		cfg.Node = newID("node_", time.Now())
 	}
 	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{},
 		listeners: map[string]map[*listener]bool{}}
+	r.began = r.now()
+	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}
 	if err := r.share(); err != nil {
 		return nil, err
 	}
@@ -168,7 +193,7 @@ type SessionRequest struct {
 	Agent       string            // id of the agent
 	Version     int               // of the agent; 0 means the newest
 	Override    *Override         // replaces parts of the agent for this session
-	Environment string            // id of an environment; "" means none
+	Environment string            // id of an environment; "" means LocalEnvironment
 	Title       string            // up to 256 characters
 	Metadata    map[string]string // as in a Definition
 	Initial     []Event           // messages with which the session begins, up to 50
@@ -211,7 +236,8 @@ type Session struct {
 
 // Page says which part of a list to return.
 type Page struct {
-	After   string // the Next of the page before; "" begins
+	After   string // the next of the page before; "" begins
+	Before  string // in place of After: the page ends before this item; of Sessions alone
 	Limit   int    // 1 to 1000
 	Reverse bool   // the oldest first
 }

@@ -24,6 +24,7 @@ type entry struct {
 	Version  int        `json:"version"`
 	Archived *time.Time `json:"archived,omitempty"`
 	At       time.Time  `json:"at"`
+	Bytes    int64      `json:"bytes,omitempty"` // of its records, when it was last looked at: see books
 }
 
 // idOf is the id at the end of the key of a document.
@@ -31,6 +32,12 @@ func idOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // StartSession begins a session.
 func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest) (*Session, error) {
+	return r.StartSessionOnce(ctx, o, Once{}, req)
+}
+
+// StartSessionOnce is StartSession, safe to repeat: see CreateAgentOnce. Its error has the code TooMany or Quota
+// if a limit of the tenant is reached.
+func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req SessionRequest) (*Session, error) {
 	a, err := r.Agent(ctx, o, req.Agent, req.Version)
 	if err != nil {
 		return nil, err
@@ -59,37 +66,51 @@ func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest)
 	if err := r.checkEvents("initial_events", req.Initial); err != nil {
 		return nil, err
 	}
-	now := r.now()
-	info := &sessionInfo{Version: formatVersion, ID: newID(sessionPrefix, now), Owner: o, Agent: *a,
-		Environment: req.Environment, Title: req.Title, Metadata: maps.Clone(req.Metadata)}
-	if err := r.create(ctx, info, req.Initial); err != nil {
+	info := &sessionInfo{Version: formatVersion, Owner: o, Agent: *a, Environment: req.Environment, Title: req.Title,
+		Metadata: maps.Clone(req.Metadata)}
+	id, err := r.once(ctx, o, once, sessionPrefix, req, func(id string) error {
+		if info.ID = id; once.asked() {
+			if _, _, err := r.entry(ctx, o, id); CodeOf(err) != NotFound {
+				return err
+			}
+		}
+		return r.charged(ctx, o, len(req.Initial), func() error { return r.create(ctx, info, req.Initial) })
+	})
+	if err != nil {
 		return nil, err
 	}
-	return r.Session(ctx, o, info.ID)
+	return r.Session(ctx, o, id)
 }
 
-// create stores a new session, and then that it is there.
+// create stores a new session, and then that it is there. It goes on where an attempt for the same id ended.
 func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event) error {
 	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
 	if err != nil {
 		return storage("create session", err)
 	}
 	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
-	err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
-	if err == nil && len(initial) > 0 {
+	if w.Claimed() > 1 {
+		o.st, err = r.fold(ctx, info.ID, w.Claimed())
+	}
+	if err == nil && o.st.info.ID == "" {
+		err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
+	}
+	if err == nil && len(initial) > 0 && o.st.head.Seq == 0 {
 		err = o.store(ctx, just(&record{Kind: recordInput, Events: pointers(initial)}))
 	}
-	if cerr := w.Close(ctx); err == nil {
-		err = cerr
+	if cerr := w.Close(ctx); err == nil && cerr != nil {
+		err = storage("create session", cerr)
 	}
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began})
+	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began,
+		Bytes: o.st.bytes()})
 	if err != nil {
 		return err
 	}
-	if _, err := r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0); err != nil {
+	_, err = r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0)
+	if err != nil && !errors.Is(err, journal.ErrConflict) { // another process was faster
 		return storage("create session", err)
 	}
 	if len(initial) > 0 {
@@ -182,15 +203,16 @@ func (r *Runtime) head(ctx context.Context, id string) (head, error) {
 	return rec.Head, nil
 }
 
-// Sessions lists sessions, the newest first. next is the After of the following page, or "".
+// Sessions lists sessions, the newest first. next is the After of the following page, or "". For a page with
+// Before it is the Before of the page that comes before, or "".
 func (r *Runtime) Sessions(ctx context.Context, o Owner, f SessionFilter, p Page) (list []*Session, next string,
 	err error) {
 	if p.Limit < 1 || p.Limit > journal.ListMax {
 		return nil, "", invalid("limit", "it is %d; give 1 to %d", p.Limit, journal.ListMax)
 	}
-	q := journal.Query{Prefix: docKey(o, "session", ""), Reverse: !p.Reverse}
-	if p.After != "" {
-		q.After = docKey(o, "session", p.After)
+	q := journal.Query{Prefix: docKey(o, "session", ""), Reverse: p.Reverse == (p.Before != "")}
+	if at := p.After + p.Before; at != "" {
+		q.After = q.Prefix + at
 	}
 	for {
 		docs, err := r.cfg.Journal.List(ctx, q)
@@ -199,32 +221,51 @@ func (r *Runtime) Sessions(ctx context.Context, o Owner, f SessionFilter, p Page
 		}
 		for _, d := range docs {
 			q.After = d.Key
-			e := entry{}
-			if err := json.Unmarshal(d.Value, &e); err != nil {
-				return nil, "", storage("list sessions", err)
-			}
-			if !f.keeps(&e) || o.User != "" && e.User != o.User {
-				continue
-			}
-			s, err := r.session(ctx, idOf(d.Key))
-			if CodeOf(err) == NotFound {
-				continue // it is being deleted
-			}
+			s, err := r.listed(ctx, o, f, d)
 			if err != nil {
 				return nil, "", err
 			}
-			if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status) {
+			if s == nil {
 				continue
 			}
 			if len(list) == p.Limit {
-				return list, list[p.Limit-1].ID, nil
+				next = list[p.Limit-1].ID
+				break
 			}
 			list = append(list, s)
 		}
-		if len(docs) < journal.ListMax {
-			return list, "", nil
+		if next != "" || len(docs) < journal.ListMax {
+			if p.Before != "" {
+				slices.Reverse(list)
+			}
+			return list, next, nil
 		}
 	}
+}
+
+// listed is the session of an entry; nil if a list with a filter does not have it.
+func (r *Runtime) listed(ctx context.Context, o Owner, f SessionFilter, d journal.Doc) (*Session, error) {
+	e := entry{}
+	if err := json.Unmarshal(d.Value, &e); err != nil {
+		return nil, storage("list sessions", err)
+	}
+	if !f.keeps(&e) || o.User != "" && e.User != o.User {
+		return nil, nil
+	}
+	id := idOf(d.Key)
+	if len(f.Statuses) > 0 { // the head of a log tells it
+		if last, err := r.head(ctx, id); err == nil && !slices.Contains(f.Statuses, last.Status) {
+			return nil, nil
+		}
+	}
+	s, err := r.session(ctx, id)
+	if CodeOf(err) == NotFound {
+		return nil, nil // it is being deleted
+	}
+	if err != nil || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status) {
+		return nil, err
+	}
+	return s, nil
 }
 
 // keeps reports whether a filter keeps a session, as far as its entry tells.
@@ -319,6 +360,7 @@ func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Sess
 		if err := r.control(ctx, o, id, controlArchive, life.Archive); err != nil {
 			return nil, err
 		}
+		r.ended(o, true, 0)
 		now := r.now()
 		e.Archived = &now
 		b, err := json.Marshal(e)
@@ -335,12 +377,15 @@ func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Sess
 
 // DeleteSession removes everything of a session. A session that is at work is refused with Invalid.
 func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
+	e, _, err := r.entry(ctx, o, id)
+	if err != nil {
 		return err
 	}
-	err := r.with(ctx, id, func(s *owned) error {
+	var bytes int64
+	err = r.with(ctx, id, func(s *owned) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		bytes = s.st.bytes()
 		if s.st.busy() {
 			return invalid("", "the session is at work; interrupt it first")
 		}
@@ -361,5 +406,6 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {
 		return storage("delete session "+id, err)
 	}
+	r.ended(o, e.Archived == nil, bytes)
 	return nil
 }

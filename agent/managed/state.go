@@ -23,6 +23,7 @@ type state struct {
 	began    time.Time
 	changed  time.Time
 	records  uint64 // the number of the last record that was applied
+	size     int    // of that record, in bytes
 	retries  int    // attempts of the turn that failed for a while
 	messages []*Event
 	stops    []*Event // interrupts that are accepted and not done
@@ -204,7 +205,7 @@ func (p phase) after(r *record) phase {
 func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
-	h.Seq += uint64(len(r.Events))
+	h.Seq, h.Bytes = h.Seq+uint64(len(r.Events)), s.bytes()
 	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
 		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {

@@ -62,7 +62,7 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if a.engine, err = jetstream.Open(opening, jetstream.Config{Dir: s.DataDir}); err != nil {
 		return nil, fmt.Errorf("open data_dir: %w", err)
 	}
-	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared,
+	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared, Limits: quotas(s),
 		Logger: log.Named("sessions")}); err != nil {
 		return nil, &usageError{err}
 	}
@@ -75,6 +75,16 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 		return nil, err
 	}
 	return a, nil
+}
+
+// quotas are what a tenant may use.
+func quotas(s *settings.Settings) managed.Limits {
+	q := s.Quota
+	if q.EventsPerSecond == 0 {
+		q.EventsPerSecond = -1
+	}
+	return managed.Limits{TenantSessions: q.Sessions, TenantBytes: q.Bytes, SessionBytes: q.SessionBytes,
+		TenantEvents: q.EventsPerSecond}
 }
 
 // close lets go of all sessions and closes the journal.
@@ -96,9 +106,9 @@ func (a *sessionsAPI) before(next http.Handler) http.Handler {
 		return next
 	}
 	mux := http.NewServeMux()
-	for _, path := range []string{"agents", "environments", "sessions"} {
-		mux.Handle("/v1/"+path, a.handler)
-		mux.Handle("/v1/"+path+"/", a.handler)
+	for _, path := range api.Paths() {
+		mux.Handle(path, a.handler)
+		mux.Handle(path+"/", a.handler)
 	}
 	mux.Handle("/", next)
 	return mux

@@ -108,6 +108,7 @@ func layers() map[string]layer {
 		"internal/jsonscan":            {},
 		"internal/foreign/foreigntest": {},
 		"internal/spelling":            {},
+		"internal/strictjson":          {imports: []string{"internal/spelling"}},
 		"internal/tidy":                {},
 		"internal/browsertest":         {},
 		"internal/npmtest":             {},

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/voicegw/voicegw/agent/managed"
 )
@@ -57,12 +55,19 @@ func viewAgents(list []*managed.Agent) []*agentView {
 	return views
 }
 
+// agentBody is a new agent.
+type agentBody struct {
+	managed.Definition
+	Multiagent absent `json:"multiagent"`
+	Identity   absent `json:"execution_identity"`
+}
+
 func (s *Server) createAgent(r *request) (any, error) {
-	var d managed.Definition
-	if err := r.body(&d); err != nil {
+	var b agentBody
+	if err := r.body(&b); err != nil {
 		return nil, err
 	}
-	a, err := s.cfg.Runtime.CreateAgent(r.Context(), r.owner, d)
+	a, err := s.cfg.Runtime.CreateAgentOnce(r.Context(), r.owner, r.once(), b.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -82,78 +87,54 @@ func (s *Server) getAgent(r *request) (any, error) {
 	return viewAgent(a), nil
 }
 
-// updateAgent changes an agent: a field that is left out stays, null clears it, a list is replaced, and
+// agentPatch is a change of an agent.
+type agentPatch struct {
+	Version     *int                        `json:"version"`
+	Name        field[string]               `json:"name"`
+	Model       field[managed.ModelRef]     `json:"model"`
+	System      field[string]               `json:"system"`
+	Description field[string]               `json:"description"`
+	Tools       field[[]managed.ToolConfig] `json:"tools"`
+	MCPServers  field[[]managed.MCPServer]  `json:"mcp_servers"`
+	Skills      field[[]managed.SkillRef]   `json:"skills"`
+	Metadata    field[map[string]*string]   `json:"metadata"`
+	Multiagent  absent                      `json:"multiagent"`
+	Identity    absent                      `json:"execution_identity"`
+}
+
+// apply changes a definition: a field that is left out stays, null clears it, a list is replaced, and
 // metadata changes pair by pair.
+func (p *agentPatch) apply(d *managed.Definition) error {
+	p.Name.replace(&d.Name)
+	p.Model.replace(&d.Model)
+	p.System.replace(&d.System)
+	p.Description.replace(&d.Description)
+	p.Tools.replace(&d.Tools)
+	p.MCPServers.replace(&d.MCPServers)
+	p.Skills.replace(&d.Skills)
+	if p.Metadata.given && p.Metadata.value == nil {
+		d.Metadata = nil
+	}
+	d.Metadata = merged(d.Metadata, p.Metadata.value)
+	return nil
+}
+
 func (s *Server) updateAgent(r *request) (any, error) {
-	var fields map[string]json.RawMessage
-	if err := r.body(&fields); err != nil {
+	var p agentPatch
+	if err := r.body(&p); err != nil {
 		return nil, err
 	}
 	version := 0
-	if raw, ok := fields["version"]; ok && string(raw) != "null" {
-		if err := decode(raw, &version); err != nil || version < 1 {
-			return nil, refusal("version", "%s is no version", raw)
+	if p.Version != nil {
+		if version = *p.Version; version < 1 {
+			return nil, refusal("version", "%d is no version", version)
 		}
 	}
-	delete(fields, "version")
-	apply := func(d *managed.Definition) error { return change(d, fields) }
-	a, err := s.cfg.Runtime.UpdateAgent(r.Context(), r.owner, r.PathValue("id"), version, apply)
+	a, err := s.cfg.Runtime.UpdateAgent(r.Context(), r.owner, r.PathValue("id"), version, p.apply)
 	if err != nil {
 		return nil, err
 	}
 	return viewAgent(a), nil
-}
-
-// change changes a definition.
-func change(d *managed.Definition, fields map[string]json.RawMessage) error {
-	to := map[string]any{"name": &d.Name, "model": &d.Model, "system": &d.System, "description": &d.Description,
-		"tools": &d.Tools, "mcp_servers": &d.MCPServers, "skills": &d.Skills}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		raw := fields[name]
-		if name == "metadata" {
-			var changes map[string]*string
-			if err := decode(raw, &changes); err != nil {
-				return refusal(name, "it must be an object of texts and nulls")
-			}
-			d.Metadata = merged(d.Metadata, changes)
-			continue
-		}
-		field, ok := to[name]
-		if !ok {
-			return refusal(name, "this API does not have this field")
-		}
-		if string(raw) == "null" {
-			clearField(field)
-			continue
-		}
-		switch list := field.(type) { // decoding into a list would keep what its elements have
-		case *[]managed.ToolConfig:
-			*list = nil
-		case *[]managed.MCPServer:
-			*list = nil
-		case *[]managed.SkillRef:
-			*list = nil
-		}
-		if err := decode(raw, field); err != nil {
-			return refusal(name, "%s", strings.TrimPrefix(err.Error(), ": "))
-		}
-	}
-	return nil
-}
-
-func clearField(field any) {
-	switch f := field.(type) {
-	case *string:
-		*f = ""
-	case *managed.ModelRef:
-		*f = managed.ModelRef{}
-	case *[]managed.ToolConfig:
-		*f = nil
-	case *[]managed.MCPServer:
-		*f = nil
-	case *[]managed.SkillRef:
-		*f = nil
-	}
 }
 
 // merged is metadata with changes: nil removes a pair.
@@ -174,6 +155,9 @@ func merged(m map[string]string, changes map[string]*string) map[string]string {
 }
 
 func (s *Server) archiveAgent(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	a, err := s.cfg.Runtime.ArchiveAgent(r.Context(), r.owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err

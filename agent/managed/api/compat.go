@@ -56,6 +56,9 @@ func (s *Server) listCompat(r *request, q *query) (any, error) {
 		}
 		page = n
 	}
+	if p.Before != "" {
+		q.fail("page", "this list has no pages in front of another")
+	}
 	if err := q.done(); err != nil {
 		return nil, err
 	}
@@ -68,6 +71,9 @@ func (s *Server) listCompat(r *request, q *query) (any, error) {
 		if (len(types) == 0 || slices.Contains(types, string(ev.Type))) &&
 			(page < 0 || order == "asc" && seq > page || order == "desc" && seq < page) {
 			list = append(list, ev)
+		}
+		if order == "asc" && len(list) > p.Limit {
+			break
 		}
 	}
 	if order == "desc" {

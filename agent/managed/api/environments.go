@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/voicegw/voicegw/agent/managed"
 )
@@ -11,11 +10,13 @@ import (
 type environmentView struct {
 	Type string `json:"type"`
 	*managed.Environment
-	Metadata map[string]string `json:"metadata"`
+	Description *string           `json:"description"`
+	Metadata    map[string]string `json:"metadata"`
 }
 
 func viewEnvironment(e *managed.Environment) *environmentView {
-	v := &environmentView{Type: "environment", Environment: e, Metadata: e.Metadata}
+	v := &environmentView{Type: "environment", Environment: e, Description: orNull(e.Description),
+		Metadata: e.Metadata}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
 	}
@@ -25,9 +26,34 @@ func viewEnvironment(e *managed.Environment) *environmentView {
 // environmentBody is a new environment, or a change of one.
 type environmentBody struct {
 	Name        *string            `json:"name"`
-	Description *string            `json:"description"`
-	Config      json.RawMessage    `json:"config"`
+	Description field[string]      `json:"description"`
+	Config      *environmentConfig `json:"config"`
 	Metadata    map[string]*string `json:"metadata"`
+	Scope       absent             `json:"scope"`
+}
+
+// environmentConfig is where a session would run, if this server had sandboxes.
+type environmentConfig struct {
+	Type       string `json:"type"`
+	Networking *struct {
+		Type string `json:"type"`
+	} `json:"networking"`
+	Packages *struct {
+		Type  string `json:"type"`
+		Apt   absent `json:"apt"`
+		Cargo absent `json:"cargo"`
+		Gem   absent `json:"gem"`
+		Go    absent `json:"go"`
+		NPM   absent `json:"npm"`
+		Pip   absent `json:"pip"`
+	} `json:"packages"`
+}
+
+// The configs of environments, as answers have them.
+var configs = map[string]json.RawMessage{
+	"cloud": json.RawMessage(`{"type":"cloud","networking":{"type":"unrestricted"},` +
+		`"packages":{"type":"packages","apt":[],"cargo":[],"gem":[],"go":[],"npm":[],"pip":[]}}`),
+	"self_hosted": json.RawMessage(`{"type":"self_hosted"}`),
 }
 
 // apply changes an environment.
@@ -35,29 +61,24 @@ func (b *environmentBody) apply(e *managed.Environment) error {
 	if b.Name != nil {
 		e.Name = *b.Name
 	}
-	if b.Description != nil {
-		e.Description = *b.Description
-	}
+	b.Description.replace(&e.Description)
 	e.Metadata = merged(e.Metadata, b.Metadata)
-	if b.Config == nil {
+	c := b.Config
+	switch {
+	case c == nil:
 		return nil
-	}
-	var c struct {
-		Type       string `json:"type"`
-		Networking *struct {
-			Type string `json:"type"`
-		} `json:"networking"`
-	}
-	if err := decode(b.Config, &c); err != nil {
-		return err
-	}
-	if !slices.Contains([]string{"cloud", "self_hosted"}, c.Type) {
+	case configs[c.Type] == nil:
 		return refusal("config.type", "%q is neither cloud nor self_hosted", c.Type)
-	}
-	if c.Networking != nil && c.Networking.Type != "unrestricted" {
+	case c.Type != "cloud" && c.Networking != nil:
+		return refusal("config.networking", "%q does not have this field", c.Type)
+	case c.Type != "cloud" && c.Packages != nil:
+		return refusal("config.packages", "%q does not have this field", c.Type)
+	case c.Networking != nil && c.Networking.Type != "unrestricted":
 		return refusal("config.networking.type", "%q: this server has no sandbox that could limit it", c.Networking.Type)
+	case c.Packages != nil && c.Packages.Type != "" && c.Packages.Type != "packages":
+		return refusal("config.packages.type", "%q is not packages", c.Packages.Type)
 	}
-	e.Config = b.Config
+	e.Config = configs[c.Type]
 	return nil
 }
 
@@ -66,11 +87,11 @@ func (s *Server) createEnvironment(r *request) (any, error) {
 	if err := r.body(&b); err != nil {
 		return nil, err
 	}
-	e := managed.Environment{Config: json.RawMessage(`{"type":"cloud","networking":{"type":"unrestricted"}}`)}
+	e := managed.Environment{Config: configs["cloud"]}
 	if err := b.apply(&e); err != nil {
 		return nil, err
 	}
-	made, err := s.cfg.Runtime.CreateEnvironment(r.Context(), r.owner, e)
+	made, err := s.cfg.Runtime.CreateEnvironmentOnce(r.Context(), r.owner, r.once(), e)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +99,9 @@ func (s *Server) createEnvironment(r *request) (any, error) {
 }
 
 func (s *Server) getEnvironment(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	e, err := s.cfg.Runtime.Environment(r.Context(), r.owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -98,6 +122,9 @@ func (s *Server) updateEnvironment(r *request) (any, error) {
 }
 
 func (s *Server) archiveEnvironment(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	e, err := s.cfg.Runtime.ArchiveEnvironment(r.Context(), r.owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -106,6 +133,9 @@ func (s *Server) archiveEnvironment(r *request) (any, error) {
 }
 
 func (s *Server) deleteEnvironment(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	id := r.PathValue("id")
 	if err := s.cfg.Runtime.DeleteEnvironment(r.Context(), r.owner, id); err != nil {
 		return nil, err

@@ -27,19 +27,14 @@ func (s *Server) sendEvents(r *request) (any, error) {
 	if err := r.body(&b); err != nil {
 		return nil, err
 	}
-	key := managed.Once{Key: r.Header.Get("Idempotency-Key")}
-	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil && n > 0 {
-		key.Repeated = true
-	}
-	accepted, err := s.cfg.Runtime.Send(r.Context(), r.owner, r.PathValue("id"), key, b.Events...)
+	accepted, err := s.cfg.Runtime.Send(r.Context(), r.owner, r.PathValue("id"), r.once(), b.Events...)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{"data": accepted}, nil
 }
 
-// listEvents lists the events of a session. A stream has an event of the user twice, when it is accepted and
-// when it is processed. The list has it once: in the first place, with the time of the second.
+// listEvents lists the events of a session: see managed.Runtime.ListEvents.
 func (s *Server) listEvents(r *request) (any, error) {
 	q := r.query()
 	if q.compat() {
@@ -48,44 +43,29 @@ func (s *Server) listEvents(r *request) (any, error) {
 	types := q.take("types[]")
 	within := q.created()
 	p, order := q.page(eventsPage, false)
-	from := uint64(0)
-	if p.After != "" {
-		n, err := strconv.ParseUint(p.After, 10, 64)
-		if err != nil {
-			q.fail("page", "it is no next_page of this list")
-		}
-		from = n
+	l := managed.Listing{After: q.number64("page", p.After), Limit: p.Limit, Newest: order == "desc",
+		Keep: func(ev *managed.Event) bool {
+			return (len(types) == 0 || slices.Contains(types, string(ev.Type))) && within(ev.ProcessedAt)
+		}}
+	if p.Before != "" {
+		q.fail("page", "this list has no pages in front of another")
 	}
 	if err := q.done(); err != nil {
 		return nil, err
 	}
-	var list []*managed.Event
-	at := map[string]int{}
-	for ev, err := range s.cfg.Runtime.Events(r.Context(), r.owner, r.PathValue("id"), 0, false) {
-		if err != nil {
-			return nil, err
-		}
-		if i, known := at[ev.ID]; known {
-			list[i].ProcessedAt = ev.ProcessedAt
-			continue
-		}
-		at[ev.ID] = len(list)
-		list = append(list, ev)
+	list, next, err := s.cfg.Runtime.ListEvents(r.Context(), r.owner, r.PathValue("id"), l)
+	if err != nil {
+		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(ev *managed.Event) bool {
-		return len(types) > 0 && !slices.Contains(types, string(ev.Type)) ||
-			!within(ev.ProcessedAt) ||
-			from != 0 && (order == "asc" && ev.Seq <= from || order == "desc" && ev.Seq >= from)
-	})
-	if order == "desc" {
-		slices.Reverse(list)
+	return listed(list, number(next), order), nil
+}
+
+// number is a number of an event in a cursor; 0 is none.
+func number(n uint64) string {
+	if n == 0 {
+		return ""
 	}
-	next := ""
-	if len(list) > p.Limit {
-		list = list[:p.Limit]
-		next = strconv.FormatUint(list[p.Limit-1].Seq, 10)
-	}
-	return listed(list, next, order), nil
+	return strconv.FormatUint(n, 10)
 }
 
 // streamEvents streams the events of a session from now on, or behind the one that Last-Event-ID names, or
@@ -102,16 +82,10 @@ func (s *Server) streamEvents(r *request) (any, error) {
 	}
 	from := one.LastSeq + 1
 	if text := q.one("from_seq"); text != "" {
-		if from, err = strconv.ParseUint(text, 10, 64); err != nil {
-			q.fail("from_seq", "%q is no number of an event", text)
-		}
+		from = q.number64("from_seq", text)
 	}
 	if text := r.Header.Get("Last-Event-ID"); text != "" {
-		last, err := strconv.ParseUint(text, 10, 63)
-		if err != nil {
-			q.fail("Last-Event-ID", "%q is no number of an event", text)
-		}
-		from = last + 1
+		from = q.number64("Last-Event-ID", text) + 1
 	}
 	var deltas bool
 	for _, kind := range q.take("event_deltas[]") {

@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +23,11 @@ type query struct {
 }
 
 func (r *request) query() *query {
-	q := &query{values: r.URL.Query()}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &query{values: values}
+	if err != nil {
+		q.fail("", "the query of the address is wrong: %v", err)
+	}
 	q.values.Del("beta") // older clients send it
 	return q
 }
@@ -39,10 +45,14 @@ func (q *query) take(name string) []string {
 
 func (q *query) one(name string) string {
 	list := q.take(name)
-	if len(list) == 0 {
+	switch len(list) {
+	case 0:
 		return ""
+	case 1:
+	default:
+		q.fail(name, "it is there %d times", len(list))
 	}
-	return list[len(list)-1]
+	return list[0]
 }
 
 func (q *query) fail(param, format string, args ...any) {
@@ -101,6 +111,18 @@ func (q *query) number(name string, most int) int {
 	return n
 }
 
+// number64 reads the number of an event; "" is 0.
+func (q *query) number64(name, text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		q.fail(name, "%q is no number of an event", text)
+	}
+	return n
+}
+
 // page reads limit, page and order. descending is the usual order of the list.
 func (q *query) page(limit int, descending bool) (p managed.Page, order string) {
 	p.Limit = q.number("limit", pageMax)
@@ -119,22 +141,37 @@ func (q *query) page(limit int, descending bool) (p managed.Page, order string) 
 	p.Reverse = order == "asc"
 	if text := q.one("page"); text != "" {
 		b, err := base64.RawURLEncoding.DecodeString(text)
-		of, after, ok := strings.Cut(string(b), ":")
+		parts := cursor.FindStringSubmatch(string(b))
 		switch {
-		case err != nil || !ok || after == "" || len(after) > 64:
-			q.fail("page", "%q is no next_page of this API", text)
-		case of != order:
-			q.fail("page", "it belongs to a list in the order %q; ask in that order", of)
+		case err != nil || parts == nil:
+			q.fail("page", "%q is no next_page or prev_page of this API", text)
+		case parts[1] != order:
+			q.fail("page", "it belongs to a list in the order %q; ask in that order", parts[1])
+		case parts[2] == ">":
+			p.After = parts[3]
+		default:
+			p.Before = parts[3]
 		}
-		p.After = after
 	}
 	return p, order
 }
 
+// cursor is what next_page and prev_page hold: the order of the list, and behind or before what the page is.
+var cursor = regexp.MustCompile(`^(asc|desc)([<>])([0-9A-Za-z_]{1,64})$`)
+
+// pointer is a cursor; nil if there is no such page.
+func pointer(order, to, at string) *string {
+	if at == "" {
+		return nil
+	}
+	text := base64.RawURLEncoding.EncodeToString([]byte(order + to + at))
+	return &text
+}
+
 // done returns what is wrong with the query. A parameter that nobody has taken is unknown.
 func (q *query) done() error {
-	for name := range q.values {
-		q.fail(name, "this list does not have this parameter")
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		q.fail(name, "this request does not have this parameter")
 	}
 	return q.err
 }
@@ -144,9 +181,22 @@ func listed[T any](list []T, next, order string) map[string]any {
 	if list == nil {
 		list = []T{}
 	}
-	page := map[string]any{"data": list, "next_page": nil}
-	if next != "" {
-		page["next_page"] = base64.RawURLEncoding.EncodeToString([]byte(order + ":" + next))
+	return map[string]any{"data": list, "next_page": pointer(order, ">", next)}
+}
+
+// ends is in front of everything and behind everything in a list of ids.
+var ends = map[string][2]string{"asc": {"0", "zz"}, "desc": {"zz", "0"}}
+
+// around returns the cursors of the pages before and behind a page of ids that p asked for. more is what its
+// list said comes next, in the direction in which it was read.
+func around(p managed.Page, order string, ids []string, more string) (prev, next *string) {
+	if p.Before == "" {
+		if p.After == "" {
+			return nil, pointer(order, ">", more)
+		}
+		ids = append(ids, ends[order][1])
+		return pointer(order, "<", ids[0]), pointer(order, ">", more)
 	}
-	return page
+	ids = append([]string{ends[order][0]}, ids...)
+	return pointer(order, "<", more), pointer(order, ">", ids[len(ids)-1])
 }

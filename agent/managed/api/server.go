@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -31,8 +34,9 @@ type Config struct {
 
 // Server is an http.Handler.
 type Server struct {
-	cfg Config
-	mux *http.ServeMux
+	cfg     Config
+	mux     *http.ServeMux
+	unknown http.Handler // for routes that there are not
 }
 
 // New returns a Server.
@@ -47,7 +51,17 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = zap.NewNop()
 	}
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
-	for pattern, h := range map[string]handler{
+	for pattern, h := range s.routes() {
+		s.mux.Handle(pattern, s.answer(h))
+	}
+	s.unknown = s.answer(notServed)
+	s.mux.Handle("/", s.unknown)
+	return s, nil
+}
+
+// routes are all routes of the API.
+func (s *Server) routes() map[string]handler {
+	return map[string]handler{
 		"POST /v1/agents":                     s.createAgent,
 		"GET /v1/agents":                      s.listAgents,
 		"GET /v1/agents/{id}":                 s.getAgent,
@@ -71,18 +85,31 @@ func New(cfg Config) (*Server, error) {
 		"POST /v1/sessions/{id}/events":       s.sendEvents,
 		"GET /v1/sessions/{id}/events":        s.listEvents,
 		"GET /v1/sessions/{id}/events/stream": s.streamEvents,
-	} {
-		s.mux.Handle(pattern, s.answer(h))
 	}
-	s.mux.Handle("/", s.answer(func(w *request) (any, error) {
-		return nil, &managed.Error{Code: managed.NotFound, Message: fmt.Sprintf("this API does not serve %s %s", w.Method,
-			w.URL.Path)}
-	}))
-	return s, nil
+}
+
+// Paths are the paths at and below which the API answers: what it serves, and what other servers of this API
+// have, which it refuses.
+func Paths() []string {
+	return []string{"/v1/agents", "/v1/environments", "/v1/sessions", "/v1/deployment_runs", "/v1/deployments",
+		"/v1/dreams", "/v1/files", "/v1/memory_stores", "/v1/messages", "/v1/models", "/v1/skills", "/v1/tunnels",
+		"/v1/user_profiles", "/v1/vaults"}
 }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.Path; p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect
+		s.unknown.ServeHTTP(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// notServed refuses a route.
+func notServed(w *request) (any, error) {
+	return nil, &managed.Error{Code: managed.NotFound, Message: fmt.Sprintf("this API does not serve %s %s", w.Method,
+		w.URL.Path)}
+}
 
 // request is a request of an owner.
 type request struct {
@@ -99,6 +126,7 @@ type handler func(*request) (any, error)
 func (s *Server) answer(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := &request{Request: r, w: w, id: "req_" + rand.Text()}
+		defer s.recover(req)
 		w.Header().Set("Request-Id", req.id)
 		var err error
 		if req.owner, err = s.cfg.Authorize(r, Key(r)); err != nil {
@@ -114,6 +142,19 @@ func (s *Server) answer(h handler) http.Handler {
 			req.send(http.StatusOK, v)
 		}
 	})
+}
+
+// recover answers a request whose handler has panicked.
+func (s *Server) recover(r *request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	s.cfg.Logger.Error("a request has panicked", zap.String("request", r.id), zap.Any("panic", p), zap.Stack("stack"))
+	r.fail(http.StatusInternalServerError, "api_error", "the request failed; the log of the server says why")
 }
 
 // Key returns the key of a request: a bearer token, or the header X-Api-Key.
@@ -167,6 +208,13 @@ func (s *Server) refuse(r *request, err error) {
 		status, kind = http.StatusNotFound, "not_found_error"
 	case managed.TooMany:
 		status, kind = http.StatusTooManyRequests, "rate_limit_error"
+		if e.Wait > 0 {
+			r.w.Header().Set("Retry-After", strconv.FormatInt(int64((e.Wait+time.Second-1)/time.Second), 10))
+			r.w.Header().Set("Retry-After-Ms", strconv.FormatInt(max(e.Wait.Milliseconds(), 1), 10))
+		}
+	case managed.Quota:
+		status, kind = http.StatusTooManyRequests, "rate_limit_error"
+		r.w.Header().Set("X-Should-Retry", "false")
 	case managed.Overloaded:
 		status, kind = 529, "overloaded_error"
 	case managed.Storage, managed.Mismatch:
@@ -185,34 +233,84 @@ func refusal(param, format string, args ...any) error {
 	return &managed.Error{Code: managed.Invalid, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-// body reads the body of a request into a value. It refuses fields that the value does not have.
+// body reads the body of a request into a value. It refuses fields that the value does not have, and any
+// parameter of the query.
 func (r *request) body(to any) error {
-	b, err := io.ReadAll(r.Body)
+	b, err := r.read()
 	if err != nil {
 		return err
 	}
-	return decode(b, to)
+	if len(b) == 0 || b[0] != '{' {
+		return refusal("", "the body must be a JSON object")
+	}
+	if err := managed.Decode(b, to); err != nil {
+		return err
+	}
+	return r.query().done()
 }
 
-func decode(b []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		var kind *json.UnmarshalTypeError
-		switch text := err.Error(); {
-		case errors.As(err, &kind):
-			return refusal(kind.Field, "it is a %s; it must be a %s", kind.Value, kind.Type)
-		case strings.HasPrefix(text, "json: unknown field "):
-			name := strings.Trim(strings.TrimPrefix(text, "json: unknown field "), `"`)
-			return refusal(name, "this API does not have this field")
-		case managed.CodeOf(err) != "":
-			return err
-		default:
-			return refusal("", "the body is no JSON object of this request: %v", err)
-		}
+func (r *request) read() ([]byte, error) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
+		return nil, refusal("", "the body ends too early")
 	}
-	if d.More() {
-		return refusal("", "the body has more than one JSON value")
+	return bytes.TrimSpace(b), err
+}
+
+// bare checks a request that has neither a body nor parameters.
+func (r *request) bare() error {
+	b, err := r.read()
+	if err != nil {
+		return err
+	}
+	if len(b) > 0 && string(b) != "{}" {
+		return refusal("", "this request has no body")
+	}
+	return r.query().done()
+}
+
+// once reads what the client says of repetitions of its request. A library that counts its attempts repeats one
+// whose answer it has lost.
+func (r *request) once() managed.Once {
+	o := managed.Once{Key: r.Header.Get("Idempotency-Key")}
+	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil {
+		o.Repeated, o.Repeatable = n > 0, true
+	}
+	return o
+}
+
+// absent is a field that other servers of this API have. It may be null or empty.
+type absent struct{}
+
+// UnmarshalJSON refuses all values but null and an empty list.
+func (absent) UnmarshalJSON(b []byte) error {
+	if text := string(b); text != "null" && text != "[]" {
+		return refusal("", "this server does not have this; leave it out")
 	}
 	return nil
+}
+
+// field is a field of a change, which null clears.
+type field[T any] struct {
+	given bool
+	value T
+}
+
+// UnmarshalJSON reads a value or null.
+func (f *field[T]) UnmarshalJSON(b []byte) error {
+	var value T
+	if string(b) != "null" {
+		if err := managed.Decode(b, &value); err != nil {
+			return err
+		}
+	}
+	f.given, f.value = true, value
+	return nil
+}
+
+// replace replaces what the field is of, if it is given.
+func (f *field[T]) replace(to *T) {
+	if f.given {
+		*to = f.value
+	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ type sessionView struct {
 	Status      managed.Status    `json:"status"`
 	Paused      bool              `json:"paused"`
 	Agent       *agentView        `json:"agent"`
-	Environment *string           `json:"environment_id"`
+	Environment string            `json:"environment_id"`
 	Title       *string           `json:"title"`
 	Metadata    map[string]string `json:"metadata"`
 	Resources   []struct{}        `json:"resources"`
@@ -33,8 +34,8 @@ type sessionView struct {
 
 func viewSession(s *managed.Session) *sessionView {
 	v := &sessionView{ID: s.ID, Type: "session", Status: s.Status, Paused: s.Paused, Agent: viewAgent(&s.Agent),
-		Environment: orNull(s.Environment), Title: orNull(s.Title), Metadata: s.Metadata, Resources: []struct{}{},
-		VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
+		Environment: cmp.Or(s.Environment, managed.LocalEnvironment), Title: orNull(s.Title), Metadata: s.Metadata,
+		Resources: []struct{}{}, VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
 		LastSeq: s.LastSeq, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
@@ -49,8 +50,9 @@ type sessionBody struct {
 	Title       string            `json:"title"`
 	Metadata    map[string]string `json:"metadata"`
 	Initial     []managed.Event   `json:"initial_events"`
-	Resources   []json.RawMessage `json:"resources"`
-	VaultIDs    []string          `json:"vault_ids"`
+	Resources   absent            `json:"resources"`
+	VaultIDs    absent            `json:"vault_ids"`
+	Budget      absent            `json:"budget"`
 }
 
 // agentRef names an agent: by its id, or as an object.
@@ -65,25 +67,36 @@ func (a *agentRef) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &a.ID) == nil {
 		return nil
 	}
+	if b[0] != '{' {
+		return refusal("", "it must be the id of an agent, or an object with it")
+	}
 	var o struct {
 		Type    string                `json:"type"`
 		ID      string                `json:"id"`
-		Version int                   `json:"version"`
+		Version *int                  `json:"version"`
 		Model   *managed.ModelRef     `json:"model"`
 		System  *string               `json:"system"`
 		Tools   *[]managed.ToolConfig `json:"tools"`
+		Servers absent                `json:"mcp_servers"`
+		Skills  absent                `json:"skills"`
 	}
-	if err := decode(b, &o); err != nil {
+	if err := managed.Decode(b, &o); err != nil {
 		return err
 	}
 	changes := o.Model != nil || o.System != nil || o.Tools != nil
 	switch {
 	case o.Type != "agent" && o.Type != "agent_with_overrides":
-		return refusal("agent.type", "%q is neither agent nor agent_with_overrides", o.Type)
+		return refusal("type", "%q is neither agent nor agent_with_overrides", o.Type)
 	case o.Type == "agent" && changes:
-		return refusal("agent.type", "to replace parts of the agent, give the type agent_with_overrides")
+		return refusal("type", "to replace parts of the agent, give the type agent_with_overrides")
+	case o.ID == "":
+		return refusal("id", "it is missing; give the id of an agent")
+	case o.Version != nil && *o.Version < 1:
+		return refusal("version", "%d is no version", *o.Version)
+	case o.Version != nil:
+		a.Version = *o.Version
 	}
-	a.ID, a.Version = o.ID, o.Version
+	a.ID = o.ID
 	if changes {
 		a.Override = &managed.Override{Model: o.Model, System: o.System, Tools: o.Tools}
 	}
@@ -98,10 +111,6 @@ func (s *Server) createSession(r *request) (any, error) {
 	switch {
 	case b.Agent.ID == "":
 		return nil, refusal("agent", "it is missing; give the id of an agent")
-	case len(b.Resources) > 0:
-		return nil, refusal("resources", "this server has no files or repositories for sessions")
-	case len(b.VaultIDs) > 0:
-		return nil, refusal("vault_ids", "this server has no vaults")
 	case len(b.Initial) > 50:
 		return nil, refusal("initial_events", "there are %d; at most 50 are allowed", len(b.Initial))
 	}
@@ -120,7 +129,7 @@ func (s *Server) createSession(r *request) (any, error) {
 			return nil, refusal("environment_id", "environment %q is archived; name another", e.ID)
 		}
 	}
-	made, err := s.cfg.Runtime.StartSession(r.Context(), r.owner, managed.SessionRequest{Agent: b.Agent.ID,
+	made, err := s.cfg.Runtime.StartSessionOnce(r.Context(), r.owner, r.once(), managed.SessionRequest{Agent: b.Agent.ID,
 		Version: b.Agent.Version, Override: b.Agent.Override, Environment: b.Environment, Title: b.Title,
 		Metadata: b.Metadata, Initial: b.Initial})
 	if err != nil {
@@ -130,6 +139,13 @@ func (s *Server) createSession(r *request) (any, error) {
 }
 
 func (s *Server) getSession(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
+	return s.sessionNow(r)
+}
+
+func (s *Server) sessionNow(r *request) (any, error) {
 	one, err := s.cfg.Runtime.Session(r.Context(), r.owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -137,12 +153,40 @@ func (s *Server) getSession(r *request) (any, error) {
 	return viewSession(one), nil
 }
 
+// sessionPatch is a change of a session.
+type sessionPatch struct {
+	Title    field[string]             `json:"title"`
+	Metadata field[map[string]*string] `json:"metadata"`
+	Agent    absent                    `json:"agent"`
+	Budget   absent                    `json:"budget"`
+	VaultIDs absent                    `json:"vault_ids"`
+}
+
+// patch is the change of a session as it is now: null clears the title, a pair, or all pairs.
+func (p *sessionPatch) patch(one *managed.Session) managed.SessionPatch {
+	change := managed.SessionPatch{Metadata: p.Metadata.value}
+	if p.Title.given {
+		change.Title = &p.Title.value
+	}
+	if p.Metadata.given && p.Metadata.value == nil {
+		change.Metadata = map[string]*string{}
+		for k := range one.Metadata {
+			change.Metadata[k] = nil
+		}
+	}
+	return change
+}
+
 func (s *Server) updateSession(r *request) (any, error) {
-	var p managed.SessionPatch
-	if err := r.body(&p); err != nil {
+	var b sessionPatch
+	if err := r.body(&b); err != nil {
 		return nil, err
 	}
-	one, err := s.cfg.Runtime.UpdateSession(r.Context(), r.owner, r.PathValue("id"), p)
+	one, err := s.cfg.Runtime.Session(r.Context(), r.owner, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	one, err = s.cfg.Runtime.UpdateSession(r.Context(), r.owner, one.ID, b.patch(one))
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +194,9 @@ func (s *Server) updateSession(r *request) (any, error) {
 }
 
 func (s *Server) archiveSession(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	one, err := s.cfg.Runtime.ArchiveSession(r.Context(), r.owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -158,6 +205,9 @@ func (s *Server) archiveSession(r *request) (any, error) {
 }
 
 func (s *Server) deleteSession(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	id := r.PathValue("id")
 	if err := s.cfg.Runtime.DeleteSession(r.Context(), r.owner, id); err != nil {
 		return nil, err
@@ -166,17 +216,23 @@ func (s *Server) deleteSession(r *request) (any, error) {
 }
 
 func (s *Server) pauseSession(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	if err := s.cfg.Runtime.Pause(r.Context(), r.owner, r.PathValue("id")); err != nil {
 		return nil, err
 	}
-	return s.getSession(r)
+	return s.sessionNow(r)
 }
 
 func (s *Server) resumeSession(r *request) (any, error) {
+	if err := r.bare(); err != nil {
+		return nil, err
+	}
 	if err := s.cfg.Runtime.Resume(r.Context(), r.owner, r.PathValue("id")); err != nil {
 		return nil, err
 	}
-	return s.getSession(r)
+	return s.sessionNow(r)
 }
 
 func (s *Server) listSessions(r *request) (any, error) {
@@ -204,11 +260,10 @@ func (s *Server) listSessions(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var views []*sessionView
+	views, ids := []*sessionView{}, []string{}
 	for _, one := range list {
-		views = append(views, viewSession(one))
+		views, ids = append(views, viewSession(one)), append(ids, one.ID)
 	}
-	page := listed(views, next, order)
-	page["prev_page"] = nil
-	return page, nil
+	before, behind := around(p, order, ids, next)
+	return map[string]any{"data": views, "next_page": behind, "prev_page": before}, nil
 }

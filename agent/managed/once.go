@@ -1,0 +1,188 @@
+package managed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/voicegw/voicegw/journal"
+)
+
+// Once makes a request safe to repeat. The zero value means that every request is a new one.
+type Once struct {
+	// Key is the same for a request and its repetitions, up to 128 bytes. A session remembers the last 1000 of
+	// its inputs; those of agents, environments and sessions are remembered for a day, 1000 of each for an owner.
+	Key string
+	// Repeated says that this may be a repetition: if the same was accepted within the last minute, the answer is
+	// that of then.
+	Repeated bool
+	// Repeatable says that a repetition may follow. It is for requests that make something: without it, and
+	// without a Key, nothing is remembered of them.
+	Repeatable bool
+}
+
+// asked reports whether the request may be, or may have, a repetition.
+func (o Once) asked() bool { return o.Key != "" || o.Repeated || o.Repeatable }
+
+const (
+	ownKey       = "auto_" // begins the keys of inputs that came without
+	keyMax       = 128
+	repeatWithin = time.Minute
+	keyWithin    = 24 * time.Hour
+	claimsMax    = 1000 // with keys, of a tenant; more are forgotten, the oldest first
+	claimsSweep  = 64   // how many claims a process adds before it looks for some to forget
+)
+
+// claim says that a request makes the thing with an id. It is stored before the thing is.
+type claim struct {
+	ID    string    `json:"id"`
+	Hash  string    `json:"hash"` // of the request
+	Keyed bool      `json:"keyed,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// over reports whether nobody asks for a claim any more.
+func (c *claim) over(now time.Time) bool {
+	if c.Keyed {
+		return now.Sub(c.At) > keyWithin
+	}
+	return now.Sub(c.At) > repeatWithin
+}
+
+// claims is the prefix of the documents with the claims of a tenant.
+func claims(o Owner) string { return docKey(o, "claim", "") }
+
+// once makes a thing that a request describes, and returns its id. A repetition of the request makes the same
+// thing: create gets the same id again, and does nothing if the thing is there.
+func (r *Runtime) once(ctx context.Context, o Owner, once Once, prefix string, request any,
+	create func(id string) error) (string, error) {
+	if !once.asked() {
+		id := newID(prefix, r.now())
+		return id, create(id)
+	}
+	if len(once.Key) > keyMax {
+		return "", invalid("Idempotency-Key", "it has %d bytes; at most %d are allowed", len(once.Key), keyMax)
+	}
+	b, err := json.Marshal(request)
+	if err != nil {
+		return "", err
+	}
+	hash := sum(string(b))
+	name := "request " + hash
+	if once.Key != "" {
+		name = "key " + once.Key
+	}
+	at := claims(o) + sum(prefix, o.User, name)
+	done, err := r.alone(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	id, err := r.claim(ctx, o, at, once, claim{ID: newID(prefix, r.now()), Hash: hash, Keyed: once.Key != ""})
+	if err != nil {
+		return "", err
+	}
+	return id, create(id)
+}
+
+func sum(parts ...string) string {
+	b, _ := json.Marshal(parts) // texts always have JSON
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:20])
+}
+
+// claim stores a claim, or finds the one of the request that this one repeats. It returns the id of the thing.
+func (r *Runtime) claim(ctx context.Context, o Owner, at string, once Once, c claim) (string, error) {
+	for range 3 { // another process may claim the same at the same time
+		c.At = r.now()
+		doc, err := r.cfg.Journal.Get(ctx, at)
+		if err != nil && !errors.Is(err, journal.ErrNotFound) {
+			return "", storage("read a claim", err)
+		}
+		var known claim
+		if err == nil && json.Unmarshal(doc.Value, &known) == nil && !known.over(c.At) && (c.Keyed || once.Repeated) {
+			if known.Hash != c.Hash {
+				return "", invalid("Idempotency-Key", "the key %q was used for another request", once.Key)
+			}
+			return known.ID, nil
+		}
+		b, err := json.Marshal(c)
+		if err != nil {
+			return "", err
+		}
+		if _, err = r.cfg.Journal.Put(ctx, at, b, doc.Revision); errors.Is(err, journal.ErrConflict) {
+			once.Repeated = true
+			continue
+		}
+		if err != nil {
+			return "", storage("write a claim", err)
+		}
+		return c.ID, r.forget(ctx, o)
+	}
+	return "", &Error{Code: TooMany, Message: "the same request is answered elsewhere; try again"}
+}
+
+// alone waits until no other request of this process has the same claim, and then keeps others waiting until done
+// is called.
+func (r *Runtime) alone(ctx context.Context, at string) (done func(), err error) {
+	for {
+		r.mu.Lock()
+		other := r.making[at]
+		if other == nil {
+			mine := make(chan struct{})
+			r.making[at] = mine
+			r.mu.Unlock()
+			return func() {
+				r.mu.Lock()
+				delete(r.making, at)
+				r.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		r.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// forget removes the claims of a tenant that are over, and the oldest of too many. It looks for them when a
+// process has added some.
+func (r *Runtime) forget(ctx context.Context, o Owner) error {
+	if !r.books.account(o.Tenant).adds() {
+		return nil
+	}
+	var kept []aged
+	now := r.now()
+	err := r.list(ctx, claims(o), Page{Limit: listMax}, func(d journal.Doc) (bool, error) {
+		var c claim
+		if json.Unmarshal(d.Value, &c) == nil && !c.over(now) {
+			if c.Keyed {
+				kept = append(kept, aged{d.Key, c.At})
+			}
+			return true, nil
+		}
+		return true, r.cfg.Journal.Remove(ctx, d.Key, d.Revision)
+	})
+	slices.SortFunc(kept, func(a, b aged) int { return a.at.Compare(b.at) })
+	for len(kept) > claimsMax && err == nil {
+		err = r.cfg.Journal.Remove(ctx, kept[0].key, 0)
+		kept = kept[1:]
+	}
+	if err != nil && !errors.Is(err, journal.ErrConflict) { // in a conflict, somebody claims it anew
+		return storage("forget claims", err)
+	}
+	return nil
+}
+
+// aged is the key of a claim and when it was made.
+type aged struct {
+	key string
+	at  time.Time
+}
