@@ -17,6 +17,7 @@ const (
 	Storage    Code = "storage"    // the journal cannot store
 	Mismatch   Code = "mismatch"   // a session cannot be recovered: its journal tells another story than its agent
 	Overloaded Code = "overloaded" // the node takes no more sessions now
+	Elsewhere  Code = "elsewhere"  // another node has the session; Node and Address say which
 )
 
 // Error is why a request was refused. No other error of this package tells a client anything.
@@ -25,6 +26,8 @@ type Error struct {
 	Param   string // path of the part that is wrong, such as "tools[2].name"; may be empty
 	Message string
 	Err     error // the cause, for the log; may be nil
+	// Node is the name of the node that has the session, and Address where its API is; with Elsewhere.
+	Node, Address string
 }
 
 // Error returns the message, with the part that is wrong.
@@ -56,4 +59,8 @@ func notFound(what, id string) *Error {
 
 func conflict(format string, args ...any) *Error {
 	return &Error{Code: Conflict, Message: fmt.Sprintf(format, args...)}
+}
+
+func errStopping() *Error {
+	return &Error{Code: Overloaded, Message: "the node is stopping; try again"}
 }

@@ -68,8 +68,18 @@ func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest)
 	return r.Session(ctx, o, info.ID)
 }
 
-// create stores a new session, and then that it is there.
+// create stores a new session, and then that it is there. A session that has work is an active one from
+// the beginning: if the process stops in between, it goes on elsewhere.
 func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event) error {
+	if len(initial) > 0 {
+		self, err := r.self(ctx)
+		if err != nil {
+			return err
+		}
+		if _, _, err := r.enlist(ctx, self, info.ID); err != nil {
+			return err
+		}
+	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
 	if err != nil {
 		return storage("create session", err)
@@ -82,18 +92,27 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 	if cerr := w.Close(ctx); err == nil {
 		err = cerr
 	}
+	if err == nil {
+		err = r.putEntry(ctx, info, o.st.began)
+	}
 	if err != nil {
 		return err
-	}
-	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began})
-	if err != nil {
-		return err
-	}
-	if _, err := r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0); err != nil {
-		return storage("create session", err)
 	}
 	if len(initial) > 0 {
 		return r.with(ctx, info.ID, func(*owned) error { return nil })
+	}
+	return nil
+}
+
+// putEntry stores a session in the list of its tenant, unless it is there.
+func (r *Runtime) putEntry(ctx context.Context, info *sessionInfo, at time.Time) error {
+	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: at})
+	if err != nil {
+		return err
+	}
+	_, err = r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0)
+	if err != nil && !errors.Is(err, journal.ErrConflict) {
+		return storage("create session", err)
 	}
 	return nil
 }
@@ -357,6 +376,9 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 	}
 	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
 		return storage("delete session "+id, err)
+	}
+	if err := r.delist(ctx, id, 0); err != nil {
+		return err
 	}
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {
 		return storage("delete session "+id, err)
