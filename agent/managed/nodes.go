@@ -163,14 +163,12 @@ func (m *membership) run(stop <-chan struct{}) error {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	tick := time.NewTicker(m.r.cfg.Cluster.Beat)
-	defer tick.Stop()
 	for {
 		err := m.beat()
 		if err == nil {
 			m.sweep(ctx)
 			select {
-			case <-tick.C:
+			case <-time.After(m.r.cfg.Cluster.Beat): // also behind a beat that took long: four are never close together
 				continue
 			case <-stop:
 			}

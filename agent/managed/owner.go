@@ -33,9 +33,11 @@ type owned struct {
 	mu    sync.Mutex
 	st    *state
 	fault error // why nothing is stored any more
-	steps []step
-	wake  chan struct{} // a signal, 1 deep
-	done  chan struct{} // closed when the pump has ended
+	// dropped says that letGo was here.
+	dropped bool
+	steps   []step
+	wake    chan struct{} // a signal, 1 deep
+	done    chan struct{} // closed when the pump has ended
 
 	uses int       // who uses it; Runtime.mu
 	used time.Time // when it was used last; Runtime.mu
@@ -313,8 +315,9 @@ func (o *owned) pump() {
 // request opens it anew.
 func (o *owned) letGo(err error) {
 	o.mu.Lock()
-	first := o.fault == nil
-	if first {
+	first := !o.dropped
+	o.dropped = true
+	if o.fault == nil {
 		o.fault = storage("session "+o.id, err)
 	}
 	o.mu.Unlock()
