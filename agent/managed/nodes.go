@@ -35,8 +35,10 @@ const (
 )
 
 func (c *Cluster) check(node string) error {
-	if u, err := url.Parse(c.Address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return errors.New("managed: Config.Cluster.Address is no http or https URL; give one that the other processes reach")
+	if u, err := url.Parse(c.Address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		u.User != nil {
+		return errors.New("managed: Config.Cluster.Address must be an http or https URL without a user; give one that the " +
+			"other processes reach")
 	}
 	if journal.CheckKey(nodeDocs+node) != nil || strings.Contains(node, "/") {
 		return fmt.Errorf("managed: Config.Node is %q; it may have letters, digits, \"_\" and \"-\", with a letter or a digit "+

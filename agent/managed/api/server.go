@@ -27,6 +27,9 @@ type Config struct {
 	Authorize func(r *http.Request, key string) (managed.Owner, error)
 	// Logger receives errors of the journal and of the runtime. nil logs nothing.
 	Logger *zap.Logger
+	// Transport carries requests to other nodes. Default: connections of its own, which are closed after 30 s
+	// without a request.
+	Transport http.RoundTripper
 }
 
 // Server is an http.Handler.
@@ -45,6 +48,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = newTransport()
 	}
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
 	for pattern, h := range map[string]handler{
@@ -90,6 +96,7 @@ type request struct {
 	w     http.ResponseWriter
 	id    string
 	owner managed.Owner
+	read  []byte // the body, if a handler has read it
 }
 
 // handler answers a request with a value that is sent as JSON, or with nil if it has answered itself.
@@ -157,6 +164,9 @@ func (s *Server) refuse(r *request, err error) {
 		r.fail(http.StatusInternalServerError, "api_error", "the request failed; the log of the server says why")
 		return
 	}
+	if e.Code == managed.Elsewhere && s.forward(r, e) {
+		return
+	}
 	if e.Err != nil {
 		s.cfg.Logger.Warn("a request was refused", zap.String("request", r.id), zap.String("code", string(e.Code)),
 			zap.Error(e.Err))
@@ -167,7 +177,7 @@ func (s *Server) refuse(r *request, err error) {
 		status, kind = http.StatusNotFound, "not_found_error"
 	case managed.TooMany:
 		status, kind = http.StatusTooManyRequests, "rate_limit_error"
-	case managed.Overloaded:
+	case managed.Overloaded, managed.Elsewhere:
 		status, kind = 529, "overloaded_error"
 	case managed.Storage, managed.Mismatch:
 		status, kind = http.StatusInternalServerError, "api_error"
@@ -191,6 +201,7 @@ func (r *request) body(to any) error {
 	if err != nil {
 		return err
 	}
+	r.read = b
 	return decode(b, to)
 }
 
