@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/voicegw/voicegw/live"
 )
@@ -16,11 +17,47 @@ func (r *reader) checkTogether() {
 	r.checkTLS()
 	r.checkModel()
 	r.checkExposure()
-	if r.Agents != "" && r.DataDir == "" {
-		r.refuse("agents", "with data_dir, where the sessions of the agents are kept")
-	}
+	r.checkJournal()
 	for i := range r.rows {
 		r.noteIdle(&r.rows[i])
+	}
+}
+
+// checkJournal checks where the sessions of agents are kept, and by whom they are served.
+func (r *reader) checkJournal() {
+	j := &r.Journal
+	needs := func(key, value, want string) {
+		if value != "" {
+			r.refuse(key, want)
+		}
+	}
+	if !r.HasSessions() {
+		needs("agents", r.Agents, "data_dir or journal beside it, where the sessions of the agents are kept")
+		needs("advertise", j.Advertise, "data_dir and cluster.listen, or journal, beside it")
+	}
+	if r.DataDir != "" && j.URL != "" {
+		r.refuse("journal", "either this, or data_dir")
+	}
+	if j.Replicas == 2 || j.Replicas == 4 || r.HasSessions() && j.Replicas > 1 && j.Listen == "" &&
+		!strings.HasPrefix(j.URL, "nats:") {
+		r.refuse("journal_replicas", "1, 3 or 5, of a NATS cluster")
+	}
+	switch {
+	case j.Listen == "":
+		if len(j.Routes) > 0 {
+			r.refuse("cluster.routes", "cluster.listen beside it")
+			return
+		}
+		needs("cluster.secret_file", j.SecretFile, "cluster.listen beside it")
+		if r.DataDir != "" && j.URL == "" {
+			needs("advertise", j.Advertise, "cluster.listen beside it: one process at a time may use a data_dir")
+		}
+	case r.DataDir == "":
+		r.refuse("cluster.listen", "data_dir beside it, for this node's part of the journal")
+	case j.Node == "" || j.Advertise == "" || len(j.Routes) == 0:
+		r.refuse("cluster.listen", "node, advertise and cluster.routes beside it")
+	case j.SecretFile == "" && !Loopback(j.Listen):
+		r.refuse("cluster.listen", "a loopback address, or cluster.secret_file beside it: everybody could join")
 	}
 }
 

@@ -121,8 +121,12 @@ func (r *reader) readEnvironment() {
 
 // take stores a value, or notes that it is wrong.
 func (r *reader) take(row *Row, v value) {
+	ok := row.store(v)
+	if row.hidden {
+		v.shape = "a value not shown here"
+	}
 	r.given[row.Key] = v
-	if row.store(v) {
+	if ok {
 		return
 	}
 	want := row.Want

@@ -30,6 +30,7 @@ type Row struct {
 	idle     func() bool       // whether other settings leave this one without effect
 	because  string            // why
 	mapped   bool              // in the file it may be a map of texts
+	hidden   bool              // no message shows its value, which may hold a password
 	zero     bool              // 0 is valid besides what Min and Max say
 	store    func(value) bool  // stores a value; false: it is not valid
 }
@@ -137,6 +138,12 @@ func textRow(key string, to *string, def, want, doc string, ok func(string) bool
 // literally says that the default is a value, not a description of one.
 func (r Row) literally() Row {
 	r.literal = true
+	return r
+}
+
+// hide says that no message may show the value.
+func (r Row) hide() Row {
+	r.hidden = true
 	return r
 }
 

@@ -49,7 +49,7 @@ func (s *Settings) serverRows() []Row {
 		textRow("data_dir", &s.DataDir, "none", directory,
 			"where the sessions of agents are kept; with it, the sessions API is open (see docs/managed.md)", isDirectory),
 		textRow("agents", &s.Agents, "none", "the path of a directory", "a directory of definitions of agents, one in each "+
-			"YAML or JSON file; needs data_dir", isDirectory),
+			"YAML or JSON file; needs data_dir or journal", isDirectory),
 		onRow("insecure", &s.Insecure,
 			"allow a real key on an address that others can reach: anybody may talk at your expense"),
 		onRow("reuse_port", &s.ReusePort, "let the next process listen on the same address before this one ends"),
@@ -73,9 +73,33 @@ func (s *Settings) quotaRows() []Row {
 			"events that one tenant may send in a second; 0: no limit"),
 	}
 	for i, r := range rows {
-		rows[i] = r.onlyIf(func() bool { return s.DataDir != "" }, "there is no data_dir")
+		rows[i] = r.onlyIf(func() bool { return s.HasSessions() }, "there is neither data_dir nor journal")
 	}
 	return rows
+}
+
+// nodeRows let several processes serve the sessions of agents.
+func (s *Settings) nodeRows() []Row {
+	j := &s.Journal
+	return []Row{
+		textRow("journal", &j.URL, "none", "nats://HOST:PORT (several with commas) or postgres://HOST/DATABASE, with "+
+			"USER:PASSWORD@ if need be", "a server that keeps the sessions of agents, in place of data_dir", isJournal).hide(),
+		numberRow("journal_replicas", &j.Replicas, 0, 1, 5,
+			"how many servers of a NATS cluster keep each session: 1, 3 or 5; 0: 3 with cluster.listen, 1 without").orZero("0"),
+		textRow("node", &j.Node, "the name of the machine and a random part", `letters, digits, "_" and "-"`,
+			"the name of this process among those that serve the same sessions; with cluster.listen the same after a restart",
+			isNode),
+		textRow("advertise", &j.Advertise, "none", "an http or https URL such as http://10.0.0.7:8080",
+			"where the other processes that serve the same sessions reach this one", isAdvertised),
+		textRow("cluster.listen", &j.Listen, "none", "HOST:PORT such as 10.0.0.7:6222",
+			"where the journals of the other nodes reach the one in data_dir; together they are one journal", isRoute),
+		listRow("cluster.routes", &j.Routes, "HOST:PORT of each node", "the cluster.listen of all nodes",
+			func(l []string) bool {
+				return !slices.ContainsFunc(l, func(a string) bool { return a == "" || !isRoute(a) })
+			}),
+		textRow("cluster.secret_file", &j.SecretFile, "none", "the path of a file with a secret",
+			"the secret that the nodes share; nodes with another one cannot join", nil),
+	}
 }
 
 func (s *Settings) tlsRows() []Row {
@@ -258,3 +282,40 @@ func isHTTP(s string) bool {
 }
 
 func isHTTPS(s string) bool { return s == "" || isHTTP(s) && strings.HasPrefix(s, "https:") }
+
+// isJournal reports whether a text is the address of a journal.
+func isJournal(s string) bool {
+	if s == "" {
+		return true
+	}
+	list := strings.Split(s, ",")
+	for _, one := range list {
+		u, err := url.Parse(one)
+		switch {
+		case err != nil:
+			return false
+		case u.Scheme == "nats" && u.Host != "":
+		case len(list) == 1 && (u.Scheme == "postgres" || u.Scheme == "postgresql"):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isNode reports whether a text is the name of a node, or nothing.
+func isNode(s string) bool {
+	return s == "" || len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+		"" && strings.Trim(s, "_-") == s
+}
+
+func isAdvertised(s string) bool {
+	u, err := url.Parse(s)
+	return s == "" || isHTTP(s) && err == nil && u.User == nil
+}
+
+// isRoute reports whether others can connect to an address, or it is nothing.
+func isRoute(s string) bool {
+	host, _, _ := net.SplitHostPort(s)
+	return s == "" || isAddress(s) && host != "" && !strings.HasSuffix(s, ":0")
+}

@@ -22,7 +22,8 @@ type Settings struct {
 	ReusePort    bool
 	Insecure     bool
 	Archive      string // the directory for the archives of calls; "": none are written
-	DataDir      string // the directory for the sessions of agents; "": there is no sessions API
+	DataDir      string // the directory for the sessions of agents
+	Journal      Journal
 	Agents       string // the directory of definitions of agents; "": none
 	Quota        Quota
 	TLS          TLS
@@ -54,6 +55,20 @@ type Quota struct {
 	SessionBytes    int64 // of one session
 	EventsPerSecond int   // 0: no limit
 }
+
+// Journal says where the sessions of agents are kept if not in Settings.DataDir alone, and which process
+// serves them.
+type Journal struct {
+	URL             string // "": they are in DataDir. It may hold a password
+	Replicas        int    // 0: 3 with Listen, 1 without
+	Node, Advertise string // Advertise is "": no other process serves the sessions
+	Listen          string // HOST:PORT of the journal in DataDir for those of other nodes; "": there are none
+	Routes          []string
+	SecretFile      string
+}
+
+// HasSessions reports whether the sessions API is open.
+func (s *Settings) HasSessions() bool { return s.DataDir != "" || s.Journal.URL != "" }
 
 // TLS says how the gateway gets its certificate.
 type TLS struct {
@@ -133,7 +148,8 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.quotaRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
+	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.tlsRows(), s.endpointRows(), s.accessRows(),
+		s.modelRows(), s.sessionRows(),
 		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {

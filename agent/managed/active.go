@@ -3,11 +3,10 @@ package managed
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
-
-	"go.uber.org/zap"
-
-	"github.com/voicegw/voicegw/journal"
 )
 
 // with calls f with a session that this process owns, and brings the session into memory if need be. A
@@ -31,10 +30,17 @@ func (r *Runtime) with(ctx context.Context, id string, f func(*owned) error) err
 // acquire returns a session in memory. Its caller releases it.
 func (r *Runtime) acquire(ctx context.Context, id string) (*owned, error) {
 	for {
+		if _, err := r.self(ctx); err != nil {
+			return nil, err
+		}
 		r.mu.Lock()
-		if r.closed {
+		if r.closed || r.replaced {
 			r.mu.Unlock()
-			return nil, &Error{Code: Overloaded, Message: "the process is stopping; try again"}
+			return nil, errStopping()
+		}
+		if r.joining != nil { // it has been declared dead meanwhile
+			r.mu.Unlock()
+			continue
 		}
 		s := r.active[id]
 		if s == nil {
@@ -45,8 +51,9 @@ func (r *Runtime) acquire(ctx context.Context, id string) (*owned, error) {
 			}
 			s = &slot{ready: make(chan struct{})}
 			r.active[id] = s
+			me := r.me
 			r.mu.Unlock()
-			s.o, s.err = r.open(context.WithoutCancel(ctx), id)
+			s.o, s.err = r.open(context.WithoutCancel(ctx), me, id)
 			r.mu.Lock()
 			if s.err != nil && r.active[id] == s {
 				delete(r.active, id)
@@ -127,8 +134,9 @@ func (r *Runtime) tidy() {
 	}
 }
 
-// Close stops all turns where they are and ends the Runtime. Sessions go on where they are opened next.
-// The journal stays open.
+// Close stops all turns where they are and ends the Runtime. Sessions that rest leave the list of active
+// ones; the others go on where they are opened next: with a Cluster, on another process at once. The
+// journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed {
@@ -136,49 +144,39 @@ func (r *Runtime) Close(ctx context.Context) error {
 		return nil
 	}
 	r.closed = true
-	list := make([]*slot, 0, len(r.active))
-	for _, s := range r.active {
-		list = append(list, s)
-	}
-	clear(r.active)
 	r.mu.Unlock()
 	close(r.stop)
-	for _, s := range list {
-		<-s.ready
-		if s.o != nil {
-			s.o.close(ctx)
-		}
+	ended := r.empty(ctx)
+	select {
+	case <-ended:
+	case <-time.After(handOver): // what a tool does now goes into no journal
 	}
+	close(r.left)
+	<-ended
 	r.ends.Wait()
 	r.guard.CloseIdleConnections()
 	return ctx.Err()
 }
 
-// Recover brings sessions into memory that were at work when their process stopped, so that they go on
-// without a request. It is for the start of a process that shares the journal with no other.
-func (r *Runtime) Recover(ctx context.Context) (int, error) {
-	n := 0
-	q := journal.Query{Prefix: sessionDocs}
-	for {
-		list, err := r.cfg.Journal.List(ctx, q)
-		if err != nil {
-			return n, storage("list sessions", err)
-		}
-		for _, d := range list {
-			q.After = d.Key
-			id := idOf(d.Key)
-			last, err := r.head(ctx, id)
-			if err != nil || last.Archived != nil || last.Status == Idle && !last.Waits || last.Status == Terminated {
-				continue
+// empty lets go of all sessions at once. It returns a channel that is closed when that is done.
+func (r *Runtime) empty(ctx context.Context) <-chan struct{} {
+	r.mu.Lock()
+	list := slices.Collect(maps.Values(r.active))
+	clear(r.active)
+	r.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, s := range list {
+		closing.Go(func() {
+			<-s.ready
+			if s.o != nil {
+				s.o.close(ctx)
 			}
-			if err := r.with(ctx, id, func(*owned) error { return nil }); err != nil {
-				r.cfg.Logger.Warn("a session that was at work cannot go on", zap.String("session", id), zap.Error(err))
-				continue
-			}
-			n++
-		}
-		if len(list) < journal.ListMax {
-			return n, nil
-		}
+		})
 	}
+	ended := make(chan struct{})
+	r.ends.Go(func() {
+		closing.Wait()
+		close(ended)
+	})
+	return ended
 }

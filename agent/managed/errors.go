@@ -19,6 +19,7 @@ const (
 	Storage    Code = "storage"    // the journal cannot store
 	Mismatch   Code = "mismatch"   // a session cannot be recovered: its journal tells another story than its agent
 	Overloaded Code = "overloaded" // the node takes no more sessions now
+	Elsewhere  Code = "elsewhere"  // another node has the session; Node and Address say which
 )
 
 // Error is why a request was refused. No other error of this package tells a client anything.
@@ -28,6 +29,8 @@ type Error struct {
 	Message string
 	Wait    time.Duration // of TooMany: when to try again; 0 if nobody knows
 	Err     error         // the cause, for the log; may be nil
+	// Node is the name of the node that has the session, and Address where its API is; with Elsewhere.
+	Node, Address string
 }
 
 // Error returns the message, with the part that is wrong.
@@ -59,4 +62,8 @@ func notFound(what, id string) *Error {
 
 func conflict(format string, args ...any) *Error {
 	return &Error{Code: Conflict, Message: fmt.Sprintf(format, args...)}
+}
+
+func errStopping() *Error {
+	return &Error{Code: Overloaded, Message: "the node is stopping; try again"}
 }

@@ -22,6 +22,7 @@ import (
 type owned struct {
 	rt      *Runtime
 	id      string
+	entry   uint64 // revision of the document that says that this process holds the session
 	w       journal.Writer
 	log     *zap.Logger
 	net     *runner.Runner
@@ -32,9 +33,11 @@ type owned struct {
 	mu    sync.Mutex
 	st    *state
 	fault error // why nothing is stored any more
-	steps []step
-	wake  chan struct{} // a signal, 1 deep
-	done  chan struct{} // closed when the pump has ended
+	// dropped says that letGo was here.
+	dropped bool
+	steps   []step
+	wake    chan struct{} // a signal, 1 deep
+	done    chan struct{} // closed when the pump has ended
 
 	uses int       // who uses it; Runtime.mu
 	used time.Time // when it was used last; Runtime.mu
@@ -47,17 +50,33 @@ type step struct {
 }
 
 // open makes this process the owner of a session and brings the session to where its log ends.
-func (r *Runtime) open(ctx context.Context, id string) (*owned, error) {
+func (r *Runtime) open(ctx context.Context, self holder, id string) (*owned, error) {
+	entry, fresh, err := r.enlist(ctx, self, id)
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.own(ctx, id, entry)
+	if err != nil && (fresh || CodeOf(err) == NotFound) { // otherwise there may be work left
+		_ = r.delist(ctx, id, entry)
+	}
+	return o, err
+}
+
+// own is open, behind the session's entry in the list of active ones.
+func (r *Runtime) own(ctx context.Context, id string, entry uint64) (*owned, error) {
 	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
 	if err != nil {
 		return nil, storage("open session "+id, err)
 	}
 	st, err := r.fold(ctx, id, w.Claimed())
+	if err == nil && st.info.ID == "" { // it is deleted, or was never made to the end
+		err = storage("open session "+id, errors.Join(journal.ErrNotFound, r.cfg.Journal.Delete(ctx, logKey(id))))
+	}
 	if err != nil {
 		_ = w.Close(ctx)
 		return nil, err
 	}
-	o := &owned{rt: r, id: id, w: w, st: st, log: r.cfg.Logger.With(zap.String("session", id)),
+	o := &owned{rt: r, id: id, entry: entry, w: w, st: st, log: r.cfg.Logger.With(zap.String("session", id)),
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if err := o.start(ctx); err != nil {
 		_ = w.Close(ctx)
@@ -298,8 +317,9 @@ func (o *owned) pump() {
 // request opens it anew.
 func (o *owned) letGo(err error) {
 	o.mu.Lock()
-	first := o.fault == nil
-	if first {
+	first := !o.dropped
+	o.dropped = true
+	if o.fault == nil {
 		o.fault = storage("session "+o.id, err)
 	}
 	o.mu.Unlock()
@@ -312,7 +332,8 @@ func (o *owned) letGo(err error) {
 // ending reports whether the process lets go of the session: what is under way stays as it is.
 func (o *owned) ending() bool { return o.closed.Load() }
 
-// close lets go of a session. A turn that runs is stopped where it is and goes on after the next open.
+// close lets go of a session. A turn that runs is stopped where it is and goes on after the next open. A
+// session that rests is no active one any more.
 func (o *owned) close(ctx context.Context) {
 	if o.closed.Swap(true) {
 		return
@@ -326,8 +347,18 @@ func (o *owned) close(ctx context.Context) {
 	}
 	<-o.done
 	o.servers.close()
-	if err := o.w.Close(ctx); err != nil && !errors.Is(err, journal.ErrFenced) {
+	err := o.w.Close(ctx)
+	if err != nil && !errors.Is(err, journal.ErrFenced) {
 		o.log.Warn("the session's log was not closed properly", zap.Error(err))
+	}
+	o.mu.Lock()
+	fault := o.fault
+	o.mu.Unlock()
+	if err != nil || fault != nil || !o.resting() {
+		return
+	}
+	if err := o.rt.delist(ctx, o.id, o.entry); err != nil {
+		o.log.Warn("the session rests and stays in the list of active ones", zap.Error(err))
 	}
 }
 

@@ -23,6 +23,8 @@ type Config struct {
 	Models *provider.Resolver
 	// Node is the name of this process, unique among those that share the journal. Default: a random one.
 	Node string
+	// Cluster lets other processes serve sessions of the journal, too. nil: this process is the only one.
+	Cluster *Cluster
 	// Logger receives warnings and errors, no content. nil logs nothing.
 	Logger *zap.Logger
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
@@ -137,7 +139,8 @@ type Runtime struct {
 	shared map[string]*Agent // by id
 	stop   chan struct{}
 	guard  *http.Transport // to MCP servers
-	ends   sync.WaitGroup  // the janitor
+	left   chan struct{}   // closed when the sessions are closed: this process leaves the cluster
+	ends   sync.WaitGroup  // the janitor, and the beats
 	books  books
 	began  time.Time
 
@@ -145,6 +148,9 @@ type Runtime struct {
 	active    map[string]*slot
 	closed    bool
 	making    map[string]chan struct{}      // closed when a claim is dealt with; by its key
+	replaced  bool                          // by a process of the same name
+	me        holder                        // of sessions that are opened now
+	joining   chan struct{}                 // closed, and then nil, when this process has joined the cluster
 	listeners map[string]map[*listener]bool // to deltas, by session
 }
 
@@ -176,8 +182,17 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Node == "" {
 		cfg.Node = newID("node_", time.Now())
 	}
-	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{},
+	if cfg.Cluster != nil {
+		if err := cfg.Cluster.check(cfg.Node); err != nil {
+			return nil, err
+		}
+		own := *cfg.Cluster
+		if cfg.Cluster = &own; own.Beat == 0 {
+			own.Beat = beatDefault
+		}
+	}
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}), left: make(chan struct{}),
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{}, me: holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	r.began = r.now()
 	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}
@@ -185,6 +200,10 @@ func New(cfg Config) (*Runtime, error) {
 		return nil, err
 	}
 	r.ends.Go(r.tidy)
+	if cfg.Cluster != nil {
+		r.joining = make(chan struct{})
+		r.ends.Go(func() { r.serveNode(r.left) })
+	}
 	return r, nil
 }
 

@@ -82,8 +82,19 @@ func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req 
 	return r.Session(ctx, o, id)
 }
 
-// create stores a new session, and then that it is there. It goes on where an attempt for the same id ended.
+// create stores a new session, and then that it is there. A session that has work is an active one from
+// the beginning: if the process stops in between, it goes on elsewhere. It goes on where an attempt for the same id
+// ended.
 func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event) error {
+	if len(initial) > 0 {
+		self, err := r.self(ctx)
+		if err != nil {
+			return err
+		}
+		if _, _, err := r.enlist(ctx, self, info.ID); err != nil {
+			return err
+		}
+	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
 	if err != nil {
 		return storage("create session", err)
@@ -101,20 +112,28 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 	if cerr := w.Close(ctx); err == nil && cerr != nil {
 		err = storage("create session", cerr)
 	}
+	if err == nil {
+		err = r.putEntry(ctx, info, o.st.began, o.st.bytes())
+	}
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: o.st.began,
-		Bytes: o.st.bytes()})
+	if len(initial) > 0 {
+		return r.with(ctx, info.ID, func(*owned) error { return nil })
+	}
+	return nil
+}
+
+// putEntry stores a session in the list of its tenant, unless it is there.
+func (r *Runtime) putEntry(ctx context.Context, info *sessionInfo, at time.Time, bytes int64) error {
+	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: at,
+		Bytes: bytes})
 	if err != nil {
 		return err
 	}
 	_, err = r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0)
-	if err != nil && !errors.Is(err, journal.ErrConflict) { // another process was faster
+	if err != nil && !errors.Is(err, journal.ErrConflict) {
 		return storage("create session", err)
-	}
-	if len(initial) > 0 {
-		return r.with(ctx, info.ID, func(*owned) error { return nil })
 	}
 	return nil
 }
@@ -402,6 +421,9 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 	}
 	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
 		return storage("delete session "+id, err)
+	}
+	if err := r.delist(ctx, id, 0); err != nil {
+		return err
 	}
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {
 		return storage("delete session "+id, err)

@@ -61,18 +61,24 @@ func notReady(w http.ResponseWriter, _ *http.Request) {
 
 // drain waits for running calls to end, up to limits.drain_limit. It does so at SIGTERM, which
 // service managers send; after SIGINT, from a keyboard, it does not wait. shutDown ends the calls
-// that are left.
+// that are left. Meanwhile other nodes, if there are any, go on with the sessions of agents.
 func (s *serving) drain(signal os.Signal) {
 	limits := &s.settings.Limits
 	s.gate.unready.Store(true)
-	if signal != syscall.SIGTERM {
+	handOver := func() {
 		s.gate.shut.Store(true)
+		if s.settings.Journal.Advertise != "" { // sessionsAPI.close waits for it
+			go s.sessions.handOver(context.Background())
+		}
+	}
+	if signal != syscall.SIGTERM {
+		handOver()
 		return
 	}
 	s.log.Info("draining", zap.Int("calls", s.gw.Calls()), zap.Duration("delay", limits.DrainDelay),
 		zap.Duration("limit", limits.DrainLimit))
 	time.Sleep(limits.DrainDelay) // so that clients of /readyz notice; a second signal ends the process
-	s.gate.shut.Store(true)
+	handOver()
 	if s.server.shared { // another process takes new connections
 		_ = s.server.listener.Close()
 	}

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -17,27 +18,26 @@ import (
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/managed/api"
 	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/journal/jetstream"
 	"github.com/voicegw/voicegw/settings"
 )
 
-// journalStart is how long the journal may take to open.
-const journalStart = 30 * time.Second
-
 // sessionsAPI are the sessions of agents and their API.
 type sessionsAPI struct {
-	engine  *jetstream.Engine
+	engine  journal.Engine
 	runtime *managed.Runtime
+	ending  sync.Once
 	handler http.Handler
 	claims  int // that are proved of the nets of sessions
 	agents  int // from files
 	resumed int // sessions that were at work when the process before ended
 }
 
-// openSessions opens the sessions API; nil without settings.DataDir.
+// openSessions opens the sessions API; nil without a journal.
 func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard, log *zap.Logger) (a *sessionsAPI,
 	err error) {
-	if s.DataDir == "" {
+	if !s.HasSessions() {
 		return nil, nil
 	}
 	models, err := provider.Config{Lookup: os.Getenv}.Resolver()
@@ -52,18 +52,21 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if a.claims, err = managed.Prove(ctx, managed.Limits{}); err != nil {
 		return nil, err
 	}
-	opening, cancel := context.WithTimeout(ctx, journalStart)
-	defer cancel()
+	node := nodeName(&s.Journal)
 	defer func() {
 		if err != nil {
 			a.close(context.Background())
 		}
 	}()
-	if a.engine, err = jetstream.Open(opening, jetstream.Config{Dir: s.DataDir}); err != nil {
-		return nil, fmt.Errorf("open data_dir: %w", err)
+	if a.engine, err = openJournal(ctx, s, node); err != nil {
+		return nil, err
 	}
-	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared, Limits: quotas(s),
-		Logger: log.Named("sessions")}); err != nil {
+	cfg := managed.Config{Journal: a.engine, Models: models, Shared: shared, Node: node, Limits: quotas(s),
+		Logger: log.Named("sessions")}
+	if s.Journal.Advertise != "" {
+		cfg.Cluster = &managed.Cluster{Address: s.Journal.Advertise}
+	}
+	if a.runtime, err = managed.New(cfg); err != nil {
 		return nil, &usageError{err}
 	}
 	server, err := api.New(api.Config{Runtime: a.runtime, Authorize: ownerOf(guard), Logger: log.Named("sessions")})
@@ -87,16 +90,25 @@ func quotas(s *settings.Settings) managed.Limits {
 		TenantEvents: q.EventsPerSecond}
 }
 
+// handOver lets go of all sessions; other nodes go on with them. It waits for another call of it.
+func (a *sessionsAPI) handOver(ctx context.Context) {
+	if a != nil && a.runtime != nil {
+		a.ending.Do(func() { _ = a.runtime.Close(ctx) })
+	}
+}
+
 // close lets go of all sessions and closes the journal.
 func (a *sessionsAPI) close(ctx context.Context) {
 	if a == nil {
 		return
 	}
-	if a.runtime != nil {
-		_ = a.runtime.Close(ctx)
-	}
-	if a.engine != nil {
-		_ = a.engine.Close()
+	a.handOver(ctx)
+	switch e := a.engine.(type) {
+	case nil:
+	case *jetstream.Engine:
+		_ = e.Leave()
+	default:
+		_ = e.Close()
 	}
 }
 
@@ -170,6 +182,9 @@ func ownerOf(guard *access.Guard) func(*http.Request, string) (managed.Owner, er
 func knownHost(s *settings.Settings, next http.Handler) http.Handler {
 	own, _, _ := net.SplitHostPort(s.Listen)
 	known := append([]string{"localhost", own}, s.Hosts...)
+	if u, err := url.Parse(s.Journal.Advertise); err == nil {
+		known = append(known, u.Hostname())
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
 		if h, _, err := net.SplitHostPort(host); err == nil {

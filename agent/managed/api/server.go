@@ -30,6 +30,9 @@ type Config struct {
 	Authorize func(r *http.Request, key string) (managed.Owner, error)
 	// Logger receives errors of the journal and of the runtime. nil logs nothing.
 	Logger *zap.Logger
+	// Transport carries requests to other nodes. Default: connections of its own, which are closed after 30 s
+	// without a request.
+	Transport http.RoundTripper
 }
 
 // Server is an http.Handler.
@@ -49,6 +52,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = newTransport()
 	}
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
 	for pattern, h := range s.routes() {
@@ -117,6 +123,7 @@ type request struct {
 	w     http.ResponseWriter
 	id    string
 	owner managed.Owner
+	sent  []byte // the body, if a handler has read it
 }
 
 // handler answers a request with a value that is sent as JSON, or with nil if it has answered itself.
@@ -198,6 +205,9 @@ func (s *Server) refuse(r *request, err error) {
 		r.fail(http.StatusInternalServerError, "api_error", "the request failed; the log of the server says why")
 		return
 	}
+	if e.Code == managed.Elsewhere && s.forward(r, e) {
+		return
+	}
 	if e.Err != nil {
 		s.cfg.Logger.Warn("a request was refused", zap.String("request", r.id), zap.String("code", string(e.Code)),
 			zap.Error(e.Err))
@@ -215,7 +225,7 @@ func (s *Server) refuse(r *request, err error) {
 	case managed.Quota:
 		status, kind = http.StatusTooManyRequests, "rate_limit_error"
 		r.w.Header().Set("X-Should-Retry", "false")
-	case managed.Overloaded:
+	case managed.Overloaded, managed.Elsewhere:
 		status, kind = 529, "overloaded_error"
 	case managed.Storage, managed.Mismatch:
 		status, kind = http.StatusInternalServerError, "api_error"
@@ -254,6 +264,7 @@ func (r *request) read() ([]byte, error) {
 	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
 		return nil, refusal("", "the body ends too early")
 	}
+	r.sent = b
 	return bytes.TrimSpace(b), err
 }
 

@@ -1,0 +1,188 @@
+package managed
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/journal"
+)
+
+// takers is how many sessions a process takes over at a time.
+const takers = 8
+
+// Recover brings sessions into memory that were at work when their process stopped, so that they go on
+// without a request. It returns how many. With a Cluster the runtime does so by itself, now and when
+// another process is gone; without one it is for the start of a process.
+func (r *Runtime) Recover(ctx context.Context) (int, error) {
+	if _, err := r.self(ctx); err != nil {
+		return 0, err
+	}
+	n, _, err := r.sweep(ctx)
+	return n, err
+}
+
+// sweep takes over the active sessions whose process is gone: first those that are at work, which go on,
+// and then those that rest, which become inactive. It returns how many go on. again says that some could
+// not be taken now.
+func (r *Runtime) sweep(ctx context.Context) (n int, again bool, err error) {
+	orphans, err := r.orphans(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	var mu sync.Mutex
+	var rest []journal.Doc
+	take := func(d journal.Doc, f func(context.Context, journal.Doc) (taken, error)) {
+		what, err := f(ctx, d)
+		mu.Lock()
+		defer mu.Unlock()
+		switch code := CodeOf(err); {
+		case what == rests:
+			rest = append(rest, d)
+		case what == goesOn:
+			n++
+		case err == nil, code == Elsewhere, code == NotFound: // it needs nobody, or has somebody
+		case code == Storage, code == Overloaded, code == "" && ctx.Err() != nil:
+			again = true
+		default:
+			r.cfg.Logger.Warn("a session that was at work cannot go on", zap.String("session", idOf(d.Key)), zap.Error(err))
+		}
+	}
+	parallel(ctx, orphans, func(d journal.Doc) { take(d, r.adopt) })
+	parallel(ctx, slices.Clone(rest), func(d journal.Doc) { take(d, r.settle) })
+	return n, again || ctx.Err() != nil, ctx.Err()
+}
+
+// taken is what became of a session whose process is gone.
+type taken uint8
+
+const (
+	nothing taken = iota
+	goesOn
+	rests
+)
+
+// parallel calls f for every document, for takers of them at a time, until ctx ends.
+func parallel(ctx context.Context, docs []journal.Doc, f func(journal.Doc)) {
+	var running sync.WaitGroup
+	next := make(chan journal.Doc)
+	for range min(takers, len(docs)) {
+		running.Go(func() {
+			for d := range next {
+				f(d)
+			}
+		})
+	}
+	for _, d := range docs {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- d
+	}
+	close(next)
+	running.Wait()
+}
+
+// orphans are the documents of active sessions whose process is gone. Their order is another one on every
+// process, so that several take different ones first.
+func (r *Runtime) orphans(ctx context.Context) ([]journal.Doc, error) {
+	self, err := r.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[holder]bool{self: r.cfg.Cluster == nil}
+	var list []journal.Doc
+	q := journal.Query{Prefix: activeDocs}
+	for {
+		docs, err := r.cfg.Journal.List(ctx, q)
+		if err != nil {
+			return nil, storage("list sessions", err)
+		}
+		for _, d := range docs {
+			q.After = d.Key
+			h := decodeDoc[holder](d)
+			if _, known := gone[h]; !known && r.cfg.Cluster != nil {
+				n, err := r.alive(ctx, h)
+				if err != nil {
+					return nil, err
+				}
+				gone[h] = n == nil
+			}
+			if gone[h] || r.cfg.Cluster == nil {
+				list = append(list, d)
+			}
+		}
+		if len(docs) < journal.ListMax {
+			break
+		}
+	}
+	order := func(d journal.Doc) []byte {
+		sum := sha256.Sum256([]byte(self.Incarnation + d.Key))
+		return sum[:]
+	}
+	slices.SortFunc(list, func(a, b journal.Doc) int { return bytes.Compare(order(a), order(b)) })
+	return list, nil
+}
+
+// adopt lets a session go on that was at work.
+func (r *Runtime) adopt(ctx context.Context, d journal.Doc) (taken, error) {
+	id := idOf(d.Key)
+	last, err := r.head(ctx, id)
+	if CodeOf(err) == NotFound { // it was being made, or deleted
+		return nothing, r.delist(ctx, id, d.Revision)
+	}
+	if err == nil && last.rests() {
+		return rests, nil
+	}
+	err = r.with(ctx, id, func(o *owned) error { return o.complete(ctx) })
+	if err != nil {
+		return nothing, err
+	}
+	return goesOn, nil
+}
+
+// rests reports whether a session needs nobody, as far as its last record tells.
+func (h *head) rests() bool {
+	return h.Archived != nil || h.Status == Idle && !h.Waits || h.Status == Terminated
+}
+
+// complete stores the entry of a session in the list of its tenant, if its process stopped before that.
+func (o *owned) complete(ctx context.Context) error {
+	o.mu.Lock()
+	info, began, bytes := o.st.info, o.st.began, o.st.bytes()
+	o.mu.Unlock()
+	return o.rt.putEntry(ctx, &info, began, bytes)
+}
+
+// settle makes a session inactive. Its process may not be dead but slow: it must not write any more.
+func (r *Runtime) settle(ctx context.Context, d journal.Doc) (taken, error) {
+	id := idOf(d.Key)
+	self, err := r.self(ctx)
+	if err != nil {
+		return nothing, err
+	}
+	r.mu.Lock()
+	here := r.active[id] != nil
+	r.mu.Unlock()
+	if here {
+		return nothing, nil
+	}
+	revision, _, err := r.enlist(ctx, self, id)
+	if err != nil {
+		return nothing, err
+	}
+	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
+	if err != nil {
+		return nothing, storage("open session "+id, err)
+	}
+	_ = w.Close(ctx)
+	d.Revision = revision
+	if what, err := r.adopt(ctx, d); what != rests || err != nil {
+		return what, err
+	}
+	return nothing, r.delist(ctx, id, revision)
+}
