@@ -135,6 +135,8 @@ func (d *Definition) check() error {
 		return invalid("model", "it is missing; name a model, such as \"parrot\"")
 	case runes(d.System) > systemMax:
 		return invalid("system", "it has more than %d characters", systemMax)
+	case runes(d.Program) > nameMax:
+		return invalid("program", "it has more than %d characters", nameMax)
 	case runes(d.Description) > descriptionMax:
 		return invalid("description", "it has more than %d characters", descriptionMax)
 	case len(d.Tools) > toolsMax:
@@ -181,16 +183,24 @@ func (c *ToolConfig) check(at string) error {
 			policies = append(slices.Clip(policies), *c.Default)
 		}
 		for _, p := range policies {
-			if p.Permission != nil && !slices.Contains([]string{AlwaysAllow, AlwaysAsk, AlwaysDeny}, p.Permission.Type) {
-				return invalid(at+".permission_policy.type", "%q is none of %s, %s, %s", p.Permission.Type, AlwaysAllow,
-					AlwaysAsk, AlwaysDeny)
-			}
-			if !slices.Contains([]string{"", "tell", "retry"}, p.Unknown) {
-				return invalid(at+".outcome_unknown", "%q is none of tell, retry", p.Unknown)
+			if err := p.check(at); err != nil {
+				return err
 			}
 		}
 	default:
 		return invalid(at+".type", "%q is none of %s, %s, %s", c.Type, CustomTool, AgentToolset, MCPToolset)
+	}
+	return nil
+}
+
+// check finds what is wrong with a policy by itself.
+func (p *ToolPolicy) check(at string) error {
+	if p.Permission != nil && !slices.Contains([]string{AlwaysAllow, AlwaysAsk, AlwaysDeny}, p.Permission.Type) {
+		return invalid(at+".permission_policy.type", "%q is none of %s, %s, %s", p.Permission.Type, AlwaysAllow,
+			AlwaysAsk, AlwaysDeny)
+	}
+	if !slices.Contains([]string{"", "tell", "retry"}, p.Unknown) {
+		return invalid(at+".outcome_unknown", "%q is none of tell, retry", p.Unknown)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ type Definition struct {
 	Tools       []ToolConfig      `json:"tools,omitempty"`       // up to 256
 	MCPServers  []MCPServer       `json:"mcp_servers,omitempty"` // up to 20
 	Skills      []SkillRef        `json:"skills,omitempty"`      // up to 20
+	Program     string            `json:"program,omitempty"`     // one of Config.Programs; "" is one agent
 	Metadata    map[string]string `json:"metadata,omitempty"`    // up to 16, keys of 64, values of 512 characters
 }
 

@@ -62,7 +62,8 @@ type Event struct {
 	CustomID  string          `json:"custom_tool_use_id,omitempty"`
 	MCPUseID  string          `json:"mcp_tool_use_id,omitempty"`
 	MCPServer string          `json:"mcp_server_name,omitempty"`
-	CallID    string          `json:"call_id,omitempty"` // the model's own id of a call
+	CallID    string          `json:"call_id,omitempty"`    // the model's own id of a call
+	Agent     string          `json:"agent_name,omitempty"` // whose message or call it is, if a program has several
 	IsError   *bool           `json:"is_error,omitempty"`
 
 	Result      string `json:"result,omitempty"` // of a confirmation: allow or deny

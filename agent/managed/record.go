@@ -46,6 +46,8 @@ type record struct {
 	Hash    string        `json:"hash,omitempty"` // of its events
 	Turn    *turnInfo     `json:"turn,omitempty"`
 	Effect  *effectInfo   `json:"effect,omitempty"`
+	Author  string        `json:"author,omitempty"` // the agent of a step, if the program has several
+	To      string        `json:"to,omitempty"`     // the agent that the next turn begins with
 	Calls   []*openCall   `json:"calls,omitempty"`  // calls of a step that wait for the client
 	Closed  []string      `json:"closed,omitempty"` // ids of calls that wait no longer
 	End     *turnEnd      `json:"end,omitempty"`
@@ -116,8 +118,9 @@ const (
 type effectKind string
 
 const (
-	modelEffect effectKind = "model"
-	toolEffect  effectKind = "tool"
+	modelEffect    effectKind = "model"
+	toolEffect     effectKind = "tool"
+	decisionEffect effectKind = "decision" // of a strategy: its response
 )
 
 // effectInfo is the start or the end of an effect.
@@ -125,7 +128,8 @@ type effectInfo struct {
 	// Key names the effect in its turn. An effect that is repeated has the same key.
 	Key      string             `json:"key"`
 	Kind     effectKind         `json:"kind"`
-	Span     uint64             `json:"span,omitempty"` // number of the event span.model_request_start
+	Agent    string             `json:"agent,omitempty"` // that has it, if the program has several
+	Span     uint64             `json:"span,omitempty"`  // number of the event span.model_request_start
 	Response *model.LLMResponse `json:"response,omitempty"`
 	Result   map[string]any     `json:"result,omitempty"`
 	Failed   bool               `json:"failed,omitempty"` // Result is an error

@@ -28,6 +28,8 @@ type Config struct {
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
 	// decide.
 	Tools []Tool
+	// Programs are what agents may be in place of one model with tools. A definition names one of them.
+	Programs map[string]ProgramFunc
 	// Whole asks models for whole answers, for those that stream badly. Nobody then hears parts of messages.
 	Whole bool
 	// Shared are agents that every owner may use and nobody can change. Their names are unique and give

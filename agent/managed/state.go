@@ -31,6 +31,8 @@ type state struct {
 	closed   map[string]string // by the event of a call that waits no longer: the event that answered it, or ""
 	uses     map[string]*Event // by the model's id of a call: the event that told of it last
 	contents []*genai.Content
+	authors  []string // whose contents they are; "" is the user, or the only agent
+	active   string   // the agent that the next turn begins with; "" is the first one
 	turn     *turn
 	reported bool     // the net knows how many calls of the turn wait
 	untold   int      // answers that came since, before the park was told: the net gets them behind that
@@ -67,7 +69,8 @@ const recentMax = 64
 type turn struct {
 	info    turnInfo
 	began   time.Time
-	base    int // contents of the conversation when it began
+	base    int    // contents of the conversation when it began
+	agent   string // that it began with; "" is the first one
 	effects map[string]*effect
 	end     *turnEnd // set when the turn is over and the session has not said so
 	// unreachable are the MCP servers of which the session has told that they cannot be reached.
@@ -92,7 +95,9 @@ func (s *state) apply(seq uint64, r *record) error {
 			seq, r.Kind)
 	}
 	s.records, s.changed, s.head = seq, r.At, r.Head
-	s.contents = append(s.contents, r.Content...)
+	for _, c := range r.Content {
+		s.contents, s.authors = append(s.contents, c), append(s.authors, r.Author)
+	}
 	switch r.Kind {
 	case recordSession:
 		s.info, s.began = *r.Session, r.At
@@ -107,6 +112,9 @@ func (s *state) apply(seq uint64, r *record) error {
 		s.turn.effects[r.Effect.Key] = &effect{info: r.Effect, done: r.Kind == recordFinish}
 	case recordStep:
 		s.calls = append(s.calls, r.Calls...)
+		if r.To != "" {
+			s.active = r.To
+		}
 	case recordEnd:
 		if s.turn == nil {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
@@ -171,8 +179,8 @@ func (s *state) begin(r *record) {
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{},
-		unreachable: map[string]bool{}}
+	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), agent: s.active,
+		effects: map[string]*effect{}, unreachable: map[string]bool{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }
 

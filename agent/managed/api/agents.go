@@ -107,7 +107,7 @@ func (s *Server) updateAgent(r *request) (any, error) {
 // change changes a definition.
 func change(d *managed.Definition, fields map[string]json.RawMessage) error {
 	to := map[string]any{"name": &d.Name, "model": &d.Model, "system": &d.System, "description": &d.Description,
-		"tools": &d.Tools, "mcp_servers": &d.MCPServers, "skills": &d.Skills}
+		"tools": &d.Tools, "mcp_servers": &d.MCPServers, "skills": &d.Skills, "program": &d.Program}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		raw := fields[name]
 		if name == "metadata" {
