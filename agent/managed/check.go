@@ -152,6 +152,9 @@ func (d *Definition) check() error {
 	if err := d.checkServers(); err != nil {
 		return err
 	}
+	if err := d.Budget.check("budget"); err != nil {
+		return err
+	}
 	return checkMetadata("", d.Metadata)
 }
 

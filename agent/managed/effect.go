@@ -65,7 +65,7 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 		e.Kind, e.Agent = modelEffect, r.author(from.agent)
 		if known != nil {
 			e.Span = known.info.Span
-		} else if err := r.o.startModel(ctx, e); err != nil {
+		} else if err := r.startModel(ctx, from.model, e); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -79,6 +79,9 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 			return
 		}
 		e.Response, e.Failure = r.identified(whole, e.Agent, e.Span), failureOf(whole, failed)
+		if p, ok := r.o.rt.price(from.model); ok {
+			e.Cost = p.cost(usageOf(e.Response))
+		}
 		if err := r.o.finish(ctx, e, spanEnd(e, r.o.prefix())); err != nil {
 			yield(nil, err)
 			return
@@ -356,9 +359,19 @@ func (o *owned) effect(key string) (e *effectInfo, known *effect) {
 	return &effectInfo{Key: key}, known
 }
 
-// startModel stores that a request to a model begins.
-func (o *owned) startModel(ctx context.Context, e *effectInfo) error {
-	return o.store(ctx, func(st *state) (*record, error) {
+// startModel stores that a request to a model begins, unless the budget is reached.
+func (r *turnRun) startModel(ctx context.Context, name string, e *effectInfo) error {
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		limit := firstOf(st.reached(), st.turnReached())
+		if _, ok := r.o.rt.price(name); !ok && st.info.Budget.money() { // the operator had one before
+			limit = fmt.Sprintf("the model %q has no price", name)
+		}
+		if limit != "" {
+			r.mu.Lock()
+			r.limit = limit
+			r.mu.Unlock()
+			return nil, &budgetError{limit}
+		}
 		e.Span = st.head.Seq + 1
 		begun := *e
 		return &record{Kind: recordStart, Effect: &begun, Events: []*Event{{Type: SpanStart}}}, nil

@@ -73,6 +73,7 @@ type Event struct {
 	StopReason *StopReason `json:"stop_reason,omitempty"`
 	Error      *Failure    `json:"error,omitempty"`
 	Usage      *Usage      `json:"usage,omitempty"`
+	Budget     *Budget     `json:"budget,omitempty"`
 
 	SpanStartID string `json:"model_request_start_id,omitempty"`
 	ModelUsage  *Usage `json:"model_usage,omitempty"`
@@ -112,7 +113,7 @@ const (
 type StopReason struct {
 	Type     string   `json:"type"`
 	EventIDs []string `json:"event_ids,omitempty"`
-	// Detail tells more than the Type: interrupted, max_tokens, reask_budget.
+	// Detail tells more than the Type: interrupted, max_tokens, reask_budget; of budget_reached, the limit.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -137,6 +138,7 @@ type Usage struct {
 	CacheWrite   int64   `json:"cache_creation_input_tokens"`
 	Thinking     int64   `json:"thinking_tokens,omitempty"`
 	Active       float64 `json:"active_seconds,omitempty"`
+	ListCost     *Money  `json:"list_cost,omitempty"` // of a session, if it asked models with a price; rounded
 }
 
 // EventRef names an event that is coming.

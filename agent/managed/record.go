@@ -62,6 +62,8 @@ type head struct {
 	Paused   bool       `json:"p,omitempty"`
 	Usage    Usage      `json:"u"`
 	Turns    int        `json:"t,omitempty"`
+	Begun    int        `json:"b,omitempty"` // messages that turns began with
+	Cost     picos      `json:"c,omitempty"`
 	Seq      uint64     `json:"n"`           // number of the last event
 	Waits    bool       `json:"w,omitempty"` // something may be to do
 	Archived *time.Time `json:"a,omitempty"`
@@ -76,6 +78,7 @@ type sessionInfo struct {
 	Environment string            `json:"environment,omitempty"`
 	Title       string            `json:"title,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
+	Budget      *Budget           `json:"budget,omitempty"`
 }
 
 // turnInfo is how a turn begins.
@@ -90,6 +93,7 @@ type turnInfo struct {
 type turnEnd struct {
 	How     how      `json:"how"`
 	Failure *Failure `json:"failure,omitempty"`
+	Stop    string   `json:"stop,omitempty"`   // the type of the stop reason; "" is end_turn
 	Detail  string   `json:"detail,omitempty"` // of the stop reason
 }
 
@@ -133,6 +137,7 @@ type effectInfo struct {
 	Response *model.LLMResponse `json:"response,omitempty"`
 	Result   map[string]any     `json:"result,omitempty"`
 	Failed   bool               `json:"failed,omitempty"` // Result is an error
+	Cost     picos              `json:"cost,omitempty"`
 	Failure  *effectFailure     `json:"failure,omitempty"`
 }
 

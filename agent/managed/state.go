@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -34,6 +35,9 @@ type state struct {
 	authors  []string // whose contents they are; "" is the user, or the only agent
 	active   string   // the agent that the next turn begins with; "" is the first one
 	turn     *turn
+	spent    spent    // when the last message was taken up
+	stalled  bool     // the last turn ended at the budget of the session
+	due      bool     // and has to go on, with the budget that there is now
 	reported bool     // the net knows how many calls of the turn wait
 	untold   int      // answers that came since, before the park was told: the net gets them behind that
 	failure  *Failure // of the last turn
@@ -120,6 +124,7 @@ func (s *state) apply(seq uint64, r *record) error {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
+		s.stalled = r.End.How == turnEnded && r.End.Stop == BudgetReached && !strings.HasPrefix(r.End.Detail, turnLimit)
 	case recordTools:
 		for _, b := range r.Bound {
 			s.bound[b.Name] = b
@@ -173,7 +178,10 @@ func (s *state) accept(seq uint64, r *record) {
 
 // begin begins a turn, or another attempt of it.
 func (s *state) begin(r *record) {
-	s.reported, s.untold = false, 0
+	s.reported, s.untold, s.stalled, s.due = false, 0, false, false
+	if r.Turn.Message != "" && !r.Turn.Again {
+		s.spent = spent{tokens: r.Head.Usage.tokens(), cost: r.Head.Cost}
+	}
 	if r.Turn.Again {
 		s.turn.end = nil
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
@@ -213,7 +221,7 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq += uint64(len(r.Events))
-	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || s.due && !h.Paused || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
 		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
@@ -225,6 +233,10 @@ func (s *state) headAfter(r *record) head {
 	}
 	if r.Kind == recordFinish && r.Effect.Kind == modelEffect {
 		h.Usage.add(usageOf(r.Effect.Response))
+		h.Cost = h.Cost.plus(r.Effect.Cost)
+	}
+	if r.Kind == recordBegin && r.Turn.Message != "" && !r.Turn.Again {
+		h.Begun++
 	}
 	if r.Kind == recordEnd {
 		h.Turns++
@@ -305,6 +317,19 @@ func (s *state) update(p *SessionPatch) {
 		s.info.Title = *p.Title
 	}
 	s.info.Metadata = patched(s.info.Metadata, p.Metadata)
+	if p.Budget.Set {
+		s.info.Budget = p.Budget.To
+		s.due = s.due || s.stalled && s.reached() == ""
+	}
+}
+
+// usage is what the session has used, for clients.
+func (s *state) usage() Usage {
+	u := s.head.Usage
+	if s.head.Cost > 0 || s.info.Budget != nil && s.info.Budget.MaxListCost != nil {
+		u.ListCost = s.head.Cost.money()
+	}
+	return u
 }
 
 // patched is metadata with changes: nil removes a key.
@@ -339,7 +364,7 @@ func (p phase) status() Status {
 // session is the session for a client.
 func (s *state) session() *Session {
 	return &Session{ID: s.info.ID, Status: s.phase.status(), Paused: s.head.Paused, Agent: s.info.Agent,
-		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.head.Usage,
+		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.usage(), Budget: s.info.Budget,
 		Turns: s.head.Turns, LastSeq: s.head.Seq, CreatedAt: s.began, UpdatedAt: s.changed, ArchivedAt: s.head.Archived}
 }
 

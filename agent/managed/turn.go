@@ -39,6 +39,7 @@ type turnRun struct {
 	shown    map[string]uint64 // by author, the request whose answer was shown last
 	failure  *effectFailure
 	detail   string
+	limit    string // of the budget, that is reached
 	mismatch error
 }
 
@@ -117,6 +118,7 @@ func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
 	switch {
 	case b == life.Again && s.turn != nil:
 		r.Turn = &turnInfo{Number: s.turn.info.Number, Again: true}
+	case b == life.WithMessage && s.due: // it goes on where its budget stopped it
 	case b == life.WithMessage && len(s.messages) > 0:
 		taken := *s.messages[0]
 		taken.ProcessedAt = &now
@@ -377,6 +379,8 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return &turnEnd{How: turnEnded, Detail: r.detail}
 	case end != nil && end.How == agent.GaveUp:
 		return &turnEnd{How: turnEnded, Detail: "reask_budget"}
+	case r.limit != "":
+		return &turnEnd{How: turnEnded, Stop: BudgetReached, Detail: r.limit}
 	case r.failure != nil && r.failure.Retryable:
 		return failed(turnRetry, r.failure.Type, r.failure.Text)
 	case r.failure != nil:

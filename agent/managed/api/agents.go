@@ -107,7 +107,8 @@ func (s *Server) updateAgent(r *request) (any, error) {
 // change changes a definition.
 func change(d *managed.Definition, fields map[string]json.RawMessage) error {
 	to := map[string]any{"name": &d.Name, "model": &d.Model, "system": &d.System, "description": &d.Description,
-		"tools": &d.Tools, "mcp_servers": &d.MCPServers, "skills": &d.Skills, "program": &d.Program}
+		"tools": &d.Tools, "mcp_servers": &d.MCPServers, "skills": &d.Skills, "program": &d.Program,
+		"budget": &d.Budget}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		raw := fields[name]
 		if name == "metadata" {
@@ -133,6 +134,8 @@ func change(d *managed.Definition, fields map[string]json.RawMessage) error {
 			*list = nil
 		case *[]managed.SkillRef:
 			*list = nil
+		case **managed.Budget:
+			*list = nil
 		}
 		if err := decode(raw, field); err != nil {
 			return refusal(name, "%s", strings.TrimPrefix(err.Error(), ": "))
@@ -152,6 +155,8 @@ func clearField(field any) {
 	case *[]managed.MCPServer:
 		*f = nil
 	case *[]managed.SkillRef:
+		*f = nil
+	case **managed.Budget:
 		*f = nil
 	}
 }

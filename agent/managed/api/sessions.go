@@ -24,7 +24,7 @@ type sessionView struct {
 	Outcomes    []struct{}        `json:"outcome_evaluations"`
 	Usage       managed.Usage     `json:"usage"`
 	Stats       map[string]any    `json:"stats"`
-	Budget      *struct{}         `json:"budget"`
+	Budget      *managed.Budget   `json:"budget"`
 	LastSeq     uint64            `json:"last_seq"`
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
@@ -34,7 +34,7 @@ type sessionView struct {
 func viewSession(s *managed.Session) *sessionView {
 	v := &sessionView{ID: s.ID, Type: "session", Status: s.Status, Paused: s.Paused, Agent: viewAgent(&s.Agent),
 		Environment: orNull(s.Environment), Title: orNull(s.Title), Metadata: s.Metadata, Resources: []struct{}{},
-		VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
+		VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Budget: s.Budget, Stats: map[string]any{"turns": s.Turns},
 		LastSeq: s.LastSeq, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
@@ -51,6 +51,7 @@ type sessionBody struct {
 	Initial     []managed.Event   `json:"initial_events"`
 	Resources   []json.RawMessage `json:"resources"`
 	VaultIDs    []string          `json:"vault_ids"`
+	Budget      *managed.Budget   `json:"budget"`
 }
 
 // agentRef names an agent: by its id, or as an object.
@@ -122,7 +123,7 @@ func (s *Server) createSession(r *request) (any, error) {
 	}
 	made, err := s.cfg.Runtime.StartSession(r.Context(), r.owner, managed.SessionRequest{Agent: b.Agent.ID,
 		Version: b.Agent.Version, Override: b.Agent.Override, Environment: b.Environment, Title: b.Title,
-		Metadata: b.Metadata, Initial: b.Initial})
+		Metadata: b.Metadata, Budget: b.Budget, Initial: b.Initial})
 	if err != nil {
 		return nil, err
 	}
