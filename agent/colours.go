@@ -22,6 +22,8 @@ type Turn struct {
 	// History returns the contents of the session so far, the message included. It is called while no
 	// Emit runs. nil means that there is only the message.
 	History func() []*genai.Content
+	// HistoryOf returns them as one agent sees them, in place of History.
+	HistoryOf func(agent string) []*genai.Content
 	// Emit receives every event of the turn, in order, on the goroutine of Session.Run. It must store
 	// the event, unless kind.Stored is false. An error means that the event is not stored: the turn
 	// ends, and the error is the error of Session.Run.

@@ -150,7 +150,7 @@ func (a *Agent) handlers(p Ports, system *genai.Content) []Handler {
 
 // request builds a request from the session.
 func (a *Agent) request(t *Turn, system *genai.Content) *model.LLMRequest {
-	r := &model.LLMRequest{Contents: t.contents(), Config: &genai.GenerateContentConfig{SystemInstruction: system}}
+	r := &model.LLMRequest{Contents: t.contents(a.Name), Config: &genai.GenerateContentConfig{SystemInstruction: system}}
 	if a.Model != nil {
 		r.Model = a.Model.Name()
 	}

@@ -98,8 +98,11 @@ const transferTool = "transfer_to_agent"
 // agentArg is its argument.
 const agentArg = "agent_name"
 
-// contents is a message as a list.
-func (t *Turn) contents() []*genai.Content {
+// contents are the contents of the session as an agent sees them.
+func (t *Turn) contents(agent string) []*genai.Content {
+	if t.HistoryOf != nil {
+		return t.HistoryOf(agent)
+	}
 	if t.History != nil {
 		return t.History()
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/v2/model"
 
@@ -161,6 +162,45 @@ func New(c Config) (*Program, error) {
 	}
 	p.Handlers = slices.DeleteFunc(p.Handlers, func(h Handler) bool { return !p.has(h) })
 	return p, nil
+}
+
+// Beginning returns the program with sessions that begin with another of its agents, which is no guest. The
+// programs share everything else.
+func (p *Program) Beginning(name string) (*Program, error) {
+	active, names := map[string]bool{}, []string(nil)
+	var to *petri.Token
+	for _, a := range p.Agents {
+		if a.Guest {
+			continue
+		}
+		active[a.Active.String()], names = true, append(names, a.Agent)
+		if a.Agent == name {
+			t := a.Active.Token(petri.Unit{})
+			to = &t
+		}
+	}
+	if to == nil {
+		return nil, fmt.Errorf("agent: no session can begin with %q; the agents are: %s", name, strings.Join(names, ", "))
+	}
+	own := *p
+	own.Net, own.compiled = moved(p.Net, active, *to), nil
+	own.Net.Imported = true // an agent that nobody hands over to may be out of reach now
+	return &own, own.compile()
+}
+
+// moved is a net whose initial token at one of some places is another one.
+func moved(n *petri.Net, from map[string]bool, to petri.Token) *petri.Net {
+	own := *n
+	own.Init, own.Nets = slices.Clone(n.Init), slices.Clone(n.Nets)
+	for i, t := range own.Init {
+		if from[t.Place()] {
+			own.Init[i] = to
+		}
+	}
+	for i, part := range own.Nets {
+		own.Nets[i] = moved(part, from, to)
+	}
+	return &own
 }
 
 // has reports whether the net has the task of a handler: parts of one's own may do without one.

@@ -72,8 +72,11 @@ func (r *Runtime) checkAgent(ctx context.Context, a *Agent) error {
 	if err := a.Definition.check(); err != nil {
 		return err
 	}
-	_, err := r.program(ctx, a)
-	return err
+	p, err := r.program(ctx, a)
+	if err != nil {
+		return err
+	}
+	return r.affords("budget", a.Budget, p.models)
 }
 
 // putAgent stores a version and then makes it the newest.

@@ -134,6 +134,8 @@ func (d *Definition) check() error {
 		return invalid("model", "it is missing; name a model, such as \"parrot\"")
 	case runes(d.System) > systemMax:
 		return invalid("system", "it has more than %d characters", systemMax)
+	case runes(d.Program) > nameMax:
+		return invalid("program", "it has more than %d characters", nameMax)
 	case runes(d.Description) > descriptionMax:
 		return invalid("description", "it has more than %d characters", descriptionMax)
 	case len(d.Tools) > toolsMax:
@@ -147,6 +149,9 @@ func (d *Definition) check() error {
 		}
 	}
 	if err := d.checkServers(); err != nil {
+		return err
+	}
+	if err := d.Budget.check("budget"); err != nil {
 		return err
 	}
 	return checkMetadata("", d.Metadata)

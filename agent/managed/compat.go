@@ -41,7 +41,7 @@ type CompatEvent struct {
 	Message string // of an error
 }
 
-// CompatStop is why a session is idle: end_turn or max_tokens.
+// CompatStop is why a session is idle: end_turn, max_tokens, budget_reached or refusal.
 type CompatStop struct {
 	Reason string `json:"reason"`
 }
@@ -152,8 +152,8 @@ func (c *Compat) idle(reason *StopReason) *CompatEvent {
 	switch {
 	case reason.Type == EndTurn && reason.Detail == MaxTokens:
 		e.Stop = &CompatStop{Reason: MaxTokens}
-	case reason.Type == EndTurn:
-		e.Stop = &CompatStop{Reason: EndTurn}
+	case reason.Type == EndTurn, reason.Type == BudgetReached, reason.Type == Refusal:
+		e.Stop = &CompatStop{Reason: reason.Type}
 	}
 	return e
 }

@@ -16,8 +16,17 @@ import (
 
 var errCrash = errors.New("the process is killed")
 
+// tale is a session and what its clients do, to be killed anywhere.
+type tale struct {
+	begin func(t *testing.T, ran map[string]int) *house
+	// play sends the inputs. It calls restarted after each, which starts a process that was killed anew.
+	play func(h *house, restarted func())
+	most int  // how often a call may be made
+	free bool // either of two answers is right
+}
+
 // crashStory is a session with every kind of effect and of input. Its client repeats what was not acknowledged.
-func crashStory(t *testing.T, engine *journaltest.Memory, ran map[string]int) *house {
+func crashStory(t *testing.T, ran map[string]int) *house {
 	d := Definition{Tools: []ToolConfig{deploy().Tools[0], {Type: AgentToolset, Configs: []ToolPolicy{
 		{Name: "delete_file", Permission: &Permission{Type: AlwaysAsk}}}}}}
 	h := newHouse(t, d, []provider.ScriptTurn{
@@ -25,7 +34,6 @@ func crashStory(t *testing.T, engine *journaltest.Memory, ran map[string]int) *h
 		calls(provider.ScriptCall{Name: "deploy", ID: "c2"}, provider.ScriptCall{Name: "delete_file", ID: "c3"}),
 		says("Deployed."), says("Bye."),
 	}, counting("look", ran, nil), counting("delete_file", ran, nil))
-	_ = engine
 	return h
 }
 
@@ -76,39 +84,44 @@ func (h *house) play(restarted func()) {
 // TestCrashAnywhere kills the process before and after every commit of a story. The session must then have the same
 // events as without a crash, and each tool call must have run at most once.
 func TestCrashAnywhere(t *testing.T) {
+	if tale := (tale{begin: crashStory, play: (*house).play, most: 1}); tale.everywhere(t) == 0 {
+		t.Error("no call was under way when the process was killed")
+	}
+}
+
+// everywhere plays a tale without a crash, and then with one before and after each commit. The session must tell
+// the same. It returns how often the outcome of a call was unknown.
+func (s *tale) everywhere(t *testing.T) (unknown int) {
+	t.Helper()
 	baseline := ""
 	in(t, func(t *testing.T) {
-		h := crashStory(t, nil, map[string]int{})
+		h := s.begin(t, map[string]int{})
 		defer h.close()
-		h.play(func() {})
+		s.play(h, func() {})
 		baseline = letters(h.events())
 	})
 	t.Log(baseline)
 	if !strings.HasSuffix(baseline, `"Bye.", idle end_turn`) {
 		t.Fatal("the story does not come to its end")
 	}
-	unknown := 0
 	for at := 1; ; at++ {
 		over := false
 		for _, lost := range []bool{false, true} {
 			t.Run(fmt.Sprintf("commit %d, stored %v", at, lost), func(t *testing.T) {
-				in(t, func(t *testing.T) { over = !crashAt(t, at, lost, baseline, &unknown) })
+				in(t, func(t *testing.T) { over = !s.crashAt(t, at, lost, baseline, &unknown) })
 			})
 		}
 		if over {
 			t.Logf("killed at %d commits; the outcome of %d calls was unknown", at-1, unknown)
-			if unknown == 0 {
-				t.Error("no call was under way when the process was killed")
-			}
-			return
+			return unknown
 		}
 	}
 }
 
 // crashAt kills the process at a commit, once. It reports whether there was such a commit.
-func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) bool {
+func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) bool {
 	ran := map[string]int{}
-	h := crashStory(t, nil, ran)
+	h := s.begin(t, ran)
 	defer func() { h.close() }()
 	engine := h.engine.(*journaltest.Memory)
 	n, dead, crashed := 0, false, false
@@ -133,7 +146,7 @@ func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) boo
 	if lost {
 		engine.Before, engine.Lost = fail, count
 	}
-	h.play(func() {
+	s.play(h, func() {
 		synctest.Wait()
 		if dead { // the process is gone: nothing of it is closed properly
 			old := h.rt
@@ -150,13 +163,13 @@ func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) boo
 		}
 	})
 	for key, times := range ran {
-		if times > 1 {
+		if times > s.most {
 			t.Errorf("the call %s is made %d times", key, times)
 		}
 	}
 	all := h.events()
 	for i, ev := range seen {
-		if all[i].ID != ev.ID || all[i].Type != ev.Type {
+		if all[i].ID != ev.ID || all[i].Type != ev.Type || fmt.Sprint(all[i].Content) != fmt.Sprint(ev.Content) {
 			t.Errorf("event %d was %s %s, and is %s %s now", i+1, ev.Type, ev.ID, all[i].Type, all[i].ID)
 		}
 	}
@@ -165,7 +178,11 @@ func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) boo
 			*unknown++
 		}
 	}
-	if got := letters(all); got != baseline {
+	got := letters(all)
+	if s.free {
+		got = strings.ReplaceAll(got, "I am bob", "I am ann")
+	}
+	if got != baseline {
 		t.Errorf("the session tells\n\t%s, want\n\t%s", got, baseline)
 	}
 	if slices.ContainsFunc(h.events(), func(ev *Event) bool { return ev.Type == SessionError }) {

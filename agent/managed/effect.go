@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/voicegw/voicegw/agent/provider"
 )
 
-// turnKeyOf is the key of the nth effect of a name in a turn: it is the same after a crash.
+// effectKey is the key of the nth effect of a name in a turn: it is the same after a crash.
 func (r *turnRun) effectKey(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,52 +24,101 @@ func (r *turnRun) effectKey(name string) string {
 	return fmt.Sprintf("%s/%d", name, r.counts[name])
 }
 
+// count is how many effects of a name there were so far.
+func (r *turnRun) count(name string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[name]
+}
+
+// askKey is the key of a request. A branch may not be asked each time, and gets jobs in any order: its requests
+// are known by the one of its agent that they are for, and by what they ask.
+func (r *turnRun) askKey(from *asker, req *model.LLMRequest) (string, error) {
+	if from.branch == "" {
+		return r.effectKey("model/" + from.agent), nil
+	}
+	b, err := json.Marshal(req.Contents)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	r.mu.Lock()
+	n := r.counts["decision/"+from.agent]
+	r.mu.Unlock()
+	return r.effectKey(fmt.Sprintf("model/%s.%s/%d/%x", from.agent, from.branch, n, sum[:8])), nil
+}
+
 // ask asks a model. A response that the journal has is not asked for again.
-func (r *turnRun) ask(ctx context.Context, name string, llm model.LLM, req *agent.Request,
-) iter.Seq2[*model.LLMResponse, error] {
+func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		e, known := r.o.effect(r.effectKey("model/" + name))
-		if known != nil && known.done {
-			r.answered(known.info)
-			yield(known.info.outcome())
-			return
-		}
-		e.Kind = modelEffect
-		if known != nil {
-			e.Span = known.info.Span
-		} else if err := r.o.startModel(ctx, e); err != nil {
+		key, err := r.askKey(from, req.Request)
+		if err != nil {
 			yield(nil, err)
 			return
 		}
-		r.streaming(e.Span)
-		var whole *model.LLMResponse
-		var failed error
-		r.offer(req.Request)
-		for resp, err := range llm.GenerateContent(ctx, req.Request, req.Turn.Stream) {
-			if err != nil {
-				failed = err
-				break
-			}
-			if resp.Partial {
-				if !yield(resp, nil) {
-					return
-				}
-				continue
-			}
-			whole = agent.Joined(whole, resp)
+		e, known := r.o.effect(key)
+		if known != nil && known.done {
+			r.answered(r.author(from.agent), known.info)
+			yield(known.info.outcome())
+			return
+		}
+		e.Kind, e.Agent = modelEffect, r.author(from.agent)
+		if known != nil {
+			e.Span = known.info.Span
+		} else if err := r.startModel(ctx, from.model, e); err != nil {
+			yield(nil, err)
+			return
+		}
+		r.streaming(e.Agent, from.branch, e.Span)
+		whole, failed, more := r.generate(ctx, from, req, yield)
+		if !more {
+			return
 		}
 		if ctx.Err() != nil { // the turn is being stopped, or the process ends: the effect stays open
 			yield(nil, ctx.Err())
 			return
 		}
-		e.Response, e.Failure = identified(whole, e.Span), failureOf(whole, failed)
+		e.Response, e.Failure = r.identified(whole, e.Agent, e.Span), failureOf(whole, failed)
+		if p, ok := r.o.rt.price(from.model); ok {
+			e.Cost = p.cost(usageOf(e.Response))
+		}
 		if err := r.o.finish(ctx, e, spanEnd(e, r.o.prefix())); err != nil {
 			yield(nil, err)
 			return
 		}
-		r.answered(e)
+		r.answered(e.Agent, e)
 		yield(e.outcome())
 	}
+}
+
+// generate asks the model of an asker. It passes partial responses on, and returns the whole one. more is false
+// if nobody wants more.
+func (r *turnRun) generate(ctx context.Context, from *asker, req *agent.Request,
+	yield func(*model.LLMResponse, error) bool) (whole *model.LLMResponse, failed error, more bool) {
+	own, stream := *req.Request, req.Turn.Stream && from.branch == ""
+	if from.branch != "" {
+		own.Model = from.llm.Name()
+	}
+	r.offer(from.agent, &own)
+	for resp, err := range from.llm.GenerateContent(ctx, &own, stream) {
+		if err != nil {
+			return nil, err, true
+		}
+		if !resp.Partial {
+			whole = agent.Joined(whole, resp)
+		} else if stream && !yield(resp, nil) {
+			return nil, nil, false
+		}
+	}
+	return whole, nil, true
+}
+
+// author is the name of an agent in the journal: none if there is one agent alone.
+func (r *turnRun) author(name string) string {
+	if !r.o.agent.named {
+		return ""
+	}
+	return name
 }
 
 // outcome is what the effect of a model came to.
@@ -79,22 +129,26 @@ func (e *effectInfo) outcome() (*model.LLMResponse, error) {
 	return e.Response, nil
 }
 
-// identified gives every call of a response an id of its own, which is then part of the record.
-func identified(r *model.LLMResponse, span uint64) *model.LLMResponse {
-	if r == nil || r.Content == nil {
-		return r
+// identified gives every call of a response an id of its own, which is then part of the record. Another agent
+// of the turn may have used the model's.
+func (r *turnRun) identified(resp *model.LLMResponse, author string, span uint64) *model.LLMResponse {
+	if resp == nil || resp.Content == nil {
+		return resp
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	seen := map[string]bool{"": true}
-	for i, p := range r.Content.Parts {
+	for i, p := range resp.Content.Parts {
 		if p == nil || p.FunctionCall == nil {
 			continue
 		}
-		if seen[p.FunctionCall.ID] {
-			p.FunctionCall.ID = fmt.Sprintf("call_%d_%d", span, i)
+		c := p.FunctionCall
+		if owner, taken := r.ids[c.ID]; seen[c.ID] || taken && owner != author {
+			c.ID = fmt.Sprintf("call_%d_%d", span, i)
 		}
-		seen[p.FunctionCall.ID] = true
+		seen[c.ID], r.ids[c.ID] = true, author
 	}
-	return r
+	return resp
 }
 
 // failureOf is why a model gave nothing to go on with; nil if it did.
@@ -211,15 +265,20 @@ func failedResult(text string) map[string]any { return map[string]any{"error": t
 
 // run runs a call of a tool once: a result that the journal has is not asked for again, and a call that
 // may have happened is repeated only if the tool or the agent allows it.
-func (r *turnRun) run(ctx context.Context, t *Tool, policy *toolPolicy, c *genai.FunctionCall) (*agent.Reply, error) {
-	e, known := r.o.effect(r.effectKey("tool/" + c.ID))
-	if told := resultIn(r.told, c.ID); told != nil { // perhaps that the call took too long, whatever became of it later
-		return &agent.Reply{Response: told}, nil
+func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai.FunctionCall) (*agent.Reply, error) {
+	t, author, name := b.tool, "", "tool/"+c.ID
+	if has != nil {
+		author, name = has.agent, "tool/"+has.agent+"/"+c.ID
 	}
+	e, known := r.o.effect(r.effectKey(name))
+	if told := r.resultTold(author, c.ID, r.count(name)); told != nil { // perhaps that the call took too long,
+		return &agent.Reply{Response: told}, nil // whatever became of it later
+	}
+	e.Agent = author
 	switch {
 	case known != nil && known.done:
 		return &agent.Reply{Response: known.info.Result}, nil
-	case known != nil && !t.Idempotent && policy.unknown != "retry":
+	case known != nil && !t.Idempotent && b.policy.unknown != "retry":
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
 		if err := r.o.finish(ctx, e); err != nil {
 			return nil, err
@@ -249,11 +308,14 @@ func (r *turnRun) run(ctx context.Context, t *Tool, policy *toolPolicy, c *genai
 	return &agent.Reply{Response: e.Result}, nil
 }
 
-// resultIn is the result of a call among contents; nil if there is none.
-func resultIn(contents []*genai.Content, id string) map[string]any {
-	for _, c := range contents {
-		for _, p := range c.Parts {
-			if p.FunctionResponse != nil && p.FunctionResponse.ID == id {
+// resultTold is the nth result for an id that the journal has of an agent; nil if there is none.
+func (r *turnRun) resultTold(author, id string, n int) map[string]any {
+	for _, s := range r.told[author] {
+		for _, p := range s.content.Parts {
+			if p.FunctionResponse == nil || p.FunctionResponse.ID != id {
+				continue
+			}
+			if n--; n == 0 {
 				return p.FunctionResponse.Response
 			}
 		}
@@ -297,9 +359,19 @@ func (o *owned) effect(key string) (e *effectInfo, known *effect) {
 	return &effectInfo{Key: key}, known
 }
 
-// startModel stores that a request to a model begins.
-func (o *owned) startModel(ctx context.Context, e *effectInfo) error {
-	return o.store(ctx, func(st *state) (*record, error) {
+// startModel stores that a request to a model begins, unless the budget is reached.
+func (r *turnRun) startModel(ctx context.Context, name string, e *effectInfo) error {
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		limit := firstOf(st.reached(), st.turnReached())
+		if _, ok := r.o.rt.price(name); !ok && st.info.Budget.money() { // the operator had one before
+			limit = fmt.Sprintf("the model %q has no price", name)
+		}
+		if limit != "" {
+			r.mu.Lock()
+			r.limit = limit
+			r.mu.Unlock()
+			return nil, &budgetError{limit}
+		}
 		e.Span = st.head.Seq + 1
 		begun := *e
 		return &record{Kind: recordStart, Effect: &begun, Events: []*Event{{Type: SpanStart}}}, nil

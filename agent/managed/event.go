@@ -62,7 +62,8 @@ type Event struct {
 	CustomID  string          `json:"custom_tool_use_id,omitempty"`
 	MCPUseID  string          `json:"mcp_tool_use_id,omitempty"`
 	MCPServer string          `json:"mcp_server_name,omitempty"`
-	CallID    string          `json:"call_id,omitempty"` // the model's own id of a call
+	CallID    string          `json:"call_id,omitempty"`    // the model's own id of a call
+	Agent     string          `json:"agent_name,omitempty"` // whose message or call it is, if a program has several
 	IsError   *bool           `json:"is_error,omitempty"`
 
 	Result      string `json:"result,omitempty"` // of a confirmation: allow or deny
@@ -72,6 +73,7 @@ type Event struct {
 	StopReason *StopReason `json:"stop_reason,omitempty"`
 	Error      *Failure    `json:"error,omitempty"`
 	Usage      *Usage      `json:"usage,omitempty"`
+	Budget     *Budget     `json:"budget,omitempty"`
 
 	SpanStartID string `json:"model_request_start_id,omitempty"`
 	ModelUsage  *Usage `json:"model_usage,omitempty"`
@@ -111,7 +113,7 @@ const (
 type StopReason struct {
 	Type     string   `json:"type"`
 	EventIDs []string `json:"event_ids,omitempty"`
-	// Detail tells more than the Type: interrupted, max_tokens, reask_budget.
+	// Detail tells more than the Type: interrupted, max_tokens, reask_budget; of budget_reached, the limit.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -136,6 +138,7 @@ type Usage struct {
 	CacheWrite   int64   `json:"cache_creation_input_tokens"`
 	Thinking     int64   `json:"thinking_tokens,omitempty"`
 	Active       float64 `json:"active_seconds,omitempty"`
+	ListCost     *Money  `json:"list_cost,omitempty"` // of a session, if it asked models with a price; rounded
 }
 
 // EventRef names an event that is coming.

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/v2/model"
 
+	"github.com/voicegw/voicegw/agent"
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/journal/journaltest"
@@ -22,20 +23,20 @@ func start(ctx context.Context, owner managed.Owner) (*managed.Runtime, *managed
 	if err != nil {
 		log.Fatal(err)
 	}
-	agent, err := rt.CreateAgent(ctx, owner, managed.Definition{Name: "desk", Model: managed.ModelRef{ID: "script"},
+	desk, err := rt.CreateAgent(ctx, owner, managed.Definition{Name: "desk", Model: managed.ModelRef{ID: "script"},
 		System: "You are helpful."})
 	if err != nil {
 		log.Fatal(err)
 	}
-	return rt, agent
+	return rt, desk
 }
 
 // Create an agent, start a session, stream its events and send it a message.
 func Example() {
 	ctx, owner := context.Background(), managed.Owner{Tenant: "acme", User: "ada"}
-	rt, agent := start(ctx, owner)
+	rt, desk := start(ctx, owner)
 	defer func() { _ = rt.Close(ctx) }()
-	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: agent.ID})
+	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: desk.ID})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,9 +73,9 @@ func Example() {
 // The rest of a session's life: pause, resume, interrupt, status, archive, delete.
 func ExampleRuntime() {
 	ctx, owner := context.Background(), managed.Owner{Tenant: "acme"}
-	rt, agent := start(ctx, owner)
+	rt, desk := start(ctx, owner)
 	defer func() { _ = rt.Close(ctx) }()
-	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: agent.ID})
+	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: desk.ID})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -106,9 +107,9 @@ func ExampleRuntime() {
 // The same session in the format of adk-managed.
 func ExampleRuntime_CompatEvents() {
 	ctx, owner := context.Background(), managed.Owner{Tenant: "acme"}
-	rt, agent := start(ctx, owner)
+	rt, desk := start(ctx, owner)
 	defer func() { _ = rt.Close(ctx) }()
-	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: agent.ID,
+	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: desk.ID,
 		Initial: []managed.Event{managed.Text("Hi!")}})
 	if err != nil {
 		log.Fatal(err)
@@ -131,4 +132,63 @@ func ExampleRuntime_CompatEvents() {
 	// {"type":"status.running","seq":0}
 	// {"type":"agent.message","content":[{"type":"text","text":"Hello!"}],"seq":1}
 	// 2 status.idle end_turn
+}
+
+// A program of two agents: a host who hands over to a kitchen. What their models and tools do survives crashes as
+// everything in a session does, and the agent that has the conversation keeps it.
+func ExampleConfig_programs() {
+	ctx, owner := context.Background(), managed.Owner{Tenant: "acme", User: "ada"}
+	models := provider.NewResolver()
+	for name, turns := range map[string][]provider.ScriptTurn{
+		"host": {{Calls: []provider.ScriptCall{{Name: "transfer_to_agent", Args: map[string]any{"agent_name": "kitchen"}}}}},
+		"cook": {{Text: "There is soup."}},
+	} {
+		models.Add(name, func(provider.Ref) (model.LLM, error) { return &provider.Script{Turns: turns, Repeat: true}, nil })
+	}
+	restaurant := func(_ context.Context, w *managed.Work) (*agent.Program, error) {
+		host, err := w.Agent(agent.Agent{Name: "host", Instruction: w.Instructions, Tools: w.Tools(),
+			TransferTo: []string{"kitchen"}}, "") // asks the model of the definition
+		if err != nil {
+			return nil, err
+		}
+		kitchen, err := w.Agent(agent.Agent{Name: "kitchen", Description: "knows the dishes"}, "cook")
+		if err != nil {
+			return nil, err
+		}
+		return w.New(agent.Config{Agents: []agent.Agent{host, kitchen}})
+	}
+	rt, err := managed.New(managed.Config{Journal: journaltest.NewMemory(), Models: models,
+		Programs: map[string]managed.ProgramFunc{"restaurant": restaurant}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = rt.Close(ctx) }()
+	desk, err := rt.CreateAgent(ctx, owner, managed.Definition{Name: "desk", Model: managed.ModelRef{ID: "host"},
+		Program: "restaurant"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := rt.StartSession(ctx, owner, managed.SessionRequest{Agent: desk.ID,
+		Initial: []managed.Event{managed.Text("What do you have?")}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range rt.Events(ctx, owner, session.ID, 1, true) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch ev.Type {
+		case managed.AgentToolUse:
+			fmt.Println(ev.Agent, "calls", ev.Name)
+		case managed.AgentMessage:
+			fmt.Println(ev.Agent, "says", ev.Content[0].Text)
+		case managed.StatusIdle:
+			fmt.Println(ev.StopReason.Type)
+			return
+		}
+	}
+	// Output:
+	// host calls transfer_to_agent
+	// kitchen says There is soup.
+	// end_turn
 }

@@ -166,6 +166,9 @@ func (s *state) admit(queue int, events []Event, now time.Time) (*input, error) 
 			if messages++; messages > queue {
 				return nil, &Error{Code: TooMany, Message: "too many messages wait in the session; try again later"}
 			}
+			if err := s.refuses(messages); err != nil {
+				return nil, err
+			}
 			in.tokens = append(in.tokens, life.Message.Token(petri.Unit{}))
 		case UserInterrupt:
 			if stops++; stops > queue {
@@ -263,5 +266,5 @@ func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error
 // busy reports whether the session is at work, or about to be.
 func (s *state) busy() bool {
 	return s.phase == phaseRunning || s.phase == phaseBackingOff ||
-		!s.head.Paused && (s.phase == phaseIdle && len(s.messages) > 0 || s.phase == phaseParked && len(s.waiting()) == 0)
+		!s.head.Paused && (s.phase == phaseIdle && (len(s.messages) > 0 || s.due) || s.phase == phaseParked && len(s.waiting()) == 0)
 }

@@ -232,7 +232,7 @@ func (r *turnRun) gather(ctx context.Context) error {
 		}
 		for _, t := range l.tools {
 			d := &genai.FunctionDeclaration{Name: names[t.Name], Description: t.Description, ParametersJsonSchema: t.InputSchema}
-			r.offered = append(r.offered, d)
+			r.offered = append(r.offered, offer{server: l.server.def.Name, declare: d})
 		}
 	}
 	return nil
@@ -255,16 +255,37 @@ func (r *turnRun) unreachable(ctx context.Context, server string, err error) err
 	return r.o.store(ctx, just(&record{Kind: recordEvents, Events: []*Event{{Type: SessionError, Error: failure}}}))
 }
 
-// offer adds the tools of MCP servers to a request to a model.
-func (r *turnRun) offer(req *model.LLMRequest) {
-	if len(r.offered) == 0 {
+// offer is a tool of an MCP server as the model sees it.
+type offer struct {
+	server  string
+	declare *genai.FunctionDeclaration
+}
+
+// offer adds the tools of MCP servers that an agent has to a request to its model. What the request points to
+// does not change: branches share it.
+func (r *turnRun) offer(of string, req *model.LLMRequest) {
+	var list []*genai.FunctionDeclaration
+	for _, o := range r.offered {
+		if has := r.o.agent.has[of]; !r.o.agent.named || has != nil && has.servers[o.server] {
+			list = append(list, o.declare)
+		}
+	}
+	if len(list) == 0 {
 		return
 	}
-	if len(req.Config.Tools) == 0 {
-		req.Config.Tools = []*genai.Tool{{}}
+	with := &genai.GenerateContentConfig{}
+	if req.Config != nil {
+		*with = *req.Config
 	}
-	first := req.Config.Tools[0]
-	first.FunctionDeclarations = append(first.FunctionDeclarations, r.offered...)
+	first := &genai.Tool{}
+	if with.Tools = slices.Clone(with.Tools); len(with.Tools) == 0 {
+		with.Tools = []*genai.Tool{first}
+	} else {
+		*first = *with.Tools[0]
+		with.Tools[0] = first
+	}
+	first.FunctionDeclarations = append(slices.Clip(first.FunctionDeclarations), list...)
+	req.Config = with
 }
 
 // tool is the tool that a name towards the model stands for; nil if there is none. The caller holds mu.

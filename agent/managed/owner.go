@@ -151,6 +151,9 @@ func (o *owned) start(ctx context.Context) error {
 	for range o.st.messages {
 		inject = append(inject, life.Message.Token(petri.Unit{}))
 	}
+	if o.st.due {
+		inject = append(inject, life.Message.Token(petri.Unit{}))
+	}
 	for range len(o.st.asked) - len(o.st.waiting()) { // answers that nobody was told of
 		inject = append(inject, life.Result.Token(petri.Unit{}))
 	}
@@ -371,7 +374,7 @@ func (o *owned) resting() bool {
 	}
 	switch o.st.phase {
 	case phaseIdle:
-		return len(o.st.messages) == 0 || o.st.head.Paused
+		return len(o.st.messages) == 0 && !o.st.due || o.st.head.Paused
 	case phaseParked:
 		return o.agent.parkTimeout == 0 && (len(o.st.waiting()) > 0 || o.st.head.Paused)
 	case phaseOver:

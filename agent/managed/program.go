@@ -8,13 +8,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
-	"github.com/voicegw/voicegw/agent/provider"
 )
 
 // program is an agent that is ready to answer turns.
@@ -22,6 +22,14 @@ type program struct {
 	prog        *agent.Program
 	tools       map[string]*boundTool
 	parkTimeout time.Duration
+	models      []string // that it asks
+
+	named bool                 // the definition names it: events tell which agent they are of
+	has   map[string]*hasTools // of a named program, by agent
+	quiet map[string]bool      // agents whose partial responses are no beginnings of the whole one
+
+	mu sync.Mutex
+	at map[string]*agent.Program // prog, by the agent that turns begin with
 }
 
 // boundTool is a tool of an agent.
@@ -29,6 +37,7 @@ type boundTool struct {
 	tool    *Tool // nil: the client runs it
 	declare *genai.FunctionDeclaration
 	policy  toolPolicy
+	own     bool // of a program, not of the definition
 }
 
 // toolPolicy is a ToolPolicy with its defaults.
@@ -39,13 +48,9 @@ type toolPolicy struct {
 
 // program makes the program of an agent.
 func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
-	ref, err := provider.ParseRef(a.Model.ID)
+	llm, err := r.model(a.Model.ID)
 	if err != nil {
-		return nil, invalid("model", "%v", err)
-	}
-	llm, err := r.cfg.Models.Open(ref)
-	if err != nil {
-		return nil, invalid("model", "%v", err)
+		return nil, err
 	}
 	if err := r.admits(a); err != nil {
 		return nil, err
@@ -60,11 +65,16 @@ func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
 			return nil, err
 		}
 	}
+	if a.Program != "" {
+		return p, r.custom(ctx, a, p, a.System+instructions)
+	}
+	p.models = []string{a.Model.ID}
 	one := agent.Agent{Instruction: a.System + instructions, Model: llm}
 	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		one.Tools = append(one.Tools, declared{p.tools[name].declare})
 	}
-	if p.prog, err = agent.New(programConfig(one, p, llm, r.cfg.Limits)); err != nil {
+	from := &asker{agent: "agent", model: a.Model.ID, llm: llm}
+	if p.prog, err = agent.New(programConfig(one, p, from, r.cfg.Limits)); err != nil {
 		return nil, invalid("", "the agent cannot run: %v", err)
 	}
 	return p, nil
@@ -72,11 +82,11 @@ func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
 
 // programConfig is the configuration of the program of an agent. The session stores its messages itself. The
 // net is the same for all agents: it has room for tools even if there are none.
-func programConfig(a agent.Agent, p *program, llm model.LLM, l Limits) agent.Config {
-	a.Name = "agent"
-	a.Work = agent.Work{Call: p.call,
+func programConfig(a agent.Agent, p *program, from *asker, l Limits) agent.Config {
+	a.Name = from.agent
+	a.Work = agent.Work{Call: p.caller(nil),
 		Ask: func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
-			return req.Turn.Host.(*turnRun).ask(ctx, a.Name, llm, req)
+			return turnOf(req.Turn).ask(ctx, from, req)
 		}}
 	return agent.Config{Name: "managed", Agents: []agent.Agent{a}, KeepsMessage: true, Limits: l.Agent}
 }
@@ -153,7 +163,7 @@ func (c *ToolConfig) policy(name, permission string) (p toolPolicy, on bool) {
 	return p, on
 }
 
-// declared is a tool as the agent's net sees it. The calls are run by program.call.
+// declared is a tool as the agent's net sees it. The calls are run by program.caller.
 type declared struct{ d *genai.FunctionDeclaration }
 
 func (d declared) Name() string                            { return d.d.Name }
@@ -162,12 +172,23 @@ func (d declared) Call(context.Context, *agent.Call) (*agent.Reply, error) {
 	return nil, fmt.Errorf("managed: %s is called outside of a turn", d.d.Name)
 }
 
-// call runs a call of the model, or leaves it to the client.
-func (p *program) call(ctx context.Context, c *agent.Call) (*agent.Reply, error) {
-	r := c.Turn.Host.(*turnRun)
+// caller runs calls of an agent's model, or leaves them to the client. nil is the only agent, which has all
+// tools.
+func (p *program) caller(has *hasTools) func(context.Context, *agent.Call) (*agent.Reply, error) {
+	return func(ctx context.Context, c *agent.Call) (*agent.Reply, error) { return p.call(ctx, has, c) }
+}
+
+func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agent.Reply, error) {
+	r := turnOf(c.Turn)
 	r.o.mu.Lock()
 	t := r.o.tool(c.Call.Name)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(p.tools)), maps.Keys(r.o.st.bound))
+	if has != nil {
+		theirs := func(name string) bool { return !has.tool(name, r.o.st.bound[name]) }
+		if names = slices.DeleteFunc(names, theirs); theirs(c.Call.Name) {
+			t = nil
+		}
+	}
 	r.o.mu.Unlock()
 	switch {
 	case t == nil:
@@ -181,7 +202,12 @@ func (p *program) call(ctx context.Context, c *agent.Call) (*agent.Reply, error)
 	case t.policy.permission == AlwaysAsk && !slices.Contains(r.t.info.Resume, c.Call.ID):
 		return &agent.Reply{Deferred: true}, nil
 	}
-	return r.run(ctx, t.tool, &t.policy, c.Call)
+	return r.run(ctx, t, has, c.Call)
+}
+
+// tool reports whether the agent has a tool: one of its own, or one that is bound to an MCP server.
+func (h *hasTools) tool(name string, b *boundName) bool {
+	return h.names[name] || b != nil && h.servers[b.Server]
 }
 
 // use is the event of a call, and what the call waits for; "" if for nothing. The caller holds mu.

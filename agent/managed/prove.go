@@ -26,7 +26,7 @@ func Prove(ctx context.Context, l Limits) (claims int, err error) {
 		}
 		claims += count(report)
 	}
-	prog, err := agent.New(programConfig(agent.Agent{Model: provider.Parrot{}}, &program{}, provider.Parrot{}, l))
+	prog, err := agent.New(programConfig(agent.Agent{Model: provider.Parrot{}}, &program{}, &asker{agent: "agent"}, l))
 	if err != nil {
 		return claims, err
 	}

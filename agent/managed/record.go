@@ -46,6 +46,8 @@ type record struct {
 	Hash    string        `json:"hash,omitempty"` // of its events
 	Turn    *turnInfo     `json:"turn,omitempty"`
 	Effect  *effectInfo   `json:"effect,omitempty"`
+	Author  string        `json:"author,omitempty"` // the agent of a step, if the program has several
+	To      string        `json:"to,omitempty"`     // the agent that the next turn begins with
 	Calls   []*openCall   `json:"calls,omitempty"`  // calls of a step that wait for the client
 	Closed  []string      `json:"closed,omitempty"` // ids of calls that wait no longer
 	End     *turnEnd      `json:"end,omitempty"`
@@ -60,9 +62,11 @@ type head struct {
 	Paused   bool       `json:"p,omitempty"`
 	Usage    Usage      `json:"u"`
 	Turns    int        `json:"t,omitempty"`
+	Begun    int        `json:"b,omitempty"` // messages that turns began with
+	Cost     picos      `json:"c,omitempty"`
 	Seq      uint64     `json:"n"`           // number of the last event
 	Waits    bool       `json:"w,omitempty"` // something may be to do
-	Bytes    int64      `json:"b,omitempty"` // of the records before
+	Bytes    int64      `json:"z,omitempty"` // of the records before
 	Archived *time.Time `json:"a,omitempty"`
 }
 
@@ -75,6 +79,7 @@ type sessionInfo struct {
 	Environment string            `json:"environment,omitempty"`
 	Title       string            `json:"title,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
+	Budget      *Budget           `json:"budget,omitempty"`
 }
 
 // turnInfo is how a turn begins.
@@ -89,6 +94,7 @@ type turnInfo struct {
 type turnEnd struct {
 	How     how      `json:"how"`
 	Failure *Failure `json:"failure,omitempty"`
+	Stop    string   `json:"stop,omitempty"`   // the type of the stop reason; "" is end_turn
 	Detail  string   `json:"detail,omitempty"` // of the stop reason
 }
 
@@ -117,8 +123,9 @@ const (
 type effectKind string
 
 const (
-	modelEffect effectKind = "model"
-	toolEffect  effectKind = "tool"
+	modelEffect    effectKind = "model"
+	toolEffect     effectKind = "tool"
+	decisionEffect effectKind = "decision" // of a strategy: its response
 )
 
 // effectInfo is the start or the end of an effect.
@@ -126,10 +133,12 @@ type effectInfo struct {
 	// Key names the effect in its turn. An effect that is repeated has the same key.
 	Key      string             `json:"key"`
 	Kind     effectKind         `json:"kind"`
-	Span     uint64             `json:"span,omitempty"` // number of the event span.model_request_start
+	Agent    string             `json:"agent,omitempty"` // that has it, if the program has several
+	Span     uint64             `json:"span,omitempty"`  // number of the event span.model_request_start
 	Response *model.LLMResponse `json:"response,omitempty"`
 	Result   map[string]any     `json:"result,omitempty"`
 	Failed   bool               `json:"failed,omitempty"` // Result is an error
+	Cost     picos              `json:"cost,omitempty"`
 	Failure  *effectFailure     `json:"failure,omitempty"`
 }
 

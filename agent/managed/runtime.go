@@ -30,6 +30,10 @@ type Config struct {
 	// Tools are the built-in tools. There are none by default: what runs on the host is for the operator to
 	// decide.
 	Tools []Tool
+	// Programs are what agents may be in place of one model with tools. A definition names one of them.
+	Programs map[string]ProgramFunc
+	// Prices are those of models, by the names that definitions have. Budgets of money need them.
+	Prices map[string]Price
 	// Whole asks models for whole answers, for those that stream badly. Nobody then hears parts of messages.
 	Whole bool
 	// Shared are agents that every owner may use and nobody can change. Their names are unique and give
@@ -137,6 +141,7 @@ func (l Limits) filled() Limits {
 type Runtime struct {
 	cfg    Config
 	shared map[string]*Agent // by id
+	prices map[string]Price  // by whole names
 	stop   chan struct{}
 	guard  *http.Transport // to MCP servers
 	left   chan struct{}   // closed when the sessions are closed: this process leaves the cluster
@@ -176,6 +181,10 @@ func New(cfg Config) (*Runtime, error) {
 	if err := checkCommands(cfg.Commands); err != nil {
 		return nil, err
 	}
+	prices, err := readPrices(cfg.Prices)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
 	}
@@ -191,8 +200,9 @@ func New(cfg Config) (*Runtime, error) {
 			own.Beat = beatDefault
 		}
 	}
-	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}), left: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{}, me: holder{Node: cfg.Node},
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, prices: prices, stop: make(chan struct{}), left: make(chan struct{}),
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{},
+		me:        holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	r.began = r.now()
 	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}
@@ -215,6 +225,7 @@ type SessionRequest struct {
 	Environment string            // id of an environment; "" means LocalEnvironment
 	Title       string            // up to 256 characters
 	Metadata    map[string]string // as in a Definition
+	Budget      *Budget           // in place of the agent's
 	Initial     []Event           // messages with which the session begins, up to 50
 }
 
@@ -246,6 +257,7 @@ type Session struct {
 	Title       string            `json:"title"`
 	Metadata    map[string]string `json:"metadata"`
 	Usage       Usage             `json:"usage"`
+	Budget      *Budget           `json:"budget"`
 	Turns       int               `json:"turns"`
 	LastSeq     uint64            `json:"last_seq"` // number of the newest event
 	CreatedAt   time.Time         `json:"created_at"`
@@ -275,4 +287,5 @@ type SessionFilter struct {
 type SessionPatch struct {
 	Title    *string            `json:"title,omitempty"`
 	Metadata map[string]*string `json:"metadata,omitempty"`
+	Budget   BudgetChange       `json:"budget,omitzero"`
 }

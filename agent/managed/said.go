@@ -61,8 +61,8 @@ func (o *owned) giveUntold() {
 func (s *state) telling(say life.Say) (*record, error) {
 	r := &record{Kind: recordEvents}
 	idle := func(reason StopReason) {
-		usage := s.head.Usage
-		r.Events = append(r.Events, &Event{Type: SessionUsage, Usage: &usage}, &Event{Type: StatusIdle, StopReason: &reason})
+		usage := s.usage()
+		r.Events = append(r.Events, &Event{Type: SessionUsage, Usage: &usage, Budget: s.info.Budget}, &Event{Type: StatusIdle, StopReason: &reason})
 	}
 	failed := func(retry string) {
 		failure := Failure{Type: "unknown_error", Message: "the agent failed"}
@@ -77,6 +77,9 @@ func (s *state) telling(say life.Say) (*record, error) {
 		reason := StopReason{Type: EndTurn}
 		if s.turn != nil && s.turn.end != nil {
 			reason.Detail = s.turn.end.Detail
+			if s.turn.end.Stop != "" {
+				reason.Type = s.turn.end.Stop
+			}
 		}
 		idle(reason)
 	case life.IdleWaiting:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/voicegw/voicegw/agent/managed/life"
 	"github.com/voicegw/voicegw/journal"
+	"github.com/voicegw/voicegw/petri"
 )
 
 // sessionDocs is the prefix of the documents of sessions.
@@ -57,7 +58,11 @@ func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req 
 			a.MCPServers = named(a.MCPServers, a.Tools)
 		}
 	}
-	if err := r.checkAgent(ctx, a); err != nil {
+	with := *a
+	if req.Budget != nil {
+		with.Budget = req.Budget
+	}
+	if err := r.checkAgent(ctx, &with); err != nil {
 		return nil, err
 	}
 	if err := checkMetadata(req.Title, req.Metadata); err != nil {
@@ -67,7 +72,7 @@ func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req 
 		return nil, err
 	}
 	info := &sessionInfo{Version: formatVersion, Owner: o, Agent: *a, Environment: req.Environment, Title: req.Title,
-		Metadata: maps.Clone(req.Metadata)}
+		Metadata: maps.Clone(req.Metadata), Budget: with.Budget}
 	id, err := r.once(ctx, o, once, sessionPrefix, req, func(id string) error {
 		if info.ID = id; once.asked() {
 			if _, _, err := r.entry(ctx, o, id); CodeOf(err) != NotFound {
@@ -299,30 +304,60 @@ func (f *SessionFilter) keeps(e *entry) bool {
 	return true
 }
 
-// UpdateSession changes the title and the metadata of a session.
+// UpdateSession changes the title, the metadata and the budget of a session.
 func (r *Runtime) UpdateSession(ctx context.Context, o Owner, id string, p SessionPatch) (*Session, error) {
 	if _, _, err := r.entry(ctx, o, id); err != nil {
 		return nil, err
 	}
-	err := r.with(ctx, id, func(s *owned) error {
-		return s.store(ctx, func(st *state) (*record, error) {
-			if st.phase == phaseOver {
-				return nil, conflict("the session has ended")
-			}
-			title := st.info.Title
-			if p.Title != nil {
-				title = *p.Title
-			}
-			if err := checkMetadata(title, patched(st.info.Metadata, p.Metadata)); err != nil {
-				return nil, err
-			}
-			return &record{Kind: recordUpdate, Patch: &p, Events: []*Event{{Type: SessionUpdated}}}, nil
-		})
-	})
+	err := r.with(ctx, id, func(s *owned) error { return s.update(ctx, p) })
 	if err != nil {
 		return nil, err
 	}
 	return r.session(ctx, id)
+}
+
+// update stores a change. A session that its budget had stopped goes on if that allows it.
+func (o *owned) update(ctx context.Context, p SessionPatch) error {
+	for {
+		seq, err := o.tryUpdate(p)
+		switch {
+		case err == nil:
+			if err := o.w.Await(ctx, seq); err != nil {
+				return storage("write session "+o.id, err)
+			}
+			return nil
+		case !errors.Is(err, journal.ErrWindowFull):
+			return err
+		}
+		if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
+			return storage("write session "+o.id, err)
+		}
+	}
+}
+
+func (o *owned) tryUpdate(p SessionPatch) (uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	st := o.st
+	if st.phase == phaseOver {
+		return 0, conflict("the session has ended")
+	}
+	title := st.info.Title
+	if p.Title != nil {
+		title = *p.Title
+	}
+	if err := checkMetadata(title, patched(st.info.Metadata, p.Metadata)); err != nil {
+		return 0, err
+	}
+	if err := o.rt.affords("budget", p.Budget.To, o.agent.models); err != nil {
+		return 0, err
+	}
+	due := st.due
+	seq, err := o.put(&record{Kind: recordUpdate, Patch: &p, Events: []*Event{{Type: SessionUpdated}}})
+	if err == nil && st.due && !due {
+		o.inject(seq, life.Message.Token(petri.Unit{}))
+	}
+	return seq, err
 }
 
 // Events yields the events of a session from number from on; 0 means 1. It ends behind the newest one,

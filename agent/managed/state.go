@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -32,7 +33,12 @@ type state struct {
 	closed   map[string]string // by the event of a call that waits no longer: the event that answered it, or ""
 	uses     map[string]*Event // by the model's id of a call: the event that told of it last
 	contents []*genai.Content
+	authors  []string // whose contents they are; "" is the user, or the only agent
+	active   string   // the agent that the next turn begins with; "" is the first one
 	turn     *turn
+	spent    spent    // when the last message was taken up
+	stalled  bool     // the last turn ended at the budget of the session
+	due      bool     // and has to go on, with the budget that there is now
 	reported bool     // the net knows how many calls of the turn wait
 	untold   int      // answers that came since, before the park was told: the net gets them behind that
 	failure  *Failure // of the last turn
@@ -68,7 +74,8 @@ const recentMax = 64
 type turn struct {
 	info    turnInfo
 	began   time.Time
-	base    int // contents of the conversation when it began
+	base    int    // contents of the conversation when it began
+	agent   string // that it began with; "" is the first one
 	effects map[string]*effect
 	end     *turnEnd // set when the turn is over and the session has not said so
 	// unreachable are the MCP servers of which the session has told that they cannot be reached.
@@ -93,7 +100,9 @@ func (s *state) apply(seq uint64, r *record) error {
 			seq, r.Kind)
 	}
 	s.records, s.changed, s.head = seq, r.At, r.Head
-	s.contents = append(s.contents, r.Content...)
+	for _, c := range r.Content {
+		s.contents, s.authors = append(s.contents, c), append(s.authors, r.Author)
+	}
 	switch r.Kind {
 	case recordSession:
 		s.info, s.began = *r.Session, r.At
@@ -108,11 +117,15 @@ func (s *state) apply(seq uint64, r *record) error {
 		s.turn.effects[r.Effect.Key] = &effect{info: r.Effect, done: r.Kind == recordFinish}
 	case recordStep:
 		s.calls = append(s.calls, r.Calls...)
+		if r.To != "" {
+			s.active = r.To
+		}
 	case recordEnd:
 		if s.turn == nil {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
+		s.stalled = r.End.How == turnEnded && r.End.Stop == BudgetReached && !strings.HasPrefix(r.End.Detail, turnLimit)
 	case recordTools:
 		for _, b := range r.Bound {
 			s.bound[b.Name] = b
@@ -166,14 +179,17 @@ func (s *state) accept(seq uint64, r *record) {
 
 // begin begins a turn, or another attempt of it.
 func (s *state) begin(r *record) {
-	s.reported, s.untold = false, 0
+	s.reported, s.untold, s.stalled, s.due = false, 0, false, false
+	if r.Turn.Message != "" && !r.Turn.Again {
+		s.spent = spent{tokens: r.Head.Usage.tokens(), cost: r.Head.Cost}
+	}
 	if r.Turn.Again {
 		s.turn.end = nil
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), effects: map[string]*effect{},
-		unreachable: map[string]bool{}}
+	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), agent: s.active,
+		effects: map[string]*effect{}, unreachable: map[string]bool{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }
 
@@ -206,7 +222,8 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq, h.Bytes = h.Seq+uint64(len(r.Events)), s.bytes()
-	h.Waits = r.Kind == recordInput || len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || s.due && !h.Paused ||
+		len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
 		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
@@ -218,6 +235,10 @@ func (s *state) headAfter(r *record) head {
 	}
 	if r.Kind == recordFinish && r.Effect.Kind == modelEffect {
 		h.Usage.add(usageOf(r.Effect.Response))
+		h.Cost = h.Cost.plus(r.Effect.Cost)
+	}
+	if r.Kind == recordBegin && r.Turn.Message != "" && !r.Turn.Again {
+		h.Begun++
 	}
 	if r.Kind == recordEnd {
 		h.Turns++
@@ -298,6 +319,19 @@ func (s *state) update(p *SessionPatch) {
 		s.info.Title = *p.Title
 	}
 	s.info.Metadata = patched(s.info.Metadata, p.Metadata)
+	if p.Budget.Set {
+		s.info.Budget = p.Budget.To
+		s.due = s.due || s.stalled && s.reached() == ""
+	}
+}
+
+// usage is what the session has used, for clients.
+func (s *state) usage() Usage {
+	u := s.head.Usage
+	if s.head.Cost > 0 || s.info.Budget != nil && s.info.Budget.MaxListCost != nil {
+		u.ListCost = s.head.Cost.money()
+	}
+	return u
 }
 
 // patched is metadata with changes: nil removes a key.
@@ -332,7 +366,7 @@ func (p phase) status() Status {
 // session is the session for a client.
 func (s *state) session() *Session {
 	return &Session{ID: s.info.ID, Status: s.phase.status(), Paused: s.head.Paused, Agent: s.info.Agent,
-		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.head.Usage,
+		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.usage(), Budget: s.info.Budget,
 		Turns: s.head.Turns, LastSeq: s.head.Seq, CreatedAt: s.began, UpdatedAt: s.changed, ArchivedAt: s.head.Archived}
 }
 

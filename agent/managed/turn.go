@@ -18,24 +18,36 @@ import (
 )
 
 // turnRun is one attempt to answer a turn. After a crash the attempt begins anew, with the effects that
-// the journal has; what it adds to the conversation must then be what the journal has, too.
+// the journal has; what each agent adds to the conversation must then be what the journal has, too. Agents
+// that work side by side may add it in another order.
 type turnRun struct {
 	o      *owned
 	t      *turn
 	ctx    context.Context
-	told   []*genai.Content // what the journal has of the turn
-	before []*genai.Content // the conversation when the turn began
+	told   map[string][]said // what the journal has of the turn, by author
+	before []said            // the conversation when the turn began
 	// offered are the tools of MCP servers. They do not change while the net of the turn runs.
-	offered []*genai.FunctionDeclaration
+	offered []offer
 
 	mu       sync.Mutex
-	counts   map[string]int // effects so far, by name
-	added    []*genai.Content
-	span     uint64 // of the request that is answered now
-	shown    uint64 // the request whose answer was shown last
+	counts   map[string]int    // effects so far, by name
+	ids      map[string]string // of calls, and whose they are
+	steps    map[string]int    // how many there are so far, by author
+	next     int               // the place of the next step that the journal does not have
+	added    []said            // the steps so far, as the journal has them
+	spans    map[string]uint64 // by author, of the request that is answered now
+	shown    map[string]uint64 // by author, the request whose answer was shown last
 	failure  *effectFailure
 	detail   string
+	limit    string // of the budget, that is reached
 	mismatch error
+}
+
+// said is a content, its author, and its place in the turn.
+type said struct {
+	content *genai.Content
+	author  string
+	place   int
 }
 
 // runTurn is the task of the net: it answers a turn.
@@ -106,6 +118,7 @@ func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
 	switch {
 	case b == life.Again && s.turn != nil:
 		r.Turn = &turnInfo{Number: s.turn.info.Number, Again: true}
+	case b == life.WithMessage && s.due: // it goes on where its budget stopped it
 	case b == life.WithMessage && len(s.messages) > 0:
 		taken := *s.messages[0]
 		taken.ProcessedAt = &now
@@ -120,45 +133,39 @@ func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
 	return nil
 }
 
-// results makes a record begin with the answers of the calls that have waited.
-func (s *state) results(r *record) {
-	c := &genai.Content{Role: genai.RoleUser}
-	for _, call := range s.calls {
-		r.Closed = append(r.Closed, call.Event)
-		if call.Answer == nil {
-			continue // a record before has closed it
-		}
-		result := map[string]any{}
-		switch ev := call.Answer; {
-		case ev.Type == UserConfirmation && ev.Result == "allow":
-			r.Turn.Resume = append(r.Turn.Resume, call.ID)
-			continue
-		case ev.Type == UserConfirmation:
-			text := ev.DenyMessage
-			if text == "" {
-				text = deniedDefault
-			}
-			result = failedResult(text)
-			r.Events = append(r.Events, s.resultEvent(call.ID, result, true))
-		case ev.IsError != nil && *ev.IsError:
-			result = failedResult(textOf(ev.Content))
-		default:
-			result["result"] = textOf(ev.Content)
-		}
-		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
-			Response: result}})
-	}
-	if len(c.Parts) > 0 {
-		r.Content = []*genai.Content{c}
-	}
-}
-
 // attempt prepares an attempt of a turn.
 func (o *owned) attempt(ctx context.Context, t *turn) *turnRun {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return &turnRun{o: o, t: t, ctx: ctx, counts: map[string]int{}, told: slices.Clone(o.st.contents[t.base:]),
-		before: slices.Clone(o.st.contents[:t.base])}
+	r := &turnRun{o: o, t: t, ctx: ctx, told: map[string][]said{}, counts: map[string]int{}, ids: map[string]string{},
+		steps: map[string]int{}, spans: map[string]uint64{}, shown: map[string]uint64{}}
+	for i, c := range o.st.contents {
+		s := said{content: c, author: o.st.authors[i], place: i - t.base}
+		if i < t.base {
+			r.before = append(r.before, s)
+			continue
+		}
+		r.told[s.author] = append(r.told[s.author], s)
+		r.next = s.place + 1
+	}
+	for _, e := range t.effects {
+		if e.info.Response != nil && e.info.Response.Content != nil {
+			for _, c := range callsOf(e.info.Response.Content) {
+				r.ids[c.ID] = e.info.Agent
+			}
+		}
+	}
+	return r
+}
+
+// callsOf are the calls in a content.
+func callsOf(c *genai.Content) (list []*genai.FunctionCall) {
+	for _, p := range c.Parts {
+		if p != nil && p.FunctionCall != nil {
+			list = append(list, p.FunctionCall)
+		}
+	}
+	return list
 }
 
 // answer runs the agent's net for the turn.
@@ -166,13 +173,17 @@ func (r *turnRun) answer(ctx context.Context) (*agent.End, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	s, err := agent.Start(r.o.agent.prog, agent.Options{Name: r.o.id, Logger: r.o.log})
+	prog, err := r.o.agent.beginning(r.t.agent)
+	if err != nil {
+		return nil, err
+	}
+	s, err := agent.Start(prog, agent.Options{Name: r.o.id, Logger: r.o.log})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = s.Close() }()
-	t := &agent.Turn{ID: fmt.Sprintf("%s-%d", r.o.id, r.t.info.Number), Message: r.before[len(r.before)-1],
-		History: r.history, Emit: r.emit, Stream: !r.o.rt.cfg.Whole, Host: r}
+	t := &agent.Turn{ID: fmt.Sprintf("%s-%d", r.o.id, r.t.info.Number), Message: r.before[len(r.before)-1].content,
+		HistoryOf: r.history, Emit: r.emit, Stream: !r.o.rt.cfg.Whole, Host: r}
 	for _, id := range r.t.info.Resume {
 		if c := callIn(r.before, id); c != nil {
 			t.Resume = append(t.Resume, c)
@@ -182,71 +193,100 @@ func (r *turnRun) answer(ctx context.Context) (*agent.End, error) {
 }
 
 // callIn is the newest call with an id.
-func callIn(contents []*genai.Content, id string) *genai.FunctionCall {
-	for _, c := range slices.Backward(contents) {
-		for _, p := range c.Parts {
-			if p.FunctionCall != nil && p.FunctionCall.ID == id {
-				return p.FunctionCall
+func callIn(list []said, id string) *genai.FunctionCall {
+	for _, s := range slices.Backward(list) {
+		for _, c := range callsOf(s.content) {
+			if c.ID == id {
+				return c
 			}
 		}
 	}
 	return nil
 }
 
-// history is the conversation as the model sees it now.
-func (r *turnRun) history() []*genai.Content {
+// history is the conversation as the model of an agent sees it now.
+func (r *turnRun) history(of string) []*genai.Content {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return conversation(slices.Concat(r.before, r.added))
+	return conversation(seenBy(r.author(of), slices.Concat(r.before, r.added)))
 }
 
 // answered notes what a request to a model came to.
-func (r *turnRun) answered(e *effectInfo) {
+func (r *turnRun) answered(author string, e *effectInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.span, r.failure = e.Span, e.Failure
+	r.failure = e.Failure
+	if e.Kind == modelEffect && r.o.agent.quiet[author] { // a branch: its strategy has the last word
+		if r.spans[author] == 0 {
+			r.spans[author] = e.Span
+		}
+		return
+	}
+	r.spans[author] = e.Span
 	if e.Response != nil && e.Response.FinishReason == genai.FinishReasonMaxTokens {
 		r.detail = MaxTokens
 	}
 }
 
-// streaming notes that a request to a model is under way.
-func (r *turnRun) streaming(span uint64) {
+// streaming notes that a request to a model is under way. The first branch of a strategy stands for all.
+func (r *turnRun) streaming(author, branch string, span uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.span = span
+	if branch == "" || r.spans[author] == 0 {
+		r.spans[author] = span
+	}
 }
 
 // emit stores what the turn adds to the conversation, or finds it stored already. It shows parts of a
 // response to those who listen.
 func (r *turnRun) emit(ev *session.Event, kind agent.EventKind) error {
+	author := r.author(ev.Author)
 	if kind == agent.Partial {
-		parts, first := r.partial(ev.Content)
-		r.o.rt.show(r.o.id, parts, first)
+		if !r.o.agent.quiet[author] {
+			parts, first := r.partial(author, ev.Content)
+			r.o.rt.show(r.o.id, parts, first)
+		}
 		return nil
 	}
 	if !kind.Stored() || ev.Content == nil || len(ev.Content.Parts) == 0 {
 		return nil
 	}
+	if ev.Author == "user" {
+		return errors.New("the program stores the message of the user, which the session has stored; set " +
+			"agent.Config.KeepsMessage")
+	}
 	r.mu.Lock()
-	n := len(r.added)
+	step, known := said{content: ev.Content, author: author, place: r.next}, r.told[author]
+	n := r.steps[author]
 	r.mu.Unlock()
-	if n < len(r.told) {
-		if err := same(r.told[n], ev.Content); err != nil {
+	if n < len(known) {
+		step.place = known[n].place
+		if err := same(known[n].content, ev.Content); err != nil {
 			r.mu.Lock()
-			r.mismatch = &Error{Code: Mismatch, Message: fmt.Sprintf("turn %d cannot go on: step %d: %v",
-				r.t.info.Number, n+1, err)}
+			r.mismatch = &Error{Code: Mismatch, Message: fmt.Sprintf("turn %d cannot go on: step %d%s: %v",
+				r.t.info.Number, n+1, by(author), err)}
 			err = r.mismatch
 			r.mu.Unlock()
 			return err
 		}
-	} else if err := r.o.store(r.ctx, r.step(ev.Content)); err != nil {
+	} else if err := r.o.store(r.ctx, r.step(author, ev)); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.added = append(r.added, ev.Content)
+	r.steps[author]++
+	r.next = max(r.next, step.place+1)
+	at, _ := slices.BinarySearchFunc(r.added, step.place, func(s said, place int) int { return s.place - place })
+	r.added = slices.Insert(r.added, at, step)
 	return nil
+}
+
+// by tells whose step it is.
+func by(author string) string {
+	if author == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of %q", author)
 }
 
 // same compares a step with the one in the journal.
@@ -262,13 +302,17 @@ func same(old, now *genai.Content) error {
 	return nil
 }
 
-// step makes the record of a content that the turn adds.
-func (r *turnRun) step(c *genai.Content) maker {
+// step makes the record of an event that the turn adds.
+func (r *turnRun) step(author string, from *session.Event) maker {
 	r.mu.Lock()
-	span := r.span
+	span := r.spans[author]
 	r.mu.Unlock()
+	c := from.Content
 	return func(st *state) (*record, error) {
-		rec := &record{Kind: recordStep, Content: []*genai.Content{c}}
+		rec := &record{Kind: recordStep, Content: []*genai.Content{c}, Author: author}
+		if to := from.Actions.TransferToAgent; author != "" && r.o.agent.takesOver(to) {
+			rec.To = to
+		}
 		for i, p := range c.Parts {
 			switch {
 			case p.FunctionResponse != nil:
@@ -287,9 +331,15 @@ func (r *turnRun) step(c *genai.Content) maker {
 			case p.Thought:
 				rec.Events = append(rec.Events, &Event{Type: AgentThinking})
 			case p.Text != "":
-				rec.Events = append(rec.Events, &Event{Type: AgentMessage, ID: partID(r.o.prefix(), span, i),
-					Content: []Block{{Type: "text", Text: p.Text}}})
+				ev := &Event{Type: AgentMessage, Content: []Block{{Type: "text", Text: p.Text}}}
+				if span != 0 { // else it is no answer of a model
+					ev.ID = partID(r.o.prefix(), span, i)
+				}
+				rec.Events = append(rec.Events, ev)
 			}
+		}
+		for _, ev := range rec.Events {
+			ev.Agent = author
 		}
 		return rec, nil
 	}
@@ -329,6 +379,8 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return &turnEnd{How: turnEnded, Detail: r.detail}
 	case end != nil && end.How == agent.GaveUp:
 		return &turnEnd{How: turnEnded, Detail: "reask_budget"}
+	case r.limit != "":
+		return &turnEnd{How: turnEnded, Stop: BudgetReached, Detail: r.limit}
 	case r.failure != nil && r.failure.Retryable:
 		return failed(turnRetry, r.failure.Type, r.failure.Text)
 	case r.failure != nil:
@@ -366,72 +418,8 @@ func (o *owned) endOf(t *turn) (life.End, error) {
 	return life.End{How: life.Failed}, nil
 }
 
-// cancel gives every call that has no result one that says so, and lets none wait.
-func (s *state) cancel(r *record) {
-	c := &genai.Content{Role: genai.RoleUser}
-	for _, call := range unanswered(s.contents) {
-		result := failedResult(cancelledCall)
-		for _, open := range s.calls {
-			if open.ID == call.ID && open.Answer != nil && open.Answer.Type == UserCustomResult {
-				result = map[string]any{"result": textOf(open.Answer.Content)}
-			}
-		}
-		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
-			Response: result}})
-		if ev := s.resultEvent(call.ID, result, true); ev != nil {
-			r.Events = append(r.Events, ev)
-		}
-	}
-	if len(c.Parts) > 0 {
-		r.Content = append(r.Content, c)
-	}
-	for _, open := range s.calls {
-		r.Closed = append(r.Closed, open.Event)
-	}
-}
-
-// unanswered are the calls behind the last message of a model that have no result.
-func unanswered(contents []*genai.Content) []*genai.FunctionCall {
-	var list []*genai.FunctionCall
-	for _, c := range contents {
-		if c.Role == genai.RoleModel {
-			list = nil
-		}
-		for _, p := range c.Parts {
-			switch {
-			case p.FunctionCall != nil:
-				list = append(list, p.FunctionCall)
-			case p.FunctionResponse != nil:
-				list = slices.DeleteFunc(list, func(f *genai.FunctionCall) bool { return f.ID == p.FunctionResponse.ID })
-			}
-		}
-	}
-	return list
-}
-
-// resultEvent is the event of the result of a call; nil for one that the client ran.
-func (s *state) resultEvent(id string, result map[string]any, failed bool) *Event {
-	use := s.uses[id]
-	if use == nil {
-		return nil
-	}
-	text, err := json.Marshal(result)
-	if err != nil {
-		text = []byte(err.Error())
-	}
-	ev := &Event{Type: AgentToolResult, ToolUseID: use.ID, IsError: &failed,
-		Content: []Block{{Type: "text", Text: string(text)}}}
-	switch use.Type {
-	case AgentCustomToolUse:
-		return nil
-	case AgentMCPToolUse:
-		ev.Type, ev.ToolUseID, ev.MCPUseID = AgentMCPToolResult, "", use.ID
-	}
-	return ev
-}
-
 // partial are the deltas of a part of a response, and whether the response begins with it.
-func (r *turnRun) partial(c *genai.Content) (list []*Event, first bool) {
+func (r *turnRun) partial(author string, c *genai.Content) (list []*Event, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c == nil {
@@ -441,11 +429,11 @@ func (r *turnRun) partial(c *genai.Content) (list []*Event, first bool) {
 		if p.Text == "" || p.Thought {
 			continue
 		}
-		list = append(list, &Event{Type: EventDelta, EventID: partID(r.o.prefix(), r.span, 0),
+		list = append(list, &Event{Type: EventDelta, EventID: partID(r.o.prefix(), r.spans[author], 0),
 			Delta: &Delta{Type: "content_delta", Content: Block{Type: "text", Text: p.Text}}})
 	}
 	if len(list) > 0 {
-		first, r.shown = r.shown != r.span, r.span
+		first, r.shown[author] = r.shown[author] != r.spans[author], r.spans[author]
 	}
 	return list, first
 }

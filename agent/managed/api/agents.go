@@ -97,6 +97,8 @@ type agentPatch struct {
 	Tools       field[[]managed.ToolConfig] `json:"tools"`
 	MCPServers  field[[]managed.MCPServer]  `json:"mcp_servers"`
 	Skills      field[[]managed.SkillRef]   `json:"skills"`
+	Program     field[string]               `json:"program"`
+	Budget      field[*managed.Budget]      `json:"budget"`
 	Metadata    field[map[string]*string]   `json:"metadata"`
 	Multiagent  absent                      `json:"multiagent"`
 	Identity    absent                      `json:"execution_identity"`
@@ -112,6 +114,8 @@ func (p *agentPatch) apply(d *managed.Definition) error {
 	p.Tools.replace(&d.Tools)
 	p.MCPServers.replace(&d.MCPServers)
 	p.Skills.replace(&d.Skills)
+	p.Program.replace(&d.Program)
+	p.Budget.replace(&d.Budget)
 	if p.Metadata.given && p.Metadata.value == nil {
 		d.Metadata = nil
 	}

@@ -102,7 +102,7 @@ func TestForward(t *testing.T) {
 	ok(a.do("POST", path+"/events", hello)) // a has it from now on
 	a.until(live, "session.status_idle")
 	said := strings.Replace(hello, "Hi", "Ho", 1)
-	first := ok(b.do("POST", path+"/events?x=%2F", said, "Idempotency-Key", "k"))
+	first := ok(b.do("POST", path+"/events?beta=%2F", said, "Idempotency-Key", "k"))
 	if got := strings.Join(a.until(live, "session.status_idle"), " "); got != "9 10 11 12 13 14 15 16" {
 		t.Errorf("the stream has the events %s", got)
 	}
@@ -132,7 +132,7 @@ func TestForward(t *testing.T) {
 	if status, body := a.do("GET", path, ""); status != http.StatusNotFound {
 		t.Errorf("a deleted session: %d %s", status, body)
 	}
-	want := []string{"POST " + path + "/events?x=%2F k", "POST " + path + "/events k", "POST " + path + " ",
+	want := []string{"POST " + path + "/events?beta=%2F k", "POST " + path + "/events k", "POST " + path + " ",
 		"POST " + path + "/pause ", "POST " + path + "/resume ", "POST " + path + "/archive ", "DELETE " + path + " "}
 	if got := strings.Join(a.got, "\n"); got != strings.Join(want, "\n") || len(b.got) > 0 {
 		t.Errorf("forwarded were\n%s\nand to the other node %s\nwant\n%s", got, b.got, strings.Join(want, "\n"))

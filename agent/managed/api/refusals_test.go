@@ -58,7 +58,7 @@ func TestFieldsThatAreRefused(t *testing.T) {
 			`tools[0].descripton: there is no such field; did you mean "description"?`},
 		{[3]string{"POST", "/v1/agents/AGENT", `{"sytem":null}`}, `sytem: there is no such field; did you mean "system"?`},
 		{[3]string{"POST", "/v1/agents/AGENT", `{"version":"1"}`}, "version: it is text; it must be a whole number"},
-		{session(`"budget":{"type":"limit"}`), "budget: this server does not have this"},
+		{session(`"budget":{"type":"limit"}`), "budget: it limits nothing"},
 		{session(`"vault_ids":["v"]`), "vault_ids: this server does not have this"},
 		{session(`"resources":[{"type":"file"}]`), "resources: this server does not have this"},
 		{session(`"initial_events":[` + message + `,{"type":"user.define_outcome","description":"x"}]`), "initial_events[1]."},

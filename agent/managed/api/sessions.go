@@ -25,7 +25,7 @@ type sessionView struct {
 	Outcomes    []struct{}        `json:"outcome_evaluations"`
 	Usage       managed.Usage     `json:"usage"`
 	Stats       map[string]any    `json:"stats"`
-	Budget      *struct{}         `json:"budget"`
+	Budget      *managed.Budget   `json:"budget"`
 	LastSeq     uint64            `json:"last_seq"`
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
@@ -35,7 +35,8 @@ type sessionView struct {
 func viewSession(s *managed.Session) *sessionView {
 	v := &sessionView{ID: s.ID, Type: "session", Status: s.Status, Paused: s.Paused, Agent: viewAgent(&s.Agent),
 		Environment: cmp.Or(s.Environment, managed.LocalEnvironment), Title: orNull(s.Title), Metadata: s.Metadata,
-		Resources: []struct{}{}, VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
+		Resources: []struct{}{}, VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Budget: s.Budget,
+		Stats:   map[string]any{"turns": s.Turns},
 		LastSeq: s.LastSeq, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
@@ -52,7 +53,7 @@ type sessionBody struct {
 	Initial     []managed.Event   `json:"initial_events"`
 	Resources   absent            `json:"resources"`
 	VaultIDs    absent            `json:"vault_ids"`
-	Budget      absent            `json:"budget"`
+	Budget      *managed.Budget   `json:"budget"`
 }
 
 // agentRef names an agent: by its id, or as an object.
@@ -131,7 +132,7 @@ func (s *Server) createSession(r *request) (any, error) {
 	}
 	made, err := s.cfg.Runtime.StartSessionOnce(r.Context(), r.owner, r.once(), managed.SessionRequest{Agent: b.Agent.ID,
 		Version: b.Agent.Version, Override: b.Agent.Override, Environment: b.Environment, Title: b.Title,
-		Metadata: b.Metadata, Initial: b.Initial})
+		Metadata: b.Metadata, Budget: b.Budget, Initial: b.Initial})
 	if err != nil {
 		return nil, err
 	}
@@ -158,13 +159,14 @@ type sessionPatch struct {
 	Title    field[string]             `json:"title"`
 	Metadata field[map[string]*string] `json:"metadata"`
 	Agent    absent                    `json:"agent"`
-	Budget   absent                    `json:"budget"`
+	Budget   field[*managed.Budget]    `json:"budget"`
 	VaultIDs absent                    `json:"vault_ids"`
 }
 
-// patch is the change of a session as it is now: null clears the title, a pair, or all pairs.
+// patch is the change of a session as it is now: null clears the title, the budget, a pair, or all pairs.
 func (p *sessionPatch) patch(one *managed.Session) managed.SessionPatch {
-	change := managed.SessionPatch{Metadata: p.Metadata.value}
+	change := managed.SessionPatch{Metadata: p.Metadata.value,
+		Budget: managed.BudgetChange{Set: p.Budget.given, To: p.Budget.value}}
 	if p.Title.given {
 		change.Title = &p.Title.value
 	}

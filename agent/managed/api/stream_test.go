@@ -189,7 +189,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/v1/agents", `{"name":"` + strings.Repeat("x", 9<<20) + `"}`, 413, "bytes"},
 		{"POST", "/v1/sessions", `{"agent":"agent_x"}`, 404, "agent_x"},
 		{"POST", "/v1/sessions", `{}`, 400, "agent"},
-		{"POST", "/v1/sessions", `{"agent":"a","budget":{}}`, 400, "budget"},
+		{"POST", "/v1/sessions", `{"agent":"a","budget":5}`, 400, "budget"},
 		{"POST", path + "/events", `{"events":[]}`, 400, "events"},
 		{"POST", path + "/events", `{"events":[{"type":"user.message","content":"Hi"}]}`, 400, "content"},
 		{"POST", path + "/events", `{"events":[{"type":"agent.message"}]}`, 400, "agent.message"},

@@ -1,0 +1,313 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/agent/provider"
+)
+
+// ProgramFunc makes the program of an agent whose definition names it. It is called whenever such an agent
+// is checked or a session of it comes into memory, and must then make the same program: the same agents,
+// tools and hooks, and hooks that give the same for the same. It may be called concurrently. Its error refuses
+// the agent, and its text is for the client.
+type ProgramFunc func(ctx context.Context, w *Work) (*agent.Program, error)
+
+// Work is what a ProgramFunc makes a program of. Its agents, branches and tools ask models and run calls
+// as effects of the session: each is stored before it begins, and its result before the program sees it.
+// A Work is for one call of a ProgramFunc.
+type Work struct {
+	// Definition is the one that names the program.
+	Definition Definition
+	// Instructions are those of the definition and of its skills.
+	Instructions string
+
+	rt *Runtime
+	p  *program
+}
+
+// New is agent.New with the limits of the Runtime, unless c has its own. The session stores the messages of
+// the user, so it sets Config.KeepsMessage.
+func (w *Work) New(c agent.Config) (*agent.Program, error) {
+	c.KeepsMessage = true
+	if c.Limits == (agent.Limits{}) {
+		c.Limits = w.rt.cfg.Limits.Agent
+	}
+	return agent.New(c)
+}
+
+// Tools are the tools of the definition, for Agent.Tools. An MCP server is one of them: it stands for all
+// tools of the server.
+func (w *Work) Tools() []agent.Tool {
+	var list []agent.Tool
+	for _, name := range slices.Sorted(maps.Keys(w.p.tools)) {
+		if !w.p.tools[name].own {
+			list = append(list, declared{w.p.tools[name].declare})
+		}
+	}
+	for _, s := range w.Definition.MCPServers {
+		list = append(list, toolset(s.Name))
+	}
+	return list
+}
+
+// Tool is a tool of the program's own. Its name must differ from those of all other tools. Policy.Name and
+// Policy.Enabled have no effect.
+func (w *Work) Tool(t Tool, policy ToolPolicy) (agent.Tool, error) {
+	if t.Declaration == nil || !toolName.MatchString(t.Declaration.Name) || t.Call == nil {
+		return nil, errors.New("managed: a tool of a program needs a Declaration with a name of 1 to 128 letters, digits, " +
+			"\"_\" and \"-\", and a Call")
+	}
+	if err := policy.check("tools." + t.Declaration.Name); err != nil {
+		return nil, err
+	}
+	set := ToolConfig{Default: &policy}
+	own, _ := set.policy(t.Declaration.Name, AlwaysAllow)
+	b := &boundTool{tool: &t, declare: t.Declaration, policy: own, own: true}
+	return declared{t.Declaration}, w.p.add("", b)
+}
+
+// Agent returns an agent that works for sessions. It has the tools in a.Tools, which Tools and Tool make, and
+// asks a model by name; "" is the model of the definition. An agent with a Strategy asks the models of its
+// branches instead: see Branch.
+func (w *Work) Agent(a agent.Agent, llm string) (agent.Agent, error) {
+	call, err := w.Call(a.Name, a.Tools...)
+	if err != nil {
+		return a, err
+	}
+	a.Work.Call = call
+	if a.Strategy != nil {
+		w.p.quiet[a.Name] = true
+		a.Hooks = decided(a.Name, a.Hooks)
+		return a, nil
+	}
+	if a.Work.Ask, err = w.Ask(a.Name, llm); err != nil {
+		return a, err
+	}
+	a.Model, err = w.rt.model(w.model(llm))
+	return a, err
+}
+
+// Branch returns a branch for the strategy of an agent. It asks a model by name; "" is the model of the
+// definition. The strategy's response is stored before the agent goes on with it, so that the same branches
+// win after a crash. A request of a branch that was not needed any more has no end in the events.
+func (w *Work) Branch(of, name, llm string) (agent.Branch, error) {
+	from, err := w.asker(of, llm)
+	if err != nil {
+		return agent.Branch{}, err
+	}
+	from.branch = name
+	return agent.Branch{Name: name, Do: func(ctx context.Context, req *agent.Request) (*model.LLMResponse, error) {
+		var last *model.LLMResponse
+		for resp, err := range turnOf(req.Turn).ask(ctx, from, req) {
+			if err != nil {
+				return nil, err
+			}
+			last = resp
+		}
+		return last, nil
+	}}, nil
+}
+
+// Ask returns what asks a model for an agent of a net of one's own: see agent.Work.
+func (w *Work) Ask(of, llm string) (func(context.Context, *agent.Request) iter.Seq2[*model.LLMResponse, error],
+	error) {
+	from, err := w.asker(of, llm)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
+		return turnOf(req.Turn).ask(ctx, from, req)
+	}, nil
+}
+
+// Call returns what runs calls for an agent of a net of one's own: see agent.Work. The tools are those that
+// Tools and Tool make.
+func (w *Work) Call(of string, tools ...agent.Tool) (func(context.Context, *agent.Call) (*agent.Reply, error), error) {
+	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string]bool{}}
+	for _, t := range tools {
+		switch t := t.(type) {
+		case declared:
+			has.names[t.Name()] = true
+		case toolset:
+			has.servers[string(t)] = true
+		default:
+			return nil, fmt.Errorf("managed: agent %q has a tool that no session can run; make it with Work.Tool", of)
+		}
+	}
+	w.p.has[of] = has
+	return w.p.caller(has), nil
+}
+
+// model is the name of a model.
+func (w *Work) model(name string) string {
+	if name == "" {
+		return w.Definition.Model.ID
+	}
+	return name
+}
+
+// asker opens a model for an agent.
+func (w *Work) asker(of, name string) (*asker, error) {
+	name = w.model(name)
+	llm, err := w.rt.model(name)
+	if err != nil {
+		return nil, err
+	}
+	w.p.models = append(w.p.models, name)
+	return &asker{agent: of, model: name, llm: llm}, nil
+}
+
+// model opens a model by name.
+func (r *Runtime) model(name string) (model.LLM, error) {
+	ref, err := provider.ParseRef(name)
+	if err != nil {
+		return nil, invalid("model", "%v", err)
+	}
+	llm, err := r.cfg.Models.Open(ref)
+	if err != nil {
+		return nil, invalid("model", "%v", err)
+	}
+	return llm, nil
+}
+
+// asker asks a model for an agent, or for a branch of it.
+type asker struct {
+	agent, branch string
+	model         string
+	llm           model.LLM
+}
+
+// hasTools are the tools of an agent.
+type hasTools struct {
+	agent   string
+	names   map[string]bool
+	servers map[string]bool // MCP servers, with all their tools
+}
+
+// toolset stands for the tools of an MCP server, which are known when a turn begins.
+type toolset string
+
+func (t toolset) Name() string                          { return "mcp:" + string(t) }
+func (toolset) Declaration() *genai.FunctionDeclaration { return nil }
+func (t toolset) Call(context.Context, *agent.Call) (*agent.Reply, error) {
+	return nil, fmt.Errorf("managed: the MCP server %q is called as a tool", string(t))
+}
+
+// turnOf is the attempt of the session that a turn of a program belongs to.
+func turnOf(t *agent.Turn) *turnRun { return t.Host.(*turnRun) }
+
+// custom makes the program that a definition names.
+func (r *Runtime) custom(ctx context.Context, a *Agent, p *program, instructions string) error {
+	program := r.cfg.Programs[a.Program]
+	if program == nil {
+		if len(r.cfg.Programs) == 0 {
+			return invalid("program", "there is no program %q: the operator has none", a.Program)
+		}
+		return invalid("program", "there is no program %q; there are: %s", a.Program,
+			strings.Join(slices.Sorted(maps.Keys(r.cfg.Programs)), ", "))
+	}
+	p.named, p.has, p.quiet = true, map[string]*hasTools{}, map[string]bool{}
+	prog, err := program(ctx, &Work{Definition: a.Definition, Instructions: instructions, rt: r, p: p})
+	switch {
+	case CodeOf(err) != "":
+		return err
+	case err != nil:
+		return invalid("program", "the program %q cannot be made: %v", a.Program, err)
+	case prog == nil:
+		return invalid("program", "the program %q is none: its function returned nil", a.Program)
+	}
+	p.prog = prog
+	return nil
+}
+
+// beginning is the program with turns that begin with an agent; "" is the first one. The caller does not
+// hold mu.
+func (p *program) beginning(name string) (*agent.Program, error) {
+	if name == "" {
+		return p.prog, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at[name] == nil {
+		prog, err := p.prog.Beginning(name)
+		if err != nil {
+			return nil, err
+		}
+		if p.at == nil {
+			p.at = map[string]*agent.Program{}
+		}
+		p.at[name] = prog
+	}
+	return p.at[name], nil
+}
+
+// takesOver reports whether an agent of a program goes on with the next turn once it has one.
+func (p *program) takesOver(name string) bool {
+	return slices.ContainsFunc(p.prog.Agents, func(a agent.Ports) bool { return a.Agent == name && !a.Guest })
+}
+
+// decided are the hooks of an agent with a strategy: its response is an effect of its own. Which branches
+// win is up to chance, so the response that the journal has stands after a crash.
+func decided(of string, own agent.Hooks) agent.Hooks {
+	with := own
+	with.Before = func(ctx context.Context, req *agent.Request) (*model.LLMResponse, error) {
+		r := turnOf(req.Turn)
+		_, known := r.o.effect(r.decision(of, 1))
+		if known != nil {
+			r.answered(of, known.info)
+			return known.info.Response, nil
+		}
+		if own.Before == nil {
+			return nil, nil
+		}
+		return own.Before(ctx, req)
+	}
+	with.After = func(ctx context.Context, resp *agent.Response) (*model.LLMResponse, error) {
+		if own.After != nil {
+			next, err := own.After(ctx, resp)
+			if err != nil {
+				return nil, err
+			}
+			if next != nil {
+				resp = &agent.Response{Turn: resp.Turn, Response: next}
+			}
+		}
+		return turnOf(resp.Turn).decide(ctx, of, resp.Response)
+	}
+	return with
+}
+
+// decision is the key of the response of an agent's strategy to its request, or to the next one.
+func (r *turnRun) decision(of string, next int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts["decision/"+of] += next
+	if next > 0 {
+		r.spans[of] = 0
+	}
+	return fmt.Sprintf("decision/%s/%d", of, r.counts["decision/"+of])
+}
+
+// decide stores the response of a strategy.
+func (r *turnRun) decide(ctx context.Context, of string, resp *model.LLMResponse) (*model.LLMResponse, error) {
+	e := &effectInfo{Key: r.decision(of, 0), Kind: decisionEffect, Agent: of}
+	r.mu.Lock()
+	e.Span = r.spans[of]
+	r.mu.Unlock()
+	e.Response = r.identified(resp, of, e.Span)
+	if err := r.o.finish(ctx, e); err != nil {
+		return nil, err
+	}
+	r.answered(of, e)
+	return e.Response, nil
+}
