@@ -99,7 +99,8 @@ func layers() map[string]layer {
 			tests: []string{"live/sim"},
 		},
 		"web":         {},
-		"web/webtest": {tests: []string{".", "petri", "petri/netview", "petri/runner", "transport", "transport/ws", "web"}},
+		"web/webtest": {tests: []string{".", "agent/managed", "agent/managed/api", "agent/provider", "journal/journaltest",
+			"petri", "petri/netview", "petri/runner", "transport", "transport/ws", "web"}},
 		"access": {
 			imports: []string{"transport"},
 			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},
@@ -214,7 +215,7 @@ func thirdParty() []place {
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
 		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw"},
 			tests: true},
-		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
+		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/...", "web/webtest tests"}},
 		{module: "github.com/a2aproject/a2a-go/v2", folders: []string{"agent/adkagent tests"}},
 		{module: "github.com/modelcontextprotocol/go-sdk", folders: []string{"agent/adkagent tests", "agent/managed"}},
 		{module: "github.com/glebarez/sqlite", folders: []string{"agent/adkagent tests"}},
