@@ -42,7 +42,7 @@
  *   | { type: "event", event: SessionEvent }
  *   | { type: "accepted", events: SessionEvent[], key: string }
  *   | { type: "sending", key: string, text: string }
- *   | { type: "unsent", key: string, error: string }
+ *   | { type: "unsent", key: string, text: string, error: string }
  *   | { type: "discarded", key: string }
  *   | { type: "connection", connection: Connection }} Action
  */
@@ -85,8 +85,10 @@ export function reduce(state, action) {
     case "sending":
       return { ...state, outbox: [...state.outbox.filter((o) => o.key !== action.key),
         { key: action.key, text: action.text, error: "" }] };
-    case "unsent":
-      return { ...state, outbox: state.outbox.map((o) => (o.key === action.key ? { ...o, error: action.error } : o)) };
+    case "unsent": {
+      const { key, text, error } = action;
+      return { ...state, outbox: [...state.outbox.filter((o) => o.key !== key), { key, text, error }] };
+    }
     case "discarded":
       return { ...state, outbox: state.outbox.filter((o) => o.key !== action.key) };
     case "connection":
@@ -164,7 +166,8 @@ function paged(state, events, next) {
 function heard(state, event) {
   if (order(state, event) !== "next") return state;
   if (event.seq) {
-    return stored({ ...state, lastSeq: event.seq, firstSeq: Math.min(state.firstSeq, event.seq) }, [event]);
+    const outbox = event.type === "user.message" ? arrived(state.outbox, event) : state.outbox;
+    return stored({ ...state, outbox, lastSeq: event.seq, firstSeq: Math.min(state.firstSeq, event.seq) }, [event]);
   }
   switch (event.type) {
     case "event_start":
@@ -181,6 +184,17 @@ function heard(state, event) {
       return next;
     }
   }
+}
+
+/**
+ * The outbox without the message that has come by the stream, before the answer to the request.
+ * @param {Outgoing[]} outbox
+ * @param {SessionEvent} event
+ */
+function arrived(outbox, { content }) {
+  const text = content?.length === 1 ? content[0]?.text : undefined;
+  const one = outbox.find((o) => !o.error && o.text === text);
+  return outbox.filter((o) => o !== one);
 }
 
 /**
@@ -276,21 +290,25 @@ function follow(state, event) {
 function addMessage(state, event, key) {
   const known = state.items.find((i) => i.key === key);
   const seq = Math.min(event.seq ?? Infinity, known?.seq ?? Infinity);
-  const time = event.processed_at ?? (known?.kind === "message" ? known.event.processed_at : null) ?? null;
+  const time = timeOf(event, known);
   const who = event.type === "user.message" ? "user" : "agent";
-  const at = who === "user" ? placeOf(state, seq, time) : seq;
-  put(state, { kind: "message", key, at, seq, who, event: { ...event, processed_at: time } });
+  const at = who === "user" ? placeOf(state, key, seq, time) : seq;
+  put(state, { kind: "message", key, at, seq, who, event: { ...event, seq, processed_at: time } });
 }
 
 /**
- * The place of a message of the user: before the turn that it began, at the end while it waits.
+ * The place of a message of the user: before the turn that it began, at the end while it waits. A turn
+ * begins with one message.
  * @param {State} state
+ * @param {string} key
  * @param {number} seq
  * @param {string | null} time when it was taken up
  */
-function placeOf({ runs }, seq, time) {
+function placeOf({ runs, items }, key, seq, time) {
   if (time === null) return WAITING;
-  const run = runs.find((r) => r.seq > seq && Date.parse(r.time) >= Date.parse(time));
+  const from = Date.parse(time);
+  const run = runs.find((r) => r.seq > seq && Date.parse(r.time) >= from &&
+    !items.some((i) => i.at === r.seq - 0.5 && i.key !== key));
   return run ? run.seq - 0.5 : seq;
 }
 
@@ -318,7 +336,17 @@ function addToCall(state, key, seq, more) {
 function addNote(state, event, key) {
   const known = state.items.find((i) => i.key === key);
   const seq = Math.min(event.seq ?? 0, known?.seq ?? Infinity);
-  put(state, { kind: "note", key, at: seq, seq, event, quiet: isQuiet(event) });
+  put(state, { kind: "note", key, at: seq, seq, event: { ...event, seq, processed_at: timeOf(event, known) },
+    quiet: isQuiet(event) });
+}
+
+/**
+ * When an event was taken up. One that is told twice may be told in any order.
+ * @param {SessionEvent} event
+ * @param {Item | undefined} known
+ */
+function timeOf({ processed_at: time }, known) {
+  return time ?? (known && "event" in known ? known.event.processed_at : null) ?? null;
 }
 
 /**

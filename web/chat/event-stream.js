@@ -26,7 +26,7 @@ export class EventStream {
   /** @param {Source} source */
   constructor(source) {
     this.#source = source;
-    void this.#run();
+    queueMicrotask(() => void this.#run());
   }
 
   /** Ends the stream. */

@@ -141,7 +141,7 @@ export class OpenSession {
     const event = { type: "user.message", content: [{ type: "text", text }] };
     this.#sending = this.#sending.then(() => this.#api.send(this.#id, [event], key)).then(
       (events) => this.#dispatch({ type: "accepted", events, key }),
-      (error) => this.#dispatch({ type: "unsent", key, error: error.message }));
+      (error) => this.#dispatch({ type: "unsent", key, text, error: error.message }));
   }
 
   async #load() {

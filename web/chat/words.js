@@ -46,7 +46,7 @@ const DETAILS = {
 /** @type {Record<string, Words>} */
 const STATUSES = {
   running: { text: "Running", tone: "info" },
-  rescheduling: { text: "Failed, tries again soon", tone: "warning" },
+  rescheduling: { text: "Tries again soon", tone: "warning" },
   terminated: { text: "Ended", tone: "none" },
   idle: { text: "Idle", tone: "good" },
 };
