@@ -98,7 +98,7 @@ func layers() map[string]layer {
 				"voicenets", "internal/spelling"},
 			tests: []string{"live/sim"},
 		},
-		"web":         {},
+		"web": {},
 		"web/webtest": {tests: []string{".", "agent/managed", "agent/managed/api", "agent/provider", "journal/journaltest",
 			"petri", "petri/netview", "petri/runner", "transport", "transport/ws", "web"}},
 		"access": {

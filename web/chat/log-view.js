@@ -29,6 +29,7 @@ export class LogView {
   /** @type {Map<string, Row & { entry: Entry | null, phase: string }>} */
   #rows = new Map();
   #isPinned = true;
+  #box = ""; // the size of the scroller
 
   /**
    * @param {HTMLElement} scroller
@@ -39,8 +40,9 @@ export class LogView {
     this.#scroller = scroller;
     this.#list = list;
     this.#handlers = handlers;
-    scroller.addEventListener("scroll", () => (this.#isPinned = this.#fromEnd() < PINNED_PX), { passive: true });
+    scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const follow = new ResizeObserver(() => {
+      this.#box = this.#boxNow();
       if (this.#isPinned) this.toEnd();
     });
     follow.observe(scroller);
@@ -103,8 +105,15 @@ export class LogView {
     } };
   }
 
-  #fromEnd() {
-    return this.#scroller.scrollHeight - this.#scroller.scrollTop - this.#scroller.clientHeight;
+  /** Follows what is new only at the end. A scroll that comes of another size of the window is not the person's. */
+  #scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < PINNED_PX;
+    if (isAtEnd || this.#box === this.#boxNow()) this.#isPinned = isAtEnd;
+  }
+
+  #boxNow() {
+    return `${this.#scroller.clientWidth} ${this.#scroller.clientHeight}`;
   }
 
   #firstVisible() {

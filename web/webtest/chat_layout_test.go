@@ -12,8 +12,8 @@ import (
 )
 
 // TestChatLayout looks at the page in the sizes and colours people see it in: nothing is cut, everything
-// can be read, and axe finds nothing. With VOICEGW_SHOTS=dir it also writes pictures there; that of a
-// session in light colours is docs/chat.png.
+// can be read, and axe finds nothing. With VOICEGW_SHOTS=dir it also writes pictures there, among them
+// docs/chat.png.
 func TestChatLayout(t *testing.T) {
 	t.Parallel()
 	s := newChatServer(t)
@@ -21,14 +21,16 @@ func TestChatLayout(t *testing.T) {
 	s.session(desk, "Opening hours on holidays", "When do you open?")
 	s.session(desk, "", "Hello")
 	long := strings.Repeat("averylongword", 12)
-	session := s.session(desk, "A table for two "+long, "Is there a table by the window?", `call delete_file {"path":"a"}`)
-	tab := s.openChat("#" + session)
+	session := s.session(desk, "A table for two "+long, "Is there a table by the window?", `call book_table {"path":"a"}`)
+	tab := s.openChat("#" + s.session(s.agent("waiter", "waiter"), "A table for two", "A table for two at eight, please."))
+	s.pose(tab)
+	tab.Eval(`(location.hash = "#`+session+`", 0)`, nil)
 	tab.Click(".call[data-waits=decision] input[type=text]")
 	tab.Press("It is needed\r")
 	tab.shows(".message.agent", "It is needed")
-	tab.say(`call lookup {"what":"` + long + `"} call delete_file {"path":"b"}`)
+	tab.say(`call lookup {"what":"` + long + `"} call book_table {"path":"b"}`)
 	tab.shows(".call[data-waits=result]", "lookup")
-	tab.shows(".call[data-waits=decision]", "delete_file")
+	tab.shows(".call[data-waits=decision]", "book_table")
 	axe := string(npmtest.Source(t, "axe-core/axe.min.js"))
 	tab.Eval(`(() => {`+axe+`
 		return 0;
@@ -42,6 +44,7 @@ func TestChatLayout(t *testing.T) {
 			for _, size := range [][2]int{{1280, 800}, {768, 1000}, {390, 844}, {320, 640}} {
 				tab.Resize(size[0], size[1])
 				tab.WaitFor(`document.querySelector("` + view.ready + `")`)
+				tab.WaitFor(atEnd)
 				tab.fits(fmt.Sprintf("%s in %d %s", view.name, size[0], scheme))
 				if dir := os.Getenv("VOICEGW_SHOTS"); dir != "" {
 					tab.Screenshot(filepath.Join(dir, fmt.Sprintf("chat-%s-%d-%s.png", scheme, size[0], view.name)))
@@ -51,6 +54,26 @@ func TestChatLayout(t *testing.T) {
 				tab.accessible()
 			}
 		}
+	}
+}
+
+// atEnd tells that the conversation, if there is one, shows its end.
+const atEnd = `((e) => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector("#scroller"))`
+
+// pose plays the scene of the picture.
+func (s *chatServer) pose(tab chatTab) {
+	s.Helper()
+	tab.Resize(1280, 860)
+	tab.Click(".call[data-waits=result] textarea")
+	tab.Press("by the window, quiet corner")
+	tab.Click(".call .answer .primary")
+	tab.shows(".message.agent", "Which one shall it be?")
+	tab.Click(".call summary")
+	tab.say("By the window.")
+	tab.shows(".call[data-waits=decision]", "book_table")
+	tab.shows("#status", "Waits for you")
+	if dir := os.Getenv("VOICEGW_SHOTS"); dir != "" {
+		tab.Screenshot(filepath.Join(dir, "chat.png"))
 	}
 }
 
@@ -95,7 +118,7 @@ func TestChatLong(t *testing.T) {
 	if n := tab.count("#log .message"); n > 80 {
 		t.Errorf("%d messages are loaded at first", n)
 	}
-	tab.WaitFor(`((e) => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector("#scroller"))`)
+	tab.WaitFor(atEnd)
 	tab.Eval(`((e) => {
 		e.scrollTop = 100;
 		const top = e.getBoundingClientRect().top;

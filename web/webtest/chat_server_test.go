@@ -60,16 +60,28 @@ func (slowParrot) slow(r *model.LLMRequest) bool {
 	return len(parts) > 0 && strings.HasPrefix(parts[0].Text, "slow")
 }
 
+// waiter is the model of the picture.
+func waiter() *provider.Script {
+	asks := func(text, tool string, args map[string]any) provider.ScriptTurn {
+		return provider.ScriptTurn{Text: text, Calls: []provider.ScriptCall{{Name: tool, Args: args}}}
+	}
+	return &provider.Script{Model: "waiter", Turns: []provider.ScriptTurn{
+		asks("Good evening! Let me see what is free at eight.", "lookup", map[string]any{"at": "20:00", "guests": 2}),
+		{Text: "There are two tables: one by the window, and one in the quiet corner. Which one shall it be?"},
+		asks("With pleasure. I book it now.", "book_table", map[string]any{"table": "window", "at": "20:00"}),
+	}}
+}
+
 // chatServer is a gateway with the chat page and the sessions API, which ends and begins again like one
 // whose process does.
 type chatServer struct {
 	*testing.T
 	*httptest.Server
-	cfg     managed.Config
-	rt      *managed.Runtime
-	api     atomic.Pointer[api.Server] // nil while it is down
-	gate    chan struct{}
-	deleted atomic.Int32 // calls of delete_file
+	cfg    managed.Config
+	rt     *managed.Runtime
+	api    atomic.Pointer[api.Server] // nil while it is down
+	gate   chan struct{}
+	booked atomic.Int32 // calls of book_table
 }
 
 func newChatServer(t *testing.T) *chatServer {
@@ -77,11 +89,12 @@ func newChatServer(t *testing.T) *chatServer {
 	s := &chatServer{T: t, gate: make(chan struct{})}
 	models := provider.NewResolver()
 	models.Add("parrot", func(provider.Ref) (model.LLM, error) { return slowParrot{gate: s.gate}, nil })
+	models.Add("waiter", func(provider.Ref) (model.LLM, error) { return waiter(), nil })
 	s.cfg = managed.Config{Journal: journaltest.NewMemory(), Models: models, Tools: []managed.Tool{{
-		Declaration: &genai.FunctionDeclaration{Name: "delete_file", Description: "deletes a file"},
+		Declaration: &genai.FunctionDeclaration{Name: "book_table", Description: "books a table"},
 		Call: func(context.Context, managed.ToolCall) (map[string]any, error) {
-			s.deleted.Add(1)
-			return map[string]any{"result": "deleted"}, nil
+			s.booked.Add(1)
+			return map[string]any{"result": "booked"}, nil
 		}}}}
 	s.up()
 	mux := http.NewServeMux()
@@ -132,11 +145,13 @@ func (s *chatServer) down() {
 }
 
 // desk makes an agent with tools: one that the person runs, and one that asks first.
-func (s *chatServer) desk() *managed.Agent {
+func (s *chatServer) desk() *managed.Agent { return s.agent("desk", "parrot") }
+
+func (s *chatServer) agent(name, model string) *managed.Agent {
 	s.Helper()
 	ask := &managed.ToolPolicy{Permission: &managed.Permission{Type: managed.AlwaysAsk}}
-	a, err := s.rt.CreateAgent(s.Context(), chatOwner, managed.Definition{Name: "desk",
-		Model: managed.ModelRef{ID: "parrot"}, Tools: []managed.ToolConfig{
+	a, err := s.rt.CreateAgent(s.Context(), chatOwner, managed.Definition{Name: name,
+		Model: managed.ModelRef{ID: model}, Tools: []managed.ToolConfig{
 			{Type: managed.CustomTool, Name: "lookup", Description: "looks up", InputSchema: []byte(`{"type":"object"}`)},
 			{Type: managed.AgentToolset, Default: ask},
 		}})

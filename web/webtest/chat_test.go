@@ -79,19 +79,19 @@ func (s *chatServer) callsTools(tab chatTab) {
 	tab.shows(".message.agent", `lookup: {"result":"four"}`)
 	tab.shows(".call .state", "Done")
 
-	tab.say(`call delete_file {"path":"old"}`)
+	tab.say(`call book_table {"path":"old"}`)
 	tab.Click(".call[data-waits=decision] .primary")
-	tab.shows(".message.agent", `delete_file: {"result":"deleted"}`)
-	tab.say(`call delete_file {"path":"new"}`)
+	tab.shows(".message.agent", `book_table: {"result":"booked"}`)
+	tab.say(`call book_table {"path":"new"}`)
 	tab.Click(".call[data-waits=decision] input[type=text]")
 	tab.Press("I need it" + browsertest.Enter)
 	tab.shows(".message.agent", "I need it")
 	tab.shows(".call .state", "You denied it")
-	if n := s.deleted.Load(); n != 1 {
+	if n := s.booked.Load(); n != 1 {
 		s.Errorf("the tool ran %d times, want once", n)
 	}
 
-	tab.say(`call lookup {} call delete_file {}`)
+	tab.say(`call lookup {} call book_table {}`)
 	tab.shows(".call[data-waits=result]", "lookup")
 	tab.Click("#interrupt")
 	tab.shows(".note", "The turn was interrupted")
