@@ -24,7 +24,7 @@ const start = new StartForm(api, (session) => {
   location.hash = session.id;
 });
 
-/** @type {Session[]} */
+/** @type {import("./session-list.js").Listed[]} */
 let sessions = [];
 let shown = LISTED;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -90,13 +90,13 @@ function failed(error) {
  * Keeps the list in step with the session that is open.
  * @param {State} state
  */
-function changed({ session, status }) {
+function changed({ session, status, stop }) {
   if (!session) return;
-  const now = { ...session, status };
+  const now = { ...session, status, stop };
   const known = sessions.find((s) => s.id === session.id);
   if (!known) return;
   const isSame = known.status === status && known.paused === now.paused && known.title === now.title
-    && known.archived_at === now.archived_at;
+    && known.archived_at === now.archived_at && known.stop?.type === stop?.type;
   if (isSame) return;
   sessions = sessions.map((s) => (s.id === session.id ? now : s));
   list.show(sessions, openID());

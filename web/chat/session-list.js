@@ -3,7 +3,10 @@
 import { create } from "./build.js";
 import { shortTime, statusWords, titleOf } from "./words.js";
 
-/** @typedef {import("./api.js").Session} Session */
+/**
+ * @typedef {import("./api.js").Session & { stop?: import("./api.js").StopReason | null }} Listed a session; stop is
+ * known of the one that is open
+ */
 
 /** Shows the sessions, each a link to itself. */
 export class SessionList {
@@ -21,7 +24,7 @@ export class SessionList {
 
   /**
    * Shows sessions in this order.
-   * @param {Session[]} sessions
+   * @param {Listed[]} sessions
    * @param {string} open the id of the one that is open
    */
   show(sessions, open) {
@@ -34,7 +37,7 @@ export class SessionList {
 }
 
 /**
- * @param {Session} session
+ * @param {Listed} session
  * @param {boolean} isOpen
  * @param {Date} now
  */

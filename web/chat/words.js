@@ -4,6 +4,7 @@
  * @typedef {import("./api.js").SessionEvent} SessionEvent
  * @typedef {import("./api.js").Session} Session
  * @typedef {import("./api.js").Block} Block
+ * @typedef {import("./api.js").StopReason} StopReason
  * @typedef {import("./conversation.js").Call} Call
  * @typedef {import("./conversation.js").State} State
  *
@@ -52,12 +53,15 @@ const STATUSES = {
 };
 
 /**
- * The status of a session as the list has it.
- * @param {Pick<Session, "status" | "paused" | "archived_at">} session
+ * The status of a session. Only its events tell whether it waits for the person.
+ * @param {Pick<Session, "status" | "paused" | "archived_at"> & { stop?: StopReason | null }} session
  * @returns {Words}
  */
-export function statusWords({ status, paused, archived_at: archived }) {
+export function statusWords({ status, paused, archived_at: archived, stop }) {
   if (archived) return { text: "Archived", tone: "none" };
+  if (status === "idle" && stop?.type === "requires_action" && !paused) {
+    return { text: "Waits for you", tone: "warning" };
+  }
   const words = STATUSES[status] ?? { text: status, tone: "none" };
   return paused && status !== "terminated" ? { text: `${words.text}, paused`, tone: "warning" } : words;
 }
@@ -70,10 +74,7 @@ export function statusWords({ status, paused, archived_at: archived }) {
 export function stateWords({ session, status, stop, deleted }) {
   if (deleted) return { text: "Deleted", tone: "none" };
   if (!session) return { text: "Loading", tone: "none" };
-  if (status === "idle" && stop?.type === "requires_action" && !session.paused) {
-    return { text: "Waits for you", tone: "warning" };
-  }
-  return statusWords({ ...session, status });
+  return statusWords({ ...session, status, stop });
 }
 
 /**
