@@ -11,7 +11,8 @@ import (
 
 // TestChatPage asks for the page, its parts, and what is not part of it.
 func TestChatPage(t *testing.T) {
-	h := http.StripPrefix("/chat", web.ChatPage(web.ChatPageConfig{Title: "Tom & <Jerry>", APIPath: `/a"/`, HomePath: "/"}))
+	page := web.ChatPage(web.ChatPageConfig{Title: "Tom & <Jerry>", APIPath: `/a"/`, HomePath: "/"})
+	h := http.StripPrefix("/chat", page)
 	for _, c := range []struct {
 		method, path string
 		status       int

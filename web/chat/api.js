@@ -141,10 +141,11 @@ export class SessionsAPI {
   /**
    * @param {string} id
    * @param {AbortSignal} [signal]
+   * @param {number} [attempts]
    * @returns {Promise<Session>}
    */
-  session(id, signal) {
-    return this.#ask("GET", path(id), { signal });
+  session(id, signal, attempts = ATTEMPTS) {
+    return this.#ask("GET", path(id), { signal, attempts });
   }
 
   /**

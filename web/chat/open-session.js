@@ -73,7 +73,7 @@ export class OpenSession {
   async refresh() {
     if (this.state.deleted) return;
     const { signal } = this.#closed;
-    const session = await this.#api.session(this.#id, signal).catch(() => null);
+    const session = await this.#api.session(this.#id, signal, 1).catch(() => null);
     if (session) this.#dispatch({ type: "refreshed", session });
   }
 

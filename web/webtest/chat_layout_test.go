@@ -96,7 +96,8 @@ func (tab chatTab) fits(what string) {
 func (tab chatTab) accessible() {
 	tab.Helper()
 	var found []string
-	tab.Eval(`axe.run().then(({violations}) => violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`, &found)
+	tab.Eval(`axe.run().then(({violations}) => violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`,
+		&found)
 	for _, f := range found {
 		tab.Errorf("axe finds %s", f)
 	}

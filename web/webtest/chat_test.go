@@ -31,8 +31,9 @@ func TestChat(t *testing.T) {
 	s.desk()
 	tab.Eval(`(location.hash = "#new", 0)`, nil)
 	tab.shows("#agent", "desk")
-	tab.Eval(`((a) => (a.value = [...a.options].find((o) => o.text.startsWith("desk")).value))(document.querySelector("#agent"))`,
-		nil)
+	tab.Eval(`((a) => {
+		a.value = [...a.options].find((o) => o.text.startsWith("desk")).value;
+	})(document.querySelector("#agent"))`, nil)
 	tab.Click("#first")
 	tab.Press("Good morning" + browsertest.Enter)
 	tab.shows(".message.agent", "Good morning")

@@ -32,7 +32,7 @@ func TestUnits(t *testing.T) {
 			}
 		})
 	}
-	if len(results) < 125 {
+	if len(results) < 128 {
 		t.Errorf("%d tests ran, want all", len(results))
 	}
 }

@@ -1,5 +1,5 @@
 import { nothing, order, reduce, waitsFor } from "/chat/chat/conversation.js";
-import { noteWords, stateWords } from "/chat/chat/words.js";
+import { callWords, contentText, laidOut, noteWords, stateWords } from "/chat/chat/words.js";
 import { equal, ok, test } from "./check.js";
 
 /**
@@ -205,4 +205,26 @@ test("no action changes a state that somebody holds", () => {
   let state = freeze(nothing());
   for (const event of story) state = freeze(reduce(state, heard(event)));
   equal(shown(state), want);
+});
+
+test("calls are told in words", () => {
+  /** @param {string} text @param {boolean} isError @param {Partial<SessionEvent>} [decision] */
+  const told = (text, isError, decision) => callWords({ kind: "call", key: "c", at: 1, seq: 1,
+    use: stored(1, "agent.tool_use"), decision: decision ? stored(2, "user.tool_confirmation", decision) : null,
+    result: text ? stored(3, "agent.tool_result", { is_error: isError, content: [{ type: "text", text }] }) : null,
+  }, "", !text).text;
+  equal(told("{\"error\":\"outcome_unknown: the process stopped\"}", true),
+    "Outcome unknown: the gateway stopped during this call");
+  equal(told("{\"error\":\"timed_out: no result\"}", true), "Timed out");
+  equal(told("{\"error\":\"no such file\"}", true), "Failed");
+  equal(told("{\"error\":\"denied\"}", false), "Done");
+  equal(told("{\"error\":\"x\"}", true, { result: "deny" }), "You denied it");
+  equal([told("", false), told("", false, { result: "allow" })], ["Runs", "You allowed it"]);
+});
+
+test("content is text, whatever it is", () => {
+  equal(contentText([{ type: "text", text: "a" }, { type: "image", source: { type: "base64", media_type: "image/png" } },
+    { type: "redacted" }]), "a\n[image: image/png]\n[redacted]");
+  equal([contentText(undefined), contentText(/** @type {any} */ ("text"))], ["", ""]);
+  equal([laidOut("{\"a\":1}"), laidOut("{a"), laidOut("1")], ["{\n  \"a\": 1\n}", "{a", "1"]);
 });
