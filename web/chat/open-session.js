@@ -17,7 +17,8 @@ import { EventStream } from "./event-stream.js";
  * @property {(error: APIError) => void} failed the session cannot be shown, or no longer
  */
 
-const PAGE = 200; // events
+const NEWEST = 200; // events of the first page
+const EARLIER = 1000; // events of each page before it: the gateway reads all events for a page
 const REFRESH_MS = 15_000; // how often a visible session is looked at: no event tells of a pause
 
 /** Keeps one session in step with the gateway until it is closed. */
@@ -83,7 +84,7 @@ export class OpenSession {
     this.#isLoading = true;
     const { signal } = this.#closed;
     try {
-      const { data, next_page: next } = await this.#api.events(this.#id, PAGE, this.state.earlier, signal);
+      const { data, next_page: next } = await this.#api.events(this.#id, EARLIER, this.state.earlier, signal);
       this.#dispatch({ type: "page", events: data, next });
     } finally {
       this.#isLoading = false;
@@ -149,7 +150,7 @@ export class OpenSession {
     try {
       const session = await this.#api.session(this.#id, signal);
       this.#dispatch({ type: "refreshed", session });
-      const { data, next_page: next } = await this.#api.events(this.#id, PAGE, null, signal);
+      const { data, next_page: next } = await this.#api.events(this.#id, NEWEST, null, signal);
       this.#isLoaded = true;
       this.#dispatch({ type: "page", events: data, next });
       if (!signal.aborted) this.#follow();
