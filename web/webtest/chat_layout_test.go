@@ -82,7 +82,8 @@ func (tab chatTab) fits(what string) {
 	tab.Helper()
 	var wide, faint []string
 	var high int
-	if tab.Eval(`document.documentElement.scrollHeight - innerHeight`, &high); high > 0 {
+	if tab.Eval(`Math.ceil(Math.max(document.documentElement.scrollHeight,
+		document.querySelector("#composer").getBoundingClientRect().bottom) - innerHeight)`, &high); high > 0 {
 		tab.Errorf("%s: the page is %d px too high", what, high)
 	}
 	tab.Eval(fixture(tab.T, "wide.js"), &wide)
