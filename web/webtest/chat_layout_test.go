@@ -41,7 +41,11 @@ func TestChatLayout(t *testing.T) {
 			{"session", "#" + session, "#log .call"}, {"start", "#new", "#agent option"}, {"list", "#", "#sessions a"},
 		} {
 			tab.Eval(`(location.hash = "`+view.hash+`", 0)`, nil)
-			for _, size := range [][2]int{{1280, 800}, {768, 1000}, {390, 844}, {320, 640}} {
+			sizes := [][2]int{{1280, 800}, {320, 640}}
+			if view.name == "session" {
+				sizes = append(sizes, [2]int{768, 1000}, [2]int{390, 844})
+			}
+			for _, size := range sizes {
 				tab.Resize(size[0], size[1])
 				tab.WaitFor(`document.querySelector("` + view.ready + `")`)
 				tab.WaitFor(atEnd)
@@ -55,6 +59,21 @@ func TestChatLayout(t *testing.T) {
 			}
 		}
 	}
+	tab.Eval(`(location.hash = "", 0)`, nil)
+	tab.walks()
+}
+
+// walks goes from a session to the list and back, as a person with a phone does.
+func (tab chatTab) walks() {
+	tab.Helper()
+	tab.Resize(390, 844)
+	tab.shows("#sessions a", "A table for two")
+	tab.Click("#sessions a")
+	tab.shows("#title", "A table for two")
+	tab.Click("#session .back")
+	tab.WaitFor(`document.querySelector("#sessions").checkVisibility() && !document.querySelector("#title").checkVisibility()`)
+	tab.Click(".new")
+	tab.shows("#start-title", "New session")
 }
 
 // atEnd tells that the conversation, if there is one, shows its end.

@@ -20,7 +20,8 @@ func TestUnits(t *testing.T) {
 	})
 	for _, name := range []string{"playout-queue", "resampler", "send-queue", "latency-meter", "echo-detector",
 		"protocol", "tool-calls", "net-graph", "turn-list",
-		"voice-client", "sent-log", "reconnector", "sse", "chat-api", "event-stream", "conversation"} {
+		"voice-client", "sent-log", "reconnector", "sse", "chat-api", "event-stream", "conversation",
+		"open-session"} {
 		s.Eval(`import("/unit/`+name+`.test.js").then(() => 0)`, nil)
 	}
 	var results []struct{ Name, Error string }
@@ -32,7 +33,7 @@ func TestUnits(t *testing.T) {
 			}
 		})
 	}
-	if len(results) < 128 {
+	if len(results) < 132 {
 		t.Errorf("%d tests ran, want all", len(results))
 	}
 }
