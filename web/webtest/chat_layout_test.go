@@ -71,7 +71,8 @@ func (tab chatTab) walks() {
 	tab.Click("#sessions a")
 	tab.shows("#title", "A table for two")
 	tab.Click("#session .back")
-	tab.WaitFor(`document.querySelector("#sessions").checkVisibility() && !document.querySelector("#title").checkVisibility()`)
+	tab.WaitFor(`document.querySelector("#sessions").checkVisibility() &&
+		!document.querySelector("#title").checkVisibility()`)
 	tab.Click(".new")
 	tab.shows("#start-title", "New session")
 }
