@@ -1,8 +1,8 @@
-// Package web holds what a browser loads from a gateway: the page for calls, and the client module
-// that any other page can import. Both are plain ES modules, embedded in the binary; there is no
-// build step.
+// Package web holds what a browser loads from a gateway: the page for calls, the page for chats with
+// agents, and the client module that any other page can import. All are plain ES modules, embedded in
+// the binary; there is no build step.
 //
-// [Handler] serves both; mount it beside the gateway's WebSocket:
+// [Handler] serves the page for calls and the client; mount it beside the gateway's WebSocket:
 //
 //	mux.Handle("/", web.Handler(web.Config{Title: "Bookings"}))
 //	mux.Handle("/v1/voice", gateway)
@@ -20,4 +20,9 @@
 // own. The gateway draws the net of a call as SVG, in which a group with data-place is a place and
 // one with data-transition a transition; net-view.js copies only shapes, text and presentation
 // attributes of it, and page.css colours them.
+//
+// Folder chat is the page for chats, which [ChatPage] serves. api.js asks the sessions API,
+// event-stream.js follows the stream of a session (sse.js parses it), and conversation.js, a pure
+// reducer, makes of events what the page shows. open-session.js joins these three for one session.
+// log-view.js and call-card.js show it; build.js alone makes elements, of text; words.js has the words.
 package web

@@ -18,6 +18,7 @@ import (
 )
 
 //go:embed client/*.js client/*.d.ts page/*.html page/*.js page/*.css page/*.svg net/*.html net/*.js
+//go:embed chat/*.html chat/*.js chat/*.css
 var files embed.FS
 
 // The address that pages import the client from, and its module: the entry of the client.
@@ -36,6 +37,8 @@ type Config struct {
 	// WebRTCPath is the absolute path on the same origin where the gateway takes calls over WebRTC.
 	// Default "/v1/whip". When nothing answers there, the page uses the WebSocket.
 	WebRTCPath string
+	// ChatPath is the path of a ChatPage, which the page links to. "" shows no link.
+	ChatPath string
 }
 
 // policy is the Content-Security-Policy: the page loads only what this handler serves, and connects
@@ -66,11 +69,12 @@ func Handler(cfg Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, served) })
 }
 
-// load reads and renders every file once, by the path it is served at.
+// load reads and renders every file once, by the path it is served at. NetPage and ChatPage serve the
+// others.
 func load(cfg Config) map[string]*file {
 	served := map[string]*file{entryPath: newFile("client.js", []byte(entryModule))}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(name, "net/") { // see NetPage
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "chat/") {
 			return err
 		}
 		body, err := files.ReadFile(name)
@@ -88,13 +92,18 @@ func load(cfg Config) map[string]*file {
 // render fills in the page. It names all modules, so that a browser loads them at once and not one
 // level of imports after the other.
 func render(page []byte, cfg Config, modules []string) []byte {
+	return execute(page, struct {
+		Config
+		Modules []string
+	}{cfg, modules})
+}
+
+// execute fills data in a page.
+func execute(page []byte, data any) []byte {
 	t, err := template.New("index.html").Parse(string(page))
 	must("parse index.html", err)
 	var out bytes.Buffer
-	must("render index.html", t.Execute(&out, struct {
-		Config
-		Modules []string
-	}{cfg, modules}))
+	must("render index.html", t.Execute(&out, data))
 	return out.Bytes()
 }
 

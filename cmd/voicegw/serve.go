@@ -170,7 +170,11 @@ func (s *serving) open() (err error) {
 	if s.endpoints, err = openEndpoints(s.settings, s.gw.Lines(), s.log); err != nil {
 		return &usageError{err}
 	}
-	s.gate = &gate{next: s.endpoints.before(routes(web.Handler(web.Config{}), s.gw.Voice(), s.gw))}
+	page := web.Config{}
+	if s.settings.DataDir != "" {
+		page.ChatPath = chatPath
+	}
+	s.gate = &gate{next: s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw))}
 	return nil
 }
 

@@ -21,7 +21,11 @@ import (
 	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/journal/jetstream"
 	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/web"
 )
+
+// chatPath is the path of the page for chats with agents.
+const chatPath = "/chat/"
 
 // sessionsAPI are the sessions of agents and their API.
 type sessionsAPI struct {
@@ -122,13 +126,16 @@ func (a *sessionsAPI) before(next http.Handler) http.Handler {
 		mux.Handle(path, a.handler)
 		mux.Handle(path+"/", a.handler)
 	}
+	page := web.ChatPage(web.ChatPageConfig{HomePath: "/"})
+	mux.Handle(chatPath, http.StripPrefix(strings.TrimSuffix(chatPath, "/"), page))
 	mux.Handle("/", next)
 	return mux
 }
 
 // note tells the person who starts the gateway.
 func (a *sessionsAPI) note(url string) string {
-	text := fmt.Sprintf("the sessions API is at %sv1/ (claims proved: %d, agents from files: %d", url, a.claims, a.agents)
+	text := fmt.Sprintf("the sessions API is at %sv1/, its page at %s (claims proved: %d, agents from files: %d", url,
+		strings.TrimSuffix(url, "/")+chatPath, a.claims, a.agents)
 	if a.resumed > 0 {
 		text += fmt.Sprintf(", sessions that go on: %d", a.resumed)
 	}

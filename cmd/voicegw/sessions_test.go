@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,6 +126,41 @@ func TestSessionsNeedTokens(t *testing.T) {
 	code, out = as("acme", "calls", "sessions", "show", id)
 	if code == 0 || !strings.Contains(out, sessionTokenVariable) {
 		t.Errorf("another scope: %d %s", code, out)
+	}
+}
+
+// TestSessionsPage: the page for chats is there without a token, and may ask the API like a browser does.
+func TestSessionsPage(t *testing.T) {
+	t.Parallel()
+	url := sessionsServer(t, access.Config{})
+	ask := func(method, path, body string, headers ...string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+	if code, text := ask("GET", "/chat", ""); code != http.StatusOK || !strings.Contains(text, "<title>Agents</title>") {
+		t.Errorf("the page: %d %s", code, text)
+	}
+	const agent = `{"name": "parrot", "model": "parrot"}`
+	for site, want := range map[string]int{"same-origin": http.StatusOK, "cross-site": http.StatusForbidden} {
+		if code, text := ask("POST", "/v1/agents", agent, "Sec-Fetch-Site", site); code != want {
+			t.Errorf("a page of %s asks the API: %d %s", site, code, text)
+		}
 	}
 }
 

@@ -25,6 +25,16 @@ func Bundle(tb testing.TB, module string) []byte {
 	return out
 }
 
+// Source returns a file of one of npm's packages, such as "axe-core/axe.min.js".
+func Source(tb testing.TB, name string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join(packages(tb), "node_modules", name))
+	if err != nil {
+		tb.Fatalf("npmtest: read %s: %v", name, err)
+	}
+	return text
+}
+
 // Link makes npm's packages importable from the folder node_modules of a project.
 func Link(tb testing.TB, modules string, names ...string) {
 	tb.Helper()

@@ -3,6 +3,8 @@ package webtest_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/voicegw/voicegw/web"
 )
 
 // TestUnits runs the tests of the pure modules (testdata/unit/*.test.js) in a tab.
@@ -10,6 +12,7 @@ func TestUnits(t *testing.T) {
 	t.Parallel()
 	browser := withoutMicrophone.Browser(t)
 	s := openWith(t, browser, "", map[string]http.Handler{
+		"/chat/": http.StripPrefix("/chat", web.ChatPage(web.ChatPageConfig{})),
 		"/unit/": http.StripPrefix("/unit/", http.FileServer(http.Dir("testdata/unit"))),
 		"/protocol.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFile(w, r, "../../transport/ws/testdata/protocol.json")
@@ -17,7 +20,8 @@ func TestUnits(t *testing.T) {
 	})
 	for _, name := range []string{"playout-queue", "resampler", "send-queue", "latency-meter", "echo-detector",
 		"protocol", "tool-calls", "net-graph", "turn-list",
-		"voice-client", "sent-log", "reconnector"} {
+		"voice-client", "sent-log", "reconnector", "sse", "chat-api", "event-stream", "conversation",
+		"open-session"} {
 		s.Eval(`import("/unit/`+name+`.test.js").then(() => 0)`, nil)
 	}
 	var results []struct{ Name, Error string }
@@ -29,7 +33,7 @@ func TestUnits(t *testing.T) {
 			}
 		})
 	}
-	if len(results) < 100 {
+	if len(results) < 132 {
 		t.Errorf("%d tests ran, want all", len(results))
 	}
 }
