@@ -74,8 +74,24 @@ func (h *house) play(restarted func()) {
 }
 
 // TestCrashAnywhere kills the process before and after every commit of a story. The session must then have the same
-// events as without a crash, and each tool call must have run at most once.
+// events as without a crash, and each tool call must have run at most once. Snapshots, which may be taken behind every
+// record, and may all be lost, change nothing.
 func TestCrashAnywhere(t *testing.T) {
+	for name, c := range map[string]*crash{
+		"without snapshots": {}, "with snapshots": {snapshot: 1}, "snapshots lost": {snapshot: 1, forget: true},
+	} {
+		t.Run(name, c.anywhere)
+	}
+}
+
+// crash says what becomes of snapshots.
+type crash struct {
+	snapshot int  // records between two; 0 means the default
+	forget   bool // the next process finds none
+	found    int  // how often there was one when the process was killed
+}
+
+func (c *crash) anywhere(t *testing.T) {
 	baseline := ""
 	in(t, func(t *testing.T) {
 		h := crashStory(t, nil, map[string]int{})
@@ -92,7 +108,7 @@ func TestCrashAnywhere(t *testing.T) {
 		over := false
 		for _, lost := range []bool{false, true} {
 			t.Run(fmt.Sprintf("commit %d, stored %v", at, lost), func(t *testing.T) {
-				in(t, func(t *testing.T) { over = !crashAt(t, at, lost, baseline, &unknown) })
+				in(t, func(t *testing.T) { over = !c.at(t, at, lost, baseline, &unknown) })
 			})
 		}
 		if over {
@@ -100,15 +116,20 @@ func TestCrashAnywhere(t *testing.T) {
 			if unknown == 0 {
 				t.Error("no call was under way when the process was killed")
 			}
+			if want := 2 * (at - 1) * c.snapshot; c.found < want*3/4 {
+				t.Errorf("there were %d snapshots, want about %d", c.found, want)
+			}
 			return
 		}
 	}
 }
 
-// crashAt kills the process at a commit, once. It reports whether there was such a commit.
-func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) bool {
+// at kills the process at a commit, once. It reports whether there was such a commit.
+func (c *crash) at(t *testing.T, at int, lost bool, baseline string, unknown *int) bool {
 	ran := map[string]int{}
 	h := crashStory(t, nil, ran)
+	h.hasty = true
+	h.often(c.snapshot, c.snapshot)
 	defer func() { h.close() }()
 	engine := h.engine.(*journaltest.Memory)
 	n, dead, crashed := 0, false, false
@@ -138,6 +159,12 @@ func crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) boo
 		if dead { // the process is gone: nothing of it is closed properly
 			old := h.rt
 			seen = h.events()
+			if len(h.snapshotDocs()) > 0 {
+				c.found++
+			}
+			if c.forget {
+				h.forget()
+			}
 			h.open()
 			dead = false
 			if _, err := h.rt.Recover(t.Context()); err != nil {

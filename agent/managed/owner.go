@@ -36,6 +36,9 @@ type owned struct {
 	wake  chan struct{} // a signal, 1 deep
 	done  chan struct{} // closed when the pump has ended
 
+	saving bool // a snapshot is being taken; mu
+	saver  sync.WaitGroup
+
 	uses int       // who uses it; Runtime.mu
 	used time.Time // when it was used last; Runtime.mu
 }
@@ -48,11 +51,15 @@ type step struct {
 
 // open makes this process the owner of a session and brings the session to where its log ends.
 func (r *Runtime) open(ctx context.Context, id string) (*owned, error) {
+	from, err := r.snapshotToOpen(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
 	if err != nil {
 		return nil, storage("open session "+id, err)
 	}
-	st, err := r.fold(ctx, id, w.Claimed())
+	st, err := r.fold(ctx, id, from, w.Claimed())
 	if err != nil {
 		_ = w.Close(ctx)
 		return nil, err
@@ -64,29 +71,6 @@ func (r *Runtime) open(ctx context.Context, id string) (*owned, error) {
 		return nil, err
 	}
 	return o, nil
-}
-
-// fold reads the state of a session, up to a record of its log; 0 means to the end.
-func (r *Runtime) fold(ctx context.Context, id string, until uint64) (*state, error) {
-	st := newState()
-	for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), 1, false) {
-		if err != nil {
-			return nil, storage("read session "+id, err)
-		}
-		if rec.Kind == journal.Data {
-			one, err := decodeRecord(rec)
-			if err == nil {
-				err = st.apply(rec.Seq, one)
-			}
-			if err != nil {
-				return nil, storage("read session "+id, err)
-			}
-		}
-		if rec.Seq == until {
-			break
-		}
-	}
-	return st, nil
 }
 
 // storage is the error of a journal for clients, who learn nothing about it.
@@ -217,6 +201,8 @@ func (o *owned) put(r *record) (uint64, error) {
 		o.fault = storage("write session "+o.id, err)
 		return 0, o.fault
 	}
+	o.st.tip = b
+	o.snapshotSoon()
 	return seq, nil
 }
 
@@ -327,6 +313,7 @@ func (o *owned) close(ctx context.Context) {
 	if err := o.w.Close(ctx); err != nil && !errors.Is(err, journal.ErrFenced) {
 		o.log.Warn("the session's log was not closed properly", zap.Error(err))
 	}
+	o.snapshotLast(ctx)
 }
 
 // resting reports whether the session needs nobody: it may leave memory.

@@ -64,6 +64,9 @@ type Limits struct {
 	MCPStart time.Duration
 	// Agent bounds what one turn may do.
 	Agent agent.Limits
+
+	snapshot     int // records between two snapshots of a session that rests; default 500
+	snapshotBusy int // the same in a turn; default 2000
 }
 
 // check finds a limit that the net of a session does not have.
@@ -98,6 +101,8 @@ func (l Limits) filled() Limits {
 	fill(&l.Queue, 64)
 	fill(&l.Content, 256<<10)
 	fill(&l.Active, 1000)
+	fill(&l.snapshot, 500)
+	fill(&l.snapshotBusy, 2000)
 	if l.Events == 0 {
 		l.Events = 1_000_000
 	}
@@ -118,6 +123,7 @@ type Runtime struct {
 	stop   chan struct{}
 	guard  *http.Transport // to MCP servers
 	ends   sync.WaitGroup  // the janitor
+	savers chan struct{}   // has a place for each that makes a snapshot
 
 	mu        sync.Mutex
 	active    map[string]*slot
@@ -154,7 +160,7 @@ func New(cfg Config) (*Runtime, error) {
 		cfg.Node = newID("node_", time.Now())
 	}
 	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, savers: make(chan struct{}, savers),
 		listeners: map[string]map[*listener]bool{}}
 	if err := r.share(); err != nil {
 		return nil, err

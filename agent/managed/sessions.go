@@ -156,7 +156,11 @@ func (r *Runtime) session(ctx context.Context, id string) (*Session, error) {
 		default:
 		}
 	}
-	st, err := r.fold(ctx, id, 0)
+	from, err := r.snapshot(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	st, err := r.fold(ctx, id, from, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +350,8 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 		}
 		return nil
 	})
-	if err != nil {
+	// A session without records, or with too few, cannot be opened, and cannot be at work.
+	if err != nil && CodeOf(err) != NotFound && !errors.Is(err, errBehind) {
 		return err
 	}
 	r.mu.Lock()
@@ -356,6 +361,9 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 		r.drop(s.o)
 	}
 	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
+		return storage("delete session "+id, err)
+	}
+	if err := r.removeSnapshot(ctx, id); err != nil {
 		return storage("delete session "+id, err)
 	}
 	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {

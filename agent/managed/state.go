@@ -39,6 +39,10 @@ type state struct {
 	keyOrder []string
 	recent   []*accepted           // the last inputs, the newest last
 	bound    map[string]*boundName // tools of MCP servers by their names towards the model
+
+	// What follows is not part of a snapshot, as reported and untold are not.
+	tip   []byte // the last record that was applied, as the log has it
+	saved saved
 }
 
 // phase is what a session does, as its log tells it.
@@ -153,6 +157,10 @@ func (s *state) accept(seq uint64, r *record) {
 	}
 	s.recent = append(s.recent, one)
 	if r.Key == "" {
+		return
+	}
+	if s.keys[r.Key] != nil { // no log of ours has a key twice
+		s.keys[r.Key] = one
 		return
 	}
 	if len(s.keyOrder) == keysMax {
