@@ -92,13 +92,9 @@ func (o *owned) start(ctx context.Context) error {
 		return err
 	}
 	o.servers = o.rt.newServers(&o.st.info.Agent)
-	n, err := life.Net(life.Config{Backoff: o.rt.cfg.Limits.Backoff, ParkTimeout: o.agent.parkTimeout})
+	prog, err := o.rt.life(o.agent.parkTimeout)
 	if err != nil {
 		return err
-	}
-	prog, err := petri.Compile(n)
-	if err != nil {
-		return fmt.Errorf("managed: %w", err)
 	}
 	o.net, err = runner.Start(prog, runner.Config{Name: o.id, Logger: o.log, Out: o.said, Grace: o.rt.cfg.Limits.Grace,
 		Tasks: []runner.Handler{runner.Handle(life.Turn, o.runTurn)}})

@@ -126,6 +126,7 @@ type Runtime struct {
 	savers chan struct{}   // has a place for each that makes a snapshot
 
 	mu        sync.Mutex
+	compiled  compiled
 	active    map[string]*slot
 	closed    bool
 	listeners map[string]map[*listener]bool // to deltas, by session
