@@ -257,8 +257,8 @@ func (u *Usage) tokens() int64 { return u.InputTokens + u.OutputTokens + u.Cache
 
 // spent is what a session had used at a moment.
 type spent struct {
-	tokens int64
-	cost   picos
+	Tokens int64 `json:"tokens"`
+	Cost   picos `json:"cost"`
 }
 
 // reached is the limit of the session's budget that is reached, for another request; "" if none.
@@ -283,9 +283,9 @@ func (s *state) turnReached() string {
 	}
 	b, since := s.info.Budget.Turn, s.spent
 	switch {
-	case b.MaxListCost != nil && s.head.Cost-since.cost >= b.MaxListCost.picos():
+	case b.MaxListCost != nil && s.head.Cost-since.Cost >= b.MaxListCost.picos():
 		return turnLimit + "max_list_cost"
-	case b.MaxTokens > 0 && s.head.Usage.tokens()-since.tokens >= b.MaxTokens:
+	case b.MaxTokens > 0 && s.head.Usage.tokens()-since.Tokens >= b.MaxTokens:
 		return turnLimit + "max_tokens"
 	}
 	return ""

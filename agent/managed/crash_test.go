@@ -23,6 +23,10 @@ type tale struct {
 	play func(h *house, restarted func())
 	most int  // how often a call may be made
 	free bool // either of two answers is right
+
+	snapshot int  // records between two snapshots; 0 means the default
+	forget   bool // the next process finds none
+	found    int  // how often there was one when the process was killed
 }
 
 // crashStory is a session with every kind of effect and of input. Its client repeats what was not acknowledged.
@@ -82,10 +86,18 @@ func (h *house) play(restarted func()) {
 }
 
 // TestCrashAnywhere kills the process before and after every commit of a story. The session must then have the same
-// events as without a crash, and each tool call must have run at most once.
+// events as without a crash, and each tool call must have run at most once. Snapshots, which may be taken behind every
+// record, and may all be lost, change nothing.
 func TestCrashAnywhere(t *testing.T) {
-	if tale := (tale{begin: crashStory, play: (*house).play, most: 1}); tale.everywhere(t) == 0 {
-		t.Error("no call was under way when the process was killed")
+	for name, s := range map[string]*tale{
+		"without snapshots": {}, "with snapshots": {snapshot: 1}, "snapshots lost": {snapshot: 1, forget: true},
+	} {
+		s.begin, s.play, s.most = crashStory, (*house).play, 1
+		t.Run(name, func(t *testing.T) {
+			if s.everywhere(t) == 0 {
+				t.Error("no call was under way when the process was killed")
+			}
+		})
 	}
 }
 
@@ -113,6 +125,9 @@ func (s *tale) everywhere(t *testing.T) (unknown int) {
 		}
 		if over {
 			t.Logf("killed at %d commits; the outcome of %d calls was unknown", at-1, unknown)
+			if want := 2 * (at - 1) * s.snapshot; s.found < want*3/4 {
+				t.Errorf("there were %d snapshots, want about %d", s.found, want)
+			}
 			return unknown
 		}
 	}
@@ -122,6 +137,8 @@ func (s *tale) everywhere(t *testing.T) (unknown int) {
 func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown *int) bool {
 	ran := map[string]int{}
 	h := s.begin(t, ran)
+	h.hasty = true
+	h.often(s.snapshot, s.snapshot)
 	defer func() { h.close() }()
 	engine := h.engine.(*journaltest.Memory)
 	n, dead, crashed := 0, false, false
@@ -151,6 +168,12 @@ func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown
 		if dead { // the process is gone: nothing of it is closed properly
 			old := h.rt
 			seen = h.events()
+			if len(h.snapshotDocs()) > 0 {
+				s.found++
+			}
+			if s.forget {
+				h.forget()
+			}
 			h.open()
 			dead = false
 			if _, err := h.rt.Recover(t.Context()); err != nil {

@@ -27,6 +27,8 @@ type house struct {
 	rt      *Runtime
 	cfg     Config
 	session string
+
+	hasty bool // close looks at few snapshots
 }
 
 // newHouse begins a session of an agent whose model answers from turns.
@@ -74,11 +76,14 @@ func (h *house) open() {
 	h.rt = rt
 }
 
+// close ends the runtime, and holds snapshots to what has become of the session.
 func (h *house) close() {
 	h.Helper()
+	living := h.rt.living()
 	if err := h.rt.Close(context.Background()); err != nil {
 		h.Error(err)
 	}
+	h.snapshots(living)
 }
 
 // dieAt lets every commit from number at on fail, as if the process were killed there. *dead says whether it has

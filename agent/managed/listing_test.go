@@ -183,7 +183,7 @@ func TestListEventsScansALimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &owned{rt: h.rt, id: h.session, w: w}
-	if o.st, err = h.rt.fold(t.Context(), h.session, 0); err != nil {
+	if o.st, err = h.rt.fold(t.Context(), h.session, &snapshot{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	for range events / 50 {

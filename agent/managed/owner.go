@@ -39,6 +39,9 @@ type owned struct {
 	wake    chan struct{} // a signal, 1 deep
 	done    chan struct{} // closed when the pump has ended
 
+	saving bool // a snapshot is being taken; mu
+	saver  sync.WaitGroup
+
 	uses int       // who uses it; Runtime.mu
 	used time.Time // when it was used last; Runtime.mu
 }
@@ -64,13 +67,17 @@ func (r *Runtime) open(ctx context.Context, self holder, id string) (*owned, err
 
 // own is open, behind the session's entry in the list of active ones.
 func (r *Runtime) own(ctx context.Context, id string, entry uint64) (*owned, error) {
+	from, err := r.snapshotToOpen(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
 	if err != nil {
 		return nil, storage("open session "+id, err)
 	}
-	st, err := r.fold(ctx, id, w.Claimed())
-	if err == nil && st.info.ID == "" { // it is deleted, or was never made to the end
-		err = storage("open session "+id, errors.Join(journal.ErrNotFound, r.cfg.Journal.Delete(ctx, logKey(id))))
+	st, err := r.fold(ctx, id, from, w.Claimed())
+	if CodeOf(err) == NotFound { // it is deleted, or was never made to the end
+		err = errors.Join(err, r.cfg.Journal.Delete(ctx, logKey(id)))
 	}
 	if err != nil {
 		_ = w.Close(ctx)
@@ -83,30 +90,6 @@ func (r *Runtime) own(ctx context.Context, id string, entry uint64) (*owned, err
 		return nil, err
 	}
 	return o, nil
-}
-
-// fold reads the state of a session, up to a record of its log; 0 means to the end.
-func (r *Runtime) fold(ctx context.Context, id string, until uint64) (*state, error) {
-	st := newState()
-	for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), 1, false) {
-		if err != nil {
-			return nil, storage("read session "+id, err)
-		}
-		if rec.Kind == journal.Data {
-			one, err := decodeRecord(rec)
-			if err == nil {
-				err = st.apply(rec.Seq, one)
-			}
-			st.size = len(rec.Data)
-			if err != nil {
-				return nil, storage("read session "+id, err)
-			}
-		}
-		if rec.Seq == until {
-			break
-		}
-	}
-	return st, nil
 }
 
 // storage is the error of a journal for clients, who learn nothing about it.
@@ -128,13 +111,9 @@ func (o *owned) start(ctx context.Context) error {
 		return err
 	}
 	o.servers = o.rt.newServers(&o.st.info.Agent)
-	n, err := life.Net(life.Config{Backoff: o.rt.cfg.Limits.Backoff, ParkTimeout: o.agent.parkTimeout})
+	prog, err := o.rt.life(o.agent.parkTimeout)
 	if err != nil {
 		return err
-	}
-	prog, err := petri.Compile(n)
-	if err != nil {
-		return fmt.Errorf("managed: %w", err)
 	}
 	o.net, err = runner.Start(prog, runner.Config{Name: o.id, Logger: o.log, Out: o.said, Grace: o.rt.cfg.Limits.Grace,
 		Tasks: []runner.Handler{runner.Handle(life.Turn, o.runTurn)}})
@@ -235,12 +214,13 @@ func (o *owned) put(r *record) (uint64, error) {
 	}
 	if err == nil {
 		err = o.st.apply(seq, r)
-		o.st.size = len(b)
 	}
 	if err != nil {
 		o.fault = storage("write session "+o.id, err)
 		return 0, o.fault
 	}
+	o.st.tip = b
+	o.snapshotSoon()
 	return seq, nil
 }
 
@@ -354,6 +334,7 @@ func (o *owned) close(ctx context.Context) {
 	if err != nil && !errors.Is(err, journal.ErrFenced) {
 		o.log.Warn("the session's log was not closed properly", zap.Error(err))
 	}
+	o.snapshotLast(ctx)
 	o.mu.Lock()
 	fault := o.fault
 	o.mu.Unlock()

@@ -46,8 +46,8 @@ type toolPolicy struct {
 	unknown    string
 }
 
-// program makes the program of an agent.
-func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
+// newProgram makes the program of an agent.
+func (r *Runtime) newProgram(ctx context.Context, a *Agent) (*program, error) {
 	llm, err := r.model(a.Model.ID)
 	if err != nil {
 		return nil, err

@@ -192,7 +192,7 @@ func (r *Runtime) bytesNow(id string) int64 {
 }
 
 // bytes is the size of all records of a session.
-func (s *state) bytes() int64 { return s.head.Bytes + int64(s.size) }
+func (s *state) bytes() int64 { return s.head.Bytes + int64(len(s.tip)) }
 
 // charged begins a session with events of the user, if the tenant may have another one.
 func (r *Runtime) charged(ctx context.Context, o Owner, events int, begin func() error) error {

@@ -76,6 +76,9 @@ type Limits struct {
 	MCPStart time.Duration
 	// Agent bounds what one turn may do.
 	Agent agent.Limits
+
+	snapshot     int // records between two snapshots of a session that rests; default 500
+	snapshotBusy int // the same in a turn; default 2000
 }
 
 // check finds a limit that the net of a session does not have.
@@ -124,6 +127,8 @@ func (l Limits) filled() Limits {
 	}
 	size(&l.SessionBytes, 256<<20)
 	size(&l.TenantBytes, 64<<30)
+	fill(&l.snapshot, 500)
+	fill(&l.snapshotBusy, 2000)
 	if l.Events == 0 {
 		l.Events = 1_000_000
 	}
@@ -148,8 +153,10 @@ type Runtime struct {
 	ends   sync.WaitGroup  // the janitor, and the beats
 	books  books
 	began  time.Time
+	savers chan struct{} // has a place for each that makes a snapshot
 
 	mu        sync.Mutex
+	compiled  compiled
 	active    map[string]*slot
 	closed    bool
 	making    map[string]chan struct{}      // closed when a claim is dealt with; by its key
@@ -202,7 +209,7 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, prices: prices, stop: make(chan struct{}), left: make(chan struct{}),
 		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{},
-		me:        holder{Node: cfg.Node},
+		savers: make(chan struct{}, savers), me: holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	r.began = r.now()
 	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}

@@ -106,7 +106,10 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 	}
 	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
 	if w.Claimed() > 1 {
-		o.st, err = r.fold(ctx, info.ID, w.Claimed())
+		o.st, err = r.fold(ctx, info.ID, &snapshot{}, w.Claimed())
+		if CodeOf(err) == NotFound { // it has claims alone
+			o.st, err = newState(), nil
+		}
 	}
 	if err == nil && o.st.info.ID == "" {
 		err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
@@ -201,7 +204,11 @@ func (r *Runtime) session(ctx context.Context, id string) (*Session, error) {
 		default:
 		}
 	}
-	st, err := r.fold(ctx, id, 0)
+	from, err := r.snapshot(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	st, err := r.fold(ctx, id, from, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -445,7 +452,8 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 		}
 		return nil
 	})
-	if err != nil {
+	// A session without records, or with too few, cannot be opened, and cannot be at work.
+	if err != nil && CodeOf(err) != NotFound && !errors.Is(err, errBehind) {
 		return err
 	}
 	r.mu.Lock()
@@ -455,6 +463,9 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 		r.drop(s.o)
 	}
 	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
+		return storage("delete session "+id, err)
+	}
+	if err := r.removeSnapshot(ctx, id); err != nil {
 		return storage("delete session "+id, err)
 	}
 	if err := r.delist(ctx, id, 0); err != nil {

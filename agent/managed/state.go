@@ -24,7 +24,6 @@ type state struct {
 	began    time.Time
 	changed  time.Time
 	records  uint64 // the number of the last record that was applied
-	size     int    // of that record, in bytes
 	retries  int    // attempts of the turn that failed for a while
 	messages []*Event
 	stops    []*Event // interrupts that are accepted and not done
@@ -46,6 +45,10 @@ type state struct {
 	keyOrder []string
 	recent   []*accepted           // the last inputs, the newest last
 	bound    map[string]*boundName // tools of MCP servers by their names towards the model
+
+	// What follows is not part of a snapshot, as reported and untold are not.
+	tip   []byte // the last record that was applied, as the log has it
+	saved saved
 }
 
 // phase is what a session does, as its log tells it.
@@ -169,6 +172,10 @@ func (s *state) accept(seq uint64, r *record) {
 	if r.Key == "" {
 		return
 	}
+	if s.keys[r.Key] != nil { // no log of ours has a key twice
+		s.keys[r.Key] = one
+		return
+	}
 	if len(s.keyOrder) == keysMax {
 		delete(s.keys, s.keyOrder[0])
 		s.keyOrder = slices.Delete(s.keyOrder, 0, 1)
@@ -181,7 +188,7 @@ func (s *state) accept(seq uint64, r *record) {
 func (s *state) begin(r *record) {
 	s.reported, s.untold, s.stalled, s.due = false, 0, false, false
 	if r.Turn.Message != "" && !r.Turn.Again {
-		s.spent = spent{tokens: r.Head.Usage.tokens(), cost: r.Head.Cost}
+		s.spent = spent{Tokens: r.Head.Usage.tokens(), Cost: r.Head.Cost}
 	}
 	if r.Turn.Again {
 		s.turn.end = nil
