@@ -42,12 +42,15 @@ type parlour struct {
 
 var acme = managed.Owner{Tenant: "acme"}
 
-func newParlour(t testing.TB) *parlour {
+func newParlour(t testing.TB, set ...func(*managed.Config)) *parlour {
 	t.Helper()
 	p := &parlour{engine: &ledger{Engine: journaltest.NewMemory(), logs: map[string]bool{}}}
-	models := provider.NewResolver()
+	cfg := managed.Config{Journal: p.engine, Models: provider.NewResolver()}
+	for _, f := range set {
+		f(&cfg)
+	}
 	var err error
-	if p.rt, err = managed.New(managed.Config{Journal: p.engine, Models: models}); err != nil {
+	if p.rt, err = managed.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.rt.Close(context.Background()) })
