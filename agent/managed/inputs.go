@@ -126,7 +126,8 @@ func (o *owned) tryAccept(once Once, hash string, events []Event, full error) ([
 		return nil, 0, conflict("the session has %d events, the most it may have; begin another", most)
 	}
 	if most := o.rt.cfg.Limits.SessionBytes; full == nil && o.st.bytes() >= most {
-		full = &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another", most)}
+		full = &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another",
+			most)}
 	}
 	if full != nil && slices.ContainsFunc(events, func(ev Event) bool { return ev.Type == UserMessage }) {
 		return nil, 0, full

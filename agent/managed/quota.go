@@ -229,7 +229,8 @@ func (r *Runtime) charged(ctx context.Context, o Owner, events int, begin func()
 }
 
 func (a *account) full(most int64) error {
-	return &Error{Code: Quota, Message: fmt.Sprintf("your sessions have %d bytes; they may have %d: delete some", a.bytes, most)}
+	return &Error{Code: Quota, Message: fmt.Sprintf("your sessions have %d bytes; they may have %d: delete some", a.bytes,
+		most)}
 }
 
 // room is the error of a tenant whose sessions are too large for another message; nil if they are not.

@@ -29,7 +29,8 @@ type moody struct {
 	count int
 }
 
-func (m *moody) GenerateContent(ctx context.Context, r *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+func (m *moody) GenerateContent(ctx context.Context, r *model.LLMRequest, stream bool,
+) iter.Seq2[*model.LLMResponse, error] {
 	last := r.Contents[len(r.Contents)-1]
 	text := last.Parts[len(last.Parts)-1].Text
 	if text == "hang" {
@@ -96,7 +97,9 @@ func checksServer(t *testing.T) string {
 			Call: func(ctx context.Context, _ managed.ToolCall) (map[string]any, error) { return call(ctx) }}
 	}
 	rt, err := managed.New(managed.Config{Journal: engine, Models: models, Tools: []managed.Tool{
-		tool("delete_file", func(context.Context) (map[string]any, error) { return map[string]any{"result": "deleted"}, nil }),
+		tool("delete_file", func(context.Context) (map[string]any, error) {
+			return map[string]any{"result": "deleted"}, nil
+		}),
 		tool("wait", func(ctx context.Context) (map[string]any, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()

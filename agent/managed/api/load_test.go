@@ -211,7 +211,8 @@ func TestReaderThatStops(t *testing.T) {
 		if d := time.Since(began); d > 0 {
 			t.Errorf("the messages took %v", d)
 		}
-		if _, last := p.ask(t, "acme", "GET", events+"?order=desc&limit=1", ""); !strings.Contains(last, "session.status_idle") {
+		_, last := p.ask(t, "acme", "GET", events+"?order=desc&limit=1", "")
+		if !strings.Contains(last, "session.status_idle") {
 			t.Errorf("the last event is %s", last)
 		}
 		time.Sleep(time.Minute)

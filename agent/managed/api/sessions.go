@@ -35,7 +35,8 @@ type sessionView struct {
 func viewSession(s *managed.Session) *sessionView {
 	v := &sessionView{ID: s.ID, Type: "session", Status: s.Status, Paused: s.Paused, Agent: viewAgent(&s.Agent),
 		Environment: cmp.Or(s.Environment, managed.LocalEnvironment), Title: orNull(s.Title), Metadata: s.Metadata,
-		Resources: []struct{}{}, VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Stats: map[string]any{"turns": s.Turns},
+		Resources: []struct{}{}, VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage,
+		Stats:   map[string]any{"turns": s.Turns},
 		LastSeq: s.LastSeq, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
