@@ -39,7 +39,8 @@ func TestParseDefinition(t *testing.T) {
 		"tools: [{type: custom}, {type: custom, input_schma: {}}]": `tools[1].input_schma: there is no such field; did you ` +
 			`mean "input_schema"?`,
 		"tools: [{type: custom, name: x, description: x, input_schema: {type: 3}}]": `tools[0].input_schema.type: it must`,
-		"tools: [{type: custom, name: x, configs: []}]":                             `tools[0].configs: "custom" does not have`,
+
+		"tools: [{type: custom, name: x, configs: []}]": `tools[0].configs: "custom" does not have`,
 		"tools: [{type: agent_toolset_20260401, configs: [{name: a, permission_policy: {type: b}}]}]": `tools[0].configs[0]` +
 			`.permission_policy.type: "b" is none of`,
 		"tools: [{type: agent_toolset_20260401, default_config: {name: a}}]": `tools[0].default_config.name: it is for`,
