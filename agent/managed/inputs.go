@@ -22,7 +22,7 @@ import (
 // accepted without effect, and has no number. The error has the code Quota if the session or the tenant may store
 // no more messages, and TooMany if the tenant sends too fast.
 func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, events ...Event) ([]Event, error) {
-	e, revision, err := r.entry(ctx, o, id)
+	e, _, err := r.entry(ctx, o, id)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, event
 		return err
 	})
 	if err == nil {
-		r.grew(ctx, o, id, e, revision, after-before, after)
+		r.grew(ctx, o, id, e.Bytes, after-before, after)
 	}
 	return accepted, err
 }

@@ -242,7 +242,7 @@ func TestQuotaOfEvents(t *testing.T) {
 		if err := stop("acme", ids[0]); err != nil {
 			t.Errorf("after the time that the error tells: %v", err)
 		}
-		h.cfg.Limits.TenantEvents = -1
+		h.cfg.Limits.TenantEvents = 0
 		h.restart()
 		for i := range 3 * sendBurst {
 			if err := stop("acme", ids[i%4]); err != nil {
@@ -276,10 +276,32 @@ func TestAccountsHaveALimit(t *testing.T) {
 // TestBadQuotas: limits that make no sense are refused.
 func TestBadQuotas(t *testing.T) {
 	t.Parallel()
-	for _, l := range []Limits{{TenantSessions: -1}, {TenantBytes: -1}, {SessionBytes: -1}, {TenantEvents: -2}} {
+	for _, l := range []Limits{{TenantSessions: -1}, {TenantBytes: -1}, {SessionBytes: -1}, {TenantEvents: -1}} {
 		_, err := New(Config{Journal: journaltest.NewMemory(), Models: provider.NewResolver(), Limits: l})
 		if err == nil || !strings.Contains(err.Error(), "managed: Limits.") {
 			t.Errorf("%+v: %v", l, err)
 		}
 	}
+}
+
+// TestArchivedBesideNotes: a session that is archived while its size is noted is in the archive.
+func TestArchivedBesideNotes(t *testing.T) {
+	in(t, func(t *testing.T) {
+		h := quotaHouse(t, Limits{})
+		acme := Owner{Tenant: "acme"}
+		id, _ := h.begin("acme")
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() { h.rt.grew(t.Context(), acme, id, 0, 0, int64(i+1)*noteBytes) })
+		}
+		if _, err := h.rt.ArchiveSession(t.Context(), acme, id); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		e, _, err := h.rt.entry(t.Context(), acme, id)
+		if err != nil || e.Archived == nil || e.Bytes != 20*noteBytes {
+			t.Errorf("the entry is %+v, %v", e, err)
+		}
+		h.close()
+	})
 }

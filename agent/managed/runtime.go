@@ -58,7 +58,7 @@ type Limits struct {
 	TenantSessions int   // that are not archived; default 100,000
 	TenantBytes    int64 // of the records of all sessions; default 64 GiB
 	// TenantEvents is how many events of the user may come in a second, and that many at once, but at least 100.
-	// Default 1000; -1 means no limit.
+	// Default: no limit.
 	TenantEvents int
 	Active       int           // sessions that are in memory at a time; default 1000
 	Idle         time.Duration // how long a session without work stays in memory; default 1 min
@@ -84,8 +84,8 @@ func (l *Limits) check() error {
 	case l.SessionBytes < 1 || l.TenantBytes < 1 || l.TenantSessions < 1:
 		return fmt.Errorf("managed: Limits.SessionBytes, TenantBytes and TenantSessions are %d, %d and %d; they must be "+
 			"positive", l.SessionBytes, l.TenantBytes, l.TenantSessions)
-	case l.TenantEvents < -1:
-		return fmt.Errorf("managed: Limits.TenantEvents is %d; give -1 for no limit", l.TenantEvents)
+	case l.TenantEvents < 0:
+		return fmt.Errorf("managed: Limits.TenantEvents is %d; give 0 for no limit", l.TenantEvents)
 	case l.Active < 1:
 		return fmt.Errorf("managed: Limits.Active is %d; it must be positive", l.Active)
 	}
@@ -112,7 +112,6 @@ func (l Limits) filled() Limits {
 	fill(&l.Content, 256<<10)
 	fill(&l.Active, 1000)
 	fill(&l.TenantSessions, 100_000)
-	fill(&l.TenantEvents, 1000)
 	size := func(n *int64, d int64) {
 		if *n == 0 {
 			*n = d

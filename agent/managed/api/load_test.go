@@ -63,7 +63,7 @@ func said(text string) string {
 func TestTenThousandSendsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := make(gate)
-		p, events := behind(t, g, managed.Limits{TenantEvents: -1})
+		p, events := behind(t, g, managed.Limits{})
 		var mu sync.Mutex
 		accepted, refused := map[string]string{}, 0
 		var wg sync.WaitGroup
