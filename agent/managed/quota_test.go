@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -284,23 +285,48 @@ func TestBadQuotas(t *testing.T) {
 	}
 }
 
-// TestArchivedBesideNotes: a session that is archived while its size is noted is in the archive.
+// meddling is an engine that lets something else happen in front of a write of a document, once.
+type meddling struct {
+	*journaltest.Memory
+	before func()
+}
+
+func (m *meddling) Put(ctx context.Context, key string, value []byte, expect uint64) (uint64, error) {
+	if f := m.before; f != nil {
+		m.before = nil
+		f()
+	}
+	return m.Memory.Put(ctx, key, value, expect)
+}
+
+// TestArchivedBesideNotes: a session whose size is noted while it is archived, or the other way round, has both.
 func TestArchivedBesideNotes(t *testing.T) {
 	in(t, func(t *testing.T) {
 		h := quotaHouse(t, Limits{})
+		h.close()
+		engine := &meddling{Memory: h.engine.(*journaltest.Memory)}
+		h.cfg.Journal = engine
+		h.open()
 		acme := Owner{Tenant: "acme"}
-		id, _ := h.begin("acme")
-		var wg sync.WaitGroup
-		for i := range 20 {
-			wg.Go(func() { h.rt.grew(t.Context(), acme, id, 0, 0, int64(i+1)*noteBytes) })
-		}
-		if _, err := h.rt.ArchiveSession(t.Context(), acme, id); err != nil {
-			t.Fatal(err)
-		}
-		wg.Wait()
-		e, _, err := h.rt.entry(t.Context(), acme, id)
-		if err != nil || e.Archived == nil || e.Bytes != 20*noteBytes {
-			t.Errorf("the entry is %+v, %v", e, err)
+		for _, first := range []string{"archive", "note"} {
+			id, _ := h.begin("acme")
+			note := func() { h.rt.grew(t.Context(), acme, id, 0, 0, 3*noteBytes) }
+			archive := func() {
+				if _, err := h.rt.ArchiveSession(t.Context(), acme, id); err != nil {
+					t.Error(err)
+				}
+			}
+			if first == "archive" {
+				engine.before = note
+				archive()
+			} else {
+				engine.before = archive
+				note()
+			}
+			e, _, err := h.rt.entry(t.Context(), acme, id)
+			if err != nil || e.Archived == nil || e.Bytes != 3*noteBytes {
+				t.Errorf("%s first: the entry is %+v, %v", first, e, err)
+			}
 		}
 		h.close()
 	})
