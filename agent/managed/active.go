@@ -46,8 +46,9 @@ func (r *Runtime) acquire(ctx context.Context, id string) (*owned, error) {
 			s = &slot{ready: make(chan struct{})}
 			r.active[id] = s
 			r.mu.Unlock()
-			s.o, s.err = r.open(context.WithoutCancel(ctx), id)
+			o, err := r.open(context.WithoutCancel(ctx), id)
 			r.mu.Lock()
+			s.o, s.err = o, err // tidy and evict look at them
 			if s.err != nil && r.active[id] == s {
 				delete(r.active, id)
 			}
