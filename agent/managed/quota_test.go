@@ -265,9 +265,8 @@ func TestAccountsHaveALimit(t *testing.T) {
 	if n := len(b.byTenant); n != accountsMax {
 		t.Errorf("%d accounts", n)
 	}
-	kept := b.account("kept")
 	now = now.Add(2 * recountAfter)
-	kept = b.account("kept")
+	kept := b.account("kept")
 	b.account("new")
 	if len(b.byTenant) > accountsMax || b.account("kept") != kept {
 		t.Errorf("%d accounts, and one that is in use is forgotten", len(b.byTenant))

@@ -151,7 +151,8 @@ func TestSessionsSettings(t *testing.T) {
 	if out := do("sessions", "start", agent); !strings.HasPrefix(out, "sesn_") {
 		t.Errorf("after archiving: %s", out)
 	}
-	for _, path := range []string{"/v1/files", "/v1/vaults/x", "/v1/memory_stores", "/v1/models", "/v1/sessions/x/threads"} {
+	for _, path := range []string{"/v1/files", "/v1/vaults/x", "/v1/memory_stores", "/v1/models",
+		"/v1/sessions/x/threads"} {
 		resp, err := http.Get(url + path)
 		if err != nil {
 			t.Fatal(err)
