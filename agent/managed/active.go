@@ -53,8 +53,9 @@ func (r *Runtime) acquire(ctx context.Context, id string) (*owned, error) {
 			r.active[id] = s
 			me := r.me
 			r.mu.Unlock()
-			s.o, s.err = r.open(context.WithoutCancel(ctx), me, id)
+			o, err := r.open(context.WithoutCancel(ctx), me, id)
 			r.mu.Lock()
+			s.o, s.err = o, err // tidy and evict look at them
 			if s.err != nil && r.active[id] == s {
 				delete(r.active, id)
 			}

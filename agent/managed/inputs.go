@@ -22,7 +22,7 @@ import (
 // accepted without effect, and has no number. The error has the code Quota if the session or the tenant may store
 // no more messages, and TooMany if the tenant sends too fast.
 func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, events ...Event) ([]Event, error) {
-	e, revision, err := r.entry(ctx, o, id)
+	e, _, err := r.entry(ctx, o, id)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, event
 		return err
 	})
 	if err == nil {
-		r.grew(ctx, o, id, e, revision, after-before, after)
+		r.grew(ctx, o, id, e.Bytes, after-before, after)
 	}
 	return accepted, err
 }
@@ -126,7 +126,8 @@ func (o *owned) tryAccept(once Once, hash string, events []Event, full error) ([
 		return nil, 0, conflict("the session has %d events, the most it may have; begin another", most)
 	}
 	if most := o.rt.cfg.Limits.SessionBytes; full == nil && o.st.bytes() >= most {
-		full = &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another", most)}
+		full = &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another",
+			most)}
 	}
 	if full != nil && slices.ContainsFunc(events, func(ev Event) bool { return ev.Type == UserMessage }) {
 		return nil, 0, full

@@ -25,7 +25,8 @@ const scanMax = 10_000
 //
 // The list costs what the page has, not what the session has. Only a message that waits makes it read on: up
 // to where the message is taken up, at most a queue of turns away.
-func (r *Runtime) ListEvents(ctx context.Context, o Owner, id string, l Listing) (list []*Event, next uint64, err error) {
+func (r *Runtime) ListEvents(ctx context.Context, o Owner, id string, l Listing) (list []*Event, next uint64,
+	err error) {
 	if l.Limit < 1 || l.Limit > listMax {
 		return nil, 0, invalid("limit", "it is %d; give 1 to %d", l.Limit, listMax)
 	}
@@ -59,7 +60,8 @@ func (r *Runtime) ListEvents(ctx context.Context, o Owner, id string, l Listing)
 const listMax = 1000
 
 // listNewest is ListEvents from the newest on. It reads window by window, each before the other.
-func (r *Runtime) listNewest(ctx context.Context, o Owner, id string, l Listing) (list []*Event, next uint64, err error) {
+func (r *Runtime) listNewest(ctx context.Context, o Owner, id string, l Listing) (list []*Event, next uint64,
+	err error) {
 	if _, _, err := r.entry(ctx, o, id); err != nil {
 		return nil, 0, err
 	}

@@ -100,7 +100,8 @@ func TestMadeOnce(t *testing.T) {
 			same("a repetition after a restart", must(ada, Once{Repeated: true}, "x"), second, true)
 			keyed := must(ada, Once{Key: "k"}, "x")
 			same("with a key", keyed, second, false)
-			if _, err := m.make(h, ada, Once{Key: "k"}, "z"); CodeOf(err) != Invalid || !strings.Contains(err.Error(), `"k" was used`) {
+			if _, err := m.make(h, ada, Once{Key: "k"}, "z"); CodeOf(err) != Invalid ||
+				!strings.Contains(err.Error(), `"k" was used`) {
 				t.Errorf("%s: other contents with a key: %v", m.name, err)
 			}
 			if _, err := m.make(h, ada, Once{Key: strings.Repeat("k", keyMax+1)}, "z"); CodeOf(err) != Invalid {

@@ -24,23 +24,31 @@ func TestParseDefinition(t *testing.T) {
 		strings.Repeat("#", definitionMax+1):                                  "bytes",
 		"{1: 2}":                                                              "the key 1 is no text",
 		"text":                                                                "no definition",
-		"name: desk\nmodel: parrot\nsytem: x":                                 `sytem: there is no such field; did you mean "system"?`,
-		"name: x\nmodel: {idd: parrot}":                                       `model.idd: there is no such field; did you mean "id"?`,
-		"name: x\nmodel: [parrot]":                                            "model: it must be the name of a model",
-		"name: x\nmodel: parrot\ntools: [{type: custom}, {type: custom, input_schma: {}}]": "tools[1].input_schma: there is " +
-			`no such field; did you mean "input_schema"?`,
-		"name: x\nmodel: parrot\ntools: [{type: custom, name: x, description: x, input_schema: {type: 3}}]": "tools[0]." +
-			`input_schema.type: it must be "object"`,
-		"name: x\nmodel: parrot\ntools: [{type: custom, name: x, configs: []}]": `tools[0].configs: "custom" does not have`,
-		"name: x\nmodel: parrot\ntools: [{type: agent_toolset_20260401, configs: [{name: a, permission_policy: {type: b}}]}]": "tools[0]." +
-			`configs[0].permission_policy.type: "b" is none of`,
-		"name: x\nmodel: parrot\ntools: [{type: agent_toolset_20260401, default_config: {name: a}}]": "tools[0]." +
-			`default_config.name: it is for configs`,
-		"name: x\nmodel: parrot\nmetadata: {a: .inf}":                                         "metadata.a: +Inf is no number",
-		"name: x\nmodel: parrot\nmetadata: {a: 1}":                                            "metadata.a: it is a whole number",
-		"name: x\nmodel: parrot\ntools: [{type: custom, input_schema: {properties: {1: 2}}}]": "tools[0].input_schema.properties",
-		"name: x\nmodel: parrot\ntools: [{type: custom, timeout: soon}]":                      "soon",
+
+		"name: x\nmodel: {idd: parrot}": `model.idd: there is no such field; did you mean "id"?`,
+
+		"name: x\nmodel: [parrot]":                                       "model: it must be the name of a model",
+		"name: x\nmodel: parrot\ntools: [{type: custom, timeout: soon}]": "soon",
 	} {
+		if _, err := ParseDefinition([]byte(text)); CodeOf(err) != Invalid || !strings.Contains(err.Error(), part) {
+			t.Errorf("%.60q: %v, want %q", text, err, part)
+		}
+	}
+	for text, part := range map[string]string{ // behind a name and a model
+		"sytem: x": `sytem: there is no such field; did you mean "system"?`,
+		"tools: [{type: custom}, {type: custom, input_schma: {}}]": `tools[1].input_schma: there is no such field; did you ` +
+			`mean "input_schema"?`,
+		"tools: [{type: custom, name: x, description: x, input_schema: {type: 3}}]": `tools[0].input_schema.type: it must`,
+
+		"tools: [{type: custom, name: x, configs: []}]": `tools[0].configs: "custom" does not have`,
+		"tools: [{type: agent_toolset_20260401, configs: [{name: a, permission_policy: {type: b}}]}]": `tools[0].configs[0]` +
+			`.permission_policy.type: "b" is none of`,
+		"tools: [{type: agent_toolset_20260401, default_config: {name: a}}]": `tools[0].default_config.name: it is for`,
+		"metadata: {a: .inf}": "metadata.a: +Inf is no number",
+		"metadata: {a: 1}":    "metadata.a: it is a whole number",
+		"tools: [{type: custom, input_schema: {properties: {1: 2}}}]": "tools[0].input_schema.properties: the key 1",
+	} {
+		text = "name: x\nmodel: parrot\n" + text
 		if _, err := ParseDefinition([]byte(text)); CodeOf(err) != Invalid || !strings.Contains(err.Error(), part) {
 			t.Errorf("%.60q: %v, want %q", text, err, part)
 		}

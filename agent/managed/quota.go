@@ -3,11 +3,11 @@ package managed
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 
 	"github.com/voicegw/voicegw/journal"
@@ -229,7 +229,8 @@ func (r *Runtime) charged(ctx context.Context, o Owner, events int, begin func()
 }
 
 func (a *account) full(most int64) error {
-	return &Error{Code: Quota, Message: fmt.Sprintf("your sessions have %d bytes; they may have %d: delete some", a.bytes, most)}
+	return &Error{Code: Quota, Message: fmt.Sprintf("your sessions have %d bytes; they may have %d: delete some", a.bytes,
+		most)}
 }
 
 // room is the error of a tenant whose sessions are too large for another message; nil if they are not.
@@ -250,21 +251,22 @@ func (r *Runtime) room(ctx context.Context, o Owner, events []Event) (full, err 
 }
 
 // grew adds bytes to the account of a tenant, and notes the size of a session in its entry if it has grown much.
-func (r *Runtime) grew(ctx context.Context, o Owner, id string, e *entry, revision uint64, added, size int64) {
+func (r *Runtime) grew(ctx context.Context, o Owner, id string, noted, added, size int64) {
 	a := r.books.account(o.Tenant)
 	a.mu.Lock()
 	a.bytes += added
 	a.grown += added
 	a.mu.Unlock()
-	if size-e.Bytes < max(noteBytes, e.Bytes/8) {
+	if size-noted < max(noteBytes, noted/8) {
 		return
 	}
-	e.Bytes = size
-	if b, err := json.Marshal(e); err == nil {
-		_, err = r.cfg.Journal.Put(ctx, docKey(o, "session", id), b, revision)
-		if err != nil && !errors.Is(err, journal.ErrConflict) { // the next one notes it
-			r.cfg.Logger.Debug("the size of a session is not noted")
-		}
+	_, err := r.mark(ctx, o, id, func(e *entry) bool {
+		smaller := e.Bytes < size
+		e.Bytes = max(e.Bytes, size)
+		return smaller
+	})
+	if err != nil { // the next message notes it
+		r.cfg.Logger.Debug("the size of a session is not noted", zap.String("session", id), zap.Error(err))
 	}
 }
 

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -242,7 +243,7 @@ func TestQuotaOfEvents(t *testing.T) {
 		if err := stop("acme", ids[0]); err != nil {
 			t.Errorf("after the time that the error tells: %v", err)
 		}
-		h.cfg.Limits.TenantEvents = -1
+		h.cfg.Limits.TenantEvents = 0
 		h.restart()
 		for i := range 3 * sendBurst {
 			if err := stop("acme", ids[i%4]); err != nil {
@@ -264,9 +265,8 @@ func TestAccountsHaveALimit(t *testing.T) {
 	if n := len(b.byTenant); n != accountsMax {
 		t.Errorf("%d accounts", n)
 	}
-	kept := b.account("kept")
 	now = now.Add(2 * recountAfter)
-	kept = b.account("kept")
+	kept := b.account("kept")
 	b.account("new")
 	if len(b.byTenant) > accountsMax || b.account("kept") != kept {
 		t.Errorf("%d accounts, and one that is in use is forgotten", len(b.byTenant))
@@ -276,10 +276,57 @@ func TestAccountsHaveALimit(t *testing.T) {
 // TestBadQuotas: limits that make no sense are refused.
 func TestBadQuotas(t *testing.T) {
 	t.Parallel()
-	for _, l := range []Limits{{TenantSessions: -1}, {TenantBytes: -1}, {SessionBytes: -1}, {TenantEvents: -2}} {
+	for _, l := range []Limits{{TenantSessions: -1}, {TenantBytes: -1}, {SessionBytes: -1}, {TenantEvents: -1}} {
 		_, err := New(Config{Journal: journaltest.NewMemory(), Models: provider.NewResolver(), Limits: l})
 		if err == nil || !strings.Contains(err.Error(), "managed: Limits.") {
 			t.Errorf("%+v: %v", l, err)
 		}
 	}
+}
+
+// meddling is an engine that lets something else happen in front of a write of a document, once.
+type meddling struct {
+	*journaltest.Memory
+	before func()
+}
+
+func (m *meddling) Put(ctx context.Context, key string, value []byte, expect uint64) (uint64, error) {
+	if f := m.before; f != nil {
+		m.before = nil
+		f()
+	}
+	return m.Memory.Put(ctx, key, value, expect)
+}
+
+// TestArchivedBesideNotes: a session whose size is noted while it is archived, or the other way round, has both.
+func TestArchivedBesideNotes(t *testing.T) {
+	in(t, func(t *testing.T) {
+		h := quotaHouse(t, Limits{})
+		h.close()
+		engine := &meddling{Memory: h.engine.(*journaltest.Memory)}
+		h.cfg.Journal = engine
+		h.open()
+		acme := Owner{Tenant: "acme"}
+		for _, first := range []string{"archive", "note"} {
+			id, _ := h.begin("acme")
+			note := func() { h.rt.grew(t.Context(), acme, id, 0, 0, 3*noteBytes) }
+			archive := func() {
+				if _, err := h.rt.ArchiveSession(t.Context(), acme, id); err != nil {
+					t.Error(err)
+				}
+			}
+			if first == "archive" {
+				engine.before = note
+				archive()
+			} else {
+				engine.before = archive
+				note()
+			}
+			e, _, err := h.rt.entry(t.Context(), acme, id)
+			if err != nil || e.Archived == nil || e.Bytes != 3*noteBytes {
+				t.Errorf("%s first: the entry is %+v, %v", first, e, err)
+			}
+		}
+		h.close()
+	})
 }

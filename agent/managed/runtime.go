@@ -60,13 +60,15 @@ type Limits struct {
 	Events  uint64 // events of a session after which it takes no more of the user; default 1,000,000
 	// SessionBytes, TenantSessions, TenantBytes and TenantEvents are the quotas of one session and of one tenant.
 	// At a quota of bytes a session takes no more messages; answers to calls and interrupts still pass.
-	SessionBytes   int64         // of the records of a session; default 256 MiB
-	TenantSessions int           // that are not archived; default 100,000
-	TenantBytes    int64         // of the records of all sessions; default 64 GiB
-	TenantEvents   int           // of the user in a second, and that many at once, but at least 100; default 1000; -1: no limit
-	Active         int           // sessions that are in memory at a time; default 1000
-	Idle           time.Duration // how long a session without work stays in memory; default 1 min
-	TurnTimeout    time.Duration // how long a turn may take; default 1 h
+	SessionBytes   int64 // of the records of a session; default 256 MiB
+	TenantSessions int   // that are not archived; default 100,000
+	TenantBytes    int64 // of the records of all sessions; default 64 GiB
+	// TenantEvents is how many events of the user may come in a second, and that many at once, but at least 100.
+	// Default: no limit.
+	TenantEvents int
+	Active       int           // sessions that are in memory at a time; default 1000
+	Idle         time.Duration // how long a session without work stays in memory; default 1 min
+	TurnTimeout  time.Duration // how long a turn may take; default 1 h
 	// Backoff is how long a turn that failed for a while waits before each further attempt. Default: 1 s,
 	// 5 s, 20 s.
 	Backoff []time.Duration
@@ -89,10 +91,10 @@ func (l *Limits) check() error {
 	case l.Content < 1 || l.Content > contentMax:
 		return fmt.Errorf("managed: Limits.Content is %d; it may be 1 to %d", l.Content, contentMax)
 	case l.SessionBytes < 1 || l.TenantBytes < 1 || l.TenantSessions < 1:
-		return fmt.Errorf("managed: Limits.SessionBytes, TenantBytes and TenantSessions are %d, %d and %d; they must be positive",
-			l.SessionBytes, l.TenantBytes, l.TenantSessions)
-	case l.TenantEvents < -1:
-		return fmt.Errorf("managed: Limits.TenantEvents is %d; give -1 for no limit", l.TenantEvents)
+		return fmt.Errorf("managed: Limits.SessionBytes, TenantBytes and TenantSessions are %d, %d and %d; they must be "+
+			"positive", l.SessionBytes, l.TenantBytes, l.TenantSessions)
+	case l.TenantEvents < 0:
+		return fmt.Errorf("managed: Limits.TenantEvents is %d; give 0 for no limit", l.TenantEvents)
 	case l.Active < 1:
 		return fmt.Errorf("managed: Limits.Active is %d; it must be positive", l.Active)
 	}
@@ -119,7 +121,6 @@ func (l Limits) filled() Limits {
 	fill(&l.Content, 256<<10)
 	fill(&l.Active, 1000)
 	fill(&l.TenantSessions, 100_000)
-	fill(&l.TenantEvents, 1000)
 	size := func(n *int64, d int64) {
 		if *n == 0 {
 			*n = d

@@ -413,27 +413,49 @@ func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, l
 // ArchiveSession ends a session, which stays readable. It is idempotent. A session that is at work is
 // refused with Invalid.
 func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Session, error) {
-	e, revision, err := r.entry(ctx, o, id)
+	e, _, err := r.entry(ctx, o, id)
 	if err != nil {
 		return nil, err
 	}
-	if e.Archived == nil {
-		if err := r.control(ctx, o, id, controlArchive, life.Archive); err != nil {
-			return nil, err
-		}
-		r.ended(o, true, 0)
-		now := r.now()
+	if e.Archived != nil {
+		return r.session(ctx, id)
+	}
+	if err := r.control(ctx, o, id, controlArchive, life.Archive); err != nil {
+		return nil, err
+	}
+	marked, err := r.mark(ctx, o, id, func(e *entry) bool {
+		now, open := r.now(), e.Archived == nil
 		e.Archived = &now
-		b, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		_, err = r.cfg.Journal.Put(ctx, docKey(o, "session", id), b, revision)
-		if err != nil && !errors.Is(err, journal.ErrConflict) { // somebody else archives it, too
-			return nil, storage("archive session "+id, err)
-		}
+		return open
+	})
+	if err != nil {
+		return nil, err
+	}
+	if marked {
+		r.ended(o, true, 0)
 	}
 	return r.session(ctx, id)
+}
+
+// mark changes the entry of a session, unless change finds nothing to do. It reports whether it has changed it.
+func (r *Runtime) mark(ctx context.Context, o Owner, id string, change func(*entry) bool) (bool, error) {
+	for {
+		e, revision, err := r.entry(ctx, o, id)
+		if err != nil || !change(e) {
+			return false, err
+		}
+		b, err := json.Marshal(e)
+		if err != nil {
+			return false, err
+		}
+		_, err = r.cfg.Journal.Put(ctx, docKey(o, "session", id), b, revision)
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, journal.ErrConflict) { // else another request has changed it meanwhile
+			return false, storage("write the entry of session "+id, err)
+		}
+	}
 }
 
 // DeleteSession removes everything of a session. A session that is at work is refused with Invalid.

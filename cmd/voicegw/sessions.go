@@ -86,12 +86,8 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 
 // quotas are what a tenant may use.
 func quotas(s *settings.Settings) managed.Limits {
-	q := s.Quota
-	if q.EventsPerSecond == 0 {
-		q.EventsPerSecond = -1
-	}
-	return managed.Limits{TenantSessions: q.Sessions, TenantBytes: q.Bytes, SessionBytes: q.SessionBytes,
-		TenantEvents: q.EventsPerSecond}
+	return managed.Limits{TenantSessions: s.Quota.Sessions, TenantBytes: s.Quota.Bytes,
+		SessionBytes: s.Quota.SessionBytes, TenantEvents: s.Quota.EventsPerSecond}
 }
 
 // handOver lets go of all sessions; other nodes go on with them. It waits for another call of it.

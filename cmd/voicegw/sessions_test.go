@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +21,7 @@ import (
 )
 
 // sessionsServer is the sessions API of serve, on a data directory of its own.
-func sessionsServer(t *testing.T, cfg access.Config) string {
+func sessionsServer(t *testing.T, cfg access.Config, quota ...settings.Quota) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "desk.yaml")
@@ -34,6 +35,9 @@ func sessionsServer(t *testing.T, cfg access.Config) string {
 		t.Fatal(err)
 	}
 	s := &settings.Settings{Listen: settings.ListenDefault, DataDir: filepath.Join(dir, "data"), Agents: dir}
+	for _, q := range quota {
+		s.Quota = q
+	}
 	api, err := openSessions(t.Context(), s, guard, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
@@ -160,6 +164,40 @@ func TestSessionsPage(t *testing.T) {
 	for site, want := range map[string]int{"same-origin": http.StatusOK, "cross-site": http.StatusForbidden} {
 		if code, text := ask("POST", "/v1/agents", agent, "Sec-Fetch-Site", site); code != want {
 			t.Errorf("a page of %s asks the API: %d %s", site, code, text)
+		}
+	}
+}
+
+// TestSessionsSettings: the settings of quotas are those of the sessions API, and what other servers of that API have
+// is refused in its format.
+func TestSessionsSettings(t *testing.T) {
+	t.Parallel()
+	url := sessionsServer(t, access.Config{}, settings.Quota{Sessions: 1, Bytes: 1 << 30, SessionBytes: 1 << 30})
+	do := func(words ...string) string {
+		var stdout, stderr strings.Builder
+		run(append(words, "--url", url), &stdout, &stderr)
+		return stdout.String() + stderr.String()
+	}
+	agent, _, _ := strings.Cut(do("agents", "list"), " ")
+	id := strings.TrimSpace(do("sessions", "start", agent))
+	if out := do("sessions", "start", agent); !strings.Contains(out, "you have 1 sessions that are not archived") {
+		t.Errorf("a second session: %s", out)
+	}
+	do("sessions", "archive", id)
+	if out := do("sessions", "start", agent); !strings.HasPrefix(out, "sesn_") {
+		t.Errorf("after archiving: %s", out)
+	}
+	for _, path := range []string{"/v1/files", "/v1/vaults/x", "/v1/memory_stores", "/v1/models",
+		"/v1/sessions/x/threads"} {
+		resp, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct{ Error struct{ Type string } }
+		err = json.NewDecoder(resp.Body).Decode(&e)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusNotFound || e.Error.Type != "not_found_error" {
+			t.Errorf("%s: %d %+v, %v", path, resp.StatusCode, e, err)
 		}
 	}
 }

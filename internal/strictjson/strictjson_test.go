@@ -56,9 +56,9 @@ func TestDecode(t *testing.T) {
 	d := Decoder{Variants: map[reflect.Type]map[string][]string{reflect.TypeFor[tool](): {"a": {"name"}}}}
 	deep := strings.Repeat("[", depthMax+2) + strings.Repeat("]", depthMax+2)
 	for text, want := range map[string]string{
-		`{"name":"x","count":3,"wait":"1s","ref":"r","tools":[{"type":"a","name":"n"}],"notes":{"k":"v"},"clear":{"k":null}}`: "",
-		`{"name":null,"tools":null,"ref":{"id":"r"},"free":{"x":[1,{"y":null}]},"any":[null]}`:                                "",
-		`{"tools":[{"type":"b","other":true},{"type":"a","other":null}]}`:                                                     "",
+		`{"name":"x","count":3,"wait":"1s","ref":"r","notes":{"k":"v"},"clear":{"k":null}}`:    "",
+		`{"name":null,"tools":null,"ref":{"id":"r"},"free":{"x":[1,{"y":null}]},"any":[null]}`: "",
+		`{"tools":[{"type":"b","other":true},{"type":"a","other":null}]}`:                      "",
 		`{"nme":"x"}`:                           `nme: there is no such field; did you mean "name"?`,
 		`{"Name":"x"}`:                          `Name: there is no such field; did you mean "name"?`,
 		`{"colour":1}`:                          `colour: there is no such field`,
@@ -87,7 +87,7 @@ func TestDecode(t *testing.T) {
 		`{"name":"` + "\xff" + `"}`:             `it is not valid UTF-8`,
 		`{"name":"x"`:                           `the JSON text ends too early`,
 		``:                                      `the JSON text ends too early`,
-		`{"name":x}`:                            `name: it is no JSON: invalid character 'x' looking for beginning of value, at byte 8`,
+		`{"name":x}`:                            `name: it is no JSON: invalid character 'x' looking for beginning of value`,
 		`{"tools":[{"name":"a"},{"name":tru}]}`: `tools[1].name: it is no JSON`,
 	} {
 		err := d.Decode([]byte(text), &sample{})
@@ -116,7 +116,8 @@ func TestWrap(t *testing.T) {
 
 // FuzzDecode: what Decode accepts is what encoding/json accepts, with the same value, and no text makes it panic.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{"name":"x","tools":[{"type":"a"}]}`, `{"ref":{"id":"x"},"wait":"1s","any":1e9}`, `null`, `[`, `{"a":1,"a":2}`} {
+	for _, s := range []string{`{"name":"x","tools":[{"type":"a"}]}`, `{"ref":{"id":"x"},"wait":"1s","any":1e9}`, `null`,
+		`[`, `{"a":1,"a":2}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -112,7 +112,7 @@ func (s *Server) streamCompat(r *request, q *query) (any, error) {
 			}
 		}
 	}()
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(s.cfg.Heartbeat)
 	defer beat.Stop()
 	for {
 		line, ok := ": still here\n\n", true

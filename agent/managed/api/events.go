@@ -14,7 +14,7 @@ import (
 
 // Times of streams.
 const (
-	heartbeat  = 15 * time.Second // how often an idle stream sends a comment
+	heartbeat  = 15 * time.Second
 	writeMax   = 30 * time.Second // for one event to a reader
 	deltasMax  = 256              // parts of messages that wait for a reader; more are left out
 	eventsPage = 1000
@@ -102,7 +102,7 @@ func (s *Server) streamEvents(r *request) (any, error) {
 	if st.begin() != nil {
 		return nil, nil
 	}
-	st.run(s.cfg.Runtime, id, from, deltas)
+	st.run(s.cfg.Runtime, id, from, deltas, s.cfg.Heartbeat)
 	return nil, nil
 }
 
@@ -155,7 +155,7 @@ func hear(parts chan<- *managed.Event) func(*managed.Event) {
 
 // run writes until the reader is gone or the session is deleted. Events are read from the journal as the
 // reader takes them, so a slow reader costs nothing and misses nothing.
-func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool) {
+func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool, silence time.Duration) {
 	ctx := st.r.Context()
 	go func() {
 		defer close(st.stored)
@@ -170,7 +170,7 @@ func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool) 
 	if deltas {
 		go func() { _ = rt.Deltas(ctx, st.r.owner, id, hear(st.parts)) }()
 	}
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(silence)
 	defer beat.Stop()
 	for {
 		var err error
@@ -185,7 +185,7 @@ func (st *stream) run(rt *managed.Runtime, id string, from uint64, deltas bool) 
 			if !ok {
 				return
 			}
-			beat.Reset(heartbeat)
+			beat.Reset(silence)
 			err = st.tell(t)
 		}
 		if err != nil {

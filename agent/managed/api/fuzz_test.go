@@ -42,22 +42,26 @@ type parlour struct {
 
 var acme = managed.Owner{Tenant: "acme"}
 
-func newParlour(t testing.TB) *parlour {
+func newParlour(t testing.TB, set ...func(*managed.Config)) *parlour {
 	t.Helper()
 	p := &parlour{engine: &ledger{Engine: journaltest.NewMemory(), logs: map[string]bool{}}}
-	models := provider.NewResolver()
+	cfg := managed.Config{Journal: p.engine, Models: provider.NewResolver()}
+	for _, f := range set {
+		f(&cfg)
+	}
 	var err error
-	if p.rt, err = managed.New(managed.Config{Journal: p.engine, Models: models}); err != nil {
+	if p.rt, err = managed.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.rt.Close(context.Background()) })
-	if p.server, err = api.New(api.Config{Runtime: p.rt, Authorize: func(_ *http.Request, k string) (managed.Owner, error) {
+	authorize := func(_ *http.Request, k string) (managed.Owner, error) {
 		if who, ok := strings.CutPrefix(k, "key of "); ok {
 			tenant, user, _ := strings.Cut(strings.TrimSuffix(who, "."), ":")
 			return managed.Owner{Tenant: tenant, User: user}, nil
 		}
 		return managed.Owner{}, errors.New("wrong key")
-	}}); err != nil {
+	}
+	if p.server, err = api.New(api.Config{Runtime: p.rt, Authorize: authorize}); err != nil {
 		t.Fatal(err)
 	}
 	_, agent := p.ask(t, "acme", "POST", "/v1/agents", `{"name":"desk","model":"parrot","tools":[{"type":"custom",`+
@@ -150,7 +154,7 @@ func wellFormed(status int, body string) bool {
 var requests = [][3]string{
 	{"POST", "/v1/agents", `{"name":"a","model":{"id":"parrot","speed":"standard"},"tools":[{"type":"custom","name":"x",` +
 		`"description":"x","input_schema":{"type":"object"},"timeout":"1m"}],"metadata":{"k":"v"},"multiagent":null}`},
-	{"POST", "/v1/agents", `{"name":"a","model":"parrot","tools":[{"type":"mcp_toolset"}],"mcp_servers":[{"type":"url"}]}`},
+	{"POST", "/v1/agents", `{"name":"a","model":"parrot","tools":[{"type":"mcp_toolset"}],"mcp_servers":[{}]}`},
 	{"POST", "/v1/agents", `{"name":"a","model":"parrot","skills":[{"skill_id":"../x"}]}`},
 	{"POST", "/v1/agents", `{"name":"a","name":"b"}`}, {"POST", "/v1/agents", `null`}, {"POST", "/v1/agents", ``},
 	{"POST", "/v1/agents", "{\"name\":\"\xff\"}"}, {"POST", "/v1/agents?x=1", `{"name":"a","model":"parrot"}`},
@@ -179,11 +183,11 @@ var requests = [][3]string{
 		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}],"processed_at":null}]}`},
 	{"POST", "/v1/sessions/SESSION/events", `{"events":[{"type":"user.interrupt"},{"type":"user.message","content":[]}]}`},
 	{"POST", "/v1/sessions/SESSION/events", `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"x"}]}`},
-	{"POST", "/v1/sessions/SESSION/events", `{"events":[{"type":"user.tool_confirmation","tool_use_id":"x","result":"deny",` +
-		`"deny_message":"no"}]}`},
+	{"POST", "/v1/sessions/SESSION/events", `{"events":[{"type":"user.tool_confirmation","tool_use_id":"x",` +
+		`"result":"deny","deny_message":"no"}]}`},
 	{"POST", "/v1/sessions/SESSION/events", `{"events":[{"type":"user.message","content":"Hi","result":"allow"}]}`},
 	{"POST", "/v1/sessions/SESSION/events", `{"events":[null]}`}, {"POST", "/v1/sessions/SESSION/events", `[[[[[[`},
-	{"GET", "/v1/sessions/SESSION/events?types[]=user.message&limit=1000&order=desc&created_at[lt]=2026-01-02T15:04:05Z", ""},
+	{"GET", "/v1/sessions/SESSION/events?types[]=user.message&limit=9&order=desc&created_at[lt]=2026-01-02T15:04:05Z", ""},
 	{"GET", "/v1/sessions/SESSION/events?page=YXNjPjE", ""}, {"GET", "/v1/sessions/SESSION/events?page=YXNjPng", ""},
 	{"GET", "/v1/sessions/SESSION/events?profile=adk-managed&from_seq=-1", ""},
 	{"GET", "/v1/sessions/SESSION/events/stream?event_deltas[]=agent.message&from_seq=1", ""},

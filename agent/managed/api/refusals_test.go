@@ -44,10 +44,11 @@ func TestFieldsThatAreRefused(t *testing.T) {
 		{[3]string{"POST", "/v1/agents", `{"name":"a","model":{"id":"parrot","speed":"fast"}}`}, "model.speed: "},
 		{[3]string{"POST", "/v1/agents", `{"name":"a","model":{"id":"parrot","inference_geo":"eu"}}`},
 			"model.inference_geo: there is no such field"},
-		{tool(`{"type":"custom","name":"b","description":"b","input_schema":{"type":"list"}}`), "tools[2].input_schema.type: "},
+		{tool(`{"type":"custom","name":"b","description":"b","input_schema":{"type":"list"}}`),
+			"tools[2].input_schema.type: "},
 		{tool(`{"type":"custom","name":"b","description":"b","input_schema":[]}`), "tools[2].input_schema: "},
-		{tool(`{"type":"custom","name":"b","inputschema":{}}`), `tools[2].inputschema: there is no such field; did you mean ` +
-			`"input_schema"?`},
+		{tool(`{"type":"custom","name":"b","inputschema":{}}`),
+			`tools[2].inputschema: there is no such field; did you mean "input_schema"?`},
 		{tool(`{"type":"custom","name":"b","configs":[]}`), `tools[2].configs: "custom" does not have this field`},
 		{tool(`{"type":"web_search"}`), `tools[2].type: "web_search" is none of`},
 		{tool(`{"type":"mcp_toolset","mcp_server_name":"a","default_config":{"permission_policy":{"type":"auto"}}}`),
@@ -61,19 +62,23 @@ func TestFieldsThatAreRefused(t *testing.T) {
 		{session(`"budget":{"type":"limit"}`), "budget: it limits nothing"},
 		{session(`"vault_ids":["v"]`), "vault_ids: this server does not have this"},
 		{session(`"resources":[{"type":"file"}]`), "resources: this server does not have this"},
-		{session(`"initial_events":[` + message + `,{"type":"user.define_outcome","description":"x"}]`), "initial_events[1]."},
+		{session(`"initial_events":[` + message + `,{"type":"user.define_outcome","description":"x"}]`),
+			"initial_events[1]."},
 		{session(`"initial_events":[{"type":"user.interrupt"}]`), "initial_events[0].type: "},
-		{session(`"initial_events":[` + strings.TrimSuffix(strings.Repeat(message+",", 51), ",") + `]`), "initial_events: there are 51"},
+		{session(`"initial_events":[` + strings.TrimSuffix(strings.Repeat(message+",", 51), ",") + `]`),
+			"initial_events: there are 51"},
 		{[3]string{"POST", "/v1/sessions", `{"agent":{"type":"agent_with_overrides","id":"AGENT","model":{"idd":"x"}}}`},
 			`agent.model.idd: there is no such field; did you mean "id"?`},
-		{[3]string{"POST", "/v1/sessions", `{"agent":{"type":"agent","id":"AGENT","sytem":"x"}}`}, "agent.sytem: there is no"},
+		{[3]string{"POST", "/v1/sessions", `{"agent":{"type":"agent","id":"AGENT","sytem":"x"}}`},
+			"agent.sytem: there is no such field"},
 		{[3]string{"POST", "/v1/sessions", `{"agent":{"type":"agent_with_overrides","id":"AGENT","skills":[{}]}}`},
 			"agent.skills: this server does not have this"},
 		{[3]string{"POST", "/v1/sessions", `{"agent":7}`}, "agent: it must be the id of an agent"},
 		{[3]string{"POST", "/v1/sessions/SESSION", `{"agent":{"tools":[]}}`}, "agent: this server does not have this"},
 		{[3]string{"POST", "/v1/sessions/SESSION", `{"metadata":{"a":1}}`}, "metadata.a: it is a whole number"},
 		{env(`"config":{"type":"cloud","networking":{"type":"limited"}}`), `config.networking.type: "limited"`},
-		{env(`"config":{"type":"cloud","packages":{"pip":["numpy"]}}`), "config.packages.pip: this server does not have this"},
+		{env(`"config":{"type":"cloud","packages":{"pip":["numpy"]}}`),
+			"config.packages.pip: this server does not have this"},
 		{env(`"config":{"type":"self_hosted","packages":{}}`), `config.packages: "self_hosted" does not have`},
 		{env(`"config":{"type":"clod"}`), `config.type: "clod" is neither`},
 		{env(`"scope":"account"`), "scope: this server does not have this"},
@@ -121,14 +126,15 @@ func TestRoutesThatAreRefused(t *testing.T) {
 				list = append(list, [2]string{method, path}, [2]string{method, path + "/x"}, [2]string{method, path + "/x/y/z"})
 			}
 		}
-		list = append(list, [2]string{"PUT", path}, [2]string{"GET", path + "/"}, [2]string{"GET", strings.Replace(path, "/v1/", "/v1//", 1)})
+		list = append(list, [2]string{"PUT", path}, [2]string{"GET", path + "/"},
+			[2]string{"GET", strings.Replace(path, "/v1/", "/v1//", 1)})
 	}
 	for _, path := range []string{"/threads", "/threads/x", "/threads/x/events", "/threads/x/stream", "/threads/x/archive",
 		"/resources", "/events/x", "/outcomes"} {
 		list = append(list, [2]string{"GET", "/v1/sessions/SESSION" + path}, [2]string{"POST", "/v1/sessions/SESSION" + path})
 	}
-	list = append(list, [2]string{"GET", "/v1/environments/ENV/work/poll"}, [2]string{"POST", "/v1/environments/ENV/work/x/ack"},
-		[2]string{"DELETE", "/v1/agents/AGENT"}, [2]string{"DELETE", "/v1/sessions"}, [2]string{"GET", "/"}, [2]string{"GET", "/v2/agents"})
+	list = append(list, [][2]string{{"GET", "/v1/environments/ENV/work/poll"}, {"POST", "/v1/environments/ENV/work/x/ack"},
+		{"DELETE", "/v1/agents/AGENT"}, {"DELETE", "/v1/sessions"}, {"GET", "/"}, {"GET", "/v2/agents"}}...)
 	for _, r := range list {
 		status, body := p.ask(t, "acme", r[0], p.names.Replace(r[1]), "")
 		want := fmt.Sprintf("this API does not serve %s %s", r[0], p.names.Replace(r[1]))
@@ -161,7 +167,8 @@ func TestEnvironments(t *testing.T) {
 	ask("POST", "/v1/sessions", `{"agent":"AGENT"}`, `"environment_id":"env_local"`)
 	ask("POST", "/v1/sessions", `{"agent":"AGENT","environment_id":"env_local"}`, `"environment_id":"env_local"`)
 	ask("GET", "/v1/environments/env_local", "", `"type":"environment"`)
-	one := field(ask("POST", "/v1/sessions", `{"agent":"AGENT","title":"t","metadata":{"a":"b","c":"d"}}`, `"title":"t"`), "id")
+	one := ask("POST", "/v1/sessions", `{"agent":"AGENT","title":"t","metadata":{"a":"b","c":"d"}}`, `"title":"t"`)
+	one = field(one, "id")
 	ask("POST", "/v1/sessions/"+one, `{"metadata":{"a":null}}`, `"metadata":{"c":"d"}`)
 	ask("POST", "/v1/sessions/"+one, `{"title":null,"metadata":null}`, `"metadata":{}`)
 	ask("GET", "/v1/sessions/"+one, "", `"title":null`)

@@ -28,6 +28,8 @@ type Config struct {
 	// Authorize tells whose request it is. It is required. Any error refuses the request with 401; the
 	// client does not see it. Key returns the key of a request.
 	Authorize func(r *http.Request, key string) (managed.Owner, error)
+	// Heartbeat is how often a stream without events sends a comment, so that nobody between cuts it. Default 15 s.
+	Heartbeat time.Duration
 	// Logger receives errors of the journal and of the runtime. nil logs nothing.
 	Logger *zap.Logger
 	// Transport carries requests to other nodes. Default: connections of its own, which are closed after 30 s
@@ -49,6 +51,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("api: Config.Runtime is nil; make one with managed.New")
 	case cfg.Authorize == nil:
 		return nil, errors.New("api: Config.Authorize is nil; say who may do what")
+	}
+	if cfg.Heartbeat <= 0 {
+		cfg.Heartbeat = heartbeat
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
