@@ -124,6 +124,7 @@ type Runtime struct {
 
 	mu        sync.Mutex
 	active    map[string]*slot
+	lost      map[string]bool // sessions that this process holds and could not open or store
 	closed    bool
 	replaced  bool                          // by a process of the same name
 	me        holder                        // of sessions that are opened now
@@ -169,7 +170,8 @@ func New(cfg Config) (*Runtime, error) {
 		}
 	}
 	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, stop: make(chan struct{}), left: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, me: holder{Node: cfg.Node},
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, lost: map[string]bool{},
+		me:        holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	if err := r.share(); err != nil {
 		return nil, err

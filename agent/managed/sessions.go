@@ -82,6 +82,7 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
 	if err != nil {
+		r.lose(info.ID, err)
 		return storage("create session", err)
 	}
 	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
@@ -96,6 +97,7 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 		err = r.putEntry(ctx, info, o.st.began)
 	}
 	if err != nil {
+		r.lose(info.ID, err)
 		return err
 	}
 	if len(initial) > 0 {
@@ -300,7 +302,7 @@ func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, l
 			}
 			return
 		}
-		for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), begin, live) {
+		for rec, err := range r.records(ctx, id, begin, live) {
 			switch {
 			case errors.Is(err, journal.ErrNotFound) && live:
 				yield(&Event{Type: SessionDeleted}, nil)

@@ -256,14 +256,13 @@ func (e *events) next(kind string) string {
 	return ""
 }
 
-// send sends a message, again and again until it is accepted, as the client libraries do.
-func (p *process) send(path, text string) {
+// ask makes a request, again and again until it is answered, as the client libraries do.
+func (p *process) ask(path, body, key string) string {
 	p.Helper()
-	body := fmt.Sprintf(`{"events":[{"type":"user.message","content":[{"type":"text","text":%q}]}]}`, text)
 	for begin := time.Now(); ; <-time.After(100 * time.Millisecond) {
-		status, answer := p.do("POST", path+"/events", body, "Idempotency-Key", text)
+		status, answer := p.do("POST", path, body, "Idempotency-Key", key)
 		if status == http.StatusOK {
-			return
+			return answer
 		}
 		if status < 500 || time.Since(begin) > 45*time.Second {
 			p.Fatalf("%s answers %d %s", p.spec.Name, status, answer)
@@ -271,11 +270,24 @@ func (p *process) send(path, text string) {
 	}
 }
 
+// send sends a message.
+func (p *process) send(path, text string) {
+	p.Helper()
+	p.ask(path+"/events", fmt.Sprintf(`{"events":[{"type":"user.message","content":[{"type":"text","text":%q}]}]}`, text), text)
+}
+
+// make makes an agent and a session, and returns the path of the session.
+func (p *process) make() string {
+	p.Helper()
+	agent := p.ask("/v1/agents", `{"name":"desk","model":"script"}`, "")
+	return "/v1/sessions/" + field(p.ask("/v1/sessions", fmt.Sprintf(`{"agent":%q}`, field(agent, "id")), ""), "id")
+}
+
 // takeover lets a session work in one process, does something to that, and waits until another one has gone on. It
 // returns how long that took.
 func takeover(victim, survivor *process, harm func()) (path string, s *events, took time.Duration) {
 	victim.Helper()
-	path = victim.begin()
+	path = victim.make()
 	s = survivor.follow(path)
 	victim.send(path, "Wait in "+victim.spec.Name)
 	s.next("span.model_request_start")
