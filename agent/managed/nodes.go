@@ -44,8 +44,8 @@ func (c *Cluster) check(node string) error {
 			"other processes reach")
 	}
 	if journal.CheckKey(nodeDocs+node) != nil || strings.Contains(node, "/") {
-		return fmt.Errorf("managed: Config.Node is %q; it may have letters, digits, \"_\" and \"-\", with a letter or a digit "+
-			"at both ends", node)
+		return fmt.Errorf("managed: Config.Node is %q; it may have letters, digits, \"_\" and \"-\", with a letter or a "+
+			"digit at both ends", node)
 	}
 	if c.Beat < 0 {
 		return fmt.Errorf("managed: Config.Cluster.Beat is %v; it must be positive", c.Beat)

@@ -181,8 +181,8 @@ func TestZombie(t *testing.T) {
 	})
 }
 
-// TestZombieWithWork: a process is taken for dead while its sessions rest. A message that it accepts before it knows has
-// its turn.
+// TestZombieWithWork: a process is taken for dead while its sessions rest. A message that it accepts before it knows
+// has its turn.
 func TestZombieWithWork(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!"), says("Again.")}, []string{"a", "b"})
@@ -210,8 +210,8 @@ func TestZombieWithWork(t *testing.T) {
 	})
 }
 
-// TestDrain: a process that ends hands its sessions over: those at work go on elsewhere within a beat, those at rest are
-// free at once.
+// TestDrain: a process that ends hands its sessions over: those at work go on elsewhere within a beat, those at rest
+// are free at once.
 func TestDrain(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!"), says("Again.")}, []string{"a", "b"})

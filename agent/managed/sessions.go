@@ -14,9 +14,6 @@ import (
 	"github.com/voicegw/voicegw/journal"
 )
 
-// sessionDocs is the prefix of the documents of sessions.
-const sessionDocs = "session/"
-
 // entry is a session in the list of its tenant.
 type entry struct {
 	User     string     `json:"user,omitempty"`

@@ -347,11 +347,3 @@ func (n *townNode) follow(ctx context.Context) func() []*Event {
 		return slices.Clone(list)
 	}
 }
-
-func numbered(prefix string, n int) []string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprint(prefix, i)
-	}
-	return list
-}
