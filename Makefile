@@ -68,6 +68,7 @@ sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: 
 chaos: ## journals and sessions whose processes are killed again and again, minutes (KILLS=20; ten times that of sessions)
 	VOICEGW_CHAOS='$(KILLS)' $(GO) test -count 1 -timeout 0 -v -run 'Crash' ./journal/... | grep -vE '^ *=== '
 	VOICEGW_KILLS=$$(( 10 * $(KILLS) )) $(GO) test -count 1 -timeout 0 -v -run '^TestKill$$' ./agent/managed | grep -vE '^ *=== '
+	VOICEGW_KILLS='$(KILLS)' $(GO) test -count 1 -timeout 0 -v -run '^TestKill' ./agent/managed/api | grep -vE '^ *=== '
 
 mutation: ## how much the proofs notice: every mutant of the session, minutes (MUTANTS=link/ CONFIG=consent EVERY=4)
 	$(GO) test ./voicenets/mutants -run '^TestMutants$(if $(CONFIG),Refused)$$' -count 1 -timeout 0 -v -mutation \

@@ -305,8 +305,8 @@ func isJournal(s string) bool {
 
 // isNode reports whether a text is the name of a node, or nothing.
 func isNode(s string) bool {
-	return s == "" || len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-		"" && strings.Trim(s, "_-") == s
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return s == "" || len(s) <= 64 && strings.Trim(s, letters+"_-") == "" && strings.Trim(s, "_-") == s
 }
 
 func isAdvertised(s string) bool {

@@ -149,8 +149,7 @@ func EndpointNames() []string {
 func newSettings() *Settings {
 	s := &Settings{}
 	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.tlsRows(), s.endpointRows(), s.accessRows(),
-		s.modelRows(), s.sessionRows(),
-		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
+		s.modelRows(), s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {
 			r.store(value{text: r.Default})

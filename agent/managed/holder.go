@@ -80,11 +80,34 @@ func (r *Runtime) enlist(ctx context.Context, self holder, id string) (revision 
 
 // delist stores that a session rests, unless another process holds it by now.
 func (r *Runtime) delist(ctx context.Context, id string, revision uint64) error {
+	r.found(id)
 	err := r.cfg.Journal.Remove(ctx, activeDocs+id, revision)
 	if err != nil && !errors.Is(err, journal.ErrConflict) {
 		return storage("close session "+id, err)
 	}
 	return nil
+}
+
+// lose notes that a session which may be at work has left memory because the journal did not answer. With a
+// Cluster the process tries to open it again.
+func (r *Runtime) lose(id string, err error) {
+	if r.cfg.Cluster == nil {
+		return
+	}
+	if !errors.Is(err, journal.ErrStore) {
+		r.found(id)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost[id] = true
+}
+
+// found notes that a session is in memory again, or need not be.
+func (r *Runtime) found(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.lost, id)
 }
 
 // alive returns the document of the process that holds a session; nil if it is gone. A process stores its

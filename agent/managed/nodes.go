@@ -30,6 +30,9 @@ const (
 	// beatsMissed is how many beats of its own a process counts without one of another, which it then takes
 	// for dead. No clock is compared: a process whose own beats are not stored counts nothing.
 	beatsMissed = 4
+	// lookEvery is after how many beats a process looks for sessions that nobody has in memory, whatever it knows
+	// of the others.
+	lookEvery = 60
 	// handOver is how long sessions may take to stop before the others may take them all the same.
 	handOver = time.Second
 )
@@ -41,8 +44,8 @@ func (c *Cluster) check(node string) error {
 			"other processes reach")
 	}
 	if journal.CheckKey(nodeDocs+node) != nil || strings.Contains(node, "/") {
-		return fmt.Errorf("managed: Config.Node is %q; it may have letters, digits, \"_\" and \"-\", with a letter or a digit "+
-			"at both ends", node)
+		return fmt.Errorf("managed: Config.Node is %q; it may have letters, digits, \"_\" and \"-\", with a letter or a "+
+			"digit at both ends", node)
 	}
 	if c.Beat < 0 {
 		return fmt.Errorf("managed: Config.Cluster.Beat is %v; it must be positive", c.Beat)
@@ -197,10 +200,19 @@ func (m *membership) sweep(ctx context.Context) {
 	default:
 	}
 	m.rest--
+	m.r.mu.Lock()
+	switch {
+	case m.look:
+	case len(m.r.lost) > 0:
+		m.look, m.rest = true, beatsMissed
+	case m.rest < -lookEvery: // a process may have come and gone between two beats
+		m.look = true
+	}
+	m.r.mu.Unlock()
 	if !m.look || m.rest > 0 || m.swept != nil {
 		return
 	}
-	m.look, m.swept = false, make(chan bool, 1)
+	m.look, m.rest, m.swept = false, 0, make(chan bool, 1)
 	go func(swept chan<- bool) {
 		_, again, err := m.r.sweep(ctx)
 		if err != nil && ctx.Err() == nil {

@@ -181,8 +181,8 @@ func TestZombie(t *testing.T) {
 	})
 }
 
-// TestZombieWithWork: a process is taken for dead while its sessions rest. A message that it accepts before it knows has
-// its turn.
+// TestZombieWithWork: a process is taken for dead while its sessions rest. A message that it accepts before it knows
+// has its turn.
 func TestZombieWithWork(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!"), says("Again.")}, []string{"a", "b"})
@@ -210,8 +210,8 @@ func TestZombieWithWork(t *testing.T) {
 	})
 }
 
-// TestDrain: a process that ends hands its sessions over: those at work go on elsewhere within a beat, those at rest are
-// free at once.
+// TestDrain: a process that ends hands its sessions over: those at work go on elsewhere within a beat, those at rest
+// are free at once.
 func TestDrain(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!"), says("Again.")}, []string{"a", "b"})
@@ -229,6 +229,7 @@ func TestDrain(t *testing.T) {
 		}
 		a.send(Text("Hi"))
 		<-a.llm.asked
+		time.Sleep(time.Second)
 		if w.holder(rest.ID) != "a" || w.holder(at) != "a" {
 			t.Fatalf("the sessions are with %q and %q", w.holder(rest.ID), w.holder(at))
 		}
@@ -240,7 +241,9 @@ func TestDrain(t *testing.T) {
 		if h := w.holder(rest.ID); h != "" {
 			t.Errorf("the session at rest is with %q", h)
 		}
-		took := w.within(beatDefault, "take over", func() bool { return letters(b.events()) == done })
+		took := w.within(beatDefault+50*time.Millisecond, "take over", func() bool {
+			return letters(b.events()) == done
+		})
 		t.Logf("handed over within %v", took)
 		a.refused(Overloaded, "stopping", Text("Hi"))
 		if err := b.rt.Resume(t.Context(), ada, rest.ID); err != nil {
@@ -255,6 +258,7 @@ func TestOneTakesEach(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!")}, []string{"a", "b", "c"})
 		defer w.end()
 		a, b, c := w.nodes["a"], w.nodes["b"], w.nodes["c"]
+		b.line.delay, c.line.delay = time.Millisecond, time.Millisecond
 		agent := a.status(Idle).Agent.ID
 		sessions := make([]string, 40)
 		for i := range sessions {
@@ -264,7 +268,7 @@ func TestOneTakesEach(t *testing.T) {
 			}
 			sessions[i] = s.ID
 		}
-		synctest.Wait()
+		time.Sleep(time.Second)
 		a.line.cut()
 		w.within(3*time.Second, "take over", func() bool {
 			return !slices.ContainsFunc(sessions, func(id string) bool { return !b.has(id) && !c.has(id) })
@@ -340,6 +344,119 @@ func TestCrashWhileMaking(t *testing.T) {
 	if there < 3 || gone < 3 {
 		t.Error("the process was not cut off in between")
 	}
+}
+
+// TestTakeoverDuringAnElection: a process that takes a session over while its log cannot be opened tries again.
+func TestTakeoverDuringAnElection(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!")}, []string{"a", "b"})
+		defer w.end()
+		a, b := w.nodes["a"], w.nodes["b"]
+		a.send(Text("Hi"))
+		<-a.llm.asked
+		close(b.llm.open)
+		b.line.fail(logKey(""))
+		a.line.cut()
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if w.holder(a.session) != "b" || b.has(a.session) {
+			t.Fatalf("the session is with %q, in memory %t", w.holder(a.session), b.has(a.session))
+		}
+		b.line.fail("")
+		w.within(3*time.Second, "go on", func() bool { return letters(b.events()) == done })
+	})
+}
+
+// TestGoesOnByItself: a session whose process cannot store for a while goes on there without a request.
+func TestGoesOnByItself(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!")}, []string{"a", "b"})
+		defer w.end()
+		a := w.nodes["a"]
+		a.send(Text("Hi"))
+		<-a.llm.asked
+		w.engine.Before = func(string, uint64, int) error { return fmt.Errorf("%w: an election", journal.ErrStore) }
+		close(a.llm.open)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if got := letters(a.events()); got != "mes, running, mes'" {
+			t.Fatalf("the session tells %s", got)
+		}
+		w.engine.Before = nil
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		a.tells(done)
+		if w.holder(a.session) != "a" {
+			t.Errorf("the session is with %q", w.holder(a.session))
+		}
+		if n := len(w.owners(a.session)); n > 20 {
+			t.Errorf("the session was opened %d times", n)
+		}
+	})
+}
+
+// TestCameAndWent: the sessions of a process that was here for less than a beat go on all the same.
+func TestCameAndWent(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!")}, []string{"a"})
+		defer w.end()
+		a := w.nodes["a"]
+		time.Sleep(10*time.Second + beatDefault/2)
+		b := w.add("b", "b", []provider.ScriptTurn{says("Hello!")})
+		b.send(Text("Hi"))
+		<-b.llm.asked
+		b.close()
+		close(a.llm.open)
+		w.within((lookEvery+2)*beatDefault, "take over", func() bool { return letters(a.events()) == done })
+	})
+}
+
+// TestStreamOutlastsAnElection: a stream goes on where it was when the journal has not answered for a while, and ends
+// with an error when that takes too long.
+func TestStreamOutlastsAnElection(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!"), says("Again.")}, []string{"a", "b"})
+		defer w.end()
+		a, b := w.nodes["a"], w.nodes["b"]
+		close(a.llm.open)
+		ended := make(chan error, 1)
+		count := 0
+		go func() {
+			for ev, err := range b.rt.Events(t.Context(), ada, b.session, 1, true) {
+				if err != nil {
+					ended <- err
+					return
+				}
+				if count++; ev.Seq != uint64(count) {
+					t.Errorf("event %d comes where %d must be", ev.Seq, count)
+				}
+			}
+		}()
+		a.send(Text("Hi"))
+		before := count
+		b.line.elect(true)
+		a.send(Text("Hi"))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if count != before {
+			t.Error("the stream goes on without a journal")
+		}
+		b.line.elect(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if events := a.events(); count != len(events) || count <= before {
+			t.Errorf("the stream has %d events, the session %d", count, len(events))
+		}
+		b.line.elect(true)
+		select {
+		case err := <-ended:
+			if CodeOf(err) != Storage {
+				t.Errorf("the stream ends with %v", err)
+			}
+		case <-time.After(2 * readPatience):
+			t.Error("the stream waits for ever")
+		}
+	})
 }
 
 // TestRecoverReadsTheActiveOnes: a process that starts reads the list of the active sessions, not of all.

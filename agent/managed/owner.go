@@ -59,8 +59,12 @@ func (r *Runtime) open(ctx context.Context, self holder, id string) (*owned, err
 		return nil, err
 	}
 	o, err := r.own(ctx, id, entry)
-	if err != nil && (fresh || CodeOf(err) == NotFound) { // otherwise there may be work left
+	switch {
+	case err == nil:
+	case fresh || CodeOf(err) == NotFound:
 		_ = r.delist(ctx, id, entry)
+	default: // there may be work left
+		r.lose(id, err)
 	}
 	return o, err
 }
@@ -97,7 +101,8 @@ func storage(what string, err error) error {
 	if errors.Is(err, journal.ErrNotFound) {
 		return &Error{Code: NotFound, Message: "there is no such session", Err: err}
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	late := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if late && !errors.Is(err, journal.ErrStore) { // the caller gives up, not the journal
 		return err
 	}
 	return &Error{Code: Storage, Message: "the journal does not answer; try again later",
@@ -308,7 +313,10 @@ func (o *owned) letGo(err error) {
 	o.mu.Unlock()
 	if first && !o.closed.Load() {
 		o.log.Warn("the session is let go", zap.Error(err))
-		go o.rt.drop(o)
+		go func() {
+			o.rt.drop(o)
+			o.rt.lose(o.id, err)
+		}()
 	}
 }
 

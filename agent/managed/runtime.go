@@ -159,6 +159,7 @@ type Runtime struct {
 	mu        sync.Mutex
 	compiled  compiled
 	active    map[string]*slot
+	lost      map[string]bool // sessions that this process holds and could not open or store
 	closed    bool
 	making    map[string]chan struct{}      // closed when a claim is dealt with; by its key
 	replaced  bool                          // by a process of the same name
@@ -209,7 +210,7 @@ func New(cfg Config) (*Runtime, error) {
 		}
 	}
 	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, prices: prices, stop: make(chan struct{}), left: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{},
+		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{}, lost: map[string]bool{},
 		savers: make(chan struct{}, savers), me: holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	r.began = r.now()

@@ -15,9 +15,6 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// sessionDocs is the prefix of the documents of sessions.
-const sessionDocs = "session/"
-
 // entry is a session in the list of its tenant.
 type entry struct {
 	User     string     `json:"user,omitempty"`
@@ -102,6 +99,7 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
 	if err != nil {
+		r.lose(info.ID, err)
 		return storage("create session", err)
 	}
 	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
@@ -124,6 +122,7 @@ func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event
 		err = r.putEntry(ctx, info, o.st.began, o.st.bytes())
 	}
 	if err != nil {
+		r.lose(info.ID, err)
 		return err
 	}
 	if len(initial) > 0 {
@@ -383,7 +382,7 @@ func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, l
 			}
 			return
 		}
-		for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), begin, live) {
+		for rec, err := range r.records(ctx, id, begin, live) {
 			switch {
 			case errors.Is(err, journal.ErrNotFound) && live:
 				yield(&Event{Type: SessionDeleted}, nil)

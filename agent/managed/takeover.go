@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -26,7 +30,7 @@ func (r *Runtime) Recover(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// sweep takes over the active sessions whose process is gone: first those that are at work, which go on,
+// sweep takes over the active sessions that nobody has in memory: first those that are at work, which go on,
 // and then those that rest, which become inactive. It returns how many go on. again says that some could
 // not be taken now.
 func (r *Runtime) sweep(ctx context.Context) (n int, again bool, err error) {
@@ -34,22 +38,23 @@ func (r *Runtime) sweep(ctx context.Context) (n int, again bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	var mu sync.Mutex
 	var rest []journal.Doc
 	take := func(d journal.Doc, f func(context.Context, journal.Doc) (taken, error)) {
 		what, err := f(ctx, d)
-		mu.Lock()
-		defer mu.Unlock()
+		id := idOf(d.Key)
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		switch code := CodeOf(err); {
 		case what == rests:
 			rest = append(rest, d)
 		case what == goesOn:
 			n++
 		case err == nil, code == Elsewhere, code == NotFound: // it needs nobody, or has somebody
-		case code == Storage, code == Overloaded, code == "" && ctx.Err() != nil:
+		case code == Storage && !errors.Is(err, journal.ErrCorrupt), code == Overloaded, ctx.Err() != nil:
 			again = true
+			r.lost[id] = r.cfg.Cluster != nil // if it is this process that holds it now
 		default:
-			r.cfg.Logger.Warn("a session that was at work cannot go on", zap.String("session", idOf(d.Key)), zap.Error(err))
+			r.cfg.Logger.Warn("a session that was at work cannot go on", zap.String("session", id), zap.Error(err))
 		}
 	}
 	parallel(ctx, orphans, func(d journal.Doc) { take(d, r.adopt) })
@@ -87,14 +92,17 @@ func parallel(ctx context.Context, docs []journal.Doc, f func(journal.Doc)) {
 	running.Wait()
 }
 
-// orphans are the documents of active sessions whose process is gone. Their order is another one on every
-// process, so that several take different ones first.
+// orphans are the documents of active sessions whose process is gone, or which this process has lost.
+// Their order is another one on every process, so that several take different ones first.
 func (r *Runtime) orphans(ctx context.Context) ([]journal.Doc, error) {
 	self, err := r.self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	gone := map[holder]bool{self: r.cfg.Cluster == nil}
+	r.mu.Lock()
+	lost := maps.Clone(r.lost)
+	r.mu.Unlock()
+	gone := map[holder]bool{self: false}
 	var list []journal.Doc
 	q := journal.Query{Prefix: activeDocs}
 	for {
@@ -112,13 +120,20 @@ func (r *Runtime) orphans(ctx context.Context) ([]journal.Doc, error) {
 				}
 				gone[h] = n == nil
 			}
-			if gone[h] || r.cfg.Cluster == nil {
+			mine := h == self && lost[idOf(d.Key)]
+			if gone[h] || r.cfg.Cluster == nil || mine {
 				list = append(list, d)
+			}
+			if h == self {
+				delete(lost, idOf(d.Key))
 			}
 		}
 		if len(docs) < journal.ListMax {
 			break
 		}
+	}
+	for id := range lost { // it is with another process by now
+		r.found(id)
 	}
 	order := func(d journal.Doc) []byte {
 		sum := sha256.Sum256([]byte(self.Incarnation + d.Key))
@@ -138,8 +153,8 @@ func (r *Runtime) adopt(ctx context.Context, d journal.Doc) (taken, error) {
 	if err == nil && last.rests() {
 		return rests, nil
 	}
-	err = r.with(ctx, id, func(o *owned) error { return o.complete(ctx) })
-	if err != nil {
+	r.found(id) // before it may be lost again
+	if err := r.with(ctx, id, func(o *owned) error { return o.complete(ctx) }); err != nil {
 		return nothing, err
 	}
 	return goesOn, nil
@@ -185,4 +200,38 @@ func (r *Runtime) settle(ctx context.Context, d journal.Doc) (taken, error) {
 		return what, err
 	}
 	return nothing, r.delist(ctx, id, revision)
+}
+
+const (
+	readPatience = 30 * time.Second // how long a live reader waits for a journal that does not answer
+	readEvery    = 250 * time.Millisecond
+)
+
+// records reads the log of a session from a record on. A live reader outlasts a while in which the journal
+// does not answer, such as that of an election among its servers.
+func (r *Runtime) records(ctx context.Context, id string, from uint64, live bool) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		for silent := time.Duration(0); ; silent += readEvery {
+			var failed error
+			for rec, err := range r.cfg.Journal.Read(ctx, logKey(id), from, live) {
+				if failed = err; err != nil {
+					break
+				}
+				if silent, from = 0, rec.Seq+1; !yield(rec, nil) {
+					return
+				}
+			}
+			if failed == nil {
+				return
+			}
+			if !live || !errors.Is(failed, journal.ErrStore) || ctx.Err() != nil || silent >= readPatience {
+				yield(journal.Record{}, failed)
+				return
+			}
+			select {
+			case <-time.After(readEvery):
+			case <-ctx.Done():
+			}
+		}
+	}
 }

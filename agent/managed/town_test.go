@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,10 @@ type line struct {
 	slow   chan struct{} // closed when it heals; nil: it is not slow
 	part   string        // beginning of the documents for which it is slow; "": all requests
 	listed []string      // prefixes of lists
+	broken string        // beginning of the keys for which requests fail as if there were an election; "": none
+	delay  time.Duration // of each request
+	deaf   bool          // readers fail
+	hangUp func()        // ends the last reader
 }
 
 var errCut = errors.New("the process is dead")
@@ -53,6 +58,13 @@ func (l *line) slowDown(part string) (heal func()) {
 	}
 }
 
+// fail makes requests fail whose keys begin with a prefix; "" ends that.
+func (l *line) fail(prefix string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = prefix
+}
+
 // pass waits, or fails.
 func (l *line) pass(ctx context.Context, key string) error {
 	l.mu.Lock()
@@ -64,9 +76,15 @@ func (l *line) pass(ctx context.Context, key string) error {
 	if l.left > 0 {
 		l.left--
 	}
+	broken := l.broken != "" && strings.HasPrefix(key, l.broken)
+	delay := l.delay
 	l.mu.Unlock()
+	time.Sleep(delay)
 	if dead {
 		return errCut
+	}
+	if broken {
+		return fmt.Errorf("%w: an election", journal.ErrStore)
 	}
 	if slow != nil {
 		select {
@@ -107,6 +125,38 @@ func (l *line) List(ctx context.Context, q journal.Query) ([]journal.Doc, error)
 	l.listed = append(l.listed, q.Prefix)
 	l.mu.Unlock()
 	return l.Engine.List(ctx, q)
+}
+
+// Read fails, or ends where the line is cut.
+func (l *line) Read(ctx context.Context, log string, from uint64, live bool) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		reading, cancel := context.WithCancel(ctx)
+		defer cancel()
+		l.mu.Lock()
+		l.hangUp = cancel
+		if l.deaf {
+			cancel()
+		}
+		l.mu.Unlock()
+		for rec, err := range l.Engine.Read(reading, log, from, live) {
+			if ctx.Err() == nil && reading.Err() != nil {
+				yield(journal.Record{}, fmt.Errorf("%w: an election", journal.ErrStore))
+				return
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// elect makes readers fail until it is called again.
+func (l *line) elect(deaf bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.deaf = deaf; l.hangUp != nil {
+		l.hangUp()
+	}
 }
 
 func (l *line) Open(ctx context.Context, log, owner string) (journal.Writer, error) {
@@ -296,12 +346,4 @@ func (n *townNode) follow(ctx context.Context) func() []*Event {
 		defer mu.Unlock()
 		return slices.Clone(list)
 	}
-}
-
-func numbered(prefix string, n int) []string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprint(prefix, i)
-	}
-	return list
 }

@@ -230,7 +230,7 @@ func thirdParty() []place {
 		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
 		{module: "gopkg.in/yaml.v3", folders: []string{".", "settings", "agent/managed"}},
 		{module: "github.com/jackc/pgx/v5", folders: []string{"journal/postgres"}},
-		{module: "github.com/nats-io/nats-server/v2", folders: []string{"journal/jetstream"}},
+		{module: "github.com/nats-io/nats-server/v2", folders: []string{"journal/jetstream", "agent/managed/api tests"}},
 		{module: "github.com/nats-io/nats.go", folders: []string{"journal/jetstream"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
 			"agent/adkagent", "agent/managed", "agent/managed/api",

@@ -256,14 +256,13 @@ func (e *events) next(kind string) string {
 	return ""
 }
 
-// send sends a message, again and again until it is accepted, as the client libraries do.
-func (p *process) send(path, text string) {
+// ask makes a request, again and again until it is answered, as the client libraries do.
+func (p *process) ask(path, body, key string) string {
 	p.Helper()
-	body := fmt.Sprintf(`{"events":[{"type":"user.message","content":[{"type":"text","text":%q}]}]}`, text)
 	for begin := time.Now(); ; <-time.After(100 * time.Millisecond) {
-		status, answer := p.do("POST", path+"/events", body, "Idempotency-Key", text)
+		status, answer := p.do("POST", path, body, "Idempotency-Key", key)
 		if status == http.StatusOK {
-			return
+			return answer
 		}
 		if status < 500 || time.Since(begin) > 45*time.Second {
 			p.Fatalf("%s answers %d %s", p.spec.Name, status, answer)
@@ -271,11 +270,24 @@ func (p *process) send(path, text string) {
 	}
 }
 
+// send sends a message.
+func (p *process) send(path, text string) {
+	p.Helper()
+	p.ask(path+"/events", strings.Replace(hello, `"Hi"`, strconv.Quote(text), 1), text)
+}
+
+// make makes an agent and a session, and returns the path of the session.
+func (p *process) make() string {
+	p.Helper()
+	agent := p.ask("/v1/agents", `{"name":"desk","model":"script"}`, "")
+	return "/v1/sessions/" + field(p.ask("/v1/sessions", fmt.Sprintf(`{"agent":%q}`, field(agent, "id")), ""), "id")
+}
+
 // takeover lets a session work in one process, does something to that, and waits until another one has gone on. It
 // returns how long that took.
 func takeover(victim, survivor *process, harm func()) (path string, s *events, took time.Duration) {
 	victim.Helper()
-	path = victim.begin()
+	path = victim.make()
 	s = survivor.follow(path)
 	victim.send(path, "Wait in "+victim.spec.Name)
 	s.next("span.model_request_start")
@@ -314,9 +326,9 @@ func processes(t *testing.T, url string, names ...string) []*process {
 	return list
 }
 
-// TestKillOwner: of two processes on a cluster of three NATS servers, the one that has a session is killed in the middle
-// of a turn. The other one goes on with it, and the stream that it serves has no gap and no double. VOICEGW_KILLS says
-// how often, instead of once; then the process is also paused, and told to end.
+// TestKillOwner: of two processes on a cluster of three NATS servers, the one that has a session is killed in the
+// middle of a turn. The other one goes on with it, and the stream that it serves has no gap and no double.
+// VOICEGW_KILLS says how often, instead of once; then the process is also paused, and told to end.
 func TestKillOwner(t *testing.T) {
 	t.Parallel()
 	kills, _ := strconv.Atoi(os.Getenv("VOICEGW_KILLS"))
@@ -340,7 +352,8 @@ func TestKillOwner(t *testing.T) {
 	t.Logf("%d kills; taken over within %v, at most %v", len(all), all[len(all)/2], all[len(all)-1])
 }
 
-// pause stops a process for a while. When it goes on, it takes nothing back, and its clients find the session elsewhere.
+// pause stops a process for a while. When it goes on, it takes nothing back, and its clients find the session
+// elsewhere.
 func pause(t *testing.T, victim, survivor *process) {
 	t.Helper()
 	path, s, took := takeover(victim, survivor, func() { victim.signal(syscall.SIGSTOP) })
@@ -364,8 +377,8 @@ func drain(t *testing.T, victim, survivor *process) {
 	victim.start()
 }
 
-// TestKillNode: each of three processes has a node of the journal's cluster in it, so that whoever is killed takes a part
-// of the journal away, and perhaps its leader. VOICEGW_KILLS says how often, and not at all without it.
+// TestKillNode: each of three processes has a node of the journal's cluster in it, so that whoever is killed takes a
+// part of the journal away, and perhaps its leader. VOICEGW_KILLS says how often, and not at all without it.
 func TestKillNode(t *testing.T) {
 	kills, _ := strconv.Atoi(os.Getenv("VOICEGW_KILLS"))
 	if kills == 0 {
