@@ -96,8 +96,8 @@ type ToolPolicy struct {
 	Name       string      `json:"name,omitempty"` // of the tool; the default has none
 	Enabled    *bool       `json:"enabled,omitempty"`
 	Permission *Permission `json:"permission_policy,omitempty"`
-	// Unknown is what follows when nobody knows whether a call happened: "tell" the model (the default), or
-	// "retry" with the same idempotency key.
+	// Unknown is what follows when nobody knows whether a call happened: "tell" the model (the default),
+	// "retry" with the same idempotency key, or "ask" the client which of the two.
 	Unknown string `json:"outcome_unknown,omitempty"`
 }
 

@@ -113,7 +113,8 @@ const (
 type StopReason struct {
 	Type     string   `json:"type"`
 	EventIDs []string `json:"event_ids,omitempty"`
-	// Detail tells more than the Type: interrupted, max_tokens, reask_budget; of budget_reached, the limit.
+	// Detail tells more than the Type: interrupted, max_tokens, reask_budget; outcome_unknown, if calls
+	// that wait may have happened; of budget_reached, the limit.
 	Detail string `json:"detail,omitempty"`
 }
 

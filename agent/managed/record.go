@@ -87,6 +87,8 @@ type turnInfo struct {
 	Again   bool     `json:"again,omitempty"`   // another attempt of the same turn
 	Message string   `json:"message,omitempty"` // id of the message that it answers
 	Resume  []string `json:"resume,omitempty"`  // the model's ids of calls that the client allowed
+	// Keys are the idempotency keys of those that are repeated, by their ids.
+	Keys map[string]string `json:"keys,omitempty"`
 }
 
 // turnEnd is how a turn, or an attempt of it, ended.
@@ -164,6 +166,8 @@ type openCall struct {
 	Args   map[string]any `json:"args,omitempty"`
 	Kind   callKind       `json:"kind"`
 	Answer *Event         `json:"answer,omitempty"`
+	// Key is the idempotency key of a call that may have happened: the client is asked whether to repeat it.
+	Key string `json:"key,omitempty"`
 }
 
 // encode returns a record as bytes. It fails if the record is too large for the journal.

@@ -86,6 +86,9 @@ func (s *state) telling(say life.Say) (*record, error) {
 		reason := StopReason{Type: RequiresAction}
 		for _, c := range s.waiting() {
 			reason.EventIDs = append(reason.EventIDs, c.Event)
+			if c.Key != "" {
+				reason.Detail = "outcome_unknown"
+			}
 		}
 		if len(reason.EventIDs) == 0 { // they have come meanwhile: the net goes on at once
 			return r, nil
@@ -132,6 +135,9 @@ func (s *state) expire(r *record) {
 	c := &genai.Content{Role: genai.RoleUser}
 	for _, call := range s.waiting() {
 		result := failedResult(expiredCall)
+		if call.Key != "" {
+			result = failedResult(unknownOutcome)
+		}
 		r.Closed = append(r.Closed, call.Event)
 		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
 			Response: result}})
