@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
@@ -78,7 +79,7 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 			yield(nil, ctx.Err())
 			return
 		}
-		e.Response, e.Failure = r.identified(whole, e.Agent, e.Span), failureOf(whole, failed)
+		e.Response, e.Failure = r.identified(withoutRefused(whole), e.Agent, e.Span), failureOf(whole, failed)
 		if p, ok := r.o.rt.price(from.model); ok {
 			e.Cost = p.cost(usageOf(e.Response))
 		}
@@ -178,6 +179,40 @@ func emptyAnswer(r *model.LLMResponse) bool {
 		return p != nil && (p.FunctionCall != nil || p.Text != "" && !p.Thought || p.InlineData != nil || p.FileData != nil ||
 			p.ExecutableCode != nil || p.CodeExecutionResult != nil)
 	})
+}
+
+// refusalOf says why a model, or the filter of its provider, refused; nil if it did not.
+func refusalOf(r *model.LLMResponse) *StopDetails {
+	if r == nil {
+		return nil
+	}
+	reason := genai.FinishReason(firstOf(string(r.FinishReason), r.ErrorCode))
+	why := "the filter of the provider stopped the answer"
+	switch reason {
+	case genai.FinishReasonSafety:
+		why = "the model, or the filter of its provider, refused to answer"
+	case genai.FinishReasonRecitation, genai.FinishReasonImageRecitation:
+		why = "the answer was too close to a known work"
+	case genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII,
+		genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent:
+	default:
+		return nil
+	}
+	if r.ErrorMessage != "" {
+		why = r.ErrorMessage
+	}
+	return &StopDetails{Type: Refusal, Category: strings.ToLower(string(reason)), Explanation: why}
+}
+
+// withoutRefused is a response without its calls if the model refused: none of them is run.
+func withoutRefused(r *model.LLMResponse) *model.LLMResponse {
+	if refusalOf(r) == nil || r.Content == nil {
+		return r
+	}
+	own := *r
+	own.Content = &genai.Content{Role: r.Content.Role, Parts: slices.DeleteFunc(slices.Clone(r.Content.Parts),
+		func(p *genai.Part) bool { return p == nil || p.FunctionCall != nil })}
+	return &own
 }
 
 // failureType is the type of a session.error for the failure of a model.

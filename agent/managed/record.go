@@ -97,6 +97,8 @@ type turnEnd struct {
 	Failure *Failure `json:"failure,omitempty"`
 	Stop    string   `json:"stop,omitempty"`   // the type of the stop reason; "" is end_turn
 	Detail  string   `json:"detail,omitempty"` // of the stop reason
+	// Details are those of a refusal.
+	Details *StopDetails `json:"details,omitempty"`
 }
 
 // how says how a turn ended.

@@ -82,6 +82,9 @@ func (s *state) telling(say life.Say) (*record, error) {
 			}
 		}
 		idle(reason)
+		if s.turn != nil && s.turn.end != nil {
+			r.Events[len(r.Events)-1].Details = s.turn.end.Details
+		}
 	case life.IdleWaiting:
 		reason := StopReason{Type: RequiresAction}
 		for _, c := range s.waiting() {
