@@ -24,6 +24,9 @@ type Settings struct {
 	Archive      string // the directory for the archives of calls; "": none are written
 	DataDir      string // the directory for the sessions of agents; "": there is no sessions API
 	Agents       string // the directory of definitions of agents; "": none
+	Skills       string // the directory of skills of agents; "": none
+	Prices       string // the file with the prices of models; "": none
+	MCP          MCP
 	TLS          TLS
 	Endpoints    []string // those open besides /v1/voice: some of EndpointNames
 	WebRTC       WebRTC
@@ -124,7 +127,7 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
+	s.rows = slices.Concat(s.serverRows(), s.agentRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
 		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {

@@ -58,6 +58,9 @@ func (r *Runtime) checkAgent(ctx context.Context, a *Agent) error {
 	if err != nil {
 		return err
 	}
+	if err := r.readable(a); err != nil {
+		return err
+	}
 	return r.affords("budget", a.Budget, p.models)
 }
 

@@ -108,12 +108,15 @@ type Permission struct {
 
 // MCPServer is a server of tools. It has a URL, or a Command where Config.Commands allows it.
 type MCPServer struct {
-	Type    string            `json:"type"` // url or stdio
-	Name    string            `json:"name"`
-	URL     string            `json:"url,omitempty"`
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
+	Type    string   `json:"type"` // url or stdio
+	Name    string   `json:"name"`
+	URL     string   `json:"url,omitempty"`
+	Command string   `json:"command,omitempty"`
+	Args    []string `json:"args,omitempty"`
+	// Credential names one of Config.Credentials, for a server with a URL.
+	Credential string `json:"credential,omitempty"`
+	// Env is refused: a definition sets no variables of the environment. See Config.CommandEnv.
+	Env map[string]string `json:"env,omitempty"`
 }
 
 // SkillRef names a skill: a folder of instructions in Config.Skills.

@@ -48,6 +48,10 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	cfg, err := agentConfig(s)
+	if err != nil {
+		return nil, &usageError{err}
+	}
 	a = &sessionsAPI{agents: len(shared)}
 	if a.claims, err = managed.Prove(ctx, managed.Limits{}); err != nil {
 		return nil, err
@@ -62,8 +66,8 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if a.engine, err = jetstream.Open(opening, jetstream.Config{Dir: s.DataDir}); err != nil {
 		return nil, fmt.Errorf("open data_dir: %w", err)
 	}
-	if a.runtime, err = managed.New(managed.Config{Journal: a.engine, Models: models, Shared: shared,
-		Logger: log.Named("sessions")}); err != nil {
+	cfg.Journal, cfg.Models, cfg.Shared, cfg.Logger = a.engine, models, shared, log.Named("sessions")
+	if a.runtime, err = managed.New(cfg); err != nil {
 		return nil, &usageError{err}
 	}
 	server, err := api.New(api.Config{Runtime: a.runtime, Authorize: ownerOf(guard), Logger: log.Named("sessions")})
