@@ -127,7 +127,8 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.agentRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
+	s.rows = slices.Concat(s.serverRows(), s.agentRows(),
+		s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
 		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {

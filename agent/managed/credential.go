@@ -51,7 +51,8 @@ func checkCredentials(list map[string]Credential) error {
 		u, err := url.Parse(c.URL)
 		switch {
 		case !credentialName.MatchString(name):
-			return fmt.Errorf("managed: Config.Credentials: the name %q must have 1 to 64 letters, digits, \"_\" and \"-\"", name)
+			return fmt.Errorf("managed: Config.Credentials: the name %q must have 1 to 64 letters, digits, \"_\" and \"-\"",
+				name)
 		case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "":
 			return fmt.Errorf("managed: Config.Credentials[%q]: URL %q must have a scheme, a host and perhaps a path, no more",
 				name, c.URL)
@@ -123,8 +124,8 @@ func (r *Runtime) admitCredential(at string, s *MCPServer) error {
 	c, ok := r.cfg.Credentials[s.Credential]
 	u, err := url.Parse(s.URL)
 	if !ok || err != nil || !c.covers(u) {
-		return invalid(at+".credential", "the operator has no credential of this name for the URL of the MCP server %q; name "+
-			"one that Config.Credentials has", s.Name)
+		return invalid(at+".credential", "the operator has no credential of this name for the URL of the MCP server %q; "+
+			"name one that Config.Credentials has", s.Name)
 	}
 	return nil
 }
@@ -138,8 +139,8 @@ func (r *Runtime) readable(a *Agent) error {
 		}
 		c := r.cfg.Credentials[s.Credential]
 		if _, err := c.secret(); err != nil {
-			refused := invalid(fmt.Sprintf("mcp_servers[%d].credential", i), "the credential of the MCP server %q cannot be read; "+
-				"ask the operator", s.Name)
+			refused := invalid(fmt.Sprintf("mcp_servers[%d].credential", i),
+				"the credential of the MCP server %q cannot be read; ask the operator", s.Name)
 			refused.Err = err
 			return refused
 		}

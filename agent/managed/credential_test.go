@@ -172,7 +172,8 @@ func TestCredentialRefusals(t *testing.T) {
 		d.Name, d.Model.ID, d.MCPServers[0].Credential = "desk", "script", c.name
 		_, err := h.rt.CreateAgent(t.Context(), ada, d)
 		if CodeOf(err) != Invalid || !strings.Contains(err.Error(), "mcp_servers[0].credential: ") ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), token) {
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") ||
+			strings.Contains(err.Error(), token) {
 			t.Errorf("%s, %s: the error is %v", c.url, c.name, err)
 		}
 	}

@@ -43,7 +43,9 @@ func TestMCPRefusals(t *testing.T) {
 			s.Env = map[string]string{"TOKEN": "hunter2"}
 		}),
 		"Config.CommandEnv": server(func(s *MCPServer) { s.Env = map[string]string{"A": "x"} }),
-		`mcp_servers[0].credential: the MCP server "files" has no URL`: server(func(s *MCPServer) { s.Credential = "github" }),
+		`mcp_servers[0].credential: the MCP server "files" has no URL`: server(func(s *MCPServer) {
+			s.Credential = "github"
+		}),
 		"at most 4096": server(func(s *MCPServer) { s.Args = []string{strings.Repeat("x", 4096)} }),
 		`"pipe" of the MCP server "files" is none of url, stdio`: server(func(s *MCPServer) { s.Type = "pipe" }),
 		"needs a command":                                            server(func(s *MCPServer) { s.Command = "" }),

@@ -22,16 +22,18 @@ func TestRefusal(t *testing.T) {
 		says     string
 		category string
 	}{
-		"nothing":    {provider.ScriptTurn{Finish: genai.FinishReasonSafety}, "", "safety"},
-		"words":      {provider.ScriptTurn{Text: "I cannot help.", Finish: genai.FinishReasonSafety}, `"I cannot help.", `, "safety"},
-		"a call":     {provider.ScriptTurn{Calls: call, Finish: genai.FinishReasonBlocklist}, "", "blocklist"},
-		"both":       {provider.ScriptTurn{Text: "Well", Calls: call, Finish: genai.FinishReasonSPII}, `"Well", `, "spii"},
-		"recitation": {provider.ScriptTurn{Text: "It was the", Finish: genai.FinishReasonRecitation}, `"It was the", `, "recitation"},
+		"nothing": {provider.ScriptTurn{Finish: genai.FinishReasonSafety}, "", "safety"},
+		"words": {provider.ScriptTurn{Text: "I cannot help.", Finish: genai.FinishReasonSafety}, `"I cannot help.", `,
+			"safety"},
+		"a call": {provider.ScriptTurn{Calls: call, Finish: genai.FinishReasonBlocklist}, "", "blocklist"},
+		"both":   {provider.ScriptTurn{Text: "Well", Calls: call, Finish: genai.FinishReasonSPII}, `"Well", `, "spii"},
+		"recitation": {provider.ScriptTurn{Text: "It was the", Finish: genai.FinishReasonRecitation}, `"It was the", `,
+			"recitation"},
 	} {
 		in(t, func(t *testing.T) {
 			ran := map[string]int{}
-			h := newHouse(t, Definition{Tools: []ToolConfig{{Type: AgentToolset}}}, []provider.ScriptTurn{c.turn, says("Hello.")},
-				counting("look", ran, nil))
+			h := newHouse(t, Definition{Tools: []ToolConfig{{Type: AgentToolset}}},
+				[]provider.ScriptTurn{c.turn, says("Hello.")}, counting("look", ran, nil))
 			defer func() { h.close() }()
 			h.send(Text("Hi"))
 			h.tells(`mes, running, mes', ` + c.says + `idle refusal`)
@@ -48,7 +50,8 @@ func TestRefusal(t *testing.T) {
 			}
 			h.restart()
 			h.send(Text("Hello?"))
-			if got := letters(h.events()); !strings.HasSuffix(got, `"Hello.", idle end_turn`) || h.find(StatusIdle).Details != nil {
+			got := letters(h.events())
+			if !strings.HasSuffix(got, `"Hello.", idle end_turn`) || h.find(StatusIdle).Details != nil {
 				t.Errorf("%s: the session tells %s", name, got)
 			}
 		})
@@ -57,8 +60,8 @@ func TestRefusal(t *testing.T) {
 
 // TestNoRefusal: a limit is none, and neither is an error of the provider.
 func TestNoRefusal(t *testing.T) {
-	for _, reason := range []genai.FinishReason{genai.FinishReasonMaxTokens, genai.FinishReasonStop, genai.FinishReasonOther,
-		"", genai.FinishReasonMalformedFunctionCall} {
+	for _, reason := range []genai.FinishReason{genai.FinishReasonMaxTokens, genai.FinishReasonStop,
+		genai.FinishReasonOther, "", genai.FinishReasonMalformedFunctionCall} {
 		if d := refusalOf(&model.LLMResponse{FinishReason: reason}); d != nil {
 			t.Errorf("%s is taken for %+v", reason, d)
 		}

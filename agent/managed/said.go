@@ -62,7 +62,8 @@ func (s *state) telling(say life.Say) (*record, error) {
 	r := &record{Kind: recordEvents}
 	idle := func(reason StopReason) {
 		usage := s.usage()
-		r.Events = append(r.Events, &Event{Type: SessionUsage, Usage: &usage, Budget: s.info.Budget}, &Event{Type: StatusIdle, StopReason: &reason})
+		r.Events = append(r.Events, &Event{Type: SessionUsage, Usage: &usage, Budget: s.info.Budget},
+			&Event{Type: StatusIdle, StopReason: &reason})
 	}
 	failed := func(retry string) {
 		failure := Failure{Type: "unknown_error", Message: "the agent failed"}

@@ -11,8 +11,9 @@ import (
 	"github.com/voicegw/voicegw/agent/provider"
 )
 
-// unknownHouse begins a session whose tool asks when the outcome of a call is unknown. If the call needs a confirmation,
-// the model calls another tool beside it: it has a result by then, so that the commits of all runs are the same.
+// unknownHouse begins a session whose tool asks when the outcome of a call is unknown. If the call needs a
+// confirmation, the model calls another tool beside it: it has a result by then, so that all runs have the same
+// commits.
 func unknownHouse(t *testing.T, ran map[string]int, permission string) (*house, *mind) {
 	t.Helper()
 	m := &mind{name: "script", do: func(heard string) provider.ScriptTurn {
@@ -103,8 +104,9 @@ func payAt(t *testing.T, first, second int, permission, answer string, ran map[s
 	return asked, h, crashes == 2 || second == 0 && crashes == 1
 }
 
-// TestUnknownAsk kills the process everywhere, once and, around a call that the client is asked about, twice. A call that
-// may have happened is not repeated without the client's leave, then with the same key, and the model hears what came of it.
+// TestUnknownAsk kills the process everywhere, once and, around a call that the client is asked about, twice. A call
+// that may have happened is not repeated without the client's leave, then with the same key, and the model hears what
+// came of it.
 func TestUnknownAsk(t *testing.T) {
 	for _, permission := range []string{AlwaysAllow, AlwaysAsk} {
 		for _, answer := range []string{"allow", "deny"} {

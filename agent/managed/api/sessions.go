@@ -34,7 +34,8 @@ type sessionView struct {
 func viewSession(s *managed.Session) *sessionView {
 	v := &sessionView{ID: s.ID, Type: "session", Status: s.Status, Paused: s.Paused, Agent: viewAgent(&s.Agent),
 		Environment: orNull(s.Environment), Title: orNull(s.Title), Metadata: s.Metadata, Resources: []struct{}{},
-		VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Budget: s.Budget, Stats: map[string]any{"turns": s.Turns},
+		VaultIDs: []string{}, Outcomes: []struct{}{}, Usage: s.Usage, Budget: s.Budget,
+		Stats:   map[string]any{"turns": s.Turns},
 		LastSeq: s.LastSeq, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt}
 	if v.Metadata == nil {
 		v.Metadata = map[string]string{}
