@@ -26,6 +26,9 @@ type Settings struct {
 	Journal      Journal
 	Agents       string // the directory of definitions of agents; "": none
 	Quota        Quota
+	Skills       string // the directory of skills of agents; "": none
+	Prices       string // the file with the prices of models; "": none
+	MCP          MCP
 	TLS          TLS
 	Endpoints    []string // those open besides /v1/voice: some of EndpointNames
 	WebRTC       WebRTC
@@ -148,8 +151,8 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.tlsRows(), s.endpointRows(), s.accessRows(),
-		s.modelRows(), s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
+	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.tlsRows(), s.endpointRows(),
+		s.accessRows(), s.modelRows(), s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {
 			r.store(value{text: r.Default})

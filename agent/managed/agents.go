@@ -76,6 +76,9 @@ func (r *Runtime) checkAgent(ctx context.Context, a *Agent) error {
 	if err != nil {
 		return err
 	}
+	if err := r.readable(a); err != nil {
+		return err
+	}
 	return r.affords("budget", a.Budget, p.models)
 }
 

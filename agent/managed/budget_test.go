@@ -69,7 +69,8 @@ func budgetHouse(t *testing.T, b *Budget, ran map[string]int) *house {
 // raise changes the budget of the session.
 func (h *house) raise(b *Budget) {
 	h.Helper()
-	if _, err := h.rt.UpdateSession(h.Context(), ada, h.session, SessionPatch{Budget: BudgetChange{Set: true, To: b}}); err != nil {
+	p := SessionPatch{Budget: BudgetChange{Set: true, To: b}}
+	if _, err := h.rt.UpdateSession(h.Context(), ada, h.session, p); err != nil {
 		h.Fatal(err)
 	}
 	synctest.Wait()
@@ -79,8 +80,8 @@ func usd(cents string) *Money { return &Money{Amount: cents, Currency: "USD"} }
 
 const lookStops = `mes, running, mes', use look, done, idle budget_reached`
 
-// TestBudgetEndsTurn: the request that reaches the budget ends, and no other begins. The session then takes no message,
-// and goes on by itself when its budget is raised or removed.
+// TestBudgetEndsTurn: the request that reaches the budget ends, and no other begins. The session takes no message, and
+// goes on by itself when its budget is raised or removed.
 func TestBudgetEndsTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit, still, more *Budget
@@ -211,7 +212,8 @@ func TestBudgetOfTurns(t *testing.T) {
 		h.raise(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if got := letters(h.events()); !strings.HasSuffix(got, `idle budget_reached, session.updated, running, "Bye.", idle end_turn`) {
+		const want = `idle budget_reached, session.updated, running, "Bye.", idle end_turn`
+		if got := letters(h.events()); !strings.HasSuffix(got, want) {
 			t.Errorf("the session tells %s", got)
 		}
 	})
@@ -300,7 +302,8 @@ func TestCost(t *testing.T) {
 }
 
 func TestParsePrices(t *testing.T) {
-	got, err := ParsePrices([]byte("gemini-2.5-flash: {input: 0.30, output: 2.5, cache_read: 0.075}\nparrot: {input: 0, output: 0}"))
+	got, err := ParsePrices([]byte("gemini-2.5-flash: {input: 0.30, output: 2.5, cache_read: 0.075}\n" +
+		"parrot: {input: 0, output: 0}"))
 	if err != nil || got["gemini/gemini-2.5-flash"] != (Price{Input: 300_000, Output: 2_500_000, CacheRead: 75_000}) ||
 		len(got) != 2 {
 		t.Errorf("%+v, %v", got, err)
@@ -324,7 +327,8 @@ func FuzzParsePrices(f *testing.F) {
 			t.Error("there are prices beside an error")
 		}
 		for name, p := range list {
-			if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 || max(p.Input, p.Output, p.CacheRead, p.CacheWrite) > PriceMax {
+			if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 ||
+				max(p.Input, p.Output, p.CacheRead, p.CacheWrite) > PriceMax {
 				t.Errorf("%q costs %+v", name, p)
 			}
 		}

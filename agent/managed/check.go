@@ -205,8 +205,8 @@ func (p *ToolPolicy) check(at string) error {
 		return invalid(at+".permission_policy.type", "%q is none of %s, %s, %s", p.Permission.Type, AlwaysAllow, AlwaysAsk,
 			AlwaysDeny)
 	}
-	if !slices.Contains([]string{"", "tell", "retry"}, p.Unknown) {
-		return invalid(at+".outcome_unknown", "%q is none of tell, retry", p.Unknown)
+	if !slices.Contains([]string{"", tellUnknown, retryUnknown, askUnknown}, p.Unknown) {
+		return invalid(at+".outcome_unknown", "%q is none of tell, retry, ask", p.Unknown)
 	}
 	return nil
 }

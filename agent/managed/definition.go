@@ -96,8 +96,8 @@ type ToolPolicy struct {
 	Name       string      `json:"name,omitempty"` // of the tool; the default has none
 	Enabled    *bool       `json:"enabled,omitempty"`
 	Permission *Permission `json:"permission_policy,omitempty"`
-	// Unknown is what follows when nobody knows whether a call happened: "tell" the model (the default), or
-	// "retry" with the same idempotency key.
+	// Unknown is what follows when nobody knows whether a call happened: "tell" the model (the default),
+	// "retry" with the same idempotency key, or "ask" the client which of the two.
 	Unknown string `json:"outcome_unknown,omitempty"`
 }
 
@@ -108,12 +108,15 @@ type Permission struct {
 
 // MCPServer is a server of tools. It has a URL, or a Command where Config.Commands allows it.
 type MCPServer struct {
-	Type    string            `json:"type"` // url or stdio
-	Name    string            `json:"name"`
-	URL     string            `json:"url,omitempty"`
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
+	Type    string   `json:"type"` // url or stdio
+	Name    string   `json:"name"`
+	URL     string   `json:"url,omitempty"`
+	Command string   `json:"command,omitempty"`
+	Args    []string `json:"args,omitempty"`
+	// Credential names one of Config.Credentials, for a server with a URL.
+	Credential string `json:"credential,omitempty"`
+	// Env is refused: a definition sets no variables of the environment. See Config.CommandEnv.
+	Env map[string]string `json:"env,omitempty"`
 }
 
 // SkillRef names a skill: a folder of instructions in Config.Skills.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
@@ -78,7 +79,7 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 			yield(nil, ctx.Err())
 			return
 		}
-		e.Response, e.Failure = r.identified(whole, e.Agent, e.Span), failureOf(whole, failed)
+		e.Response, e.Failure = r.identified(withoutRefused(whole), e.Agent, e.Span), failureOf(whole, failed)
 		if p, ok := r.o.rt.price(from.model); ok {
 			e.Cost = p.cost(usageOf(e.Response))
 		}
@@ -180,6 +181,40 @@ func emptyAnswer(r *model.LLMResponse) bool {
 	})
 }
 
+// refusalOf says why a model, or the filter of its provider, refused; nil if it did not.
+func refusalOf(r *model.LLMResponse) *StopDetails {
+	if r == nil {
+		return nil
+	}
+	reason := genai.FinishReason(firstOf(string(r.FinishReason), r.ErrorCode))
+	why := "the filter of the provider stopped the answer"
+	switch reason {
+	case genai.FinishReasonSafety:
+		why = "the model, or the filter of its provider, refused to answer"
+	case genai.FinishReasonRecitation, genai.FinishReasonImageRecitation:
+		why = "the answer was too close to a known work"
+	case genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII,
+		genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent:
+	default:
+		return nil
+	}
+	if r.ErrorMessage != "" {
+		why = r.ErrorMessage
+	}
+	return &StopDetails{Type: Refusal, Category: strings.ToLower(string(reason)), Explanation: why}
+}
+
+// withoutRefused is a response without its calls if the model refused: none of them is run.
+func withoutRefused(r *model.LLMResponse) *model.LLMResponse {
+	if refusalOf(r) == nil || r.Content == nil {
+		return r
+	}
+	own := *r
+	own.Content = &genai.Content{Role: r.Content.Role, Parts: slices.DeleteFunc(slices.Clone(r.Content.Parts),
+		func(p *genai.Part) bool { return p == nil || p.FunctionCall != nil })}
+	return &own
+}
+
 // failureType is the type of a session.error for the failure of a model.
 func failureType(c provider.Code) string {
 	switch c {
@@ -278,7 +313,9 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	switch {
 	case known != nil && known.done:
 		return &agent.Reply{Response: known.info.Result}, nil
-	case known != nil && !t.Idempotent && b.policy.unknown != "retry":
+	case known != nil && !t.Idempotent && b.policy.unknown == askUnknown:
+		return &agent.Reply{Deferred: true}, r.askUnknown(ctx, r.key(e, c), c)
+	case known != nil && !t.Idempotent && b.policy.unknown != retryUnknown:
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
 		if err := r.o.finish(ctx, e); err != nil {
 			return nil, err
@@ -291,7 +328,7 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 		}
 	}
 	result, err := call(ctx, t, ToolCall{Session: r.o.id, ID: c.ID, Name: c.Name, Args: c.Args,
-		Key: fmt.Sprintf("%s/%d/%s", r.o.id, r.t.info.Number, e.Key)})
+		Key: r.key(e, c)})
 	if ctx.Err() != nil && r.o.ending() {
 		return nil, ctx.Err() // the process ends: nobody knows what became of the call
 	}
@@ -306,6 +343,32 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 		return nil, err
 	}
 	return &agent.Reply{Response: e.Result}, nil
+}
+
+// key is the idempotency key of a call.
+func (r *turnRun) key(e *effectInfo, c *genai.FunctionCall) string {
+	if key := r.t.info.Keys[c.ID]; key != "" { // of an earlier turn, in which it may have happened
+		return key
+	}
+	return fmt.Sprintf("%s/%d/%s", r.o.id, r.t.info.Number, e.Key)
+}
+
+// askUnknown lets a call that may have happened wait for the client, who says whether it is repeated.
+func (r *turnRun) askUnknown(ctx context.Context, key string, c *genai.FunctionCall) error {
+	r.o.mu.Lock()
+	waits := slices.ContainsFunc(r.o.st.calls, func(open *openCall) bool { return open.ID == c.ID && open.Key == key })
+	r.o.mu.Unlock()
+	if waits {
+		return nil
+	}
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		use := st.uses[c.ID]
+		if use == nil {
+			return nil, fmt.Errorf("managed: session %s: the call %q has no event", r.o.id, c.ID)
+		}
+		return &record{Kind: recordStep, Calls: []*openCall{{Event: use.ID, ID: c.ID, Name: c.Name, Args: c.Args,
+			Kind: confirmCall, Key: key}}}, nil
+	})
 }
 
 // resultTold is the nth result for an id that the journal has of an agent; nil if there is none.

@@ -70,10 +70,11 @@ type Event struct {
 	DenyMessage string `json:"deny_message,omitempty"`
 	Permission  string `json:"evaluated_permission,omitempty"` // allow, ask or deny
 
-	StopReason *StopReason `json:"stop_reason,omitempty"`
-	Error      *Failure    `json:"error,omitempty"`
-	Usage      *Usage      `json:"usage,omitempty"`
-	Budget     *Budget     `json:"budget,omitempty"`
+	StopReason *StopReason  `json:"stop_reason,omitempty"`
+	Details    *StopDetails `json:"stop_details,omitempty"` // of a refusal
+	Error      *Failure     `json:"error,omitempty"`
+	Usage      *Usage       `json:"usage,omitempty"`
+	Budget     *Budget      `json:"budget,omitempty"`
 
 	SpanStartID string `json:"model_request_start_id,omitempty"`
 	ModelUsage  *Usage `json:"model_usage,omitempty"`
@@ -106,15 +107,23 @@ const (
 	RequiresAction   = "requires_action"   // EventIDs wait for the client
 	RetriesExhausted = "retries_exhausted" // the turn failed; an error before it says why
 	BudgetReached    = "budget_reached"
-	Refusal          = "refusal"
+	Refusal          = "refusal" // the model or the filter of its provider refused: StopDetails says why
 )
 
 // StopReason is why a session is idle.
 type StopReason struct {
 	Type     string   `json:"type"`
 	EventIDs []string `json:"event_ids,omitempty"`
-	// Detail tells more than the Type: interrupted, max_tokens, reask_budget; of budget_reached, the limit.
+	// Detail tells more than the Type: interrupted, max_tokens, reask_budget; outcome_unknown, if calls
+	// that wait may have happened; of budget_reached, the limit.
 	Detail string `json:"detail,omitempty"`
+}
+
+// StopDetails is why a model, or the filter of its provider, refused.
+type StopDetails struct {
+	Type        string `json:"type"`     // refusal
+	Category    string `json:"category"` // the provider's reason in small letters, such as safety
+	Explanation string `json:"explanation"`
 }
 
 // Failure is what went wrong.

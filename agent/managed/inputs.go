@@ -267,5 +267,6 @@ func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error
 // busy reports whether the session is at work, or about to be.
 func (s *state) busy() bool {
 	return s.phase == phaseRunning || s.phase == phaseBackingOff ||
-		!s.head.Paused && (s.phase == phaseIdle && (len(s.messages) > 0 || s.due) || s.phase == phaseParked && len(s.waiting()) == 0)
+		!s.head.Paused && (s.phase == phaseIdle && (len(s.messages) > 0 || s.due) ||
+			s.phase == phaseParked && len(s.waiting()) == 0)
 }

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -16,6 +17,11 @@ func TestMain(m *testing.M) {
 	}
 	if mode := os.Getenv(mcpMode); mode != "" {
 		os.Exit(serveMCP(mode))
+	}
+	if len(os.Args) > 1 {
+		if mode, ok := strings.CutPrefix(os.Args[1], mcpArg); ok {
+			os.Exit(serveMCP(mode))
+		}
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -76,11 +76,9 @@ func (s *MCPServer) check(at string) error {
 	for _, a := range s.Args {
 		size += len(a)
 	}
-	for k, v := range s.Env {
-		size += len(k) + len(v)
-		if !variableName.MatchString(k) || k == "PATH" || strings.HasPrefix(k, "LD_") || strings.HasPrefix(k, "DYLD_") {
-			return invalid(at+".env", "%q is no name of a variable that the MCP server %q may have", k, s.Name)
-		}
+	if len(s.Env) > 0 {
+		return invalid(at+".env", "a definition sets no variables of the environment; the operator names those that the MCP "+
+			"server %q gets: Config.CommandEnv, or --mcp-command-env of voicegw serve", s.Name)
 	}
 	if size > serverTextMax {
 		return invalid(at, "the MCP server %q has %d bytes of text; at most %d are allowed", s.Name, size, serverTextMax)
@@ -89,8 +87,8 @@ func (s *MCPServer) check(at string) error {
 	case "url":
 		u, err := url.Parse(s.URL)
 		switch {
-		case s.Command != "" || len(s.Args) > 0 || len(s.Env) > 0:
-			return invalid(at, "the MCP server %q has a URL, so it has no command, args or env", s.Name)
+		case s.Command != "" || len(s.Args) > 0:
+			return invalid(at, "the MCP server %q has a URL, so it has no command or args", s.Name)
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil:
 			return invalid(at+".url", "%q of the MCP server %q must be an http or https URL with a host and without "+
 				"a password", s.URL, s.Name)
@@ -98,6 +96,9 @@ func (s *MCPServer) check(at string) error {
 	case "stdio":
 		if s.URL != "" || s.Command == "" {
 			return invalid(at+".command", "the MCP server %q needs a command and no URL", s.Name)
+		}
+		if s.Credential != "" {
+			return invalid(at+".credential", "the MCP server %q has no URL, so it has no credential", s.Name)
 		}
 	default:
 		return invalid(at+".type", "%q of the MCP server %q is none of url, stdio", s.Type, s.Name)
@@ -128,6 +129,9 @@ func (r *Runtime) admits(a *Agent) error {
 				return invalid(at+".url", "%q of the MCP server %q is a private address; the operator does not allow those",
 					s.URL, s.Name)
 			}
+		}
+		if err := r.admitCredential(at, s); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -39,16 +39,17 @@ func TestMCPRefusals(t *testing.T) {
 		`the command "/bin/sh" of the MCP server "files" is not allowed`: server(func(s *MCPServer) {
 			s.Command = "/bin/sh"
 		}),
-		`"LD_PRELOAD" is no name of a variable`: server(func(s *MCPServer) {
-			s.Env["LD_PRELOAD"] = "x"
+		"mcp_servers[0].env: a definition sets no variables": server(func(s *MCPServer) {
+			s.Env = map[string]string{"TOKEN": "hunter2"}
 		}),
-		`"A=B" is no name of a variable`: server(func(s *MCPServer) {
-			s.Env["A=B"] = "x"
+		"Config.CommandEnv": server(func(s *MCPServer) { s.Env = map[string]string{"A": "x"} }),
+		`mcp_servers[0].credential: the MCP server "files" has no URL`: server(func(s *MCPServer) {
+			s.Credential = "github"
 		}),
 		"at most 4096": server(func(s *MCPServer) { s.Args = []string{strings.Repeat("x", 4096)} }),
 		`"pipe" of the MCP server "files" is none of url, stdio`: server(func(s *MCPServer) { s.Type = "pipe" }),
 		"needs a command":                                            server(func(s *MCPServer) { s.Command = "" }),
-		"has no command, args or env":                                server(func(s *MCPServer) { s.Type = "url" }),
+		"has no command or args":                                     server(func(s *MCPServer) { s.Type = "url" }),
 		`"file:///etc" of the MCP server "files" must be`:            web("files", "file:///etc"),
 		`"http://u:p@example.com" of the MCP server "files" must be`: web("files", "http://u:p@example.com"),
 		`"http://10.0.0.1/" of the MCP server "files" is a private`:  web("files", "http://10.0.0.1/"),

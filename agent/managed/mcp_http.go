@@ -72,24 +72,32 @@ func newGuard(private bool) *http.Transport {
 }
 
 // dialServer makes the link to a server with a URL.
-func (r *Runtime) dialServer(def *MCPServer) *link {
+func (r *Runtime) dialServer(def *MCPServer) (*link, error) {
 	const redirectsMax = 5
+	secret, err := r.bearer(def)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	trip := &tripper{ctx: ctx, next: r.guard}
+	trip := &tripper{ctx: ctx, next: r.guard, secret: secret, credential: r.cfg.Credentials[def.Credential]}
 	client := &http.Client{Transport: trip, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > redirectsMax || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 			return fmt.Errorf("it redirects more than %d times, or to %q", redirectsMax, req.URL.Scheme)
 		}
 		return nil
 	}}
-	return &link{kill: cancel, wait: func() {}, why: trip.why, Transport: &mcp.StreamableClientTransport{Endpoint: def.URL,
-		HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true}}
+	return &link{kill: cancel, wait: func() {}, why: trip.why, secret: secret,
+		Transport: &mcp.StreamableClientTransport{Endpoint: def.URL, HTTPClient: client, MaxRetries: -1,
+			DisableStandaloneSSE: true}}, nil
 }
 
-// tripper ends requests with its link, limits responses, and remembers that it was refused.
+// tripper ends requests with its link, limits responses, and remembers that it was refused. It adds the secret to
+// requests that the credential covers, so none that a redirect leads elsewhere has it.
 type tripper struct {
-	ctx  context.Context
-	next http.RoundTripper
+	ctx        context.Context
+	next       http.RoundTripper
+	secret     string
+	credential Credential
 
 	mu     sync.Mutex
 	broken error
@@ -100,7 +108,12 @@ func (t *tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	stop := context.AfterFunc(t.ctx, cancel)
 	end := func() { stop(); cancel() }
-	resp, err := t.next.RoundTrip(req.WithContext(ctx))
+	req = req.WithContext(ctx)
+	if t.secret != "" && t.credential.covers(req.URL) {
+		req.Header = req.Header.Clone()
+		req.Header.Set("Authorization", "Bearer "+t.secret)
+	}
+	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		end()
 		return nil, err

@@ -91,7 +91,10 @@ func TestGuard(t *testing.T) {
 	defer inner.Close()
 	rt := &Runtime{guard: newGuard(false)}
 	get := func(url string) error {
-		l := rt.dialServer(&MCPServer{URL: url})
+		l, err := rt.dialServer(&MCPServer{URL: url})
+		if err != nil {
+			return err
+		}
 		defer l.kill()
 		client := l.Transport.(*mcp.StreamableClientTransport).HTTPClient
 		resp, err := client.Get(url)

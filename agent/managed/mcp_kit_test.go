@@ -19,8 +19,12 @@ import (
 	"github.com/voicegw/voicegw/journal/journaltest"
 )
 
-// mcpMode makes the test binary an MCP server on its standard input and output.
-const mcpMode = "VOICEGW_TEST_MCP"
+// mcpMode makes the test binary an MCP server on its standard input and output. So does an argument that begins with
+// mcpArg.
+const (
+	mcpMode = "VOICEGW_TEST_MCP"
+	mcpArg  = "mcp:"
+)
 
 // mcpPipe is a named pipe that is open for writing while a process runs.
 const mcpPipe = "VOICEGW_TEST_MCP_PIPE"
@@ -98,7 +102,7 @@ func filesServer() *mcp.Server {
 	})
 	add("pid", nil, func(context.Context, map[string]string) (string, error) { return fmt.Sprint(os.Getpid()), nil })
 	add("env", nil, func(context.Context, map[string]string) (string, error) {
-		return strings.Join(os.Environ(), "\n"), nil
+		return strings.Join(append(os.Environ(), os.Args[1:]...), "\n"), nil
 	})
 	note := func(ctx context.Context, args map[string]string) (string, error) {
 		f, err := os.OpenFile(args["path"], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -175,7 +179,7 @@ type mcpHouse struct {
 
 // stdio is a server in a process of its own, with its toolset.
 func stdio(name, mode string) (MCPServer, ToolConfig) {
-	return MCPServer{Type: "stdio", Name: name, Command: os.Args[0], Env: map[string]string{mcpMode: mode}},
+	return MCPServer{Type: "stdio", Name: name, Command: os.Args[0], Args: []string{mcpArg + mode}},
 		ToolConfig{Type: MCPToolset, Server: name, Default: &ToolPolicy{Permission: &Permission{Type: AlwaysAllow}}}
 }
 

@@ -52,6 +52,8 @@ type link struct {
 	kill func()       // ends it at once; it may be called often
 	wait func()       // returns when nothing of it is left, after kill
 	why  func() error // why it broke, if it knows
+
+	secret string // that it sends; "" for none
 }
 
 // newServers prepares the servers of an agent.
@@ -227,12 +229,12 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
-// because is what broke a link, or else the error.
+// because is what broke a link, or else the error. A secret is not part of it.
 func (l *link) because(err error) error {
 	if why := l.why(); why != nil {
 		return why
 	}
-	return err
+	return withoutIn(l.secret, err)
 }
 
 // close ends a connection and waits until nothing of it is left.
@@ -306,14 +308,15 @@ func (s *server) call(ctx context.Context, tool string, call ToolCall) (map[stri
 	var answered *jsonrpc.Error
 	switch {
 	case err == nil:
-		return resultOf(r)
+		result, err := resultOf(r)
+		return without(c.link.secret, result), withoutIn(c.link.secret, err)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		s.forget(c)
 		return nil, fmt.Errorf("the tool %q did not answer within %v", tool, limit)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.As(err, &answered):
-		return nil, err
+		return nil, withoutIn(c.link.secret, err)
 	}
 	s.forget(c)
 	return nil, c.link.because(err)

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,11 +23,11 @@ func (r *Runtime) link(def *MCPServer) (*link, error) {
 	if def.Type == "stdio" {
 		return r.startServer(def)
 	}
-	return r.dialServer(def), nil
+	return r.dialServer(def)
 }
 
-// startServer starts a server as a process of its own. It gets PATH, the variables of Config.CommandEnv
-// and those of its definition, nothing else of the environment.
+// startServer starts a server as a process of its own. It gets PATH and the variables of Config.CommandEnv,
+// nothing else of the environment.
 func (r *Runtime) startServer(def *MCPServer) (*link, error) {
 	cmd := exec.Command(def.Command, def.Args...)
 	cmd.Env = []string{}
@@ -37,9 +35,6 @@ func (r *Runtime) startServer(def *MCPServer) (*link, error) {
 		if v, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(def.Env)) {
-		cmd.Env = append(cmd.Env, k+"="+def.Env[k])
 	}
 	ownGroup(cmd)
 	in, err := cmd.StdinPipe()

@@ -111,7 +111,7 @@ func TestMCPUnreachable(t *testing.T) {
 func TestMCPNames(t *testing.T) {
 	d := withServers("files1", "files2")
 	d.Tools = append(d.Tools, ToolConfig{Type: AgentToolset})
-	d.MCPServers[1].Env["WHO"] = "second"
+	d.MCPServers[1].Args = append(d.MCPServers[1].Args, "WHO=second")
 	ran := map[string]int{}
 	h := newMCPHouse(t, nil, d, []provider.ScriptTurn{calls(provider.ScriptCall{Name: "env"}),
 		calls(provider.ScriptCall{Name: "files2__env"}), calls(provider.ScriptCall{Name: "pid"}), says("Done.")},

@@ -40,6 +40,13 @@ type boundTool struct {
 	own     bool // of a program, not of the definition
 }
 
+// What follows when the outcome of a call is unknown.
+const (
+	tellUnknown  = "tell"
+	retryUnknown = "retry"
+	askUnknown   = "ask"
+)
+
 // toolPolicy is a ToolPolicy with its defaults.
 type toolPolicy struct {
 	permission string
@@ -140,7 +147,7 @@ func (p *program) add(path string, t *boundTool) error {
 
 // policy is the policy for a tool of a set, and whether the agent has the tool.
 func (c *ToolConfig) policy(name, permission string) (p toolPolicy, on bool) {
-	p, on = toolPolicy{permission: permission, unknown: "tell"}, true
+	p, on = toolPolicy{permission: permission, unknown: tellUnknown}, true
 	merge := func(own *ToolPolicy) {
 		if own.Enabled != nil {
 			on = *own.Enabled

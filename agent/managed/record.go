@@ -88,6 +88,8 @@ type turnInfo struct {
 	Again   bool     `json:"again,omitempty"`   // another attempt of the same turn
 	Message string   `json:"message,omitempty"` // id of the message that it answers
 	Resume  []string `json:"resume,omitempty"`  // the model's ids of calls that the client allowed
+	// Keys are the idempotency keys of those that are repeated, by their ids.
+	Keys map[string]string `json:"keys,omitempty"`
 }
 
 // turnEnd is how a turn, or an attempt of it, ended.
@@ -96,6 +98,8 @@ type turnEnd struct {
 	Failure *Failure `json:"failure,omitempty"`
 	Stop    string   `json:"stop,omitempty"`   // the type of the stop reason; "" is end_turn
 	Detail  string   `json:"detail,omitempty"` // of the stop reason
+	// Details are those of a refusal.
+	Details *StopDetails `json:"details,omitempty"`
 }
 
 // how says how a turn ended.
@@ -165,6 +169,8 @@ type openCall struct {
 	Args   map[string]any `json:"args,omitempty"`
 	Kind   callKind       `json:"kind"`
 	Answer *Event         `json:"answer,omitempty"`
+	// Key is the idempotency key of a call that may have happened: the client is asked whether to repeat it.
+	Key string `json:"key,omitempty"`
 }
 
 // encode returns a record as bytes. It fails if the record is too large for the journal.

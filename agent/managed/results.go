@@ -3,6 +3,7 @@ package managed
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 )
@@ -19,7 +20,16 @@ func (s *state) results(r *record) {
 		switch ev := call.Answer; {
 		case ev.Type == UserConfirmation && ev.Result == "allow":
 			r.Turn.Resume = append(r.Turn.Resume, call.ID)
+			if call.Key != "" {
+				if r.Turn.Keys == nil {
+					r.Turn.Keys = map[string]string{}
+				}
+				r.Turn.Keys[call.ID] = call.Key
+			}
 			continue
+		case call.Key != "":
+			result = failedResult(strings.TrimSpace(unknownOutcome + " " + ev.DenyMessage))
+			r.Events = append(r.Events, s.resultEvent(call.ID, result, true))
 		case ev.Type == UserConfirmation:
 			text := ev.DenyMessage
 			if text == "" {
@@ -46,7 +56,10 @@ func (s *state) cancel(r *record) {
 	for _, call := range unanswered(s.contents) {
 		result := failedResult(cancelledCall)
 		for _, open := range s.calls {
-			if open.ID == call.ID && open.Answer != nil && open.Answer.Type == UserCustomResult {
+			switch {
+			case open.ID == call.ID && open.Key != "":
+				result = failedResult(unknownOutcome)
+			case open.ID == call.ID && open.Answer != nil && open.Answer.Type == UserCustomResult:
 				result = map[string]any{"result": textOf(open.Answer.Content)}
 			}
 		}

@@ -40,11 +40,12 @@ type Config struct {
 	// their ids: see SharedID.
 	Shared []Definition
 	// Commands are the programs that may run as MCP servers: absolute paths, or names to be found in PATH.
-	// There are none by default. An agent chooses the arguments, and variables of the environment: allow
-	// only what is safe with any.
+	// There are none by default. An agent chooses the arguments: allow only what is safe with any.
 	Commands []string
 	// CommandEnv names the variables of this process that such a program gets besides PATH.
 	CommandEnv []string
+	// Credentials are the secrets that MCP servers with a URL may get, by name. Every owner's agents may name them.
+	Credentials map[string]Credential
 	// AllowPrivate lets the URLs of MCP servers lead to private addresses, such as those of this machine.
 	AllowPrivate bool
 	// Skills is a directory with the skills that agents may have: DIR/ID/SKILL.md. "" means none.
@@ -187,7 +188,7 @@ func New(cfg Config) (*Runtime, error) {
 	if err := cfg.Limits.check(); err != nil {
 		return nil, err
 	}
-	if err := checkCommands(cfg.Commands); err != nil {
+	if err := errors.Join(checkCommands(cfg.Commands), checkCredentials(cfg.Credentials)); err != nil {
 		return nil, err
 	}
 	prices, err := readPrices(cfg.Prices)

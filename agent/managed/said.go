@@ -62,7 +62,8 @@ func (s *state) telling(say life.Say) (*record, error) {
 	r := &record{Kind: recordEvents}
 	idle := func(reason StopReason) {
 		usage := s.usage()
-		r.Events = append(r.Events, &Event{Type: SessionUsage, Usage: &usage, Budget: s.info.Budget}, &Event{Type: StatusIdle, StopReason: &reason})
+		r.Events = append(r.Events, &Event{Type: SessionUsage, Usage: &usage, Budget: s.info.Budget},
+			&Event{Type: StatusIdle, StopReason: &reason})
 	}
 	failed := func(retry string) {
 		failure := Failure{Type: "unknown_error", Message: "the agent failed"}
@@ -82,10 +83,16 @@ func (s *state) telling(say life.Say) (*record, error) {
 			}
 		}
 		idle(reason)
+		if s.turn != nil && s.turn.end != nil {
+			r.Events[len(r.Events)-1].Details = s.turn.end.Details
+		}
 	case life.IdleWaiting:
 		reason := StopReason{Type: RequiresAction}
 		for _, c := range s.waiting() {
 			reason.EventIDs = append(reason.EventIDs, c.Event)
+			if c.Key != "" {
+				reason.Detail = "outcome_unknown"
+			}
 		}
 		if len(reason.EventIDs) == 0 { // they have come meanwhile: the net goes on at once
 			return r, nil
@@ -132,6 +139,9 @@ func (s *state) expire(r *record) {
 	c := &genai.Content{Role: genai.RoleUser}
 	for _, call := range s.waiting() {
 		result := failedResult(expiredCall)
+		if call.Key != "" {
+			result = failedResult(unknownOutcome)
+		}
 		r.Closed = append(r.Closed, call.Event)
 		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
 			Response: result}})

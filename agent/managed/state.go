@@ -229,8 +229,8 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq, h.Bytes = h.Seq+uint64(len(r.Events)), s.bytes()
-	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || s.due && !h.Paused ||
-		len(s.messages) > 0 && !h.Paused || len(s.stops) > 0 ||
+	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || len(s.stops) > 0 ||
+		(s.due || len(s.messages) > 0) && !h.Paused ||
 		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
@@ -373,8 +373,9 @@ func (p phase) status() Status {
 // session is the session for a client.
 func (s *state) session() *Session {
 	return &Session{ID: s.info.ID, Status: s.phase.status(), Paused: s.head.Paused, Agent: s.info.Agent,
-		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.usage(), Budget: s.info.Budget,
-		Turns: s.head.Turns, LastSeq: s.head.Seq, CreatedAt: s.began, UpdatedAt: s.changed, ArchivedAt: s.head.Archived}
+		Environment: s.info.Environment, Title: s.info.Title, Metadata: maps.Clone(s.info.Metadata), Usage: s.usage(),
+		Budget: s.info.Budget,
+		Turns:  s.head.Turns, LastSeq: s.head.Seq, CreatedAt: s.began, UpdatedAt: s.changed, ArchivedAt: s.head.Archived}
 }
 
 // conversation is what a model sees. What follows results of calls on the side of the user joins them, so

@@ -40,6 +40,7 @@ type turnRun struct {
 	failure  *effectFailure
 	detail   string
 	limit    string // of the budget, that is reached
+	refusal  *StopDetails
 	mismatch error
 }
 
@@ -223,6 +224,7 @@ func (r *turnRun) answered(author string, e *effectInfo) {
 		return
 	}
 	r.spans[author] = e.Span
+	r.refusal = refusalOf(e.Response)
 	if e.Response != nil && e.Response.FinishReason == genai.FinishReasonMaxTokens {
 		r.detail = MaxTokens
 	}
@@ -375,6 +377,8 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return failed(turnFailed, "unknown_error", fmt.Sprintf("the turn took longer than %v", r.o.rt.cfg.Limits.TurnTimeout))
 	case ctx.Err() != nil:
 		return &turnEnd{How: turnStopped, Detail: "interrupted"}
+	case end != nil && r.refusal != nil:
+		return &turnEnd{How: turnEnded, Stop: Refusal, Details: r.refusal}
 	case end != nil && end.How == agent.Answered:
 		return &turnEnd{How: turnEnded, Detail: r.detail}
 	case end != nil && end.How == agent.GaveUp:

@@ -52,6 +52,10 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	cfg, err := agentConfig(s)
+	if err != nil {
+		return nil, &usageError{err}
+	}
 	a = &sessionsAPI{agents: len(shared)}
 	if a.claims, err = managed.Prove(ctx, managed.Limits{}); err != nil {
 		return nil, err
@@ -65,8 +69,8 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if a.engine, err = openJournal(ctx, s, node); err != nil {
 		return nil, err
 	}
-	cfg := managed.Config{Journal: a.engine, Models: models, Shared: shared, Node: node, Limits: quotas(s),
-		Logger: log.Named("sessions")}
+	cfg.Journal, cfg.Models, cfg.Shared, cfg.Logger = a.engine, models, shared, log.Named("sessions")
+	cfg.Node, cfg.Limits = node, quotas(s)
 	if s.Journal.Advertise != "" {
 		cfg.Cluster = &managed.Cluster{Address: s.Journal.Advertise}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/voicegw/voicegw/journal/journaltest"
 )
 
-// TestBudget: a session shows its budget, refuses a message at it, and takes one when the budget is removed. Programs and
-// budgets of agents are shown, and changed with null.
+// TestBudget: a session shows its budget, refuses a message at it, and takes one when the budget is removed. Budgets of
+// agents are shown, and cleared with null.
 func TestBudget(t *testing.T) {
 	srv := server(t, journaltest.NewMemory(), &atomic.Int32{})
 	c := &client{t, srv.URL}
@@ -28,9 +28,10 @@ func TestBudget(t *testing.T) {
 		http.StatusOK, `"budget":{"type":"limit","max_tokens":7}`), "id")
 	want("POST", "/v1/agents", `{"name":"desk","model":"script","program":"own"}`, http.StatusBadRequest,
 		`program: there is no program \"own\"`)
-	want("POST", "/v1/sessions", `{"agent":"`+agent+`","budget":{"type":"limit"}}`, http.StatusBadRequest, "it limits nothing")
-	path := "/v1/sessions/" + field(want("POST", "/v1/sessions", `{"agent":"`+agent+`","budget":{"type":"limit","max_turns":1}}`,
-		http.StatusOK, `"budget":{"type":"limit","max_turns":1}`), "id")
+	of := `{"agent":"` + agent + `","budget":`
+	want("POST", "/v1/sessions", of+`{"type":"limit"}}`, http.StatusBadRequest, "it limits nothing")
+	path := "/v1/sessions/" + field(want("POST", "/v1/sessions", of+`{"type":"limit","max_turns":1}}`, http.StatusOK,
+		`"budget":{"type":"limit","max_turns":1}`), "id")
 	message := `{"events":[{"type":"user.message","content":[{"type":"text","text":"Hi"}]}]}`
 	want("POST", path+"/events", message, http.StatusOK, `"data"`)
 	want("POST", path+"/events", message, http.StatusBadRequest, "reached its budget: max_turns")
