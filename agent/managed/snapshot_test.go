@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -237,6 +238,15 @@ func TestSnapshotTaken(t *testing.T) {
 		}
 		if s := h.status(Idle); s.Turns != 7 || s.LastSeq != 56 {
 			t.Errorf("the session has %d turns and %d events", s.Turns, s.LastSeq)
+		}
+		h.forget()
+		if err := h.rt.with(t.Context(), h.session, func(*owned) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute) // the session leaves memory
+		synctest.Wait()
+		if docs := h.snapshotDocs(); len(h.rt.living()) != 0 || len(docs) != 1 {
+			t.Errorf("%d sessions are in memory, and there are the snapshots %q", len(h.rt.living()), docs)
 		}
 	})
 }
