@@ -199,7 +199,8 @@ func (h *house) forget() {
 // chat is a house whose model answers any number of messages.
 func chat(t *testing.T, engine journal.Engine) *house {
 	t.Helper()
-	return newHouseOn(t, engine, Definition{}, &provider.Script{Repeat: true, Turns: []provider.ScriptTurn{says("Hello.")}})
+	hello := &provider.Script{Repeat: true, Turns: []provider.ScriptTurn{says("Hello.")}}
+	return newHouseOn(t, engine, Definition{}, hello)
 }
 
 // TestSnapshotTaken: a session that rests takes a snapshot when its log has grown enough, and so does one that leaves
