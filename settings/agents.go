@@ -37,7 +37,7 @@ func (s *Settings) agentRows() []Row {
 			"which secrets MCP servers get, by name: url, and the file or env that holds the secret (see docs/managed.md)", nil),
 	}
 	for i := range rows {
-		rows[i] = rows[i].onlyIf(func() bool { return s.DataDir != "" }, "there are no agents without data_dir")
+		rows[i] = rows[i].onlyIf(func() bool { return s.HasSessions() }, "there are no agents without data_dir or journal")
 	}
 	return rows
 }

@@ -73,7 +73,7 @@ func (s *Settings) quotaRows() []Row {
 			"events that one tenant may send in a second; 0: no limit"),
 	}
 	for i, r := range rows {
-		rows[i] = r.onlyIf(func() bool { return s.HasSessions() }, "there is neither data_dir nor journal")
+		rows[i] = r.onlyIf(func() bool { return s.HasSessions() }, "there are no agents without data_dir or journal")
 	}
 	return rows
 }

@@ -2,8 +2,6 @@ package managed
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -99,24 +97,10 @@ func (k *bench) each(n int, do func(i int) error) {
 
 // turn sends a message and waits for the end of its turn.
 func (k *bench) turn(id string) error {
-	list, err := k.rt.Send(k.Context(), ada, id, Once{}, Text("Where is my order?"))
-	if err != nil {
+	if _, err := k.rt.Send(k.Context(), ada, id, Once{}, Text("Where is my order?")); err != nil {
 		return err
 	}
-	return k.settled(id, list[0].Seq)
-}
-
-// settled waits until a session rests behind an event.
-func (k *bench) settled(id string, from uint64) error {
-	for ev, err := range k.rt.Events(k.Context(), ada, id, from, true) {
-		if err != nil {
-			return err
-		}
-		if ev.Type == StatusIdle {
-			return nil
-		}
-	}
-	return errors.New("the stream has ended")
+	return k.rests(id)
 }
 
 // quantiles reports the median and the 99th percentile of times. It returns the latter.
@@ -167,10 +151,10 @@ func BenchmarkSend(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		list, err := k.rt.Send(b.Context(), ada, id, Once{}, Text("Where is my order?"))
+		_, err = k.rt.Send(b.Context(), ada, id, Once{}, Text("Where is my order?"))
 		sends, appends = append(sends, time.Since(appended)), append(appends, appended.Sub(began))
 		if err == nil {
-			err = k.settled(id, list[0].Seq)
+			err = k.rests(id)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -251,13 +235,13 @@ func BenchmarkStream(b *testing.B) {
 	})
 	var times []time.Duration
 	for b.Loop() {
-		list, err := k.rt.Send(b.Context(), ada, id, Once{}, Text("Where is my order?"))
+		_, err := k.rt.Send(b.Context(), ada, id, Once{}, Text("Where is my order?"))
 		stored := time.Now()
 		if err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, max(0, (<-seen).Sub(stored)))
-		if err := k.settled(id, list[0].Seq); err != nil {
+		if err := k.rests(id); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -286,13 +270,11 @@ func BenchmarkResume(b *testing.B) {
 	b.Run("snapshot", resume)
 	k.cfg.Limits.snapshot = 1_000_000
 	k.open()
-	for _, d := range []string{snapshotKey(id)} {
-		if err := k.engine.Remove(b.Context(), d, 0); err != nil {
-			b.Fatal(err)
-		}
+	if err := k.rt.removeSnapshot(b.Context(), id); err != nil {
+		b.Fatal(err)
 	}
 	b.Run("log", resume)
 	if s, err := k.rt.Session(b.Context(), ada, id); err != nil || s.LastSeq != 10_000 {
-		b.Fatal(fmt.Errorf("the session has %+v, %w", s, err))
+		b.Fatalf("the session is %+v, %v", s, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -201,7 +202,8 @@ func (h *house) forget() {
 // chat is a house whose model answers any number of messages.
 func chat(t *testing.T, engine journal.Engine) *house {
 	t.Helper()
-	return newHouseOn(t, engine, Definition{}, &provider.Script{Repeat: true, Turns: []provider.ScriptTurn{says("Hello.")}})
+	hello := &provider.Script{Repeat: true, Turns: []provider.ScriptTurn{says("Hello.")}}
+	return newHouseOn(t, engine, Definition{}, hello)
 }
 
 // TestSnapshotTaken: a session that rests takes a snapshot when its log has grown enough, and so does one that leaves
@@ -240,6 +242,15 @@ func TestSnapshotTaken(t *testing.T) {
 		}
 		if s := h.status(Idle); s.Turns != 7 || s.LastSeq != 56 {
 			t.Errorf("the session has %d turns and %d events", s.Turns, s.LastSeq)
+		}
+		h.forget()
+		if err := h.rt.with(t.Context(), h.session, func(*owned) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute) // the session leaves memory
+		synctest.Wait()
+		if docs := h.snapshotDocs(); len(h.rt.living()) != 0 || len(docs) != 1 {
+			t.Errorf("%d sessions are in memory, and there are the snapshots %q", len(h.rt.living()), docs)
 		}
 	})
 }
