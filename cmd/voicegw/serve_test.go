@@ -46,7 +46,8 @@ func startProved(t *testing.T, env []string, args ...string) *served {
 func startFullServe(t *testing.T, env []string, args ...string) *served {
 	t.Helper()
 	s := startServeOf(t, binary, env, args...)
-	if !regexp.MustCompile(`the nets of calls are proved: [1-9]\d* claims`).MatchString(s.stderr.String()) {
+	if !regexp.MustCompile(`the nets of calls are proved: [1-9]\d* claims about [1-9]\d* kinds? of session`).
+		MatchString(s.stderr.String()) {
 		t.Fatalf("it serves without a proof\n%s", s.stderr.String())
 	}
 	return s
@@ -117,6 +118,9 @@ func TestServe(t *testing.T) {
 			resp.Header.Get("X-Content-Type-Options") != "nosniff") {
 			t.Errorf("/%s: headers %v", c.path, resp.Header)
 		}
+	}
+	if said := s.stderr.String(); !strings.Contains(said, "about 4 kinds of session, certificates checked") {
+		t.Errorf("the defaults are not proved:\n%s", said)
 	}
 	s.end()
 	if line, ok := <-s.lines; ok {
