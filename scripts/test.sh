@@ -9,7 +9,7 @@ GOFLAGS="$("$go" env GOFLAGS) -buildvcs=false" # a clone owned by somebody else 
 export GOFLAGS
 
 # Packages without a goroutine of their own (internal/tidy tests that) run without the race detector, faster.
-pure='/(audio|audio/.*|petri|petri/dot|petri/petritest|voicenets|voicenets/(claims|mutants|internal/.*)|verify|verify/.*|internal/tidy)$'
+pure='/(agent/managed/life|audio|audio/.*|petri|petri/dot|petri/patterns|petri/petritest|voicenets|voicenets/(claims|mutants|internal/.*)|verify|verify/.*|internal/tidy)$'
 
 # Packages with browsers, or processes of our own in real time: each has the processors to itself, four tests at a time.
 # The others wait more than they work, two at a time.
@@ -112,11 +112,12 @@ behind() {
     sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' $files | paste -sd '|' | sed 's/.*/^(&)$/'
 }
 
-# stories runs what is built without the race detector alone: long stories of whole calls, every value of every setting.
+# stories runs what is built without the race detector alone: long stories of whole calls, every value of every setting,
+# proofs of agents. A name of a test that is built so must be one of its kind in all these packages.
 # It also runs again, as built for use, the tests of allocations, which the race detector's own allocations may disturb.
 # Together they link each package's tests once.
 stories() {
-    local stories=(. ./internal/simulate ./cmd/voicegw) pattern packages
+    local stories=(. ./internal/simulate ./cmd/voicegw ./agent) pattern packages
     # shellcheck disable=SC2068 # the patterns of their test files are to be expanded
     pattern="$(behind '!race' ${stories[@]/%//*_test.go})" || return 1
     packages="$(allocating)" && [[ -n "$packages" ]] || { echo 'no tests of allocations' && return 1; }
@@ -124,7 +125,8 @@ stories() {
     "$go" test "${lean[@]}" -timeout 20m -run "$pattern|Alloc" "${stories[@]}" $packages
 }
 
-# foils shows what ADK's own live flow does. It has data races, so its tests are built without the race detector alone.
+# foils shows what ADK's own live flow does. It has data races, so its tests are built without the race detector alone; so
+# are the proofs of this package.
 foils() { tests -E '/agent/adkagent$' -run "$(behind '!race' agent/adkagent/*_test.go)"; }
 
 has_c_compiler() { command -v "$("$go" env CC)" >/dev/null; }
@@ -145,7 +147,7 @@ beside() {
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
     step 'tests of the pure packages, and tidy' pure_tests
     if has_c_compiler; then
-        step 'stories of whole calls, and allocation tests, without the race detector' stories
+        step 'stories of whole calls, proofs of agents, allocation tests, without the race detector' stories
     fi
 }
 
@@ -164,7 +166,7 @@ main() {
         skip 'race detector (no C compiler: make deps)'
     fi
     if has_c_compiler; then
-        step "ADK's own live flow, without the race detector" foils
+        step "ADK's own live flow, and proofs, without the race detector" foils
     fi
     step 'proofs by z3 and cvc5' tests -E "$solvers"
     if has_c_compiler && has_z3_headers; then

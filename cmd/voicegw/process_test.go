@@ -62,13 +62,13 @@ func build(file string, args ...string) error {
 	return nil
 }
 
-// buildUnproved compiles noProof, with a package of testdata in the place of voicenets/prove.
+// buildUnproved compiles noProof, with a file of testdata in the place of package voicenets/prove.
 func buildUnproved(dir string) error {
 	proves, err := filepath.Abs(filepath.Join("..", "..", "voicenets", "prove", "prove.go"))
 	if err != nil {
 		return err
 	}
-	stub, err := filepath.Abs(filepath.Join("testdata", "unproved", "prove.go"))
+	stub, err := filepath.Abs(filepath.Join("testdata", "unproved.go.txt"))
 	if err != nil {
 		return err
 	}
