@@ -37,7 +37,8 @@ func startCostly(tb testing.TB, binary string, env ...string) *costly {
 	}
 	tb.Cleanup(func() { _ = model.Close() })
 	p := startWith(tb, binary, slices.Concat(oneKind, env), nil, "serve", "--listen", "127.0.0.1:0",
-		"--admin-listen", "127.0.0.1:0", "--model-base-url", model.URL(), "--endpoints", "webrtc,twilio,asterisk,gemini,openai,rtvi",
+		"--admin-listen", "127.0.0.1:0", "--model-base-url", model.URL(),
+		"--endpoints", "webrtc,twilio,asterisk,gemini,openai,rtvi",
 		"--access-cpu-max", "200", "--access-late-max", "1m")
 	s := &costly{process: p, model: model}
 	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(p.line())
