@@ -38,10 +38,6 @@ func says(text string, partial bool) func() (*session.Event, error) {
 	}
 }
 
-func TestProveGuest(t *testing.T) {
-	mustProve(t, newProgram(t, guests(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}, nil)))
-}
-
 // TestGuest hands one turn over to a guest. The next turn begins with the host again.
 func TestGuest(t *testing.T) {
 	script := []provider.ScriptTurn{calls(to("poet")), text("x"), text("x"), text("Again?")}

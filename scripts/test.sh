@@ -9,14 +9,17 @@ GOFLAGS="$("$go" env GOFLAGS) -buildvcs=false" # a clone owned by somebody else 
 export GOFLAGS
 
 # Packages without a goroutine of their own (internal/tidy tests that) run without the race detector, faster.
-pure='/(audio|audio/.*|petri|petri/dot|petri/petritest|voicenets|voicenets/(claims|mutants|internal/.*)|verify|verify/.*|internal/tidy)$'
+pure='/(agent/managed/life|audio|audio/.*|petri|petri/dot|petri/patterns|petri/petritest|voicenets|voicenets/(claims|mutants|internal/.*)|verify|verify/.*|internal/tidy)$'
 
 # Packages with browsers, or processes of our own in real time: each has the processors to itself, four tests at a time.
 # The others wait more than they work, two at a time.
 alone='/(cmd/voicegw|transport/rtc|web/webtest)$'
 
-# Pure packages that start z3 and cvc5, which must answer within seconds.
+# Pure packages that start z3 and cvc5, which must answer within seconds: they get a processor of their own.
 solvers='/verify/smt$'
+
+# Packages whose tests take longest, which start first: at the end no processor waits for another.
+long='/(voicegw|agent/managed|live/sim|transport/(gemini|openai|rtvi)|voicenets|voicenets/(claims|mutants))$'
 
 # The tests are linked without debugging tables, and vet has its own step. Go's tools and tests collect garbage less
 # often than the programs that tests start, which get an environment of their own.
@@ -35,38 +38,53 @@ step() {
     results+=("$(printf '%-7s %4d s  %s' "$outcome" $((SECONDS - start)) "$name")")
 }
 
-# idle COMMAND runs a function of steps in the background, on processor time that nothing else wants: most tests of calls
-# wait more than they work. collect waits for it, shows what it printed, and takes over its results.
-idle() {
-    idle_log="$(mktemp)" idle_results="$(mktemp)"
+# background COMMAND runs a function of steps beside what follows. collect waits for it, shows what it printed, and takes
+# over its results, with a NOTE on each.
+background() {
+    back_log="$(mktemp)" back_results="$(mktemp)"
     (
-        renice -n 19 -p "$BASHPID" >/dev/null || true
-        if command -v chrt >/dev/null; then chrt --idle --pid 0 "$BASHPID" || true; fi
         results=() failed=0
         "$@"
-        printf '%s\n' "${results[@]}" >"$idle_results"
+        printf '%s\n' "${results[@]}" >"$back_results"
         exit "$failed"
-    ) >"$idle_log" 2>&1 &
-    idle_pid=$!
-    trap 'kill "$idle_pid" 2>/dev/null || true' EXIT
+    ) >"$back_log" 2>&1 &
+    back_pid=$!
+    trap 'kill "$back_pid" 2>/dev/null || true' EXIT
 }
 
 collect() {
     local line
-    wait "$idle_pid" || failed=1
-    cat "$idle_log"
-    while read -r line; do results+=("$line, on idle time"); done <"$idle_results"
-    rm -f "$idle_log" "$idle_results"
+    wait "$back_pid" || failed=1
+    cat "$back_log"
+    while read -r line; do results+=("$line, $1"); done <"$back_results"
+    rm -f "$back_log" "$back_results"
+}
+
+# idle COMMAND runs a function of steps on processor time that nothing else wants: most tests of calls wait more than they
+# work.
+idle() {
+    renice -n 19 -p "$BASHPID" >/dev/null || true
+    if command -v chrt >/dev/null; then chrt --idle --pid 0 "$BASHPID" || true; fi
+    "$@"
 }
 
 skip() { results+=("$(printf '%-7s %4s    %s' skipped '' "$1")"); }
+
+# long_first sorts a list of packages.
+long_first() {
+    local packages
+    packages="$(cat)"
+    { grep -E "$long" || true; } <<<"$packages"
+    { grep -vE "$long" || true; } <<<"$packages"
+}
 
 # tests MODE PATTERN ARGS...: go test ARGS on the packages whose path matches (MODE -E) or not (MODE -vE).
 tests() {
     local mode="$1" pattern="$2" packages
     shift 2
     packages="$("$go" list ./...)" || return 1
-    packages="$(grep "$mode" "$pattern" <<<"$packages")" || { echo 'no such package' && return; }
+    packages="$(grep "$mode" "$pattern" <<<"$packages" | long_first)"
+    [[ -n "$packages" ]] || { echo 'no such package' && return; }
     # shellcheck disable=SC2086 # one argument per package
     "$go" test "${lean[@]}" -timeout 20m "$@" $packages
 }
@@ -74,7 +92,7 @@ tests() {
 # pure_tests runs the pure packages but those whose solvers have seconds of their own to answer.
 pure_tests() {
     local packages
-    packages="$("$go" list ./... | grep -E "$pure" | grep -vE "$solvers")" || return 1
+    packages="$("$go" list ./... | grep -E "$pure" | grep -vE "$solvers" | long_first)" || return 1
     # shellcheck disable=SC2086 # one argument per package
     "$go" test "${lean[@]}" -timeout 40m $packages
 }
@@ -112,11 +130,12 @@ behind() {
     sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' $files | paste -sd '|' | sed 's/.*/^(&)$/'
 }
 
-# stories runs what is built without the race detector alone: long stories of whole calls, every value of every setting.
+# stories runs what is built without the race detector alone: long stories of whole calls, every value of every setting,
+# proofs of agents. A name of a test that is built so must be one of its kind in all these packages.
 # It also runs again, as built for use, the tests of allocations, which the race detector's own allocations may disturb.
 # Together they link each package's tests once.
 stories() {
-    local stories=(. ./internal/simulate ./cmd/voicegw) pattern packages
+    local stories=(. ./internal/simulate ./cmd/voicegw ./agent ./live/sim) pattern packages
     # shellcheck disable=SC2068 # the patterns of their test files are to be expanded
     pattern="$(behind '!race' ${stories[@]/%//*_test.go})" || return 1
     packages="$(allocating)" && [[ -n "$packages" ]] || { echo 'no tests of allocations' && return 1; }
@@ -124,8 +143,12 @@ stories() {
     "$go" test "${lean[@]}" -timeout 20m -run "$pattern|Alloc" "${stories[@]}" $packages
 }
 
-# foils shows what ADK's own live flow does. It has data races, so its tests are built without the race detector alone.
+# foils shows what ADK's own live flow does. It has data races, so its tests are built without the race detector alone; so
+# are the proofs of this package.
 foils() { tests -E '/agent/adkagent$' -run "$(behind '!race' agent/adkagent/*_test.go)"; }
+
+# proofs_by_solvers is one process at a time, nearly always: the other processor is free.
+proofs_by_solvers() { step 'proofs by z3 and cvc5' tests -E "$solvers"; }
 
 has_c_compiler() { command -v "$("$go" env CC)" >/dev/null; }
 
@@ -145,28 +168,28 @@ beside() {
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
     step 'tests of the pure packages, and tidy' pure_tests
     if has_c_compiler; then
-        step 'stories of whole calls, and allocation tests, without the race detector' stories
+        step 'stories of whole calls, proofs of agents, allocation tests, without the race detector' stories
     fi
 }
 
 main() {
     step 'deps' scripts/deps.sh
-    idle beside
+    background idle beside
     if has_c_compiler; then
         step 'tests with browsers and processes, with the race detector' with_race_alone
         step 'tests of the rest, with the race detector' with_race
-        collect
+        collect 'on idle time'
     else
         echo
         echo "NOTE: no C compiler ($("$go" env CC)): the race detector cannot run. \`make deps\` installs gcc."
-        collect
+        collect 'on idle time'
         step 'tests of the rest, without the race detector' without_race
         skip 'race detector (no C compiler: make deps)'
     fi
+    background proofs_by_solvers
     if has_c_compiler; then
-        step "ADK's own live flow, without the race detector" foils
+        step "ADK's own live flow, and proofs, without the race detector" foils
     fi
-    step 'proofs by z3 and cvc5' tests -E "$solvers"
     if has_c_compiler && has_z3_headers; then
         step 'proofs with the library of z3 (build tag z3)' inductions
     else
@@ -177,6 +200,7 @@ main() {
     else
         skip 'Opus by libopus (no C compiler or no libopus: make deps)'
     fi
+    collect 'beside the last steps'
     printf '\n== summary\n'
     printf '%s\n' "${results[@]}"
     printf '%-7s %4d s  %s\n' "$([[ $failed == 0 ]] && echo PASSED || echo FAILED)" "$SECONDS" 'make test'

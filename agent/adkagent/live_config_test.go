@@ -15,7 +15,6 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
-	"github.com/voicegw/voicegw/voicenets/prove"
 )
 
 func detect(d genai.AutomaticActivityDetection) *genai.RealtimeInputConfig {
@@ -184,19 +183,6 @@ func TestLiveIsFound(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestLiveNetsAreProved proves what runs.
-func TestLiveNetsAreProved(t *testing.T) {
-	l, err := NewLive(LiveConfig{Name: "a", Gateway: voicegw.Config{Dialer: live.Wire{APIKey: "k"}, OneMode: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	proofs, err := prove.Sessions(context.Background(), nil, l.Nets()...)
-	if err != nil || len(proofs) != 1 {
-		t.Errorf("%d proofs, %v", len(proofs), err)
-	}
 }
 
 // TestLiveRefusalOfTheGateway reports a full gateway as an event and as an error.

@@ -3,53 +3,53 @@ package audiotest
 import (
 	"math"
 	"math/bits"
+	"sync"
 )
 
-// transform is a complex Fourier transform for long signals, whose length is a power of two. It
-// recurses depth first to stay in the cache, and does not reorder its result.
-type transform struct {
-	twiddles [][]complex128 // for each length 2, 4, 8 ...: exp(-2 pi i k / length)
-}
-
-func newTransform(n int) *transform {
-	t := &transform{}
-	for length := 2; length <= n; length *= 2 {
-		w := make([]complex128, length/2)
-		for k := range w {
-			sin, cos := math.Sincos(-2 * math.Pi * float64(k) / float64(length))
-			w[k] = complex(cos, sin)
-		}
-		t.twiddles = append(t.twiddles, w)
+// twiddles has for each length 2, 4, 8 ... a function that returns exp(-2 pi i k / length). It
+// computes them once in a process: that takes as long as a transform.
+var twiddles = func() (list [40]func() []complex128) {
+	for i := range list {
+		list[i] = sync.OnceValue(func() []complex128 {
+			length := 2 << i
+			w := make([]complex128, length/2)
+			for k := range w {
+				sin, cos := math.Sincos(-2 * math.Pi * float64(k) / float64(length))
+				w[k] = complex(cos, sin)
+			}
+			return w
+		})
 	}
-	return t
-}
+	return list
+}()
 
 // level returns the twiddles of length n.
-func (t *transform) level(n int) []complex128 { return t.twiddles[bits.Len(uint(n))-2] }
+func level(n int) []complex128 { return twiddles[bits.Len(uint(n))-2]() }
 
-// forward transforms z in place. The result is in bit-reversed order.
-func (t *transform) forward(z []complex128) {
+// forward is a complex Fourier transform, in place, for long signals whose length is a power of two.
+// It recurses depth first to stay in the cache. The result is in bit-reversed order.
+func forward(z []complex128) {
 	if len(z) < 2 {
 		return
 	}
-	lo, hi, w := z[:len(z)/2], z[len(z)/2:], t.level(len(z))
+	lo, hi, w := z[:len(z)/2], z[len(z)/2:], level(len(z))
 	hi, w = hi[:len(lo)], w[:len(lo)]
 	for k, a := range lo {
 		b := hi[k]
 		lo[k], hi[k] = a+b, (a-b)*w[k]
 	}
-	t.forward(lo)
-	t.forward(hi)
+	forward(lo)
+	forward(hi)
 }
 
 // inverse reverts forward, times len(z).
-func (t *transform) inverse(z []complex128) {
+func inverse(z []complex128) {
 	if len(z) < 2 {
 		return
 	}
-	lo, hi, w := z[:len(z)/2], z[len(z)/2:], t.level(len(z))
-	t.inverse(lo)
-	t.inverse(hi)
+	lo, hi, w := z[:len(z)/2], z[len(z)/2:], level(len(z))
+	inverse(lo)
+	inverse(hi)
 	hi, w = hi[:len(lo)], w[:len(lo)]
 	for k, a := range lo {
 		b := hi[k] * complex(real(w[k]), -imag(w[k]))
@@ -80,8 +80,7 @@ func crossCorrelation(ref, heard []int16) []float64 {
 	for i, v := range heard {
 		z[i] += complex(0, float64(v))
 	}
-	t := newTransform(n)
-	t.forward(z)
+	forward(z)
 	for p := range z {
 		q := mirror(p)
 		if q < p {
@@ -90,7 +89,7 @@ func crossCorrelation(ref, heard []int16) []float64 {
 		a, b := z[p], z[q]
 		z[p], z[q] = cross(a, b), cross(b, a)
 	}
-	t.inverse(z)
+	inverse(z)
 	c := make([]float64, n)
 	for i, v := range z {
 		c[i] = real(v) / float64(n)

@@ -26,7 +26,7 @@ type costly struct {
 }
 
 // startCostly starts one that takes calls however busy the machine is.
-func startCostly(tb testing.TB, env ...string) *costly {
+func startCostly(tb testing.TB, binary string, env ...string) *costly {
 	tb.Helper()
 	model, err := sim.New(sim.Config{})
 	if err != nil {
@@ -36,8 +36,9 @@ func startCostly(tb testing.TB, env ...string) *costly {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = model.Close() })
-	p := start(tb, slices.Concat(oneKind, env), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
-		"--model-base-url", model.URL(), "--endpoints", "webrtc,twilio,asterisk,gemini,openai,rtvi",
+	p := startWith(tb, binary, slices.Concat(oneKind, env), nil, "serve", "--listen", "127.0.0.1:0",
+		"--admin-listen", "127.0.0.1:0", "--model-base-url", model.URL(),
+		"--endpoints", "webrtc,twilio,asterisk,gemini,openai,rtvi",
 		"--access-cpu-max", "200", "--access-late-max", "1m")
 	s := &costly{process: p, model: model}
 	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(p.line())
@@ -124,7 +125,7 @@ func TestGoroutinesPerCall(t *testing.T) {
 	t.Parallel()
 	for _, d := range waysIn() {
 		t.Run(d.name, func(t *testing.T) {
-			s := startCostly(t)
+			s := startCostly(t, noProof)
 			s.hold(&d, costCalls)
 			got := map[string]int{}
 			for name, n := range s.goroutines() {
@@ -169,7 +170,7 @@ func BenchmarkServe(b *testing.B) {
 	const warm, calls, length = 10, 20, 20 * time.Second
 	for _, d := range waysIn() {
 		b.Run(d.name, func(b *testing.B) {
-			s := startCostly(b)
+			s := startCostly(b, binary)
 			s.hold(&d, warm)
 			time.Sleep(length / 2) // until memory has grown
 			resident, live := s.memory()
@@ -216,7 +217,7 @@ func (s *costly) memory() (resident, live float64) {
 func TestCollectsEarly(t *testing.T) {
 	t.Parallel()
 	for want, env := range map[float64][]string{35: nil, 120: {"GOGC=120"}} {
-		s := startCostly(t, env...)
+		s := startCostly(t, binary, env...)
 		if got := s.metric("go_gc_gogc_percent"); got != want {
 			t.Errorf("with %q it collects at %v %%, want %v", env, got, want)
 		}

@@ -159,7 +159,7 @@ func TestIdleSettings(t *testing.T) {
 // TestServeWithAFiller proves and serves with a filler, although there is no tool to bridge.
 func TestServeWithAFiller(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, nil, "--prompts-filler=default")
+	s := startProved(t, nil, "--prompts-filler=default")
 	s.end()
 	if said := s.stderr.String(); !strings.Contains(said, "prompts.filler (from --prompts-filler) has no effect") {
 		t.Errorf("it said %q", bytes.TrimSpace([]byte(said)))

@@ -182,7 +182,7 @@ func TestSocketActivation(t *testing.T) {
 	for range 2 {
 		answered := make(chan int, 1)
 		go func() { answered <- status(url) }() // before anybody serves
-		cmd := exec.Command("sh", "-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" serve`, binary)
+		cmd := exec.Command("sh", "-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" serve`, noProof)
 		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, oneKind...)
 		cmd.ExtraFiles = []*os.File{socket}
 		out, err := cmd.StdoutPipe()

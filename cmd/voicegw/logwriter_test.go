@@ -92,7 +92,8 @@ func serveInto(t *testing.T, stderr *os.File) (p *process, url, admin string) {
 	}
 	admin = l.Addr().String()
 	_ = l.Close()
-	p = startWith(t, oneKind, stderr, "serve", "--listen", "127.0.0.1:0", "--admin-listen", admin, "--log-level", "debug")
+	p = startWith(t, noProof, oneKind, stderr, "serve", "--listen", "127.0.0.1:0", "--admin-listen", admin,
+		"--log-level", "debug")
 	url = strings.Fields(strings.TrimPrefix(p.line(), "voicegw is at "))[0]
 	return p, url, admin
 }

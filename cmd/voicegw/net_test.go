@@ -136,15 +136,35 @@ func TestVerify(t *testing.T) {
 	if strings.Contains(r.stdout, "unknown") || strings.Contains(r.stdout, "refuted") {
 		t.Error(r.stdout)
 	}
-	one := command(t, nil, "verify", "session")
-	one.want(t, 0, "session: ")
-	shownInDocs(t, one.stdout)
-	command(t, nil, "verify", "session", "--property", "V3-lat").want(t, 2, `no property "V3-lat"`, "V3-late-audio")
-	dir := t.TempDir()
-	picked := command(t, nil, "verify", "session", "--property", "V4-budget", "--json", "--certificates", dir)
-	picked.want(t, 0, `"property": "V4-budget"`, `"verdict": "proved"`, dir)
-	if strings.Contains(picked.stdout, "outputs-in-order") {
-		t.Errorf("more than one property:\n%s", picked.stdout)
+	from, to := strings.Index(r.stdout, "session: "), strings.Index(r.stdout, shippedNets()[1].name+": ")
+	if from < 0 || to < from {
+		t.Fatalf("the session is not the first net:\n%s", r.stdout)
+	}
+	shownInDocs(t, r.stdout[from:to])
+	dir, left := t.TempDir(), t.TempDir()
+	picked := command(t, nil, "verify", "session", "--property", "V4-budget", "--json", "--certificates", dir,
+		"--script", filepath.Join(left, "script"), "--frames", filepath.Join(left, "frames"))
+	picked.want(t, 0, `"property": "V4-budget"`, `"verdict": "proved"`, dir, "nothing is refuted")
+	if strings.Contains(picked.stdout, "outputs-in-order") || strings.Contains(picked.stdout, "session-half-duplex") {
+		t.Errorf("more than one property or net:\n%s", picked.stdout)
+	}
+	if files, err := os.ReadDir(left); err != nil || len(files) > 0 {
+		t.Errorf("%v left, %v", files, err)
+	}
+}
+
+// TestVerifyUnknownProperty: the error names the properties that resemble it.
+func TestVerifyUnknownProperty(t *testing.T) {
+	t.Parallel()
+	proof := &claims.Proof{}
+	for _, name := range []string{"V3-late-audio", "V4-budget"} {
+		proof.Claims = append(proof.Claims, claims.Claim{Result: verify.Result{Property: &verify.Property{Name: name}}})
+	}
+	check := func(shippedNet, context.Context) (*claims.Proof, error) { return proof, nil }
+	err := (&fileCheck{properties: []string{"V3-lat"}}).verifyNets(t.Context(), shippedNets()[:1], io.Discard, check)
+	if !errors.As(err, new(*usageError)) || !strings.Contains(err.Error(), `session has no property "V3-lat"`) ||
+		!strings.Contains(err.Error(), "V3-late-audio") {
+		t.Error(err)
 	}
 }
 

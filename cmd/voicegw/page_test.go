@@ -169,7 +169,7 @@ func TestPageModes(t *testing.T) {
 		t.Fatal("sim prints no URL")
 	}
 	tools := writeFile(t, "tools.json", []byte(`[{"name": "get_time", "description": "The time where the caller is."}]`))
-	s := startServe(t, []string{"VOICEGW_GREETING="}, "--model-base-url", model, "--session-tools-file", tools)
+	s := startProved(t, []string{"VOICEGW_GREETING="}, "--model-base-url", model, "--session-tools-file", tools)
 	tab := browser.Open(t, s.url)
 	tab.WaitFor(`window.voicegw`)
 	tab.Eval(`(window.shown = [], new MutationObserver(() => shown.push(document.querySelector("#mode").textContent))

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +23,11 @@ const patience = 2 * time.Minute
 // certificates are checked at each start.
 var binary string
 
+// noProof is the same command, except that its serve starts without proving the nets of its calls,
+// which takes some seconds of a processor. Tests of what serve does after that use it; TestServe,
+// and the tests that start serve with nets of other settings, use binary.
+var noProof string
+
 // goCommand is a run of the go command without cgo, as `make build` runs it. The race detector needs
 // cgo, so tests have it; with it, every package would be compiled once more.
 func goCommand(args ...string) *exec.Cmd {
@@ -38,12 +45,42 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "voicegw")
-	if out, err := goCommand("build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+	binary, noProof = filepath.Join(dir, "voicegw"), filepath.Join(dir, "unproved")
+	if err := errors.Join(build(binary), buildUnproved(dir)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// build compiles the command to a file.
+func build(file string, args ...string) error {
+	args = append([]string{"build", "-buildvcs=false", "-o", file}, args...)
+	if out, err := goCommand(append(args, ".")...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// buildUnproved compiles noProof, with a file of testdata in the place of package voicenets/prove.
+func buildUnproved(dir string) error {
+	proves, err := filepath.Abs(filepath.Join("..", "..", "voicenets", "prove", "prove.go"))
+	if err != nil {
+		return err
+	}
+	stub, err := filepath.Abs(filepath.Join("testdata", "unproved.go.txt"))
+	if err != nil {
+		return err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {proves: stub}})
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		return err
+	}
+	return build(noProof, "-ldflags=-w", "-overlay", file)
 }
 
 // process is a run of the binary. It is killed at the end of its test if it still runs.
@@ -59,11 +96,11 @@ type process struct {
 // start runs the binary with arguments, in an environment that has nothing of the person who tests.
 func start(tb testing.TB, env []string, args ...string) *process {
 	tb.Helper()
-	return startWith(tb, env, nil, args...)
+	return startWith(tb, binary, env, nil, args...)
 }
 
-// startWith is start with a file as its stderr; nil: it is watched.
-func startWith(tb testing.TB, env []string, stderr *os.File, args ...string) *process {
+// startWith runs binary or noProof, with a file as its stderr; nil: it is watched.
+func startWith(tb testing.TB, binary string, env []string, stderr *os.File, args ...string) *process {
 	tb.Helper()
 	p := &process{tb: tb, lines: make(chan string, 1000), ended: make(chan struct{}), stderr: newWatched()}
 	p.cmd = exec.Command(binary, args...)
@@ -147,7 +184,12 @@ type result struct {
 // command runs the binary to its end.
 func command(tb testing.TB, env []string, args ...string) result {
 	tb.Helper()
-	p := start(tb, env, args...)
+	return start(tb, env, args...).result()
+}
+
+// result waits for the end.
+func (p *process) result() result {
+	p.tb.Helper()
 	code, stdout := p.wait()
 	return result{code, stdout, p.stderr.String()}
 }

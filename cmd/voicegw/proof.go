@@ -28,9 +28,7 @@ func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	defer spareMemory()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(proofGCPercent)
-	}
+	spendMemory()
 	var cache claims.Cache
 	kept := "nowhere"
 	tolerant := &tolerantCache{stderr: stderr}
@@ -84,6 +82,13 @@ const gcPercent = 35
 
 // proofGCPercent is GOGC during the proofs, which need some 200 MB for a moment.
 const proofGCPercent = 400
+
+// spendMemory lets garbage grow while the nets of calls are proved.
+func spendMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(proofGCPercent)
+	}
+}
 
 // spareMemory returns the memory of the proofs to the system and limits the garbage of calls.
 func spareMemory() {

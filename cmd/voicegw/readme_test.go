@@ -65,7 +65,7 @@ func TestReadmeIsTrue(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s := startFullServe(t, nil)
+	s := startServeOf(t, noProof, nil)
 	where := s.said[strings.Index(s.said, "  ("):]
 	if !strings.Contains(text, "       voicegw is at http://"+settings.ListenDefault+"/"+where+"\n") {
 		t.Errorf("serve prints %q; the README shows something else", s.said)

@@ -19,7 +19,7 @@ import (
 // recordedCall lets serve record a call with an interruption, and returns the file.
 func recordedCall(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	s := startServe(t, []string{"VOICEGW_GREETING="}, append([]string{"--archive", dir}, args...)...)
+	s := startProved(t, []string{"VOICEGW_GREETING="}, append([]string{"--archive", dir}, args...)...)
 	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--barge-in", speech(t, "hello")+"@500ms",
 		"--json").want(t, 0)
 	s.end()

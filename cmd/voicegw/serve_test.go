@@ -30,17 +30,34 @@ type served struct {
 // modes and functions of clients, takes five times as long, and few tests need it.
 var oneKind = []string{"VOICEGW_SESSION_CLIENT_TOOLS=none", "VOICEGW_SESSION_CLIENT_MODES=false"}
 
-// startServe starts `serve` with oneKind on a free port of this machine.
+// startServe starts `serve` with oneKind on a free port of this machine, without a proof.
 func startServe(t *testing.T, env []string, args ...string) *served {
+	t.Helper()
+	return startServeOf(t, noProof, slices.Concat(oneKind, env), args...)
+}
+
+// startProved starts `serve` with oneKind on a free port of this machine, after the proof.
+func startProved(t *testing.T, env []string, args ...string) *served {
 	t.Helper()
 	return startFullServe(t, slices.Concat(oneKind, env), args...)
 }
 
-// startFullServe starts `serve` on a free port of this machine.
+// startFullServe starts `serve` on a free port of this machine, after the proof.
 func startFullServe(t *testing.T, env []string, args ...string) *served {
 	t.Helper()
+	s := startServeOf(t, binary, env, args...)
+	if !regexp.MustCompile(`the nets of calls are proved: [1-9]\d* claims about [1-9]\d* kinds? of session`).
+		MatchString(s.stderr.String()) {
+		t.Fatalf("it serves without a proof\n%s", s.stderr.String())
+	}
+	return s
+}
+
+// startServeOf starts `serve` of a binary on a free port of this machine.
+func startServeOf(t *testing.T, binary string, env []string, args ...string) *served {
+	t.Helper()
 	env = append([]string{"VOICEGW_LIMITS_DRAIN_LIMIT=0s"}, env...) // calls need not come to their own end
-	p := start(t, env, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	p := startWith(t, binary, env, nil, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	line := p.line()
 	m := regexp.MustCompile(`^voicegw is at (https?)(://127\.0\.0\.1:\d+/)  \(.+\)$`).FindStringSubmatch(line)
 	if m == nil {
@@ -101,6 +118,9 @@ func TestServe(t *testing.T) {
 			resp.Header.Get("X-Content-Type-Options") != "nosniff") {
 			t.Errorf("/%s: headers %v", c.path, resp.Header)
 		}
+	}
+	if said := s.stderr.String(); !strings.Contains(said, "about 4 kinds of session, certificates checked") {
+		t.Errorf("the defaults are not proved:\n%s", said)
 	}
 	s.end()
 	if line, ok := <-s.lines; ok {
@@ -223,7 +243,7 @@ func TestPortInUse(t *testing.T) {
 	defer l.Close()
 	address := l.Addr().String()
 	for _, verb := range []string{"serve", "sim"} {
-		r := command(t, oneKind, verb, "--listen", address)
+		r := startWith(t, noProof, oneKind, nil, verb, "--listen", address).result()
 		r.want(t, exitFailed, "voicegw "+verb, address, "the port is in use", "--listen")
 	}
 }

@@ -94,6 +94,7 @@ func (c *fileCheck) runShipped(ctx context.Context, name string, stdout, stderr 
 			return n.mutate(ctx, c.mutants, p)
 		})
 	}
+	spendMemory()
 	return c.verifyNets(ctx, nets, stdout, shippedNet.verify)
 }
 

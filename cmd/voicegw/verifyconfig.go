@@ -61,6 +61,7 @@ func (c *fileCheck) runConfigured(cmd *cobra.Command) error {
 		return &usageError{err}
 	}
 	defer func() { _ = s.gw.Close() }()
+	spendMemory()
 	proofs, err := prove.Verdicts(cmd.Context(), claims.Prover{Anew: true, Now: stopwatch()}, s.gw.Nets()...)
 	if err != nil {
 		return stopped(err)
