@@ -131,7 +131,7 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace) (*petri.Net, e
 // the leaves. The turn's message is stored by the caller, and the program must not start unless Verify
 // accepts the workflow.
 func (c *Compiled) Program(work Worker) *agent.Program {
-	p := &agent.Program{Net: c.Net}
+	p := &agent.Program{Net: c.Net, Lasting: []string{framePorts().Active.String()}}
 	for _, k := range keyPlaces(c.root) {
 		p.Lasting = append(p.Lasting, k.String())
 	}

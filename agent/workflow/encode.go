@@ -39,6 +39,9 @@ func (b *block) netOf(kids []*petri.Net) *petri.Net {
 // share with more than this block.
 func (b *block) ports(n *petri.Net) {
 	inner := map[string]bool{}
+	for _, p := range []petri.AnyPlace{job, result, toolJob, toolResult} { // of the workers of a leaf
+		inner[p.String()] = true
+	}
 	for _, k := range b.kids {
 		inner[k.in().String()], inner[k.out().String()] = true, true
 		for _, to := range k.targets() {
