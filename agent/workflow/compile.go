@@ -137,9 +137,6 @@ func (c *Compiled) Program(work Worker) *agent.Program {
 	}
 	p.Handlers = append(p.Handlers, agent.StoreHandler())
 	for _, b := range c.blocks {
-		if !b.agent.leaf() {
-			continue
-		}
 		for _, t := range b.tasks() {
 			p.Handlers = append(p.Handlers, agent.Handle(t, do(work)))
 			if c.concurrent() {
@@ -152,6 +149,9 @@ func (c *Compiled) Program(work Worker) *agent.Program {
 
 // tasks are the tasks of a leaf.
 func (b *block) tasks() []petri.Task[*Job, *Result] {
+	if !b.agent.leaf() {
+		return nil
+	}
 	list := []petri.Task[*Job, *Result]{b.task("ask")}
 	if b.tooled() {
 		list = append(list, b.task("tools"))

@@ -32,6 +32,7 @@ func (b *block) netOf(kids []*petri.Net) *petri.Net {
 		b.leafNet(n)
 	}
 	b.ports(n)
+	b.caps(n)
 	return agent.Guarded(n)
 }
 

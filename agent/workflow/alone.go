@@ -1,0 +1,200 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/petri"
+)
+
+// A block is proved alone: with its kids as tasks, closed by automata of everything around it. Around
+// means: whoever enters and leaves, may end the run at any time, stores events, and does the work.
+
+// Places of the automata.
+const (
+	ready   petri.Place[petri.Unit] = "ready"   // no run is in the block
+	entered petri.Place[petri.Unit] = "entered" // a run is in the block
+	stops   petri.Place[petri.Unit] = "stops"   // the run may still be stopped
+	loans   petri.Place[petri.Unit] = "loans"   // another block may still use the session's writer
+	lent    petri.Place[petri.Unit] = "lent"    // another block uses it
+	writing petri.Place[petri.Unit] = "writing" // an event is being stored
+	inWork  petri.Place[petri.Unit] = "working" // the work of a task goes on
+)
+
+// outlet is a way out of a block, as its surroundings see it.
+type outlet struct {
+	name  string
+	place petri.Place[*Flow]
+	exit  bool
+}
+
+// outlets are the ways out of a block: done, done and the loop is to end, and the targets of a router.
+func (b *block) outlets() []outlet {
+	list := []outlet{{"finish", b.out(), false}}
+	if b.canExit() {
+		list = append(list, outlet{"finish_and_exit", b.out(), true})
+	}
+	for _, to := range b.targets() {
+		list = append(list, outlet{"finish_to_" + to.name, b.route(to), false})
+	}
+	return list
+}
+
+// task is a block as the block around it sees it: a run enters, and leaves by one of its outlets, or the
+// run fails. That it behaves so is what the proof of the block alone shows.
+func (b *block) asTask() *petri.Net {
+	const working petri.Place[*Flow] = "busy"
+	n := &petri.Net{Name: b.name, Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
+		Caps: []petri.Cap{{Place: working, Max: 1}, {Place: b.in(), Max: 1}, {Place: b.out(), Max: 1}}}
+	n.Transitions = []petri.Transition{{Name: "start", In: petri.Arcs{b.in()}, Out: petri.And(working)}}
+	for _, o := range b.outlets() {
+		t := petri.Transition{Name: o.name, In: petri.Arcs{working}, Out: petri.And(o.place), When: petri.Anytime()}
+		if o.exit {
+			t.Reset, t.Out = petri.Arcs{b.loop.exit()}, petri.And(o.place, b.loop.exit())
+			n.Ports = append(n.Ports, b.loop.exit())
+		}
+		if o.place != b.out() {
+			n.Ports = append(n.Ports, o.place)
+		}
+		n.Transitions = append(n.Transitions, t)
+	}
+	n.Transitions = append(n.Transitions,
+		petri.Transition{Name: "fail", In: petri.Arcs{working}, Out: petri.And(agent.EndInvocation.Is(agent.Failed)),
+			When: petri.Anytime()},
+		petri.Transition{Name: "discard", In: petri.Arcs{working}, Read: petri.Arcs{agent.EndInvocation}})
+	return agent.Guarded(n)
+}
+
+// alone compiles the block by itself, closed.
+func (b *block) alone() (*petri.Program, error) {
+	var kids []*petri.Net
+	for _, k := range b.kids {
+		kids = append(kids, k.asTask())
+	}
+	open := b.netOf(kids)
+	automata := []*petri.Net{b.around()}
+	if b.agent.leaf() {
+		automata = append(automata, writer())
+		for _, t := range b.tasks() {
+			automata = append(automata, doer(t))
+		}
+	}
+	n, err := petri.Close("alone", open, automata...)
+	if err != nil {
+		return nil, err
+	}
+	return petri.Compile(n)
+}
+
+// around is whoever runs the block, one run after the other. It may stop each run once.
+func (b *block) around() *petri.Net {
+	n := &petri.Net{Name: "around", Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
+		Init: []petri.Token{ready.Token(petri.Unit{})}, Caps: []petri.Cap{{Place: b.out(), Max: 1}}}
+	supply, rest := petri.Arcs{b.in(), entered, stops}, petri.Arcs{stops}
+	closing := petri.Transition{Name: "close", In: petri.Arcs{agent.EndInvocation, entered}, Priority: -1}
+	if b.agent.leaf() {
+		n.Ports = append(n.Ports, agent.NotBusy, loans)
+		supply, rest = append(supply, loans), append(rest, loans)
+		closing.Read = petri.Arcs{agent.NotBusy}
+	}
+	var exit petri.Arcs
+	if b.canExit() {
+		exit = petri.Arcs{b.loop.exit()}
+		n.Ports = append(n.Ports, b.loop.exit())
+	}
+	var key petri.Arcs
+	if own := b.own(); own != "" {
+		key = petri.Arcs{keyPlace(own)}
+		n.Ports = append(n.Ports, keyPlace(own))
+	}
+	closing.Reset, closing.Out = append(append(append(petri.Arcs{}, rest...), exit...), key...), petri.And(ready)
+	n.Transitions = append(n.Transitions, petri.Transition{Name: "enter", In: petri.Arcs{ready},
+		Out: petri.And(supply...), When: petri.Anytime()}, closing)
+	outs := petri.Arcs{}
+	for _, o := range b.outlets() {
+		leave := petri.Transition{Name: "leave_by_" + o.name, In: append(petri.Arcs{o.place, entered}, key...), Reset: rest,
+			Out: petri.And(ready), When: petri.Anytime()}
+		switch {
+		case o.exit:
+			leave.In = append(leave.In, exit...)
+		case o.place == b.out():
+			leave.Inhibit = exit
+		}
+		if o.place != b.out() {
+			n.Ports = append(n.Ports, o.place)
+			n.Caps = append(n.Caps, petri.Cap{Place: o.place, Max: 1})
+		}
+		outs = append(outs, o.place)
+		n.Transitions = append(n.Transitions, leave)
+	}
+	stop := petri.Transition{Name: "stop", In: petri.Arcs{stops}, Inhibit: append(outs, agent.EndInvocation),
+		Out: petri.And(agent.EndInvocation.Is(agent.Stopped)), When: petri.Anytime()}
+	n.Transitions = append(n.Transitions, stop)
+	return n
+}
+
+// writer stores events at any time, or loses them, which ends the run. Others use it, too.
+func writer() *petri.Net {
+	write := agent.SessionWrite
+	return &petri.Net{Name: "writer", Ports: []petri.AnyPlace{write, agent.NotBusy, agent.Stored, agent.Lost, agent.EndInvocation,
+		loans},
+		Init: []petri.Token{agent.NotBusy.Token(petri.Unit{})},
+		Caps: []petri.Cap{{Place: agent.NotBusy, Max: 1}, {Place: agent.Stored, Max: 1}},
+		Transitions: []petri.Transition{
+			{Name: "begin_store", In: petri.Arcs{write.Fresh(), agent.NotBusy}, Out: petri.And(writing)},
+			{Name: "store", In: petri.Arcs{writing}, Inhibit: petri.Arcs{agent.EndInvocation},
+				Out: petri.And(agent.Stored, agent.NotBusy), When: petri.Anytime()},
+			{Name: "lose", In: petri.Arcs{writing}, Inhibit: petri.Arcs{agent.EndInvocation},
+				Out: petri.And(agent.Lost, agent.NotBusy), When: petri.Anytime()},
+			{Name: "end_after_loss", In: petri.Arcs{agent.Lost}, Inhibit: petri.Arcs{agent.EndInvocation},
+				Out: petri.And(agent.EndInvocation.Is(agent.Unstored))},
+			{Name: "store_late", In: petri.Arcs{writing}, Read: petri.Arcs{agent.EndInvocation}, Out: petri.And(agent.NotBusy),
+				When: petri.Anytime()},
+			{Name: "borrow", In: petri.Arcs{agent.NotBusy, loans}, Inhibit: petri.Arcs{agent.Stored}, Out: petri.And(lent),
+				When: petri.Anytime()},
+			{Name: "return", In: petri.Arcs{lent}, Out: petri.And(agent.NotBusy), When: petri.Anytime()},
+		}}
+}
+
+// doer does the work of a task: it delivers one result of any outcome, at any time.
+func doer(t petri.Task[*Job, *Result]) *petri.Net {
+	n := &petri.Net{Name: "work_" + t.Start.String(), Ports: []petri.AnyPlace{t.Start, t.Done},
+		Transitions: []petri.Transition{{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(inWork)}}}
+	for _, o := range []petri.Outcome{petri.Succeeded, petri.Failed, petri.Cancelled} {
+		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprint("be_", o), In: petri.Arcs{inWork},
+			Out: petri.And(t.Done.Is(o)), When: petri.Anytime()})
+	}
+	return n
+}
+
+// caps bound the places of a block to one token, except its counters.
+func (b *block) caps(n *petri.Net) {
+	counters := map[string]int{"rounds": b.agent.MaxIterations, "hops": b.agent.MaxHops, tries.String(): b.agent.Attempts,
+		steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
+	seen := map[string]bool{agent.EndInvocation.String(): true, agent.SessionWrite.String(): true, agent.Stored.String(): true,
+		agent.Lost.String(): true, agent.NotBusy.String(): true}
+	var arcs petri.Arcs
+	for _, t := range n.Transitions {
+		arcs = slices.Concat(arcs, t.In, t.Out.Arcs())
+	}
+	for _, a := range arcs { // whatever a branch produces, another transition takes
+		if p := petri.ArcPlace(a); !seen[p.String()] && !b.shared(p.String()) {
+			seen[p.String()] = true
+			n.Caps = append(n.Caps, petri.Cap{Place: p, Max: max(counters[p.String()], 1)})
+		}
+	}
+}
+
+// shared reports whether a place belongs to a task or a state key: others bound it.
+func (b *block) shared(place string) bool {
+	if key := b.own(); key != "" && place == keyPlace(key).String() {
+		return true
+	}
+	for _, t := range b.tasks() {
+		if place == t.Start.String() || place == t.InFlight.String() || place == t.Done.String() {
+			return true
+		}
+	}
+	return false
+}
