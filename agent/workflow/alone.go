@@ -87,10 +87,18 @@ func (b *block) alone() (*petri.Program, error) {
 	return petri.Compile(n)
 }
 
-// around is whoever runs the block, one run after the other. It may stop each run once.
+// around is whoever runs the block. It may stop a run once, or not. It runs a leaf again and again, because
+// work that was stopped may be left of a run before. Nothing is left of other blocks, so one run shows all.
 func (b *block) around() *petri.Net {
+	const unused petri.Place[petri.Unit] = "unused"
 	n := &petri.Net{Name: "around", Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
-		Init: []petri.Token{ready.Token(petri.Unit{})}, Caps: []petri.Cap{{Place: b.out(), Max: 1}}}
+		Init: []petri.Token{unused.Token(petri.Unit{})}, Caps: []petri.Cap{{Place: b.out(), Max: 1}}}
+	from := unused
+	if b.agent.leaf() {
+		from, n.Init = ready, []petri.Token{ready.Token(petri.Unit{})}
+	} else {
+		n.Sinks = []petri.AnyPlace{ready}
+	}
 	supply, rest := petri.Arcs{b.in(), entered, stops}, petri.Arcs{stops}
 	closing := petri.Transition{Name: "close", In: petri.Arcs{agent.EndInvocation, entered}, Priority: -1}
 	if b.agent.leaf() {
@@ -109,8 +117,6 @@ func (b *block) around() *petri.Net {
 		n.Ports = append(n.Ports, keyPlace(own))
 	}
 	closing.Reset, closing.Out = append(append(append(petri.Arcs{}, rest...), exit...), key...), petri.And(ready)
-	n.Transitions = append(n.Transitions, petri.Transition{Name: "enter", In: petri.Arcs{ready},
-		Out: petri.And(supply...), When: petri.Anytime()}, closing)
 	outs := petri.Arcs{}
 	for _, o := range b.outlets() {
 		leave := petri.Transition{Name: "leave_by_" + o.name, In: append(petri.Arcs{o.place, entered}, key...), Reset: rest,
@@ -125,12 +131,17 @@ func (b *block) around() *petri.Net {
 			n.Ports = append(n.Ports, o.place)
 			n.Caps = append(n.Caps, petri.Cap{Place: o.place, Max: 1})
 		}
-		outs = append(outs, o.place)
+		if !o.exit { // else it is there already
+			outs = append(outs, o.place)
+		}
 		n.Transitions = append(n.Transitions, leave)
 	}
 	stop := petri.Transition{Name: "stop", In: petri.Arcs{stops}, Inhibit: append(outs, agent.EndInvocation),
 		Out: petri.And(agent.EndInvocation.Is(agent.Stopped)), When: petri.Anytime()}
-	n.Transitions = append(n.Transitions, stop)
+	closing.Reset = append(closing.Reset, outs...) // which the real surroundings take at once
+	enter := petri.Transition{Name: "enter", In: petri.Arcs{from}, Out: petri.And(supply...), When: petri.Anytime()}
+	waste := petri.Transition{Name: "waste", In: petri.Arcs{stops}, When: petri.Anytime()}
+	n.Transitions = append(n.Transitions, enter, closing, stop, waste)
 	return n
 }
 

@@ -23,7 +23,10 @@ func (l *loader) workflow(w *Workflow, root *yaml.Node) {
 		w.Main.Name, w.Main.At = w.Name, at(n)
 	}
 	w.Runtime = Runtime{MemoryService: "none", ArtifactService: "none", ArtifactDir: "./artifacts"}
-	l.decode(l.get(root, "runtime"), &w.Runtime)
+	if n := l.get(root, "runtime"); n != nil {
+		w.plugins = l.refs(n, "plugins")
+		l.decode(n, &w.Runtime)
+	}
 	if n := l.get(root, "a2a"); n != nil {
 		w.A2A = &Card{Version: "1.0.0"}
 		l.decode(n, w.A2A)

@@ -50,6 +50,7 @@ func (l *loader) checkRefs(w *Workflow, a *Agent) {
 	names := slices.Sorted(maps.Keys(w.byName))
 	for _, r := range a.refs() {
 		if w.byName[r.Name] == nil {
+			l.lost = true
 			l.add(UnknownRef, r.At, "there is no agent `%s`%s", r.Name, meant(r.Name, names, "the agents are"))
 		}
 	}
@@ -280,8 +281,8 @@ func (l *loader) checkRegistry(w *Workflow, a *Agent, r Registry) {
 
 // checkUse finds agents that nothing uses.
 func (l *loader) checkUse(w *Workflow) {
-	if w.Main == nil {
-		return
+	if w.Main == nil || l.lost {
+		return // a name that is not there may mean one that nothing else uses
 	}
 	used := map[string]bool{}
 	var mark func(a *Agent)
@@ -326,9 +327,9 @@ func (l *loader) checkKeys(w *Workflow) {
 func (l *loader) checkPlugins(w *Workflow, r Registry) {
 	known := append([]string{"logging", "debug_logging", "reflect_and_retry", "context_filter", "save_files_as_artifacts",
 		"multimodal_tool_results"}, r.Plugins...)
-	for _, p := range w.Runtime.Plugins {
-		if !slices.Contains(known, p) {
-			l.add(UnknownRef, Pos{}, "there is no plugin `%s`%s", p, meant(p, known, "the plugins are"))
+	for _, p := range w.plugins {
+		if !slices.Contains(known, p.Name) {
+			l.add(UnknownRef, p.At, "there is no plugin `%s`%s", p.Name, meant(p.Name, known, "the plugins are"))
 		}
 	}
 }

@@ -244,9 +244,8 @@ func (b *block) rounds(n *petri.Net) {
 	if leaves {
 		exits = petri.Arcs{b.exit()}
 	}
-	may := false
 	for i, k := range b.kids {
-		if may = may || k.canExit(); may {
+		if k.canExit() {
 			b.add(n, "exit_loop ends "+b.label(), petri.Transition{Name: fmt.Sprint("leave", i+1),
 				In: petri.Arcs{k.out(), b.exit(), running}, Out: petri.And(b.out()), Reset: reset})
 		}

@@ -122,6 +122,7 @@ type loader struct {
 	*findings
 	format map[string][]field
 	bad    map[*yaml.Node]bool // values that have a finding
+	lost   bool                // an agent names one that is not there
 }
 
 func at(n *yaml.Node) Pos { return Pos{n.Line, n.Column} }

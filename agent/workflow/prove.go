@@ -159,8 +159,8 @@ func (p *prover) explored(b *block, kids []*summary, proof *Proof) (*summary, er
 	if err != nil {
 		return nil, err
 	}
-	report, err := verify.Run(p.ctx, prog, verify.Config{Max: statesMax, Certify: true}, verify.DeadlockFree(),
-		verify.WithinCapacity(), leavesNothing(prog), verify.Fires())
+	report, err := verify.Run(p.ctx, prog, verify.Config{Max: statesMax, Certify: true},
+		append(properties(prog), verify.Fires())...)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +172,11 @@ func (p *prover) explored(b *block, kids []*summary, proof *Proof) (*summary, er
 	v.concurrent()
 	proof.Proved = len(p.found.list) == before
 	return v.keys(), nil
+}
+
+// properties are what exploration proves of a block, with a certificate.
+func properties(prog *petri.Program) []*verify.Property {
+	return []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(), leavesNothing(prog)}
 }
 
 // leavesNothing claims that between two runs nothing of the block is left, except work that was stopped
@@ -235,6 +240,9 @@ func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
 // missing reports the keys that a run may read before anything has written them.
 func (p *prover) missing(s *summary) {
 	for _, u := range s.needs {
+		if p.raced(u) {
+			continue // said already, with more
+		}
 		var writers []string
 		for _, w := range s.writes[u.read.key] {
 			writers = append(writers, fmt.Sprintf("%s (line %d)", w.label(), w.agent.At.Line))
@@ -246,6 +254,13 @@ func (p *prover) missing(s *summary) {
 		f := &p.found.list[len(p.found.list)-1]
 		f.Trace = append(p.c.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
 	}
+}
+
+// raced reports whether a read has a finding because a writer may work at the same time.
+func (p *prover) raced(u use) bool {
+	return slices.ContainsFunc(p.found.list, func(f Finding) bool {
+		return f.Rule == Race && Pos{f.Line, f.Column} == u.read.at
+	})
 }
 
 // overwrites warns of keys that several agents write, one after the other.

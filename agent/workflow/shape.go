@@ -83,7 +83,7 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 				l.add(Unsupports, at(k), "`%s`: %s", f.key, f.doc)
 				l.bad[v] = true
 			case typ != "" && !f.has(typ):
-				l.add(UnknownKey, at(k), "`%s` has no meaning in an %s %s; %s have it", f.key, typ, of,
+				l.add(UnknownKey, at(k), "`%s` has no meaning in %s %s; only %s have it", f.key, article(typ), of,
 					strings.Join(f.types, ", "))
 				l.bad[v] = true
 			default:
@@ -108,7 +108,7 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 }
 
 func article(of string) string {
-	if strings.ContainsAny(of[:1], "aeio") {
+	if strings.ContainsAny(of[:1], "aeiol") && of != "loop" {
 		return "an " + of
 	}
 	return "a " + of

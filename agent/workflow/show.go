@@ -86,6 +86,7 @@ func (p *player) play() (reached bool) {
 				panic(r)
 			}
 			p.fault = fault
+			p.tell(p.m.Fault().Events)
 			reached = p.goal.reached(p)
 		}
 	}()
@@ -117,13 +118,7 @@ func (p *player) settle() {
 	for again := true; again; {
 		again = false
 		ready := p.m.Advance(p.m.Now())
-		for _, e := range ready.Events {
-			if e.Kind == petri.Fired {
-				if words := p.c.words(e); words != "" {
-					p.told = append(p.told, words)
-				}
-			}
-		}
+		p.tell(ready.Events)
 		for _, t := range ready.Out {
 			switch v := t.Value().(type) {
 			case *Job:
@@ -133,6 +128,18 @@ func (p *player) settle() {
 			case *agent.End:
 				p.over = true
 			}
+		}
+	}
+}
+
+// tell notes what firings mean.
+func (p *player) tell(events []petri.Event) {
+	for _, e := range events {
+		if e.Kind != petri.Fired {
+			continue
+		}
+		if words := p.c.words(e); words != "" {
+			p.told = append(p.told, words)
 		}
 	}
 }
@@ -273,17 +280,15 @@ func (c *Compiled) showUnwritten(leaf *block, key string) []string {
 		}})
 }
 
-// show is a run of the whole net that goes wrong as a run of a block alone does, or that run.
-func (c *Compiled) show(v *view, steps []netmodel.Step) []string {
+// show is a run of the whole net that goes wrong as a run of a block alone does, which ends with a
+// marking; if none is found, that run.
+func (c *Compiled) show(v *view, steps []netmodel.Step, end []int32) []string {
+	ended := v.holds(end, "around/"+ready.String())
 	found := c.find(goal{near: v.b.kids, reached: func(p *player) bool {
-		switch {
-		case p.fault != nil:
-			return true
-		case p.over:
-			return slices.ContainsFunc(c.blocks, func(b *block) bool { return b.agent.leaf() && p.holds(b, busy.String()) }) ||
-				p.holds(v.b, running.String()) || p.rests(v.b)
+		if len(v.g.Faults) > 0 {
+			return p.fault != nil
 		}
-		return len(p.open) == 0
+		return p.fault == nil && p.over == ended && (ended || len(p.open) == 0) && v.alike(p, end)
 	}})
 	if found != nil {
 		return found
@@ -294,19 +299,4 @@ func (c *Compiled) show(v *view, steps []netmodel.Step) []string {
 		}
 	}
 	return found
-}
-
-// rests reports whether an edge of a dag is marked.
-func (p *player) rests(b *block) bool {
-	for i, node := range b.nodes {
-		if p.holds(b, b.edge(i, "end").String()) {
-			return true
-		}
-		for _, d := range node.deps {
-			if p.holds(b, b.edge(d, b.kids[i].name).String()) {
-				return true
-			}
-		}
-	}
-	return false
 }

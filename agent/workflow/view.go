@@ -32,18 +32,23 @@ func (v *view) judge(r *verify.Report) {
 			}
 		}
 	}
+	twice := len(v.g.Faults) > 0
 	for i := range r.Results {
 		res := &r.Results[i]
-		if res.Outcome == verify.Proved {
+		if res.Outcome == verify.Proved || res.Cause == verify.Capped {
 			continue
 		}
 		switch res.Property.Claim.(type) {
 		case claim.DeadlockFree:
-			v.deadlock(res)
+			if !twice && !v.ended(res) {
+				v.deadlock(res)
+			}
 		case claim.Capacity:
 			v.again(res)
 		case claim.Never:
-			v.left(res)
+			if !twice {
+				v.left(res)
+			}
 		default:
 			if len(v.p.found.list) == 0 && len(never) > 0 {
 				v.p.found.add(Unproved, v.b.at, "the net of %s has a part that never runs: %s", v.b.label(), res.Reason)
@@ -66,15 +71,17 @@ func (v *view) kidOf(full, transition string) *block {
 	return nil
 }
 
+// ended reports whether the run of a witness has left the block.
+func (v *view) ended(res *verify.Result) bool {
+	return res.Witness != nil && v.holds(last(res), "around/"+ready.String())
+}
+
 // report adds a finding with the run that shows it.
 func (v *view) report(rule Rule, at Pos, res *verify.Result, words string, ends ...string) {
-	if res.Outcome == verify.Unknown && res.Cause == verify.Capped {
-		return // said once, for all
-	}
 	v.p.found.add(rule, at, "%s", words)
 	f := &v.p.found.list[len(v.p.found.list)-1]
 	if res.Witness != nil {
-		f.Trace = v.p.c.show(v, res.Witness.Steps())
+		f.Trace = v.p.c.show(v, res.Witness.Steps(), last(res))
 	}
 	f.Trace = append(f.Trace, ends...)
 }
@@ -342,6 +349,27 @@ func (v *view) available() []keySet {
 		}
 	}
 	return have
+}
+
+// alike reports whether a run of the whole net has come to where a run of the block alone has: the same
+// kids work, and the same edges are marked.
+func (v *view) alike(p *player, m []int32) bool {
+	for i, k := range v.b.kids {
+		works := false
+		k.each(func(b *block) { works = works || b.agent.leaf() && p.holds(b, busy.String()) })
+		if works != v.holds(m, k.name+"/busy") {
+			return false
+		}
+		for x, node := range v.b.nodes {
+			if edge := v.b.edge(i, v.b.kids[x].name).String(); slices.Contains(node.deps, i) && p.holds(v.b, edge) != v.holds(m, edge) {
+				return false
+			}
+		}
+		if end := v.b.edge(i, "end").String(); p.holds(v.b, end) != v.holds(m, end) {
+			return false
+		}
+	}
+	return true
 }
 
 // told says what a step of the block alone means; "" if it is not worth a line.

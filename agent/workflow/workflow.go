@@ -18,8 +18,9 @@ type Workflow struct {
 	A2A     *Card
 	Runtime Runtime
 
-	source []string // lines of the text
-	byName map[string]*Agent
+	plugins []Ref
+	source  []string // lines of the text
+	byName  map[string]*Agent
 }
 
 // Agent is an agent of a file: a leaf that works, or a block of other agents.
