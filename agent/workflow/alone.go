@@ -72,7 +72,11 @@ func (b *block) alone() (*petri.Program, error) {
 	for _, k := range b.kids {
 		kids = append(kids, k.asTask())
 	}
-	open := b.netOf(kids)
+	return b.closed(b.netOf(kids))
+}
+
+// closed closes a net of the block with its surroundings.
+func (b *block) closed(open *petri.Net) (*petri.Program, error) {
 	automata := []*petri.Net{b.around()}
 	if b.agent.leaf() {
 		automata = append(automata, writer())

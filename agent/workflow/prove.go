@@ -100,10 +100,11 @@ func (p *prover) block(b *block) (*summary, error) {
 	case same != nil && b.shape() != "":
 		proof.Method, proof.Proved, proof.States = "like "+same.Path, same.Proved, same.States
 		s = leafKeys(b)
-	case b.choiceFree():
-		s, err = p.ordered(b, kids, &proof)
 	default:
-		s, err = p.explored(b, kids, &proof)
+		var prog *petri.Program
+		if prog, err = b.alone(); err == nil {
+			s, err = p.decide(b, kids, prog, &proof)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("workflow: prove %s: %w", b.path, err)
@@ -128,17 +129,21 @@ func (b *block) shape() string {
 	return fmt.Sprint(max, " ", b.agent.Attempts, b.exits(), len(b.targets()), b.own() != "", b.router)
 }
 
-// ordered proves a block without choices.
-func (p *prover) ordered(b *block, kids []*summary, proof *Proof) (*summary, error) {
-	prog, err := b.alone()
-	if err != nil {
-		return nil, err
+// decide proves a block by its net alone.
+func (p *prover) decide(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
+	if b.choiceFree() {
+		return p.ordered(b, kids, prog, proof), nil
 	}
+	return p.explored(b, kids, prog, proof)
+}
+
+// ordered proves a block without choices.
+func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *Proof) *summary {
 	proof.Method = "structure"
 	l, err := b.structure(prog)
 	if err != nil {
 		p.found.add(Unproved, b.at, "the net of %s is not as it must be: %v", b.label(), err)
-		return orderedKeys(b, kids, func(int, int) bool { return false }), nil
+		return orderedKeys(b, kids, func(int, int) bool { return false })
 	}
 	order := l.order()
 	before := len(p.found.list)
@@ -150,15 +155,11 @@ func (p *prover) ordered(b *block, kids []*summary, proof *Proof) (*summary, err
 		}
 	}
 	proof.Proved = len(p.found.list) == before
-	return orderedKeys(b, kids, func(i, j int) bool { return order[i][j] }), nil
+	return orderedKeys(b, kids, func(i, j int) bool { return order[i][j] })
 }
 
 // explored proves a block by its markings.
-func (p *prover) explored(b *block, kids []*summary, proof *Proof) (*summary, error) {
-	prog, err := b.alone()
-	if err != nil {
-		return nil, err
-	}
+func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
 	report, err := verify.Run(p.ctx, prog, verify.Config{Max: statesMax, Certify: true},
 		append(properties(prog), verify.Fires())...)
 	if err != nil {

@@ -68,7 +68,7 @@ const (
 	fileMax     = 1 << 20 // bytes
 	nodesMax    = 50_000  // YAML values, aliases counted as often as they are used
 	depthMax    = 32      // nesting of YAML values
-	agentsMax   = 500     // agents, and blocks of the net
+	agentsMax   = 250     // agents, and blocks of the net
 	levelsMax   = 16      // nesting of agents
 	roundsMax   = 1000    // iterations, hops, steps and retries
 	findingsMax = 100     // findings reported at once
