@@ -18,6 +18,7 @@ const (
 	stops   petri.Place[petri.Unit] = "stops"   // the run may still be stopped
 	loans   petri.Place[petri.Unit] = "loans"   // another block may still use the session's writer
 	lent    petri.Place[petri.Unit] = "lent"    // another block uses it
+	others  petri.Place[petri.Unit] = "others"  // the event of another block is stored
 	writing petri.Place[petri.Unit] = "writing" // an event is being stored
 	inWork  petri.Place[petri.Unit] = "working" // the work of a task goes on
 )
@@ -45,14 +46,29 @@ func (b *block) outlets() []outlet {
 // run fails. That it behaves so is what the proof of the block alone shows.
 func (b *block) asTask() *petri.Net {
 	const working petri.Place[*Flow] = "busy"
+	const early petri.Place[petri.Unit] = "early" // it is to end the loop, and still works
+	var rest petri.Arcs
+	if b.canExit() && !b.agent.leaf() {
+		rest = petri.Arcs{early}
+	}
 	n := &petri.Net{Name: b.name, Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
 		Caps: []petri.Cap{{Place: working, Max: 1}, {Place: b.in(), Max: 1}, {Place: b.out(), Max: 1}}}
 	n.Transitions = []petri.Transition{{Name: "start", In: petri.Arcs{b.in()}, Out: petri.And(working)}}
 	for _, o := range b.outlets() {
 		t := petri.Transition{Name: o.name, In: petri.Arcs{working}, Out: petri.And(o.place), When: petri.Anytime()}
-		if o.exit {
-			t.Reset, t.Out = petri.Arcs{b.loop.exit()}, petri.And(o.place, b.loop.exit())
+		switch {
+		case o.exit:
+			t.Reset, t.Out = petri.Arcs{b.loop.exit(), early}, petri.And(o.place, b.loop.exit())
 			n.Ports = append(n.Ports, b.loop.exit())
+			if !b.agent.leaf() { // a leaf in it exits, and it goes on
+				n.Transitions = append(n.Transitions, petri.Transition{Name: "exit_early", Read: petri.Arcs{working},
+					Inhibit: petri.Arcs{early}, Reset: petri.Arcs{b.loop.exit()}, Out: petri.And(b.loop.exit(), early),
+					When: petri.Anytime()})
+			} else {
+				t.Reset = t.Reset[:1]
+			}
+		case b.canExit() && !b.agent.leaf():
+			t.Inhibit = petri.Arcs{early}
 		}
 		if o.place != b.out() {
 			n.Ports = append(n.Ports, o.place)
@@ -62,7 +78,7 @@ func (b *block) asTask() *petri.Net {
 	n.Transitions = append(n.Transitions,
 		petri.Transition{Name: "fail", In: petri.Arcs{working}, Out: petri.And(agent.EndInvocation.Is(agent.Failed)),
 			When: petri.Anytime()},
-		petri.Transition{Name: "discard", In: petri.Arcs{working}, Read: petri.Arcs{agent.EndInvocation}})
+		petri.Transition{Name: "discard", In: petri.Arcs{working}, Read: petri.Arcs{agent.EndInvocation}, Reset: rest})
 	return agent.Guarded(n)
 }
 
@@ -110,20 +126,19 @@ func (b *block) around() *petri.Net {
 		supply, rest = append(supply, loans), append(rest, loans)
 		closing.Read = petri.Arcs{agent.NotBusy}
 	}
-	var exit petri.Arcs
+	var exit, key petri.Arcs
 	if b.canExit() {
 		exit = petri.Arcs{b.loop.exit()}
-		n.Ports = append(n.Ports, b.loop.exit())
+		n.Ports, n.Caps = append(n.Ports, b.loop.exit()), append(n.Caps, petri.Cap{Place: b.loop.exit(), Max: 1})
 	}
-	var key petri.Arcs
 	if own := b.own(); own != "" {
 		key = petri.Arcs{keyPlace(own)}
-		n.Ports = append(n.Ports, keyPlace(own))
+		n.Ports, n.Caps = append(n.Ports, keyPlace(own)), append(n.Caps, petri.Cap{Place: keyPlace(own), Max: 1})
 	}
-	closing.Reset, closing.Out = append(append(append(petri.Arcs{}, rest...), exit...), key...), petri.And(ready)
+	closing.Reset, closing.Out = append(append(petri.Arcs{}, rest...), exit...), petri.And(ready)
 	outs := petri.Arcs{}
 	for _, o := range b.outlets() {
-		leave := petri.Transition{Name: "leave_by_" + o.name, In: append(petri.Arcs{o.place, entered}, key...), Reset: rest,
+		leave := petri.Transition{Name: "leave_by_" + o.name, In: petri.Arcs{o.place, entered}, Read: key, Reset: rest,
 			Out: petri.And(ready), When: petri.Anytime()}
 		switch {
 		case o.exit:
@@ -143,7 +158,13 @@ func (b *block) around() *petri.Net {
 	stop := petri.Transition{Name: "stop", In: petri.Arcs{stops}, Inhibit: append(outs, agent.EndInvocation),
 		Out: petri.And(agent.EndInvocation.Is(agent.Stopped)), When: petri.Anytime()}
 	closing.Reset = append(closing.Reset, outs...) // which the real surroundings take at once
-	enter := petri.Transition{Name: "enter", In: petri.Arcs{from}, Out: petri.And(supply...), When: petri.Anytime()}
+	enter := petri.Transition{Name: "enter", In: petri.Arcs{from}, Reset: key, Out: petri.And(supply...),
+		When: petri.Anytime()}
+	if len(key) > 0 { // the key may be there already
+		again := enter
+		again.Name, again.Reset = "enter_again", nil
+		n.Transitions = append(n.Transitions, again)
+	}
 	waste := petri.Transition{Name: "waste", In: petri.Arcs{stops}, When: petri.Anytime()}
 	n.Transitions = append(n.Transitions, enter, closing, stop, waste)
 	return n
@@ -168,7 +189,11 @@ func writer() *petri.Net {
 				When: petri.Anytime()},
 			{Name: "borrow", In: petri.Arcs{agent.NotBusy, loans}, Inhibit: petri.Arcs{agent.Stored}, Out: petri.And(lent),
 				When: petri.Anytime()},
-			{Name: "return", In: petri.Arcs{lent}, Out: petri.And(agent.NotBusy), When: petri.Anytime()},
+			{Name: "return", In: petri.Arcs{lent}, Inhibit: petri.Arcs{agent.EndInvocation},
+				Out: petri.And(agent.NotBusy, agent.Stored, others), When: petri.Anytime()},
+			{Name: "others_go_on", In: petri.Arcs{agent.Stored, others}},
+			{Name: "return_late", In: petri.Arcs{lent}, Read: petri.Arcs{agent.EndInvocation}, Out: petri.And(agent.NotBusy),
+				When: petri.Anytime()},
 		}}
 }
 

@@ -117,7 +117,9 @@ func (b *block) dag(n *petri.Net, nodes []dagNode, what string) {
 		k := b.kids[i]
 		for _, d := range node.deps {
 			leads[d] = true
-			edges = append(edges, b.edge(d, k.name))
+			if !node.any && len(node.deps) > 1 { // elsewhere a token never rests
+				edges = append(edges, b.edge(d, k.name))
+			}
 		}
 		switch {
 		case len(node.deps) == 0:
@@ -134,7 +136,9 @@ func (b *block) dag(n *petri.Net, nodes []dagNode, what string) {
 	for i := range nodes {
 		if !leads[i] {
 			ends = append(ends, i)
-			edges = append(edges, b.edge(i, "end"))
+			if !b.agent.AnyEnd {
+				edges = append(edges, b.edge(i, "end"))
+			}
 		}
 	}
 	begin := petri.Transition{Name: "begin", In: petri.Arcs{b.in()}, Out: petri.And(append(first, running)...)}

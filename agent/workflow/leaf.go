@@ -88,7 +88,7 @@ func (b *block) leafNet(n *petri.Net) {
 	b.discard(n, busy, b.inside()...)
 }
 
-// inside are the places of a leaf that may be marked while it is busy.
+// inside are the places of a leaf where a token may rest while it is busy.
 func (b *block) inside() petri.Arcs {
 	list := petri.Arcs{job, asked, result, saying, b.task("ask").InFlight}
 	if b.agent.Attempts > 1 {
@@ -101,7 +101,7 @@ func (b *block) inside() petri.Arcs {
 		list = append(list, b.routing(to))
 	}
 	if b.tooled() {
-		list = append(list, steps, waiting, toolJob, toolResult, b.task("tools").InFlight)
+		list = append(list, steps, waiting, toolJob, b.task("tools").InFlight)
 	}
 	if len(b.kids) > 0 {
 		list = append(list, pending)

@@ -32,7 +32,7 @@ type links struct {
 // structure proves a choice-free block by its structure, and returns its order. The rule: if
 //
 //  1. each place has exactly one transition that fills it and one that takes from it, one token each
-//     time, and no transition reads, resets, waits, or is inhibited by more than the end of the run;
+//     time, and no transition reads, resets or waits, or is inhibited by more or less than the end of the run;
 //  2. the net without its surroundings has no cycle;
 //  3. every transition lies on a way from the entry to the exit;
 //  4. every place where a token may rest is emptied at the end of the run,
@@ -52,6 +52,9 @@ func (b *block) structure(p *petri.Program) (*links, error) {
 		}
 		if discards(p, &t) {
 			for _, a := range t.Arcs {
+				if a.Count > 1 {
+					return nil, fmt.Errorf("%s needs more than the end of the run", t.Name)
+				}
 				resets[p.Places()[a.Place].Name] = true
 			}
 			continue
@@ -101,10 +104,12 @@ func discards(p *petri.Program, t *petri.TransitionInfo) bool {
 // transition adds a transition of the block and returns its inputs.
 func (l *links) transition(p *petri.Program, t *petri.TransitionInfo) (in []string, err error) {
 	var out []string
+	ends := false
 	for _, a := range t.Arcs {
 		place := p.Places()[a.Place].Name
 		switch {
 		case a.Kind == petri.InhibitArc && place == agent.EndInvocation.String():
+			ends = true
 		case a.Kind == petri.InArc && a.Count == 1 && !a.All:
 			in = append(in, place)
 		case a.Kind == petri.OutArc && a.Count == 1 && a.Branch == 0:
@@ -112,6 +117,9 @@ func (l *links) transition(p *petri.Program, t *petri.TransitionInfo) (in []stri
 		default:
 			return nil, fmt.Errorf("%s does more than pass a token on, at %s", t.Name, place)
 		}
+	}
+	if !ends {
+		return nil, fmt.Errorf("%s may fire although the run is to end", t.Name)
 	}
 	if !t.When.AtOnce() || len(t.Modes) != 1 || len(t.Modes[0].Branches) != 1 {
 		return nil, fmt.Errorf("%s waits or chooses", t.Name)

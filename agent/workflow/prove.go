@@ -62,6 +62,7 @@ func (r *Report) Accepted() bool { return r.Proved() || r.Unverified != "" }
 func Verify(ctx context.Context, c *Compiled) (*Report, error) {
 	w := c.Workflow
 	p := &prover{ctx: ctx, c: c, found: &findings{file: w.File}, warned: &findings{file: w.File}, leaves: map[string]*Proof{},
+		racing: map[string]bool{}, max: statesMax,
 		report: &Report{Workflow: w.Name, File: w.File, Hash: w.Hash, Unverified: w.Unverified,
 			Net: netmodel.New(c.prog, netmodel.RunToCompletion).Hash()}}
 	s, err := p.block(c.root)
@@ -80,6 +81,9 @@ type prover struct {
 	c             *Compiled
 	found, warned *findings
 	leaves        map[string]*Proof // by shape
+	racing        map[string]bool   // keys with a race
+	terse         bool              // findings get no run
+	max           int               // markings of one block
 	report        *Report
 }
 
@@ -98,7 +102,7 @@ func (p *prover) block(b *block) (*summary, error) {
 	var err error
 	switch same := p.leaves[b.shape()]; {
 	case same != nil && b.shape() != "":
-		proof.Method, proof.Proved, proof.States = "like "+same.Path, same.Proved, same.States
+		proof.Method, proof.Proved = "like "+same.Path, same.Proved
 		s = leafKeys(b)
 	default:
 		var prog *petri.Program
@@ -160,8 +164,8 @@ func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *
 
 // explored proves a block by its markings.
 func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
-	report, err := verify.Run(p.ctx, prog, verify.Config{Max: statesMax, Certify: true},
-		append(properties(prog), verify.Fires())...)
+	report, err := verify.Run(p.ctx, prog, verify.Config{Max: p.max, Certify: true},
+		append(properties(prog), verify.Fires(), endStops(b, prog))...)
 	if err != nil {
 		return nil, err
 	}
@@ -187,13 +191,25 @@ func leavesNothing(prog *petri.Program) *verify.Property {
 		inWork.String()}
 	var list []string
 	for _, pl := range prog.Places() {
-		if !pl.Out && !netmodel.NamedBy(lasting, pl.Name) {
+		if !pl.Out && !netmodel.NamedBy(lasting, pl.Name) && !strings.HasPrefix(pl.Name, keyPlace("").String()) {
 			list = append(list, fmt.Sprintf("%q", pl.Name))
 		}
 	}
 	v := verify.Never(fmt.Sprintf("%q && (%s)", "around/"+ready.String(), strings.Join(list, " || ")))
 	v.Name, v.Doc = "nothing is left", "when a run has left the block, nothing of it is left"
 	return v
+}
+
+// endStops claims that nothing of the block fires once the run is to end, except what serves the end.
+func endStops(b *block, prog *petri.Program) *verify.Property {
+	var excused []string
+	for _, t := range prog.Transitions() {
+		inner := t.Group == b.name || strings.HasPrefix(t.Group, b.name+"/")
+		if !inner || discards(prog, &t) || strings.HasSuffix(t.Name, "/forget") {
+			excused = append(excused, t.Name)
+		}
+	}
+	return verify.EndStops(agent.EndInvocation.String(), excused...)
 }
 
 // races reports each state key that two kids of a block use at once, if one of them writes it.
@@ -226,6 +242,7 @@ func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
 		return
 	}
 	*done = append(*done, id)
+	p.racing[key] = true
 	what := fmt.Sprintf("%s and %s both write `%s`", w.label(), o.label(), key)
 	ends := fmt.Sprintf("both work: whichever is done last decides what `%s` is", key)
 	if both == "" {
@@ -234,8 +251,9 @@ func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
 	}
 	p.found.add(Race, at, "%s, and nothing in %s makes one wait for the other; write another key, or run them one after "+
 		"the other", what, b.label())
-	f := &p.found.list[len(p.found.list)-1]
-	f.Trace = append(p.c.showBusy(w, o), ends)
+	if f := &p.found.list[len(p.found.list)-1]; !p.terse {
+		f.Trace = append(p.c.showBusy(w, o), ends)
+	}
 }
 
 // missing reports the keys that a run may read before anything has written them.
@@ -272,7 +290,7 @@ func (p *prover) overwrites(s *summary) {
 			switch {
 			case first == nil:
 				first = w.agent
-			case w.agent != first:
+			case w.agent != first && !p.racing[key]:
 				p.warned.add(Overwrites, w.agent.posOf("output_key"), "%s and `%s` both write `%s`; what is written later stays",
 					w.label(), first.Name, key)
 			}

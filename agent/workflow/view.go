@@ -23,10 +23,9 @@ type view struct {
 
 // judge turns verdicts into findings.
 func (v *view) judge(r *verify.Report) {
-	var never []int
+	before := len(v.p.found.list)
 	for t, info := range v.prog.Transitions() {
 		if !v.g.Fires(int32(t)) && v.g.Complete {
-			never = append(never, t)
 			if k := v.kidOf(info.Name, "start"); k != nil {
 				v.p.found.add(Unreached, k.at, "no run of %s ever starts %s", v.b.label(), k.label())
 			}
@@ -49,15 +48,16 @@ func (v *view) judge(r *verify.Report) {
 			if !twice {
 				v.left(res)
 			}
-		default:
-			if len(v.p.found.list) == 0 && len(never) > 0 {
-				v.p.found.add(Unproved, v.b.at, "the net of %s has a part that never runs: %s", v.b.label(), res.Reason)
+		default: // a consequence, if there is a finding already
+			if len(v.p.found.list) == before {
+				v.p.found.add(Unproved, v.b.at, "the net of %s is not as it must be: %s: %s", v.b.label(), res.Property.Name,
+					res.Reason)
 			}
 		}
 	}
 	if !v.g.Complete {
 		v.p.found.add(Unproved, v.b.at, "%s has more than %d states, too many to prove; make it smaller, by nesting or by "+
-			"smaller limits", v.b.label(), statesMax)
+			"smaller limits", v.b.label(), v.p.max)
 	}
 }
 
@@ -80,6 +80,9 @@ func (v *view) ended(res *verify.Result) bool {
 func (v *view) report(rule Rule, at Pos, res *verify.Result, words string, ends ...string) {
 	v.p.found.add(rule, at, "%s", words)
 	f := &v.p.found.list[len(v.p.found.list)-1]
+	if v.p.terse {
+		return
+	}
 	if res.Witness != nil {
 		f.Trace = v.p.c.show(v, res.Witness.Steps(), last(res))
 	}
@@ -163,6 +166,9 @@ func quoted(list []string) string {
 // again reports an agent that is started while it still runs, or a run that never rests.
 func (v *view) again(res *verify.Result) {
 	for _, f := range v.g.Faults {
+		if f.Place < 0 {
+			continue
+		}
 		name := v.g.Model.Places[f.Place].Name
 		for _, k := range v.b.kids {
 			if name == v.b.name+"/"+k.name+"/busy" || strings.HasSuffix(name, k.in().String()) ||
@@ -226,7 +232,7 @@ func (v *view) ends() {
 			}
 			e := edges[top.next]
 			top.next++
-			if v.g.Model.Transitions[e.Step.Transition].Name == "around/enter" {
+			if strings.HasPrefix(v.g.Model.Transitions[e.Step.Transition].Name, "around/enter") {
 				continue
 			}
 			switch state[e.To] {
@@ -311,7 +317,7 @@ func (v *view) keys() *summary {
 // available are the keys that are there in each marking; nil for a marking that no run comes to.
 func (v *view) available() []keySet {
 	writes := map[int32]keySet{}
-	enter := int32(-1)
+	enter := map[int32]bool{}
 	for t, info := range v.prog.Transitions() {
 		for i, k := range v.b.kids {
 			for o, out := range k.outlets() {
@@ -320,9 +326,7 @@ func (v *view) available() []keySet {
 				}
 			}
 		}
-		if info.Name == "around/enter" {
-			enter = int32(t)
-		}
+		enter[int32(t)] = strings.HasPrefix(info.Name, "around/enter")
 	}
 	have := make([]keySet, v.g.States())
 	var queue []int
@@ -334,7 +338,7 @@ func (v *view) available() []keySet {
 	}
 	for s := range have {
 		for _, e := range v.g.From(s) {
-			if e.Step.Transition == enter {
+			if enter[e.Step.Transition] {
 				come(int(e.To), keySet{})
 			}
 		}
@@ -343,7 +347,7 @@ func (v *view) available() []keySet {
 		s := queue[0]
 		queue = queue[1:]
 		for _, e := range v.g.From(s) {
-			if e.Step.Transition != enter {
+			if !enter[e.Step.Transition] {
 				come(int(e.To), have[s].or(writes[e.Step.Transition]))
 			}
 		}
