@@ -672,3 +672,9 @@ func (t *tree) alone() string {
 	}
 	return strings.Join(lines, "") + "orchestration: {type: sequential, agents: [" + t.name + "]}\n"
 }
+
+// FuzzTrees compares Verify with the interpreter on any seed.
+func FuzzTrees(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { agrees(t, seed, map[string]int{}) })
+}
