@@ -173,8 +173,8 @@ func (b *block) around() *petri.Net {
 // writer stores events at any time, or loses them, which ends the run. Others use it, too.
 func writer() *petri.Net {
 	write := agent.SessionWrite
-	return &petri.Net{Name: "writer", Ports: []petri.AnyPlace{write, agent.NotBusy, agent.Stored, agent.Lost, agent.EndInvocation,
-		loans},
+	return &petri.Net{Name: "writer", Ports: []petri.AnyPlace{write, agent.NotBusy, agent.Stored, agent.Lost,
+		agent.EndInvocation, loans},
 		Init: []petri.Token{agent.NotBusy.Token(petri.Unit{})},
 		Caps: []petri.Cap{{Place: agent.NotBusy, Max: 1}, {Place: agent.Stored, Max: 1}},
 		Transitions: []petri.Transition{
@@ -212,8 +212,9 @@ func doer(t petri.Task[*Job, *Result]) *petri.Net {
 func (b *block) caps(n *petri.Net) {
 	counters := map[string]int{"rounds": b.agent.MaxIterations, "hops": b.agent.MaxHops, tries.String(): b.agent.Attempts,
 		steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
-	seen := map[string]bool{agent.EndInvocation.String(): true, agent.SessionWrite.String(): true, agent.Stored.String(): true,
-		agent.Lost.String(): true, agent.NotBusy.String(): true}
+	seen := map[string]bool{agent.EndInvocation.String(): true, agent.SessionWrite.String(): true,
+		agent.Stored.String(): true,
+		agent.Lost.String():   true, agent.NotBusy.String(): true}
 	var arcs petri.Arcs
 	for _, t := range n.Transitions {
 		arcs = slices.Concat(arcs, t.In, t.Out.Arcs())

@@ -40,7 +40,8 @@ func wide(n int) []byte {
 		fmt.Fprintf(&agents, "  - {name: a%d, type: code, function: f, output_key: k%d}\n", i, i)
 		fmt.Fprintf(&list, "a%d, ", i)
 	}
-	return fmt.Appendf(nil, "name: wide\nagents:\n%sorchestration: {type: parallel, agents: [%s]}\n", agents.String(), list.String())
+	return fmt.Appendf(nil, "name: wide\nagents:\n%sorchestration: {type: parallel, agents: [%s]}\n", agents.String(),
+		list.String())
 }
 
 // TestLarge wants workflows that no one could explore as a whole to be decided, in a time that only a

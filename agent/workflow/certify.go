@@ -59,7 +59,8 @@ func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) 
 		p := &r.Proofs[i]
 		b := byPath[p.Path]
 		if b == nil {
-			return nil, fmt.Errorf("workflow: the report on %s speaks of a block %q, which is not there", c.Workflow.File, p.Path)
+			return nil, fmt.Errorf("workflow: the report on %s speaks of a block %q, which is not there", c.Workflow.File,
+				p.Path)
 		}
 		delete(byPath, p.Path)
 		if err := p.check(ctx, b); err != nil {

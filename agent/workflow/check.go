@@ -81,7 +81,8 @@ func (l *loader) checkBlock(w *Workflow, a *Agent) {
 		words := map[string]string{reactType: "agent", routedType: "router"}[a.Type]
 		for i, r := range a.Children {
 			if b := w.byName[r.Name]; i == 0 && b != nil && b.Type != "" && b.Type != llmType {
-				l.add(BadValue, r.At, "the %s of an %s block must be an llm agent; `%s` is a %s agent", words, a.Type, r.Name, b.Type)
+				l.add(BadValue, r.At, "the %s of an %s block must be an llm agent; `%s` is a %s agent", words, a.Type, r.Name,
+					b.Type)
 			}
 		}
 		seen := map[string]bool{}
@@ -105,7 +106,8 @@ func (l *loader) checkDag(a *Agent) {
 	nodes, names := map[string]Node{}, []string(nil)
 	for _, n := range a.Nodes {
 		if _, twice := nodes[n.Agent.Name]; twice {
-			l.add(Duplicate, n.Agent.At, "`%s` is the agent of two nodes; give the second node an agent of its own", n.Agent.Name)
+			l.add(Duplicate, n.Agent.At, "`%s` is the agent of two nodes; give the second node an agent of its own",
+				n.Agent.Name)
 			continue
 		}
 		nodes[n.Agent.Name] = n

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // JSONSchema returns the JSON Schema (draft 2020-12) of the format, for editors. It is made from the
@@ -145,9 +146,14 @@ func defaultOf(f *field) any {
 func Keys(object string) [][4]string {
 	var list [][4]string
 	for _, f := range format()[object] {
-		if f.kind != retired {
-			list = append(list, [4]string{f.key, string(f.kind), f.def, f.doc})
+		if f.kind == retired {
+			continue
 		}
+		doc := f.doc
+		if f.enum != nil {
+			doc += ": " + strings.Join(f.enum, ", ")
+		}
+		list = append(list, [4]string{f.key, string(f.kind), f.def, doc})
 	}
 	return list
 }

@@ -98,7 +98,8 @@ func (s *summary) gather(kids []*summary) {
 // lacking adds the needs of a kid that a set of keys does not meet.
 func (s *summary) lacking(kid *summary, have keySet) {
 	for _, u := range kid.needs {
-		if !have[u.read.key] && !slices.ContainsFunc(s.needs, func(o use) bool { return o.leaf == u.leaf && o.read == u.read }) {
+		known := func(o use) bool { return o.leaf == u.leaf && o.read == u.read }
+		if !have[u.read.key] && !slices.ContainsFunc(s.needs, known) {
 			s.needs = append(s.needs, u)
 		}
 	}

@@ -142,7 +142,8 @@ func (b *block) work(n *petri.Net, name string, from petri.Place[*Job], t petri.
 // retries adds what follows a failed attempt.
 func (b *block) retries(n *petri.Net) {
 	failed := result.Is(petri.Failed, petri.Cancelled)
-	fail := petri.Transition{Name: "fail", In: petri.Arcs{failed, asked}, Out: petri.And(agent.EndInvocation.Is(agent.Failed)),
+	fail := petri.Transition{Name: "fail", In: petri.Arcs{failed, asked},
+		Out:    petri.And(agent.EndInvocation.Is(agent.Failed)),
 		Action: b.fails(func(f *petri.Firing) (agent.Code, string) { return agent.ModelFailed, result.Get(f).Reason })}
 	if b.agent.Attempts > 1 {
 		b.add(n, b.label()+" fails and is tried again", petri.Transition{Name: "retry",
@@ -378,7 +379,8 @@ func (b *block) calls(n *petri.Net) {
 	if len(b.kids) > 0 {
 		back = calling
 	}
-	b.add(n, "the tools of "+b.label()+" have results", petri.Transition{Name: "collect", In: petri.Arcs{toolResult, waiting},
+	b.add(n, "the tools of "+b.label()+" have results", petri.Transition{Name: "collect",
+		In:  petri.Arcs{toolResult, waiting},
 		Out: petri.And(back), Action: func(f *petri.Firing) {
 			r := toolResult.Get(f)
 			back.Put(f, waiting.Get(f).collect(nil, func(i int) any {

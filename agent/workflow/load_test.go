@@ -56,7 +56,8 @@ func TestLimits(t *testing.T) {
 
 // TestPositions wants the exact place of a template in a text of several lines.
 func TestPositions(t *testing.T) {
-	text := "name: w\nagents:\n  - name: a\n    type: llm\n    model: m\n    instruction: |\n      First.\n      Then use {nope}.\n" +
+	text := "name: w\nagents:\n  - name: a\n    type: llm\n    model: m\n    instruction: |\n      First.\n" +
+		"      Then use {nope}.\n" +
 		"orchestration: {type: sequential, agents: [a]}\n"
 	_, found := judge(t, "w.yaml", []byte(text))
 	if len(found) != 1 || found[0].Line != 8 || found[0].Column != 16 || found[0].Rule != workflow.ReadBeforeWrite {
@@ -111,7 +112,8 @@ func TestReport(t *testing.T) {
 	if _, err := workflow.ReadReport(context.Background(), data, other); err == nil {
 		t.Error("a report on another text was accepted")
 	}
-	for _, change := range [][2]string{{`"count": `, `"count": 1`}, {`"markings": "`, `"markings": "AA`}, {`"path": "desk/s`, `"path": "x`},
+	for _, change := range [][2]string{{`"count": `, `"count": 1`}, {`"markings": "`, `"markings": "AA`},
+		{`"path": "desk/s`, `"path": "x`},
 		{`"method": "structure"`, `"method": "explored", "certificate": null`}} {
 		broken := bytes.Replace(data, []byte(change[0]), []byte(change[1]), 1)
 		_, err := workflow.ReadReport(context.Background(), broken, c)
@@ -204,7 +206,8 @@ func FuzzLoad(f *testing.F) {
 		}
 		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 2
 		for _, one := range found {
-			if one.Line < 1 || one.Line > lines || one.Column < 1 || one.Rule == "" || one.Message == "" || one.File != "w.yaml" {
+			if one.Line < 1 || one.Line > lines || one.Column < 1 || one.Rule == "" || one.Message == "" ||
+				one.File != "w.yaml" {
 				t.Fatalf("%+v in %d lines", one, lines)
 			}
 		}

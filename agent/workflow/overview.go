@@ -41,7 +41,8 @@ func (c *Compiled) Overview() (*petri.Program, error) {
 // lender lets others use the session's writer once.
 func lender() *petri.Net {
 	return &petri.Net{Name: "others", Ports: []petri.AnyPlace{loans}, Init: []petri.Token{loans.Token(petri.Unit{})},
-		Transitions: []petri.Transition{{Name: "ask_again", In: petri.Arcs{loans}, Out: petri.And(loans), When: petri.Anytime()}}}
+		Transitions: []petri.Transition{{Name: "ask_again", In: petri.Arcs{loans}, Out: petri.And(loans),
+			When: petri.Anytime()}}}
 }
 
 // outline is the net of the block with leaves as tasks.

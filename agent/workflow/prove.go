@@ -61,7 +61,8 @@ func (r *Report) Accepted() bool { return r.Proved() || r.Unverified != "" }
 // be made at all.
 func Verify(ctx context.Context, c *Compiled) (*Report, error) {
 	w := c.Workflow
-	p := &prover{ctx: ctx, c: c, found: &findings{file: w.File}, warned: &findings{file: w.File}, leaves: map[string]*Proof{},
+	p := &prover{ctx: ctx, c: c, found: &findings{file: w.File}, warned: &findings{file: w.File},
+		leaves: map[string]*Proof{},
 		racing: map[string]bool{}, max: statesMax,
 		report: &Report{Workflow: w.Name, File: w.File, Hash: w.Hash, Unverified: w.Unverified,
 			Net: netmodel.New(c.prog, netmodel.RunToCompletion).Hash()}}
@@ -268,8 +269,8 @@ func (p *prover) missing(s *summary) {
 		}
 		slices.Sort(writers)
 		words := "it is written by " + strings.Join(slices.Compact(writers), ", ")
-		p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run before "+
-			"%s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words, u.leaf.label(), u.read.key)
+		p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run "+
+			"before %s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words, u.leaf.label(), u.read.key)
 		f := &p.found.list[len(p.found.list)-1]
 		f.Trace = append(p.c.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
 	}

@@ -75,7 +75,8 @@ func TestRuns(t *testing.T) {
 	leaf := func(names ...string) string {
 		text := "name: w\nagents:\n"
 		for _, n := range names {
-			text += fmt.Sprintf("  - {name: %s, type: llm, model: m, instruction: i, output_key: k_%s, tools: [exit_loop]}\n", n, n)
+			text += fmt.Sprintf("  - {name: %s, type: llm, model: m, instruction: i, output_key: k_%s, "+
+				"tools: [exit_loop]}\n", n, n)
 		}
 		return text
 	}
@@ -102,7 +103,8 @@ func TestRuns(t *testing.T) {
 			}, "r", "r b r a r"},
 		{"ping-pong", plain("r", "a") + "orchestration: {type: llm_routed, router: r, agents: [a], max_hops: 2}",
 			func(j *Job, nth int) (*Result, error) { return &Result{Output: j.Agent.Name, Route: "a"}, nil }, "a", "r a r a"},
-		{"routes of a dag", plain("a", "b", "c") + "orchestration: {type: dag, nodes: [{agent: a}, {agent: b, depends_on: [a], " +
+		{"routes of a dag", plain("a", "b", "c") + "orchestration: {type: dag, nodes: [{agent: a}, {agent: b, " +
+			"depends_on: [a], " +
 			"when: {a: x}}, {agent: c, depends_on: [a, b], when: {a: default}, join: any}]}",
 			func(j *Job, nth int) (*Result, error) {
 				return say(map[string]string{"a": " x\n"}[j.Agent.Name] + j.Agent.Name)
@@ -148,7 +150,8 @@ func TestDiamond(t *testing.T) {
 // TestTools calls tools and agents, within the budget.
 func TestTools(t *testing.T) {
 	const text = "name: w\nagents:\n" +
-		"  - {name: a, type: llm, model: m, instruction: i, tools: [condition], agent_tools: [b], max_steps: 3, output_key: x}\n" +
+		"  - {name: a, type: llm, model: m, instruction: i, tools: [condition], agent_tools: [b], max_steps: 3, " +
+		"output_key: x}\n" +
 		"  - {name: b, type: llm, model: m, instruction: i, output_key: y}\n" +
 		"orchestration: {type: react, agent: a, planner: builtin}\n"
 	call := func(names ...string) *Result {
@@ -187,7 +190,8 @@ func TestTools(t *testing.T) {
 
 // TestFailure retries, and then ends the run; nothing else runs after it.
 func TestFailure(t *testing.T) {
-	const text = "name: w\nagents:\n  - {name: a, type: code, function: f, output_key: x, retry: {attempts: 3, delay: 1ms}}\n" +
+	const text = "name: w\nagents:\n  - {name: a, type: code, function: f, output_key: x, " +
+		"retry: {attempts: 3, delay: 1ms}}\n" +
 		"  - {name: b, type: code, function: f, output_key: y}\norchestration: {type: sequential, agents: [a, b]}\n"
 	w := &scripted{do: func(j *Job, nth int) (*Result, error) {
 		if nth < 2 && j.Agent.Name == "a" {
@@ -195,7 +199,8 @@ func TestFailure(t *testing.T) {
 		}
 		return say(j.Agent.Name)
 	}}
-	if answer, _, _, err := run(t, text, w); err != nil || answer != "b" || !slices.Equal(w.asked, []string{"a", "a", "a", "b"}) {
+	if answer, _, _, err := run(t, text, w); err != nil || answer != "b" ||
+		!slices.Equal(w.asked, []string{"a", "a", "a", "b"}) {
 		t.Errorf("answer %q, asked %v, %v", answer, w.asked, err)
 	}
 	w = &scripted{do: func(*Job, int) (*Result, error) { return nil, fmt.Errorf("never") }}
@@ -203,8 +208,8 @@ func TestFailure(t *testing.T) {
 	if end.How != agent.Failed || end.Fault.Agent != "w/a" || len(stored) > 0 || len(w.asked) != 3 {
 		t.Errorf("end %v, stored %v, asked %v, %v", end, stored, w.asked, err)
 	}
-	router := strings.ReplaceAll("name: w\nagents:\n  - {name: r, LLM}\n  - {name: a, LLM}\norchestration: {type: llm_routed, "+
-		"router: r, agents: [a]}\n", "LLM", "type: llm, model: m, instruction: i")
+	router := strings.ReplaceAll("name: w\nagents:\n  - {name: r, LLM}\n  - {name: a, LLM}\norchestration: "+
+		"{type: llm_routed, router: r, agents: [a]}\n", "LLM", "type: llm, model: m, instruction: i")
 	w = &scripted{do: func(*Job, int) (*Result, error) { return &Result{Route: "nobody"}, nil }}
 	if _, _, end, _ := run(t, router, w); end.Fault == nil || end.Fault.Code != agent.UnknownAgent {
 		t.Errorf("an unknown target ends as %v", end)
@@ -235,5 +240,20 @@ func TestTimes(t *testing.T) {
 		if waits[name] != want {
 			t.Errorf("%s fires %s, want %s", name, waits[name], want)
 		}
+	}
+}
+
+// TestWidest runs as many agents at once as a workflow may have: the chain of firings that starts them all
+// stays within the machine's limit.
+func TestWidest(t *testing.T) {
+	text, list := "name: w\nagents:\n", ""
+	for i := range agentsMax - 1 {
+		text += fmt.Sprintf("  - {name: a%d, type: code, function: f, output_key: k%d}\n", i, i)
+		list += fmt.Sprintf("a%d, ", i)
+	}
+	w := &scripted{do: func(j *Job, _ int) (*Result, error) { return say(j.Agent.Name) }}
+	text += "orchestration: {type: parallel, agents: [" + list + "]}\n"
+	if answer, stored, _, err := run(t, text, w); err != nil || answer != "a248" || len(stored) != agentsMax-1 {
+		t.Errorf("answer %q of %d, %v", answer, len(stored), err)
 	}
 }

@@ -96,7 +96,8 @@ func format() map[string][]field {
 			{key: "depends_on", kind: refs, def: "[]", doc: "nodes that must be done before; without any, it starts at once"},
 			{key: "when", kind: texts, doc: "routes: from DEPENDENCY only if its output is TEXT; " +
 				"`default` is any text that no other node names"},
-			{key: "join", kind: text, enum: []string{"all", "any"}, def: "all", doc: "start after all dependencies, or after any one"},
+			{key: "join", kind: text, enum: []string{"all", "any"}, def: "all",
+				doc: "start after all dependencies, or after any one"},
 		},
 		"retry": {
 			{key: "attempts", kind: whole, required: true, min: 2, max: 10, doc: "how often it is tried in all"},
@@ -143,13 +144,15 @@ func agentFields() []field {
 		{key: "top_k", kind: whole, types: llm, min: 1, max: 1000, doc: "of the model"},
 		{key: "callbacks", kind: texts, types: llm, doc: "before_agent, after_model and so on: the name of a Go function"},
 		{key: "function", kind: text, types: []string{codeType}, required: true, doc: "the name of a Go function"},
-		{key: "expression", kind: text, types: []string{exprType}, required: true, doc: "computes the output from input_keys"},
+		{key: "expression", kind: text, types: []string{exprType}, required: true,
+			doc: "computes the output from input_keys"},
 		{key: "tool", kind: text, types: []string{toolType}, required: true, doc: "the tool to call"},
 		{key: "tool_config", kind: anyMap, types: []string{toolType}, doc: "its arguments; {key} is replaced by state"},
 		{key: "input_keys", kind: keys, types: keyed, doc: "state that it reads; KEY? may be missing"},
 		{key: "output_key", kind: stateKey, types: leafTypes(),
 			doc: "state that holds the output; required for code, expr and tool"},
-		{key: "timeout", kind: duration, types: leafTypes(), def: "2m", doc: "of one attempt, or of one request of an llm agent"},
+		{key: "timeout", kind: duration, types: leafTypes(), def: "2m",
+			doc: "of one attempt, or of one request of an llm agent"},
 		{key: "retry", kind: object, of: "retry", types: leafTypes(), doc: "further attempts after a failure"},
 	}
 }

@@ -202,7 +202,9 @@ func (p *player) chance(n int) bool { return p.rng != nil && p.rng.IntN(n) == 0 
 
 // leads reports whether a block that the goal is near is in another one.
 func (p *player) leads(in *block) bool {
-	return slices.ContainsFunc(p.goal.near, func(b *block) bool { return b == in || strings.HasPrefix(b.path, in.path+"/") })
+	return slices.ContainsFunc(p.goal.near, func(b *block) bool {
+		return b == in || strings.HasPrefix(b.path, in.path+"/")
+	})
 }
 
 // decide makes up the result of a leaf.

@@ -147,7 +147,8 @@ func (t *tree) yaml() string {
 		agents = append(agents, fmt.Sprintf("  - {name: %s, type: code, function: f, output_key: k%d}\n", name, i))
 		last = append(last, name)
 	}
-	return "name: tree\nagents:\n" + strings.Join(agents, "") + "orchestration: {type: sequential, agents: [" + t.name + ", " +
+	return "name: tree\nagents:\n" + strings.Join(agents, "") + "orchestration: {type: sequential, agents: [" +
+		t.name + ", " +
 		strings.Join(last, ", ") + "]}\n"
 }
 
@@ -643,7 +644,8 @@ func TestTreesWhole(t *testing.T) {
 		switch outcome := whole.Outcome(); {
 		case outcome == verify.Unknown && len(whole.Idle) == 0: // too large
 		case sound != (outcome == verify.Proved):
-			t.Errorf("seed %d: by blocks %v, as a whole %s: idle %v\n%s%s", seed, r.Findings, outcome, whole.Idle, whole, tr.alone())
+			t.Errorf("seed %d: by blocks %v, as a whole %s: idle %v\n%s%s", seed, r.Findings, outcome, whole.Idle,
+				whole, tr.alone())
 		case sound:
 			proved++
 		default:

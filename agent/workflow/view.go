@@ -142,8 +142,8 @@ func (v *view) stuck(m []int32) (Pos, string) {
 		}
 	}
 	if len(ends) > 0 {
-		return v.b.at, fmt.Sprintf("%s is done, and the end of %s waits for the other last nodes, which this run never starts; "+
-			"`join: any` ends it with any one of them", strings.Join(ends, ", "), v.b.label())
+		return v.b.at, fmt.Sprintf("%s is done, and the end of %s waits for the other last nodes, which this run never "+
+			"starts; `join: any` ends it with any one of them", strings.Join(ends, ", "), v.b.label())
 	}
 	for i, k := range v.b.kids {
 		if routes := routesOf(v.b.nodes, i); len(routes) > 1 {
@@ -365,7 +365,8 @@ func (v *view) alike(p *player, m []int32) bool {
 			return false
 		}
 		for x, node := range v.b.nodes {
-			if edge := v.b.edge(i, v.b.kids[x].name).String(); slices.Contains(node.deps, i) && p.holds(v.b, edge) != v.holds(m, edge) {
+			edge := v.b.edge(i, v.b.kids[x].name).String()
+			if slices.Contains(node.deps, i) && p.holds(v.b, edge) != v.holds(m, edge) {
 				return false
 			}
 		}

@@ -78,7 +78,8 @@ func oneWorkflow(_ *cobra.Command, args []string) error {
 
 // openWorkflow loads and compiles a workflow. The error is that of the file; without a workflow there are
 // findings.
-func openWorkflow(path string, r workflow.Registry) (*workflow.Compiled, *workflow.Workflow, []workflow.Finding, error) {
+func openWorkflow(path string, r workflow.Registry) (*workflow.Compiled, *workflow.Workflow, []workflow.Finding,
+	error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, nil, usagef("%v", err)
