@@ -76,8 +76,8 @@ func (b *block) asTask() *petri.Net {
 		n.Transitions = append(n.Transitions, t)
 	}
 	n.Transitions = append(n.Transitions,
-		petri.Transition{Name: "fail", In: petri.Arcs{working}, Out: petri.And(agent.EndInvocation.Is(agent.Failed)),
-			When: petri.Anytime()},
+		petri.Transition{Name: "fail", In: petri.Arcs{working}, Reset: rest,
+			Out: petri.And(agent.EndInvocation.Is(agent.Failed)), When: petri.Anytime()},
 		petri.Transition{Name: "discard", In: petri.Arcs{working}, Read: petri.Arcs{agent.EndInvocation}, Reset: rest})
 	return agent.Guarded(n)
 }

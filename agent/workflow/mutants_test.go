@@ -89,7 +89,7 @@ func mutants(t *testing.T, p *prover, b *block, used map[string]bool) (total, ki
 		kids = append(kids, s)
 	}
 	open := b.netOf(nets)
-	every := 12 // a sample
+	every := 25 // a sample
 	if os.Getenv("WORKFLOW_MUTANTS") != "" {
 		every = 1
 	}

@@ -270,7 +270,8 @@ func (p *prover) missing(s *summary) {
 		slices.Sort(writers)
 		words := "it is written by " + strings.Join(slices.Compact(writers), ", ")
 		p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run "+
-			"before %s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words, u.leaf.label(), u.read.key)
+			"before %s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words,
+			u.leaf.label(), u.read.key)
 		f := &p.found.list[len(p.found.list)-1]
 		f.Trace = append(p.c.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
 	}

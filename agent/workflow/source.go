@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/voicegw/voicegw/petri"
 )
 
 // Source is what a place or a transition of the net means.
@@ -100,17 +98,6 @@ func (b *block) marked(place string) string {
 		return fmt.Sprintf("`%s` is done, and `%s` has not started", from, to)
 	}
 	return ""
-}
-
-// of is the net of a block in words, for drawings: its type and the line of the file.
-func (m *SourceMap) of(p *petri.Program) map[string]string {
-	list := map[string]string{}
-	for _, t := range p.Transitions() {
-		if s, ok := m.Transitions[t.Name]; ok {
-			list[t.Name] = s.Words
-		}
-	}
-	return list
 }
 
 // textOf is an output as text.
