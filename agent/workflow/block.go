@@ -17,11 +17,10 @@ type block struct {
 	parent *block
 	loop   *block // the loop that exit_loop ends; nil: there is none
 	router bool   // it is the router of its parent
-	// kids are the blocks of a block, in order, and the agent tools of a leaf.
-	kids   []*block
-	nodes  []dagNode           // of a dag
-	words  map[string]string   // by transition: what its firing means
-	writes map[string]struct{} // keys that it may write
+	// kids are the blocks of a block, in order, and the agents that a leaf calls.
+	kids  []*block
+	nodes []dagNode         // of a dag
+	words map[string]string // by transition: what its firing means
 }
 
 // dagNode is a node of a dag, by index of kids.

@@ -21,7 +21,6 @@ type Compiled struct {
 	root   *block
 	blocks []*block // in the order of the file's tree, the root first
 	prog   *petri.Program
-	limits agent.Limits
 }
 
 // Compile makes the net of a workflow. Findings mean that there is none: the workflow is too large, or a

@@ -72,7 +72,7 @@ type Step struct {
 // work is a part of the calls of a Step: the plain tools together, or one agent.
 type work struct {
 	calls []int
-	agent int // index among the agent tools; -1: plain tools
+	agent int // index among the agents that it calls; -1: plain tools
 }
 
 // Job is what a leaf is asked to do. Retries get the same Job.

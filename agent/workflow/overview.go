@@ -11,7 +11,7 @@ import (
 func (c *Compiled) Compiled() *petri.Program { return c.prog }
 
 // Overview returns a smaller net for drawings: each leaf is a task that starts, and is done or fails.
-// Agents with agent tools are drawn as they are.
+// Agents that call agents are drawn as they are.
 func (c *Compiled) Overview() (*petri.Program, error) {
 	n, err := petri.Close(c.Workflow.Name, c.root.outline(), c.root.around())
 	if err != nil {

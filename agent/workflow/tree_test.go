@@ -259,10 +259,9 @@ func (t *tree) begin() *state {
 
 // move is a way in which a tree goes on when one leaf is done.
 type move2 struct {
-	s     *state
-	leaf  *tree
-	exit  bool
-	route int // of a router: the target, 0 to answer
+	s    *state
+	leaf *tree
+	exit bool
 }
 
 // moves are the ways in which a tree that runs may go on.
