@@ -293,3 +293,6 @@ func (t FuncTool[A]) Call(ctx context.Context, c *Call) (*Reply, error) {
 	}
 	return &Reply{Response: m}, nil
 }
+
+// StoreHandler returns the Handler of SessionWriter, for a Program of one's own.
+func StoreHandler() Handler { return storeHandler() }

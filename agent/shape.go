@@ -231,3 +231,6 @@ func resultsContent(list []*genai.FunctionResponse) *genai.Content {
 	}
 	return c
 }
+
+// NewEvent makes an event of the turn.
+func (t *Turn) NewEvent(author string) *session.Event { return t.event(author, nil) }

@@ -1,6 +1,10 @@
 package agent
 
-import "github.com/voicegw/voicegw/petri"
+import (
+	"google.golang.org/adk/v2/session"
+
+	"github.com/voicegw/voicegw/petri"
+)
 
 // SessionWriter stores the events of a net, one at a time and in order. It is the only writer of the
 // session. It takes events of the current turn alone, fills Stored or Lost for each, and passes what is
@@ -31,3 +35,14 @@ func SessionWriter(Limits) *petri.Net {
 		},
 	})
 }
+
+// NewWrite makes the token of SessionWrite for an event of a turn, in a firing of a net of one's own.
+// The event then belongs to the current turn.
+func NewWrite(f *petri.Firing, t *Turn, kind EventKind, ev *session.Event) *Write {
+	return &Write{Turn: t, Kind: kind, Event: ev, gen: f.Gen()}
+}
+
+// Guarded lets EndInvocation inhibit every transition of a subnet that does not look at it, except
+// "forget", which takes the result of a task that was cancelled. It makes EndInvocation a port of the
+// subnet. Programs need it for "end inhibits all".
+func Guarded(n *petri.Net) *petri.Net { return guarded(n) }

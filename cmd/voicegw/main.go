@@ -73,8 +73,8 @@ func rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
-		exploreCommand(), replayCommand(), agentsCommand(), sessionsCommand(), tokenCommand(), configCommand(),
-		versionCommand())
+		exploreCommand(), replayCommand(), agentsCommand(), sessionsCommand(), workflowCommand(), tokenCommand(),
+		configCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = helpArguments

@@ -1,0 +1,90 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/netmodel"
+)
+
+// reportVersion changes when a report of an earlier version must not be used any more.
+const reportVersion = 1
+
+// saved is a report in a file.
+type saved struct {
+	Version int     `json:"version"`
+	Report  *Report `json:"report"`
+}
+
+// CertificateName is the name of a file for the report on a workflow, by the hash of the workflow's
+// text.
+func CertificateName(w *Workflow) string {
+	return "workflow-" + strings.TrimPrefix(w.Hash, "sha256:") + ".json"
+}
+
+// Bytes renders the report with its certificates, for a file named CertificateName.
+func (r *Report) Bytes() []byte {
+	b, err := json.MarshalIndent(saved{reportVersion, r}, "", " ")
+	if err != nil {
+		panic(err) // it holds only texts and numbers
+	}
+	return append(b, '\n')
+}
+
+// ReadReport reads a report that Bytes rendered and checks it: it must be for this text and this net, and
+// each certificate must hold, by code that shares nothing with exploration. An error means that the
+// workflow must be verified anew.
+func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) {
+	var s saved
+	if err := json.Unmarshal(data, &s); err != nil || s.Report == nil {
+		return nil, fmt.Errorf("workflow: read a report on %s: it is no report: %v", c.Workflow.File, err)
+	}
+	r := s.Report
+	net := netmodel.New(c.prog, netmodel.RunToCompletion).Hash()
+	if s.Version != reportVersion || r.Hash != c.Workflow.Hash || r.Net != net {
+		return nil, fmt.Errorf("workflow: the report on %s is for another text, net or version", c.Workflow.File)
+	}
+	if len(r.Proofs) != len(c.blocks) {
+		return nil, fmt.Errorf("workflow: the report on %s has %d proofs for %d blocks", c.Workflow.File, len(r.Proofs),
+			len(c.blocks))
+	}
+	byPath := map[string]*block{}
+	for _, b := range c.blocks {
+		byPath[b.path] = b
+	}
+	for i := range r.Proofs {
+		p := &r.Proofs[i]
+		b := byPath[p.Path]
+		if b == nil {
+			return nil, fmt.Errorf("workflow: the report on %s speaks of a block %q, which is not there", c.Workflow.File,
+				p.Path)
+		}
+		delete(byPath, p.Path)
+		if err := p.check(ctx, b); err != nil {
+			return nil, fmt.Errorf("workflow: the proof of %s in the report on %s: %w", p.Path, c.Workflow.File, err)
+		}
+	}
+	return r, nil
+}
+
+// check checks the proof of a block.
+func (p *Proof) check(ctx context.Context, b *block) error {
+	if !p.Proved || strings.HasPrefix(p.Method, "like ") && b.shape() != "" {
+		return nil
+	}
+	prog, err := b.alone()
+	if err != nil {
+		return err
+	}
+	if b.choiceFree() {
+		_, err := b.structure(prog)
+		return err
+	}
+	if p.Certificate == nil {
+		return fmt.Errorf("it has no certificate")
+	}
+	return p.Certificate.Check(ctx, netmodel.New(prog, netmodel.RunToCompletion), verify.Claims(properties(prog)...)...)
+}

@@ -1,0 +1,337 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/internal/spelling"
+)
+
+// check finds what is wrong with a workflow whose values are right each by itself.
+func (l *loader) check(w *Workflow, r Registry) {
+	l.nameAgents(w)
+	agents := w.Agents
+	if w.Main != nil {
+		agents = append(slices.Clip(agents), w.Main)
+	}
+	for _, a := range agents {
+		l.checkRefs(w, a)
+		l.checkBlock(w, a)
+		l.checkLeaf(a)
+		l.checkRegistry(w, a, r)
+	}
+	l.checkCycles(w, agents)
+	l.checkUse(w)
+	l.checkKeys(w)
+	l.checkPlugins(w, r)
+}
+
+// nameAgents fills byName.
+func (l *loader) nameAgents(w *Workflow) {
+	for _, a := range w.Agents {
+		switch old := w.byName[a.Name]; {
+		case a.Name == "": // it has a finding
+		case old != nil:
+			l.add(Duplicate, a.At, "two agents are named `%s`; line %d has the other: give each a name of its own", a.Name,
+				old.At.Line)
+		case a.Name == "user" || a.Name == w.Name:
+			l.add(Duplicate, a.At, "an agent must not be named `%s`: that is the name of the %s; choose another name", a.Name,
+				map[bool]string{true: "person who asks", false: "workflow"}[a.Name == "user"])
+			w.byName[a.Name] = a
+		default:
+			w.byName[a.Name] = a
+		}
+	}
+}
+
+// checkRefs finds names of agents that are not there.
+func (l *loader) checkRefs(w *Workflow, a *Agent) {
+	names := slices.Sorted(maps.Keys(w.byName))
+	for _, r := range a.refs() {
+		if w.byName[r.Name] == nil {
+			l.lost = true
+			l.add(UnknownRef, r.At, "there is no agent `%s`%s", r.Name, meant(r.Name, names, "the agents are"))
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range a.AgentTools {
+		if seen[r.Name] {
+			l.add(Duplicate, r.At, "`%s` is listed twice as a tool of `%s`", r.Name, a.Name)
+		}
+		seen[r.Name] = true
+	}
+}
+
+// meant suggests a name, or lists all.
+func meant(wrong string, known []string, all string) string {
+	if near := spelling.Nearest(wrong, known); near != "" {
+		return "; did you mean `" + near + "`?"
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	return "; " + all + ": " + strings.Join(known, ", ")
+}
+
+// checkBlock checks what an agent contains.
+func (l *loader) checkBlock(w *Workflow, a *Agent) {
+	switch a.Type {
+	case reactType, routedType:
+		words := map[string]string{reactType: "agent", routedType: "router"}[a.Type]
+		for i, r := range a.Children {
+			if b := w.byName[r.Name]; i == 0 && b != nil && b.Type != "" && b.Type != llmType {
+				l.add(BadValue, r.At, "the %s of an %s block must be an llm agent; `%s` is a %s agent", words, a.Type, r.Name,
+					b.Type)
+			}
+		}
+		seen := map[string]bool{}
+		for i, r := range a.Children {
+			if seen[r.Name] && a.Type == routedType {
+				l.add(Duplicate, r.At, "`%s` is %s; a router hands over to other agents, each listed once", r.Name,
+					map[bool]string{true: "the router", false: "listed already"}[r.Name == a.Children[0].Name])
+			}
+			seen[a.Children[i].Name] = true
+		}
+		if a.ThinkingBudget != nil && a.Planner != "builtin" {
+			l.add(Unsupports, a.posOf("planner_config"), "planner_config has no effect without `planner: builtin`")
+		}
+	case dagType:
+		l.checkDag(a)
+	}
+}
+
+// checkDag checks the nodes of a dag.
+func (l *loader) checkDag(a *Agent) {
+	nodes, names := map[string]Node{}, []string(nil)
+	for _, n := range a.Nodes {
+		if _, twice := nodes[n.Agent.Name]; twice {
+			l.add(Duplicate, n.Agent.At, "`%s` is the agent of two nodes; give the second node an agent of its own",
+				n.Agent.Name)
+			continue
+		}
+		nodes[n.Agent.Name] = n
+		names = append(names, n.Agent.Name)
+	}
+	for _, n := range a.Nodes {
+		seen := map[string]bool{}
+		for _, d := range n.DependsOn {
+			_, known := nodes[d.Name]
+			switch {
+			case seen[d.Name]:
+				l.add(Duplicate, d.At, "`%s` depends on `%s` twice", n.Agent.Name, d.Name)
+			case !known:
+				l.add(UnknownRef, d.At, "`%s` depends on `%s`, which is no node here%s", n.Agent.Name, d.Name,
+					meant(d.Name, names, "the nodes are"))
+			}
+			seen[d.Name] = true
+		}
+		for _, from := range slices.Sorted(maps.Keys(n.When)) {
+			if !seen[from] {
+				l.add(UnknownRef, n.Agent.At, "the `when` of `%s` names `%s`, which is not in its depends_on", n.Agent.Name, from)
+			}
+		}
+		if n.Any && len(n.DependsOn) < 2 {
+			l.add(BadValue, n.Agent.At, "`join: any` of `%s` needs two or more entries in depends_on", n.Agent.Name)
+		}
+	}
+	if ring := ringOf(names, func(n string) (to []string) {
+		for _, d := range nodes[n].DependsOn {
+			if _, known := nodes[d.Name]; known {
+				to = append(to, d.Name)
+			}
+		}
+		return to
+	}); ring != nil {
+		l.add(Cycle, nodes[ring[0]].Agent.At, "these nodes wait for each other, so none of them ever starts: %s; remove one "+
+			"dependency, or make a loop with max_iterations", strings.Join(ring, " -> "))
+	}
+}
+
+// ringOf finds a cycle, as the names along it, the first one again at the end; nil if there is none.
+func ringOf(names []string, next func(string) []string) []string {
+	const open, closed = 1, 2
+	state := map[string]int{}
+	var path, ring []string
+	var visit func(n string) bool
+	visit = func(n string) bool {
+		state[n] = open
+		path = append(path, n)
+		for _, to := range next(n) {
+			if state[to] == open {
+				ring = append(slices.Clone(path[slices.Index(path, to):]), to)
+				return true
+			}
+			if state[to] == 0 && visit(to) {
+				return true
+			}
+		}
+		path = path[:len(path)-1]
+		state[n] = closed
+		return false
+	}
+	for _, n := range names {
+		if state[n] == 0 && visit(n) {
+			return ring
+		}
+	}
+	return nil
+}
+
+// checkCycles finds agents that contain themselves.
+func (l *loader) checkCycles(w *Workflow, agents []*Agent) {
+	var names []string
+	for _, a := range agents {
+		if w.byName[a.Name] == a {
+			names = append(names, a.Name)
+		}
+	}
+	ring := ringOf(names, func(n string) (to []string) {
+		for _, r := range w.byName[n].refs() {
+			if w.byName[r.Name] != nil {
+				to = append(to, r.Name)
+			}
+		}
+		return to
+	})
+	if ring != nil {
+		l.add(Cycle, w.byName[ring[0]].At, "these agents contain each other: %s; an agent cannot contain itself, because "+
+			"nothing would bound how deep it runs", strings.Join(ring, " -> "))
+	}
+}
+
+// checkLeaf checks what a leaf needs.
+func (l *loader) checkLeaf(a *Agent) {
+	if a.Type != llmType && a.leaf() && a.OutputKey == "" {
+		if _, wrong := a.pos["output_key"]; !wrong {
+			l.add(Missing, a.At, "the %s agent `%s` has no `output_key`: nothing else holds its result", a.Type, a.Name)
+		}
+	}
+	if _, set := a.pos["max_steps"]; set && len(a.Tools)+len(a.AgentTools) == 0 && a.Type == llmType {
+		l.add(Unsupports, a.posOf("max_steps"), "max_steps has no effect without tools or agent_tools")
+	}
+	seen := map[string]bool{}
+	for _, t := range a.Tools {
+		switch {
+		case t.Name == "transfer_to_agent":
+			l.add(Unsupports, t.At, "transfer_to_agent is no tool here; hand over with an llm_routed block")
+		case seen[t.Name]:
+			l.add(Duplicate, t.At, "the tool `%s` is listed twice", t.Name)
+		}
+		seen[t.Name] = true
+	}
+	hooks := []string{"before_agent", "after_agent", "before_model", "after_model", "before_tool", "after_tool"}
+	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
+		if short := strings.TrimSuffix(h, "_callback"); !slices.Contains(hooks, short) {
+			l.add(UnknownKey, a.posOf("callbacks"), "`%s` is no callback%s", h, meant(short, hooks, "they are"))
+		}
+	}
+	l.checkSchema(a, "output_schema", a.OutputSchema)
+	l.checkSchema(a, "input_schema", a.InputSchema)
+}
+
+// checkSchema finds types that JSON Schema does not have.
+func (l *loader) checkSchema(a *Agent, key string, v any) {
+	types := []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if t, ok := v[k].(string); ok && k == "type" && !slices.Contains(types, t) {
+				l.add(BadValue, a.posOf(key), "`%s` of `%s` has the type %q%s", key, a.Name, t, meant(t, types, "the types are"))
+			}
+			if k != "enum" && k != "const" && k != "default" && k != "examples" {
+				l.checkSchema(a, key, v[k])
+			}
+		}
+	case []any:
+		for _, one := range v {
+			l.checkSchema(a, key, one)
+		}
+	}
+}
+
+// checkRegistry finds names that nothing is registered under.
+func (l *loader) checkRegistry(w *Workflow, a *Agent, r Registry) {
+	known := func(kind string, list []string, name string, at Pos) {
+		if list != nil && name != "" && !slices.Contains(list, name) {
+			l.add(UnknownRef, at, "no %s `%s` is registered%s", kind, name, meant(name, list, "there are"))
+		}
+	}
+	tools := r.Tools
+	if tools != nil {
+		tools = append(builtins(), tools...)
+		for _, s := range w.Runtime.MCPServers {
+			tools = append(tools, s.Name)
+		}
+	}
+	for _, t := range a.Tools {
+		if t.Name != "transfer_to_agent" {
+			known("tool or toolset", tools, t.Name, t.At)
+		}
+	}
+	known("tool", tools, a.Tool, a.posOf("tool"))
+	known("function", r.Functions, a.Function, a.posOf("function"))
+	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
+		known("callback", r.Callbacks, a.Callbacks[h], a.posOf("callbacks"))
+	}
+	if r.Model != nil && a.Model != "" {
+		if err := r.Model(a.Model); err != nil {
+			l.add(UnknownRef, a.posOf("model"), "the model of `%s`: %v", a.Name, err)
+		}
+	}
+}
+
+// checkUse finds agents that nothing uses.
+func (l *loader) checkUse(w *Workflow) {
+	if w.Main == nil || l.lost {
+		return // a name that is not there may mean one that nothing else uses
+	}
+	used := map[string]bool{}
+	var mark func(a *Agent)
+	mark = func(a *Agent) {
+		for _, r := range a.refs() {
+			if b := w.byName[r.Name]; b != nil && !used[r.Name] {
+				used[r.Name] = true
+				mark(b)
+			}
+		}
+	}
+	mark(w.Main)
+	for _, a := range w.Agents {
+		if a.Name != "" && !used[a.Name] && w.byName[a.Name] == a {
+			l.add(Unreached, a.At, "nothing runs `%s`: neither the orchestration nor an agent that runs names it; use it, or "+
+				"remove it", a.Name)
+		}
+	}
+}
+
+// checkKeys finds state keys that are read and that no agent writes.
+func (l *loader) checkKeys(w *Workflow) {
+	written := seeded()
+	for _, a := range w.Agents {
+		if slices.Contains(seeded(), a.OutputKey) {
+			l.add(Duplicate, a.posOf("output_key"), "every run begins with `%s`; write another key", a.OutputKey)
+		} else if a.OutputKey != "" {
+			written = append(written, a.OutputKey)
+		}
+	}
+	for _, a := range w.Agents {
+		for _, r := range a.reads {
+			if !r.optional && !slices.Contains(written, r.key) {
+				l.add(ReadBeforeWrite, r.at, "`%s` reads `%s`, which no agent writes%s", a.Name, r.key,
+					meant(r.key, written, "the keys are"))
+			}
+		}
+	}
+}
+
+// checkPlugins finds plugins that are not there.
+func (l *loader) checkPlugins(w *Workflow, r Registry) {
+	known := append([]string{"logging", "debug_logging", "reflect_and_retry", "context_filter", "save_files_as_artifacts",
+		"multimodal_tool_results"}, r.Plugins...)
+	for _, p := range w.plugins {
+		if !slices.Contains(known, p.Name) {
+			l.add(UnknownRef, p.At, "there is no plugin `%s`%s", p.Name, meant(p.Name, known, "the plugins are"))
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package workflow_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/agent/workflow"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// judge loads, compiles and verifies a text.
+func judge(t testing.TB, name string, text []byte) (*workflow.Report, []workflow.Finding) {
+	t.Helper()
+	w, found := workflow.Load(name, text, registry())
+	if w == nil {
+		return nil, found
+	}
+	c, found := workflow.Compile(w)
+	if c == nil {
+		return nil, found
+	}
+	r, err := workflow.Verify(context.Background(), c)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return r, r.Findings
+}
+
+func registry() workflow.Registry { return workflow.Registry{Tools: []string{"web", "mail", "ynab"}} }
+
+// files are the files of a folder of testdata.
+func files(t testing.TB, folder string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no files in %s: %v", folder, err)
+	}
+	return list
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, path := range files(t, "bad") {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, found := judge(t, filepath.Base(path), text)
+			var got strings.Builder
+			for _, f := range found {
+				got.WriteString(f.String() + "\n")
+				traced := []workflow.Rule{workflow.Deadlock, workflow.LeftBehind, workflow.Race}
+				if slices.Contains(traced, f.Rule) && len(f.Trace) < 2 {
+					t.Errorf("%s has no run that shows it", f)
+				}
+			}
+			golden := strings.TrimSuffix(path, ".yaml") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.String() == "" || got.String() != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
+			}
+		})
+	}
+}
+
+func TestGoodFiles(t *testing.T) {
+	for _, path := range files(t, "good") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, found := judge(t, path, text)
+		switch {
+		case r == nil || !r.Accepted():
+			t.Errorf("%s is not accepted: %v", path, found)
+		case r.Unverified == "" && !r.Proved():
+			t.Errorf("%s is not proved: %v", path, found)
+		case r.Unverified != "" && (r.Proved() || !strings.Contains(r.Unverified, "either may stay")):
+			t.Errorf("%s: unverified %q, findings %v", path, r.Unverified, found)
+		}
+	}
+}

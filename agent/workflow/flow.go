@@ -1,0 +1,113 @@
+package workflow
+
+import (
+	"context"
+	"maps"
+
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent"
+)
+
+// Flow is the control token of a run: where it is, an agent works or waits. It is immutable.
+type Flow struct {
+	Turn   *agent.Turn
+	State  State
+	Output any // of the agent before; nil at the start
+}
+
+// State is what a path of a run has written. A join of branches keeps, for each key, what was written
+// last; since no two branches write one key at once, that does not depend on which of them was faster.
+// It is immutable.
+type State struct{ values map[string]written }
+
+type written struct {
+	value any
+	seq   uint64 // of the firing that wrote it
+}
+
+// Get returns the value of a key.
+func (s State) Get(key string) (any, bool) {
+	w, ok := s.values[key]
+	return w.value, ok
+}
+
+// with returns the state with one more value.
+func (s State) with(key string, value any, seq uint64) State {
+	values := maps.Clone(s.values)
+	if values == nil {
+		values = map[string]written{}
+	}
+	values[key] = written{value, seq}
+	return State{values}
+}
+
+// join merges states of branches.
+func (s State) join(others ...State) State {
+	values := map[string]written{}
+	for _, o := range append([]State{s}, others...) {
+		for k, w := range o.values {
+			if old, ok := values[k]; !ok || w.seq > old.seq {
+				values[k] = w
+			}
+		}
+	}
+	return State{values}
+}
+
+// Visit is what an llm agent with tools has done since it began. It is immutable.
+type Visit struct {
+	Flow  *Flow
+	Steps []Step
+}
+
+// Step is one answer of a model that calls tools, and what came of the calls.
+type Step struct {
+	Calls   []*genai.FunctionCall
+	Results []any  // by call; nil: it has none yet
+	open    []work // what is still to run
+}
+
+// work is a part of the calls of a Step: the plain tools together, or one agent.
+type work struct {
+	calls []int
+	agent int // index among the agents that it calls; -1: plain tools
+}
+
+// Job is what a leaf is asked to do. Retries get the same Job.
+type Job struct {
+	Agent *Agent
+	// Path is where the agent is in the workflow, such as pipeline/fetch_a. It is unique in a run unless a
+	// loop or a router runs the agent again.
+	Path  string
+	Visit *Visit
+	// Calls are the calls of tools to run; nil: the agent itself is to work.
+	Calls []*genai.FunctionCall
+	// Routes are the agents that a router may hand over to.
+	Routes []string
+}
+
+// Result is what a leaf did.
+type Result struct {
+	// Output becomes the value of the agent's output_key. Its text, without space around it, chooses a
+	// route of a dag.
+	Output any
+	// Event is what the session stores; nil for an event without content.
+	Event *session.Event
+	// Calls are calls of tools. The model is asked again when they have results.
+	Calls []*genai.FunctionCall
+	// Route is the agent that a router hands over to; "" answers.
+	Route string
+	// Exit ends the nearest loop once the agent of the loop that runs is done.
+	Exit bool
+	// Results are those of Job.Calls, in their order.
+	Results []any
+}
+
+// Worker does the work of leaves: it asks models, calls tools and functions. It is safe for concurrent
+// use. ctx ends when the work takes too long or the run ends; Do must then return soon. An error fails
+// the attempt, except that of calls of tools, which the model learns.
+type Worker interface {
+	Do(ctx context.Context, s *agent.Session, j *Job) (*Result, error)
+}

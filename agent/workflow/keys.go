@@ -1,0 +1,149 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+)
+
+// use is a read of a state key by a leaf where it is used.
+type use struct {
+	leaf *block
+	read read
+}
+
+// keySet is a set of state keys.
+type keySet map[string]bool
+
+func (s keySet) clone() keySet {
+	c := maps.Clone(s)
+	if c == nil {
+		c = keySet{}
+	}
+	return c
+}
+
+// and is what both sets have; all of other if s is nil, which stands for every key.
+func (s keySet) and(other keySet) keySet {
+	if s == nil {
+		return other.clone()
+	}
+	out := keySet{}
+	for k := range s {
+		if other[k] {
+			out[k] = true
+		}
+	}
+	return out
+}
+
+// or is what one of the sets has.
+func (s keySet) or(other keySet) keySet {
+	out := s.clone()
+	for k := range other {
+		out[k] = true
+	}
+	return out
+}
+
+func (s keySet) has(all keySet) bool {
+	for k := range all {
+		if !s[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// summary is what the block around a block needs to know about its state keys.
+type summary struct {
+	reads  []use               // by any leaf in it
+	writes map[string][]*block // leaves that may write a key
+	// needs are reads that come before any write in the block, on some path: the key must be there when a
+	// run enters.
+	needs []use
+	// must are, by outlet, the keys that are written whenever a run leaves by it.
+	must []keySet
+}
+
+// leafKeys is the summary of a leaf as if it had no kids.
+func leafKeys(b *block) *summary {
+	s := &summary{writes: map[string][]*block{}}
+	own := keySet{}
+	if key := b.own(); key != "" {
+		own[key] = true
+		s.writes[key] = []*block{b}
+	}
+	for _, r := range b.agent.reads {
+		s.reads = append(s.reads, use{b, r})
+		if !r.optional && !slices.Contains(seeded(), r.key) {
+			s.needs = append(s.needs, use{b, r})
+		}
+	}
+	for range b.outlets() {
+		s.must = append(s.must, own)
+	}
+	return s
+}
+
+// gather starts the summary of a block with what its kids read and write.
+func (s *summary) gather(kids []*summary) {
+	for _, k := range kids {
+		s.reads = append(s.reads, k.reads...)
+		for key, list := range k.writes {
+			s.writes[key] = append(s.writes[key], list...)
+		}
+	}
+}
+
+// lacking adds the needs of a kid that a set of keys does not meet.
+func (s *summary) lacking(kid *summary, have keySet) {
+	for _, u := range kid.needs {
+		known := func(o use) bool { return o.leaf == u.leaf && o.read == u.read }
+		if !have[u.read.key] && !slices.ContainsFunc(s.needs, known) {
+			s.needs = append(s.needs, u)
+		}
+	}
+}
+
+// always are the keys that a kid has written whenever it is done.
+func always(b *block, s *summary) keySet {
+	var all keySet
+	for i, o := range b.outlets() {
+		if o.place == b.out() {
+			all = all.and(s.must[i])
+		}
+	}
+	return all
+}
+
+// orderedKeys is the summary of a block without choices, in which before reports whether one kid is done
+// before another starts, on all paths. Each kid runs exactly once.
+func orderedKeys(b *block, kids []*summary, before func(i, j int) bool) *summary {
+	s := &summary{writes: map[string][]*block{}}
+	s.gather(kids)
+	every := make([]keySet, len(kids))
+	for i, k := range b.kids {
+		every[i] = always(k, kids[i])
+	}
+	total := keySet{}
+	for j := range kids {
+		have := keySet{}
+		for i := range kids {
+			if before(i, j) {
+				have = have.or(every[i])
+			}
+		}
+		s.lacking(kids[j], have)
+		total = total.or(every[j])
+	}
+	for _, o := range b.outlets() {
+		must := total
+		if !o.exit { // no kid has exited
+			for i := range kids {
+				must = must.or(kids[i].must[0])
+			}
+		}
+		s.must = append(s.must, must)
+	}
+	return s
+}

@@ -1,0 +1,317 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/verify"
+	"github.com/voicegw/voicegw/verify/check"
+	"github.com/voicegw/voicegw/verify/netmodel"
+)
+
+// statesMax limits the markings of one block. A block that needs more is not proved.
+const statesMax = 1 << 17
+
+// Report is what Verify found out about a workflow.
+type Report struct {
+	Workflow string `json:"workflow"`
+	File     string `json:"file"`
+	Hash     string `json:"hash"` // of the file
+	Net      string `json:"net"`  // hash of the whole net
+	// Unverified is the reason that the file gives to run without a proof; "" if it must be proved.
+	Unverified string    `json:"unverified,omitempty"`
+	Findings   []Finding `json:"findings"`
+	Warnings   []Finding `json:"warnings"`
+	Proofs     []Proof   `json:"proofs"` // one for each block
+}
+
+// Proof is how one block was proved.
+type Proof struct {
+	Path   string `json:"path"` // of the block in the workflow
+	Line   int    `json:"line"` // where the file uses it
+	Proved bool   `json:"proved"`
+	// Method is "structure", "explored", or "like PATH" for a leaf whose net differs only in names.
+	Method      string             `json:"method"`
+	States      int                `json:"states,omitempty"` // markings that were explored
+	Certificate *check.Certificate `json:"certificate,omitempty"`
+}
+
+// Proved reports whether everything is proved.
+func (r *Report) Proved() bool { return len(r.Findings) == 0 }
+
+// Accepted reports whether the workflow may run: it is proved, or its file gives a reason to run it
+// without a proof.
+func (r *Report) Accepted() bool { return r.Proved() || r.Unverified != "" }
+
+// Verify proves a workflow, block by block, from the leaves up:
+//
+//   - each block, with the blocks in it as tasks, lets each run that enters leave once, or fail, in
+//     finitely many steps, and leaves nothing behind, whoever stops it when;
+//   - each transition of its net fires in some run, so each agent can run;
+//   - no two leaves that may work at once use one state key, if one of them writes it;
+//   - no leaf reads a state key that may not be written yet.
+//
+// Since a block that keeps the first claim behaves like a task, the block around it may be proved with a
+// task in its place: the claims hold for the whole net. A block without choices is proved by the
+// structure of its net; the others are explored. The error is that of ctx, or says that the proof cannot
+// be made at all.
+func Verify(ctx context.Context, c *Compiled) (*Report, error) {
+	w := c.Workflow
+	p := &prover{ctx: ctx, c: c, found: &findings{file: w.File}, warned: &findings{file: w.File},
+		leaves: map[string]*Proof{},
+		racing: map[string]bool{}, max: statesMax,
+		report: &Report{Workflow: w.Name, File: w.File, Hash: w.Hash, Unverified: w.Unverified,
+			Net: netmodel.New(c.prog, netmodel.RunToCompletion).Hash()}}
+	s, err := p.block(c.root)
+	if err != nil {
+		return nil, err
+	}
+	p.missing(s)
+	p.overwrites(s)
+	p.report.Findings, p.report.Warnings = p.found.sorted(), p.warned.sorted()
+	return p.report, nil
+}
+
+// prover proves one workflow.
+type prover struct {
+	ctx           context.Context
+	c             *Compiled
+	found, warned *findings
+	leaves        map[string]*Proof // by shape
+	racing        map[string]bool   // keys with a race
+	terse         bool              // findings get no run
+	max           int               // markings of one block
+	report        *Report
+}
+
+// block proves a block and all blocks in it.
+func (p *prover) block(b *block) (*summary, error) {
+	var kids []*summary
+	for _, k := range b.kids {
+		s, err := p.block(k)
+		if err != nil {
+			return nil, err
+		}
+		kids = append(kids, s)
+	}
+	proof := Proof{Path: b.path, Line: b.at.Line}
+	var s *summary
+	var err error
+	switch same := p.leaves[b.shape()]; {
+	case same != nil && b.shape() != "":
+		proof.Method, proof.Proved = "like "+same.Path, same.Proved
+		s = leafKeys(b)
+	default:
+		var prog *petri.Program
+		if prog, err = b.alone(); err == nil {
+			s, err = p.decide(b, kids, prog, &proof)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workflow: prove %s: %w", b.path, err)
+	}
+	if shape := b.shape(); shape != "" && p.leaves[shape] == nil {
+		p.leaves[shape] = &proof
+	}
+	p.report.Proofs = append(p.report.Proofs, proof)
+	return s, nil
+}
+
+// shape is what the net of a leaf without kids depends on, besides names and times; "" for other blocks.
+// Exploration ignores time, so leaves of one shape have the same proof.
+func (b *block) shape() string {
+	if !b.agent.leaf() || len(b.kids) > 0 {
+		return ""
+	}
+	max := 0
+	if b.tooled() {
+		max = b.agent.MaxSteps
+	}
+	return fmt.Sprint(max, " ", b.agent.Attempts, b.exits(), len(b.targets()), b.own() != "", b.router)
+}
+
+// decide proves a block by its net alone.
+func (p *prover) decide(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
+	if b.choiceFree() {
+		return p.ordered(b, kids, prog, proof), nil
+	}
+	return p.explored(b, kids, prog, proof)
+}
+
+// ordered proves a block without choices.
+func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *Proof) *summary {
+	proof.Method = "structure"
+	l, err := b.structure(prog)
+	if err != nil {
+		p.found.add(Unproved, b.at, "the net of %s is not as it must be: %v", b.label(), err)
+		return orderedKeys(b, kids, func(int, int) bool { return false })
+	}
+	order := l.order()
+	before := len(p.found.list)
+	for i := range kids {
+		for j := i + 1; j < len(kids); j++ {
+			if !order[i][j] && !order[j][i] {
+				p.races(b, i, j, kids[i], kids[j])
+			}
+		}
+	}
+	proof.Proved = len(p.found.list) == before
+	return orderedKeys(b, kids, func(i, j int) bool { return order[i][j] })
+}
+
+// explored proves a block by its markings.
+func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
+	report, err := verify.Run(p.ctx, prog, verify.Config{Max: p.max, Certify: true},
+		append(properties(prog), verify.Fires(), endStops(b, prog))...)
+	if err != nil {
+		return nil, err
+	}
+	proof.Method, proof.States, proof.Certificate = "explored", report.Graph.States(), report.Certificate
+	before := len(p.found.list)
+	v := &view{p: p, b: b, prog: prog, g: report.Graph, kids: kids}
+	v.judge(report)
+	v.ends()
+	v.concurrent()
+	proof.Proved = len(p.found.list) == before
+	return v.keys(), nil
+}
+
+// properties are what exploration proves of a block, with a certificate.
+func properties(prog *petri.Program) []*verify.Property {
+	return []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(), leavesNothing(prog)}
+}
+
+// leavesNothing claims that between two runs nothing of the block is left, except work that was stopped
+// and has not returned.
+func leavesNothing(prog *petri.Program) *verify.Property {
+	lasting := []string{ready.String(), agent.NotBusy.String(), lent.String(), "idle", "work/busy", "tools/busy",
+		inWork.String()}
+	var list []string
+	for _, pl := range prog.Places() {
+		if !pl.Out && !netmodel.NamedBy(lasting, pl.Name) && !strings.HasPrefix(pl.Name, keyPlace("").String()) {
+			list = append(list, fmt.Sprintf("%q", pl.Name))
+		}
+	}
+	v := verify.Never(fmt.Sprintf("%q && (%s)", "around/"+ready.String(), strings.Join(list, " || ")))
+	v.Name, v.Doc = "nothing is left", "when a run has left the block, nothing of it is left"
+	return v
+}
+
+// endStops claims that nothing of the block fires once the run is to end, except what serves the end.
+func endStops(b *block, prog *petri.Program) *verify.Property {
+	var excused []string
+	for _, t := range prog.Transitions() {
+		inner := t.Group == b.name || strings.HasPrefix(t.Group, b.name+"/")
+		if !inner || discards(prog, &t) || strings.HasSuffix(t.Name, "/forget") {
+			excused = append(excused, t.Name)
+		}
+	}
+	return verify.EndStops(agent.EndInvocation.String(), excused...)
+}
+
+// races reports each state key that two kids of a block use at once, if one of them writes it.
+func (p *prover) races(b *block, i, j int, x, y *summary) {
+	one, two := b.kids[i], b.kids[j]
+	var done []string
+	for _, key := range slices.Sorted(keysOf(x.writes, y.writes)) {
+		for _, w := range x.writes[key] {
+			for _, o := range y.writes[key] {
+				p.race(b, one, two, w, o, key, o.agent.posOf("output_key"), "both write", &done)
+			}
+		}
+	}
+	for _, side := range []struct {
+		from, to *block
+		w, r     *summary
+	}{{one, two, x, y}, {two, one, y, x}} {
+		for _, u := range side.r.reads {
+			for _, w := range side.w.writes[u.read.key] {
+				p.race(b, side.from, side.to, w, u.leaf, u.read.key, u.read.at, "", &done)
+			}
+		}
+	}
+}
+
+// race reports one race, once for each pair of agents and key.
+func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string, done *[]string) {
+	id := w.path + " " + o.path + " " + key + both
+	if slices.Contains(*done, id) || len(*done) >= 20 {
+		return
+	}
+	*done = append(*done, id)
+	p.racing[key] = true
+	what := fmt.Sprintf("%s and %s both write `%s`", w.label(), o.label(), key)
+	ends := fmt.Sprintf("both work: whichever is done last decides what `%s` is", key)
+	if both == "" {
+		what = fmt.Sprintf("%s writes `%s` while %s reads it", w.label(), key, o.label())
+		ends = fmt.Sprintf("both work: nothing says whether %s sees the `%s` of %s", o.label(), key, w.label())
+	}
+	p.found.add(Race, at, "%s, and nothing in %s makes one wait for the other; write another key, or run them one after "+
+		"the other", what, b.label())
+	if f := &p.found.list[len(p.found.list)-1]; !p.terse {
+		f.Trace = append(p.c.showBusy(w, o), ends)
+	}
+}
+
+// missing reports the keys that a run may read before anything has written them.
+func (p *prover) missing(s *summary) {
+	for _, u := range s.needs {
+		if p.raced(u) {
+			continue // said already, with more
+		}
+		var writers []string
+		for _, w := range s.writes[u.read.key] {
+			writers = append(writers, fmt.Sprintf("%s (line %d)", w.label(), w.agent.At.Line))
+		}
+		slices.Sort(writers)
+		words := "it is written by " + strings.Join(slices.Compact(writers), ", ")
+		p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run "+
+			"before %s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words,
+			u.leaf.label(), u.read.key)
+		f := &p.found.list[len(p.found.list)-1]
+		f.Trace = append(p.c.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
+	}
+}
+
+// raced reports whether a read has a finding because a writer may work at the same time.
+func (p *prover) raced(u use) bool {
+	return slices.ContainsFunc(p.found.list, func(f Finding) bool {
+		return f.Rule == Race && Pos{f.Line, f.Column} == u.read.at
+	})
+}
+
+// overwrites warns of keys that several agents write, one after the other.
+func (p *prover) overwrites(s *summary) {
+	for _, key := range slices.Sorted(keysOf(s.writes, nil)) {
+		var first *Agent
+		for _, w := range s.writes[key] {
+			switch {
+			case first == nil:
+				first = w.agent
+			case w.agent != first && !p.racing[key]:
+				p.warned.add(Overwrites, w.agent.posOf("output_key"), "%s and `%s` both write `%s`; what is written later stays",
+					w.label(), first.Name, key)
+			}
+		}
+	}
+}
+
+// keysOf yields the keys of two maps.
+func keysOf(a, b map[string][]*block) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range a {
+			if !yield(k) {
+				return
+			}
+		}
+		for k := range b {
+			if _, both := a[k]; !both && !yield(k) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/agent/workflow"
+	"github.com/voicegw/voicegw/petri/dot"
+)
+
+// workflowCheck is what validate is asked.
+type workflowCheck struct {
+	json         bool
+	certificates string
+	registry     workflow.Registry
+}
+
+func workflowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "workflow",
+		Short: "check, prove and draw workflows in YAML",
+		Long:  "workflow reads workflows: agents in YAML, and how they run. docs/workflows.md explains the format.",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(validateCommand(), graphCommand(), &cobra.Command{
+		Use: "schema", Short: "print the JSON Schema of the format", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(workflow.JSONSchema())
+			return err
+		}})
+	return cmd
+}
+
+func validateCommand() *cobra.Command {
+	var c workflowCheck
+	cmd := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "check a workflow and prove it",
+		Long: "validate checks a workflow and proves it: every run ends and leaves nothing behind, every agent can run,\n" +
+			"every loop is bounded, no state key is written by two branches at once or read before it is written. Each\n" +
+			"finding has its line and column, and shows the run that breaks the rule. The exit code is 0 if the workflow\n" +
+			"is accepted, 1 if it is refused, 2 if the file cannot be read.",
+		Args: oneWorkflow,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.validate(cmd.Context(), args[0], cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the report as JSON")
+	cmd.Flags().StringVar(&c.certificates, "certificates", "", "write the report with its certificates to this directory")
+	addRegistryFlags(cmd, &c.registry)
+	return cmd
+}
+
+// addRegistryFlags adds what a workflow may name besides what is built in.
+func addRegistryFlags(cmd *cobra.Command, r *workflow.Registry) {
+	cmd.Flags().StringArrayVar(&r.Tools, "tool", []string{}, "a tool or toolset that will be there; may be repeated")
+	cmd.Flags().StringArrayVar(&r.Functions, "function", nil,
+		"a function that will be there; may be repeated; without any, every name is accepted")
+	r.Model = func(name string) error {
+		_, err := provider.ParseRef(name)
+		return err
+	}
+}
+
+// oneWorkflow checks that there is exactly one argument.
+func oneWorkflow(_ *cobra.Command, args []string) error {
+	return oneFile("a workflow in YAML")(args)
+}
+
+// openWorkflow loads and compiles a workflow. The error is that of the file; without a workflow there are
+// findings.
+func openWorkflow(path string, r workflow.Registry) (*workflow.Compiled, *workflow.Workflow, []workflow.Finding,
+	error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, nil, usagef("%v", err)
+	}
+	w, found := workflow.Load(path, text, r)
+	if w == nil {
+		return nil, nil, found, nil
+	}
+	c, found := workflow.Compile(w)
+	return c, w, found, nil
+}
+
+// validated is the report of validate as JSON.
+type validated struct {
+	Accepted bool `json:"accepted"`
+	Proved   bool `json:"proved"`
+	workflow.Report
+}
+
+func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) error {
+	compiled, source, found, err := openWorkflow(path, c.registry)
+	if err != nil {
+		return err
+	}
+	report := &workflow.Report{File: path, Findings: found, Warnings: []workflow.Finding{}, Proofs: []workflow.Proof{}}
+	if compiled != nil {
+		if report, err = workflow.Verify(ctx, compiled); err != nil {
+			return err
+		}
+		if err := c.keep(source, report); err != nil {
+			return err
+		}
+	}
+	if c.json {
+		v := validated{report.Accepted() && compiled != nil, report.Proved() && compiled != nil, *report}
+		for i := range v.Proofs {
+			v.Proofs[i].Certificate = nil
+		}
+		b, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\n", b)
+	} else {
+		tellReport(w, report)
+	}
+	if !report.Accepted() {
+		return answerf(exitFailed, "%s is refused: %s", path, counted(len(report.Findings), "finding"))
+	}
+	return nil
+}
+
+// keep writes the report with its certificates.
+func (c *workflowCheck) keep(w *workflow.Workflow, r *workflow.Report) error {
+	if c.certificates == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.certificates, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.certificates, workflow.CertificateName(w)), r.Bytes(), 0o644)
+}
+
+// tellReport prints a report for people.
+func tellReport(w io.Writer, r *workflow.Report) {
+	for _, f := range r.Findings {
+		fmt.Fprintln(w, f)
+	}
+	for _, f := range r.Warnings {
+		fmt.Fprintf(w, "%s (warning)\n", f)
+	}
+	states := 0
+	for i := range r.Proofs {
+		states += r.Proofs[i].States
+	}
+	switch {
+	case r.Proved():
+		fmt.Fprintf(w, "%s: proved: %s, %d states\n", r.File, counted(len(r.Proofs), "block"), states)
+	case r.Accepted():
+		fmt.Fprintf(w, "%s: accepted, but not proved: %s\n", r.File, r.Unverified)
+	}
+}
+
+// counted is a number of things in words.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func graphCommand() *cobra.Command {
+	var format string
+	var whole bool
+	r := workflow.Registry{}
+	cmd := &cobra.Command{
+		Use:   "graph FILE",
+		Short: "draw the net of a workflow",
+		Long: "graph draws the net of a workflow, with the names of the file: as text for Graphviz (dot) or as a drawing\n" +
+			"(svg), with each agent as a task; or only the order of the agents (mermaid). --whole draws the net that runs.",
+		Args: oneWorkflow,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return drawWorkflow(cmd.OutOrStdout(), args[0], format, whole, r)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "dot", strings.Join([]string{"dot", "svg", "mermaid"}, ", "))
+	cmd.Flags().BoolVar(&whole, "whole", false, "draw the net that runs, with its turns and the session's writer")
+	addRegistryFlags(cmd, &r)
+	return cmd
+}
+
+func drawWorkflow(w io.Writer, path, format string, whole bool, r workflow.Registry) error {
+	c, _, found, err := openWorkflow(path, r)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		for _, f := range found {
+			fmt.Fprintln(w, f)
+		}
+		return answerf(exitFailed, "%s has %s: validate it first", path, counted(len(found), "finding"))
+	}
+	p := c.Compiled()
+	if !whole {
+		if p, err = c.Overview(); err != nil {
+			return err
+		}
+	}
+	var out []byte
+	switch format {
+	case "dot":
+		out = []byte(dot.Graph(p, dot.Options{}))
+	case "svg":
+		out, err = dot.SVG(p, dot.Options{Title: c.Workflow.Name})
+	case "mermaid":
+		out = []byte(c.Mermaid())
+	default:
+		return usagef("--format is %q; want one of dot, svg, mermaid", format)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out)
+	return err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/voicegw/voicegw/agent/workflow"
+)
+
+const flows = "../../agent/workflow/testdata/"
+
+func TestWorkflowValidate(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("name: w\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		out  string // in what it prints
+	}{
+		{[]string{flows + "good/diamond.yaml"}, 0, "diamond.yaml: proved: 6 blocks"},
+		{[]string{flows + "good/unverified.yaml"}, 0, "accepted, but not proved: both services give the same rate"},
+		{[]string{flows + "good/assistant.yaml"}, 1, "no tool or toolset `ynab` is registered"},
+		{[]string{flows + "good/assistant.yaml", "--tool", "ynab"}, 0, "proved"},
+		{[]string{flows + "bad/04_two_writers.yaml"}, 1, "    2. `fetch_b` starts"},
+		{[]string{broken}, 1, "has no `agents`"},
+		{[]string{"nowhere.yaml"}, 2, "no such file"},
+		{nil, 2, "which file?"},
+		{[]string{flows + "good/diamond.yaml", "two"}, 2, "one argument too many"},
+	} {
+		var out bytes.Buffer
+		if code := run(append([]string{"workflow", "validate"}, c.args...), &out, &out); code != c.code ||
+			!strings.Contains(out.String(), c.out) {
+			t.Errorf("validate %v: %d\n%s\nwant %d with %q", c.args, code, out.String(), c.code, c.out)
+		}
+	}
+}
+
+func TestWorkflowJSON(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for file, accepted := range map[string]bool{"good/desk.yaml": true, "bad/07_read_behind_router.yaml": false,
+		"bad/14_misspelled.yaml": false} {
+		var out, errs bytes.Buffer
+		code := run([]string{"workflow", "validate", "--json", "--certificates", dir, flows + file}, &out, &errs)
+		var got struct {
+			Accepted bool
+			Findings []workflow.Finding
+			Proofs   []workflow.Proof
+		}
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Accepted != accepted || (code == 0) != accepted ||
+			(len(got.Findings) == 0) != accepted {
+			t.Errorf("%s: %d %v\n%s", file, code, err, out.String())
+		}
+	}
+	if list, err := filepath.Glob(filepath.Join(dir, "workflow-*.json")); err != nil || len(list) != 2 {
+		t.Errorf("certificates: %v %v", list, err)
+	}
+}
+
+func TestWorkflowGraph(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "place:diamond/quick/busy"},
+		{[]string{"--whole"}, "begin_store"},
+		{[]string{"--format", "svg"}, "place:diamond/sign/busy"},
+		{[]string{"--format", "mermaid"}, "diamond_quick --> diamond_sign"},
+	} {
+		var out bytes.Buffer
+		args := append([]string{"workflow", "graph", flows + "good/diamond.yaml"}, c.args...)
+		if code := run(args, &out, &out); code != 0 ||
+			!strings.Contains(out.String(), c.want) {
+			t.Errorf("graph %v: %d, no %q in\n%.2000s", c.args, code, c.want, out.String())
+		}
+	}
+	var out bytes.Buffer
+	if code := run([]string{"workflow", "graph", "--format", "png", flows + "good/diamond.yaml"}, &out, &out); code != 2 {
+		t.Errorf("an unknown format: %d", code)
+	}
+	if code := run([]string{"workflow", "graph", flows + "bad/14_misspelled.yaml"}, &out, &out); code != 1 {
+		t.Errorf("a broken file: %d", code)
+	}
+	if code := run([]string{"workflow", "graph", flows + "good/desk.yaml"}, &out, &out); code != 0 {
+		t.Errorf("agents as tools: %d", code)
+	}
+	out.Reset()
+	if code := run([]string{"workflow", "schema"}, &out, &out); code != 0 || !json.Valid(out.Bytes()) {
+		t.Errorf("schema: %d", code)
+	}
+}
