@@ -76,7 +76,7 @@ func (d *database) prepare() error {
 }
 
 func (d *database) command(name string, args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(d.bin, name), args...) //nolint:gosec // of Debian
+	c := exec.Command(filepath.Join(d.bin, name), args...)           //nolint:gosec // of Debian
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} // when the thread ends, which main keeps
 	if os.Getuid() == 0 {
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
@@ -141,7 +141,8 @@ func (d *database) stop() {
 	_ = d.process.Wait()
 }
 
-// freePort is a port of the loopback interface that nobody uses now. Temporal cannot store one above 32767 in PostgreSQL.
+// freePort is a port of the loopback interface that nobody uses now. Temporal cannot store one above 32767 in
+// PostgreSQL.
 func freePort() (int, error) {
 	for range 100 {
 		port := 20_000 + rand.IntN(12_000)

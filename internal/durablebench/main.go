@@ -1,5 +1,5 @@
-// Command durablebench runs one agent loop on voicegw and on Temporal, in turns, and compares them. `make bench-durable`
-// runs it; docs/performance.md has what it measured and what it leaves out.
+// Command durablebench runs one agent loop on voicegw and on Temporal, in turns, and compares them. `make
+// bench-durable` runs it; docs/performance.md has what it measured and what it leaves out.
 //
 // A session of the agent gets a message, asks the model, calls a tool that must not run twice, asks the model again and
 // answers. The model takes no time. Every step is stored, and synced to the disk, before the next depends on it.
@@ -36,7 +36,7 @@ func main() {
 	var s settings
 	flag.StringVar(&s.sides, "sides", strings.Join(names(), ","), "what to run, in this order")
 	flag.IntVar(&s.rounds, "rounds", 3, "how often each side runs")
-	flag.IntVar(&s.length, "length", 20, "turns of a session")
+	flag.IntVar(&s.length, "length", 10, "turns of a session")
 	flag.IntVar(&s.alone, "alone", 10, "sessions, one after the other")
 	flag.IntVar(&s.many, "many", 50, "sessions at once")
 	flag.StringVar(&s.dir, "dir", "", "a directory on the disk to measure (default: the system's for temporary files)")

@@ -31,7 +31,8 @@ type side interface {
 
 // names are the sides.
 func names() []string {
-	return []string{"voicegw/jetstream", "temporal/sqlite", "temporal/sqlite-local", "voicegw/postgres", "temporal/postgres"}
+	return []string{"voicegw/jetstream", "temporal/sqlite", "temporal/sqlite-local", "voicegw/postgres",
+		"temporal/postgres"}
 }
 
 func newSide(name string, t *tool) (side, error) {

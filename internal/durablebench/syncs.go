@@ -29,7 +29,7 @@ func (s *settings) countSyncs(ctx context.Context, name string) (*syncs, error) 
 	}
 	trace := filepath.Join(dir, "trace")
 	few := *s
-	few.alone, few.length, few.many = 2, min(s.length, 10), min(s.many, 50)
+	few.alone, few.length = 2, min(s.length, 4)
 	args := append([]string{"-f", "-y", "--seccomp-bpf", "-s", "0", "-e", "trace=openat,write,pwrite64,fsync,fdatasync",
 		"-e", "signal=none", "-o", trace, self}, few.args(name, dir)...)
 	if _, err := read(exec.CommandContext(ctx, "strace", args...)); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -39,10 +40,12 @@ func (t *temporal) serve(ctx context.Context) (string, error) {
 	}
 	cfg := &config.Config{Persistence: config.Persistence{DefaultStore: "main", VisibilityStore: "seen",
 		NumHistoryShards: shards, DataStores: map[string]config.DataStore{"main": {SQL: store}, "seen": {SQL: seen}}}}
-	port, err := configure(cfg)
+	ports, err := t.ports()
 	if err != nil {
 		return "", err
 	}
+	address := fmt.Sprintf("%s:%d", loopback, ports["frontend"][0])
+	configure(cfg, ports, address)
 	ns, err := sqlite.NewNamespaceConfig(cfg.ClusterMetadata.CurrentClusterName, namespace, false, nil)
 	if err != nil {
 		return "", err
@@ -57,28 +60,40 @@ func (t *temporal) serve(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s:%d", loopback, port), t.server.Start()
+	return address, t.server.Start()
 }
 
-// configure completes the configuration of a cluster of one and returns the port of its frontend.
-func configure(cfg *config.Config) (int, error) {
-	cfg.Services = map[string]config.Service{}
-	frontend := 0
+// ports are two for each service of the server. The next process gets the same: the server would otherwise wait for
+// those of the last one.
+func (t *temporal) ports() (map[string][2]int, error) {
+	file := filepath.Join(t.dir, "ports")
+	ports := map[string][2]int{}
+	b, err := os.ReadFile(file)
+	if err == nil {
+		return ports, json.Unmarshal(b, &ports)
+	}
 	for _, name := range server.DefaultServices {
-		ports := [2]int{}
-		for i := range ports {
-			var err error
-			if ports[i], err = freePort(); err != nil {
-				return 0, err
+		pair := [2]int{}
+		for i := range pair {
+			if pair[i], err = freePort(); err != nil {
+				return nil, err
 			}
 		}
-		cfg.Services[name] = config.Service{RPC: config.RPC{GRPCPort: ports[0], MembershipPort: ports[1],
-			BindOnIP: loopback}}
-		if name == "frontend" {
-			frontend = ports[0]
-		}
+		ports[name] = pair
 	}
-	address := fmt.Sprintf("%s:%d", loopback, frontend)
+	if b, err = json.Marshal(ports); err != nil {
+		return nil, err
+	}
+	return ports, os.WriteFile(file, b, 0o600)
+}
+
+// configure completes the configuration of a cluster of one.
+func configure(cfg *config.Config, ports map[string][2]int, address string) {
+	cfg.Services = map[string]config.Service{}
+	for name, pair := range ports {
+		cfg.Services[name] = config.Service{RPC: config.RPC{GRPCPort: pair[0], MembershipPort: pair[1],
+			BindOnIP: loopback}}
+	}
 	cfg.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
 	cfg.ClusterMetadata = &cluster.Config{FailoverVersionIncrement: 10, MasterClusterName: "active",
 		CurrentClusterName: "active", ClusterInformation: map[string]cluster.ClusterInformation{
@@ -88,7 +103,6 @@ func configure(cfg *config.Config) (int, error) {
 	cfg.NamespaceDefaults.Archival.History.State = "disabled"
 	cfg.NamespaceDefaults.Archival.Visibility.State = "disabled"
 	cfg.PublicClient.HostPort = address
-	return frontend, nil
 }
 
 // stores makes the databases, unless they are there.

@@ -113,6 +113,8 @@ func layers() map[string]layer {
 		"internal/npmtest":             {},
 		"internal/clienttest":          {imports: []string{"internal/npmtest"}},
 		"internal/tools/authority":     {},
+		"internal/durablebench": {imports: []string{"agent/managed", "agent/managed/api", "agent/provider", "journal",
+			"journal/jetstream", "journal/postgres"}},
 		"internal/simulate": {
 			imports: []string{".", "audio/audiotest", "live", "live/sim", "petri", "petri/event", "transport",
 				"transport/ws/wstest", "verify", "verify/*", "voicenets", "voicenets/claims"},
@@ -212,9 +214,9 @@ func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest")},
-		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw"},
-			tests: true},
-		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/..."}},
+		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw",
+			"internal/durablebench"}, tests: true},
+		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/...", "internal/durablebench"}},
 		{module: "github.com/a2aproject/a2a-go/v2", folders: []string{"agent/adkagent tests"}},
 		{module: "github.com/modelcontextprotocol/go-sdk", folders: []string{"agent/adkagent tests", "agent/managed"}},
 		{module: "github.com/glebarez/sqlite", folders: []string{"agent/adkagent tests"}},
@@ -226,7 +228,7 @@ func thirdParty() []place {
 		{module: "go.opentelemetry.io/otel", folders: []string{"petri/event", "agent/adkagent"}, tests: true},
 		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
 		{module: "gopkg.in/yaml.v3", folders: []string{".", "settings", "agent/managed"}},
-		{module: "github.com/jackc/pgx/v5", folders: []string{"journal/postgres"}},
+		{module: "github.com/jackc/pgx/v5", folders: []string{"journal/postgres", "internal/durablebench"}},
 		{module: "github.com/nats-io/nats-server/v2", folders: []string{"journal/jetstream"}},
 		{module: "github.com/nats-io/nats.go", folders: []string{"journal/jetstream"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
@@ -242,6 +244,7 @@ func thirdParty() []place {
 		{module: "golang.org/x/time", folders: []string{"access"}},
 		{module: "golang.org/x/sys", folders: []string{"cmd/voicegw"}},
 		{module: "github.com/letsencrypt/pebble/v2", folders: []string{"internal/tools/authority"}},
+		{module: "go.temporal.io", folders: []string{"internal/durablebench"}},
 		{module: "github.com/letsencrypt/challtestsrv", folders: []string{"internal/tools/authority"}},
 		{module: "go.uber.org/goleak", tests: true},
 		{module: "github.com/google/go-cmp", tests: true},
