@@ -123,7 +123,8 @@ func (d *database) stored(ctx context.Context) (n int64, err error) {
 	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
 		return 0, err
 	}
-	return n, conn.QueryRow(ctx, "SELECT sum(pg_database_size(oid))::bigint FROM pg_database").Scan(&n)
+	err = conn.QueryRow(ctx, "SELECT sum(pg_database_size(oid))::bigint FROM pg_database").Scan(&n)
+	return n, err
 }
 
 func (d *database) servers() []int {

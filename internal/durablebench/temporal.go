@@ -51,7 +51,9 @@ func (t *temporal) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	t.worker = worker.New(t.client, queue, worker.Options{})
+	// With the default of two pollers, some of fifty turns at once wait for 35 s.
+	t.worker = worker.New(t.client, queue, worker.Options{MaxConcurrentWorkflowTaskPollers: 8,
+		MaxConcurrentActivityTaskPollers: 8})
 	t.worker.RegisterWorkflowWithOptions(converse, workflow.RegisterOptions{Name: "converse"})
 	t.worker.RegisterActivityWithOptions(ask, activity.RegisterOptions{Name: "ask"})
 	t.worker.RegisterActivityWithOptions(t.call, activity.RegisterOptions{Name: "call"})
@@ -71,12 +73,14 @@ func (t *temporal) turn(ctx context.Context, session, id, text string) (answer s
 	if err != nil {
 		return "", err
 	}
-	return answer, h.Get(ctx, &answer)
+	err = h.Get(ctx, &answer)
+	return answer, err
 }
 
 func (t *temporal) resume(ctx context.Context, session, id string, _ int) (answer string, err error) {
 	h := t.client.GetWorkflowUpdateHandle(client.GetWorkflowUpdateHandleOptions{WorkflowID: session, UpdateID: id})
-	return answer, h.Get(ctx, &answer)
+	err = h.Get(ctx, &answer)
+	return answer, err
 }
 
 func (t *temporal) servers() []int { return t.database.servers() }

@@ -70,7 +70,8 @@ func (t *temporal) ports() (map[string][2]int, error) {
 	ports := map[string][2]int{}
 	b, err := os.ReadFile(file)
 	if err == nil {
-		return ports, json.Unmarshal(b, &ports)
+		err = json.Unmarshal(b, &ports)
+		return ports, err
 	}
 	for _, name := range server.DefaultServices {
 		pair := [2]int{}
@@ -192,7 +193,7 @@ func (t *temporal) durable(ctx context.Context) (string, error) {
 	return "SQLite journal_mode=wal synchronous=full", nil
 }
 
-// stored is the size of the database after its log has been emptied.
+// stored is the size of the pages in use.
 func (t *temporal) stored(ctx context.Context) (int64, error) {
 	if t.database != nil {
 		return t.database.stored(ctx)
@@ -202,8 +203,8 @@ func (t *temporal) stored(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		return 0, err
-	}
-	return size(t.dir)
+	n := int64(0)
+	err = db.QueryRowContext(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size
+		FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`).Scan(&n)
+	return n, err
 }
