@@ -23,11 +23,11 @@ export GO FUZZTIME
 # With a C compiler and libopus at hand the gateway speaks Opus to callers over WebRTC; without, G.722. OPUS= does without.
 OPUS ?= $(shell command -v $(CC) pkg-config >/dev/null && pkg-config --exists opus && echo libopus)
 
-.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim chaos mutation bench cover clean
+.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim chaos mutation bench bench-durable cover clean
 
 help: ## list the targets
 	@echo 'voicegw: make TARGET [VARIABLE=value]'
-	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: ## start the gateway and print the page's address (ARGS='--listen ...')
 	$(if $(OPUS),CGO_ENABLED=1) $(GO) run $(if $(OPUS),-tags libopus) ./cmd/voicegw serve $(ARGS)
@@ -77,6 +77,9 @@ mutation: ## how much the proofs notice: every mutant of the session, minutes (M
 
 bench: ## benchmarks with allocations (PKG=./audio BENCH=Resample COUNT=5)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 30m $(PKG)
+
+bench-durable: ## an agent's turns beside Temporal's, half an hour; needs strace and PostgreSQL (ARGS='-rounds 1')
+	$(GO) run -C internal/durablebench . $(ARGS)
 
 cover: ## statement coverage: a line per package, the total, and bin/cover.html (PKG=./audio)
 	@mkdir -p bin

@@ -34,6 +34,7 @@ func clocked() []string {
 		"agent/managed", "agent/managed/api",
 		"agent/provider", "journal/...",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate", "web",
+		"internal/durablebench",
 	}
 }
 
@@ -51,6 +52,7 @@ func concurrent() []string {
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
 		"agent/adkagent", "agent/managed", "agent/managed/api", "journal", "journal/journaltest", "journal/postgres",
+		"internal/durablebench",
 	}
 }
 
