@@ -274,6 +274,7 @@ func TestSnapshotOfWork(t *testing.T) {
 		defer h.close()
 		h.send(Text("Look"))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if seen == 0 {
 			t.Errorf("no snapshot was taken while the turn ran: %d records %s", len(h.records()), letters(h.events()))
 		}
