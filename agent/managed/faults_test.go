@@ -117,7 +117,7 @@ func (f *fixture) withServer(t *testing.T, server string, whole bool, turns []wi
 func TestFaultsOfF2(t *testing.T) {
 	f := loadFixture(t, "f2_mcp")
 	server := &f.Agent.MCPServers[0]
-	server.Command, server.Env = os.Args[0], map[string]string{mcpMode: "files"}
+	server.Command, server.Args = os.Args[0], []string{mcpArg + "files"}
 	file := filepath.Join(t.TempDir(), f.Model.Turns[0].Calls[0].Input["path"].(string))
 	if err := os.WriteFile(file, []byte("remember the milk"), 0o600); err != nil {
 		t.Fatal(err)
