@@ -165,8 +165,8 @@ func TestManagedQuickStart(t *testing.T) {
 	}
 }
 
-// TestSeveralNodes: three gateways with a part of the journal each serve the same sessions. One that ends hands over what
-// it has.
+// TestSeveralNodes: three gateways with a part of the journal each serve the same sessions. One that ends hands over
+// what it has.
 func TestSeveralNodes(t *testing.T) {
 	t.Parallel()
 	guard, err := access.New(access.Config{})
@@ -228,11 +228,12 @@ func TestSeveralNodes(t *testing.T) {
 	}
 	agent := strings.TrimSpace(at(0, "agents", "create", file))
 	id, _, _ := strings.Cut(at(0, "sessions", "start", agent, "Hello"), "\n")
-	if out := at(1, "sessions", "send", id, "Good evening"); !strings.Contains(out, "agent.message                Good evening") {
+	const said = "agent.message                "
+	if out := at(1, "sessions", "send", id, "Good evening"); !strings.Contains(out, said+"Good evening") {
 		t.Errorf("the second node prints %s", out)
 	}
 	nodes[0].close(context.Background())
-	if out := at(2, "sessions", "send", id, "Good night"); !strings.Contains(out, "agent.message                Good night") {
+	if out := at(2, "sessions", "send", id, "Good night"); !strings.Contains(out, said+"Good night") {
 		t.Errorf("the third node prints %s", out)
 	}
 	if n := strings.Count(at(1, "sessions", "export", id), `"seq":`); n < 20 {
