@@ -140,6 +140,29 @@ func TestSilentJournal(t *testing.T) {
 	}
 }
 
+// TestSilenceCountsNothing: what a process has missed before a silence of the journal does not count behind it.
+func TestSilenceCountsNothing(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newTown(t, Definition{}, nil, []string{"a", "b"})
+		defer w.end()
+		a, b := w.nodes["a"], w.nodes["b"]
+		time.Sleep(5*time.Second + 170*time.Millisecond)
+		before := a.rt.me
+		heal := []func(){a.line.slowDown(""), nil}
+		time.Sleep(3 * beatDefault) // b misses three
+		heal[1] = b.line.slowDown("")
+		time.Sleep(10 * time.Second)
+		heal[1]()
+		time.Sleep(time.Second)
+		heal[0]()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if a.rt.me != before {
+			t.Error("a process was taken for dead")
+		}
+	})
+}
+
 // TestZombie: a process that does not reach the journal for a while is taken for dead. What it does then is stored
 // nowhere, and it begins nothing. When it is back, it does not touch what others have.
 func TestZombie(t *testing.T) {

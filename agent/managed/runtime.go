@@ -210,9 +210,10 @@ func New(cfg Config) (*Runtime, error) {
 			own.Beat = beatDefault
 		}
 	}
-	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, prices: prices, stop: make(chan struct{}), left: make(chan struct{}),
-		guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{}, making: map[string]chan struct{}{}, lost: map[string]bool{},
-		savers: make(chan struct{}, savers), me: holder{Node: cfg.Node},
+	r := &Runtime{cfg: cfg, shared: map[string]*Agent{}, prices: prices, stop: make(chan struct{}),
+		left: make(chan struct{}), guard: newGuard(cfg.AllowPrivate), active: map[string]*slot{},
+		making: map[string]chan struct{}{}, lost: map[string]bool{}, savers: make(chan struct{}, savers),
+		me:        holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	r.began = r.now()
 	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}

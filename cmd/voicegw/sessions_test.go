@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -234,5 +236,81 @@ func TestManagedQuickStart(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "agent.message                Hello there") ||
 		!strings.Contains(string(out), "8 events  desk") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestSeveralNodes: three gateways with a part of the journal each serve the same sessions. One that ends hands over
+// what it has.
+func TestSeveralNodes(t *testing.T) {
+	t.Parallel()
+	guard, err := access.New(access.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	var servers []*httptest.Server
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		routes = append(routes, l.Addr().String())
+		_ = l.Close()
+		servers = append(servers, httptest.NewUnstartedServer(http.NotFoundHandler()))
+	}
+	dir := t.TempDir()
+	nodes := make([]*sessionsAPI, 3)
+	var opening sync.WaitGroup
+	for i, name := range []string{"a", "b", "c"} {
+		s := &settings.Settings{Listen: settings.ListenDefault, DataDir: filepath.Join(dir, name), Journal: settings.Journal{
+			Node: name, Advertise: "http://" + servers[i].Listener.Addr().String(), Listen: routes[i], Routes: routes}}
+		opening.Go(func() {
+			api, err := openSessions(t.Context(), s, guard, zap.NewNop())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			nodes[i], servers[i].Config.Handler = api, api.before(http.NotFoundHandler())
+			servers[i].Start()
+		})
+	}
+	opening.Wait()
+	t.Cleanup(func() {
+		for i, api := range nodes {
+			servers[i].CloseClientConnections()
+			servers[i].Close()
+			api.close(context.Background())
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	at := func(i int, words ...string) string {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		for begin := time.Now(); time.Since(begin) < patience; stdout.Reset() { // while a session moves, it is refused
+			if run(append(words, "--url", servers[i].URL), &stdout, &stderr) == 0 {
+				return stdout.String()
+			}
+		}
+		t.Fatalf("%q: %s", words, stderr.String())
+		return ""
+	}
+	file := filepath.Join(dir, "desk.json")
+	if err := os.WriteFile(file, []byte(`{"name":"desk","model":"parrot"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agent := strings.TrimSpace(at(0, "agents", "create", file))
+	id, _, _ := strings.Cut(at(0, "sessions", "start", agent, "Hello"), "\n")
+	const said = "agent.message                "
+	if out := at(1, "sessions", "send", id, "Good evening"); !strings.Contains(out, said+"Good evening") {
+		t.Errorf("the second node prints %s", out)
+	}
+	nodes[0].close(context.Background())
+	if out := at(2, "sessions", "send", id, "Good night"); !strings.Contains(out, said+"Good night") {
+		t.Errorf("the third node prints %s", out)
+	}
+	if n := strings.Count(at(1, "sessions", "export", id), `"seq":`); n < 20 {
+		t.Errorf("the session has %d events", n)
 	}
 }
