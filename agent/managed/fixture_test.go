@@ -351,8 +351,8 @@ func (h *house) replays() {
 			}
 			got = append(got, ev)
 		}
-		if fmt.Sprint(ids(got)) != fmt.Sprint(ids(want)) {
-			h.Errorf("from %d the events are %v, want %v", from, ids(got), ids(want))
+		if fmt.Sprint(idsOf(got)) != fmt.Sprint(idsOf(want)) {
+			h.Errorf("from %d the events are %v, want %v", from, idsOf(got), idsOf(want))
 		}
 	}
 	for after := CompatAll; after < int64(len(other)+2); after++ {
@@ -368,7 +368,7 @@ func (h *house) replays() {
 	}
 }
 
-func ids(events []*Event) []string {
+func idsOf(events []*Event) []string {
 	var list []string
 	for _, ev := range events {
 		list = append(list, fmt.Sprint(ev.Seq, ev.ID))

@@ -42,7 +42,7 @@ func TestGap01Durable(t *testing.T) {
 	if third := records() - first - second; third != second {
 		t.Errorf("the second turn has %d records, the third %d", second, third)
 	}
-	before := ids(h.events())
+	before := idsOf(h.events())
 	h.close()
 	if err := engine.Close(); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestGap01Durable(t *testing.T) {
 	h.engine, h.cfg.Journal = engine, engine
 	h.open()
 	defer h.close()
-	if after := ids(h.events()); !slices.Equal(after, before) {
+	if after := idsOf(h.events()); !slices.Equal(after, before) {
 		t.Errorf("the events are %v, and were %v", after, before)
 	}
 }

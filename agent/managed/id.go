@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,14 +22,27 @@ const (
 
 var idAlphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// newID returns an id: the prefix and 26 characters, 48 bits of time in front of 80 random ones. Ids sort
-// by their time.
-func newID(prefix string, now time.Time) string {
-	var b [18]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli()))
-	_, _ = rand.Read(b[8:])
-	return prefix + idAlphabet.EncodeToString(b[2:])
+// ids makes ids that sort in the order in which a process makes them. The zero value is ready.
+type ids struct {
+	mu   sync.Mutex
+	last uint64 // milliseconds, and 16 bits that count within one
 }
+
+// next returns an id: the prefix and 26 characters, 48 bits of time and 16 of a counter in front of 64 random
+// ones. A clock that jumps back does not change the order.
+func (i *ids) next(prefix string, now time.Time) string {
+	i.mu.Lock()
+	i.last = max(i.last+1, uint64(now.UnixMilli())<<16)
+	last := i.last
+	i.mu.Unlock()
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], last)
+	_, _ = rand.Read(b[8:])
+	return prefix + idAlphabet.EncodeToString(b[:])
+}
+
+// newID is an id of the Runtime.
+func (r *Runtime) newID(prefix string) string { return r.ids.next(prefix, r.now()) }
 
 // prefix is the part of the session's id that the ids of its events begin with.
 func (o *owned) prefix() string { return strings.TrimPrefix(o.id, sessionPrefix) }

@@ -33,7 +33,7 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, event
 		return nil, err
 	}
 	if once.Key == "" { // a second attempt below must not send twice
-		once.Key = newID(ownKey, r.now())
+		once.Key = r.newID(ownKey)
 	}
 	full, err := r.room(ctx, o, events)
 	if err != nil {

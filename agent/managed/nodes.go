@@ -120,7 +120,7 @@ func (r *Runtime) serveNode(stop <-chan struct{}) {
 // join stores the document of this process, in place of that of a process of the same name. Its error is
 // errReplaced if one has come in between. It returns nil, nil when stop is closed.
 func (r *Runtime) join(stop <-chan struct{}) (*membership, error) {
-	me := holder{Node: r.cfg.Node, Incarnation: newID("", r.now())}
+	me := holder{Node: r.cfg.Node, Incarnation: r.newID("")}
 	value, err := json.Marshal(nodeDoc{Incarnation: me.Incarnation, Address: r.cfg.Cluster.Address})
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func claims(o Owner) string { return docKey(o, "claim", "") }
 func (r *Runtime) once(ctx context.Context, o Owner, once Once, prefix string, request any,
 	create func(id string) error) (string, error) {
 	if !once.asked() {
-		id := newID(prefix, r.now())
+		id := r.newID(prefix)
 		return id, create(id)
 	}
 	if len(once.Key) > keyMax {
@@ -82,7 +82,7 @@ func (r *Runtime) once(ctx context.Context, o Owner, once Once, prefix string, r
 		return "", err
 	}
 	defer done()
-	id, err := r.claim(ctx, o, at, once, claim{ID: newID(prefix, r.now()), Hash: hash, Keyed: once.Key != ""})
+	id, err := r.claim(ctx, o, at, once, claim{ID: r.newID(prefix), Hash: hash, Keyed: once.Key != ""})
 	if err != nil {
 		return "", err
 	}

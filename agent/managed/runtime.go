@@ -153,6 +153,7 @@ type Runtime struct {
 	guard  *http.Transport // to MCP servers
 	left   chan struct{}   // closed when the sessions are closed: this process leaves the cluster
 	ends   sync.WaitGroup  // the janitor, and the beats
+	ids    ids
 	books  books
 	began  time.Time
 	savers chan struct{} // has a place for each that makes a snapshot
@@ -199,7 +200,7 @@ func New(cfg Config) (*Runtime, error) {
 		cfg.Logger = zap.NewNop()
 	}
 	if cfg.Node == "" {
-		cfg.Node = newID("node_", time.Now())
+		cfg.Node = (&ids{}).next("node_", time.Now())
 	}
 	if cfg.Cluster != nil {
 		if err := cfg.Cluster.check(cfg.Node); err != nil {
