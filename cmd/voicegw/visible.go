@@ -4,20 +4,24 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
 // visible writes text and escapes the characters that control a terminal, as \u001b: control
 // characters except line feed and tab, and changes of direction. Commands print texts of others:
-// names in a file of nets, messages of a gateway, archives. It is not safe for concurrent use.
+// names in a file of nets, messages of a gateway, archives.
 type visible struct {
 	w    io.Writer
-	rest []byte // the first bytes of a character
+	mu   sync.Mutex // say may go on writing beside its caller
+	rest []byte     // the first bytes of a character
 }
 
 // Write writes p. Bytes that are not UTF-8 become U+FFFD.
 func (v *visible) Write(p []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	text := p
 	if len(v.rest) > 0 {
 		text = append(v.rest, p...)
