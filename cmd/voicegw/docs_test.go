@@ -275,19 +275,32 @@ func TestYAMLInDocs(t *testing.T) {
 			continue
 		}
 		n++
-		if strings.HasPrefix(b.text, "name: ") { // the definition of an agent
-			if _, err := managed.ParseDefinition([]byte(b.text)); err != nil {
-				t.Errorf("%s: %v", b, err)
-			}
-			continue
-		}
-		if _, err := configured(t, b.text, []string{"GEMINI_API_KEY=k"}); err != nil {
+		if err := b.load(t); err != nil {
 			t.Errorf("%s: %v", b, err)
 		}
 	}
 	if n == 0 {
 		t.Error("the pages show no settings")
 	}
+}
+
+// load reads a block of YAML with what reads such files: settings, a definition of an agent or a part of one, and the
+// tables that settings name.
+func (b block) load(t *testing.T) (err error) {
+	t.Helper()
+	switch {
+	case b.page != "docs/managed.md":
+		_, err = configured(t, b.text, []string{"GEMINI_API_KEY=k"})
+	case strings.HasPrefix(b.text, "budget:"):
+		_, err = managed.ParseDefinition([]byte("name: desk\nmodel: parrot\n" + b.text))
+	case strings.Contains(b.text, "{input: "):
+		_, err = managed.ParsePrices([]byte(b.text))
+	case strings.Contains(b.text, "{url: "):
+		_, err = managed.ParseCredentials([]byte(b.text))
+	default:
+		_, err = managed.ParseDefinition([]byte(b.text))
+	}
+	return err
 }
 
 // commandLines are the lines of a block that run voicegw, as its arguments.

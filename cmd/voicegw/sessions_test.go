@@ -228,7 +228,7 @@ func TestBadAgents(t *testing.T) {
 func TestManagedQuickStart(t *testing.T) {
 	t.Parallel()
 	url := sessionsServer(t, access.Config{})
-	_, lines, _ := strings.Cut(snippet(t, "docs/managed.md", "voicegw serve").text, "\n")
+	_, lines, _ := strings.Cut(snippet(t, "docs/managed.md", "voicegw serve --data-dir").text, "\n")
 	script := fmt.Sprintf("voicegw() { %q \"$@\" --url %s; }\n%s", binary, url, lines)
 	cmd := exec.Command("bash", "-euc", script)
 	cmd.Dir = t.TempDir()
