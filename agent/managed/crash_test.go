@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,20 +142,21 @@ func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown
 	h.often(s.snapshot, s.snapshot)
 	defer func() { h.close() }()
 	engine := h.engine.(*journaltest.Memory)
-	n, dead, crashed := 0, false, false
+	var n atomic.Int64
+	var dead, crashed atomic.Bool
 	var seen []*Event // by clients, before the process was killed
 	fail := func(string, uint64, int) error {
-		if dead {
+		if dead.Load() {
 			return errCrash
 		}
 		return nil
 	}
 	count := func(log string, first uint64, records int) error {
-		if dead {
+		if dead.Load() {
 			return errCrash
 		}
-		if n++; n == at && !crashed {
-			dead, crashed = true, true
+		if n.Add(1) == int64(at) && !crashed.Swap(true) {
+			dead.Store(true)
 			return errCrash
 		}
 		return nil
@@ -165,7 +167,7 @@ func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown
 	}
 	s.play(h, func() {
 		synctest.Wait()
-		if dead { // the process is gone: nothing of it is closed properly
+		if dead.Load() { // the process is gone: nothing of it is closed properly
 			old := h.rt
 			seen = h.events()
 			if len(h.snapshotDocs()) > 0 {
@@ -175,7 +177,7 @@ func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown
 				h.forget()
 			}
 			h.open()
-			dead = false
+			dead.Store(false)
 			if _, err := h.rt.Recover(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -211,7 +213,7 @@ func (s *tale) crashAt(t *testing.T, at int, lost bool, baseline string, unknown
 	if slices.ContainsFunc(h.events(), func(ev *Event) bool { return ev.Type == SessionError }) {
 		t.Error("the session tells an error")
 	}
-	return crashed
+	return crashed.Load()
 }
 
 // TestLostAnswer: a message without a key whose storage fails, or whose answer is lost, is sent once.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -86,16 +87,16 @@ func (h *house) close() {
 	h.snapshots(living)
 }
 
-// dieAt lets every commit from number at on fail, as if the process were killed there. *dead says whether it has
+// dieAt lets every commit from number at on fail, as if the process were killed there. dead says whether it has
 // come to that; the test sets it to false for the next process.
-func (h *house) dieAt(at int) (dead *bool) {
-	n := 0
-	dead = new(bool)
+func (h *house) dieAt(at int) (dead *atomic.Bool) {
+	var n atomic.Int64
+	dead = &atomic.Bool{}
 	h.engine.(*journaltest.Memory).Before = func(string, uint64, int) error {
-		if n++; n == at {
-			*dead = true
+		if n.Add(1) == int64(at) {
+			dead.Store(true)
 		}
-		if *dead {
+		if dead.Load() {
 			return errCrash
 		}
 		return nil

@@ -23,13 +23,13 @@ func TestMismatch(t *testing.T) {
 			dead := h.dieAt(at)
 			_, err := h.rt.Send(t.Context(), ada, h.session, Once{}, Text("Look"))
 			synctest.Wait()
-			if over = !*dead; over || err != nil {
+			if over = !dead.Load(); over || err != nil {
 				return
 			}
 			old := h.rt
 			h.cfg.Tools = nil
 			h.open()
-			*dead = false
+			dead.Store(false)
 			if _, err := h.rt.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -74,12 +74,12 @@ func TestSlowToolIsNoMismatch(t *testing.T) {
 			_, err := h.rt.Send(t.Context(), ada, h.session, Once{}, Text("Look"))
 			time.Sleep(2 * time.Minute)
 			synctest.Wait()
-			if over = !*dead; err != nil {
+			if over = !dead.Load(); err != nil {
 				return
 			}
 			old := h.rt
 			h.open()
-			*dead = false
+			dead.Store(false)
 			if _, err := h.rt.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}

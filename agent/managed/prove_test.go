@@ -1,8 +1,10 @@
+//go:build !race
+
 package managed
 
 import "testing"
 
-func TestProve(t *testing.T) {
+func TestProveSessions(t *testing.T) {
 	claims, err := Prove(t.Context(), Limits{})
 	if err != nil || claims < 40 {
 		t.Errorf("%d claims, %v", claims, err)

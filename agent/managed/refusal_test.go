@@ -83,7 +83,7 @@ func TestRefusalCrash(t *testing.T) {
 			dead := h.dieAt(at)
 			_, _ = h.rt.Send(context.Background(), ada, h.session, Once{Key: "1"}, Text("Hi"))
 			synctest.Wait()
-			over = !*dead
+			over = !dead.Load()
 			h.restartAfter(dead)
 			if _, err := h.rt.Send(t.Context(), ada, h.session, Once{Key: "1"}, Text("Hi")); err != nil {
 				t.Fatal(err)

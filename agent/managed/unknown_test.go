@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,15 +44,15 @@ func payTimes(t *testing.T, ran map[string]int) (n int) {
 }
 
 // restartAfter begins anew if the process is dead, as after a kill.
-func (h *house) restartAfter(dead *bool) {
+func (h *house) restartAfter(dead *atomic.Bool) {
 	h.Helper()
 	synctest.Wait()
-	if !*dead {
+	if !dead.Load() {
 		return
 	}
 	old := h.rt
 	h.open()
-	*dead = false
+	dead.Store(false)
 	if _, err := h.rt.Recover(h.Context()); err != nil {
 		h.Error(err)
 	}
@@ -67,10 +68,10 @@ func payAt(t *testing.T, first, second int, permission, answer string, ran map[s
 	h, _ = unknownHouse(t, ran, permission)
 	dead, crashes := h.dieAt(first), 0
 	restart := func() {
-		if synctest.Wait(); *dead {
+		if synctest.Wait(); dead.Load() {
 			if crashes++; crashes == 1 && second > 0 {
 				next := h.dieAt(second)
-				*next = true
+				next.Store(true)
 				dead = next
 			}
 		}
@@ -178,7 +179,7 @@ func TestUnknownInterrupted(t *testing.T) {
 			dead := h.dieAt(at)
 			_, _ = h.rt.Send(t.Context(), ada, h.session, Once{Key: "pay"}, Text("Pay"))
 			synctest.Wait()
-			if !*dead {
+			if !dead.Load() {
 				t.Fatal("the outcome was never unknown")
 			}
 			h.restartAfter(dead)

@@ -302,12 +302,12 @@ func TestSideBySide(t *testing.T) {
 			dead := h.dieAt(at)
 			_, _ = h.rt.Send(t.Context(), ada, h.session, Once{Key: "1"}, Text("Go"))
 			synctest.Wait()
-			crashed := *dead
+			crashed := dead.Load()
 			over = !crashed
 			old, seen := h.rt, letters(h.events())
 			order = []string{"right", "right", "left", "left"}
 			h.open()
-			*dead = false
+			dead.Store(false)
 			if _, err := h.rt.Recover(t.Context()); err != nil {
 				t.Error(err)
 			}
