@@ -27,7 +27,7 @@ const (
 // books are the accounts of tenants: what they use of their quotas. Nothing of them is stored by itself. The
 // number of a tenant's sessions and their bytes are counted from the entries of the sessions at the first
 // request that needs them, and again at most once a minute; in between, each process adds what passes through
-// it. So a crash makes no number wrong. Where several processes share a journal, each learns within a minute
+// it. So a crash makes no number wrong. Where several processes share a journal, each learns at its next count
 // what the others have added.
 //
 // The entry of a session has the size that the session had at one of its last messages. A session that is not in

@@ -18,7 +18,7 @@ import { EventStream } from "./event-stream.js";
  */
 
 const NEWEST = 200; // events of the first page
-const EARLIER = 1000; // events of each page before it: the gateway reads all events for a page
+const EARLIER = 1000; // events of each page before it
 const REFRESH_MS = 15_000; // how often a visible session is looked at: no event tells of a pause
 
 /** Keeps one session in step with the gateway until it is closed. */
