@@ -48,6 +48,11 @@ func besides(key string) []string {
 		return []string{"--speech-confirm-window=64"}
 	case "speech.confirm_window":
 		return []string{"--speech-confirm-frames=1"}
+	case "advertise":
+		return []string{"--journal=nats://127.0.0.1:4222"}
+	case "cluster.listen":
+		return []string{"--data-dir=.", "--node=a", "--advertise=http://10.0.0.7:8080", "--cluster-routes=10.0.0.8:6222",
+			"--cluster-secret-file=secret"}
 	case "vertex.project":
 		return []string{"--vertex-location=global", "--model-name=m"}
 	case "vertex.location":
