@@ -21,6 +21,7 @@ func (r *Runtime) with(ctx context.Context, id string, f func(*owned) error) err
 		r.release(o)
 		if attempt == 0 && CodeOf(err) == Storage && ctx.Err() == nil {
 			r.drop(o)
+			r.lose(id, err) // if it cannot be opened again now, a sweep does so later
 			continue
 		}
 		return err
