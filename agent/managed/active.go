@@ -101,9 +101,14 @@ func (r *Runtime) evict() bool {
 	return false
 }
 
-// drop lets go of a session.
+// drop lets go of a session, also of one that has just been opened and is not in its slot yet.
 func (r *Runtime) drop(o *owned) {
 	r.mu.Lock()
+	if s := r.active[o.id]; s != nil && s.o == nil {
+		r.mu.Unlock()
+		<-s.ready
+		r.mu.Lock()
+	}
 	if s := r.active[o.id]; s != nil && s.o == o {
 		delete(r.active, o.id)
 	}
