@@ -95,3 +95,38 @@ func TestLostAfterARefusedRequest(t *testing.T) {
 		})
 	}
 }
+
+// TestMessageWhileSettled: a session of a dead process is made inactive while a message comes for it. The message has
+// its turn.
+func TestMessageWhileSettled(t *testing.T) {
+	in(t, func(t *testing.T) {
+		eng := &seam{Memory: journaltest.NewMemory()}
+		h := newHouseOn(t, eng, Definition{}, recording(says("one"), says("two")))
+		h.send(Text("hi"))
+		_ = h.rt.Close(context.Background())
+		h.cfg.Cluster = &Cluster{Address: "http://127.0.0.1:1"}
+		value := []byte(`{"node":"z","incarnation":"1"}`)
+		if _, err := eng.Memory.Put(t.Context(), activeDocs+h.session, value, 0); err != nil {
+			t.Fatal(err)
+		}
+		eng.Before = func(string, uint64, int) error {
+			time.Sleep(time.Millisecond)
+			return nil
+		}
+		var sent atomic.Bool
+		eng.onOpen = func(log string) {
+			if log == logKey(h.session) && !sent.Swap(true) {
+				if _, err := h.rt.Send(context.Background(), ada, h.session, Once{}, Text("are you there")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		h.open()
+		defer func() { _ = h.rt.Close(context.Background()) }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := letters(h.events()); !sent.Load() || !strings.HasSuffix(got, `"two", idle end_turn`) {
+			t.Errorf("the session tells %s", got)
+		}
+	})
+}
