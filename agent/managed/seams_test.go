@@ -20,6 +20,7 @@ type seam struct {
 	*journaltest.Memory
 	onOpen func(log string)
 	down   atomic.Bool
+	erased atomic.Int32 // logs that were deleted
 }
 
 var errDown = fmt.Errorf("%w: down", journal.ErrStore)
@@ -32,6 +33,11 @@ func (s *seam) Open(ctx context.Context, log, owner string) (journal.Writer, err
 		f(log)
 	}
 	return s.Memory.Open(ctx, log, owner)
+}
+
+func (s *seam) Delete(ctx context.Context, log string) error {
+	s.erased.Add(1)
+	return s.Memory.Delete(ctx, log)
 }
 
 func (s *seam) Get(ctx context.Context, key string) (journal.Doc, error) {
@@ -128,5 +134,42 @@ func TestMessageWhileSettled(t *testing.T) {
 		if got := letters(h.events()); !sent.Load() || !strings.HasSuffix(got, `"two", idle end_turn`) {
 			t.Errorf("the session tells %s", got)
 		}
+	})
+}
+
+// TestCreateRepeatedBehindASweep: the log of a session whose creation has failed is not deleted by a sweep: a
+// repetition may be writing it at that moment.
+func TestCreateRepeatedBehindASweep(t *testing.T) {
+	in(t, func(t *testing.T) {
+		eng := &seam{Memory: journaltest.NewMemory()}
+		h := newHouseOn(t, eng, Definition{}, recording(says("one"), says("two")))
+		agent := h.status(Idle).Agent.ID
+		h.clustered()
+		defer func() { _ = h.rt.Close(context.Background()) }()
+		var failing atomic.Bool
+		eng.Before = func(string, uint64, int) error {
+			if failing.Load() {
+				return errDown
+			}
+			return nil
+		}
+		failing.Store(true)
+		req, once := SessionRequest{Agent: agent, Initial: []Event{Text("hello")}}, Once{Key: "k"}
+		if _, err := h.rt.StartSessionOnce(t.Context(), ada, once, req); CodeOf(err) != Storage {
+			t.Errorf("the first attempt: %v", err)
+		}
+		failing.Store(false)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := eng.erased.Load(); n != 0 {
+			t.Errorf("%d logs were deleted", n)
+		}
+		s, err := h.rt.StartSessionOnce(t.Context(), ada, once, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		h.session = s.ID
+		h.status(Idle)
 	})
 }
