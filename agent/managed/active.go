@@ -21,6 +21,7 @@ func (r *Runtime) with(ctx context.Context, id string, f func(*owned) error) err
 		r.release(o)
 		if attempt == 0 && CodeOf(err) == Storage && ctx.Err() == nil {
 			r.drop(o)
+			r.lose(id, err) // if it cannot be opened again now, a sweep does so later
 			continue
 		}
 		return err
@@ -100,9 +101,14 @@ func (r *Runtime) evict() bool {
 	return false
 }
 
-// drop lets go of a session.
+// drop lets go of a session, also of one that has just been opened and is not in its slot yet.
 func (r *Runtime) drop(o *owned) {
 	r.mu.Lock()
+	if s := r.active[o.id]; s != nil && s.o == nil {
+		r.mu.Unlock()
+		<-s.ready
+		r.mu.Lock()
+	}
 	if s := r.active[o.id]; s != nil && s.o == o {
 		delete(r.active, o.id)
 	}

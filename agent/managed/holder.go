@@ -88,13 +88,14 @@ func (r *Runtime) delist(ctx context.Context, id string, revision uint64) error 
 	return nil
 }
 
-// lose notes that a session which may be at work has left memory because the journal did not answer. With a
-// Cluster the process tries to open it again.
+// lose notes that a session which may be at work has left memory because the journal did not answer, or
+// because somebody else has opened its log: maybe this process itself, see settle. With a Cluster the process tries to
+// open it again, unless another one holds it.
 func (r *Runtime) lose(id string, err error) {
 	if r.cfg.Cluster == nil {
 		return
 	}
-	if !errors.Is(err, journal.ErrStore) {
+	if !errors.Is(err, journal.ErrStore) && !errors.Is(err, journal.ErrFenced) {
 		r.found(id)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -396,16 +397,23 @@ func TestGoesOnByItself(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!")}, []string{"a", "b"})
 		defer w.end()
 		a := w.nodes["a"]
+		var down atomic.Bool
+		w.engine.Before = func(string, uint64, int) error {
+			if down.Load() {
+				return fmt.Errorf("%w: an election", journal.ErrStore)
+			}
+			return nil
+		}
 		a.send(Text("Hi"))
 		<-a.llm.asked
-		w.engine.Before = func(string, uint64, int) error { return fmt.Errorf("%w: an election", journal.ErrStore) }
+		down.Store(true)
 		close(a.llm.open)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if got := letters(a.events()); got != "mes, running, mes'" {
 			t.Fatalf("the session tells %s", got)
 		}
-		w.engine.Before = nil
+		down.Store(false)
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		a.tells(done)

@@ -80,10 +80,7 @@ func (r *Runtime) own(ctx context.Context, id string, entry uint64) (*owned, err
 		return nil, storage("open session "+id, err)
 	}
 	st, err := r.fold(ctx, id, from, w.Claimed())
-	if CodeOf(err) == NotFound { // it is deleted, or was never made to the end
-		err = errors.Join(err, r.cfg.Journal.Delete(ctx, logKey(id)))
-	}
-	if err != nil {
+	if err != nil { // a log with claims alone stays: a repetition of create may be writing it
 		_ = w.Close(ctx)
 		return nil, err
 	}

@@ -477,11 +477,14 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 	if err != nil && CodeOf(err) != NotFound && !errors.Is(err, errBehind) {
 		return err
 	}
+	var here *owned
 	r.mu.Lock()
-	s := r.active[id]
+	if s := r.active[id]; s != nil {
+		here = s.o
+	}
 	r.mu.Unlock()
-	if s != nil && s.o != nil {
-		r.drop(s.o)
+	if here != nil {
+		r.drop(here)
 	}
 	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
 		return storage("delete session "+id, err)
