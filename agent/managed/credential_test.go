@@ -110,6 +110,47 @@ func TestCredential(t *testing.T) {
 	}
 }
 
+// TestCredentialInTools leaves out tools whose name, description or schema has the secret, and says so in the log
+// alone. The server's other tools stay.
+func TestCredentialInTools(t *testing.T) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "telltale", Version: "1"}, nil)
+	add := func(name, description string, property string) {
+		s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: map[string]any{"type": "object",
+			"properties": map[string]any{property: map[string]any{"type": "string"}}}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{}, nil
+			})
+	}
+	const plain = "plain.token" // a tool may be called so
+	add("fine", "fine", "path")
+	add("in_description", "for "+plain, "path")
+	add("in_schema", "fine", "a"+plain)
+	add("in-"+plain, "fine", "path")
+	t.Setenv("VOICEGW_TEST_TOKEN", plain)
+	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true}))
+	defer srv.Close()
+	var log bytes.Buffer
+	change := func(c *Config) {
+		c.AllowPrivate = true
+		c.Logger = zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()),
+			zapcore.Lock(zapcore.AddSync(&log)), zap.DebugLevel))
+		c.Credentials = map[string]Credential{"files": {URL: srv.URL, Env: "VOICEGW_TEST_TOKEN"}}
+	}
+	h := newMCPHouse(t, change, credentialed(srv.URL), []provider.ScriptTurn{says("Done.")})
+	h.ask(Text("Go"))
+	if got := strings.Join(h.offers(), " "); got != "fine" {
+		t.Errorf("the model may call %s", got)
+	}
+	h.close()
+	if !strings.Contains(log.String(), `"tools":3`) {
+		t.Errorf("the log does not say how many tools are left out: %s", log.String())
+	}
+	if strings.Contains(h.journal()+log.String(), plain) {
+		t.Error("the secret is in the journal or in the log")
+	}
+}
+
 // journal is all that the journal has.
 func (h *house) journal() string {
 	h.Helper()

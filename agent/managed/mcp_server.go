@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/zap"
 )
 
 // stopWithin is how long an MCP server may take to end, or to take back a call, before it is killed.
@@ -226,7 +228,20 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 		c.close()
 		return nil, l.because(err)
 	}
+	if all := len(c.tools); l.secret != "" {
+		c.tools = slices.DeleteFunc(c.tools, func(t *mcp.Tool) bool { return tells(t, l.secret) })
+		if n := all - len(c.tools); n > 0 {
+			s.rt.cfg.Logger.Warn("tools of an MCP server tell its credential and are left out",
+				zap.String("server", s.def.Name), zap.Int("tools", n))
+		}
+	}
 	return c, nil
+}
+
+// tells reports whether a tool has the secret anywhere: in its name, its description or its schemas.
+func tells(t *mcp.Tool, secret string) bool {
+	b, err := json.Marshal(t) // which escapes nothing that a bearer token may have
+	return err != nil || bytes.Contains(b, []byte(secret))
 }
 
 // because is what broke a link, or else the error. A secret is not part of it.

@@ -18,7 +18,8 @@ type Once struct {
 	// its inputs; those of agents, environments and sessions are remembered for a day, 1000 of each for an owner.
 	Key string
 	// Repeated says that this may be a repetition: if the same was accepted within the last minute, the answer is
-	// that of then.
+	// that of then. A request for a session without a Key makes another one all the same: two clients may ask for
+	// the same, and must not share a session.
 	Repeated bool
 	// Repeatable says that a repetition may follow. It is for requests that make something: without it, and
 	// without a Key, nothing is remembered of them.
@@ -60,7 +61,7 @@ func claims(o Owner) string { return docKey(o, "claim", "") }
 // thing: create gets the same id again, and does nothing if the thing is there.
 func (r *Runtime) once(ctx context.Context, o Owner, once Once, prefix string, request any,
 	create func(id string) error) (string, error) {
-	if !once.asked() {
+	if !once.asked() || prefix == sessionPrefix && once.Key == "" {
 		id := r.newID(prefix)
 		return id, create(id)
 	}

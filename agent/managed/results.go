@@ -6,11 +6,42 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/journal"
 )
+
+// answersMax is how many bytes of JSON the answers to calls may have in one record. The rest is for what else the
+// record has.
+const answersMax = journal.RecordMax * 3 / 4
+
+const answerTooLarge = "the answer was too large: with the other answers it does not fit into a record of the session"
+
+// add adds the result of a call to a content, and its event to a record. left is what other results leave of
+// answersMax; one that has more becomes an error.
+func (s *state) add(r *record, c *genai.Content, left *int, id, name string, result map[string]any) {
+	ev := s.resultEvent(id, result, true)
+	if n := sizeOf(result) + sizeOf(ev); n <= *left {
+		*left -= n
+	} else {
+		result = failedResult(answerTooLarge)
+		ev = s.resultEvent(id, result, true)
+	}
+	c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: id, Name: name,
+		Response: result}})
+	if ev != nil {
+		r.Events = append(r.Events, ev)
+	}
+}
+
+// sizeOf is the size of something as JSON.
+func sizeOf(v any) int {
+	b, _ := json.Marshal(v) // what has no JSON fails when its record is encoded
+	return len(b)
+}
 
 // results makes a record begin with the answers of the calls that have waited.
 func (s *state) results(r *record) {
-	c := &genai.Content{Role: genai.RoleUser}
+	c, left := &genai.Content{Role: genai.RoleUser}, answersMax
 	for _, call := range s.calls {
 		r.Closed = append(r.Closed, call.Event)
 		if call.Answer == nil {
@@ -29,21 +60,18 @@ func (s *state) results(r *record) {
 			continue
 		case call.Key != "":
 			result = failedResult(strings.TrimSpace(unknownOutcome + " " + ev.DenyMessage))
-			r.Events = append(r.Events, s.resultEvent(call.ID, result, true))
 		case ev.Type == UserConfirmation:
 			text := ev.DenyMessage
 			if text == "" {
 				text = deniedDefault
 			}
 			result = failedResult(text)
-			r.Events = append(r.Events, s.resultEvent(call.ID, result, true))
 		case ev.IsError != nil && *ev.IsError:
 			result = failedResult(textOf(ev.Content))
 		default:
 			result["result"] = textOf(ev.Content)
 		}
-		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
-			Response: result}})
+		s.add(r, c, &left, call.ID, call.Name, result)
 	}
 	if len(c.Parts) > 0 {
 		r.Content = []*genai.Content{c}
@@ -52,7 +80,7 @@ func (s *state) results(r *record) {
 
 // cancel gives every call that has no result one that says so, and lets none wait.
 func (s *state) cancel(r *record) {
-	c := &genai.Content{Role: genai.RoleUser}
+	c, left := &genai.Content{Role: genai.RoleUser}, answersMax
 	for _, call := range unanswered(s.contents) {
 		result := failedResult(cancelledCall)
 		for _, open := range s.calls {
@@ -63,11 +91,7 @@ func (s *state) cancel(r *record) {
 				result = map[string]any{"result": textOf(open.Answer.Content)}
 			}
 		}
-		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
-			Response: result}})
-		if ev := s.resultEvent(call.ID, result, true); ev != nil {
-			r.Events = append(r.Events, ev)
-		}
+		s.add(r, c, &left, call.ID, call.Name, result)
 	}
 	if len(c.Parts) > 0 {
 		r.Content = append(r.Content, c)

@@ -229,9 +229,6 @@ func (s *state) headAfter(r *record) head {
 	h := s.head
 	h.Status = s.phase.after(r).status()
 	h.Seq, h.Bytes = h.Seq+uint64(len(r.Events)), s.bytes()
-	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || len(s.stops) > 0 ||
-		(s.due || len(s.messages) > 0) && !h.Paused ||
-		len(s.calls) > 0 && s.info.Agent.expires()
 	switch r.Control {
 	case controlPause:
 		h.Paused = true
@@ -240,6 +237,10 @@ func (s *state) headAfter(r *record) head {
 	case controlArchive:
 		h.Archived = &r.At
 	}
+	answered := s.phase.after(r) == phaseParked && len(s.calls) > 0 && len(s.waiting()) == 0
+	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || len(s.stops) > 0 ||
+		(s.due || len(s.messages) > 0 || answered) && !h.Paused ||
+		len(s.calls) > 0 && s.info.Agent.expires()
 	if r.Kind == recordFinish && r.Effect.Kind == modelEffect {
 		h.Usage.add(usageOf(r.Effect.Response))
 		h.Cost = h.Cost.plus(r.Effect.Cost)

@@ -18,8 +18,9 @@ import (
 
 // ProgramFunc makes the program of an agent whose definition names it. It is called whenever such an agent
 // is checked or a session of it comes into memory, and must then make the same program: the same agents,
-// tools and hooks, and hooks that give the same for the same. It may be called concurrently. Its error refuses
-// the agent, and its text is for the client.
+// tools and hooks, and hooks that give the same for the same. It may be called concurrently. Sessions of the same
+// definition share a program for up to five minutes, and may run it at the same time: its tools, hooks and closures
+// must keep nothing of a session between calls. Its error refuses the agent, and its text is for the client.
 type ProgramFunc func(ctx context.Context, w *Work) (*agent.Program, error)
 
 // Work is what a ProgramFunc makes a program of. Its agents, branches and tools ask models and run calls
