@@ -86,5 +86,5 @@ func (p *Proof) check(ctx context.Context, b *block) error {
 	if p.Certificate == nil {
 		return fmt.Errorf("it has no certificate")
 	}
-	return p.Certificate.Check(ctx, netmodel.New(prog, netmodel.RunToCompletion), verify.Claims(properties(prog)...)...)
+	return p.Certificate.Check(ctx, netmodel.New(prog, netmodel.RunToCompletion), verify.Claims(properties(b, prog)...)...)
 }
