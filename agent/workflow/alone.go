@@ -48,7 +48,7 @@ func (b *block) asTask() *petri.Net {
 	const working petri.Place[*Flow] = "busy"
 	const early petri.Place[petri.Unit] = "early" // it is to end the loop, and still works
 	var rest petri.Arcs
-	if b.canExit() && !b.agent.leaf() {
+	if b.canExit() && len(b.kids) > 0 {
 		rest = petri.Arcs{early}
 	}
 	n := &petri.Net{Name: b.name, Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
@@ -60,14 +60,14 @@ func (b *block) asTask() *petri.Net {
 		case o.exit:
 			t.Reset, t.Out = petri.Arcs{b.loop.exit(), early}, petri.And(o.place, b.loop.exit())
 			n.Ports = append(n.Ports, b.loop.exit())
-			if !b.agent.leaf() { // a leaf in it exits, and it goes on
+			if len(b.kids) > 0 { // a leaf in it exits, and it goes on
 				n.Transitions = append(n.Transitions, petri.Transition{Name: "exit_early", Read: petri.Arcs{working},
 					Inhibit: petri.Arcs{early}, Reset: petri.Arcs{b.loop.exit()}, Out: petri.And(b.loop.exit(), early),
 					When: petri.Anytime()})
 			} else {
 				t.Reset = t.Reset[:1]
 			}
-		case b.canExit() && !b.agent.leaf():
+		case b.canExit() && len(b.kids) > 0:
 			t.Inhibit = petri.Arcs{early}
 		}
 		if o.place != b.out() {

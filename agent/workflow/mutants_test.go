@@ -39,7 +39,6 @@ func survivors() map[string]string {
 		"/retry: input 1 takes 2":          fewer,
 		"/retry: without read 0":           "the leaf was asked whenever there is a result",
 		"/ask: without reset 0":            "without tools a leaf is asked once",
-		"polish/discard: without reset 1":  "a leaf does not work on once it has exited",
 		"go_on_and_exit: without reset 1":  "a loop ends before a leaf exits again; TestExitTwice has another case",
 		"tickets/discard: without reset 0": "the only last node ends the dag at once",
 		"front/answer: without output":     "the machine refuses an action that puts what its branch does not produce",
