@@ -191,6 +191,12 @@ func (l *loader) textMap(f *field, v *yaml.Node) {
 		seen[k.Value] = true
 		if one.Kind != yaml.ScalarNode || one.Tag == "!!null" {
 			l.wrong(one, "`%s` must be text, not %s", k.Value, describe(one))
+			return
+		}
+		if f.key == "when" && (strings.TrimSpace(one.Value) != one.Value ||
+			!slices.Contains([]string{"!!str", "!!bool", "!!int"}, one.Tag)) {
+			l.wrong(one, "no output is %s: outputs are compared as texts without space around them; write such a text, in "+
+				"quotes if it is a number", describe(one))
 		}
 	})
 }
