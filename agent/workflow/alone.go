@@ -48,7 +48,7 @@ func (b *block) asTask() *petri.Net {
 	const working petri.Place[*Flow] = "busy"
 	const early petri.Place[petri.Unit] = "early" // it is to end the loop, and still works
 	var rest petri.Arcs
-	if b.canExit() && !b.agent.leaf() {
+	if b.canExit() && len(b.kids) > 0 {
 		rest = petri.Arcs{early}
 	}
 	n := &petri.Net{Name: b.name, Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
@@ -60,14 +60,14 @@ func (b *block) asTask() *petri.Net {
 		case o.exit:
 			t.Reset, t.Out = petri.Arcs{b.loop.exit(), early}, petri.And(o.place, b.loop.exit())
 			n.Ports = append(n.Ports, b.loop.exit())
-			if !b.agent.leaf() { // a leaf in it exits, and it goes on
+			if len(b.kids) > 0 { // a leaf in it exits, and it goes on
 				n.Transitions = append(n.Transitions, petri.Transition{Name: "exit_early", Read: petri.Arcs{working},
 					Inhibit: petri.Arcs{early}, Reset: petri.Arcs{b.loop.exit()}, Out: petri.And(b.loop.exit(), early),
 					When: petri.Anytime()})
 			} else {
 				t.Reset = t.Reset[:1]
 			}
-		case b.canExit() && !b.agent.leaf():
+		case b.canExit() && len(b.kids) > 0:
 			t.Inhibit = petri.Arcs{early}
 		}
 		if o.place != b.out() {
@@ -100,7 +100,7 @@ func (b *block) closed(open *petri.Net) (*petri.Program, error) {
 			automata = append(automata, doer(t))
 		}
 	}
-	n, err := petri.Close("alone", open, automata...)
+	n, err := petri.Close(".alone", open, automata...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (b *block) closed(open *petri.Net) (*petri.Program, error) {
 // work that was stopped may be left of a run before. Nothing is left of other blocks, so one run shows all.
 func (b *block) around() *petri.Net {
 	const unused petri.Place[petri.Unit] = "unused"
-	n := &petri.Net{Name: "around", Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
+	n := &petri.Net{Name: ".around", Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
 		Init: []petri.Token{unused.Token(petri.Unit{})}, Caps: []petri.Cap{{Place: b.out(), Max: 1}}}
 	from := unused
 	if b.agent.leaf() {
@@ -173,7 +173,7 @@ func (b *block) around() *petri.Net {
 // writer stores events at any time, or loses them, which ends the run. Others use it, too.
 func writer() *petri.Net {
 	write := agent.SessionWrite
-	return &petri.Net{Name: "writer", Ports: []petri.AnyPlace{write, agent.NotBusy, agent.Stored, agent.Lost,
+	return &petri.Net{Name: ".writer", Ports: []petri.AnyPlace{write, agent.NotBusy, agent.Stored, agent.Lost,
 		agent.EndInvocation, loans},
 		Init: []petri.Token{agent.NotBusy.Token(petri.Unit{})},
 		Caps: []petri.Cap{{Place: agent.NotBusy, Max: 1}, {Place: agent.Stored, Max: 1}},
@@ -199,7 +199,7 @@ func writer() *petri.Net {
 
 // doer does the work of a task: it delivers one result of any outcome, at any time.
 func doer(t petri.Task[*Job, *Result]) *petri.Net {
-	n := &petri.Net{Name: "work_" + t.Start.String(), Ports: []petri.AnyPlace{t.Start, t.Done},
+	n := &petri.Net{Name: ".work." + t.Start.String(), Ports: []petri.AnyPlace{t.Start, t.Done},
 		Transitions: []petri.Transition{{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(inWork)}}}
 	for _, o := range []petri.Outcome{petri.Succeeded, petri.Failed, petri.Cancelled} {
 		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprint("be_", o), In: petri.Arcs{inWork},

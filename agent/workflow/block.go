@@ -102,7 +102,7 @@ func (b *block) route(to *block) petri.Place[*Flow] {
 func (b *block) exit() petri.Place[petri.Unit] { return petri.Place[petri.Unit](b.id() + ".exit") }
 
 // keyPlace is marked once a state key is written.
-func keyPlace(key string) petri.Place[petri.Unit] { return petri.Place[petri.Unit]("key." + key) }
+func keyPlace(key string) petri.Place[petri.Unit] { return petri.Place[petri.Unit](".key." + key) }
 
 // canExit reports whether the block, or one in it, may end the loop around it.
 func (b *block) canExit() bool {

@@ -52,7 +52,11 @@ func (l *loader) agent(w *Workflow, n *yaml.Node) *Agent {
 		OutputKey: l.str(n, "output_key"), Timeout: l.duration(n, "timeout", 2*time.Minute), Attempts: 1,
 		MaxIterations: l.whole(n, "max_iterations", 0), MaxHops: l.whole(n, "max_hops", 8),
 		AnyEnd: l.str(n, "join") == "any", pos: map[string]Pos{}}
-	pairs(n, func(k, v *yaml.Node) { a.pos[k.Value] = at(v) })
+	pairs(n, func(k, v *yaml.Node) {
+		if v.Tag != "!!null" {
+			a.pos[k.Value] = at(v)
+		}
+	})
 	if v := l.get(n, "name"); v != nil {
 		a.At = at(v)
 	}

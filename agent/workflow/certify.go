@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,8 +36,11 @@ func (r *Report) Bytes() []byte {
 }
 
 // ReadReport reads a report that Bytes rendered and checks it: it must be for this text and this net, and
-// each certificate must hold, by code that shares nothing with exploration. An error means that the
-// workflow must be verified anew.
+// have a proof for each block. Certificates must hold, by code that shares nothing with exploration: no
+// run of the block stops halfway, holds too many tokens, or leaves something behind. Structure is worked
+// out again. Not checked again are keys and races, that every agent can run, that every run ends, and
+// findings: keep a report where nobody else can write. An error means that the workflow must be verified
+// anew.
 func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil || s.Report == nil {
@@ -51,6 +55,13 @@ func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) 
 		return nil, fmt.Errorf("workflow: the report on %s has %d proofs for %d blocks", c.Workflow.File, len(r.Proofs),
 			len(c.blocks))
 	}
+	if r.Unverified != c.Workflow.Unverified {
+		return nil, fmt.Errorf("workflow: the report on %s gives a reason that is not in the file", c.Workflow.File)
+	}
+	proofs := map[string]*Proof{}
+	for i := range r.Proofs {
+		proofs[r.Proofs[i].Path] = &r.Proofs[i]
+	}
 	byPath := map[string]*block{}
 	for _, b := range c.blocks {
 		byPath[b.path] = b
@@ -63,11 +74,27 @@ func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) 
 				p.Path)
 		}
 		delete(byPath, p.Path)
-		if err := p.check(ctx, b); err != nil {
+		err := p.check(ctx, b)
+		if path, ok := strings.CutPrefix(p.Method, "like "); ok && err == nil {
+			err = p.like(proofs[path], b, c.at(path))
+		}
+		if err == nil && !p.Proved && len(r.Findings) == 0 {
+			err = errors.New("it is not proved, and no finding says why")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("workflow: the proof of %s in the report on %s: %w", p.Path, c.Workflow.File, err)
 		}
 	}
 	return r, nil
+}
+
+// like checks that a leaf may use the proof of another one, which has a proof of its own.
+func (p *Proof) like(o *Proof, b, other *block) error {
+	if o == nil || other == nil || b.shape() != other.shape() || strings.HasPrefix(o.Method, "like ") ||
+		o.Proved != p.Proved {
+		return fmt.Errorf("%q is no proof of a leaf of its shape", p.Method)
+	}
+	return nil
 }
 
 // check checks the proof of a block.
@@ -86,5 +113,5 @@ func (p *Proof) check(ctx context.Context, b *block) error {
 	if p.Certificate == nil {
 		return fmt.Errorf("it has no certificate")
 	}
-	return p.Certificate.Check(ctx, netmodel.New(prog, netmodel.RunToCompletion), verify.Claims(properties(prog)...)...)
+	return p.Certificate.Check(ctx, netmodel.New(prog, netmodel.RunToCompletion), verify.Claims(properties(b, prog)...)...)
 }

@@ -220,6 +220,15 @@ func (l *loader) checkLeaf(a *Agent) {
 		}
 		seen[t.Name] = true
 	}
+	for _, r := range a.AgentTools {
+		if seen[r.Name] {
+			l.add(Duplicate, r.At, "`%s` is a tool and an agent tool of `%s`; the model could not tell them apart: rename the "+
+				"agent", r.Name, a.Name)
+		}
+	}
+	if a.Tool == exitLoop {
+		l.add(Unsupports, a.posOf("tool"), "exit_loop is for tools of an llm agent; a tool agent cannot end a loop")
+	}
 	hooks := []string{"before_agent", "after_agent", "before_model", "after_model", "before_tool", "after_tool"}
 	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
 		if short := strings.TrimSuffix(h, "_callback"); !slices.Contains(hooks, short) {

@@ -79,7 +79,7 @@ func keyPlaces(root *block) []petri.AnyPlace {
 
 // Names of the parts of the net around the blocks.
 const (
-	frameName = "run"
+	frameName = ".run"
 	dueName   = "workflow"
 )
 
@@ -117,8 +117,9 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace) (*petri.Net, e
 				Action: func(f *petri.Firing) { agent.TurnOver.Put(f, &agent.End{How: agent.Answered}) }},
 			{Name: "discard", In: petri.Arcs{closing}, Read: petri.Arcs{agent.EndInvocation}},
 		}})
-	n, err := petri.Compose(name, agent.Turns(agent.Limits{}, false, framePorts()), agent.SessionWriter(agent.Limits{}),
-		run, root)
+	turns, writer := agent.Turns(agent.Limits{}, false, framePorts()), agent.SessionWriter(agent.Limits{})
+	turns.Name, writer.Name = "."+turns.Name, "."+writer.Name
+	n, err := petri.Compose(name, turns, writer, run, root)
 	var e *petri.Error
 	if errors.As(err, &e) {
 		return nil, err

@@ -104,6 +104,10 @@ func (b *block) parallel(n *petri.Net) {
 // graph runs each node when its own dependencies are done.
 func (b *block) graph(n *petri.Net) { b.dag(n, b.nodes, "the nodes of ") }
 
+// dagEnd stands for the end of a dag among its nodes. Names that are not of the file have a dot, which no
+// name of an agent has.
+const dagEnd = ".end"
+
 // edge is marked while one node of a dag is done and another has not started.
 func (b *block) edge(from int, to string) petri.Place[*Flow] {
 	return petri.Place[*Flow](b.kids[from].name + ">" + to)
@@ -126,7 +130,7 @@ func (b *block) dag(n *petri.Net, nodes []dagNode, what string) {
 			first = append(first, k.in().Passing(b.in()))
 		case node.any || len(node.deps) == 1:
 			for _, d := range node.deps {
-				b.add(n, "", move("ready_"+k.name+"_after_"+b.kids[d].name, b.edge(d, k.name), k.in()))
+				b.add(n, "", move("ready_"+k.name+".after."+b.kids[d].name, b.edge(d, k.name), k.in()))
 			}
 		default:
 			b.add(n, "", b.join("ready_"+k.name, node.deps, k.name, nil, k.in()))
@@ -137,7 +141,7 @@ func (b *block) dag(n *petri.Net, nodes []dagNode, what string) {
 		if !leads[i] {
 			ends = append(ends, i)
 			if !b.agent.AnyEnd {
-				edges = append(edges, b.edge(i, "end"))
+				edges = append(edges, b.edge(i, dagEnd))
 			}
 		}
 	}
@@ -149,10 +153,10 @@ func (b *block) dag(n *petri.Net, nodes []dagNode, what string) {
 	if b.agent.AnyEnd {
 		for _, i := range ends {
 			b.add(n, what+b.label()+" end with "+b.kids[i].label(), petri.Transition{Name: "end_with_" + b.kids[i].name,
-				In: petri.Arcs{b.edge(i, "end"), running}, Out: petri.And(b.out())})
+				In: petri.Arcs{b.edge(i, dagEnd), running}, Out: petri.And(b.out())})
 		}
 	} else {
-		b.add(n, b.label()+" has all its results", b.join("end", ends, "end", petri.Arcs{running}, b.out()))
+		b.add(n, b.label()+" has all its results", b.join("end", ends, dagEnd, petri.Arcs{running}, b.out()))
 	}
 	b.discard(n, running, edges...)
 }
@@ -177,7 +181,7 @@ func (b *block) join(name string, from []int, to string, more petri.Arcs, out pe
 func (b *block) done(n *petri.Net, nodes []dagNode, i int, leads bool) {
 	t := petri.Transition{Name: "done_" + b.kids[i].name, In: petri.Arcs{b.kids[i].out()}}
 	if !leads {
-		t.Out = petri.And(b.edge(i, "end"))
+		t.Out = petri.And(b.edge(i, dagEnd))
 		b.add(n, "", t)
 		return
 	}

@@ -125,7 +125,7 @@ func (b *block) job(v *Visit) *Job {
 // work adds a worker with a time-out. The slot is free again when the work has returned.
 func (b *block) work(n *petri.Net, name string, from petri.Place[*Job], t petri.Task[*Job, *Result],
 	to petri.Place[petri.Result[*Result]], limit time.Duration) {
-	n.Nets = append(n.Nets, agent.Guarded(patterns.Worker(name, from, t, to)))
+	n.Nets = append(n.Nets, agent.Guarded(patterns.Worker("."+name, from, t, to)))
 	n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
 	fail := func(text string) func(*petri.Firing) {
 		return func(f *petri.Firing) { to.Put(f, petri.Result[*Result]{Outcome: petri.Failed, Reason: text}) }

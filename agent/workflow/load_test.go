@@ -113,7 +113,9 @@ func TestReport(t *testing.T) {
 		t.Error("a report on another text was accepted")
 	}
 	for _, change := range [][2]string{{`"count": `, `"count": 1`}, {`"markings": "`, `"markings": "AA`},
-		{`"path": "desk/s`, `"path": "x`},
+		{`"path": "desk/s`, `"path": "x`}, {`"proved": true`, `"proved": false`},
+		{`"method": "like `, `"method": "like desk/front/x`},
+		{`"net": `, `"unverified": "because", "net": `},
 		{`"method": "structure"`, `"method": "explored", "certificate": null`}} {
 		broken := bytes.Replace(data, []byte(change[0]), []byte(change[1]), 1)
 		_, err := workflow.ReadReport(context.Background(), broken, c)

@@ -40,7 +40,7 @@ func (c *Compiled) Overview() (*petri.Program, error) {
 
 // lender lets others use the session's writer once.
 func lender() *petri.Net {
-	return &petri.Net{Name: "others", Ports: []petri.AnyPlace{loans}, Init: []petri.Token{loans.Token(petri.Unit{})},
+	return &petri.Net{Name: ".others", Ports: []petri.AnyPlace{loans}, Init: []petri.Token{loans.Token(petri.Unit{})},
 		Transitions: []petri.Transition{{Name: "ask_again", In: petri.Arcs{loans}, Out: petri.And(loans),
 			When: petri.Anytime()}}}
 }

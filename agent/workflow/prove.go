@@ -166,7 +166,7 @@ func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *
 // explored proves a block by its markings.
 func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
 	report, err := verify.Run(p.ctx, prog, verify.Config{Max: p.max, Certify: true},
-		append(properties(prog), verify.Fires(), endStops(b, prog))...)
+		append(properties(b, prog), verify.Fires(), endStops(b, prog))...)
 	if err != nil {
 		return nil, err
 	}
@@ -181,22 +181,27 @@ func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof 
 }
 
 // properties are what exploration proves of a block, with a certificate.
-func properties(prog *petri.Program) []*verify.Property {
-	return []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(), leavesNothing(prog)}
+func properties(b *block, prog *petri.Program) []*verify.Property {
+	return []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(), leavesNothing(b, prog)}
 }
 
 // leavesNothing claims that between two runs nothing of the block is left, except work that was stopped
 // and has not returned.
-func leavesNothing(prog *petri.Program) *verify.Property {
-	lasting := []string{ready.String(), agent.NotBusy.String(), lent.String(), "idle", "work/busy", "tools/busy",
-		inWork.String()}
+func leavesNothing(b *block, prog *petri.Program) *verify.Property {
+	lasting := []string{".around/" + ready.String(), agent.NotBusy.String(), ".writer/" + lent.String()}
+	for _, t := range b.tasks() {
+		lasting = append(lasting, ".work."+t.Start.String()+"/"+inWork.String())
+	}
+	for _, worker := range []string{".work", ".tools"} {
+		lasting = append(lasting, b.name+"/"+worker+"/idle", b.name+"/"+worker+"/busy")
+	}
 	var list []string
 	for _, pl := range prog.Places() {
-		if !pl.Out && !netmodel.NamedBy(lasting, pl.Name) && !strings.HasPrefix(pl.Name, keyPlace("").String()) {
+		if !pl.Out && !slices.Contains(lasting, pl.Name) && !strings.HasPrefix(pl.Name, keyPlace("").String()) {
 			list = append(list, fmt.Sprintf("%q", pl.Name))
 		}
 	}
-	v := verify.Never(fmt.Sprintf("%q && (%s)", "around/"+ready.String(), strings.Join(list, " || ")))
+	v := verify.Never(fmt.Sprintf("%q && (%s)", ".around/"+ready.String(), strings.Join(list, " || ")))
 	v.Name, v.Doc = "nothing is left", "when a run has left the block, nothing of it is left"
 	return v
 }

@@ -189,8 +189,14 @@ func (l *loader) textMap(f *field, v *yaml.Node) {
 			l.add(Duplicate, at(k), "`%s` is given twice", k.Value)
 		}
 		seen[k.Value] = true
-		if one.Kind != yaml.ScalarNode {
+		if one.Kind != yaml.ScalarNode || one.Tag == "!!null" {
 			l.wrong(one, "`%s` must be text, not %s", k.Value, describe(one))
+			return
+		}
+		if f.key == "when" && (strings.TrimSpace(one.Value) != one.Value ||
+			!slices.Contains([]string{"!!str", "!!bool", "!!int"}, one.Tag)) {
+			l.wrong(one, "no output is %s: outputs are compared as texts without space around them; write such a text, in "+
+				"quotes if it is a number", describe(one))
 		}
 	})
 }
@@ -216,7 +222,7 @@ func (l *loader) listed(f *field, v *yaml.Node) {
 			}
 		case f.kind == toolList && one.Kind == yaml.MappingNode:
 			l.toolset(one)
-		case one.Kind != yaml.ScalarNode || one.Value == "":
+		case one.Kind != yaml.ScalarNode || one.Value == "" || one.Tag == "!!null":
 			l.wrong(one, "an entry of `%s` must be text, not %s", f.key, describe(one))
 		case f.kind == keys && !keyRule.MatchString(strings.TrimSuffix(one.Value, "?")):
 			l.wrong(one, "%q is no name of a state key: it has letters, digits and \"_\", and \"?\" behind it if the key may "+
@@ -234,7 +240,7 @@ func (l *loader) toolset(n *yaml.Node) {
 	k, v := n.Content[0], n.Content[1]
 	ok := v.Kind == yaml.SequenceNode && len(v.Content) > 0
 	for _, p := range v.Content {
-		ok = ok && p.Kind == yaml.ScalarNode && p.Value != ""
+		ok = ok && p.Kind == yaml.ScalarNode && p.Value != "" && p.Tag != "!!null"
 	}
 	if !ok {
 		l.wrong(n, "the toolset `%s` needs a list of patterns of names, such as [\"get_*\"]", k.Value)
@@ -247,6 +253,10 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 		if x < f.min || f.max > 0 && x > f.max {
 			l.wrong(v, "`%s` is %s; it must be %v to %v", f.key, v.Value, f.min, f.max)
 		}
+	}
+	if v.Tag == "!!null" { // its text may be "null" or "~"
+		l.wrong(v, "`%s` is empty", f.key)
+		return
 	}
 	switch f.kind {
 	case whole:
@@ -286,7 +296,7 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 
 func (l *loader) text(f *field, v *yaml.Node) {
 	switch {
-	case v.Value == "" || v.Tag == "!!null":
+	case v.Value == "":
 		l.wrong(v, "`%s` is empty", f.key)
 	case f.enum != nil && !slices.Contains(f.enum, v.Value):
 		words := "one of " + strings.Join(f.enum, ", ")

@@ -285,7 +285,7 @@ func (c *Compiled) showUnwritten(leaf *block, key string) []string {
 // show is a run of the whole net that goes wrong as a run of a block alone does, which ends with a
 // marking; if none is found, that run.
 func (c *Compiled) show(v *view, steps []netmodel.Step, end []int32) []string {
-	ended := v.holds(end, "around/"+ready.String())
+	ended := v.holds(end, ".around/"+ready.String())
 	found := c.find(goal{near: v.b.kids, reached: func(p *player) bool {
 		if len(v.g.Faults) > 0 {
 			return p.fault != nil

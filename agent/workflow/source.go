@@ -92,7 +92,7 @@ func (b *block) marked(place string) string {
 		return "the event of " + b.label() + " is being stored"
 	}
 	if from, to, ok := strings.Cut(place, ">"); ok {
-		if to == "end" {
+		if to == dagEnd {
 			return fmt.Sprintf("`%s` is done, and %s has not ended", from, b.label())
 		}
 		return fmt.Sprintf("`%s` is done, and `%s` has not started", from, to)

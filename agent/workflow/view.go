@@ -73,7 +73,7 @@ func (v *view) kidOf(full, transition string) *block {
 
 // ended reports whether the run of a witness has left the block.
 func (v *view) ended(res *verify.Result) bool {
-	return res.Witness != nil && v.holds(last(res), "around/"+ready.String())
+	return res.Witness != nil && v.holds(last(res), ".around/"+ready.String())
 }
 
 // report adds a finding with the run that shows it.
@@ -137,7 +137,7 @@ func (v *view) stuck(m []int32) (Pos, string) {
 	}
 	var ends []string
 	for i, k := range v.b.kids {
-		if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, "end").String()) {
+		if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, dagEnd).String()) {
 			ends = append(ends, k.label())
 		}
 	}
@@ -199,7 +199,7 @@ func (v *view) left(res *verify.Result) {
 					list = append(list, fmt.Sprintf("%s is done, and nothing takes that up", k.label()))
 				}
 			}
-			if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, "end").String()) {
+			if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, dagEnd).String()) {
 				list = append(list, k.label()+" is done, and the end did not wait for it")
 			}
 		}
@@ -232,7 +232,7 @@ func (v *view) ends() {
 			}
 			e := edges[top.next]
 			top.next++
-			if strings.HasPrefix(v.g.Model.Transitions[e.Step.Transition].Name, "around/enter") {
+			if strings.HasPrefix(v.g.Model.Transitions[e.Step.Transition].Name, ".around/enter") {
 				continue
 			}
 			switch state[e.To] {
@@ -326,7 +326,7 @@ func (v *view) available() []keySet {
 				}
 			}
 		}
-		enter[int32(t)] = strings.HasPrefix(info.Name, "around/enter")
+		enter[int32(t)] = strings.HasPrefix(info.Name, ".around/enter")
 	}
 	have := make([]keySet, v.g.States())
 	var queue []int
@@ -370,7 +370,7 @@ func (v *view) alike(p *player, m []int32) bool {
 				return false
 			}
 		}
-		if end := v.b.edge(i, "end").String(); p.holds(v.b, end) != v.holds(m, end) {
+		if end := v.b.edge(i, dagEnd).String(); p.holds(v.b, end) != v.holds(m, end) {
 			return false
 		}
 	}
