@@ -2,6 +2,8 @@ package managed
 
 import (
 	"context"
+	"errors"
+	"iter"
 
 	"github.com/voicegw/voicegw/journal"
 )
@@ -49,4 +51,47 @@ func (r *Runtime) dataFrom(ctx context.Context, id string, from uint64) (uint64,
 		return rec.Seq, one, nil
 	}
 	return 0, nil, nil
+}
+
+// Events yields the events of a session from number from on; 0 means 1. It ends behind the newest one,
+// or, with live, goes on until ctx ends or the session is deleted, which a session.deleted tells. Any node
+// answers. No event is left out or yielded twice.
+func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, live bool) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		if _, _, err := r.entry(ctx, o, id); err != nil {
+			yield(nil, err)
+			return
+		}
+		begin, err := r.recordOf(ctx, id, from)
+		if err != nil && CodeOf(err) != NotFound {
+			if ctx.Err() == nil {
+				yield(nil, err)
+			}
+			return
+		}
+		for rec, err := range r.records(ctx, id, begin, live) {
+			switch {
+			case errors.Is(err, journal.ErrNotFound) && live:
+				yield(&Event{Type: SessionDeleted}, nil)
+				return
+			case err != nil && ctx.Err() != nil:
+				return
+			case err != nil:
+				yield(nil, storage("read session "+id, err))
+				return
+			case rec.Kind != journal.Data:
+				continue
+			}
+			one, err := decodeRecord(rec)
+			if err != nil {
+				yield(nil, storage("read session "+id, err))
+				return
+			}
+			for _, ev := range one.Events {
+				if ev.Seq >= from && !yield(ev, nil) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -364,49 +363,6 @@ func (o *owned) tryUpdate(p SessionPatch) (uint64, error) {
 		o.inject(seq, life.Message.Token(petri.Unit{}))
 	}
 	return seq, err
-}
-
-// Events yields the events of a session from number from on; 0 means 1. It ends behind the newest one,
-// or, with live, goes on until ctx ends or the session is deleted, which a session.deleted tells. Any node
-// answers. No event is left out or yielded twice.
-func (r *Runtime) Events(ctx context.Context, o Owner, id string, from uint64, live bool) iter.Seq2[*Event, error] {
-	return func(yield func(*Event, error) bool) {
-		if _, _, err := r.entry(ctx, o, id); err != nil {
-			yield(nil, err)
-			return
-		}
-		begin, err := r.recordOf(ctx, id, from)
-		if err != nil && CodeOf(err) != NotFound {
-			if ctx.Err() == nil {
-				yield(nil, err)
-			}
-			return
-		}
-		for rec, err := range r.records(ctx, id, begin, live) {
-			switch {
-			case errors.Is(err, journal.ErrNotFound) && live:
-				yield(&Event{Type: SessionDeleted}, nil)
-				return
-			case err != nil && ctx.Err() != nil:
-				return
-			case err != nil:
-				yield(nil, storage("read session "+id, err))
-				return
-			case rec.Kind != journal.Data:
-				continue
-			}
-			one, err := decodeRecord(rec)
-			if err != nil {
-				yield(nil, storage("read session "+id, err))
-				return
-			}
-			for _, ev := range one.Events {
-				if ev.Seq >= from && !yield(ev, nil) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // ArchiveSession ends a session, which stays readable. It is idempotent. A session that is at work is

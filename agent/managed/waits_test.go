@@ -41,12 +41,12 @@ func TestAnsweredSessionIsRecovered(t *testing.T) {
 				story(h)
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
-				if !*dead {
+				if !dead.Load() {
 					return
 				}
 				crashes++
 				_ = h.rt.Close(context.Background())
-				*dead = false
+				dead.Store(false)
 				h.engine.(*journaltest.Memory).Before = nil
 				h.open()
 				if _, err := h.rt.Recover(h.Context()); err != nil {

@@ -222,8 +222,8 @@ func (l *loader) checkLeaf(a *Agent) {
 	}
 	for _, r := range a.AgentTools {
 		if seen[r.Name] {
-			l.add(Duplicate, r.At, "`%s` is a tool and an agent tool of `%s`; the model could not tell them apart: rename the "+
-				"agent", r.Name, a.Name)
+			l.add(Duplicate, r.At, "`%s` is in tools and in agent_tools of `%s`; the model could not tell them apart: rename "+
+				"the agent", r.Name, a.Name)
 		}
 	}
 	if a.Tool == exitLoop {

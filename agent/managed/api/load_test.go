@@ -290,8 +290,12 @@ func TestClientsThatGo(t *testing.T) {
 		events := "/v1/sessions/" + p.session + "/events"
 		for path, body := range map[string]string{events: said("leaves"), "/v1/agents": `{"name":"leaves","model":"parrot"}`,
 			"/v1/environments": `{"name":"leaves"}`, "/v1/sessions": p.names.Replace(`{"agent":"AGENT","title":"leaves"}`)} {
+			header, first, again := "X-Stainless-Retry-Count", "0", "1"
+			if path == "/v1/sessions" { // without a key, a repetition makes another
+				header, first, again = "Idempotency-Key", "leaves", "leaves"
+			}
 			text := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer key of acme\r\n"+
-				"X-Stainless-Retry-Count: 0\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+				"%s: %s\r\nContent-Length: %d\r\n\r\n%s", path, header, first, len(body), body)
 			before := p.things(t)
 			for cut := 0; cut < len(text); cut += 7 {
 				n.hangUp(text[:cut])
@@ -302,7 +306,7 @@ func TestClientsThatGo(t *testing.T) {
 			n.hangUp(text)
 			ids := map[string]bool{}
 			for range 3 {
-				resp := n.do(t.Context(), "POST", path, body, "X-Stainless-Retry-Count", "1")
+				resp := n.do(t.Context(), "POST", path, body, header, again)
 				b, _ := io.ReadAll(resp.Body)
 				_ = resp.Body.Close()
 				ids[field(string(b), "id")] = resp.StatusCode == 200

@@ -242,7 +242,9 @@ async function lost() {
   lose = 1;
   const e = await beta.environments.create({name: 'lost', description: null});
   lose = 1;
-  const s = await beta.sessions.create({agent: a.id, environment_id: e.id, title: 'lost'});
+  // Two sessions that begin alike may be of two people: a repetition needs a key.
+  const s = await beta.sessions.create({agent: a.id, environment_id: e.id, title: 'lost'},
+    {headers: {'Idempotency-Key': 'lost'}});
   lose = 1;
   await send(s, text('Hello'));
   const n = {agents: 0, environments: 0, sessions: 0, messages: 0};
