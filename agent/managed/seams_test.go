@@ -120,14 +120,17 @@ func TestMessageWhileSettled(t *testing.T) {
 			return nil
 		}
 		var sent atomic.Bool
+		opened := make(chan struct{})
 		eng.onOpen = func(log string) {
 			if log == logKey(h.session) && !sent.Swap(true) {
+				<-opened
 				if _, err := h.rt.Send(context.Background(), ada, h.session, Once{}, Text("are you there")); err != nil {
 					t.Error(err)
 				}
 			}
 		}
 		h.open()
+		close(opened)
 		defer func() { _ = h.rt.Close(context.Background()) }()
 		time.Sleep(time.Hour)
 		synctest.Wait()
