@@ -156,7 +156,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	ended := r.empty(ctx)
 	select {
 	case <-ended:
-	case <-time.After(handOver): // what a tool does now goes into no journal
+	case <-time.After(handOver): // the journal takes no results of tools any more
 	}
 	close(r.left)
 	<-ended

@@ -371,7 +371,7 @@ func (r *turnRun) askUnknown(ctx context.Context, key string, c *genai.FunctionC
 	})
 }
 
-// resultTold is the nth result for an id that the journal has of an agent; nil if there is none.
+// resultTold returns the nth result that the journal has for a call of an agent, or nil.
 func (r *turnRun) resultTold(author, id string, n int) map[string]any {
 	for _, s := range r.told[author] {
 		for _, p := range s.content.Parts {

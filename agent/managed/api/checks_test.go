@@ -22,7 +22,7 @@ import (
 	"github.com/voicegw/voicegw/journal/jetstream"
 )
 
-// moody is a parrot that hangs when it is told to, or is overloaded for some requests.
+// moody is a parrot. On request it hangs, or refuses some requests as overloaded.
 type moody struct {
 	provider.Parrot
 	mu    sync.Mutex
@@ -81,7 +81,7 @@ func TestChecksOfOfficialClient(t *testing.T) {
 	}
 }
 
-// checksServer serves the API with a moody model and two tools, one of which waits until it is stopped.
+// checksServer serves the API with a moody model and two tools. One of the tools runs until it is stopped.
 func checksServer(t *testing.T) string {
 	t.Helper()
 	engine, err := jetstream.Open(t.Context(), jetstream.Config{Dir: t.TempDir()})
