@@ -55,6 +55,7 @@ func serveCommand() *cobra.Command {
 type serving struct {
 	settings  *settings.Settings
 	log       *zap.Logger
+	audit     *zap.Logger
 	gw        *voicegw.Gateway
 	guard     *access.Guard
 	load      *access.Load
@@ -83,6 +84,7 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	if err != nil {
 		return &usageError{err}
 	}
+	s.audit = auditLog(set.Log, written)
 	gw := s.gw
 	if err := s.start(ctx, stderr); err != nil {
 		_ = gw.Close()
@@ -92,7 +94,7 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(logMetrics(written)...)
-	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), log)
+	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
 		_ = gw.Close()
@@ -131,7 +133,7 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	cfg.Hooks = voicegw.Hooks{Begin: asGranted(cfg.Setup, cfg.Session)}
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
-	s := &serving{settings: set, log: log, guard: guard, load: admission.Load}
+	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load}
 	if err := s.joinAgents(&cfg); err != nil {
 		return nil, err
 	}
@@ -182,7 +184,7 @@ func (s *serving) open() (err error) {
 	if s.settings.DataDir != "" {
 		page.ChatPath = chatPath
 	}
-	s.gate = &gate{next: s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw))}
+	s.gate = &gate{next: s.tenants(s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw)))}
 	return nil
 }
 
