@@ -63,7 +63,7 @@ func blockTypes() []string {
 	return []string{sequentialType, parallelType, loopType, reactType, dagType, routedType}
 }
 
-// Limits of a file, stated in docs/workflows.md.
+// Limits of a file, stated in docs/workflows-reference.md.
 const (
 	fileMax     = 1 << 20 // bytes
 	nodesMax    = 50_000  // YAML values, aliases counted as often as they are used
