@@ -77,7 +77,7 @@ func (b *block) sketch() *petri.Net {
 		n.Transitions = append(n.Transitions,
 			petri.Transition{Name: name + "_begins", In: petri.Arcs{from}, Out: petri.And(t.InFlight)},
 			petri.Transition{Name: name + "_returns", In: petri.Arcs{t.InFlight}, When: petri.Anytime(),
-				Out: petri.Free(petri.Arcs{to.Is(petri.Succeeded)}, petri.Arcs{to.Is(petri.Failed)}),
+				Out:    petri.Free(petri.Arcs{to.Is(petri.Succeeded)}, petri.Arcs{to.Is(petri.Failed)}),
 				Action: func(f *petri.Firing) { f.Choose(0) }}) // the net is drawn, never run
 	}
 	used := map[string]bool{}
