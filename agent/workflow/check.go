@@ -333,14 +333,18 @@ func (l *loader) checkKeys(w *Workflow) {
 					l.meant(r.key, written, "the keys are"))
 			}
 		}
-		l.checkDotted(w, a, known)
+		l.checkOdd(w, a, known)
 	}
 }
 
-// checkDotted finds templates with a dot that would not do what they say.
-func (l *loader) checkDotted(w *Workflow, a *Agent, known map[string]bool) {
-	for _, r := range a.dotted {
+// checkOdd finds what looks like a template and is none.
+func (l *loader) checkOdd(w *Workflow, a *Agent, known map[string]bool) {
+	for _, r := range a.odd {
+		whole := !strings.HasPrefix(r.words, "{"+r.key+".")
 		switch {
+		case whole && known[r.key]:
+			l.add(Unsupports, r.at, "%s is not replaced by the key: write {%s}, without more braces or spaces", r.words, r.key)
+		case whole:
 		case r.key == "artifact" && a.Type == toolType:
 			l.add(Unsupports, r.at, "%s has no effect in tool_config: an artifact can be put into the instruction of an llm "+
 				"agent only", r.words)

@@ -51,6 +51,9 @@ func TestTemplates(t *testing.T) {
 		{tool(`{a: {topic}}`), []string{`bad_value: {topic} without quotes is a mapping in YAML; write "{topic}"`}},
 		{llm(`{topic}`), []string{"bad_value: `instruction`: {topic} without quotes is a mapping"}},
 		{llm(`'{topic.title} {topic.title}'`), []string{"unsupported: {topic.title} is not replaced: a template names a whole key"}},
+		{llm(`'{{topic}} { topic } {topic? } {{other}} { other }'`), []string{"unsupported: {{topic}} is not replaced by the key: " +
+			"write {topic}", "unsupported: { topic } is not replaced", "unsupported: {topic? } is not replaced",
+			"read_before_write: `a` reads `other`"}},
 		{llm(`'{artifact.plan.txt} {artifact.my plan?}'`), []string{"unsupported: {artifact.plan.txt} needs artifacts",
 			"unsupported: {artifact.my plan?} needs artifacts"}},
 	} {
