@@ -24,6 +24,7 @@ import (
 	"github.com/voicegw/voicegw/settings"
 )
 
+// sessionClaims are those that hold of the nets of sessions with the usual limits.
 var sessionClaims = sync.OnceValues(func() (int, error) {
 	return managed.Prove(context.Background(), managed.Limits{})
 })
@@ -232,7 +233,8 @@ func TestBadAgents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openSessions(t.Context(), s, guard, zap.NewNop(), provedOnce); err == nil || !strings.Contains(err.Error(), part) {
+		_, err = openSessions(t.Context(), s, guard, zap.NewNop(), provedOnce)
+		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
-// These tests explore, prove or describe whole nets of calls, which takes several times as long under the race detector.
-// What goroutines do in them, TestProofsAreKept does under it.
+// These tests explore, prove or describe whole nets of calls, which takes several times as long
+// under the race detector. What goroutines do in them, TestProofsAreKept does under it.
 
 // verifyWhole looks for what refutes a property of a net that runs, not in slices.
 func verifyWhole(ctx context.Context, n shippedNet, p *verify.Property) (*claims.Proof, error) {
