@@ -269,10 +269,20 @@ type Tool struct {
 	Declaration *genai.FunctionDeclaration
 	// Idempotent means that a call which is repeated with the same key has one effect.
 	Idempotent bool
+	// Repeats, if not nil, says the same of a call by its arguments, instead of Idempotent.
+	Repeats func(args map[string]any) bool
 	// Call runs a call. ctx ends when it takes too long or the turn ends. An error is a result, too.
 	Call func(ctx context.Context, c ToolCall) (map[string]any, error)
 	// Server is the name of the MCP server that has the tool; "" for a built-in one.
 	Server string
+}
+
+// repeats reports whether a call may be repeated.
+func (t *Tool) repeats(args map[string]any) bool {
+	if t.Repeats != nil {
+		return t.Repeats(args)
+	}
+	return t.Idempotent
 }
 
 // ToolCall is one call of a Tool.
@@ -313,9 +323,9 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	switch {
 	case known != nil && known.done:
 		return &agent.Reply{Response: known.info.Result}, nil
-	case known != nil && !t.Idempotent && b.policy.unknown == askUnknown:
+	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown:
 		return &agent.Reply{Deferred: true}, r.askUnknown(ctx, r.key(e, c), c)
-	case known != nil && !t.Idempotent && b.policy.unknown != retryUnknown:
+	case known != nil && !t.repeats(c.Args) && b.policy.unknown != retryUnknown:
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
 		if err := r.o.finish(ctx, e); err != nil {
 			return nil, err
