@@ -271,7 +271,8 @@ type Tool struct {
 	Idempotent bool
 	// Repeats, if not nil, says the same of a call by its arguments, instead of Idempotent.
 	Repeats func(args map[string]any) bool
-	// Call runs a call. ctx ends when it takes too long or the turn ends. An error is a result, too.
+	// Call runs a call. ctx ends when it takes too long or the turn ends. An error is a result, too: the model gets its
+	// text, or the result beside it if that is not nil.
 	Call func(ctx context.Context, c ToolCall) (map[string]any, error)
 	// Server is the name of the MCP server that has the tool; "" for a built-in one.
 	Server string
@@ -342,9 +343,9 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	if ctx.Err() != nil && r.o.ending() {
 		return nil, ctx.Err() // the process ends: nobody knows what became of the call
 	}
-	e.Kind, e.Result = toolEffect, result
-	if err != nil {
-		e.Result, e.Failed = failedResult(err.Error()), true
+	e.Kind, e.Result, e.Failed = toolEffect, result, err != nil
+	if err != nil && result == nil {
+		e.Result = failedResult(err.Error())
 	}
 	if err := fits(&e.Result); err != nil {
 		e.Result, e.Failed = failedResult(err.Error()), true

@@ -165,6 +165,9 @@ func typeName(v any) string {
 	return "dict"
 }
 
+// Truth is whether Python takes a JSON value for true.
+func Truth(v any) bool { return truth(v) }
+
 // truth is whether Python takes a value for true.
 func truth(v any) bool {
 	switch v := v.(type) {
