@@ -114,8 +114,9 @@ type Response struct {
 }
 
 // Do makes a request and reads the response. Redirects to another origin carry no header of the request except
-// Accept, Accept-Language, Content-Type and User-Agent. An error means that there is no whole response: a refused URL, a
-// *DeniedError, a failed connection, more than BodyMax bytes, or ctx's end. A status of 400 or more is no error.
+// Accept, Accept-Language, Content-Type and User-Agent. An error means that there is no whole response: a refused
+// URL, a *DeniedError, a failed connection, more than BodyMax bytes, or ctx's end. A status of 400 or more is no
+// error.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	u, err := CheckURL(r.URL)
 	if err != nil {

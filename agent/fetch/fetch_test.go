@@ -90,7 +90,8 @@ func TestNames(t *testing.T) {
 	})
 	c := newClient(t, Config{Resolver: r})
 	_, err := c.Do(t.Context(), Request{URL: "http://inner.example:" + s.port() + "/x?token=secret"})
-	want := "fetch: http://inner.example:" + s.port() + "/x: inner.example is 127.0.0.1: the address 127.0.0.1 is private: " +
+	want := "fetch: http://inner.example:" + s.port() +
+		"/x: inner.example is 127.0.0.1: the address 127.0.0.1 is private: " +
 		`127.0.0.0/8 (this machine); the operator can allow "127.0.0.1/32", or the host "inner.example"`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is %v\nwant %s", err, want)

@@ -41,7 +41,8 @@ func TestAuth(t *testing.T) {
 		if q := w.last().URL.Query().Get("key"); q != "" {
 			got = "query " + q
 		}
-		if b, _ := json.Marshal(r); got != want || strings.Contains(string(b), secret) || !strings.Contains(string(b), "[secret]") {
+		if b, _ := json.Marshal(r); got != want || strings.Contains(string(b), secret) ||
+			!strings.Contains(string(b), "[secret]") {
 			t.Errorf("it sends %q and the result is %s; want %s", got, b, want)
 		}
 	}
@@ -149,14 +150,16 @@ func TestAuthRefuses(t *testing.T) {
 		{one, "the environment variable EMPTY is not set, or is empty", Auth{Type: "bearer", TokenEnv: "EMPTY"}},
 		{one, "the environment variable BAD has characters", Auth{Type: "bearer", TokenEnv: "BAD"}},
 		{one, "apikey_name is \"\"", Auth{Type: "apikey", TokenEnv: "T"}},
-		{one, "apikey_location is \"cookie\"", Auth{Type: "apikey", TokenEnv: "T", APIKeyName: "k", APIKeyLocation: "cookie"}},
+		{one, "apikey_location is \"cookie\"", Auth{Type: "apikey", TokenEnv: "T", APIKeyName: "k",
+			APIKeyLocation: "cookie"}},
 		{one, "the URL of tokens: http://x would get a credential in clear", Auth{Type: "oauth2", ClientIDEnv: "T",
 			ClientSecretEnv: "T", TokenURL: "http://x"}},
 		{one, "the variable is no JSON key", Auth{Type: "service_account", ServiceAccountEnv: "T"}},
 		{two, "a credential is for one", bearer},
 		{"  /a: {servers: [{url: 'http://crm.example'}], get: {" + ok + "}}", "a credential in clear; use https", bearer},
 	} {
-		if _, err := w.load(document(w.url, c.doc), Config{Auth: c.auth}); err == nil || !strings.Contains(err.Error(), c.want) ||
+		if _, err := w.load(document(w.url, c.doc), Config{Auth: c.auth}); err == nil ||
+			!strings.Contains(err.Error(), c.want) ||
 			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%+v: the error is %v; want %s", c.auth, err, c.want)
 		}

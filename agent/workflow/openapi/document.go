@@ -39,7 +39,8 @@ func parse(data []byte) (doc *openapi3.T, err error) {
 		return nil, errors.New("it must be an object")
 	}
 	if s, _ := version.OpenAPI.(string); !strings.HasPrefix(s, "3.") {
-		return nil, fmt.Errorf("its version is openapi %v, swagger %v; it must be openapi 3", version.OpenAPI, version.Swagger)
+		return nil, fmt.Errorf("its version is openapi %v, swagger %v; it must be openapi 3", version.OpenAPI,
+			version.Swagger)
 	}
 	doc = &openapi3.T{}
 	if err := json.Unmarshal(text, doc); err != nil {

@@ -28,14 +28,16 @@ func big(n int) string {
 // hostile are documents that would take all time or memory if nothing stopped them.
 func hostile() map[string]string {
 	body := func(schemas string) string {
-		return document("https://x.example", "  /a: {post: {operationId: a, "+ok+", requestBody: {content: {application/json: "+
-			"{schema: {$ref: '#/components/schemas/S0'}}}}}}\ncomponents:\n  schemas:\n"+schemas)
+		return document("https://x.example",
+			"  /a: {post: {operationId: a, "+ok+", requestBody: {content: {application/json: "+
+				"{schema: {$ref: '#/components/schemas/S0'}}}}}}\ncomponents:\n  schemas:\n"+schemas)
 	}
 	var laughs, doubles, names strings.Builder
 	laughs.WriteString("openapi: 3.0.0\na0: &a0 [x]\n")
 	for i := range 30 {
 		fmt.Fprintf(&laughs, "a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
-		fmt.Fprintf(&doubles, "    S%d: {allOf: [{$ref: '#/components/schemas/S%d'}, {$ref: '#/components/schemas/S%d'}]}\n", i, i+1,
+		fmt.Fprintf(&doubles, "    S%d: {allOf: [{$ref: '#/components/schemas/S%d'}, {$ref: "+
+			"'#/components/schemas/S%d'}]}\n", i, i+1,
 			i+1)
 	}
 	doubles.WriteString("    S30: {type: object}\n")
@@ -104,7 +106,8 @@ func yamlNode(t *testing.T, text string) *yaml.Node {
 // TestRecursion describes a schema that contains itself once, on every way to it.
 func TestRecursion(t *testing.T) {
 	w := newWorld(t, answer("{}"))
-	tools, err := w.load(document(w.url, "  /a: {post: {operationId: a, "+ok+", requestBody: {content: {application/json: "+
+	tools, err := w.load(document(w.url, "  /a: {post: {operationId: a, "+ok+", requestBody: {content: "+
+		"{application/json: "+
 		"{schema: {$ref: '#/components/schemas/A'}}}}}}\ncomponents:\n  schemas:\n"+
 		"    A: {type: object, properties: {b: {$ref: '#/components/schemas/B'}, again: {$ref: '#/components/schemas/A'}}}\n"+
 		"    B: {type: array, items: {$ref: '#/components/schemas/A'}}\n"), Config{})
@@ -112,7 +115,8 @@ func TestRecursion(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(tools["a"].Declaration.ParametersJsonSchema)
-	if want := "map[properties:map[body:map[properties:map[again:map[description:another A] b:map[items:map[description:another A] " +
+	if want := "map[properties:map[body:map[properties:map[again:map[description:another A] " +
+		"b:map[items:map[description:another A] " +
 		"type:array]] type:object]] required:[] type:object]"; got != want {
 		t.Errorf("the schema is %s\nwant %s", got, want)
 	}

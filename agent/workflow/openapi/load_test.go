@@ -23,7 +23,8 @@ func TestTools(t *testing.T) {
 		t.Errorf("the tools are %v", tools)
 	}
 	b, _ := json.Marshal(tools["desk_createTicket"].Declaration.ParametersJsonSchema)
-	want := `{"properties":{"X-Tenant":{"type":"string"},"body":{"properties":{"due":{"format":"date","type":["string","null"]},` +
+	want := `{"properties":{"X-Tenant":{"type":"string"},"body":{"properties":{"due":{"format":"date",` +
+		`"type":["string","null"]},` +
 		`"example":{"type":"string"},"parent":{"description":"another Ticket"},"tags":{"items":{"enum":["red","green"],` +
 		`"type":"string"},"type":"array"},"title":{"type":"string"}},"required":["title"],"type":"object"}},` +
 		`"required":["X-Tenant","body"],"type":"object"}`
@@ -35,10 +36,12 @@ func TestTools(t *testing.T) {
 		strings.Contains(string(b), "exclusiveMinimum") {
 		t.Errorf("the declaration is %s", b)
 	}
-	r := w.call(tools, "desk_listTickets", `{"X-Tenant": "a b", "tag": ["x", "y&z"], "ids": [1, 2], "open": true, "limit": 5,
+	r := w.call(tools, "desk_listTickets",
+		`{"X-Tenant": "a b", "tag": ["x", "y&z"], "ids": [1, 2], "open": true, "limit": 5,
 		"seen": "a;b"}`)
 	q := w.last().URL
-	if r["status"] != "success" || r["status_code"] != 200.0 || !reflect.DeepEqual(r["body"], map[string]any{"ok": true}) ||
+	if r["status"] != "success" || r["status_code"] != 200.0 ||
+		!reflect.DeepEqual(r["body"], map[string]any{"ok": true}) ||
 		q.Path != "/v1/tickets" || q.RawQuery != "ids=1%2C2&limit=5&open=true&tag=x&tag=y%26z" ||
 		w.last().Header.Get("X-Tenant") != "a b" || w.last().Header.Get("Cookie") != "seen=a%3Bb" ||
 		w.last().Header.Get("Idempotency-Key") != "" {
@@ -58,7 +61,8 @@ func TestTools(t *testing.T) {
 	n := len(w.got)
 	for args, want := range map[string]string{
 		`{"id": ".."}`: "which is no part of a path", `{"id": ""}`: "no part of a path", `{}`: "the argument id is missing",
-		`{"id": ["a"]}`: "must be one value, not a list", `{"id": {"a": 1}}`: "must be a text", `{"idd": "a"}`: `did you mean "id"`,
+		`{"id": ["a"]}`: "must be one value, not a list", `{"id": {"a": 1}}`: "must be a text",
+		`{"idd": "a"}`: `did you mean "id"`,
 		`{"id": "a", "url": "http://evil.example"}`: `no argument "url"; they are: id`,
 	} {
 		if r := w.call(tools, "desk_get_tickets_id", args); !strings.Contains(r["error"].(string), want) {
@@ -103,7 +107,8 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(w.got)
-	if r := w.call(tools, "a", `{}`); !strings.Contains(r["error"].(string), "127.0.0.0/8 (this machine)") || len(w.got) > n {
+	if r := w.call(tools, "a", `{}`); !strings.Contains(r["error"].(string), "127.0.0.0/8 (this machine)") ||
+		len(w.got) > n {
 		t.Errorf("%v", r)
 	}
 }
@@ -115,37 +120,40 @@ func TestRefused(t *testing.T) {
 		return document(w.url, "  /a/{id}: {get: {operationId: a, "+ok+", "+rest+"}}")
 	}
 	id := "{name: id, in: path, required: true, schema: {type: string}}"
-	for doc, want := range map[string]string{
-		"swagger: '2.0'":          "its version is openapi <nil>, swagger 2.0; it must be openapi 3",
-		"openapi: 4.0.0":          "it must be openapi 3",
-		"":                        "it is empty",
-		"[1]":                     "it must be an object",
-		"{\"openapi\": \"3.0.0\"": "it is no JSON",
-		"a: [":                    "it is no YAML",
-		"a: 1\na: 2":              "is there twice",
-		get("parameters: []"):     "must define exactly all path parameters (missing: [id])",
-		get("parameters: [" + id + ", {name: f, in: query, style: deepObject, schema: {type: object}}]"): `query parameter "f": ` +
-			"the style deepObject is not supported, only form; leave the operation out with tool_filter",
-		get("parameters: [" + id + ", {name: f, in: query, style: pipeDelimited, schema: {type: array, items: {}}}]"): "pipeDelimited",
-		get("parameters: [" + id + ", {name: f, in: query, schema: {type: object}}]"):                                 "an object as a parameter",
-		get("parameters: [" + id + ", {name: f, in: query, content: {application/json: {}}}]"):                        "content is not supported",
-		get("parameters: [" + id + ", {name: id, in: query, schema: {type: string}}]"):                                "another parameter has this name",
-		get("parameters: [{$ref: 'other.yaml#/x'}]"):                                                                  "it refers to another file",
-		get("parameters: [{$ref: 'http://127.0.0.1/x#/y'}]"):                                                          "it refers to another file",
-		get("parameters: [{$ref: '/etc/passwd#/y'}]"):                                                                 "it refers to another file",
-		document("/v1", "  /a: {get: {"+ok+"}}"):                                                                      "set server to the base URL",
-		document("http://u:p@x", "  /a: {get: {"+ok+"}}"):                                                             "user name or a password",
-		document("https://x/?a=b", "  /a: {get: {"+ok+"}}"):                                                           "a base URL without a query",
-		document(w.url, "  {}"): "it has 0 operations",
-		document(w.url, "  /a: {get: {operationId: a.b, "+ok+"}}\n  /b: {get: {operationId: 'a/b', "+ok+"}}"): `would both be the tool "a_b"`,
-		document(w.url, "  /a: {get: {operationId: "+strings.Repeat("a", 65)+", "+ok+"}}"):                    "has 65 characters",
-		strings.Replace(desk, "SERVER", w.url, 1):                                                             "a body of multipart/form-data is not supported",
-		strings.Repeat("[", 100) + strings.Repeat("]", 100):                                                   "nested more than 64 levels deep",
-		`{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}":                                   "nested more than 64 levels deep",
+	both := "  /a: {get: {operationId: a.b, " + ok + "}}\n  /b: {get: {operationId: 'a/b', " + ok + "}}"
+	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
+	for _, c := range []struct{ want, doc string }{
+		{"its version is openapi <nil>, swagger 2.0; it must be openapi 3", "swagger: '2.0'"},
+		{"it must be openapi 3", "openapi: 4.0.0"},
+		{"it is empty", ""},
+		{"it must be an object", "[1]"},
+		{"it is no JSON", `{"openapi": "3.0.0"`},
+		{"it is no YAML", "a: ["},
+		{"is there twice", "a: 1\na: 2"},
+		{"must define exactly all path parameters (missing: [id])", get("parameters: []")},
+		{`query parameter "f": the style deepObject is not supported, only form; leave the operation out with tool_filter`,
+			get("parameters: [" + id + ", {name: f, in: query, style: deepObject, schema: {type: object}}]")},
+		{"pipeDelimited",
+			get("parameters: [" + id + ", {name: f, in: query, style: pipeDelimited, schema: {type: array, items: {}}}]")},
+		{"an object as a parameter", get("parameters: [" + id + ", {name: f, in: query, schema: {type: object}}]")},
+		{"content is not supported", get("parameters: [" + id + ", {name: f, in: query, content: {application/json: {}}}]")},
+		{"another parameter has this name", get("parameters: [" + id + ", {name: id, in: query, schema: {type: string}}]")},
+		{"it refers to another file", get("parameters: [{$ref: 'other.yaml#/x'}]")},
+		{"it refers to another file", get("parameters: [{$ref: 'http://127.0.0.1/x#/y'}]")},
+		{"it refers to another file", get("parameters: [{$ref: '/etc/passwd#/y'}]")},
+		{"set server to the base URL", document("/v1", "  /a: {get: {"+ok+"}}")},
+		{"user name or a password", document("http://u:p@x", "  /a: {get: {"+ok+"}}")},
+		{"a base URL without a query", document("https://x/?a=b", "  /a: {get: {"+ok+"}}")},
+		{"it has 0 operations", document(w.url, "  {}")},
+		{`would both be the tool "a_b"`, document(w.url, both)},
+		{"has 65 characters", document(w.url, "  /a: {get: {operationId: "+strings.Repeat("a", 65)+", "+ok+"}}")},
+		{"a body of multipart/form-data is not supported", strings.Replace(desk, "SERVER", w.url, 1)},
+		{"nested more than 64 levels deep", deep},
+		{"nested more than 64 levels deep", `{"a":` + deep + "}"},
 	} {
-		if _, err := w.load(doc, Config{}); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, err := w.load(c.doc, Config{}); err == nil || !strings.Contains(err.Error(), c.want) ||
 			!strings.HasPrefix(err.Error(), "openapi_tools.api: api.yaml: ") {
-			t.Errorf("%.200s: the error is %v; want %s", doc, err, want)
+			t.Errorf("%.200s: the error is %v; want %s", c.doc, err, c.want)
 		}
 	}
 	doc := document(w.url, "  /a: {get: {operationId: a, "+ok+"}}")

@@ -73,7 +73,8 @@ func operations(doc *openapi3.T, cfg Config) ([]*operation, error) {
 		return nil, fmt.Errorf("the pattern %q of tool_filter selects no operation", cfg.ToolFilter[i])
 	}
 	if len(list) == 0 || len(list) > toolsMax {
-		return nil, fmt.Errorf("it has %d operations; it must have 1 to %d: select some with tool_filter", len(list), toolsMax)
+		return nil, fmt.Errorf("it has %d operations; it must have 1 to %d: select some with tool_filter",
+			len(list), toolsMax)
 	}
 	return list, nil
 }
@@ -107,7 +108,8 @@ func selected(filter []string, id string, used []bool) (bool, error) {
 	return take || !any && !slices.ContainsFunc(filter, func(s string) bool { return !strings.HasPrefix(s, "!") }), nil
 }
 
-func (o *operation) fill(doc *openapi3.T, item *openapi3.PathItem, op *openapi3.Operation, cfg Config, id string) error {
+func (o *operation) fill(doc *openapi3.T, item *openapi3.PathItem, op *openapi3.Operation, cfg Config,
+	id string) error {
 	name := noName.ReplaceAllString(cfg.NamePrefix+id, "_")
 	if len(name) > nameMax {
 		return fmt.Errorf("the name %q has %d characters; at most %d are allowed", name, len(name), nameMax)
@@ -139,7 +141,10 @@ func (o *operation) fill(doc *openapi3.T, item *openapi3.PathItem, op *openapi3.
 func merged(shared, own openapi3.Parameters) []*openapi3.Parameter {
 	var list []*openapi3.Parameter
 	for _, p := range slices.Concat(own, shared) {
-		if !slices.ContainsFunc(list, func(q *openapi3.Parameter) bool { return q.Name == p.Value.Name && q.In == p.Value.In }) {
+		if !slices.ContainsFunc(list, func(q *openapi3.Parameter) bool {
+			return q.Name == p.Value.Name &&
+				q.In == p.Value.In
+		}) {
 			list = append(list, p.Value)
 		}
 	}
