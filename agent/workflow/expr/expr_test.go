@@ -160,6 +160,7 @@ func bombs() []string {
 		"[big in big for a in ys for b in ys for c in ys]", "[ys in [ys] for a in ys for b in ys]",
 		"sum([sum(ys) for a in ys for b in ys])", "[max(ys) for a in ys for b in ys]",
 		"[len(big) for a in ys for b in ys for c in ys]",
+		"[big == big for a in ys for b in ys]", "(big + big + big).replace('', big + big + big)",
 		"[big[1] for a in ys for b in ys]", "[big.split('b') for a in ys for b in ys]",
 		"[big == big + '' for a in ys for b in ys]",
 		"[str(ys) for a in ys for b in ys]", "[d.items() for a in ys for b in ys for c in ys]",

@@ -137,7 +137,7 @@ func TestAuthRefuses(t *testing.T) {
 	w := newWorld(t, answer("{}"))
 	w.env["T"], w.env["BAD"], w.env["EMPTY"] = "s3cret-value", "s3cret\x01value", " "
 	one := "  /a: {get: {operationId: a, " + ok + "}}"
-	two := one + "\n  /b: {servers: [{url: 'https://evil.example'}], get: {operationId: b, " + ok + "}}"
+	two := one + "\n  /b: {servers: [{url: 'http://localhost:1'}], get: {operationId: b, " + ok + "}}"
 	bearer := Auth{Type: "bearer", TokenEnv: "T"}
 	for _, c := range []struct {
 		doc, want string
