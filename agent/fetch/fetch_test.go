@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,14 +114,14 @@ func TestNames(t *testing.T) {
 func TestRebinding(t *testing.T) {
 	good := newTarget(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 	answers := []string{"127.0.0.1", "127.0.0.2"} // the server listens on the first only; the check comes before
-	asked := 0
-	r := names(t, func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr(answers[min(asked, 1)])} })
+	var asked atomic.Int32
+	r := names(t, func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr(answers[min(asked.Load(), 1)])} })
 	c := newClient(t, Config{Resolver: r, Allow: []string{"127.0.0.1"}})
 	url := "http://moving.example:" + good.port()
 	if _, err := c.Do(t.Context(), Request{URL: url}); err != nil {
 		t.Fatal(err)
 	}
-	asked++
+	asked.Add(1)
 	_, err := c.Do(t.Context(), Request{URL: url})
 	var denied *DeniedError
 	if !errors.As(err, &denied) || denied.Addr.Addr() != netip.MustParseAddr("127.0.0.2") {
