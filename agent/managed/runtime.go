@@ -152,7 +152,7 @@ type Runtime struct {
 	stop   chan struct{}
 	guard  *http.Transport // to MCP servers
 	left   chan struct{}   // closed when the sessions are closed: this process leaves the cluster
-	ends   sync.WaitGroup  // the janitor, and the beats
+	ends   sync.WaitGroup  // what goes on beside requests
 	ids    ids
 	books  books
 	began  time.Time
@@ -161,7 +161,7 @@ type Runtime struct {
 	mu        sync.Mutex
 	compiled  compiled
 	active    map[string]*slot
-	lost      map[string]bool // sessions that this process holds and could not open or store
+	lost      map[string]bool // sessions that this process holds and could not open or store; a sweep opens them
 	closed    bool
 	making    map[string]chan struct{}      // closed when a claim is dealt with; by its key
 	replaced  bool                          // by a process of the same name
@@ -225,6 +225,8 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Cluster != nil {
 		r.joining = make(chan struct{})
 		r.ends.Go(func() { r.serveNode(r.left) })
+	} else {
+		r.ends.Go(r.reopen)
 	}
 	return r, nil
 }
