@@ -179,7 +179,7 @@ func (s *state) lifeState(retries int) life.State {
 	case phaseRunning:
 		return life.State{Phase: life.Running, Retries: tried}
 	case phaseParked:
-		return life.State{Phase: life.Parked, Awaited: len(s.asked)}
+		return life.State{Phase: life.Parked, Awaited: min(len(s.asked), life.CallsMax)}
 	case phaseBackingOff:
 		return life.State{Phase: life.BackingOff, Retries: tried}
 	}
