@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/voicegw/voicegw/agent/managed/life"
-	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/petri"
 )
 
@@ -87,22 +85,15 @@ func (o *owned) accept(ctx context.Context, once Once, events []Event, full erro
 	}
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:])
-	for {
-		list, seq, err := o.tryAccept(once, hash, events, full)
-		if errors.Is(err, journal.ErrWindowFull) {
-			if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
-				return nil, storage("write session "+o.id, err)
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := o.w.Await(ctx, seq); err != nil {
-			return nil, storage("write session "+o.id, err)
-		}
-		return list, nil
+	var list []Event
+	err = o.stored(ctx, func() (seq uint64, err error) {
+		list, seq, err = o.tryAccept(once, hash, events, full)
+		return seq, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return list, nil
 }
 
 // tryAccept is accept without the waiting.
@@ -228,14 +219,7 @@ func (r *Runtime) control(ctx context.Context, o Owner, id string, c control, to
 }
 
 func (o *owned) control(ctx context.Context, c control, to petri.Place[petri.Unit]) error {
-	seq, err := o.tryControl(c, to)
-	if err != nil {
-		return err
-	}
-	if err := o.w.Await(ctx, seq); err != nil {
-		return storage("write session "+o.id, err)
-	}
-	return nil
+	return o.stored(ctx, func() (uint64, error) { return o.tryControl(c, to) })
 }
 
 func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error) {

@@ -195,8 +195,13 @@ func just(r *record) maker { return func(*state) (*record, error) { return r, ni
 // append adds a record to the log and to the state. It numbers the events and gives them ids. The caller
 // does not hold mu. It waits while too much is to be stored, and then makes the record anew.
 func (o *owned) append(ctx context.Context, m maker) (uint64, error) {
+	return o.patient(ctx, func() (uint64, error) { return o.try(m) })
+}
+
+// patient calls try again while too much is to be stored.
+func (o *owned) patient(ctx context.Context, try func() (uint64, error)) (uint64, error) {
 	for {
-		seq, err := o.try(m)
+		seq, err := try()
 		if !errors.Is(err, journal.ErrWindowFull) {
 			return seq, err
 		}
@@ -263,7 +268,12 @@ func waits(ev *Event) bool { return ev.Type == UserMessage || ev.Type == UserInt
 
 // store appends a record and waits until it is stored.
 func (o *owned) store(ctx context.Context, m maker) error {
-	seq, err := o.append(ctx, m)
+	return o.stored(ctx, func() (uint64, error) { return o.try(m) })
+}
+
+// stored waits until what try appends is stored.
+func (o *owned) stored(ctx context.Context, try func() (uint64, error)) error {
+	seq, err := o.patient(ctx, try)
 	if err != nil {
 		return err
 	}

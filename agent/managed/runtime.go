@@ -60,11 +60,13 @@ type Limits struct {
 	Content int    // bytes of one event of the user; default 256 KiB
 	Events  uint64 // events of a session after which it takes no more of the user; default 1,000,000
 	// SessionBytes, TenantSessions, TenantBytes and TenantEvents are the quotas of one session and of one tenant.
-	// At a quota of bytes a session takes no more messages; answers to calls and interrupts still pass.
+	// At a quota of bytes a session takes no more messages and updates; answers to calls, interrupts, pauses, resumes
+	// and the end of a session still pass.
 	SessionBytes   int64 // of the records of a session; default 256 MiB
 	TenantSessions int   // that are not archived; default 100,000
 	TenantBytes    int64 // of the records of all sessions; default 64 GiB
-	// TenantEvents is how many events of the user may come in a second, and that many at once, but at least 100.
+	// TenantEvents is how many events of the user may come in a second, and that many at once, but at least 100. An
+	// update, a pause and a resume count as one.
 	// Default: no limit.
 	TenantEvents int
 	Active       int           // sessions that are in memory at a time; default 1000

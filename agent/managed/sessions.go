@@ -206,21 +206,7 @@ func (r *Runtime) UpdateSession(ctx context.Context, o Owner, id string, p Sessi
 // update stores a change. A session that its budget had stopped goes on if that allows it.
 // full is why the tenant may store no more, or nil.
 func (o *owned) update(ctx context.Context, p SessionPatch, full error) error {
-	for {
-		seq, err := o.tryUpdate(p, full)
-		switch {
-		case err == nil:
-			if err := o.w.Await(ctx, seq); err != nil {
-				return storage("write session "+o.id, err)
-			}
-			return nil
-		case !errors.Is(err, journal.ErrWindowFull):
-			return err
-		}
-		if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
-			return storage("write session "+o.id, err)
-		}
-	}
+	return o.stored(ctx, func() (uint64, error) { return o.tryUpdate(p, full) })
 }
 
 func (o *owned) tryUpdate(p SessionPatch, full error) (uint64, error) {

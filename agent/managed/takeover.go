@@ -140,33 +140,25 @@ func (r *Runtime) orphans(ctx context.Context) ([]journal.Doc, error) {
 	r.mu.Unlock()
 	gone := map[holder]bool{self: false}
 	var list []journal.Doc
-	q := journal.Query{Prefix: activeDocs}
-	for {
-		docs, err := r.cfg.Journal.List(ctx, q)
-		if err != nil {
-			return nil, storage("list sessions", err)
-		}
-		for _, d := range docs {
-			q.After = d.Key
-			h := decodeDoc[holder](d)
-			if _, known := gone[h]; !known && r.cfg.Cluster != nil {
-				n, err := r.alive(ctx, h)
-				if err != nil {
-					return nil, err
-				}
-				gone[h] = n == nil
+	err = r.list(ctx, activeDocs, Page{Limit: listMax}, func(d journal.Doc) (bool, error) {
+		h := decodeDoc[holder](d)
+		if _, known := gone[h]; !known && r.cfg.Cluster != nil {
+			n, err := r.alive(ctx, h)
+			if err != nil {
+				return false, err
 			}
-			mine := h == self && lost[idOf(d.Key)]
-			if gone[h] || r.cfg.Cluster == nil || mine {
-				list = append(list, d)
-			}
-			if h == self {
-				delete(lost, idOf(d.Key))
-			}
+			gone[h] = n == nil
 		}
-		if len(docs) < journal.ListMax {
-			break
+		if gone[h] || r.cfg.Cluster == nil || h == self && lost[idOf(d.Key)] {
+			list = append(list, d)
 		}
+		if h == self {
+			delete(lost, idOf(d.Key))
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for id := range lost { // it is with another process by now
 		r.found(id)
