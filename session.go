@@ -20,12 +20,13 @@ import (
 // each request. All methods are safe for concurrent use. Only Text, Context and Prompt, which wait for
 // the net's answer, and Send block. They return ErrOver once the call is over.
 type Session struct {
-	id    string
-	hello transport.Hello
-	net   *runner.Runner // set before anybody gets the session
-	peer  *peerWriter
-	hold  *holdSwitch
-	model *modelWriter
+	id     string
+	hello  transport.Hello
+	labels map[string]string
+	net    *runner.Runner // set before anybody gets the session
+	peer   *peerWriter
+	hold   *holdSwitch
+	model  *modelWriter
 }
 
 // newCallID makes the id of a call: unguessable, because people and logs quote it.
@@ -46,6 +47,9 @@ func (s *Session) ID() string { return s.id }
 
 // Hello returns what the peer asked for.
 func (s *Session) Hello() transport.Hello { return s.hello }
+
+// Labels returns the labels of the call's Plan, which must not be changed.
+func (s *Session) Labels() map[string]string { return s.labels }
 
 // Done returns a channel that is closed when the call is over.
 func (s *Session) Done() <-chan struct{} { return s.net.Done() }

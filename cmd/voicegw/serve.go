@@ -131,12 +131,16 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	cfg.Hooks = voicegw.Hooks{Begin: asGranted(cfg.Setup, cfg.Session)}
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
-	gw, err := voicegw.New(cfg)
+	s := &serving{settings: set, log: log, guard: guard, load: admission.Load}
+	if err := s.joinAgents(&cfg); err != nil {
+		return nil, err
+	}
+	s.gw, err = voicegw.New(cfg)
 	var setup *live.SetupError
 	if errors.As(err, &setup) && strings.HasPrefix(setup.Field, "Setup.Tools") {
 		err = fmt.Errorf("session.tools_file %s: %w", set.ToolsFile, err)
 	}
-	return &serving{settings: set, log: log, gw: gw, guard: guard, load: admission.Load}, err
+	return s, err
 }
 
 // start opens the endpoints, proves the nets, and only then listens.
@@ -149,6 +153,10 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 	}
 	var err error
 	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log); err != nil {
+		return errors.Join(err, s.endpoints.Close())
+	}
+	if err := s.checkAgents(ctx); err != nil {
+		s.sessions.close(context.Background())
 		return errors.Join(err, s.endpoints.Close())
 	}
 	s.gate.next = s.sessions.before(s.gate.next)
@@ -242,7 +250,7 @@ func asGranted(setup live.Setup, rules voicegw.SessionRules) func(context.Contex
 			return nil, nil
 		}
 		own := rules.Only(grant.Session)
-		p := &voicegw.Plan{Allow: grant.Allows, Session: &own}
+		p := &voicegw.Plan{Allow: grant.Allows, Session: &own, Labels: ownerLabels(grant)}
 		if grant.Model != "" {
 			named := setup
 			named.Model = grant.Model
