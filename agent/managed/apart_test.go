@@ -20,8 +20,9 @@ func halted(t *testing.T, phase string) *house {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	turns := map[string]provider.ScriptTurn{"idle": says("one"), "running": calls(provider.ScriptCall{ID: "c1", Name: "look"}),
-		"parked": calls(provider.ScriptCall{ID: "c1", Name: "deploy"})}
+	turns := map[string]provider.ScriptTurn{"idle": says("one"),
+		"running": calls(provider.ScriptCall{ID: "c1", Name: "look"}),
+		"parked":  calls(provider.ScriptCall{ID: "c1", Name: "deploy"})}
 	d := Definition{Tools: []ToolConfig{{Type: AgentToolset, Configs: []ToolPolicy{{Name: "look"}}}, deploy().Tools[0]}}
 	h := newHouse(t, d, []provider.ScriptTurn{turns[phase]}, counting("look", map[string]int{}, wait))
 	h.send(Text("hi"))

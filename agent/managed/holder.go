@@ -105,8 +105,8 @@ func passing(err error) bool {
 		return false
 	}
 	code := CodeOf(err)
-	return code == Storage || code == Overloaded || errors.Is(err, journal.ErrStore) || errors.Is(err, journal.ErrFenced) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return code == Storage || code == Overloaded || errors.Is(err, journal.ErrStore) ||
+		errors.Is(err, journal.ErrFenced) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // miss lets a sweep open a session.
