@@ -175,12 +175,12 @@ func (r *Runtime) count(o Owner, a *account, c *tally, begin time.Time) {
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.counting, c.err = nil, err
-	close(c.done)
 	if err == nil {
 		a.counted, a.took = begin, r.now().Sub(begin)
 		a.sessions, a.bytes = sessions+a.begun, bytes+a.grown
 	}
+	a.counting, c.err = nil, err
+	close(c.done)
 }
 
 // bytesNow is the size of a session that is in memory.
