@@ -203,11 +203,11 @@ func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agen
 		text := fmt.Sprintf("there is no tool %q; the tools are: %s", c.Call.Name, strings.Join(names, ", "))
 		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: text}}, nil
 	case t.tool == nil:
-		return &agent.Reply{Deferred: true}, nil
+		return r.wait(has, c.Call), nil
 	case t.policy.permission == AlwaysDeny:
 		return &agent.Reply{Response: failedResult(deniedByRule)}, nil
 	case t.policy.permission == AlwaysAsk && !slices.Contains(r.t.info.Resume, c.Call.ID):
-		return &agent.Reply{Deferred: true}, nil
+		return r.wait(has, c.Call), nil
 	}
 	return r.run(ctx, t, has, c.Call)
 }

@@ -11,7 +11,7 @@ import (
 // fires at once after it. They name inputs by the transitions of the world and the worker.
 func rules(c Config) []*verify.Property {
 	var list []*verify.Property
-	for _, group := range [][]claim.Move{inputRules(), resultRules(), interruptRules(), endRules(), wakeRules(),
+	for _, group := range [][]claim.Move{inputRules(), resultRules(c), interruptRules(), endRules(), wakeRules(),
 		retryRules(c)} {
 		for _, m := range group {
 			list = append(list, verify.EachMove(m))
@@ -81,7 +81,7 @@ func inputRules() []claim.Move {
 	}
 }
 
-func resultRules() []claim.Move {
+func resultRules(c Config) []claim.Move {
 	on := []string{"send_result"}
 	list := []claim.Move{
 		{Name: "the last result", Doc: "the last result continues the turn", On: on, When: "awaited == 1 && !paused",
@@ -100,7 +100,7 @@ func resultRules() []claim.Move {
 		{Name: "a time-out in a pause", Doc: "the time-out in a pause begins no turn", On: []string{"expire"}, When: "paused",
 			Then: "parked", Does: []string{"!+turn"}},
 	}
-	for n := 2; n <= proofCalls; n++ {
+	for n := 2; n <= c.calls; n++ {
 		list = append(list, claim.Move{Name: fmt.Sprintf("one result of %d", n),
 			Doc: "a result while others are missing is taken, and the rest is told", On: on,
 			When: fmt.Sprintf("awaited == %d", n), Then: fmt.Sprintf("awaited == %d && !result", n-1),
