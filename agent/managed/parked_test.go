@@ -443,3 +443,30 @@ func TestRunUnknown(t *testing.T) {
 		t.Error("the client was never asked")
 	}
 }
+
+// TestRunBudget: a run that the budget has stopped goes on where it was.
+func TestRunBudget(t *testing.T) {
+	const text = "name: two\nagents:\n  - {name: a, type: llm, model: a, instruction: A}\n" +
+		"  - {name: b, type: llm, model: a, instruction: B}\norchestration: {type: sequential, agents: [a, b]}\n"
+	in(t, func(t *testing.T) {
+		m := &mind{name: "a", do: func(heard string) provider.ScriptTurn { return says("Said " + heard) }}
+		h := newProgramHouse(t, flow(t, text), Definition{}, []*mind{m})
+		defer func() { h.close() }()
+		h.close()
+		h.cfg.Models = provider.NewResolver()
+		h.cfg.Models.Add("a", func(provider.Ref) (model.LLM, error) { return costly{m}, nil })
+		h.open()
+		h.raise(&Budget{Type: "limit", MaxTokens: 50})
+		h.send(Text("Go"))
+		time.Sleep(time.Second)
+		h.restart()
+		h.raise(nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		h.tells(`session.updated, mes, running, mes', "Said A", idle budget_reached, session.updated, running, "Said B", ` +
+			`"Said B", idle end_turn`)
+		if len(m.asked) != 2 {
+			t.Errorf("the model is asked %d times: %v", len(m.asked), m.asked)
+		}
+	})
+}
