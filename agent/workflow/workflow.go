@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -57,6 +59,7 @@ type Agent struct {
 	MaxHops       int  // of an llm_routed block
 
 	reads []read
+	odd   []read         // what looks like a template and is none
 	pos   map[string]Pos // of its keys
 }
 
@@ -89,6 +92,14 @@ type read struct {
 	optional bool
 	at       Pos
 	words    string // as the file writes it
+}
+
+// maybe is the read of a key that may be missing, as the file would write it.
+func (r read) maybe() string {
+	if strings.HasPrefix(r.words, "input_keys") {
+		return strconv.Quote(r.key + "?")
+	}
+	return "{" + r.key + "?}"
 }
 
 // Card is the a2a section.
