@@ -94,7 +94,8 @@ func (r *turnRun) wait(ctx context.Context, e *effectInfo, c *genai.FunctionCall
 	return reply, r.o.store(ctx, func(st *state) (*record, error) {
 		if len(st.calls) >= life.CallsMax {
 			own.Stage, own.Failed = "", true
-			own.Result = failedResult(fmt.Sprintf("refused: %d calls wait for the client already, the most that may", life.CallsMax))
+			own.Result = failedResult(fmt.Sprintf("refused: %d calls wait for the client already, the most that may",
+				life.CallsMax))
 			reply.Deferred, reply.Response = false, own.Result
 			return &record{Kind: recordFinish, Effect: &own}, nil
 		}

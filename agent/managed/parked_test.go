@@ -170,7 +170,8 @@ func releaseMinds() []*mind {
 func releaseHouse(t *testing.T, ran map[string]int) *house {
 	d := Definition{Tools: []ToolConfig{deploy().Tools[0], {Type: AgentToolset, Configs: []ToolPolicy{
 		{Name: "delete_file", Permission: &Permission{Type: AlwaysAsk}}}}}}
-	return newProgramHouse(t, flow(t, releaseFlow, "look", "delete_file", "deploy"), d, releaseMinds(), releaseTools(ran)...)
+	return newProgramHouse(t, flow(t, releaseFlow, "look", "delete_file", "deploy"), d, releaseMinds(),
+		releaseTools(ran)...)
 }
 
 const (
@@ -261,8 +262,8 @@ func TestRunAnswersEndIt(t *testing.T) {
 		}, `allow, result, running, "Shipped: result deploy", done, "Bye.", "Bye.", idle end_turn`},
 		"denied": {func(h *house) {
 			h.send(confirm(h.find(AgentToolUse).ID, "deny", "no"), resultFor(h.find(AgentCustomToolUse).ID, "ok"))
-		}, `deny, result, running, done, "Shipped: result deploy", "I have heard look is done, Shipped: result deploy, no", ` +
-			`"I have heard look is done, Shipped: result deploy, no", idle end_turn`},
+		}, `deny, result, running, done, "Shipped: result deploy", "I have heard look is done, ` +
+			`Shipped: result deploy, no", "I have heard look is done, Shipped: result deploy, no", idle end_turn`},
 		"in a pause": {func(h *house) {
 			_ = h.rt.Pause(h.Context(), ada, h.session)
 			h.send(resultFor(h.find(AgentCustomToolUse).ID, "ok"))
@@ -332,7 +333,8 @@ func TestRunTooManyCalls(t *testing.T) {
 // gone on with.
 func TestRunTimeout(t *testing.T) {
 	const text = "name: slow\nagents:\n  - {name: fetch, type: tool, tool: look, output_key: a, timeout: 10s, " +
-		"retry: {attempts: 2, delay: 1s}}\n  - {name: write, type: llm, model: write, instruction: \"{a}\", tools: [deploy]}\n" +
+		"retry: {attempts: 2, delay: 1s}}\n  - {name: write, type: llm, model: write, instruction: \"{a}\", " +
+		"tools: [deploy]}\n" +
 		"orchestration: {type: sequential, agents: [fetch, write]}\n"
 	var m *mind
 	s := &tale{begin: func(t *testing.T, ran map[string]int) *house {
@@ -434,7 +436,8 @@ func TestRunUnknown(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 			}
-			if got := h.find(AgentMessage).Content[0].Text; err != nil || got != "look is done" || len(ran) != 1 || total(ran) > 2 {
+			if got := h.find(AgentMessage).Content[0].Text; err != nil || got != "look is done" || len(ran) != 1 ||
+				total(ran) > 2 {
 				t.Errorf("killed at %d: the answer is %s, the tool ran %v, %v", at, got, ran, err)
 			}
 		})
