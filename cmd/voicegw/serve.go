@@ -21,6 +21,7 @@ import (
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
@@ -154,7 +155,7 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 		return errors.Join(err, s.endpoints.Close())
 	}
 	var err error
-	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log); err != nil {
+	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log, managed.Prove); err != nil {
 		return errors.Join(err, s.endpoints.Close())
 	}
 	if err := s.checkAgents(ctx); err != nil {
