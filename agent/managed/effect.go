@@ -50,6 +50,12 @@ func (r *turnRun) askKey(from *asker, req *model.LLMRequest) (string, error) {
 	return r.effectKey(fmt.Sprintf("model/%s.%s/%d/%x", from.agent, from.branch, n, sum[:8])), nil
 }
 
+// begun reports whether the journal has an effect of a name beyond those so far, by n.
+func (r *turnRun) begun(name string, n int) bool {
+	_, known := r.o.effect(fmt.Sprintf("%s/%d", name, r.count(name)+n))
+	return known != nil
+}
+
 // ask asks a model. A response that the journal has is not asked for again.
 func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
@@ -62,6 +68,10 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 		if known != nil && known.done {
 			r.answered(r.author(from.agent), known.info)
 			yield(known.info.outcome())
+			return
+		}
+		if known != nil && from.branch == "" && r.begun("model/"+from.agent, 1) {
+			yield(nil, errors.New("the program has given up this request")) // it took too long, then it asked again
 			return
 		}
 		e.Kind, e.Agent = modelEffect, r.author(from.agent)
@@ -329,24 +339,35 @@ func (r *turnRun) wait(has *hasTools, c *genai.FunctionCall) *agent.Reply {
 // run runs a call of a tool once: a result that the journal has is not asked for again, and a call that
 // may have happened is repeated only if the tool or the agent allows it.
 func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai.FunctionCall) (*agent.Reply, error) {
-	t := b.tool
 	author, name := has.call(c.ID)
 	e, known := r.o.effect(r.effectKey(name))
 	if told := r.resultTold(author, c.ID, r.count(name)); told != nil { // perhaps that the call took too long,
 		return &agent.Reply{Response: told}, nil // whatever became of it later
 	}
 	e.Agent = author
-	if known != nil && !known.done && !t.repeats(c.Args) && b.policy.unknown == askUnknown {
+	if known != nil && known.done {
+		return &agent.Reply{Response: known.info.Result}, nil
+	}
+	return r.perform(ctx, b, e, known, c)
+}
+
+// perform runs a call that has no result yet. known is what the journal has of it: it may have happened.
+func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, known *effect, c *genai.FunctionCall) (
+	*agent.Reply, error) {
+	t, resumes := b.tool, r.o.agent.prog.Resumes
+	if known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown {
+		if resumes {
+			e.Unknown = true
+			return r.await(ctx, e, c)
+		}
 		if asked, err := r.askUnknown(ctx, r.key(e, c), c); asked || err != nil {
 			return &agent.Reply{Deferred: true}, err
 		}
 	}
 	switch {
-	case known != nil && known.done:
-		return &agent.Reply{Response: known.info.Result}, nil
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown != retryUnknown:
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
-		if err := r.o.finish(ctx, e); err != nil {
+		if err := r.finishCall(ctx, e); err != nil {
 			return nil, err
 		}
 		return &agent.Reply{Response: e.Result}, nil
@@ -368,10 +389,31 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	if err := fits(&e.Result); err != nil {
 		e.Result, e.Failed = failedResult(err.Error()), true
 	}
-	if err := r.o.finish(context.WithoutCancel(ctx), e); err != nil {
+	e.Late = resumes && ctx.Err() != nil
+	if err := r.finishCall(context.WithoutCancel(ctx), e); err != nil {
 		return nil, err
 	}
+	if resumes && ctx.Err() != nil && !e.Late { // the program has given it up while it was stored
+		e.Late, e.Use = true, ""
+		return nil, errors.Join(ctx.Err(), r.o.finish(context.WithoutCancel(ctx), e))
+	}
 	return &agent.Reply{Response: e.Result}, nil
+}
+
+// finishCall stores the end of a call. The client who was asked gets to know it.
+func (r *turnRun) finishCall(ctx context.Context, e *effectInfo) error {
+	ended := *e
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		rec := &record{Kind: recordFinish, Effect: &ended}
+		if ended.Use == "" {
+			return rec, nil
+		}
+		if ev := st.resultEvent(ended.Call, ended.Result, ended.Failed); ev != nil {
+			ev.Agent = ended.Agent
+			rec.Events = []*Event{ev}
+		}
+		return rec, nil
+	})
 }
 
 // key is the idempotency key of a call.
