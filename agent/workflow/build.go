@@ -145,19 +145,25 @@ func (l *loader) maps(a *Agent, n *yaml.Node) {
 	}
 }
 
-// Templates: {key} and {key?} in an instruction, {key} in tool_config. Keys with a prefix, such as
-// user:name or artifact.file, are not of the run.
+// Templates: {key} and {key?} in an instruction and in tool_config. {artifact.file} is a file of the session,
+// not a key.
 var (
-	inInstruction = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)(\??)\}`)
-	inConfig      = regexp.MustCompile(`\{(\w+)(\??)\}`)
+	inInstruction = regexp.MustCompile(`\{((?:user:|app:|temp:)?[A-Za-z_][A-Za-z0-9_]*)(\??)\}`)
+	inConfig      = regexp.MustCompile(`\{((?:user:|app:|temp:)?\w+)(\??)\}`)
 )
+
+// shared reports whether a key may have a value when a run begins: other runs write it, too.
+func shared(key string) bool {
+	return strings.HasPrefix(key, "user:") || strings.HasPrefix(key, "app:")
+}
 
 // reads collects the state keys that an agent reads.
 func (l *loader) reads(w *Workflow, a *Agent, n *yaml.Node) {
 	for _, v := range l.list(n, "input_keys") {
 		if !l.bad[v] {
 			key, optional := strings.CutSuffix(v.Value, "?")
-			a.reads = append(a.reads, read{key: key, optional: optional, at: at(v), words: "input_keys: " + v.Value})
+			a.reads = append(a.reads, read{key: key, optional: optional || shared(key), at: at(v),
+				words: "input_keys: " + v.Value})
 			a.Inputs = append(a.Inputs, Input{key, optional})
 		}
 	}
@@ -189,7 +195,7 @@ func (a *Agent) templates(w *Workflow, v *yaml.Node, rule *regexp.Regexp) {
 			continue
 		}
 		seen[m[0]] = true
-		a.reads = append(a.reads, read{key: m[1], optional: m[2] != "", at: w.find(at(v), m[0], v.Value), words: m[0]})
+		a.reads = append(a.reads, read{key: m[1], optional: m[2] != "" || shared(m[1]), at: w.find(at(v), m[0], v.Value), words: m[0]})
 	}
 }
 
