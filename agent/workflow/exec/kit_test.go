@@ -79,6 +79,7 @@ type house struct {
 	journal journal.Engine
 	cfg     managed.Config
 	session string
+	last    uint64 // number of the last event that run has returned
 }
 
 // tools are the Config of most tests.
@@ -173,19 +174,15 @@ func (h *house) close() {
 // run sends a message and returns the events of its run.
 func (h *house) run(message string) []*managed.Event {
 	h.Helper()
-	s, err := h.rt.Session(h.Context(), ada, h.session)
-	if err != nil {
-		h.Fatal(err)
-	}
 	if _, err := h.rt.Send(h.Context(), ada, h.session, managed.Once{}, managed.Text(message)); err != nil {
 		h.Fatal(err)
 	}
 	var list []*managed.Event
-	for ev, err := range h.rt.Events(h.Context(), ada, h.session, s.LastSeq, true) {
+	for ev, err := range h.rt.Events(h.Context(), ada, h.session, h.last+1, true) {
 		if err != nil {
 			h.Fatal(err)
 		}
-		list = append(list, ev)
+		list, h.last = append(list, ev), ev.Seq
 		if ev.Type == managed.StatusIdle || ev.Type == managed.StatusTerminated {
 			break
 		}
