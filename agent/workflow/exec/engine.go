@@ -120,7 +120,8 @@ func New(c Config) (*Engine, error) {
 		switch {
 		case e.tools[name] != nil:
 			return nil, fmt.Errorf("exec: two tools are called %q; give each a name of its own", name)
-		case strings.HasPrefix(name, ownPrefix) || slices.Contains(sessionTools(), name):
+		case strings.HasPrefix(name, ownPrefix) || name == exitTool || name == transferTool ||
+			slices.Contains(sessionTools(), name):
 			return nil, fmt.Errorf("exec: the name %q of a tool is taken; give it another one", name)
 		}
 		e.tools[name] = t

@@ -222,6 +222,16 @@ func (e *Engine) services(f *flow) error {
 	case "file":
 		return fmt.Errorf("runtime.artifact_service: file is not built; use in_memory")
 	}
+	for _, s := range rt.MCPServers {
+		switch {
+		case s.Transport == "sse":
+			return fmt.Errorf("runtime.mcp_servers: %q: transport sse is not built; the protocol has replaced it: use http",
+				s.Name)
+		case len(s.Headers) > 0:
+			return fmt.Errorf("runtime.mcp_servers: %q: headers are not built; a secret belongs into the settings, not into "+
+				"a file", s.Name)
+		}
+	}
 	for _, name := range rt.Plugins {
 		if err := e.plugin(f, name); err != nil {
 			return fmt.Errorf("runtime.plugins: %w", err)

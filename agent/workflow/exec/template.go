@@ -30,16 +30,22 @@ func (r *run) instruct(ctx context.Context, j *workflow.Job, text string) (strin
 		}
 		v, ok := r.value(j, key)
 		switch {
-		case ok && v == nil || !ok && optional:
-			return ""
-		case !ok && failed == nil:
-			failed = missing(key, "its instruction", "{"+key+"?}")
 		case ok:
-			return workflow.TextOf(v)
+			return inText(v)
+		case !optional && failed == nil:
+			failed = missing(key, "its instruction", "{"+key+"?}")
 		}
 		return ""
 	})
 	return text, failed
+}
+
+// inText is a value within a text: nothing for none.
+func inText(v any) string {
+	if v == nil || v == "" {
+		return ""
+	}
+	return workflow.TextOf(v)
 }
 
 func missing(key, where, optional string) error {
@@ -92,10 +98,7 @@ func (r *run) filledText(j *workflow.Job, text string) (any, error) {
 		if err != nil && failed == nil {
 			failed = err
 		}
-		if v == nil {
-			return ""
-		}
-		return workflow.TextOf(v)
+		return inText(v)
 	})
 	return text, failed
 }
