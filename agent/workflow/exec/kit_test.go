@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/adk/v2/artifact"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
@@ -174,7 +175,13 @@ func (h *house) close() {
 // run sends a message and returns the events of its run.
 func (h *house) run(message string) []*managed.Event {
 	h.Helper()
-	if _, err := h.rt.Send(h.Context(), ada, h.session, managed.Once{}, managed.Text(message)); err != nil {
+	return h.runWith(managed.Text(message))
+}
+
+// runWith sends an event and returns the events of its run.
+func (h *house) runWith(ev managed.Event) []*managed.Event {
+	h.Helper()
+	if _, err := h.rt.Send(h.Context(), ada, h.session, managed.Once{}, ev); err != nil {
 		h.Fatal(err)
 	}
 	var list []*managed.Event
@@ -210,4 +217,11 @@ func (h *house) tells(message, want string) {
 	if got := said(h.run(message)); got != want {
 		h.Errorf("the run tells\n%s\nwant\n%s", got, want)
 	}
+}
+
+// saveText gives the session a file.
+func saveText(h *house, name, text string) error {
+	_, err := h.e.cfg.Artifacts.Save(h.Context(), &artifact.SaveRequest{AppName: "w", UserID: userID(ada),
+		SessionID: h.session, FileName: name, Part: genai.NewPartFromText(text)})
+	return err
 }
