@@ -202,6 +202,8 @@ func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agen
 		slices.Sort(names)
 		text := fmt.Sprintf("there is no tool %q; the tools are: %s", c.Call.Name, strings.Join(names, ", "))
 		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: text}}, nil
+	case p.named && p.prog.Resumes:
+		return r.resumable(ctx, t, has, c.Call)
 	case t.tool == nil:
 		return &agent.Reply{Deferred: true}, nil
 	case t.policy.permission == AlwaysDeny:

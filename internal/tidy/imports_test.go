@@ -140,7 +140,7 @@ func agentLayers() map[string]layer {
 		"agent/provider":          {imports: []string{"internal/foreign", "internal/spelling"}},
 		"agent/provider/wiretest": {},
 		"agent/managed": {imports: []string{"agent", "agent/managed/life", "agent/provider", "journal", "petri",
-			"petri/runner", "verify", "internal/strictjson"}, tests: []string{"journal/jetstream", "journal/journaltest"}},
+			"petri/runner", "verify", "internal/strictjson"}, tests: []string{"agent/workflow", "journal/jetstream", "journal/journaltest"}},
 		"agent/workflow": {imports: []string{"agent", "internal/spelling", "petri", "petri/patterns", "verify",
 			"verify/check", "verify/claim", "verify/explore", "verify/netmodel"}, tests: []string{"verify/mutate"}},
 		"agent/workflow/exec": {imports: []string{"agent", "agent/managed", "agent/provider", "agent/workflow", "journal"},
