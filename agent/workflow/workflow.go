@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"strings"
 	"time"
 )
 
@@ -68,6 +69,9 @@ type Input struct {
 	Key      string
 	Optional bool
 }
+
+// Name is what the key is called in an expression: its name, with "_" in place of ":".
+func (i Input) Name() string { return strings.ReplaceAll(i.Key, ":", "_") }
 
 // Ref is the name of an agent where another one uses it.
 type Ref struct {

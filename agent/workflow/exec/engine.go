@@ -41,8 +41,8 @@ type Config struct {
 	Artifacts artifact.Service
 	// Store keeps state with the prefixes app: and user:. Default: one in memory, which ends with the process.
 	Store Store
-	// Expression compiles the expression of an expr agent. keys are its input_keys, without "?". nil refuses
-	// workflows with expr agents.
+	// Expression compiles the expression of an expr agent. keys are its input_keys, without "?", and with "_" in
+	// place of ":". A key that is optional and missing is nil. nil refuses workflows with expr agents.
 	Expression func(text string, keys []string) (func(context.Context, map[string]any) (any, error), error)
 	// Logger is for the plugins logging and debug_logging; nil logs nothing.
 	Logger *zap.Logger

@@ -74,12 +74,9 @@ func (e *Engine) program(f *flow, w *managed.Work) (*agent.Program, error) {
 		if k.own, err = w.Call(l.Author+".own", own...); err != nil {
 			return nil, err
 		}
-		var list []agent.Tool
-		for _, name := range l.uses() {
-			if tools[name] == nil {
-				return nil, fmt.Errorf("the definition has no tool %q, which `%s` needs", name, l.Agent.Name)
-			}
-			list = append(list, tools[name])
+		list, err := l.uses(tools)
+		if err != nil {
+			return nil, err
 		}
 		if k.call, err = w.Call(l.Author, list...); err != nil {
 			return nil, err
@@ -172,7 +169,11 @@ func (k *worker) work(ctx context.Context, r *run, j *workflow.Job) (*workflow.R
 	}
 	var out any
 	if k.expr != nil {
-		out, err = k.expr(ctx, in)
+		named := map[string]any{}
+		for _, i := range j.Agent.Inputs {
+			named[i.Name()] = in[i.Key]
+		}
+		out, err = k.expr(ctx, named)
 	} else {
 		out, err = k.function(ctx, r, in)
 	}
