@@ -150,7 +150,8 @@ func agentFields() []field {
 		{key: "tool_config", kind: anyMap, types: []string{toolType}, doc: "its arguments; {key} is replaced by state"},
 		{key: "input_keys", kind: keys, types: keyed, doc: "state that it reads; KEY? may be missing"},
 		{key: "output_key", kind: stateKey, types: leafTypes(),
-			doc: "state that holds the output; required for code, expr and tool; user:, app: or temp: in front says whose it is"},
+			doc: "state that holds the output; required for code, expr and tool; user:, app: or temp: in front says " +
+				"whose it is"},
 		{key: "timeout", kind: duration, types: leafTypes(), def: "2m",
 			doc: "of one attempt, or of one request of an llm agent"},
 		{key: "retry", kind: object, of: "retry", types: leafTypes(), doc: "further attempts after a failure"},
@@ -189,7 +190,8 @@ func runtimeFields() []field {
 		{key: "session_service", kind: text, enum: []string{"in_memory", "sqlite", "database"}, def: "in_memory",
 			doc: "accepted for compatibility: sessions are always in the journal"},
 		{key: "memory_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "memory for load_memory"},
-		{key: "artifact_service", kind: text, enum: []string{"none", "in_memory", "file"}, def: "none", doc: "files of the session; file cannot run yet"},
+		{key: "artifact_service", kind: text, enum: []string{"none", "in_memory", "file"}, def: "none",
+			doc: "files of the session; file cannot run yet"},
 		{key: "artifact_dir", kind: text, def: "./artifacts", doc: "for artifact_service: file"},
 		{key: "credential_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "credentials"},
 		{key: "plugins", kind: names, doc: "plugins, by name, in the order in which they are called"},
@@ -209,7 +211,8 @@ func runtimeFields() []field {
 func mcpFields() []field {
 	return []field{
 		{key: "name", kind: text, doc: "the toolset's name in tools"},
-		{key: "transport", kind: text, enum: []string{"sse", "stdio", "http"}, required: true, doc: "how to reach it; sse cannot run"},
+		{key: "transport", kind: text, enum: []string{"sse", "stdio", "http"}, required: true,
+			doc: "how to reach it; sse cannot run"},
 		{key: "uri", kind: text, doc: "for sse and http"},
 		{key: "headers", kind: texts, doc: "for sse and http; they cannot run yet"},
 		{key: "command", kind: text, doc: "for stdio, where the operator allows it"},

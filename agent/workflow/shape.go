@@ -225,8 +225,8 @@ func (l *loader) listed(f *field, v *yaml.Node) {
 		case one.Kind != yaml.ScalarNode || one.Value == "" || one.Tag == "!!null":
 			l.wrong(one, "an entry of `%s` must be text, not %s", f.key, describe(one))
 		case f.kind == keys && !keyRule.MatchString(strings.TrimSuffix(one.Value, "?")):
-			l.wrong(one, "%q is no name of a state key: it has letters, digits and \"_\", in front user:, app: or temp: if it is "+
-				"not of the session, and \"?\" behind it if the key may be missing", one.Value)
+			l.wrong(one, "%q is no name of a state key: it has letters, digits and \"_\", in front user:, app: or temp: if it "+
+				"is not of the session, and \"?\" behind it if the key may be missing", one.Value)
 		}
 	}
 }
@@ -287,8 +287,8 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 		}
 	case stateKey:
 		if !keyRule.MatchString(v.Value) {
-			l.wrong(v, "`%s` must be a name of letters, digits and \"_\", perhaps with user:, app: or temp: in front, not %s", f.key,
-				describe(v))
+			l.wrong(v, "`%s` must be a name of letters, digits and \"_\", perhaps with user:, app: or temp: in front, "+
+				"not %s", f.key, describe(v))
 		}
 	default:
 		l.text(f, v)

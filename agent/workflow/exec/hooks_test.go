@@ -57,8 +57,8 @@ func TestHooks(t *testing.T) {
 	c := tools()
 	c.Callbacks = map[string]Hooks{"mine": traced("mine", &notes, &mu)}
 	c.Plugins = map[string]Hooks{"all": traced("all", &notes, &mu)}
-	h := newHouse(t, agents(", tools: [look], callbacks: {before_agent: mine, after_agent_callback: mine, before_model: mine, "+
-		"after_model: mine, before_tool: mine, after_tool: mine}", "a")+
+	h := newHouse(t, agents(", tools: [look], callbacks: {before_agent: mine, after_agent_callback: mine, "+
+		"before_model: mine, after_model: mine, before_tool: mine, after_tool: mine}", "a")+
 		"orchestration: {type: sequential, agents: [a]}\nruntime: {plugins: [all]}", c,
 		func(r *model.LLMRequest) provider.ScriptTurn {
 			if heard := text(r.Contents...); strings.Contains(heard, "result") {
@@ -69,8 +69,8 @@ func TestHooks(t *testing.T) {
 	defer h.close()
 	h.tells("go", "a: a!!go | call look | result look map[result:seen by mine]+all+mine\n"+
 		"w: a!!go | call look | result look map[result:seen by mine]+all+mine")
-	want := "all before_agent w/a, mine before_agent w/a, all before_model w/a, mine before_model w/a, all after_model w/a, " +
-		"mine after_model w/a, all before_tool w/a, mine before_tool w/a, all after_tool w/a, mine after_tool w/a, " +
+	want := "all before_agent w/a, mine before_agent w/a, all before_model w/a, mine before_model w/a, " +
+		"all after_model w/a, mine after_model w/a, all before_tool w/a, mine before_tool w/a, all after_tool w/a, mine after_tool w/a, " +
 		"all before_model w/a, mine before_model w/a, all after_model w/a, mine after_model w/a, all after_agent w/a, " +
 		"mine after_agent w/a"
 	if got := strings.Join(notes, ", "); got != want {
@@ -121,7 +121,8 @@ func TestReflection(t *testing.T) {
 	h := newHouse(t, agents(", tools: [look]", "a")+"orchestration: {type: sequential, agents: [a]}\n"+
 		"runtime: {plugins: [reflect_and_retry]}", tools(), func(r *model.LLMRequest) provider.ScriptTurn {
 		if n++; n == 5 {
-			return says(fmt.Sprint(strings.Count(text(r.Contents...), "Do not repeat the same call"), text(r.Contents[len(r.Contents)-1])))
+			last := text(r.Contents[len(r.Contents)-1])
+			return says(fmt.Sprint(strings.Count(text(r.Contents...), "Do not repeat the same call"), last))
 		}
 		return calls(provider.ScriptCall{ID: fmt.Sprint(n), Name: "look", Args: map[string]any{"fail": true}})
 	})
@@ -206,21 +207,21 @@ runtime: {memory_service: in_memory}
 	defer h.close()
 	h.tells("Call me Leonhard my name", "a: Hello.\nw: Hello.")
 	h.session, h.last = h.other(ada), 0
-	if got := said(h.run("What is my name?")); !strings.HasPrefix(got, "a: found result load_memory map[memories:[user: Call me "+
-		"Leonhard my name]] / I\n\nWhat was said in earlier sessions, and may matter now:\n- user: Call me Leonhard") {
+	if got := said(h.run("What is my name?")); !strings.HasPrefix(got, "a: found result load_memory map[memories:"+
+		"[user: Call me Leonhard my name]] / I\n\nWhat was said in earlier sessions, and may matter now:\n- user: Call me Leonhard") {
 		t.Errorf("the run tells %s", got)
 	}
 	bob := userID(managed.Owner{Tenant: "acme", User: "bob"})
-	if list, err := h.e.memories(t.Context(), &memory.SearchRequest{Query: "Leonhard", AppName: "w", UserID: bob}); err != nil ||
-		len(list) > 0 {
+	list, err := h.e.memories(t.Context(), &memory.SearchRequest{Query: "Leonhard", AppName: "w", UserID: bob})
+	if err != nil || len(list) > 0 {
 		t.Errorf("another user is told %v, %v", list, err)
 	}
 }
 
 // TestContextFilter lets models see the last five messages of the user.
 func TestContextFilter(t *testing.T) {
-	h := newHouse(t, agents("", "a")+"orchestration: {type: sequential, agents: [a]}\nruntime: {plugins: [context_filter]}",
-		tools(), func(r *model.LLMRequest) provider.ScriptTurn { return says("ok") })
+	h := newHouse(t, agents("", "a")+"orchestration: {type: sequential, agents: [a]}\n"+
+		"runtime: {plugins: [context_filter]}", tools(), func(r *model.LLMRequest) provider.ScriptTurn { return says("ok") })
 	defer h.close()
 	for i := range 7 {
 		h.run(fmt.Sprint("m", i))

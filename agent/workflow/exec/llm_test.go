@@ -70,7 +70,8 @@ func TestSettings(t *testing.T) {
 	defer h.close()
 	h.run("go")
 	r := h.model.asked[0]
-	if c := r.Config; r.Model != "mind" || *c.Temperature != 0.5 || *c.TopP != 0.25 || *c.TopK != 7 || c.MaxOutputTokens != 99 {
+	if c := r.Config; r.Model != "mind" || *c.Temperature != 0.5 || *c.TopP != 0.25 || *c.TopK != 7 ||
+		c.MaxOutputTokens != 99 {
 		t.Errorf("the request is %s", workflow.TextOf(r))
 	}
 }
@@ -92,12 +93,15 @@ orchestration: {type: sequential, agents: [a, b]}
 		{"", `three`, "error: agent w/a: model_failed: its answer is not the JSON that output_schema asks for"},
 		{", tools: [look]", `{"n": 3}`, "a: {\"n\": 3}\nb: {\"k\":{\"n\":3}}\nw: {\"k\":{\"n\":3}}"},
 	} {
-		h := newHouse(t, fmt.Sprintf(file, c.more), tools(), func(*model.LLMRequest) provider.ScriptTurn { return says(c.answer) })
+		h := newHouse(t, fmt.Sprintf(file, c.more), tools(), func(*model.LLMRequest) provider.ScriptTurn {
+			return says(c.answer)
+		})
 		if got := said(h.run("go")); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: the run tells\n%s\nwant\n%s", c.answer, got, c.want)
 		}
 		r := h.model.asked[0]
-		if told := strings.Contains(orders(r), "JSON Schema"); told == (r.Config.ResponseJsonSchema != nil) || told != (c.more != "") {
+		told := strings.Contains(orders(r), "JSON Schema")
+		if told == (r.Config.ResponseJsonSchema != nil) || told != (c.more != "") {
 			t.Errorf("the schema is told by %q and %v", orders(r), r.Config.ResponseJsonSchema)
 		}
 		h.close()
@@ -129,15 +133,15 @@ func TestContents(t *testing.T) {
 
 // TestMixedExit runs the calls beside exit_loop; the loop ends with the answer that follows.
 func TestMixedExit(t *testing.T) {
-	h := newHouse(t, agents(", tools: [exit_loop, look]", "a")+"orchestration: {type: loop, agents: [a], max_iterations: 5}",
-		tools(), func(r *model.LLMRequest) provider.ScriptTurn {
-			if heard := text(r.Contents...); strings.Contains(heard, "result look") {
-				return says(heard)
-			}
-			return calls(provider.ScriptCall{ID: "1", Name: "exit_loop"}, provider.ScriptCall{ID: "2", Name: "look"})
-		})
+	h := newHouse(t, agents(", tools: [exit_loop, look]", "a")+
+		"orchestration: {type: loop, agents: [a], max_iterations: 5}", tools(), func(r *model.LLMRequest) provider.ScriptTurn {
+		if heard := text(r.Contents...); strings.Contains(heard, "result look") {
+			return says(heard)
+		}
+		return calls(provider.ScriptCall{ID: "1", Name: "exit_loop"}, provider.ScriptCall{ID: "2", Name: "look"})
+	})
 	defer h.close()
-	h.tells("go", "a: go | call exit_loop | call look | result exit_loop map[result:the loop ends once you have answered] | "+
-		"result look map[result:<nil>]\nw: go | call exit_loop | call look | result exit_loop map[result:the loop ends once you "+
-		"have answered] | result look map[result:<nil>]")
+	heard := "go | call exit_loop | call look | result exit_loop map[result:the loop ends once you have answered] | " +
+		"result look map[result:<nil>]"
+	h.tells("go", "a: "+heard+"\nw: "+heard)
 }

@@ -13,8 +13,8 @@ import (
 // TestChoice lets the user choose in the middle of a run, while another branch goes on. The process restarts
 // meanwhile.
 func TestChoice(t *testing.T) {
-	h := newHouse(t, agents(", tools: [get_user_choice, look], output_key: k", "a")+strings.TrimPrefix(agents("", "b", "c"),
-		"name: w\nagents:\n")+`
+	h := newHouse(t, agents(", tools: [get_user_choice, look], output_key: k", "a")+
+		strings.TrimPrefix(agents("", "b", "c"), "name: w\nagents:\n")+`
   - {name: both, type: parallel, sub_agents: [a, b]}
 orchestration: {type: sequential, agents: [both, c]}`, tools(), func(r *model.LLMRequest) provider.ScriptTurn {
 		heard := text(r.Contents...)
@@ -24,8 +24,8 @@ orchestration: {type: sequential, agents: [both, c]}`, tools(), func(r *model.LL
 		case strings.Contains(heard, "result get_user_choice"):
 			return says("a heard " + heard)
 		}
-		return calls(provider.ScriptCall{ID: "1", Name: "get_user_choice", Args: map[string]any{"options": []any{"tea", "coffee"}}},
-			provider.ScriptCall{ID: "2", Name: "look"})
+		drinks := map[string]any{"options": []any{"tea", "coffee"}}
+		return calls(provider.ScriptCall{ID: "1", Name: "get_user_choice", Args: drinks}, provider.ScriptCall{ID: "2", Name: "look"})
 	})
 	defer func() { h.close() }()
 	list := h.run("go")
@@ -46,7 +46,8 @@ orchestration: {type: sequential, agents: [both, c]}`, tools(), func(r *model.LL
 	got := said(h.runWith(managed.Event{Type: managed.UserCustomResult, CustomID: use.ID,
 		Content: []managed.Block{{Type: "text", Text: "tea"}}}))
 	if want := "a: a heard go | call get_user_choice | call look | result get_user_choice map[result:tea] | " +
-		"result look map[result:<nil>]\n"; !strings.HasPrefix(got, want) || !strings.Contains(got, "\nw: c heard go | [a] said: a heard") {
+		"result look map[result:<nil>]\n"; !strings.HasPrefix(got, want) ||
+		!strings.Contains(got, "\nw: c heard go | [a] said: a heard") {
 		t.Errorf("the run tells\n%s\nwant\n%s", got, want)
 	}
 	if n := len(h.model.asked); n != 4 {

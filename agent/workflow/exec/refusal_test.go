@@ -40,7 +40,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		cfg := tools()
 		cfg.Toolsets = map[string][]string{"set": {"look"}}
-		cfg.Callbacks = map[string]Hooks{"agent": {BeforeAgent: func(context.Context, *Scope) (any, error) { return nil, nil }}}
+		nothing := func(context.Context, *Scope) (any, error) { return nil, nil }
+		cfg.Callbacks = map[string]Hooks{"agent": {BeforeAgent: nothing}}
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -114,9 +115,10 @@ runtime:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := workflow.TextOf(d); got != `{"name":"w","model":{"id":"mind"},"tools":[{"type":"custom","name":"get_user_choice",`+
-		`"description":"Lets the user choose one of several options, and returns it.","input_schema":{"properties":{"options":`+
-		`{"description":"the options","items":{"type":"string"},"type":"array"}},"required":["options"],"type":"object"}},`+
+	if got := workflow.TextOf(d); got != `{"name":"w","model":{"id":"mind"},"tools":[{"type":"custom",`+
+		`"name":"get_user_choice","description":"Lets the user choose one of several options, and returns it.",`+
+		`"input_schema":{"properties":{"options":{"description":"the options","items":{"type":"string"},`+
+		`"type":"array"}},"required":["options"],"type":"object"}},`+
 		`{"type":"mcp_toolset","mcp_server_name":"m","default_config":{"permission_policy":{"type":"always_allow"}}},`+
 		`{"type":"mcp_toolset","mcp_server_name":"n","default_config":{"permission_policy":{"type":"always_allow"}}}],`+
 		`"mcp_servers":[{"type":"url","name":"m","url":"https://tools.example/mcp"},`+

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,7 +63,7 @@ func TestSame(t *testing.T) {
 				}
 			}
 			if all != first || hears != heard {
-				t.Fatal(fmt.Sprintf("run %d differs:\n%s\nbefore it was\n%s\n%s\n%s", i, all, first, hears, heard))
+				t.Fatalf("run %d differs:\n%s\nbefore it was\n%s\n%s\n%s", i, all, first, hears, heard)
 			}
 		}
 	})

@@ -90,7 +90,8 @@ func TestState(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	p := &program{f: &flow{w: &workflow.Workflow{Name: "w"}}}
 	seen := map[string]bool{p.appPlace(): true}
-	for _, o := range []managed.Owner{{Tenant: "a", User: "b"}, {Tenant: "a", User: "c"}, {Tenant: "ab"}, {User: "ab"}, {}} {
+	owners := []managed.Owner{{Tenant: "a", User: "b"}, {Tenant: "a", User: "c"}, {Tenant: "ab"}, {User: "ab"}, {}}
+	for _, o := range owners {
 		if at := p.userPlace(o); seen[at] {
 			t.Errorf("%v shares the place %s", o, at)
 		} else {
@@ -115,5 +116,6 @@ agents:
 orchestration: {type: sequential, agents: [a, b]}
 `, c, echo)
 	defer w.close()
-	w.tells("go", "a: 2026-11-25 2026-11-25T03:59:00+02:00 UTC+2\nb: 2026-11-25T03:59:00+02:00\nw: 2026-11-25T03:59:00+02:00")
+	w.tells("go", "a: 2026-11-25 2026-11-25T03:59:00+02:00 UTC+2\nb: 2026-11-25T03:59:00+02:00\n"+
+		"w: 2026-11-25T03:59:00+02:00")
 }

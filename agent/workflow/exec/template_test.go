@@ -22,9 +22,11 @@ agents:
   - name: see
     type: tool
     tool: look
-    tool_config: {whole: "{v}", part: "v is {v}", deep: [{a: ["{v}"]}, 7, null], none: "{x?}", no: "-{x?}-", "{v}": 1, "b": "{ v }"}
+    tool_config: {whole: "{v}", part: "v is {v}", deep: [{a: ["{v}"]}, 7, null], none: "{x?}", no: "-{x?}-", "{v}": 1,
+      "b": "{ v }"}
     output_key: seen
-  - {name: tell, type: llm, model: mind, instruction: "{v} {x?}{\"a\": 1} { v } {current_datetime} {timezone} {other:v} {temp:x?}{seen}"}
+  - {name: tell, type: llm, model: mind,
+     instruction: "{v} {x?}{\"a\": 1} { v } {current_datetime} {timezone} {other:v} {temp:x?}{seen}"}
 orchestration: {type: sequential, agents: [v, see, tell]}
 `, c, echo)
 	defer h.close()
@@ -68,7 +70,8 @@ func FuzzTemplates(f *testing.F) {
 	f.Add("a {v} {v?} {x?} {{v}}", "{v}")
 	f.Add("{v}", "{{{}}}")
 	f.Fuzz(func(t *testing.T, text, value string) {
-		r := &run{p: &program{f: &flow{}}, ctx: &managed.TurnContext{}, seeds: map[string]any{"v": value, "current_date": value}}
+		r := &run{p: &program{f: &flow{}}, ctx: &managed.TurnContext{},
+			seeds: map[string]any{"v": value, "current_date": value}}
 		got, err := r.instruct(t.Context(), job(), text)
 		if err != nil {
 			return
