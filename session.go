@@ -20,12 +20,15 @@ import (
 // each request. All methods are safe for concurrent use. Only Text, Context and Prompt, which wait for
 // the net's answer, and Send block. They return ErrOver once the call is over.
 type Session struct {
-	id    string
-	hello transport.Hello
-	net   *runner.Runner // set before anybody gets the session
-	peer  *peerWriter
-	hold  *holdSwitch
-	model *modelWriter
+	id     string
+	hello  transport.Hello
+	labels map[string]string
+	prog   *petri.Program
+	began  time.Time
+	net    *runner.Runner // set before anybody gets the session
+	peer   *peerWriter
+	hold   *holdSwitch
+	model  *modelWriter
 }
 
 // newCallID makes the id of a call: unguessable, because people and logs quote it.
@@ -47,12 +50,18 @@ func (s *Session) ID() string { return s.id }
 // Hello returns what the peer asked for.
 func (s *Session) Hello() transport.Hello { return s.hello }
 
+// Labels returns the labels of the call's Plan, which must not be changed.
+func (s *Session) Labels() map[string]string { return s.labels }
+
 // Done returns a channel that is closed when the call is over.
 func (s *Session) Done() <-chan struct{} { return s.net.Done() }
 
 // Hold puts the call on hold or resumes it. On hold nothing that the caller says goes to the model,
 // and nothing is played.
 func (s *Session) Hold(on bool) error { return s.hold.ask(on, s.inject) }
+
+// Mute mutes the caller's microphone, or unmutes it, as the caller's own button does: the last of both counts.
+func (s *Session) Mute(on bool) error { return s.inject(voicenets.PeerMute.Token(position(on))) }
 
 // Consent records that the caller consents to being heard, or withdraws consent. It needs
 // Config.Net.Consent.

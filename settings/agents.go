@@ -15,8 +15,10 @@ type MCP struct {
 
 // agentRows are the settings of the agents of sessions, besides their directories.
 func (s *Settings) agentRows() []Row {
-	m := &s.MCP
+	m, after := &s.MCP, &s.AfterCall
 	rows := []Row{
+		textRow("after_call.agent", &after.Agent, "none", "the name of an agent in the directory of agents",
+			"the agent that gets the record of each call that has ended, as the message of a new session", nil),
 		textRow("skills", &s.Skills, "none", "the path of a directory",
 			"a directory with the skills that agents may have: ID/SKILL.md", isDirectory),
 		textRow("prices", &s.Prices, "none", "the path of a YAML or JSON file",
@@ -39,5 +41,6 @@ func (s *Settings) agentRows() []Row {
 	for i := range rows {
 		rows[i] = rows[i].onlyIf(func() bool { return s.HasSessions() }, "there are no agents without data_dir or journal")
 	}
-	return rows
+	return append(rows, onRow("after_call.transcripts", &after.Transcripts, "let that agent learn what was said").
+		onlyIf(func() bool { return after.Agent != "" }, "after_call.agent is none"))
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -23,8 +24,8 @@ const (
 	dialGrace = 2 * time.Second
 )
 
-// Gateway returns the configuration of a gateway but for its Dialer, Model, Guard and Log. It reads
-// the files of tools and prompts.
+// Gateway returns the configuration of a gateway but for its Dialer, Model, Guard and Log, and the functions that
+// agents answer, which are in AgentTools afterwards. It reads the files of tools and prompts.
 func (s *Settings) Gateway() (voicegw.Config, error) {
 	c := s.gateway
 	c.Setup = s.setup()
@@ -49,8 +50,12 @@ func (s *Settings) Gateway() (voicegw.Config, error) {
 		c.Archive = func(call string) (io.WriteCloser, error) { return createArchive(s.Archive, call) }
 	}
 	var err error
-	if c.Tools, err = readTools(s.ToolsFile); err != nil {
+	if c.Tools, s.AgentTools, err = readTools(s.ToolsFile); err != nil {
 		return c, err
+	}
+	if len(s.AgentTools) > 0 && !s.HasSessions() {
+		return c, fmt.Errorf("session.tools_file %s: an agent answers the function %q, and there are no agents without "+
+			"data_dir or journal", s.ToolsFile, s.AgentTools[0].Name)
 	}
 	c.Prompts, err = s.readPrompts()
 	return c, err

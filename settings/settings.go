@@ -39,6 +39,8 @@ type Settings struct {
 	Language     string // BCP 47
 	Instructions map[string]string
 	ToolsFile    string
+	AgentTools   []AgentTool // of ToolsFile; Gateway sets them
+	AfterCall    AfterCall
 	Limits       Limits
 	Log          Log
 	Notes        []string // for the person who starts the gateway: settings without effect, readable secrets
@@ -49,6 +51,12 @@ type Settings struct {
 	gateway  voicegw.Config // the rest of its fields is filled in by Gateway
 	access   accessSettings
 	rows     []Row
+}
+
+// AfterCall says which agent works after a call.
+type AfterCall struct {
+	Agent       string // its name; "": none
+	Transcripts bool   // it learns what was said
 }
 
 // Quota is what one tenant of the sessions API may use.

@@ -63,9 +63,10 @@ func blockTypes() []string {
 	return []string{sequentialType, parallelType, loopType, reactType, dagType, routedType}
 }
 
-// Limits of a file, stated in docs/workflows.md.
+// Limits of a file, stated in docs/workflows-reference.md.
 const (
 	fileMax     = 1 << 20 // bytes
+	textsMax    = 2 << 20 // bytes of texts, aliases counted as often as they are used
 	nodesMax    = 50_000  // YAML values, aliases counted as often as they are used
 	depthMax    = 32      // nesting of YAML values
 	agentsMax   = 250     // agents, and blocks of the net
@@ -165,7 +166,7 @@ func composed(list string) []field {
 		{key: list, kind: refs, types: []string{sequentialType, parallelType, loopType, routedType}, required: true,
 			min: 1, max: agentsMax, doc: "the agents, in order"},
 		{key: "max_iterations", kind: whole, types: []string{loopType}, required: true, min: 1, max: roundsMax,
-			doc: "rounds at most; nothing else bounds a loop, because exit_loop is the choice of a model"},
+			doc: "the most rounds; required, because a model may never call exit_loop"},
 		{key: "agent", kind: ref, types: []string{reactType}, required: true, doc: "the llm agent that plans and acts"},
 		{key: "planner", kind: text, types: planner, enum: []string{"plan_react", "builtin", "built_in"},
 			doc: "how it plans"},

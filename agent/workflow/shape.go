@@ -9,15 +9,22 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/voicegw/voicegw/internal/spelling"
 )
 
-// nameRule is what names of agents look like, and keyRule names of state keys.
+// nameRule is what names of agents look like, and keyRule names of state keys. A prefix says how long a key
+// lasts: temp: for the run, as a key without one; user: and app: beyond it.
 var (
 	nameRule = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	keyRule  = regexp.MustCompile(`^(user:|app:|temp:)?[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	keyRule  = regexp.MustCompile(`^(?:(?:user|app|temp):)?[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 )
+
+const keyWords = "it begins with a letter and has up to 64 letters, digits and \"_\"; user:, app: or temp: may stand " +
+	"before it"
+
+// lasting reports whether a state key lasts beyond the run, so that it may be there at its start, or not.
+func lasting(key string) bool {
+	return strings.HasPrefix(key, "user:") || strings.HasPrefix(key, "app:")
+}
 
 // object checks a value against the table of an object and reports whether it can be read on.
 func (l *loader) object(of string, n *yaml.Node) bool {
@@ -83,8 +90,7 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 				l.add(Unsupports, at(k), "`%s`: %s", f.key, f.doc)
 				l.bad[v] = true
 			case typ != "" && !f.has(typ):
-				l.add(UnknownKey, at(k), "`%s` has no meaning in %s %s; only %s have it", f.key, article(typ), of,
-					strings.Join(f.types, ", "))
+				l.add(UnknownKey, at(k), "`%s` has no meaning in %s %s; only %s", f.key, article(typ), of, typesWords(f.types))
 				l.bad[v] = true
 			default:
 				l.value(f, v)
@@ -100,15 +106,23 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 		l.add(UnknownKey, at(k), "merge keys (<<) are not supported; repeat the keys, or use an alias for a whole value")
 		return
 	}
-	if near := spelling.Nearest(k.Value, known); near != "" {
+	if near := l.nearest(k.Value, known); near != "" {
 		l.add(UnknownKey, at(k), "`%s` is no key of %s; did you mean `%s`?", k.Value, article(of), near)
 		return
 	}
 	l.add(UnknownKey, at(k), "`%s` is no key of %s; the keys are: %s", k.Value, article(of), strings.Join(known, ", "))
 }
 
+// typesWords are the types that have a key.
+func typesWords(types []string) string {
+	if len(types) == 1 {
+		return "the type " + types[0] + " has it"
+	}
+	return "the types " + strings.Join(types, ", ") + " have it"
+}
+
 func article(of string) string {
-	if strings.ContainsAny(of[:1], "aeiol") && of != "loop" {
+	if strings.ContainsAny(of[:1], "aeiolm") && of != "loop" { // l and m begin llm and mcp
 		return "an " + of
 	}
 	return "a " + of
@@ -154,6 +168,8 @@ func (l *loader) value(f *field, v *yaml.Node) {
 		}
 	case f.kind == texts:
 		l.textMap(f, v)
+	case bare(v) != "":
+		l.wrong(v, "`%s`: {%s} without quotes is a mapping in YAML; write \"{%[2]s}\"", f.key, bare(v))
 	case v.Kind != yaml.ScalarNode:
 		l.wrong(v, "`%s` must be %s, not %s", f.key, scalarWords(f), describe(v))
 	default:
@@ -195,14 +211,16 @@ func (l *loader) textMap(f *field, v *yaml.Node) {
 		}
 		if f.key == "when" && (strings.TrimSpace(one.Value) != one.Value ||
 			!slices.Contains([]string{"!!str", "!!bool", "!!int"}, one.Tag)) {
-			l.wrong(one, "no output is %s: outputs are compared as texts without space around them; write such a text, in "+
-				"quotes if it is a number", describe(one))
+			l.wrong(one, "no output is %s: outputs are compared as texts, without space around them; write %q", describe(one),
+				strings.TrimSpace(one.Value))
 		}
 	})
 }
 
 // listed checks a list.
 func (l *loader) listed(f *field, v *yaml.Node) {
+	before := len(l.findings.list)
+	defer func() { l.lost = l.lost || f.kind == refs && len(l.findings.list) > before }()
 	switch {
 	case v.Kind != yaml.SequenceNode:
 		l.wrong(v, "`%s` must be a list, not %s", f.key, describe(v))
@@ -225,8 +243,7 @@ func (l *loader) listed(f *field, v *yaml.Node) {
 		case one.Kind != yaml.ScalarNode || one.Value == "" || one.Tag == "!!null":
 			l.wrong(one, "an entry of `%s` must be text, not %s", f.key, describe(one))
 		case f.kind == keys && !keyRule.MatchString(strings.TrimSuffix(one.Value, "?")):
-			l.wrong(one, "%q is no name of a state key: it has letters, digits and \"_\", in front user:, app: or temp: if it "+
-				"is not of the session, and \"?\" behind it if the key may be missing", one.Value)
+			l.wrong(one, "%q is no name of a state key: "+keyWords+"; \"?\" behind it says that it may be missing", one.Value)
 		}
 	}
 }
@@ -279,7 +296,7 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 		}
 	case duration:
 		if d, err := time.ParseDuration(v.Value); err != nil || d < time.Millisecond || d > timeoutMax {
-			l.wrong(v, "`%s` must be a time from 1ms to %v, such as 30s, not %s", f.key, timeoutMax, describe(v))
+			l.wrong(v, "`%s` must be a time from 1ms to 24h, such as 30s, not %s", f.key, describe(v))
 		}
 	case name:
 		if !nameRule.MatchString(v.Value) {
@@ -287,8 +304,7 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 		}
 	case stateKey:
 		if !keyRule.MatchString(v.Value) {
-			l.wrong(v, "`%s` must be a name of letters, digits and \"_\", perhaps with user:, app: or temp: in front, "+
-				"not %s", f.key, describe(v))
+			l.wrong(v, "`%s` is %s, which is no name of a state key: "+keyWords, f.key, describe(v))
 		}
 	default:
 		l.text(f, v)
@@ -301,7 +317,7 @@ func (l *loader) text(f *field, v *yaml.Node) {
 		l.wrong(v, "`%s` is empty", f.key)
 	case f.enum != nil && !slices.Contains(f.enum, v.Value):
 		words := "one of " + strings.Join(f.enum, ", ")
-		if near := spelling.Nearest(v.Value, f.enum); near != "" {
+		if near := l.nearest(v.Value, f.enum); near != "" {
 			words = fmt.Sprintf("one of %s; did you mean `%s`?", strings.Join(f.enum, ", "), near)
 		}
 		l.wrong(v, "`%s` is %s, and must be %s", f.key, describe(v), words)

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -61,6 +62,7 @@ type Agent struct {
 	Inputs []Input
 
 	reads []read
+	odd   []read         // what looks like a template and is none
 	pos   map[string]Pos // of its keys
 }
 
@@ -102,6 +104,14 @@ type read struct {
 	optional bool
 	at       Pos
 	words    string // as the file writes it
+}
+
+// maybe is the read of a key that may be missing, as the file would write it.
+func (r read) maybe() string {
+	if strings.HasPrefix(r.words, "input_keys") {
+		return strconv.Quote(r.key + "?")
+	}
+	return "{" + r.key + "?}"
 }
 
 // Card is the a2a section.

@@ -32,7 +32,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/readyz" && g.unready.Load():
 		plain(http.HandlerFunc(notReady)).ServeHTTP(w, r)
-	case !isCallPath(r.URL.Path):
+	case !isCallPath(r.URL.Path) || isControlPath(r.URL.Path):
 		g.next.ServeHTTP(w, r)
 	default:
 		g.requests.Add(1)
@@ -61,13 +61,14 @@ func notReady(w http.ResponseWriter, _ *http.Request) {
 
 // drain waits for running calls to end, up to limits.drain_limit. It does so at SIGTERM, which
 // service managers send; after SIGINT, from a keyboard, it does not wait. shutDown ends the calls
-// that are left. Meanwhile other nodes, if there are any, go on with the sessions of agents.
+// that are left. Meanwhile other nodes, if there are any, go on with the sessions of agents, unless calls
+// need them here.
 func (s *serving) drain(signal os.Signal) {
 	limits := &s.settings.Limits
 	s.gate.unready.Store(true)
 	handOver := func() {
 		s.gate.shut.Store(true)
-		if s.settings.Journal.Advertise != "" { // sessionsAPI.close waits for it
+		if s.settings.Journal.Advertise != "" && !usesAgents(s.settings) { // sessionsAPI.close waits for it
 			go s.sessions.handOver(context.Background())
 		}
 	}

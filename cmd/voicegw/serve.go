@@ -21,6 +21,7 @@ import (
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
@@ -55,6 +56,7 @@ func serveCommand() *cobra.Command {
 type serving struct {
 	settings  *settings.Settings
 	log       *zap.Logger
+	audit     *zap.Logger
 	gw        *voicegw.Gateway
 	guard     *access.Guard
 	load      *access.Load
@@ -83,6 +85,7 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	if err != nil {
 		return &usageError{err}
 	}
+	s.audit = auditLog(set.Log, written)
 	gw := s.gw
 	if err := s.start(ctx, stderr); err != nil {
 		_ = gw.Close()
@@ -92,7 +95,7 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(logMetrics(written)...)
-	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), log)
+	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
 		_ = gw.Close()
@@ -131,12 +134,16 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	cfg.Hooks = voicegw.Hooks{Begin: asGranted(cfg.Setup, cfg.Session)}
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
-	gw, err := voicegw.New(cfg)
+	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load}
+	if err := s.joinAgents(&cfg); err != nil {
+		return nil, err
+	}
+	s.gw, err = voicegw.New(cfg)
 	var setup *live.SetupError
 	if errors.As(err, &setup) && strings.HasPrefix(setup.Field, "Setup.Tools") {
 		err = fmt.Errorf("session.tools_file %s: %w", set.ToolsFile, err)
 	}
-	return &serving{settings: set, log: log, gw: gw, guard: guard, load: admission.Load}, err
+	return s, err
 }
 
 // start opens the endpoints, proves the nets, and only then listens.
@@ -148,7 +155,11 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 		return errors.Join(err, s.endpoints.Close())
 	}
 	var err error
-	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log); err != nil {
+	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log, managed.Prove); err != nil {
+		return errors.Join(err, s.endpoints.Close())
+	}
+	if err := s.checkAgents(ctx); err != nil {
+		s.sessions.close(context.Background())
 		return errors.Join(err, s.endpoints.Close())
 	}
 	s.gate.next = s.sessions.before(s.gate.next)
@@ -174,7 +185,7 @@ func (s *serving) open() (err error) {
 	if s.settings.DataDir != "" {
 		page.ChatPath = chatPath
 	}
-	s.gate = &gate{next: s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw))}
+	s.gate = &gate{next: s.tenants(s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw)))}
 	return nil
 }
 
@@ -242,7 +253,7 @@ func asGranted(setup live.Setup, rules voicegw.SessionRules) func(context.Contex
 			return nil, nil
 		}
 		own := rules.Only(grant.Session)
-		p := &voicegw.Plan{Allow: grant.Allows, Session: &own}
+		p := &voicegw.Plan{Allow: grant.Allows, Session: &own, Labels: ownerLabels(grant)}
 		if grant.Model != "" {
 			named := setup
 			named.Model = grant.Model

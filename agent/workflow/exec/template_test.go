@@ -23,18 +23,18 @@ agents:
     type: tool
     tool: look
     tool_config: {whole: "{v}", part: "v is {v}", deep: [{a: ["{v}"]}, 7, null], none: "{x?}", no: "-{x?}-", "{v}": 1,
-      "b": "{ v }"}
+      "b": "{ n }"}
     output_key: seen
   - {name: tell, type: llm, model: mind,
-     instruction: "{v} {x?}{\"a\": 1} { v } {current_datetime} {timezone} {other:v} {temp:x?}{seen}"}
+     instruction: "{v} {x?}{\"a\": 1} {current_datetime} {timezone} {other:v} {temp:x?}{seen}"}
 orchestration: {type: sequential, agents: [v, see, tell]}
 `, c, echo)
 	defer h.close()
 	got := said(h.run("go"))
 	for _, want := range []string{
-		`see: {"b":"{ v }","deep":[{"a":[{"bomb":"{v}{v}{v}","n":3}]},7,null],"no":"--","none":null,` +
+		`see: {"b":"{ n }","deep":[{"a":[{"bomb":"{v}{v}{v}","n":3}]},7,null],"no":"--","none":null,` +
 			`"part":"v is {\"bomb\":\"{v}{v}{v}\",\"n\":3}","whole":{"bomb":"{v}{v}{v}","n":3},"{v}":1}`,
-		`tell: {"bomb":"{v}{v}{v}","n":3} {"a": 1} { v } 2026-11-24T22:00:00Z UTC {other:v} {"b":`,
+		`tell: {"bomb":"{v}{v}{v}","n":3} {"a": 1} 2026-11-24T22:00:00Z UTC {other:v} {"b":`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the run tells\n%s\nwithout\n%s", got, want)
@@ -45,19 +45,19 @@ orchestration: {type: sequential, agents: [v, see, tell]}
 // TestMissing wants an error for a key that has no value, which names the key, where it stands and the way out.
 func TestMissing(t *testing.T) {
 	for agent, want := range map[string]string{
-		`{name: a, type: llm, model: mind, instruction: "Hi {user:name}."}`: `agent w/a: model_failed: its instruction ` +
-			`needs the state key "user:name", which has no value; write it before, or read it with {user:name?}`,
-		`{name: a, type: tool, tool: look, tool_config: {a: ["{app:n}"]}, output_key: k}`: `its tool_config needs the ` +
-			`state key "app:n", which has no value; write it before, or read it with {app:n?}`,
-		`{name: a, type: code, function: same, input_keys: ["app:n"], output_key: k}`: `input_keys needs the state key ` +
-			`"app:n", which has no value; write it before, or read it with "app:n?"`,
+		`{name: a, type: llm, model: mind, instruction: "Hi {user:n}."}`: `agent w/a: model_failed: its instruction ` +
+			`needs the state key "user:n", which has no value; write it before, or read it with {user:n?}`,
+		`{name: a, type: tool, tool: look, tool_config: {a: ["{user:n}"]}, output_key: k}`: `its tool_config needs the ` +
+			`state key "user:n", which has no value; write it before, or read it with {user:n?}`,
+		`{name: a, type: code, function: same, input_keys: ["user:n"], output_key: k}`: `input_keys needs the state key ` +
+			`"user:n", which has no value; write it before, or read it with "user:n?"`,
 		`{name: a, type: expr, expression: "n", input_keys: ["user:n"], output_key: k}`: `the state key "user:n"`,
-		`{name: a, type: llm, model: mind, instruction: "{artifact.plan.txt}"}`: `the artifact "plan.txt" in its ` +
-			`instruction: it needs runtime.artifact_service`,
-		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`: `agent w/a: model_failed: it is dark`,
-		`{name: a, type: code, function: fail, output_key: k}`:                        `agent w/a: model_failed: no luck`,
+		`{name: a, type: llm, model: mind, instruction: "{artifact.plan.txt}"}`:         `the artifact "plan.txt" in its instruction: `,
+		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`:   `agent w/a: model_failed: it is dark`,
+		`{name: a, type: code, function: fail, output_key: k}`:                          `agent w/a: model_failed: no luck`,
 	} {
-		h := newHouse(t, "name: w\nagents:\n  - "+agent+"\norchestration: {type: sequential, agents: [a]}", tools(), echo)
+		h := newHouse(t, "name: w\nunverified: the test\nagents:\n  - "+agent+"\n  - {name: b, type: code, function: join, "+
+			"output_key: \"user:n\"}\norchestration: {type: sequential, agents: [a, b]}\nruntime: {artifact_service: in_memory}", tools(), echo)
 		if got := said(h.run("go")); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, want) {
 			t.Errorf("%s: the run tells %q, want %q", agent, got, want)
 		}
