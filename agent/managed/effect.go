@@ -108,7 +108,7 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 func (r *turnRun) generate(ctx context.Context, from *asker, req *agent.Request,
 	yield func(*model.LLMResponse, error) bool) (whole *model.LLMResponse, failed error, more bool) {
 	own, stream := *req.Request, req.Turn.Stream && from.branch == ""
-	if from.branch != "" {
+	if from.branch != "" || own.Model == "" {
 		own.Model = from.llm.Name()
 	}
 	r.offer(from.agent, &own)

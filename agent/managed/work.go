@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
@@ -134,13 +136,15 @@ func (w *Work) Ask(of, llm string) (func(context.Context, *agent.Request) iter.S
 // Call returns what runs calls for an agent of a net of one's own: see agent.Work. The tools are those that
 // Tools and Tool make.
 func (w *Work) Call(of string, tools ...agent.Tool) (func(context.Context, *agent.Call) (*agent.Reply, error), error) {
-	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string]bool{}}
+	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string][]string{}}
 	for _, t := range tools {
 		switch t := t.(type) {
 		case declared:
 			has.names[t.Name()] = true
 		case toolset:
-			has.servers[string(t)] = true
+			has.servers[string(t)] = []string{"*"}
+		case chosen:
+			has.servers[string(t.toolset)] = t.patterns
 		default:
 			return nil, fmt.Errorf("managed: agent %q has a tool that no session can run; make it with Work.Tool", of)
 		}
@@ -192,7 +196,7 @@ type asker struct {
 type hasTools struct {
 	agent   string
 	names   map[string]bool
-	servers map[string]bool // MCP servers, with all their tools
+	servers map[string][]string // MCP servers, with patterns of the names of their tools
 }
 
 // call is the agent in the journal, and the name of the effect of a call. A nil h is the only agent.
@@ -210,6 +214,77 @@ func (t toolset) Name() string                          { return "mcp:" + string
 func (toolset) Declaration() *genai.FunctionDeclaration { return nil }
 func (t toolset) Call(context.Context, *agent.Call) (*agent.Reply, error) {
 	return nil, fmt.Errorf("managed: the MCP server %q is called as a tool", string(t))
+}
+
+// TurnContext is what a program learns of the session that a turn belongs to.
+type TurnContext struct {
+	Session string // its id
+	Owner   Owner
+	Number  int // of the turn, from 1
+	// State is what answers of earlier turns have left: the StateDelta of their events. It does not change
+	// while the turn runs.
+	State map[string]any
+	// Local is for what a program wants to keep while it answers the turn. It is lost in a crash.
+	Local *sync.Map
+
+	r *turnRun
+}
+
+// ContextOf is the context of a turn of a program of this package.
+func ContextOf(t *agent.Turn) *TurnContext {
+	r := turnOf(t)
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	return &TurnContext{Session: r.o.id, Owner: r.o.st.info.Owner, Number: r.t.info.Number, State: r.t.values,
+		Local: &r.local, r: r}
+}
+
+// Earlier is the conversation when the turn began, the message of the turn included, as an agent sees it: what
+// others said and did is told as text.
+func (c *TurnContext) Earlier(of string, v View) []*genai.Content {
+	list, from := c.r.before, 0
+	for i := len(list) - 1; i >= 0 && v.Turns > 0; i-- {
+		if list[i].author == "" && !results(list[i].content) {
+			from = i
+			v.Turns--
+		}
+	}
+	if v.Turns > 0 {
+		from = 0
+	}
+	list = slices.DeleteFunc(slices.Clone(list[from:]), func(s said) bool {
+		return s.author != "" && slices.Contains(v.Without, s.author)
+	})
+	return conversation(seenBy(of, list))
+}
+
+// View says what of a conversation an agent sees. The zero value is all of it.
+type View struct {
+	// Without are agents whose words are left out.
+	Without []string
+	// Turns is how many messages of the user are left, the last ones, with what follows them; 0: all.
+	Turns int
+}
+
+// Choose returns the tools of an MCP server whose names, as the server has them, match one of some patterns of
+// package path. t is one of Tools.
+func Choose(t agent.Tool, patterns ...string) (agent.Tool, error) {
+	all, ok := t.(toolset)
+	if !ok {
+		return nil, fmt.Errorf("managed: %s is no MCP server, so nothing can be chosen from it", t.Name())
+	}
+	for _, p := range patterns {
+		if _, err := path.Match(p, ""); err != nil {
+			return nil, fmt.Errorf("managed: the pattern %q of tools of %s: %w", p, t.Name(), err)
+		}
+	}
+	return chosen{all, patterns}, nil
+}
+
+// chosen are some tools of an MCP server.
+type chosen struct {
+	toolset
+	patterns []string
 }
 
 // turnOf is the attempt of the session that a turn of a program belongs to.

@@ -58,10 +58,22 @@ type Agent struct {
 	MaxIterations int  // of a loop
 	MaxHops       int  // of an llm_routed block
 
+	// Inputs are the state keys of input_keys.
+	Inputs []Input
+
 	reads []read
 	odd   []read         // what looks like a template and is none
 	pos   map[string]Pos // of its keys
 }
+
+// Input is a state key that an agent reads. One that is optional may be missing.
+type Input struct {
+	Key      string
+	Optional bool
+}
+
+// Name is what the key is called in an expression: its name, with "_" in place of ":".
+func (i Input) Name() string { return strings.ReplaceAll(i.Key, ":", "_") }
 
 // Ref is the name of an agent where another one uses it.
 type Ref struct {
@@ -144,6 +156,9 @@ type Registry struct {
 	// Model checks the name of a model; nil accepts every name.
 	Model func(name string) error
 }
+
+// Agent is the agent with a name; nil if there is none.
+func (w *Workflow) Agent(name string) *Agent { return w.byName[name] }
 
 // leaf reports whether the agent works itself.
 func (a *Agent) leaf() bool {
