@@ -145,28 +145,42 @@ func (l *loader) maps(a *Agent, n *yaml.Node) {
 	}
 }
 
-// Templates: {key} and {key?} in an instruction, {key} in tool_config. Keys with a prefix, such as
-// user:name or artifact.file, are not of the run.
+// Templates of a text: {key}, or {key?} for a key that may be missing.
 var (
-	inInstruction = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)(\??)\}`)
-	inConfig      = regexp.MustCompile(`\{(\w+)(\??)\}`)
+	template = regexp.MustCompile(`\{((?:user:|app:|temp:)?[A-Za-z_][A-Za-z0-9_]*)(\??)\}`)
+	dotted   = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\.[^{}?/\\]+\??\}`)
 )
 
-// reads collects the state keys that an agent reads.
+// Template is the rule by which an instruction and a tool_config read state: {key}, or {key?} for a key that
+// may be missing. Submatch 1 is the key, with its prefix; submatch 2 is "?" or empty. Everything else is
+// text: {4}, {"a": 1}, { key }.
+func Template() *regexp.Regexp { return template }
+
+// reads collects the state keys that an agent reads, each once as it must be there and once as it may be
+// missing.
 func (l *loader) reads(w *Workflow, a *Agent, n *yaml.Node) {
+	seen := map[string]bool{}
+	add := func(r read) {
+		if id := r.key + map[bool]string{true: "?"}[r.optional]; !seen[id] {
+			seen[id] = true
+			a.reads = append(a.reads, r)
+		}
+	}
 	for _, v := range l.list(n, "input_keys") {
 		if !l.bad[v] {
 			key, optional := strings.CutSuffix(v.Value, "?")
-			a.reads = append(a.reads, read{key: key, optional: optional, at: at(v), words: "input_keys: " + v.Value})
+			add(read{key: key, optional: optional, at: at(v), words: "input_keys: " + v.Value})
 		}
 	}
 	if v := l.get(n, "instruction"); v != nil {
-		a.templates(w, v, inInstruction)
+		a.templates(w, v, seen, add)
 	}
 	var walk func(v *yaml.Node)
 	walk = func(v *yaml.Node) {
 		if v.Kind == yaml.ScalarNode {
-			a.templates(w, v, inConfig)
+			a.templates(w, v, seen, add)
+		} else if key := bare(v); key != "" {
+			l.add(BadValue, at(v), "{%s} without quotes is a mapping in YAML; write \"{%[1]s}\"", key)
 		}
 		for i, c := range v.Content {
 			if v.Kind != yaml.MappingNode || i%2 == 1 {
@@ -179,30 +193,60 @@ func (l *loader) reads(w *Workflow, a *Agent, n *yaml.Node) {
 	}
 }
 
-// templates adds the keys of the templates in a text, with their own positions where the text is
-// written as it is.
-func (a *Agent) templates(w *Workflow, v *yaml.Node, rule *regexp.Regexp) {
-	seen := map[string]bool{}
-	for _, m := range rule.FindAllStringSubmatch(v.Value, -1) {
-		if seen[m[0]] {
-			continue
+// bare is the key of a template without quotes, which YAML reads as a mapping; "" if it is none.
+func bare(v *yaml.Node) string {
+	if v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle != 0 && len(v.Content) == 2 && v.Content[1].Tag == "!!null" &&
+		v.Content[1].Value == "" && template.MatchString("{"+v.Content[0].Value+"}") {
+		return v.Content[0].Value
+	}
+	return ""
+}
+
+// templates adds the keys of the templates in a text that were not seen before, with their own positions
+// where the text is written as it is.
+func (a *Agent) templates(w *Workflow, v *yaml.Node, seen map[string]bool, add func(read)) {
+	if !strings.Contains(v.Value, "{") {
+		return
+	}
+	f := w.finder(v)
+	for _, m := range template.FindAllStringSubmatch(v.Value, -1) {
+		if !seen[m[1]+m[2]] {
+			add(read{key: m[1], optional: m[2] != "", at: f.next(m[0]), words: m[0]})
 		}
-		seen[m[0]] = true
-		a.reads = append(a.reads, read{key: m[1], optional: m[2] != "", at: w.find(at(v), m[0], v.Value), words: m[0]})
+	}
+	f = w.finder(v)
+	for _, m := range dotted.FindAllStringSubmatch(v.Value, -1) {
+		if !seen[m[0]] {
+			seen[m[0]] = true
+			a.dotted = append(a.dotted, read{key: m[1], at: f.next(m[0]), words: m[0]})
+		}
 	}
 }
 
-// find is the position of words in a value that begins at a position, or that position.
-func (w *Workflow) find(from Pos, words, value string) Pos {
-	last := min(len(w.source), from.Line+strings.Count(value, "\n")+len(value)/40+2)
-	for i := from.Line - 1; i >= 0 && i < last; i++ {
-		line, skip := w.source[i], 0
-		if i == from.Line-1 {
-			skip = min(from.Column-1, len(line))
+// finder finds the templates of one value in the text of the file, in their order. It looks at no more of
+// the text than a few times what the value has, so that many templates take no longer than their text.
+type finder struct {
+	lines    []string
+	from, at Pos
+	left     int // bytes to look at; negative: a template was not found, and the others are not looked for
+}
+
+func (w *Workflow) finder(v *yaml.Node) *finder {
+	return &finder{lines: w.source, from: at(v), at: at(v), left: 1024 + 12*len(v.Value) + 80*strings.Count(v.Value, "\n")}
+}
+
+// next is the position of the next words, or that of the value.
+func (f *finder) next(words string) Pos {
+	for i, skip := f.at.Line-1, f.at.Column-1; i >= 0 && i < len(f.lines) && f.left >= 0; i, skip = i+1, 0 {
+		line := f.lines[i]
+		line = line[min(skip, len(line)):]
+		line = line[:min(len(line), f.left+len(words))]
+		if c := strings.Index(line, words); c >= 0 {
+			f.at, f.left = Pos{i + 1, skip + c + 1}, f.left-c
+			return f.at
 		}
-		if c := strings.Index(line[skip:], words); c >= 0 {
-			return Pos{i + 1, skip + c + 1}
-		}
+		f.left -= len(line) + 1
 	}
-	return from
+	f.left = -1
+	return f.from
 }

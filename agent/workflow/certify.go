@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/voicegw/voicegw/verify"
@@ -37,10 +39,10 @@ func (r *Report) Bytes() []byte {
 
 // ReadReport reads a report that Bytes rendered and checks it: it must be for this text and this net, and
 // have a proof for each block. Certificates must hold, by code that shares nothing with exploration: no
-// run of the block stops halfway, holds too many tokens, or leaves something behind. Structure is worked
-// out again. Not checked again are keys and races, that every agent can run, that every run ends, and
-// findings: keep a report where nobody else can write. An error means that the workflow must be verified
-// anew.
+// run of the block stops halfway, holds too many tokens, or leaves something behind. Everything else is worked
+// out again: the structure of blocks without choices, keys and races, that every agent can run, that every run
+// ends, and findings and warnings, which must be those of the report; only the runs that findings show are
+// believed. This takes about as long as Verify. An error means that the workflow must be verified anew.
 func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil || s.Report == nil {
@@ -85,7 +87,36 @@ func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) 
 			return nil, fmt.Errorf("workflow: the proof of %s in the report on %s: %w", p.Path, c.Workflow.File, err)
 		}
 	}
+	if err := r.recheck(ctx, c); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+// recheck works out what certificates do not show, and compares.
+func (r *Report) recheck(ctx context.Context, c *Compiled) error {
+	p := newProver(ctx, c)
+	p.certify, p.terse = false, true
+	fresh, err := p.verify()
+	if err != nil {
+		return err
+	}
+	same := slices.EqualFunc(r.Proofs, fresh.Proofs, func(a, b Proof) bool {
+		return a.Path == b.Path && a.Line == b.Line && a.Proved == b.Proved && a.Method == b.Method && a.States == b.States
+	})
+	if !same || !slices.EqualFunc(r.Findings, fresh.Findings, Finding.like) ||
+		!slices.EqualFunc(r.Warnings, fresh.Warnings, Finding.like) {
+		return fmt.Errorf("workflow: the report on %s does not have the proofs, findings and warnings of the file",
+			c.Workflow.File)
+	}
+	return nil
+}
+
+// like reports whether two findings say the same, whatever runs they show.
+func (f Finding) like(o Finding) bool {
+	f.Trace, o.Trace = nil, nil
+	f.File, o.File = "", ""
+	return reflect.DeepEqual(f, o)
 }
 
 // like checks that a leaf may use the proof of another one, which has a proof of its own.

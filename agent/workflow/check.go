@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/voicegw/voicegw/internal/spelling"
 )
 
 // check finds what is wrong with a workflow whose values are right each by itself.
@@ -51,7 +49,7 @@ func (l *loader) checkRefs(w *Workflow, a *Agent) {
 	for _, r := range a.refs() {
 		if w.byName[r.Name] == nil {
 			l.lost = true
-			l.add(UnknownRef, r.At, "there is no agent `%s`%s", r.Name, meant(r.Name, names, "the agents are"))
+			l.add(UnknownRef, r.At, "there is no agent `%s`%s", r.Name, l.meant(r.Name, names, "the agents are"))
 		}
 	}
 	seen := map[string]bool{}
@@ -61,17 +59,6 @@ func (l *loader) checkRefs(w *Workflow, a *Agent) {
 		}
 		seen[r.Name] = true
 	}
-}
-
-// meant suggests a name, or lists all.
-func meant(wrong string, known []string, all string) string {
-	if near := spelling.Nearest(wrong, known); near != "" {
-		return "; did you mean `" + near + "`?"
-	}
-	if len(known) == 0 {
-		return ""
-	}
-	return "; " + all + ": " + strings.Join(known, ", ")
 }
 
 // checkBlock checks what an agent contains.
@@ -122,7 +109,7 @@ func (l *loader) checkDag(a *Agent) {
 				l.add(Duplicate, d.At, "`%s` depends on `%s` twice", n.Agent.Name, d.Name)
 			case !known:
 				l.add(UnknownRef, d.At, "`%s` depends on `%s`, which is no node here%s", n.Agent.Name, d.Name,
-					meant(d.Name, names, "the nodes are"))
+					l.meant(d.Name, names, "the nodes are"))
 			}
 			seen[d.Name] = true
 		}
@@ -210,6 +197,11 @@ func (l *loader) checkLeaf(a *Agent) {
 	if _, set := a.pos["max_steps"]; set && len(a.Tools)+len(a.AgentTools) == 0 && a.Type == llmType {
 		l.add(Unsupports, a.posOf("max_steps"), "max_steps has no effect without tools or agent_tools")
 	}
+	calls := len(a.AgentTools) > 0 || slices.ContainsFunc(a.Tools, func(t Tool) bool { return t.Name != exitLoop })
+	if a.MaxSteps == 1 && calls {
+		l.add(BadValue, a.posOf("max_steps"), "max_steps: 1 lets `%s` call something, and leaves no request in which it could "+
+			"answer, so every call fails the run; write 2 or more", a.Name)
+	}
 	seen := map[string]bool{}
 	for _, t := range a.Tools {
 		switch {
@@ -232,7 +224,7 @@ func (l *loader) checkLeaf(a *Agent) {
 	hooks := []string{"before_agent", "after_agent", "before_model", "after_model", "before_tool", "after_tool"}
 	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
 		if short := strings.TrimSuffix(h, "_callback"); !slices.Contains(hooks, short) {
-			l.add(UnknownKey, a.posOf("callbacks"), "`%s` is no callback%s", h, meant(short, hooks, "they are"))
+			l.add(UnknownKey, a.posOf("callbacks"), "`%s` is no callback%s", h, l.meant(short, hooks, "they are"))
 		}
 	}
 	l.checkSchema(a, "output_schema", a.OutputSchema)
@@ -246,7 +238,7 @@ func (l *loader) checkSchema(a *Agent, key string, v any) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if t, ok := v[k].(string); ok && k == "type" && !slices.Contains(types, t) {
-				l.add(BadValue, a.posOf(key), "`%s` of `%s` has the type %q%s", key, a.Name, t, meant(t, types, "the types are"))
+				l.add(BadValue, a.posOf(key), "`%s` of `%s` has the type %q%s", key, a.Name, t, l.meant(t, types, "the types are"))
 			}
 			if k != "enum" && k != "const" && k != "default" && k != "examples" {
 				l.checkSchema(a, key, v[k])
@@ -263,7 +255,7 @@ func (l *loader) checkSchema(a *Agent, key string, v any) {
 func (l *loader) checkRegistry(w *Workflow, a *Agent, r Registry) {
 	known := func(kind string, list []string, name string, at Pos) {
 		if list != nil && name != "" && !slices.Contains(list, name) {
-			l.add(UnknownRef, at, "no %s `%s` is registered%s", kind, name, meant(name, list, "there are"))
+			l.add(UnknownRef, at, "no %s `%s` is registered%s", kind, name, l.meant(name, list, "there are"))
 		}
 	}
 	tools := r.Tools
@@ -316,20 +308,46 @@ func (l *loader) checkUse(w *Workflow) {
 
 // checkKeys finds state keys that are read and that no agent writes.
 func (l *loader) checkKeys(w *Workflow) {
-	written := seeded()
+	known := map[string]bool{}
+	for _, key := range seeded() {
+		known[key] = true
+	}
 	for _, a := range w.Agents {
 		if slices.Contains(seeded(), a.OutputKey) {
 			l.add(Duplicate, a.posOf("output_key"), "every run begins with `%s`; write another key", a.OutputKey)
 		} else if a.OutputKey != "" {
-			written = append(written, a.OutputKey)
+			known[a.OutputKey] = true
 		}
 	}
+	written := slices.Sorted(maps.Keys(known))
 	for _, a := range w.Agents {
 		for _, r := range a.reads {
-			if !r.optional && !slices.Contains(written, r.key) {
+			switch {
+			case r.optional || known[r.key]:
+			case lasting(r.key):
+				l.add(ReadBeforeWrite, r.at, "`%s` reads `%s`, which no agent of this file writes: it is there only if something "+
+					"else has written it before; read it with {%[2]s?}", a.Name, r.key)
+			default:
 				l.add(ReadBeforeWrite, r.at, "`%s` reads `%s`, which no agent writes%s", a.Name, r.key,
-					meant(r.key, written, "the keys are"))
+					l.meant(r.key, written, "the keys are"))
 			}
+		}
+		l.checkDotted(w, a, known)
+	}
+}
+
+// checkDotted finds templates with a dot that would not do what they say.
+func (l *loader) checkDotted(w *Workflow, a *Agent, known map[string]bool) {
+	for _, r := range a.dotted {
+		switch {
+		case r.key == "artifact" && a.Type == toolType:
+			l.add(Unsupports, r.at, "%s has no effect in tool_config: an artifact can be put into the instruction of an llm "+
+				"agent only", r.words)
+		case r.key == "artifact" && w.Runtime.ArtifactService == "none":
+			l.add(Unsupports, r.at, "%s needs artifacts: set runtime.artifact_service to in_memory or file", r.words)
+		case known[r.key] && !strings.ContainsAny(r.words, " \t\n"):
+			l.add(Unsupports, r.at, "%s is not replaced: a template names a whole key; take a part of `%s` with an expr agent, "+
+				"and read the key that it writes", r.words, r.key)
 		}
 	}
 }
@@ -340,7 +358,7 @@ func (l *loader) checkPlugins(w *Workflow, r Registry) {
 		"multimodal_tool_results"}, r.Plugins...)
 	for _, p := range w.plugins {
 		if !slices.Contains(known, p.Name) {
-			l.add(UnknownRef, p.At, "there is no plugin `%s`%s", p.Name, meant(p.Name, known, "the plugins are"))
+			l.add(UnknownRef, p.At, "there is no plugin `%s`%s", p.Name, l.meant(p.Name, known, "the plugins are"))
 		}
 	}
 }

@@ -1,16 +1,19 @@
 package workflow_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/voicegw/voicegw/agent/workflow"
+	"github.com/voicegw/voicegw/petri/dot"
 )
 
-// table is the table of an object of the format, as docs/workflows.md has it.
+// table is the table of an object of the format, as docs/workflows-reference.md has it.
 func table(object string) string {
 	text := "| key | type | default | |\n|---|---|---|---|\n"
 	for _, row := range workflow.Keys(object) {
@@ -23,49 +26,118 @@ func table(object string) string {
 	return text
 }
 
-// TestDocs wants docs/workflows.md to have the tables of the format, and broken files with what Verify
-// says about them.
-func TestDocs(t *testing.T) {
-	const path = "../../docs/workflows.md"
+// page calls fn with the text of a page, and writes the page if fn changes it and -update is given.
+func page(t *testing.T, path string, fn func(doc string) string) {
+	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := string(b)
-	for _, object := range workflow.Objects() {
-		tables := regexp.MustCompile(`(?s)(### ` + object + `\n\n)\| key.*?\n(\n|$)`)
-		if *update {
-			doc = tables.ReplaceAllString(doc, "${1}"+strings.ReplaceAll(table(object), "$", "$$")+"\n")
-		}
-		if !strings.Contains(doc, "### "+object+"\n\n"+table(object)) {
-			t.Errorf("the table of %s is missing or old; go test -update writes it", object)
-		}
-	}
-	shown := 0
-	files := regexp.MustCompile("(?s)```yaml\n(.*?)```\n(?:\n```text\n(.*?)```\n)?")
-	for _, m := range files.FindAllStringSubmatch(doc, -1) {
-		_, found := judge(t, "flow.yaml", []byte(m[1]))
-		var got strings.Builder
-		for _, f := range found {
-			got.WriteString(f.String() + "\n")
-		}
-		if *update && m[2] != "" {
-			doc = strings.Replace(doc, m[0], "```yaml\n"+m[1]+"```\n\n```text\n"+got.String()+"```\n", 1)
-			m[2] = got.String()
-		}
-		if got.String() != m[2] {
-			t.Errorf("the file\n%s\ngets\n%s\nand the page says\n%s", m[1], got.String(), m[2])
-		}
-		if m[2] != "" {
-			shown++
-		}
-	}
-	if shown < 5 {
-		t.Errorf("the page shows %d broken files", shown)
-	}
-	if *update {
+	if doc := fn(string(b)); *update && doc != string(b) {
 		if err := os.WriteFile(path, []byte(doc), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestDocsTables wants docs/workflows-reference.md to have the tables of the format.
+func TestDocsTables(t *testing.T) {
+	page(t, "../../docs/workflows-reference.md", func(doc string) string {
+		for _, object := range workflow.Objects() {
+			tables := regexp.MustCompile(`(?s)(## ` + object + `\n\n)\| key.*?\n(\n|$)`)
+			if *update {
+				doc = tables.ReplaceAllString(doc, "${1}"+strings.ReplaceAll(table(object), "$", "$$")+"\n")
+			}
+			if !strings.Contains(doc+"\n", "## "+object+"\n\n"+table(object)+"\n") {
+				t.Errorf("the table of %s is missing or old; go test -run Docs -update writes it", object)
+			}
+		}
+		return strings.TrimRight(doc, "\n") + "\n"
+	})
+}
+
+// TestDocs wants the pages about workflows to show files with exactly what Verify says about them: nothing
+// below a file means that it is proved.
+func TestDocs(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/workflows*.md")
+	if err != nil || len(pages) < 4 {
+		t.Fatalf("%v %v", pages, err)
+	}
+	shown := 0
+	files := regexp.MustCompile("(?s)```yaml\n(.*?)```\n(?:\n```text\n(.*?)```\n)?")
+	for _, path := range pages {
+		page(t, path, func(doc string) string {
+			for _, m := range files.FindAllStringSubmatch(doc, -1) {
+				_, found := judge(t, "flow.yaml", []byte(m[1]))
+				var got strings.Builder
+				for _, f := range found {
+					got.WriteString(f.String() + "\n")
+				}
+				if *update && m[2] != "" {
+					doc = strings.Replace(doc, m[0], "```yaml\n"+m[1]+"```\n\n```text\n"+got.String()+"```\n", 1)
+					m[2] = got.String()
+				}
+				if got.String() != m[2] {
+					t.Errorf("the file\n%s\ngets\n%s\nand %s says\n%s", m[1], got.String(), path, m[2])
+				}
+				if m[2] != "" {
+					shown++
+				}
+			}
+			return doc
+		})
+	}
+	if shown < 5 {
+		t.Errorf("the pages show %d broken files", shown)
+	}
+}
+
+// TestDocsDrawings wants each drawing behind a file in the pages to be that of the block it names.
+func TestDocsDrawings(t *testing.T) {
+	drawn := 0
+	rule := regexp.MustCompile("(?s)```yaml\n([^`]*?)```\n\n\\[!\\[The net of ([A-Za-z0-9_]+)\\]\\((workflows/[a-z_]+\\.svg)\\)\\]")
+	pages, _ := filepath.Glob("../../docs/workflows*.md")
+	for _, path := range pages {
+		page(t, path, func(doc string) string {
+			for _, m := range rule.FindAllStringSubmatch(doc, -1) {
+				drawn++
+				fresh := drawing(t, []byte(m[1]), m[2])
+				name := filepath.Join("../../docs", m[3])
+				if *update {
+					if err := os.WriteFile(name, fresh, 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if old, err := os.ReadFile(name); err != nil || !bytes.Equal(old, fresh) {
+					t.Errorf("%s is not how the net looks (%v): go test ./agent/workflow -run Docs -update", name, err)
+				}
+			}
+			return doc
+		})
+	}
+	if kept, _ := filepath.Glob("../../docs/workflows/*.svg"); len(kept) != drawn || drawn < 10 {
+		t.Errorf("%d drawings are there, and the pages show %d", len(kept), drawn)
+	}
+}
+
+// drawing is the net of a block of a file, as SVG.
+func drawing(t *testing.T, text []byte, name string) []byte {
+	t.Helper()
+	w, found := workflow.Load("flow.yaml", text, registry())
+	if w == nil {
+		t.Fatal(found)
+	}
+	c, found := workflow.Compile(w)
+	if c == nil {
+		t.Fatal(found)
+	}
+	p, err := c.Sketch(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg, err := dot.SVG(p, dot.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svg
 }

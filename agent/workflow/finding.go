@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/voicegw/voicegw/internal/spelling"
 )
 
 // Rule names what a Finding is about.
@@ -60,19 +62,73 @@ type Pos struct{ Line, Column int }
 
 // findings collects findings about one file.
 type findings struct {
-	file string
-	list []Finding
+	file  string
+	list  []Finding
+	max   int // findings that are kept; 0: all
+	over  int // that were not kept
+	hints int // names that were suggested
 }
 
-func (f *findings) add(rule Rule, at Pos, format string, args ...any) {
+// Limits of what is said about a file that has very much wrong.
+const (
+	messageMax = 1000 // bytes of one message
+	hintsMax   = 200  // names that are suggested; finding one takes longer than finding the mistake
+	namesMax   = 12   // names that are listed if none is suggested
+)
+
+// add adds a finding and returns it for more words, nil if there are too many.
+func (f *findings) add(rule Rule, at Pos, format string, args ...any) *Finding {
+	if f.max > 0 && len(f.list) >= f.max {
+		f.over++
+		return nil
+	}
+	words := fmt.Sprintf(format, args...)
+	if len(words) > messageMax {
+		words = strings.ToValidUTF8(words[:messageMax], "") + "..."
+	}
 	f.list = append(f.list, Finding{Rule: rule, File: f.file, Line: max(at.Line, 1), Column: max(at.Column, 1),
-		Message: fmt.Sprintf(format, args...)})
+		Message: words})
+	return &f.list[len(f.list)-1]
 }
 
-// sorted are the findings in the order of the file.
+// count is how many findings there were.
+func (f *findings) count() int { return len(f.list) + f.over }
+
+// sorted are the findings in the order of the file, up to findingsMax, and how many more there are.
 func (f *findings) sorted() []Finding {
 	slices.SortStableFunc(f.list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	if more := f.count() - findingsMax; more > 0 {
+		f.list, f.max, f.over = f.list[:findingsMax:findingsMax], 0, 0
+		f.add(TooLarge, Pos{}, "and %d more findings", more)
+	}
 	return f.list
+}
+
+// nearest suggests a name that was meant; "" for none.
+func (f *findings) nearest(wrong string, known []string) string {
+	if f.hints++; f.hints > hintsMax {
+		return ""
+	}
+	return spelling.Nearest(wrong, known)
+}
+
+// meant suggests a name, or lists the names that there are.
+func (f *findings) meant(wrong string, known []string, all string) string {
+	if near := f.nearest(wrong, known); near != "" {
+		return "; did you mean `" + near + "`?"
+	}
+	if len(known) == 0 || f.hints > hintsMax {
+		return ""
+	}
+	return "; " + all + ": " + listed(known)
+}
+
+// listed lists names, not too many.
+func listed(names []string) string {
+	if more := len(names) - namesMax; more > 1 {
+		return strings.Join(names[:namesMax], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
 }

@@ -61,6 +61,7 @@ type summary struct {
 	// needs are reads that come before any write in the block, on some path: the key must be there when a
 	// run enters.
 	needs []use
+	known map[use]bool // of needs
 	// must are, by outlet, the keys that are written whenever a run leaves by it.
 	must []keySet
 }
@@ -76,13 +77,24 @@ func leafKeys(b *block) *summary {
 	for _, r := range b.agent.reads {
 		s.reads = append(s.reads, use{b, r})
 		if !r.optional && !slices.Contains(seeded(), r.key) {
-			s.needs = append(s.needs, use{b, r})
+			s.need(use{b, r})
 		}
 	}
 	for range b.outlets() {
 		s.must = append(s.must, own)
 	}
 	return s
+}
+
+// need adds a need, once.
+func (s *summary) need(u use) {
+	if s.known == nil {
+		s.known = map[use]bool{}
+	}
+	if !s.known[u] {
+		s.known[u] = true
+		s.needs = append(s.needs, u)
+	}
 }
 
 // gather starts the summary of a block with what its kids read and write.
@@ -98,9 +110,8 @@ func (s *summary) gather(kids []*summary) {
 // lacking adds the needs of a kid that a set of keys does not meet.
 func (s *summary) lacking(kid *summary, have keySet) {
 	for _, u := range kid.needs {
-		known := func(o use) bool { return o.leaf == u.leaf && o.read == u.read }
-		if !have[u.read.key] && !slices.ContainsFunc(s.needs, known) {
-			s.needs = append(s.needs, u)
+		if !have[u.read.key] {
+			s.need(u)
 		}
 	}
 }

@@ -29,13 +29,8 @@ func Load(file string, data []byte, r Registry) (*Workflow, []Finding) {
 		l.workflow(w, root)
 		l.check(w, r)
 	}
-	list := f.sorted()
-	if len(list) > findingsMax {
-		list = append(list[:findingsMax:findingsMax], Finding{Rule: TooLarge, File: file, Line: 1, Column: 1,
-			Message: fmt.Sprintf("there are %d more findings", len(list)-findingsMax)})
-	}
-	if len(list) > 0 {
-		return nil, list
+	if len(f.list) > 0 {
+		return nil, f.sorted()
 	}
 	return w, nil
 }
@@ -84,6 +79,7 @@ func parse(f *findings, data []byte) *yaml.Node {
 type expander struct {
 	*findings
 	nodes int
+	bytes int // of texts
 	over  bool
 }
 
@@ -96,6 +92,7 @@ func (e *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 		}
 	}
 	e.nodes++
+	e.bytes += len(n.Value)
 	switch {
 	case e.over:
 		return n
@@ -103,6 +100,11 @@ func (e *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 		e.over = true
 		e.add(TooLarge, Pos{n.Line, n.Column}, "the file has more than %d values, aliases counted as often as they are "+
 			"used; make it smaller", nodesMax)
+		return n
+	case e.bytes > textsMax:
+		e.over = true
+		e.add(TooLarge, Pos{n.Line, n.Column}, "the texts of the file have more than %d bytes, aliases counted as often as "+
+			"they are used; make it smaller", textsMax)
 		return n
 	case depth > depthMax:
 		e.over = true

@@ -63,8 +63,8 @@ func TestMutants(t *testing.T) {
 			} else {
 				shapes[s] = true
 			}
-			p := &prover{ctx: context.Background(), c: compiled(t, string(text)), found: &findings{}, warned: &findings{},
-				leaves: map[string]*Proof{}, racing: map[string]bool{}, max: 10_000, report: &Report{}}
+			p := newProver(context.Background(), compiled(t, string(text)))
+			p.max = 10_000
 			n, k := mutants(t, p, b, used)
 			total, killed = total+n, killed+k
 		}

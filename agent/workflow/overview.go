@@ -65,9 +65,19 @@ func (c *Compiled) Mermaid() string {
 	return b.String()
 }
 
+// mermaidID is the path of the block as letters, digits and "_", different for each path, since names begin
+// with letters. Mermaid itself uses "end".
+func (b *block) mermaidID() string {
+	id := strings.NewReplacer("_", "__", "/", "_", "-", "_0", ".", "_1").Replace(b.path)
+	if strings.EqualFold(id, "end") {
+		id += "_"
+	}
+	return id
+}
+
 // mermaid writes a block: a leaf as a box, another block as a frame.
 func (b *block) mermaid(w *strings.Builder, indent string) {
-	id := func(b *block) string { return strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(b.path) }
+	id := (*block).mermaidID
 	if len(b.kids) == 0 {
 		fmt.Fprintf(w, "%s%s[\"%s\"]\n", indent, id(b), b.agent.Name)
 		return

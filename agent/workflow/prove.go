@@ -59,14 +59,23 @@ func (r *Report) Accepted() bool { return r.Proved() || r.Unverified != "" }
 // task in its place: the claims hold for the whole net. A block without choices is proved by the
 // structure of its net; the others are explored. The error is that of ctx, or says that the proof cannot
 // be made at all.
-func Verify(ctx context.Context, c *Compiled) (*Report, error) {
+//
+// Of more than a hundred findings the first hundred that were found are returned, and how many more there
+// are.
+func Verify(ctx context.Context, c *Compiled) (*Report, error) { return newProver(ctx, c).verify() }
+
+// newProver makes a prover of a workflow.
+func newProver(ctx context.Context, c *Compiled) *prover {
 	w := c.Workflow
-	p := &prover{ctx: ctx, c: c, found: &findings{file: w.File}, warned: &findings{file: w.File},
-		leaves: map[string]*Proof{},
-		racing: map[string]bool{}, max: statesMax,
+	return &prover{ctx: ctx, c: c, found: &findings{file: w.File, max: findingsMax},
+		warned: &findings{file: w.File, max: findingsMax}, leaves: map[string]*Proof{}, racing: map[string]bool{},
+		apart: map[[2]*block]bool{}, max: statesMax, certify: true, plays: playsMax,
 		report: &Report{Workflow: w.Name, File: w.File, Hash: w.Hash, Unverified: w.Unverified,
 			Net: netmodel.New(c.prog, netmodel.RunToCompletion).Hash()}}
-	s, err := p.block(c.root)
+}
+
+func (p *prover) verify() (*Report, error) {
+	s, err := p.block(p.c.root)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +90,13 @@ type prover struct {
 	ctx           context.Context
 	c             *Compiled
 	found, warned *findings
-	leaves        map[string]*Proof // by shape
-	racing        map[string]bool   // keys with a race
-	terse         bool              // findings get no run
-	max           int               // markings of one block
+	leaves        map[string]*Proof  // by shape
+	racing        map[string]bool    // keys with a race
+	apart         map[[2]*block]bool // blocks of one block of which a run starts only one
+	certify       bool
+	terse         bool // findings get no run
+	plays         int  // answers that may still be played for runs of findings
+	max           int  // markings of one block
 	report        *Report
 }
 
@@ -151,7 +163,7 @@ func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *
 		return orderedKeys(b, kids, func(int, int) bool { return false })
 	}
 	order := l.order()
-	before := len(p.found.list)
+	before := p.found.count()
 	for i := range kids {
 		for j := i + 1; j < len(kids); j++ {
 			if !order[i][j] && !order[j][i] {
@@ -159,24 +171,25 @@ func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *
 			}
 		}
 	}
-	proof.Proved = len(p.found.list) == before
+	proof.Proved = p.found.count() == before
 	return orderedKeys(b, kids, func(i, j int) bool { return order[i][j] })
 }
 
 // explored proves a block by its markings.
 func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
-	report, err := verify.Run(p.ctx, prog, verify.Config{Max: p.max, Certify: true},
+	report, err := verify.Run(p.ctx, prog, verify.Config{Max: p.max, Certify: p.certify},
 		append(properties(b, prog), verify.Fires(), endStops(b, prog))...)
 	if err != nil {
 		return nil, err
 	}
 	proof.Method, proof.States, proof.Certificate = "explored", report.Graph.States(), report.Certificate
-	before := len(p.found.list)
+	before := p.found.count()
 	v := &view{p: p, b: b, prog: prog, g: report.Graph, kids: kids}
 	v.judge(report)
 	v.ends()
 	v.concurrent()
-	proof.Proved = len(p.found.list) == before
+	v.separate()
+	proof.Proved = p.found.count() == before
 	return v.keys(), nil
 }
 
@@ -221,11 +234,11 @@ func endStops(b *block, prog *petri.Program) *verify.Property {
 // races reports each state key that two kids of a block use at once, if one of them writes it.
 func (p *prover) races(b *block, i, j int, x, y *summary) {
 	one, two := b.kids[i], b.kids[j]
-	var done []string
+	done := map[string]bool{}
 	for _, key := range slices.Sorted(keysOf(x.writes, y.writes)) {
 		for _, w := range x.writes[key] {
 			for _, o := range y.writes[key] {
-				p.race(b, one, two, w, o, key, o.agent.posOf("output_key"), "both write", &done)
+				p.race(b, one, two, w, o, key, o.agent.posOf("output_key"), "both write", done)
 			}
 		}
 	}
@@ -235,19 +248,20 @@ func (p *prover) races(b *block, i, j int, x, y *summary) {
 	}{{one, two, x, y}, {two, one, y, x}} {
 		for _, u := range side.r.reads {
 			for _, w := range side.w.writes[u.read.key] {
-				p.race(b, side.from, side.to, w, u.leaf, u.read.key, u.read.at, "", &done)
+				p.race(b, side.from, side.to, w, u.leaf, u.read.key, u.read.at, "", done)
 			}
 		}
 	}
 }
 
 // race reports one race, once for each pair of agents and key.
-func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string, done *[]string) {
+func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
+	done map[string]bool) {
 	id := w.path + " " + o.path + " " + key + both
-	if slices.Contains(*done, id) || len(*done) >= 20 {
+	if done[id] {
 		return
 	}
-	*done = append(*done, id)
+	done[id] = true
 	p.racing[key] = true
 	what := fmt.Sprintf("%s and %s both write `%s`", w.label(), o.label(), key)
 	ends := fmt.Sprintf("both work: whichever is done last decides what `%s` is", key)
@@ -255,10 +269,10 @@ func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
 		what = fmt.Sprintf("%s writes `%s` while %s reads it", w.label(), key, o.label())
 		ends = fmt.Sprintf("both work: nothing says whether %s sees the `%s` of %s", o.label(), key, w.label())
 	}
-	p.found.add(Race, at, "%s, and nothing in %s makes one wait for the other; write another key, or run them one after "+
-		"the other", what, b.label())
-	if f := &p.found.list[len(p.found.list)-1]; !p.terse {
-		f.Trace = append(p.c.showBusy(w, o), ends)
+	f := p.found.add(Race, at, "%s, and nothing in %s makes one wait for the other; write another key, or run them one "+
+		"after the other", what, b.label())
+	if f != nil && !p.terse {
+		f.Trace = append(p.showBusy(w, o), ends)
 	}
 }
 
@@ -274,11 +288,12 @@ func (p *prover) missing(s *summary) {
 		}
 		slices.Sort(writers)
 		words := "it is written by " + strings.Join(slices.Compact(writers), ", ")
-		p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run "+
+		f := p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run "+
 			"before %s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words,
 			u.leaf.label(), u.read.key)
-		f := &p.found.list[len(p.found.list)-1]
-		f.Trace = append(p.c.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
+		if f != nil && !p.terse {
+			f.Trace = append(p.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
+		}
 	}
 }
 
@@ -289,20 +304,49 @@ func (p *prover) raced(u use) bool {
 	})
 }
 
-// overwrites warns of keys that several agents write, one after the other.
+// overwrites warns of keys that several agents write, one after the other in one run.
 func (p *prover) overwrites(s *summary) {
 	for _, key := range slices.Sorted(keysOf(s.writes, nil)) {
-		var first *Agent
-		for _, w := range s.writes[key] {
-			switch {
-			case first == nil:
-				first = w.agent
-			case w.agent != first && !p.racing[key]:
+		if p.racing[key] {
+			continue
+		}
+		warned := map[*Agent]bool{}
+		for i, w := range s.writes[key] {
+			before := slices.IndexFunc(s.writes[key][:i], func(o *block) bool { return o.agent != w.agent && !p.exclude(o, w) })
+			if before >= 0 && !warned[w.agent] {
+				warned[w.agent] = true
 				p.warned.add(Overwrites, w.agent.posOf("output_key"), "%s and `%s` both write `%s`; what is written later stays",
-					w.label(), first.Name, key)
+					w.label(), s.writes[key][before].agent.Name, key)
 			}
 		}
 	}
+}
+
+// exclude reports whether two leaves never follow each other: a run takes only one of the ways that they are
+// on, or a router hands over to one of them, and later perhaps to the other, as a loop begins again.
+func (p *prover) exclude(x, y *block) bool {
+	for x.level() > y.level() {
+		x = x.parent
+	}
+	for y.level() > x.level() {
+		y = y.parent
+	}
+	if x == y {
+		return false // one calls the other
+	}
+	for x.parent != y.parent {
+		x, y = x.parent, y.parent
+	}
+	routed := x.parent.agent.Type == routedType && !x.router && !y.router
+	return routed || p.apart[[2]*block{x, y}]
+}
+
+// level is how deep the block is in others.
+func (b *block) level() (n int) {
+	for ; b.parent != nil; b = b.parent {
+		n++
+	}
+	return n
 }
 
 // keysOf yields the keys of two maps.

@@ -63,9 +63,10 @@ func blockTypes() []string {
 	return []string{sequentialType, parallelType, loopType, reactType, dagType, routedType}
 }
 
-// Limits of a file, stated in docs/workflows.md.
+// Limits of a file, stated in docs/workflows-reference.md.
 const (
 	fileMax     = 1 << 20 // bytes
+	textsMax    = 2 << 20 // bytes of texts, aliases counted as often as they are used
 	nodesMax    = 50_000  // YAML values, aliases counted as often as they are used
 	depthMax    = 32      // nesting of YAML values
 	agentsMax   = 250     // agents, and blocks of the net

@@ -9,15 +9,22 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/voicegw/voicegw/internal/spelling"
 )
 
-// nameRule is what names of agents look like, and keyRule names of state keys.
+// nameRule is what names of agents look like, and keyRule names of state keys. A prefix says how long a key
+// lasts: temp: for the run, as a key without one; user: and app: beyond it.
 var (
 	nameRule = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	keyRule  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	keyRule  = regexp.MustCompile(`^(?:(?:user|app|temp):)?[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 )
+
+const keyWords = "it begins with a letter and has up to 64 letters, digits and \"_\"; user:, app: or temp: may stand " +
+	"before it"
+
+// lasting reports whether a state key lasts beyond the run, so that it may be there at its start, or not.
+func lasting(key string) bool {
+	return strings.HasPrefix(key, "user:") || strings.HasPrefix(key, "app:")
+}
 
 // object checks a value against the table of an object and reports whether it can be read on.
 func (l *loader) object(of string, n *yaml.Node) bool {
@@ -100,7 +107,7 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 		l.add(UnknownKey, at(k), "merge keys (<<) are not supported; repeat the keys, or use an alias for a whole value")
 		return
 	}
-	if near := spelling.Nearest(k.Value, known); near != "" {
+	if near := l.nearest(k.Value, known); near != "" {
 		l.add(UnknownKey, at(k), "`%s` is no key of %s; did you mean `%s`?", k.Value, article(of), near)
 		return
 	}
@@ -154,6 +161,8 @@ func (l *loader) value(f *field, v *yaml.Node) {
 		}
 	case f.kind == texts:
 		l.textMap(f, v)
+	case bare(v) != "":
+		l.wrong(v, "`%s`: {%s} without quotes is a mapping in YAML; write \"{%[2]s}\"", f.key, bare(v))
 	case v.Kind != yaml.ScalarNode:
 		l.wrong(v, "`%s` must be %s, not %s", f.key, scalarWords(f), describe(v))
 	default:
@@ -225,8 +234,7 @@ func (l *loader) listed(f *field, v *yaml.Node) {
 		case one.Kind != yaml.ScalarNode || one.Value == "" || one.Tag == "!!null":
 			l.wrong(one, "an entry of `%s` must be text, not %s", f.key, describe(one))
 		case f.kind == keys && !keyRule.MatchString(strings.TrimSuffix(one.Value, "?")):
-			l.wrong(one, "%q is no name of a state key: it has letters, digits and \"_\", and \"?\" behind it if the key may "+
-				"be missing", one.Value)
+			l.wrong(one, "%q is no name of a state key: "+keyWords+"; \"?\" behind it says that it may be missing", one.Value)
 		}
 	}
 }
@@ -287,7 +295,7 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 		}
 	case stateKey:
 		if !keyRule.MatchString(v.Value) {
-			l.wrong(v, "`%s` must be a name of letters, digits and \"_\", not %s", f.key, describe(v))
+			l.wrong(v, "`%s` is %s, which is no name of a state key: "+keyWords, f.key, describe(v))
 		}
 	default:
 		l.text(f, v)
@@ -300,7 +308,7 @@ func (l *loader) text(f *field, v *yaml.Node) {
 		l.wrong(v, "`%s` is empty", f.key)
 	case f.enum != nil && !slices.Contains(f.enum, v.Value):
 		words := "one of " + strings.Join(f.enum, ", ")
-		if near := spelling.Nearest(v.Value, f.enum); near != "" {
+		if near := l.nearest(v.Value, f.enum); near != "" {
 			words = fmt.Sprintf("one of %s; did you mean `%s`?", strings.Join(f.enum, ", "), near)
 		}
 		l.wrong(v, "`%s` is %s, and must be %s", f.key, describe(v), words)

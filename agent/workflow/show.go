@@ -22,7 +22,8 @@ import (
 const (
 	triesMax = 200
 	playMax  = 3000
-	traceMax = 24 // lines
+	playsMax = 100_000 // answers, for all findings of a workflow together
+	traceMax = 24      // lines
 )
 
 // goal says when a run shows what it is to show.
@@ -42,6 +43,7 @@ type player struct {
 	told  []string
 	over  bool  // the turn has ended
 	fault error // the machine found that the net breaks its rules
+	left  *int  // answers that may still be given
 }
 
 // openJob is a task that works.
@@ -52,10 +54,13 @@ type openJob struct {
 }
 
 // find plays runs until the goal is reached, and returns the story of the shortest; nil if none does.
-func (c *Compiled) find(g goal) []string {
+func (p *prover) find(g goal) []string {
 	var best []string
 	for try := range triesMax {
-		p := &player{c: c, m: c.prog.Start(), goal: g}
+		if p.plays <= 0 {
+			break
+		}
+		p := &player{c: p.c, m: p.c.prog.Start(), goal: g, left: &p.plays}
 		if try > 0 {
 			p.rng = rand.New(rand.NewPCG(uint64(try), 1))
 		}
@@ -98,6 +103,9 @@ func (p *player) play() (reached bool) {
 		}
 		i := p.next()
 		if i < 0 {
+			return false
+		}
+		if *p.left--; *p.left < 0 {
 			return false
 		}
 		j := p.open[i]
@@ -269,14 +277,14 @@ func (p *player) holds(b *block, place string) bool {
 }
 
 // showBusy is a run in which two leaves work at the same time.
-func (c *Compiled) showBusy(a, b *block) []string {
-	return c.find(goal{near: []*block{a, b}, wait: map[*block]bool{a: true, b: true},
+func (p *prover) showBusy(a, b *block) []string {
+	return p.find(goal{near: []*block{a, b}, wait: map[*block]bool{a: true, b: true},
 		reached: func(p *player) bool { return p.holds(a, busy.String()) && p.holds(b, busy.String()) }})
 }
 
 // showUnwritten is a run in which a leaf works although nothing has written a key.
-func (c *Compiled) showUnwritten(leaf *block, key string) []string {
-	return c.find(goal{near: []*block{leaf}, wait: map[*block]bool{leaf: true},
+func (p *prover) showUnwritten(leaf *block, key string) []string {
+	return p.find(goal{near: []*block{leaf}, wait: map[*block]bool{leaf: true},
 		reached: func(p *player) bool {
 			return p.holds(leaf, busy.String()) && !p.holds(leaf, keyPlace(key).String())
 		}})
@@ -284,9 +292,9 @@ func (c *Compiled) showUnwritten(leaf *block, key string) []string {
 
 // show is a run of the whole net that goes wrong as a run of a block alone does, which ends with a
 // marking; if none is found, that run.
-func (c *Compiled) show(v *view, steps []netmodel.Step, end []int32) []string {
+func (p *prover) show(v *view, steps []netmodel.Step, end []int32) []string {
 	ended := v.holds(end, ".around/"+ready.String())
-	found := c.find(goal{near: v.b.kids, reached: func(p *player) bool {
+	found := p.find(goal{near: v.b.kids, reached: func(p *player) bool {
 		if len(v.g.Faults) > 0 {
 			return p.fault != nil
 		}

@@ -23,7 +23,7 @@ type view struct {
 
 // judge turns verdicts into findings.
 func (v *view) judge(r *verify.Report) {
-	before := len(v.p.found.list)
+	before := v.p.found.count()
 	for t, info := range v.prog.Transitions() {
 		if !v.g.Fires(int32(t)) && v.g.Complete {
 			if k := v.kidOf(info.Name, "start"); k != nil {
@@ -49,7 +49,7 @@ func (v *view) judge(r *verify.Report) {
 				v.left(res)
 			}
 		default: // a consequence, if there is a finding already
-			if len(v.p.found.list) == before {
+			if v.p.found.count() == before {
 				v.p.found.add(Unproved, v.b.at, "the net of %s is not as it must be: %s: %s", v.b.label(), res.Property.Name,
 					res.Reason)
 			}
@@ -78,13 +78,12 @@ func (v *view) ended(res *verify.Result) bool {
 
 // report adds a finding with the run that shows it.
 func (v *view) report(rule Rule, at Pos, res *verify.Result, words string, ends ...string) {
-	v.p.found.add(rule, at, "%s", words)
-	f := &v.p.found.list[len(v.p.found.list)-1]
-	if v.p.terse {
+	f := v.p.found.add(rule, at, "%s", words)
+	if f == nil || v.p.terse {
 		return
 	}
 	if res.Witness != nil {
-		f.Trace = v.p.c.show(v, res.Witness.Steps(), last(res))
+		f.Trace = v.p.show(v, res.Witness.Steps(), last(res))
 	}
 	f.Trace = append(f.Trace, ends...)
 }
@@ -271,6 +270,62 @@ func (v *view) concurrent() {
 			}
 		}
 	}
+}
+
+// separate notes kids of which a run starts only one: no way leads from a marking in which one works to one
+// in which the other does.
+func (v *view) separate() {
+	if len(v.b.kids) < 2 || v.b.agent.leaf() { // what a leaf calls is called one after the other
+		return
+	}
+	working := make([][]int, v.g.States())
+	v.g.Each(func(state int, m []int32) bool {
+		for i, k := range v.b.kids {
+			if v.holds(m, k.name+"/busy") {
+				working[state] = append(working[state], i)
+			}
+		}
+		return true
+	})
+	after := make([][]bool, len(v.b.kids))
+	for i := range after {
+		after[i] = v.after(working, i)
+	}
+	for i, x := range v.b.kids {
+		for j, y := range v.b.kids {
+			if i != j && !after[i][j] && !after[j][i] {
+				v.p.apart[[2]*block{x, y}] = true
+			}
+		}
+	}
+}
+
+// after are the kids that work in some marking that a run comes to while a kid works, or later.
+func (v *view) after(working [][]int, kid int) []bool {
+	found, seen := make([]bool, len(v.b.kids)), make([]bool, len(working))
+	var queue []int
+	come := func(to int) {
+		if !seen[to] {
+			seen[to] = true
+			queue = append(queue, to)
+			for _, i := range working[to] {
+				found[i] = true
+			}
+		}
+	}
+	for s := range working {
+		if slices.Contains(working[s], kid) {
+			come(s)
+		}
+	}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		for _, e := range v.g.From(s) {
+			come(int(e.To))
+		}
+	}
+	return found
 }
 
 // keys follows the state keys along the edges of the graph: a key is there in a marking if every way to

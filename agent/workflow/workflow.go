@@ -56,8 +56,9 @@ type Agent struct {
 	MaxIterations int  // of a loop
 	MaxHops       int  // of an llm_routed block
 
-	reads []read
-	pos   map[string]Pos // of its keys
+	reads  []read
+	dotted []read         // templates with a dot, which are of no state key
+	pos    map[string]Pos // of its keys
 }
 
 // Ref is the name of an agent where another one uses it.

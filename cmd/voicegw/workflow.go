@@ -27,7 +27,7 @@ func workflowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
 		Short: "check, prove and draw workflows in YAML",
-		Long:  "workflow reads workflows: agents in YAML, and how they run. docs/workflows.md explains the format.",
+		Long:  "workflow reads workflows: agents in YAML, and how they run. docs/workflows.md explains them.",
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -172,7 +172,7 @@ func counted(n int, what string) string {
 }
 
 func graphCommand() *cobra.Command {
-	var format string
+	var format, block string
 	var whole bool
 	r := workflow.Registry{}
 	cmd := &cobra.Command{
@@ -182,16 +182,17 @@ func graphCommand() *cobra.Command {
 			"(svg), with each agent as a task; or only the order of the agents (mermaid). --whole draws the net that runs.",
 		Args: oneWorkflow,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return drawWorkflow(cmd.OutOrStdout(), args[0], format, whole, r)
+			return drawWorkflow(cmd.OutOrStdout(), args[0], format, block, whole, r)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join([]string{"dot", "svg", "mermaid"}, ", "))
 	cmd.Flags().BoolVar(&whole, "whole", false, "draw the net that runs, with its turns and the session's writer")
+	cmd.Flags().StringVar(&block, "block", "", "draw only the block of this agent, each agent in it as one transition")
 	addRegistryFlags(cmd, &r)
 	return cmd
 }
 
-func drawWorkflow(w io.Writer, path, format string, whole bool, r workflow.Registry) error {
+func drawWorkflow(w io.Writer, path, format, block string, whole bool, r workflow.Registry) error {
 	c, _, found, err := openWorkflow(path, r)
 	if err != nil {
 		return err
@@ -203,7 +204,12 @@ func drawWorkflow(w io.Writer, path, format string, whole bool, r workflow.Regis
 		return answerf(exitFailed, "%s has %s: validate it first", path, counted(len(found), "finding"))
 	}
 	p := c.Compiled()
-	if !whole {
+	switch {
+	case block != "":
+		if p, err = c.Sketch(block); err != nil {
+			return usagef("--block: %v", err)
+		}
+	case !whole:
 		if p, err = c.Overview(); err != nil {
 			return err
 		}

@@ -74,6 +74,7 @@ func TestWorkflowGraph(t *testing.T) {
 		{[]string{"--whole"}, "begin_store"},
 		{[]string{"--format", "svg"}, "place:diamond/sign/busy"},
 		{[]string{"--format", "mermaid"}, "diamond_quick --> diamond_sign"},
+		{[]string{"--block", "diamond"}, "transition:ready_merge"},
 	} {
 		var out bytes.Buffer
 		args := append([]string{"workflow", "graph", flows + "good/diamond.yaml"}, c.args...)
@@ -85,6 +86,9 @@ func TestWorkflowGraph(t *testing.T) {
 	var out bytes.Buffer
 	if code := run([]string{"workflow", "graph", "--format", "png", flows + "good/diamond.yaml"}, &out, &out); code != 2 {
 		t.Errorf("an unknown format: %d", code)
+	}
+	if code := run([]string{"workflow", "graph", "--block", "quik", flows + "good/diamond.yaml"}, &out, &out); code != 2 {
+		t.Errorf("an unknown block: %d", code)
 	}
 	if code := run([]string{"workflow", "graph", flows + "bad/14_misspelled.yaml"}, &out, &out); code != 1 {
 		t.Errorf("a broken file: %d", code)
