@@ -49,6 +49,12 @@ func (r *turnRun) askKey(from *asker, req *model.LLMRequest) (string, error) {
 	return r.effectKey(fmt.Sprintf("model/%s.%s/%d/%x", from.agent, from.branch, n, sum[:8])), nil
 }
 
+// begun reports whether the journal has an effect of a name beyond those so far, by n.
+func (r *turnRun) begun(name string, n int) bool {
+	_, known := r.o.effect(fmt.Sprintf("%s/%d", name, r.count(name)+n))
+	return known != nil
+}
+
 // ask asks a model. A response that the journal has is not asked for again.
 func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
@@ -61,6 +67,10 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 		if known != nil && known.done {
 			r.answered(r.author(from.agent), known.info)
 			yield(known.info.outcome())
+			return
+		}
+		if known != nil && from.branch == "" && r.begun("model/"+from.agent, 1) {
+			yield(nil, errors.New("the program has given up this request")) // it took too long, then it asked again
 			return
 		}
 		e.Kind, e.Agent = modelEffect, r.author(from.agent)
@@ -97,7 +107,7 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 func (r *turnRun) generate(ctx context.Context, from *asker, req *agent.Request,
 	yield func(*model.LLMResponse, error) bool) (whole *model.LLMResponse, failed error, more bool) {
 	own, stream := *req.Request, req.Turn.Stream && from.branch == ""
-	if from.branch != "" {
+	if from.branch != "" || own.Model == "" {
 		own.Model = from.llm.Name()
 	}
 	r.offer(from.agent, &own)

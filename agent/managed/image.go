@@ -30,6 +30,7 @@ type image struct {
 	Contents []*genai.Content      `json:"contents"`
 	Authors  []string              `json:"authors"`
 	Active   string                `json:"active"`
+	Values   map[string]any        `json:"values,omitempty"`
 	Turn     *turnImage            `json:"turn"`
 	Spent    spent                 `json:"spent"`
 	Stalled  bool                  `json:"stalled"`
@@ -46,6 +47,7 @@ type turnImage struct {
 	Began       time.Time              `json:"began"`
 	Base        int                    `json:"base"`
 	Agent       string                 `json:"agent"`
+	Values      map[string]any         `json:"values,omitempty"`
 	Effects     map[string]effectImage `json:"effects"`
 	End         *turnEnd               `json:"end"`
 	Unreachable map[string]bool        `json:"unreachable"`
@@ -74,7 +76,7 @@ func (s *state) image() *image {
 	m := &image{Info: s.info, Head: s.head, Phase: s.phase, Began: s.began, Changed: s.changed, Records: s.records,
 		Retries: s.retries, Messages: slices.Clone(s.messages), Stops: slices.Clone(s.stops), Asked: slices.Clone(s.asked),
 		Closed: maps.Clone(s.closed), Uses: maps.Clone(s.uses), Contents: slices.Clip(s.contents), Failure: s.failure,
-		Bound: maps.Clone(s.bound), Authors: slices.Clip(s.authors), Active: s.active, Spent: s.spent,
+		Bound: maps.Clone(s.bound), Authors: slices.Clip(s.authors), Active: s.active, Spent: s.spent, Values: s.values,
 		Stalled: s.stalled, Due: s.due}
 	if s.calls != nil {
 		m.Calls = make([]*openCall, len(s.calls))
@@ -84,7 +86,7 @@ func (s *state) image() *image {
 		m.Calls[i] = &call
 	}
 	if t := s.turn; t != nil {
-		m.Turn = &turnImage{Info: t.info, Began: t.began, Base: t.base, Agent: t.agent, End: t.end,
+		m.Turn = &turnImage{Info: t.info, Began: t.began, Base: t.base, Agent: t.agent, End: t.end, Values: t.values,
 			Effects:     map[string]effectImage{},
 			Unreachable: maps.Clone(t.unreachable)}
 		for key, e := range t.effects {
@@ -125,9 +127,9 @@ func decodeImage(b []byte) (*state, error) {
 	s.retries, s.messages, s.stops, s.calls, s.asked = m.Retries, m.Messages, m.Stops, m.Calls, m.Asked
 	s.closed, s.uses, s.contents, s.failure, s.bound = m.Closed, m.Uses, m.Contents, m.Failure, m.Bound
 	s.authors, s.active, s.spent = m.Authors, m.Active, m.Spent
-	s.stalled, s.due = m.Stalled, m.Due
+	s.stalled, s.due, s.values = m.Stalled, m.Due, m.Values
 	if t := m.Turn; t != nil {
-		s.turn = &turn{info: t.Info, began: t.Began, base: t.Base, agent: t.Agent, end: t.End,
+		s.turn = &turn{info: t.Info, began: t.Began, base: t.Base, agent: t.Agent, end: t.End, values: t.Values,
 			effects:     map[string]*effect{},
 			unreachable: t.Unreachable}
 		for key, e := range t.Effects {

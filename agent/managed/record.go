@@ -54,6 +54,8 @@ type record struct {
 	Control control       `json:"control,omitempty"`
 	Patch   *SessionPatch `json:"patch,omitempty"`
 	Bound   []*boundName  `json:"bound,omitempty"`
+	// State is what the answer of a turn changes in the state of the session.
+	State map[string]any `json:"state,omitempty"`
 }
 
 // head is the session behind a record. The last record of a log so tells the state without the others.

@@ -32,8 +32,9 @@ type state struct {
 	closed   map[string]string // by the event of a call that waits no longer: the event that answered it, or ""
 	uses     map[string]*Event // by the model's id of a call: the event that told of it last
 	contents []*genai.Content
-	authors  []string // whose contents they are; "" is the user, or the only agent
-	active   string   // the agent that the next turn begins with; "" is the first one
+	authors  []string       // whose contents they are; "" is the user, or the only agent
+	active   string         // the agent that the next turn begins with; "" is the first one
+	values   map[string]any // the state that answers have left; it is replaced, not changed
 	turn     *turn
 	spent    spent    // when the last message was taken up
 	stalled  bool     // the last turn ended at the budget of the session
@@ -77,8 +78,9 @@ const recentMax = 64
 type turn struct {
 	info    turnInfo
 	began   time.Time
-	base    int    // contents of the conversation when it began
-	agent   string // that it began with; "" is the first one
+	base    int            // contents of the conversation when it began
+	agent   string         // that it began with; "" is the first one
+	values  map[string]any // the state of the session then
 	effects map[string]*effect
 	end     *turnEnd // set when the turn is over and the session has not said so
 	// unreachable are the MCP servers of which the session has told that they cannot be reached.
@@ -122,6 +124,13 @@ func (s *state) apply(seq uint64, r *record) error {
 		s.calls = append(s.calls, r.Calls...)
 		if r.To != "" {
 			s.active = r.To
+		}
+		if len(r.State) > 0 {
+			s.values = maps.Clone(s.values)
+			if s.values == nil {
+				s.values = map[string]any{}
+			}
+			maps.Copy(s.values, r.State)
 		}
 	case recordEnd:
 		if s.turn == nil {
@@ -195,7 +204,7 @@ func (s *state) begin(r *record) {
 		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
 		return
 	}
-	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), agent: s.active,
+	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), agent: s.active, values: s.values,
 		effects: map[string]*effect{}, unreachable: map[string]bool{}}
 	s.messages = slices.DeleteFunc(s.messages, func(m *Event) bool { return m.ID == r.Turn.Message })
 }

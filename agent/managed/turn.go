@@ -42,6 +42,7 @@ type turnRun struct {
 	limit    string // of the budget, that is reached
 	refusal  *StopDetails
 	mismatch error
+	local    sync.Map
 }
 
 // said is a content, its author, and its place in the turn.
@@ -271,7 +272,7 @@ func (r *turnRun) emit(ev *session.Event, kind agent.EventKind) error {
 			r.mu.Unlock()
 			return err
 		}
-	} else if err := r.o.store(r.ctx, r.step(author, ev)); err != nil {
+	} else if err := r.o.store(r.ctx, r.step(author, ev, kind)); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -305,13 +306,16 @@ func same(old, now *genai.Content) error {
 }
 
 // step makes the record of an event that the turn adds.
-func (r *turnRun) step(author string, from *session.Event) maker {
+func (r *turnRun) step(author string, from *session.Event, kind agent.EventKind) maker {
 	r.mu.Lock()
 	span := r.spans[author]
 	r.mu.Unlock()
 	c := from.Content
 	return func(st *state) (*record, error) {
 		rec := &record{Kind: recordStep, Content: []*genai.Content{c}, Author: author}
+		if kind == agent.Answer && r.o.agent.named {
+			rec.State = from.Actions.StateDelta
+		}
 		if to := from.Actions.TransferToAgent; author != "" && r.o.agent.takesOver(to) {
 			rec.To = to
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
@@ -202,6 +203,38 @@ func (t toolset) Name() string                          { return "mcp:" + string
 func (toolset) Declaration() *genai.FunctionDeclaration { return nil }
 func (t toolset) Call(context.Context, *agent.Call) (*agent.Reply, error) {
 	return nil, fmt.Errorf("managed: the MCP server %q is called as a tool", string(t))
+}
+
+// TurnContext is what a program learns of the session that a turn belongs to.
+type TurnContext struct {
+	Session string // its id
+	Owner   Owner
+	Number  int // of the turn, from 1
+	// State is what answers of earlier turns have left: the StateDelta of their events. It does not change
+	// while the turn runs.
+	State map[string]any
+	// Local is for what a program wants to keep while it answers the turn. It is lost in a crash.
+	Local *sync.Map
+
+	r *turnRun
+}
+
+// ContextOf is the context of a turn of a program of this package.
+func ContextOf(t *agent.Turn) *TurnContext {
+	r := turnOf(t)
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	return &TurnContext{Session: r.o.id, Owner: r.o.st.info.Owner, Number: r.t.info.Number, State: r.t.values,
+		Local: &r.local, r: r}
+}
+
+// Earlier is the conversation when the turn began, the message of the turn included, as an agent sees it: what
+// others said and did is told as text. What the agents in without have said is left out.
+func (c *TurnContext) Earlier(of string, without ...string) []*genai.Content {
+	list := slices.DeleteFunc(slices.Clone(c.r.before), func(s said) bool {
+		return s.author != "" && slices.Contains(without, s.author)
+	})
+	return conversation(seenBy(of, list))
 }
 
 // turnOf is the attempt of the session that a turn of a program belongs to.

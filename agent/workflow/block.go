@@ -13,6 +13,7 @@ type block struct {
 	agent  *Agent
 	name   string // of its net; unique among the blocks of its parent
 	path   string // names from the workflow down, with "/"
+	author string // of its events: its name, or its path if others of its agent may work at the same time
 	at     Pos    // where it is used
 	parent *block
 	loop   *block // the loop that exit_loop ends; nil: there is none

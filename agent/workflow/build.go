@@ -170,6 +170,7 @@ func (l *loader) reads(w *Workflow, a *Agent, n *yaml.Node) {
 		if !l.bad[v] {
 			key, optional := strings.CutSuffix(v.Value, "?")
 			add(read{key: key, optional: optional, at: at(v), words: "input_keys: " + v.Value})
+			a.Inputs = append(a.Inputs, Input{key, optional})
 		}
 	}
 	if v := l.get(n, "instruction"); v != nil {

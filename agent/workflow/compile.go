@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -32,7 +33,14 @@ func Compile(w *Workflow) (*Compiled, []Finding) {
 		return nil, p.sorted()
 	}
 	c := &Compiled{Workflow: w, root: root}
-	root.each(func(b *block) { c.blocks = append(c.blocks, b) })
+	uses := map[*Agent]int{}
+	root.each(func(b *block) { c.blocks = append(c.blocks, b); uses[b.agent]++ })
+	for _, b := range c.blocks {
+		b.author = b.agent.Name
+		if uses[b.agent] > 1 && c.concurrent() {
+			b.author = b.path
+		}
+	}
 	if err := c.build(); err != nil {
 		p.add(Unproved, w.Main.At, "the net cannot be built: %v", err)
 		return nil, p.sorted()
@@ -110,7 +118,12 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace) (*petri.Net, e
 				Out: petri.And(agent.SessionWrite.Is(agent.Answer).Fresh(), closing), Action: func(f *petri.Firing) {
 					flow := out.Get(f)
 					ev := flow.Turn.NewEvent(name)
-					ev.Content = genai.NewContentFromText(textOf(flow.Output), genai.RoleModel)
+					ev.Content = genai.NewContentFromText(TextOf(flow.Output), genai.RoleModel)
+					for key, value := range flow.State.All() {
+						if !strings.Contains(key, ":") { // what has a prefix is not of the session
+							ev.Actions.StateDelta[key] = value
+						}
+					}
 					agent.SessionWrite.Put(f, agent.NewWrite(f, flow.Turn, agent.Answer, ev))
 				}},
 			{Name: "end_run", In: petri.Arcs{agent.Stored, closing}, Out: petri.And(agent.TurnOver.Is(agent.Answered)),
@@ -145,6 +158,24 @@ func (c *Compiled) Program(work Worker) *agent.Program {
 		}
 	}
 	return p
+}
+
+// Leaf is one use of an agent that works itself. Path and Author are those of its Jobs.
+type Leaf struct {
+	Agent        *Agent
+	Path, Author string
+	Router       bool // it hands over to others of its block
+}
+
+// Leaves are the leaves of the workflow, in the order of the file's tree.
+func (c *Compiled) Leaves() []Leaf {
+	var list []Leaf
+	for _, b := range c.blocks {
+		if b.agent.leaf() {
+			list = append(list, Leaf{Agent: b.agent, Path: b.path, Author: b.author, Router: b.router})
+		}
+	}
+	return list
 }
 
 // tasks are the tasks of a leaf.

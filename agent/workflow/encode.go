@@ -172,6 +172,7 @@ func (b *block) join(name string, from []int, to string, more petri.Arcs, out pe
 		for _, d := range from[1:] {
 			next := b.edge(d, to).Get(f)
 			joined.State, joined.Output = joined.State.join(next.State), next.Output
+			joined.Said = joinSaid(joined.Said, next.Said)
 		}
 		out.Put(f, &joined)
 	}}

@@ -2,7 +2,9 @@ package workflow
 
 import (
 	"context"
+	"iter"
 	"maps"
+	"slices"
 
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
@@ -15,6 +17,33 @@ type Flow struct {
 	Turn   *agent.Turn
 	State  State
 	Output any // of the agent before; nil at the start
+	// Args are what the agent was called with, if a model called it as a tool; nil: nobody did.
+	Args map[string]any
+	// Said is what agents have said on this path, the oldest first. An agent that a model called begins
+	// without any.
+	Said []Said
+}
+
+// Said is what an agent has said: the content of its event.
+type Said struct {
+	Author  string
+	Content *genai.Content
+	seq     uint64 // of the firing that stored it
+}
+
+// joinSaid merges what branches have said: the first one's, then what the others have more, in their order.
+func joinSaid(all, more []Said) []Said {
+	known := map[uint64]bool{}
+	for _, s := range all {
+		known[s.seq] = true
+	}
+	all = slices.Clip(all)
+	for _, s := range more {
+		if !known[s.seq] {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // State is what a path of a run has written. A join of branches keeps, for each key, what was written
@@ -31,6 +60,17 @@ type written struct {
 func (s State) Get(key string) (any, bool) {
 	w, ok := s.values[key]
 	return w.value, ok
+}
+
+// All yields the keys and their values, in no order.
+func (s State) All() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for k, w := range s.values {
+			if !yield(k, w.value) {
+				return
+			}
+		}
+	}
 }
 
 // with returns the state with one more value.
@@ -64,6 +104,8 @@ type Visit struct {
 
 // Step is one answer of a model that calls tools, and what came of the calls.
 type Step struct {
+	// Content is the whole answer, if the Result had an event.
+	Content *genai.Content
 	Calls   []*genai.FunctionCall
 	Results []any  // by call; nil: it has none yet
 	open    []work // what is still to run
@@ -80,10 +122,15 @@ type Job struct {
 	Agent *Agent
 	// Path is where the agent is in the workflow, such as pipeline/fetch_a. It is unique in a run unless a
 	// loop or a router runs the agent again.
-	Path  string
-	Visit *Visit
+	Path string
+	// Author is the name under which the agent's events are stored: its name, or its path if it is used in
+	// several places, and agents may work at the same time.
+	Author string
+	Visit  *Visit
 	// Calls are the calls of tools to run; nil: the agent itself is to work.
 	Calls []*genai.FunctionCall
+	// React is the react block of the agent; nil: it is in none.
+	React *Agent
 	// Routes are the agents that a router may hand over to.
 	Routes []string
 }

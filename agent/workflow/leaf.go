@@ -115,7 +115,10 @@ func (b *block) exits() bool {
 }
 
 func (b *block) job(v *Visit) *Job {
-	j := &Job{Agent: b.agent, Path: b.path, Visit: v}
+	j := &Job{Agent: b.agent, Path: b.path, Author: b.author, Visit: v}
+	if b.parent != nil && b.parent.agent.Type == reactType {
+		j.React = b.parent.agent
+	}
 	for _, to := range b.targets() {
 		j.Routes = append(j.Routes, to.agent.Name)
 	}
@@ -283,13 +286,16 @@ func (b *block) choose(f *petri.Firing, ways []way, branches int) {
 	if key := b.own(); key != "" {
 		next.State = next.State.with(key, r.Output, f.Seq())
 	}
+	if r.Event != nil && r.Event.Content != nil {
+		next.Said = append(slices.Clip(next.Said), Said{b.author, r.Event.Content, f.Seq()})
+	}
 	ways[i].from.Put(f, &next)
 	agent.SessionWrite.Put(f, agent.NewWrite(f, v.Flow.Turn, agent.Step, b.event(v.Flow.Turn, r)))
 }
 
 // event is the event of a result.
 func (b *block) event(t *agent.Turn, r *Result) *session.Event {
-	ev := t.NewEvent(b.agent.Name)
+	ev := t.NewEvent(b.author)
 	if r.Event != nil {
 		own := *r.Event
 		own.InvocationID, own.Author = ev.InvocationID, ev.Author
@@ -308,6 +314,9 @@ func (b *block) event(t *agent.Turn, r *Result) *session.Event {
 // after the other. first is the first branch for calls.
 func (b *block) takeCalls(f *petri.Firing, v *Visit, r *Result, first int, pick func(int)) {
 	s := Step{Calls: r.Calls, Results: make([]any, len(r.Calls))}
+	if r.Event != nil {
+		s.Content = r.Event.Content
+	}
 	plain := work{agent: -1}
 	var agents []work
 	for i, c := range r.Calls {
@@ -419,7 +428,12 @@ func (b *block) agentCalls(n *petri.Net) {
 				toolJob.Put(f, b.toolsOf(v))
 				return
 			}
-			b.kids[s.open[0].agent].in().Put(f, v.Flow)
+			callee := *v.Flow
+			callee.Said, callee.Args = nil, s.Calls[s.open[0].calls[0]].Args
+			if callee.Args == nil {
+				callee.Args = map[string]any{}
+			}
+			b.kids[s.open[0].agent].in().Put(f, &callee)
 		}})
 	b.add(n, "", petri.Transition{Name: "go_back", In: petri.Arcs{calling}, Inhibit: petri.Arcs{pending},
 		Out: petri.And(thinking)})

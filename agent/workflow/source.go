@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,13 +101,14 @@ func (b *block) marked(place string) string {
 	return ""
 }
 
-// textOf is an output as text.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
+// TextOf is an output as text: a text as it is, anything else as JSON. It is never empty: no text is `""`.
+func TextOf(v any) string {
+	if text, ok := v.(string); ok && text != "" {
+		return text
 	}
-	return fmt.Sprint(v)
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
 }

@@ -56,9 +56,18 @@ type Agent struct {
 	MaxIterations int  // of a loop
 	MaxHops       int  // of an llm_routed block
 
+	// Inputs are the state keys of input_keys.
+	Inputs []Input
+
 	reads  []read
 	dotted []read         // templates with a dot, which are of no state key
 	pos    map[string]Pos // of its keys
+}
+
+// Input is a state key that an agent reads. One that is optional may be missing.
+type Input struct {
+	Key      string
+	Optional bool
 }
 
 // Ref is the name of an agent where another one uses it.
@@ -134,6 +143,9 @@ type Registry struct {
 	// Model checks the name of a model; nil accepts every name.
 	Model func(name string) error
 }
+
+// Agent is the agent with a name; nil if there is none.
+func (w *Workflow) Agent(name string) *Agent { return w.byName[name] }
 
 // leaf reports whether the agent works itself.
 func (a *Agent) leaf() bool {

@@ -31,7 +31,7 @@ func timeAsLength() map[string]bool {
 func clocked() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent",
-		"agent/calls", "agent/managed", "agent/managed/api",
+		"agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec",
 		"agent/provider", "journal/...",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate", "web",
 		"internal/durablebench",

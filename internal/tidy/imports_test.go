@@ -145,6 +145,8 @@ func agentLayers() map[string]layer {
 			"verify/check", "verify/claim", "verify/explore", "verify/netmodel"}, tests: []string{"verify/mutate"}},
 		"agent/calls": {imports: []string{".", "agent/managed", "transport"},
 			tests: []string{"agent/provider", "journal/journaltest", "live", "live/sim", "transport/ws"}},
+		"agent/workflow/exec": {imports: []string{"agent", "agent/managed", "agent/provider", "agent/workflow", "journal"},
+			tests: []string{"journal/journaltest"}},
 		"agent/managed/api": {imports: []string{"agent/managed"},
 			tests: []string{"agent/provider", "internal/npmtest", "journal", "journal/jetstream", "journal/journaltest",
 				"transport/ws/wstest"}},
@@ -242,7 +244,8 @@ func thirdParty() []place {
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
 			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api",
 			"internal/endpointtest", "internal/simulate"), tests: true},
-		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow tests"}},
+		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow tests",
+			"agent/workflow/exec"}},
 		{module: "github.com/prometheus/client_golang", folders: []string{".", "cmd/voicegw"}, tests: true},
 		{module: "C", folders: []string{"verify/smt", "transport/rtc"}}, // cgo, behind a build tag
 		{module: "github.com/pion", folders: []string{"transport/rtc", "cmd/voicegw tests"}},

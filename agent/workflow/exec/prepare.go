@@ -1,0 +1,222 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/agent/workflow"
+)
+
+// leaf is a use of an agent, with what its file names.
+type leaf struct {
+	workflow.Leaf
+	tools   []string      // of Config.Tools
+	servers []string      // MCP servers
+	session []string      // tools of the session
+	native  []*genai.Tool // that the model's provider runs
+	exits   bool          // it may call exit_loop
+	hooks   []Hooks       // of plugins, then its own
+	schema  *jsonschema.Resolved
+	expr    func(context.Context, map[string]any) (any, error)
+}
+
+// prepare finds everything that a workflow names.
+func (e *Engine) prepare(c *workflow.Compiled) (*flow, error) {
+	f := &flow{c: c, w: c.Workflow, leafs: map[string]*leaf{}}
+	if err := e.services(f); err != nil {
+		return nil, err
+	}
+	for _, one := range c.Leaves() {
+		l := &leaf{Leaf: one, hooks: slices.Clone(f.hooks)}
+		if err := e.prepareLeaf(f, l); err != nil {
+			return nil, fmt.Errorf("line %d: `%s`: %w", one.Agent.At.Line, one.Agent.Name, err)
+		}
+		f.leafs[one.Path] = l
+	}
+	return f, nil
+}
+
+func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
+	a := l.Agent
+	for _, name := range slices.Sorted(maps.Keys(a.Callbacks)) {
+		if err := e.callback(l, strings.TrimSuffix(name, "_callback"), a.Callbacks[name]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.Function != "":
+		if _, ok := e.cfg.Functions[a.Function]; !ok {
+			return fmt.Errorf("there is no function %q; there are: %s", a.Function, names(e.cfg.Functions))
+		}
+	case a.Tool != "":
+		if e.tools[a.Tool] == nil {
+			return fmt.Errorf("there is no tool %q that an agent can be; there are: %s", a.Tool, names(e.tools))
+		}
+		l.tools = []string{a.Tool}
+	case a.Expression != "":
+		if e.cfg.Expression == nil {
+			return fmt.Errorf("expressions are not available here")
+		}
+		var keys []string
+		for _, i := range a.Inputs {
+			keys = append(keys, i.Key)
+		}
+		if l.expr, err = e.cfg.Expression(a.Expression, keys); err != nil {
+			return fmt.Errorf("its expression: %w", err)
+		}
+	}
+	for _, t := range a.Tools {
+		if err := e.equip(f, l, t); err != nil {
+			return err
+		}
+	}
+	if a.OutputSchema != nil {
+		if l.schema, err = resolved(a.OutputSchema); err != nil {
+			return fmt.Errorf("its output_schema: %w", err)
+		}
+	}
+	return nil
+}
+
+// resolved is a schema that values can be held to.
+func resolved(schema map[string]any) (*jsonschema.Resolved, error) {
+	b, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	s := &jsonschema.Schema{}
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, err
+	}
+	return s.Resolve(nil)
+}
+
+// equip gives a leaf a tool, or the tools of a toolset whose names match a pattern.
+func (e *Engine) equip(f *flow, l *leaf, t workflow.Tool) error {
+	list, set := e.cfg.Toolsets[t.Name]
+	server := slices.ContainsFunc(f.w.Runtime.MCPServers, func(s workflow.MCPServer) bool { return s.Name == t.Name })
+	native, google := nativeTool(t.Name)
+	if t.Patterns != nil && !set && !server {
+		return fmt.Errorf("%q is no toolset, so it has no patterns", t.Name)
+	}
+	switch {
+	case t.Name == exitTool:
+		l.exits = true
+	case google:
+		if ref, err := provider.ParseRef(l.Agent.Model); err != nil || ref.Provider != provider.Gemini {
+			return fmt.Errorf("the tool %q works with Gemini models alone, and its model is %q", t.Name, l.Agent.Model)
+		}
+		l.native = append(l.native, native)
+	case slices.Contains(sessionTools(), t.Name):
+		return e.equipSession(f, l, t.Name)
+	case set:
+		n := len(l.tools)
+		for _, name := range list {
+			if matches(t.Patterns, name) && !slices.Contains(l.tools, name) {
+				l.tools = append(l.tools, name)
+			}
+		}
+		if len(l.tools) == n {
+			return fmt.Errorf("no tool of %q matches %s; it has: %s", t.Name, strings.Join(t.Patterns, ", "),
+				strings.Join(list, ", "))
+		}
+	case server:
+		if t.Patterns != nil {
+			return fmt.Errorf("patterns are not available for the MCP server %q; name the server alone", t.Name)
+		}
+		l.servers = append(l.servers, t.Name)
+	case e.tools[t.Name] != nil:
+		l.tools = append(l.tools, t.Name)
+	default:
+		return fmt.Errorf("there is no tool %q; there are: %s", t.Name, names(e.tools))
+	}
+	return nil
+}
+
+// matches reports whether a name matches one of some patterns; none match everything.
+func matches(patterns []string, name string) bool {
+	return patterns == nil || slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return ok && err == nil
+	})
+}
+
+func names[V any](m map[string]V) string {
+	if len(m) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}
+
+// uses are the tools that a leaf calls, as managed.Work knows them.
+func (l *leaf) uses() []string {
+	list := slices.Clone(l.tools)
+	for _, s := range l.servers {
+		list = append(list, "mcp:"+s)
+	}
+	return list
+}
+
+// callback adds the Go function of a hook.
+func (e *Engine) callback(l *leaf, hook, name string) error {
+	all, ok := e.cfg.Callbacks[name]
+	if !ok {
+		return fmt.Errorf("there is no callback %q; there are: %s", name, names(e.cfg.Callbacks))
+	}
+	var one Hooks
+	has := false
+	switch hook {
+	case "before_agent":
+		one.BeforeAgent, has = all.BeforeAgent, all.BeforeAgent != nil
+	case "after_agent":
+		one.AfterAgent, has = all.AfterAgent, all.AfterAgent != nil
+	case "before_model":
+		one.BeforeModel, has = all.BeforeModel, all.BeforeModel != nil
+	case "after_model":
+		one.AfterModel, has = all.AfterModel, all.AfterModel != nil
+	case "before_tool":
+		one.BeforeTool, has = all.BeforeTool, all.BeforeTool != nil
+	case "after_tool":
+		one.AfterTool, has = all.AfterTool, all.AfterTool != nil
+	}
+	if !has {
+		return fmt.Errorf("the callback %q is no %s", name, hook)
+	}
+	l.hooks = append(l.hooks, one)
+	return nil
+}
+
+// services finds what the runtime section asks for.
+func (e *Engine) services(f *flow) error {
+	for _, name := range f.w.Runtime.Plugins {
+		h, ok := e.cfg.Plugins[name]
+		if !ok {
+			return fmt.Errorf("runtime.plugins: there is no plugin %q here; there are: %s", name, names(e.cfg.Plugins))
+		}
+		f.hooks = append(f.hooks, h)
+	}
+	return nil
+}
+
+// serve adds to a definition what the workflow needs.
+func (f *flow) serve(d *managed.Definition) {
+	for _, s := range f.w.Runtime.MCPServers {
+		one := managed.MCPServer{Type: "url", Name: s.Name, URL: s.URI, Command: s.Command, Args: s.Args}
+		if s.Command != "" {
+			one.Type = "stdio"
+		}
+		d.MCPServers = append(d.MCPServers, one)
+		d.Tools = append(d.Tools, managed.ToolConfig{Type: managed.MCPToolset, Server: s.Name,
+			Default: &managed.ToolPolicy{Permission: &managed.Permission{Type: managed.AlwaysAllow}}})
+	}
+}
