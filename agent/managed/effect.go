@@ -279,10 +279,21 @@ type Tool struct {
 	Declaration *genai.FunctionDeclaration
 	// Idempotent means that a call which is repeated with the same key has one effect.
 	Idempotent bool
-	// Call runs a call. ctx ends when it takes too long or the turn ends. An error is a result, too.
+	// Repeats, if not nil, says the same of a call by its arguments, instead of Idempotent.
+	Repeats func(args map[string]any) bool
+	// Call runs a call. ctx ends when it takes too long or the turn ends. An error is a result, too: the model gets its
+	// text, or the result beside it if that is not nil.
 	Call func(ctx context.Context, c ToolCall) (map[string]any, error)
 	// Server is the name of the MCP server that has the tool; "" for a built-in one.
 	Server string
+}
+
+// repeats reports whether a call may be repeated.
+func (t *Tool) repeats(args map[string]any) bool {
+	if t.Repeats != nil {
+		return t.Repeats(args)
+	}
+	return t.Idempotent
 }
 
 // ToolCall is one call of a Tool.
@@ -323,9 +334,9 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	switch {
 	case known != nil && known.done:
 		return &agent.Reply{Response: known.info.Result}, nil
-	case known != nil && !t.Idempotent && b.policy.unknown == askUnknown:
+	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown:
 		return &agent.Reply{Deferred: true}, r.askUnknown(ctx, r.key(e, c), c)
-	case known != nil && !t.Idempotent && b.policy.unknown != retryUnknown:
+	case known != nil && !t.repeats(c.Args) && b.policy.unknown != retryUnknown:
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
 		if err := r.o.finish(ctx, e); err != nil {
 			return nil, err
@@ -342,9 +353,9 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	if ctx.Err() != nil && r.o.ending() {
 		return nil, ctx.Err() // the process ends: nobody knows what became of the call
 	}
-	e.Kind, e.Result = toolEffect, result
-	if err != nil {
-		e.Result, e.Failed = failedResult(err.Error()), true
+	e.Kind, e.Result, e.Failed = toolEffect, result, err != nil
+	if err != nil && result == nil {
+		e.Result = failedResult(err.Error())
 	}
 	if err := fits(&e.Result); err != nil {
 		e.Result, e.Failed = failedResult(err.Error()), true

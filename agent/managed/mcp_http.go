@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/voicegw/voicegw/agent/fetch"
 )
 
 // errUnauthorized means that a server wants to know who asks.
@@ -26,49 +25,20 @@ func privateHost(host string) bool {
 		return true
 	}
 	a, err := netip.ParseAddr(host)
-	return err == nil && privateAddr(a)
+	return err == nil && fetch.Private(a) != ""
 }
 
-// privateNets are networks that are not public, besides those that package netip knows.
-func privateNets() []netip.Prefix {
-	list := make([]netip.Prefix, 0, 12)
-	for _, p := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15",
-		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32",
-		"::/96", "fec0::/10"} {
-		list = append(list, netip.MustParsePrefix(p))
-	}
-	return list
-}
-
-// privateAddr reports whether an address is not one of the public network.
-func privateAddr(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
-		return true
-	}
-	for _, p := range privateNets() {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// newGuard returns a transport that reaches public addresses only, unless private ones are allowed. It
-// checks the address of every dial, behind the resolver, and uses no proxy.
+// newGuard returns a transport that reaches public addresses only, unless private ones are allowed.
 func newGuard(private bool) *http.Transport {
-	d := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		a, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		if !private && privateAddr(a.Addr()) {
-			return fmt.Errorf("the address %s is private; the operator does not allow those", a.Addr())
-		}
-		return nil
-	}}
-	return &http.Transport{DialContext: d.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute, MaxConnsPerHost: 256}
+	var cfg fetch.Config
+	if private {
+		cfg.Allow = []string{"0.0.0.0/0", "::/0"}
+	}
+	c, err := fetch.New(cfg)
+	if err != nil {
+		panic(err) // both prefixes are right
+	}
+	return c.Transport()
 }
 
 // dialServer makes the link to a server with a URL.

@@ -18,6 +18,7 @@ func (l *loader) check(w *Workflow, r Registry) {
 		l.checkBlock(w, a)
 		l.checkLeaf(a)
 		l.checkRegistry(w, a, r)
+		l.checkExpression(w, a)
 	}
 	l.checkCycles(w, agents)
 	l.checkUse(w)
