@@ -229,12 +229,30 @@ func ContextOf(t *agent.Turn) *TurnContext {
 }
 
 // Earlier is the conversation when the turn began, the message of the turn included, as an agent sees it: what
-// others said and did is told as text. What the agents in without have said is left out.
-func (c *TurnContext) Earlier(of string, without ...string) []*genai.Content {
-	list := slices.DeleteFunc(slices.Clone(c.r.before), func(s said) bool {
-		return s.author != "" && slices.Contains(without, s.author)
+// others said and did is told as text.
+func (c *TurnContext) Earlier(of string, v View) []*genai.Content {
+	list, from := c.r.before, 0
+	for i := len(list) - 1; i >= 0 && v.Turns > 0; i-- {
+		if list[i].author == "" && !results(list[i].content) {
+			from = i
+			v.Turns--
+		}
+	}
+	if v.Turns > 0 {
+		from = 0
+	}
+	list = slices.DeleteFunc(slices.Clone(list[from:]), func(s said) bool {
+		return s.author != "" && slices.Contains(v.Without, s.author)
 	})
 	return conversation(seenBy(of, list))
+}
+
+// View says what of a conversation an agent sees. The zero value is all of it.
+type View struct {
+	// Without are agents whose words are left out.
+	Without []string
+	// Turns is how many messages of the user are left, the last ones, with what follows them; 0: all.
+	Turns int
 }
 
 // turnOf is the attempt of the session that a turn of a program belongs to.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/adk/v2/artifact"
 	"google.golang.org/adk/v2/memory"
 
@@ -33,14 +34,18 @@ type Config struct {
 	// Plugins are what runtime.plugins names, besides the built-in ones.
 	Plugins map[string]Hooks
 	// Memory is searched by load_memory and preload_memory. A file asks for it with runtime.memory_service.
+	// Default: ADK's in memory.
 	Memory memory.Service
-	// Artifacts keeps the files of sessions. A file asks for it with runtime.artifact_service.
+	// Artifacts keeps the files of sessions. A file asks for it with runtime.artifact_service. Default: ADK's in
+	// memory.
 	Artifacts artifact.Service
 	// Store keeps state with the prefixes app: and user:. Default: one in memory, which ends with the process.
 	Store Store
 	// Expression compiles the expression of an expr agent. keys are its input_keys, without "?". nil refuses
 	// workflows with expr agents.
 	Expression func(text string, keys []string) (func(context.Context, map[string]any) (any, error), error)
+	// Logger is for the plugins logging and debug_logging; nil logs nothing.
+	Logger *zap.Logger
 	// Model is the model in definitions of workflows that have no llm agent, since each has one. Default
 	// "parrot", which is never asked.
 	Model string
@@ -72,11 +77,16 @@ type Engine struct {
 
 // flow is a workflow that an Engine has.
 type flow struct {
-	c     *workflow.Compiled
-	w     *workflow.Workflow
-	leafs map[string]*leaf // by path
-	hooks []Hooks          // of its plugins, in their order
-	users bool             // it reads or writes state that other sessions share
+	c         *workflow.Compiled
+	w         *workflow.Workflow
+	leafs     map[string]*leaf // by path
+	hooks     []Hooks          // of its plugins, in their order
+	users     bool             // it reads or writes state that other sessions share
+	files     artifact.Service // nil: it has none
+	remembers bool             // it has a memory
+	saves     bool             // files of messages become artifacts
+	chooses   bool             // an agent lets the user choose
+	turns     int              // messages of the user that models see; 0: all
 }
 
 // New returns an Engine without workflows. Its error names what is wrong with the Config.
@@ -89,6 +99,15 @@ func New(c Config) (*Engine, error) {
 	}
 	if c.Store == nil {
 		c.Store = NewMemoryStore()
+	}
+	if c.Memory == nil {
+		c.Memory = memory.InMemoryService()
+	}
+	if c.Artifacts == nil {
+		c.Artifacts = artifact.InMemoryService()
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop()
 	}
 	c.Model = cmp.Or(c.Model, "parrot")
 	e := &Engine{cfg: c, tools: map[string]*managed.Tool{}, flows: map[string]*flow{}}

@@ -20,6 +20,8 @@ type Scope struct {
 	// Value returns the value of a state key as the agent sees it. Hooks cannot write state: the proof knows
 	// of no such write.
 	Value func(key string) (any, bool)
+
+	failures func(tool string) int // counts an error of a tool
 }
 
 // Hooks are Go callbacks, for agents by name and for workflows as plugins. A nil function does nothing. They may

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/workflow"
 )
 
@@ -107,12 +108,11 @@ func (k *worker) take(r *run, j *workflow.Job, resp *model.LLMResponse) (*workfl
 	if k.exits && len(calls) > 0 && !slices.ContainsFunc(calls, other) {
 		res.Exit, calls = true, nil
 		if old, ok := r.value(j, k.Agent.OutputKey); ok && text == "" {
-			res.Output, res.Event = old, nil // no words: the key keeps its value
+			res.Output, res.Event.Content = old, nil // no words: the key keeps its value
 			return res, nil
 		}
-		res.Output, res.Event.Content = text, said
-		if text == "" {
-			res.Event = nil
+		if res.Output, res.Event.Content = text, said; text == "" {
+			res.Event.Content = nil
 		}
 		return res, nil
 	}
@@ -174,7 +174,11 @@ func (k *worker) request(ctx context.Context, r *run, j *workflow.Job) (*model.L
 	if a.MaxOutputTokens != nil {
 		c.MaxOutputTokens = int32(*a.MaxOutputTokens)
 	}
-	text += plan(j, c)
+	more, err := k.background(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	text += plan(j, c) + more
 	declared := k.declarations(j)
 	if len(declared) > 0 {
 		c.Tools = append(c.Tools, &genai.Tool{FunctionDeclarations: declared})
@@ -191,7 +195,21 @@ func (k *worker) request(ctx context.Context, r *run, j *workflow.Job) (*model.L
 		}
 	}
 	c.SystemInstruction = genai.NewContentFromText(text, genai.RoleUser)
-	return &model.LLMRequest{Contents: k.contents(r, j), Config: c}, nil
+	return &model.LLMRequest{Contents: k.contents(ctx, r, j), Config: c}, nil
+}
+
+// background is what the instruction says of memories and files.
+func (k *worker) background(ctx context.Context, r *run) (text string, err error) {
+	if slices.Contains(k.session, preloadMemory) {
+		if text, err = k.remembered(ctx, r); err != nil {
+			return "", err
+		}
+	}
+	if slices.Contains(k.session, loadArtifacts) {
+		files, err := r.fileNames(ctx)
+		return text + files, err
+	}
+	return text, nil
 }
 
 // declarations are the functions that the model may call, besides the tools of MCP servers.
@@ -201,7 +219,9 @@ func (k *worker) declarations(j *workflow.Job) []*genai.FunctionDeclaration {
 		list = append(list, k.p.e.tools[name].Declaration)
 	}
 	for _, name := range k.session {
-		list = append(list, sessionTool(name))
+		if d := sessionTool(name); d != nil {
+			list = append(list, d)
+		}
 	}
 	for _, ref := range k.Agent.AgentTools {
 		a := k.p.f.w.Agent(ref.Name)
@@ -242,7 +262,7 @@ func (k *worker) routes(j *workflow.Job) string {
 
 // contents are the conversation as the agent sees it: what was said on its own path of the run, never on
 // another one, so that it does not depend on which of two branches was faster.
-func (k *worker) contents(r *run, j *workflow.Job) []*genai.Content {
+func (k *worker) contents(ctx context.Context, r *run, j *workflow.Job) []*genai.Content {
 	flow := j.Visit.Flow
 	var list []*genai.Content
 	switch {
@@ -251,7 +271,7 @@ func (k *worker) contents(r *run, j *workflow.Job) []*genai.Content {
 	case k.Agent.WithoutContents && len(flow.Said) == 0:
 		list = append(list, r.turn.Message)
 	case !k.Agent.WithoutContents:
-		list = r.ctx.Earlier(j.Author, r.p.f.w.Name)
+		list = r.ctx.Earlier(j.Author, managed.View{Without: []string{r.p.f.w.Name}, Turns: r.p.f.turns})
 	}
 	said := flow.Said
 	if k.Agent.WithoutContents && len(said) > 0 {
@@ -264,7 +284,10 @@ func (k *worker) contents(r *run, j *workflow.Job) []*genai.Content {
 		list = append(list, genai.NewContentFromText("Go on as you are instructed.", genai.RoleUser))
 	}
 	for _, s := range j.Visit.Steps {
-		list = append(list, stepContents(s)...)
+		list = append(append(list, stepContents(j, s)...), r.loaded(ctx, s)...)
+	}
+	if r.p.f.saves {
+		list = r.withoutFiles(list)
 	}
 	return list
 }
@@ -292,7 +315,7 @@ func retold(author string, s workflow.Said) *genai.Content {
 }
 
 // stepContents are an answer with calls, and their results.
-func stepContents(s workflow.Step) []*genai.Content {
+func stepContents(j *workflow.Job, s workflow.Step) []*genai.Content {
 	asked := s.Content
 	if asked == nil {
 		asked = &genai.Content{Role: genai.RoleModel}
@@ -309,7 +332,7 @@ func stepContents(s workflow.Step) []*genai.Content {
 		results.Parts = append(results.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: c.ID, Name: c.Name,
 			Response: result}})
 	}
-	return []*genai.Content{asked, results}
+	return []*genai.Content{recalled(j, asked), results}
 }
 
 // runCalls runs the calls of tools of one answer, one after the other. What goes wrong is their result.

@@ -42,6 +42,7 @@ func (e *Engine) prepare(c *workflow.Compiled) (*flow, error) {
 			return nil, fmt.Errorf("line %d: `%s`: %w", one.Agent.At.Line, one.Agent.Name, err)
 		}
 		f.leafs[one.Path] = l
+		f.users = f.users || l.shares()
 	}
 	return f, nil
 }
@@ -86,6 +87,18 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 		}
 	}
 	return nil
+}
+
+// shares reports whether a leaf reads or writes state that sessions share.
+func (l *leaf) shares() bool {
+	a := l.Agent
+	texts := []string{"{" + a.OutputKey, a.Instruction, workflow.TextOf(a.ToolConfig)}
+	for _, i := range a.Inputs {
+		texts = append(texts, "{"+i.Key)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, "{"+appPrefix) || strings.Contains(text, "{"+userPrefix)
+	})
 }
 
 // resolved is a schema that values can be held to.
@@ -164,6 +177,9 @@ func (l *leaf) uses() []string {
 	for _, s := range l.servers {
 		list = append(list, "mcp:"+s)
 	}
+	if slices.Contains(l.session, userChoice) {
+		list = append(list, userChoice)
+	}
 	return list
 }
 
@@ -198,18 +214,27 @@ func (e *Engine) callback(l *leaf, hook, name string) error {
 
 // services finds what the runtime section asks for.
 func (e *Engine) services(f *flow) error {
-	for _, name := range f.w.Runtime.Plugins {
-		h, ok := e.cfg.Plugins[name]
-		if !ok {
-			return fmt.Errorf("runtime.plugins: there is no plugin %q here; there are: %s", name, names(e.cfg.Plugins))
+	rt := &f.w.Runtime
+	f.remembers = rt.MemoryService != "none"
+	switch rt.ArtifactService {
+	case "in_memory":
+		f.files = e.cfg.Artifacts
+	case "file":
+		return fmt.Errorf("runtime.artifact_service: file is not built; use in_memory")
+	}
+	for _, name := range rt.Plugins {
+		if err := e.plugin(f, name); err != nil {
+			return fmt.Errorf("runtime.plugins: %w", err)
 		}
-		f.hooks = append(f.hooks, h)
 	}
 	return nil
 }
 
 // serve adds to a definition what the workflow needs.
 func (f *flow) serve(d *managed.Definition) {
+	if f.chooses {
+		d.Tools = append(d.Tools, choiceTool())
+	}
 	for _, s := range f.w.Runtime.MCPServers {
 		one := managed.MCPServer{Type: "url", Name: s.Name, URL: s.URI, Command: s.Command, Args: s.Args}
 		if s.Command != "" {

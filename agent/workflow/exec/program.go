@@ -126,7 +126,7 @@ func (p *program) Do(ctx context.Context, _ *agent.Session, j *workflow.Job) (re
 			err = fmt.Errorf("it panicked: %v", v)
 		}
 		if err != nil {
-			res, err = nil, fmt.Errorf("`%s`: %w", j.Author, err)
+			res = nil
 		}
 	}()
 	r, err := p.run(ctx, j.Visit.Flow.Turn)
@@ -202,6 +202,9 @@ func (k *worker) done(ctx context.Context, r *run, j *workflow.Job, res *workflo
 	if res.Event == nil {
 		res.Event = j.Visit.Flow.Turn.NewEvent(j.Author)
 		res.Event.Content = genai.NewContentFromText(workflow.TextOf(res.Output), genai.RoleModel)
+	}
+	if err := r.remember(ctx, j, res); err != nil {
+		return nil, err
 	}
 	return res, r.share(ctx, k, res.Output)
 }
@@ -312,14 +315,15 @@ type run struct {
 	turn *agent.Turn
 	ctx  *managed.TurnContext
 
-	mu    sync.Mutex
-	seeds map[string]any // nil until they are read
+	mu     sync.Mutex
+	seeds  map[string]any // nil until they are read
+	failed map[string]int // calls of tools, by path and tool
 }
 
 // run is that of a turn. Its seeds are read once, before any leaf of it works.
 func (p *program) run(ctx context.Context, t *agent.Turn) (*run, error) {
 	tc := managed.ContextOf(t)
-	v, _ := tc.Local.LoadOrStore("run", &run{p: p, turn: t, ctx: tc})
+	v, _ := tc.Local.LoadOrStore("run", &run{p: p, turn: t, ctx: tc, failed: map[string]int{}})
 	r := v.(*run)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -334,6 +338,11 @@ func (p *program) run(ctx context.Context, t *agent.Turn) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the run cannot begin: %w", err)
 	}
+	if p.f.saves {
+		if err := r.save(ctx); err != nil {
+			return nil, err
+		}
+	}
 	r.seeds = seeds
 	return r, nil
 }
@@ -341,7 +350,12 @@ func (p *program) run(ctx context.Context, t *agent.Turn) (*run, error) {
 // scope is what hooks learn.
 func (r *run) scope(j *workflow.Job) *Scope {
 	return &Scope{Workflow: r.p.f.w.Name, Agent: j.Agent, Path: j.Path, Session: r.ctx.Session, Owner: r.ctx.Owner,
-		Value: func(key string) (any, bool) { return r.value(j, key) }}
+		Value: func(key string) (any, bool) { return r.value(j, key) }, failures: func(tool string) int {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.failed[j.Path+" "+tool]++
+			return r.failed[j.Path+" "+tool]
+		}}
 }
 
 // value is the value of a state key as a leaf sees it: what its path has written, then what the run began with,
