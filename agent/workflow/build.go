@@ -149,11 +149,13 @@ func (l *loader) maps(a *Agent, n *yaml.Node) {
 var (
 	template = regexp.MustCompile(`\{((?:user:|app:|temp:)?[A-Za-z_][A-Za-z0-9_]*)(\??)\}`)
 	dotted   = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\.[^{}?/\\]+\??\}`)
+	loose    = regexp.MustCompile(`\{\{\s*((?:user:|app:|temp:)?[A-Za-z_]\w*)\??\s*\}\}|` +
+		`\{\s+((?:user:|app:|temp:)?[A-Za-z_]\w*)\??\s*\}|\{((?:user:|app:|temp:)?[A-Za-z_]\w*)\??\s+\}`)
 )
 
 // Template is the rule by which an instruction and a tool_config read state: {key}, or {key?} for a key that
 // may be missing. Submatch 1 is the key, with its prefix; submatch 2 is "?" or empty. Everything else is
-// text: {4}, {"a": 1}, { key }.
+// text: {4}, {"a": 1}, {a b}.
 func Template() *regexp.Regexp { return template }
 
 // reads collects the state keys that an agent reads, each once as it must be there and once as it may be
@@ -215,11 +217,13 @@ func (a *Agent) templates(w *Workflow, v *yaml.Node, seen map[string]bool, add f
 			add(read{key: m[1], optional: m[2] != "", at: f.next(m[0]), words: m[0]})
 		}
 	}
-	f = w.finder(v)
-	for _, m := range dotted.FindAllStringSubmatch(v.Value, -1) {
-		if !seen[m[0]] {
-			seen[m[0]] = true
-			a.dotted = append(a.dotted, read{key: m[1], at: f.next(m[0]), words: m[0]})
+	for _, rule := range []*regexp.Regexp{dotted, loose} {
+		f = w.finder(v)
+		for _, m := range rule.FindAllStringSubmatch(v.Value, -1) {
+			if !seen[m[0]] {
+				seen[m[0]] = true
+				a.odd = append(a.odd, read{key: strings.Join(m[1:], ""), at: f.next(m[0]), words: m[0]})
+			}
 		}
 	}
 }

@@ -69,8 +69,8 @@ func (l *loader) checkBlock(w *Workflow, a *Agent) {
 		words := map[string]string{reactType: "agent", routedType: "router"}[a.Type]
 		for i, r := range a.Children {
 			if b := w.byName[r.Name]; i == 0 && b != nil && b.Type != "" && b.Type != llmType {
-				l.add(BadValue, r.At, "the %s of an %s block must be an llm agent; `%s` is a %s agent", words, a.Type, r.Name,
-					b.Type)
+				l.add(BadValue, r.At, "the %s of %s block must be an llm agent; `%s` is %s agent", words, article(a.Type), r.Name,
+					article(b.Type))
 			}
 		}
 		seen := map[string]bool{}
@@ -220,7 +220,7 @@ func (l *loader) checkLeaf(a *Agent) {
 		}
 	}
 	if a.Tool == exitLoop {
-		l.add(Unsupports, a.posOf("tool"), "exit_loop is for tools of an llm agent; a tool agent cannot end a loop")
+		l.add(Unsupports, a.posOf("tool"), "only a model can call exit_loop: list it in the tools of an llm agent")
 	}
 	hooks := []string{"before_agent", "after_agent", "before_model", "after_model", "before_tool", "after_tool"}
 	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
@@ -254,11 +254,12 @@ func (l *loader) checkSchema(a *Agent, key string, v any) {
 
 // checkRegistry finds names that nothing is registered under.
 func (l *loader) checkRegistry(w *Workflow, a *Agent, r Registry) {
-	known := func(kind string, list []string, name string, at Pos) {
+	known := func(kind string, list []string, name string, at Pos, source string) {
 		if list != nil && name != "" && !slices.Contains(list, name) {
-			l.add(UnknownRef, at, "no %s `%s` is registered%s", kind, name, l.meant(name, list, "there are"))
+			l.add(UnknownRef, at, "there is no %s `%s`%s%s", kind, name, l.meant(name, list, "there are"), source)
 		}
 	}
+	const toolsFrom = "; tools come from the gateway's settings, from runtime.mcp_servers, or from Go"
 	tools := r.Tools
 	if tools != nil {
 		tools = append(builtins(), tools...)
@@ -268,13 +269,13 @@ func (l *loader) checkRegistry(w *Workflow, a *Agent, r Registry) {
 	}
 	for _, t := range a.Tools {
 		if t.Name != "transfer_to_agent" {
-			known("tool or toolset", tools, t.Name, t.At)
+			known("tool or toolset", tools, t.Name, t.At, toolsFrom)
 		}
 	}
-	known("tool", tools, a.Tool, a.posOf("tool"))
-	known("function", r.Functions, a.Function, a.posOf("function"))
+	known("tool", tools, a.Tool, a.posOf("tool"), toolsFrom)
+	known("function", r.Functions, a.Function, a.posOf("function"), "; functions are registered in Go, by name")
 	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
-		known("callback", r.Callbacks, a.Callbacks[h], a.posOf("callbacks"))
+		known("callback", r.Callbacks, a.Callbacks[h], a.posOf("callbacks"), "; callbacks are registered in Go, by name")
 	}
 	if r.Model != nil && a.Model != "" {
 		if err := r.Model(a.Model); err != nil {
@@ -327,20 +328,24 @@ func (l *loader) checkKeys(w *Workflow) {
 			case r.optional || known[r.key]:
 			case lasting(r.key):
 				l.add(ReadBeforeWrite, r.at, "`%s` reads `%s`, which no agent of this file writes: it is there only if something "+
-					"else has written it before; read it with {%[2]s?}", a.Name, r.key)
+					"else has written it before; read it with %s", a.Name, r.key, r.maybe())
 			default:
 				l.add(ReadBeforeWrite, r.at, "`%s` reads `%s`, which no agent writes%s", a.Name, r.key,
 					l.meant(r.key, written, "the keys are"))
 			}
 		}
-		l.checkDotted(w, a, known)
+		l.checkOdd(w, a, known)
 	}
 }
 
-// checkDotted finds templates with a dot that would not do what they say.
-func (l *loader) checkDotted(w *Workflow, a *Agent, known map[string]bool) {
-	for _, r := range a.dotted {
+// checkOdd finds what looks like a template and is none.
+func (l *loader) checkOdd(w *Workflow, a *Agent, known map[string]bool) {
+	for _, r := range a.odd {
+		whole := !strings.HasPrefix(r.words, "{"+r.key+".")
 		switch {
+		case whole && known[r.key]:
+			l.add(Unsupports, r.at, "%s is not replaced by the key: write {%s}, without more braces or spaces", r.words, r.key)
+		case whole:
 		case r.key == "artifact" && a.Type == toolType:
 			l.add(Unsupports, r.at, "%s has no effect in tool_config: an artifact can be put into the instruction of an llm "+
 				"agent only", r.words)

@@ -17,7 +17,12 @@ var update = flag.Bool("update", false, "write the golden files")
 // judge loads, compiles and verifies a text.
 func judge(t testing.TB, name string, text []byte) (*workflow.Report, []workflow.Finding) {
 	t.Helper()
-	w, found := workflow.Load(name, text, registry())
+	return judgeWith(t, name, text, registry())
+}
+
+func judgeWith(t testing.TB, name string, text []byte, reg workflow.Registry) (*workflow.Report, []workflow.Finding) {
+	t.Helper()
+	w, found := workflow.Load(name, text, reg)
 	if w == nil {
 		return nil, found
 	}
@@ -60,20 +65,52 @@ func TestBadFiles(t *testing.T) {
 					t.Errorf("%s has no run that shows it", f)
 				}
 			}
-			golden := strings.TrimSuffix(path, ".yaml") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.String() == "" || got.String() != string(want) {
-				t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
-			}
+			golden(t, strings.TrimSuffix(path, ".yaml")+".golden", got.String())
 		})
+	}
+}
+
+// TestMigrate wants files in the form of PyFlow's to be accepted, or refused with what to change. The gateway
+// has no tools but the built-in ones, and any functions, as for voicegw workflow validate without flags.
+func TestMigrate(t *testing.T) {
+	for _, path := range files(t, "migrate") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, found := judgeWith(t, filepath.Base(path), text, workflow.Registry{Tools: []string{}})
+		got := "accepted\n"
+		if r == nil || !r.Proved() {
+			got = ""
+		}
+		for _, f := range found {
+			got += f.String() + "\n"
+		}
+		golden(t, strings.TrimSuffix(path, ".yaml")+".golden", got)
+	}
+	text, err := os.ReadFile("testdata/migrate/toolset.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, found := judgeWith(t, "toolset.yaml", text, workflow.Registry{Tools: []string{"bank"}}); r == nil || !r.Proved() {
+		t.Errorf("with the toolset: %v", found)
+	}
+}
+
+// golden compares what a test got with a file, or writes it.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == "" || got != string(want) {
+		t.Errorf("%s: got:\n%s\nwant:\n%s", path, got, want)
 	}
 }
 

@@ -37,7 +37,9 @@ func TestTemplates(t *testing.T) {
 	const file = "name: w\nagents:\n  - {name: w1, type: code, function: f, output_key: topic}\n" +
 		"  - {name: a, %s}\nruntime: {artifact_service: %s}\norchestration: {type: sequential, agents: [w1, a]}\n"
 	llm := func(words string) string { return "type: llm, model: m, instruction: " + words }
-	tool := func(words string) string { return "type: tool, tool: http_request, output_key: x, tool_config: " + words }
+	tool := func(words string) string {
+		return "type: tool, tool: http_request, output_key: x, tool_config: " + words
+	}
 	for _, c := range []struct {
 		agent string
 		want  []string
@@ -49,6 +51,9 @@ func TestTemplates(t *testing.T) {
 		{tool(`{a: {topic}}`), []string{`bad_value: {topic} without quotes is a mapping in YAML; write "{topic}"`}},
 		{llm(`{topic}`), []string{"bad_value: `instruction`: {topic} without quotes is a mapping"}},
 		{llm(`'{topic.title} {topic.title}'`), []string{"unsupported: {topic.title} is not replaced: a template names a whole key"}},
+		{llm(`'{{topic}} { topic } {topic? } {{other}} { other }'`), []string{"unsupported: {{topic}} is not replaced by the key: " +
+			"write {topic}", "unsupported: { topic } is not replaced", "unsupported: {topic? } is not replaced",
+			"read_before_write: `a` reads `other`"}},
 		{llm(`'{artifact.plan.txt} {artifact.my plan?}'`), []string{"unsupported: {artifact.plan.txt} needs artifacts",
 			"unsupported: {artifact.my plan?} needs artifacts"}},
 	} {
@@ -78,11 +83,11 @@ func TestPrefixes(t *testing.T) {
 		{[]any{"'user:x'", "", "x", "", "parallel"}, nil},
 		{[]any{"x", "'user:x'", "y", "", "sequential"},
 			[]string{"read_before_write: `a` reads `user:x`, which no agent of this file writes: it is there only if something " +
-				"else has written it before; read it with {user:x?}"}},
+				"else has written it before; read it with \"user:x?\""}},
 		{[]any{"x", "'temp:y'", "z", "", "sequential"}, []string{"read_before_write: `a` reads `temp:y`, which no agent writes"}},
 		{[]any{"x", "'user:y'", "'user:y'", "", "sequential"},
-			[]string{"read_before_write: `a` reads `user:y`, which may not be written yet: it is written by `b` (line 4), and not " +
-				"in every run before `a` starts; run it before, or read it with {user:y?}"}},
+			[]string{"read_before_write: `a` reads `user:y`, which may not be written yet: an earlier run may have written it, " +
+				"and the first run finds none; write it before, or read it with \"user:y?\""}},
 		{[]any{"'session:x'", "", "y", "", "sequential"}, []string{"bad_value: `output_key` is \"session:x\", which is no name"}},
 		{[]any{"'user:'", "", "y", "", "sequential"}, []string{"bad_value: `output_key` is \"user:\", which is no name"}},
 		{[]any{"x", "'artifact.x'", "y", "", "sequential"}, []string{"bad_value: \"artifact.x\" is no name of a state key"}},

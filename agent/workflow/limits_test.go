@@ -95,6 +95,7 @@ func TestLoadIsLinear(t *testing.T) {
 		{"escaped templates", head + `"` + escaped.String() + `"` + tail, ""},
 		{"keys that nothing writes", head + `"` + wrong.String() + `"` + tail, "and 59900 more findings"},
 		{"unknown keys", leafFile + unknown.String(), "and 19900 more findings"},
+		{"brackets", strings.Repeat("[", 1<<19), "not valid YAML"},
 		{"texts by alias", bomb + leafFile, "more than 2097152 bytes, aliases counted"},
 		{"a long name", strings.Replace(leafFile, "name: w", "name: "+strings.Repeat("x", 1<<19), 1), "..."},
 	} {

@@ -64,7 +64,7 @@ func parse(f *findings, data []byte) *yaml.Node {
 			at.Line, _ = strconv.Atoi(m[1])
 			words = strings.Replace(words, m[0], "", 1)
 		}
-		f.add(Unreadable, at, "it is no YAML: %s", words)
+		f.add(Unreadable, at, "the file is not valid YAML: %s", words)
 		return nil
 	}
 	e := &expander{findings: f}

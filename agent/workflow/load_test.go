@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 		"itself":    {"a: &a [*a]\n", ""},
 		"depth":     {"a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested more than 32 deep"},
 		"empty":     {"", "the file is empty"},
-		"no YAML":   {"a: [", "it is no YAML"},
+		"no YAML":   {"a: [", "not valid YAML"},
 		"documents": {one + "---\n" + one, "a second document"},
 		"a list":    {"- a\n", "it must be a mapping"},
 		"a merge":   {"base: &b {description: d}\n" + one + "<<: *b\n", "merge keys (<<) are not supported"},
@@ -73,8 +73,8 @@ func TestRegistry(t *testing.T) {
 		"  - {name: b, type: llm, model: m, instruction: i, tools: [condtion], callbacks: {before_model: log}}\n" +
 		"orchestration: {type: sequential, agents: [a, b]}\n"
 	_, found := workflow.Load("w.yaml", []byte(text), r)
-	for _, want := range []string{"no function `h` is registered; did you mean `g`?", "did you mean `condition`?",
-		"no callback `log` is registered", "no provider has m"} {
+	for _, want := range []string{"there is no function `h`; did you mean `g`?", "did you mean `condition`?",
+		"there is no callback `log`; callbacks are registered in Go", "no provider has m"} {
 		if !strings.Contains(fmt.Sprint(found), want) {
 			t.Errorf("no finding says %q: %v", want, found)
 		}

@@ -159,7 +159,8 @@ func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *
 	proof.Method = "structure"
 	l, err := b.structure(prog)
 	if err != nil {
-		p.found.add(Unproved, b.at, "the net of %s is not as it must be: %v", b.label(), err)
+		p.found.add(Unproved, b.at, "the net of %s is not as it must be, which is a fault of voicegw and not of the file: %v",
+			b.label(), err)
 		return orderedKeys(b, kids, func(int, int) bool { return false })
 	}
 	order := l.order()
@@ -185,10 +186,10 @@ func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof 
 	proof.Method, proof.States, proof.Certificate = "explored", report.Graph.States(), report.Certificate
 	before := p.found.count()
 	v := &view{p: p, b: b, prog: prog, g: report.Graph, kids: kids}
+	v.separate()
 	v.judge(report)
 	v.ends()
 	v.concurrent()
-	v.separate()
 	proof.Proved = p.found.count() == before
 	return v.keys(), nil
 }
@@ -263,11 +264,15 @@ func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
 	}
 	done[id] = true
 	p.racing[key] = true
-	what := fmt.Sprintf("%s and %s both write `%s`", w.label(), o.label(), key)
+	left, right := w.label(), o.label()
+	if left == right { // one agent in both
+		left, right = left+" in "+one.label(), right+" in "+two.label()
+	}
+	what := fmt.Sprintf("%s and %s both write `%s`", left, right, key)
 	ends := fmt.Sprintf("both work: whichever is done last decides what `%s` is", key)
 	if both == "" {
-		what = fmt.Sprintf("%s writes `%s` while %s reads it", w.label(), key, o.label())
-		ends = fmt.Sprintf("both work: nothing says whether %s sees the `%s` of %s", o.label(), key, w.label())
+		what = fmt.Sprintf("%s writes `%s` while %s reads it", left, key, right)
+		ends = fmt.Sprintf("both work: nothing says whether %s sees the `%s` of %s", right, key, left)
 	}
 	f := p.found.add(Race, at, "%s, and nothing in %s makes one wait for the other; write another key, or run them one "+
 		"after the other", what, b.label())
@@ -287,10 +292,13 @@ func (p *prover) missing(s *summary) {
 			writers = append(writers, fmt.Sprintf("%s (line %d)", w.label(), w.agent.At.Line))
 		}
 		slices.Sort(writers)
-		words := "it is written by " + strings.Join(slices.Compact(writers), ", ")
-		f := p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, and not in every run "+
-			"before %s starts; run it before, or read it with {%s?}", u.leaf.label(), u.read.key, words,
-			u.leaf.label(), u.read.key)
+		words := fmt.Sprintf("it is written by %s, and not in every run before %s starts; run it before",
+			strings.Join(slices.Compact(writers), ", "), u.leaf.label())
+		if lasting(u.read.key) {
+			words = "an earlier run may have written it, and the first run finds none; write it before"
+		}
+		f := p.found.add(ReadBeforeWrite, u.read.at, "%s reads `%s`, which may not be written yet: %s, or read it with %s",
+			u.leaf.label(), u.read.key, words, u.read.maybe())
 		if f != nil && !p.terse {
 			f.Trace = append(p.showUnwritten(u.leaf, u.read.key), fmt.Sprintf("nothing has written `%s`", u.read.key))
 		}

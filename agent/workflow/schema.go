@@ -165,7 +165,7 @@ func composed(list string) []field {
 		{key: list, kind: refs, types: []string{sequentialType, parallelType, loopType, routedType}, required: true,
 			min: 1, max: agentsMax, doc: "the agents, in order"},
 		{key: "max_iterations", kind: whole, types: []string{loopType}, required: true, min: 1, max: roundsMax,
-			doc: "rounds at most; nothing else bounds a loop, because exit_loop is the choice of a model"},
+			doc: "the most rounds; required, because a model may never call exit_loop"},
 		{key: "agent", kind: ref, types: []string{reactType}, required: true, doc: "the llm agent that plans and acts"},
 		{key: "planner", kind: text, types: planner, enum: []string{"plan_react", "builtin", "built_in"},
 			doc: "how it plans"},

@@ -90,8 +90,7 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 				l.add(Unsupports, at(k), "`%s`: %s", f.key, f.doc)
 				l.bad[v] = true
 			case typ != "" && !f.has(typ):
-				l.add(UnknownKey, at(k), "`%s` has no meaning in %s %s; only %s have it", f.key, article(typ), of,
-					strings.Join(f.types, ", "))
+				l.add(UnknownKey, at(k), "`%s` has no meaning in %s %s; only %s", f.key, article(typ), of, typesWords(f.types))
 				l.bad[v] = true
 			default:
 				l.value(f, v)
@@ -114,8 +113,16 @@ func (l *loader) field(of, typ string, fields []field, k, v *yaml.Node) {
 	l.add(UnknownKey, at(k), "`%s` is no key of %s; the keys are: %s", k.Value, article(of), strings.Join(known, ", "))
 }
 
+// typesWords are the types that have a key.
+func typesWords(types []string) string {
+	if len(types) == 1 {
+		return "the type " + types[0] + " has it"
+	}
+	return "the types " + strings.Join(types, ", ") + " have it"
+}
+
 func article(of string) string {
-	if strings.ContainsAny(of[:1], "aeiol") && of != "loop" {
+	if strings.ContainsAny(of[:1], "aeiolm") && of != "loop" { // l and m begin llm and mcp
 		return "an " + of
 	}
 	return "a " + of
@@ -204,14 +211,16 @@ func (l *loader) textMap(f *field, v *yaml.Node) {
 		}
 		if f.key == "when" && (strings.TrimSpace(one.Value) != one.Value ||
 			!slices.Contains([]string{"!!str", "!!bool", "!!int"}, one.Tag)) {
-			l.wrong(one, "no output is %s: outputs are compared as texts without space around them; write such a text, in "+
-				"quotes if it is a number", describe(one))
+			l.wrong(one, "no output is %s: outputs are compared as texts, without space around them; write %q", describe(one),
+				strings.TrimSpace(one.Value))
 		}
 	})
 }
 
 // listed checks a list.
 func (l *loader) listed(f *field, v *yaml.Node) {
+	before := len(l.findings.list)
+	defer func() { l.lost = l.lost || f.kind == refs && len(l.findings.list) > before }()
 	switch {
 	case v.Kind != yaml.SequenceNode:
 		l.wrong(v, "`%s` must be a list, not %s", f.key, describe(v))
@@ -287,7 +296,7 @@ func (l *loader) scalar(f *field, v *yaml.Node) {
 		}
 	case duration:
 		if d, err := time.ParseDuration(v.Value); err != nil || d < time.Millisecond || d > timeoutMax {
-			l.wrong(v, "`%s` must be a time from 1ms to %v, such as 30s, not %s", f.key, timeoutMax, describe(v))
+			l.wrong(v, "`%s` must be a time from 1ms to 24h, such as 30s, not %s", f.key, describe(v))
 		}
 	case name:
 		if !nameRule.MatchString(v.Value) {

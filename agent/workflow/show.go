@@ -183,7 +183,7 @@ func (c *Compiled) words(e petri.Event) string {
 // routeWords say which way a node is followed.
 func routeWords(k *block, routes []string, branch int) string {
 	if branch == 0 {
-		return fmt.Sprintf("the output of %s is none of %s", k.label(), quoted(routes[1:]))
+		return fmt.Sprintf("the output of %s is %s", k.label(), otherThan(routes[1:]))
 	}
 	return fmt.Sprintf("the output of %s is %q", k.label(), routes[branch])
 }

@@ -27,7 +27,7 @@ func (v *view) judge(r *verify.Report) {
 	for t, info := range v.prog.Transitions() {
 		if !v.g.Fires(int32(t)) && v.g.Complete {
 			if k := v.kidOf(info.Name, "start"); k != nil {
-				v.p.found.add(Unreached, k.at, "no run of %s ever starts %s", v.b.label(), k.label())
+				v.p.found.add(Unreached, k.at, "no run of %s ever starts %s%s", v.b.label(), k.label(), v.excluded(k))
 			}
 		}
 	}
@@ -50,15 +50,29 @@ func (v *view) judge(r *verify.Report) {
 			}
 		default: // a consequence, if there is a finding already
 			if v.p.found.count() == before {
-				v.p.found.add(Unproved, v.b.at, "the net of %s is not as it must be: %s: %s", v.b.label(), res.Property.Name,
-					res.Reason)
+				v.p.found.add(Unproved, v.b.at, "the net of %s is not as it must be, which is a fault of voicegw and not of the "+
+					"file: %s: %s", v.b.label(), res.Property.Name, res.Reason)
 			}
 		}
 	}
 	if !v.g.Complete {
-		v.p.found.add(Unproved, v.b.at, "%s has more than %d states, too many to prove; make it smaller, by nesting or by "+
-			"smaller limits", v.b.label(), v.p.max)
+		v.p.found.add(Unproved, v.b.at, "%s has more than %d states, too many to prove; move parts of it into blocks of "+
+			"their own, or lower max_iterations, max_hops or max_steps", v.b.label(), v.p.max)
 	}
+}
+
+// excluded says which dependencies of a node never run in one run.
+func (v *view) excluded(k *block) string {
+	for x, node := range v.b.nodes {
+		for _, d := range node.deps {
+			for _, e := range node.deps {
+				if a, b := v.b.kids[d], v.b.kids[e]; v.b.kids[x] == k && !node.any && v.p.apart[[2]*block{a, b}] {
+					return fmt.Sprintf(": it depends on both %s and %s, of which each run starts only one", a.label(), b.label())
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // kidOf is the kid whose transition has that name, nil if it is none.
@@ -146,8 +160,8 @@ func (v *view) stuck(m []int32) (Pos, string) {
 	}
 	for i, k := range v.b.kids {
 		if routes := routesOf(v.b.nodes, i); len(routes) > 1 {
-			return k.at, fmt.Sprintf("no node follows %s if its output is none of %s; give a node `when: {%s: default}`",
-				k.label(), quoted(routes[1:]), k.agent.Name)
+			return k.at, fmt.Sprintf("no node follows %s if its output is %s; give a node `when: {%s: default}`",
+				k.label(), otherThan(routes[1:]), k.agent.Name)
 		}
 	}
 	return v.b.at, v.g.Model.Format(m)
@@ -162,6 +176,14 @@ func quoted(list []string) string {
 	return strings.Join(out, ", ")
 }
 
+// otherThan says that a text is none of some.
+func otherThan(list []string) string {
+	if len(list) == 1 {
+		return "not " + quoted(list)
+	}
+	return "none of " + quoted(list)
+}
+
 // again reports an agent that is started while it still runs, or a run that never rests.
 func (v *view) again(res *verify.Result) {
 	for _, f := range v.g.Faults {
@@ -172,8 +194,8 @@ func (v *view) again(res *verify.Result) {
 		for _, k := range v.b.kids {
 			if name == v.b.name+"/"+k.name+"/busy" || strings.HasSuffix(name, k.in().String()) ||
 				strings.HasSuffix(name, k.out().String()) || strings.Contains(name, "/"+k.name+">") {
-				v.report(LeftBehind, k.at, res, fmt.Sprintf("%s may be started twice in one run of %s", k.label(), v.b.label()),
-					k.label()+" would run a second time")
+				v.report(LeftBehind, k.at, res, fmt.Sprintf("%s may be started twice in one run of %s%s", k.label(), v.b.label(),
+					v.twice(k)), k.label()+" would run a second time")
 				return
 			}
 		}
@@ -181,32 +203,46 @@ func (v *view) again(res *verify.Result) {
 	v.report(LeftBehind, v.b.at, res, fmt.Sprintf("a run of %s may do one thing twice: %s", v.b.label(), res.Reason))
 }
 
+// twice says why a node may be started twice.
+func (v *view) twice(k *block) string {
+	if i := slices.Index(v.b.kids, k); i < len(v.b.nodes) && v.b.nodes[i].any {
+		return ", once after each of its dependencies; `join: any` is for dependencies of which a run has only one: without it, " +
+			k.label() + " waits for all"
+	}
+	return ""
+}
+
 // left reports a run that leaves something behind.
 func (v *view) left(res *verify.Result) {
-	words := res.Reason
+	words, early := res.Reason, false
 	if res.Witness != nil {
 		m := last(res)
 		var list []string
 		for _, k := range v.b.kids {
 			if v.holds(m, k.name+"/busy") {
-				list = append(list, k.label()+" still works")
+				list, early = append(list, k.label()+" still works"), true
 			}
 		}
 		for i, k := range v.b.kids {
 			for x, node := range v.b.nodes {
 				if slices.Contains(node.deps, i) && v.holds(m, v.b.edge(i, v.b.kids[x].name).String()) {
-					list = append(list, fmt.Sprintf("%s is done, and nothing takes that up", k.label()))
+					list = append(list, fmt.Sprintf("%s is done, and %s, which depends on it, never starts", k.label(),
+						v.b.kids[x].label()))
 				}
 			}
 			if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, dagEnd).String()) {
-				list = append(list, k.label()+" is done, and the end did not wait for it")
+				list, early = append(list, k.label()+" is done, and the end did not wait for it"), true
 			}
 		}
 		if len(list) > 0 {
 			words = strings.Join(list, "; ")
 		}
 	}
-	v.report(LeftBehind, v.b.at, res, fmt.Sprintf("%s may end while something of it is left: %s", v.b.label(), words),
+	fix := ""
+	if early && v.b.agent.AnyEnd {
+		fix = "; `join: any` ends it with the first last node that is done: without it, the end waits for all"
+	}
+	v.report(LeftBehind, v.b.at, res, fmt.Sprintf("%s may end while something of it is left: %s%s", v.b.label(), words, fix),
 		v.b.label()+" has ended, and "+words)
 }
 

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -59,9 +61,9 @@ type Agent struct {
 	// Inputs are the state keys of input_keys.
 	Inputs []Input
 
-	reads  []read
-	dotted []read         // templates with a dot, which are of no state key
-	pos    map[string]Pos // of its keys
+	reads []read
+	odd   []read         // what looks like a template and is none
+	pos   map[string]Pos // of its keys
 }
 
 // Input is a state key that an agent reads. One that is optional may be missing.
@@ -99,6 +101,14 @@ type read struct {
 	optional bool
 	at       Pos
 	words    string // as the file writes it
+}
+
+// maybe is the read of a key that may be missing, as the file would write it.
+func (r read) maybe() string {
+	if strings.HasPrefix(r.words, "input_keys") {
+		return strconv.Quote(r.key + "?")
+	}
+	return "{" + r.key + "?}"
 }
 
 // Card is the a2a section.

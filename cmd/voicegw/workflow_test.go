@@ -26,7 +26,7 @@ func TestWorkflowValidate(t *testing.T) {
 	}{
 		{[]string{flows + "good/diamond.yaml"}, 0, "diamond.yaml: proved: 6 blocks"},
 		{[]string{flows + "good/unverified.yaml"}, 0, "accepted, but not proved: both services give the same rate"},
-		{[]string{flows + "good/assistant.yaml"}, 1, "no tool or toolset `ynab` is registered"},
+		{[]string{flows + "good/assistant.yaml"}, 1, "there is no tool or toolset `ynab`"},
 		{[]string{flows + "good/assistant.yaml", "--tool", "ynab"}, 0, "proved"},
 		{[]string{flows + "bad/04_two_writers.yaml"}, 1, "    2. `fetch_b` starts"},
 		{[]string{broken}, 1, "has no `agents`"},
