@@ -31,7 +31,7 @@ func workflowCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(validateCommand(), graphCommand(), &cobra.Command{
+	cmd.AddCommand(runCommand(), validateCommand(), graphCommand(), &cobra.Command{
 		Use: "schema", Short: "print the JSON Schema of the format", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(workflow.JSONSchema())

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -157,4 +158,24 @@ func textOf(list []managed.Block) string {
 		}
 	}
 	return strings.Join(all, "\n")
+}
+
+// RunBegin is the number of the event with which the newest run of a session begins, so that an Outcome can take all of
+// its events. It is 1 for a session that no message has reached.
+func RunBegin(ctx context.Context, rt *managed.Runtime, o managed.Owner, session string) (uint64, error) {
+	l := managed.Listing{Limit: 1, Newest: true, Keep: func(ev *managed.Event) bool {
+		return ev.Type == managed.UserMessage
+	}}
+	for {
+		list, next, err := rt.ListEvents(ctx, o, session, l)
+		switch {
+		case err != nil:
+			return 0, err
+		case len(list) > 0:
+			return list[0].Seq, nil
+		case next == 0:
+			return 1, nil
+		}
+		l.After = next
+	}
 }
