@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,10 +19,14 @@ import (
 // ownerKey is where the owner of a request is in its context.
 type ownerKey struct{}
 
-func withOwner(ctx context.Context, o managed.Owner) context.Context { return context.WithValue(ctx, ownerKey{}, o) }
+func withOwner(ctx context.Context, o managed.Owner) context.Context {
+	return context.WithValue(ctx, ownerKey{}, o)
+}
 
 // ownerUser tells a2asrv who asks.
-type ownerUser struct{ a2asrv.PassthroughCallInterceptor }
+type ownerUser struct {
+	a2asrv.PassthroughCallInterceptor
+}
 
 // Before sets the user of a call. Its name is different for different owners.
 func (ownerUser) Before(ctx context.Context, c *a2asrv.CallContext, _ *a2asrv.Request) (context.Context, any, error) {
@@ -43,7 +48,7 @@ func ownerOf(c *a2asrv.ExecutorContext) (o managed.Owner) {
 // rpc is the JSON-RPC of a workflow.
 func (s *Server) rpc(flow string) http.Handler {
 	return a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(&executor{s, flow}, a2asrv.WithTaskStore(newTasks()),
-		a2asrv.WithCallInterceptors(ownerUser{})))
+		a2asrv.WithCallInterceptors(ownerUser{}), a2asrv.WithLogger(slog.New(slog.DiscardHandler))))
 }
 
 // executor runs a workflow for a2asrv. A context of A2A is a session; a task is a run of it.

@@ -152,7 +152,7 @@ func (h *shop) json(method, path, body string, headers ...string) (int, answer) 
 		h.Fatal(err)
 	}
 	a := answer{text: string(b)}
-	if err := json.Unmarshal(b, &a); err != nil {
+	if err := json.Unmarshal(b, &a); err != nil && !strings.HasPrefix(path, "/a2a/") {
 		h.Errorf("%s %s answers %s: %v", method, path, b, err)
 	}
 	return resp.StatusCode, a
