@@ -35,9 +35,9 @@ type sessionsAPI struct {
 	ending  sync.Once
 	handler http.Handler
 	flows   *servedFlows // nil: there are none
-	claims  int // that are proved of the nets of sessions
-	agents  int // from files
-	resumed int // sessions that were at work when the process before ended
+	claims  int          // that are proved of the nets of sessions
+	agents  int          // from files
+	resumed int          // sessions that were at work when the process before ended
 }
 
 // openSessions opens the sessions API; nil without a journal.
