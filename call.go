@@ -63,7 +63,7 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	c.log = g.cfg.Log.With(zap.String("call", c.id), zap.String("client", hello.Client))
 	det := detection(c.cfg, &hello)
 	c.prog = g.programs[variant{det, hello.HalfDuplex}]
-	c.session = &Session{id: c.id, hello: hello, labels: plan.Labels}
+	c.session = &Session{id: c.id, hello: hello, labels: plan.Labels, prog: c.prog.Program}
 
 	talk, dialer, tools := &conversation{}, &modelDialer{}, newToolCalls(plan.Tools)
 	c.end = newEnder(dialer.stop)
@@ -165,7 +165,7 @@ func (c *call) start(work context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.in.net, c.session.net = c.net, c.net
+	c.in.net, c.session.net, c.session.began = c.net, c.net, c.began
 	if view := c.out.peer.view; view != nil {
 		view.Attach(c.net.Marking)
 	}

@@ -23,6 +23,8 @@ type Session struct {
 	id     string
 	hello  transport.Hello
 	labels map[string]string
+	prog   *petri.Program
+	began  time.Time
 	net    *runner.Runner // set before anybody gets the session
 	peer   *peerWriter
 	hold   *holdSwitch
@@ -57,6 +59,9 @@ func (s *Session) Done() <-chan struct{} { return s.net.Done() }
 // Hold puts the call on hold or resumes it. On hold nothing that the caller says goes to the model,
 // and nothing is played.
 func (s *Session) Hold(on bool) error { return s.hold.ask(on, s.inject) }
+
+// Mute mutes the caller's microphone, or unmutes it, as the caller's own button does: the last of both counts.
+func (s *Session) Mute(on bool) error { return s.inject(voicenets.PeerMute.Token(position(on))) }
 
 // Consent records that the caller consents to being heard, or withdraws consent. It needs
 // Config.Net.Consent.

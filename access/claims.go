@@ -72,11 +72,12 @@ var SessionSettings = []string{"activity", "generation", "instructions", "model"
 // The scopes of tokens.
 const (
 	ScopeCalls    = "calls"    // calls, within the limits of the token
+	ScopeControl  = "control"  // control of the calls of the tenant; without a tenant, of all calls
 	ScopeSessions = "sessions" // agents and sessions of the tenant; with a subject, sessions of the subject alone
 )
 
 // Scopes are the possible entries of Claims.Scopes.
-var Scopes = []string{ScopeCalls, ScopeSessions}
+var Scopes = []string{ScopeCalls, ScopeControl, ScopeSessions}
 
 // may reports whether the token is good for something.
 func (c *Claims) may(scope string) bool {

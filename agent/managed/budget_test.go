@@ -138,42 +138,6 @@ func TestBudgetEndsTurn(t *testing.T) {
 	}
 }
 
-// TestBudgetCrash kills a session at every commit around its budget: the end, the raise, and what follows are the same.
-func TestBudgetCrash(t *testing.T) {
-	begin := func(t *testing.T, ran map[string]int) *house {
-		return budgetHouse(t, &Budget{Type: "limit", MaxTokens: 50}, ran)
-	}
-	play := func(h *house, restarted func()) {
-		send := func(key string, do func() error) {
-			h.until(key, func() error {
-				err := do()
-				restarted()
-				return err
-			})
-			restarted()
-		}
-		message := func(text string) func() error {
-			return func() error {
-				_, err := h.rt.Send(h.Context(), ada, h.session, Once{Key: text}, Text(text))
-				return err
-			}
-		}
-		send("look", message("Look"))
-		send("raise", func() error {
-			s, err := h.rt.Session(h.Context(), ada, h.session)
-			if err != nil || s.Budget.MaxTokens == 1000 {
-				return err
-			}
-			_, err = h.rt.UpdateSession(h.Context(), ada, h.session, SessionPatch{Budget: BudgetChange{Set: true,
-				To: &Budget{Type: "limit", MaxTokens: 1000}}})
-			return err
-		})
-		send("bye", message("Bye"))
-	}
-	tale := tale{begin: begin, play: play, most: 1}
-	tale.everywhere(t)
-}
-
 // TestBudgetOfTurn: a turn ends at its own budget; the next message begins another.
 func TestBudgetOfTurn(t *testing.T) {
 	in(t, func(t *testing.T) {

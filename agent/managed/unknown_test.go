@@ -105,44 +105,6 @@ func payAt(t *testing.T, first, second int, permission, answer string, ran map[s
 	return asked, h, crashes == 2 || second == 0 && crashes == 1
 }
 
-// TestUnknownAsk kills the process everywhere, once and, around a call that the client is asked about, twice. A call
-// that may have happened is not repeated without the client's leave, then with the same key, and the model hears what
-// came of it.
-func TestUnknownAsk(t *testing.T) {
-	for _, permission := range []string{AlwaysAllow, AlwaysAsk} {
-		for _, answer := range []string{"allow", "deny"} {
-			everAsked, twice := 0, 0
-			for first, more := 1, true; more; first++ {
-				for second := 0; ; second++ {
-					asked, both := 0, false
-					in(t, func(t *testing.T) {
-						ran := map[string]int{}
-						var h *house
-						asked, h, both = payAt(t, first, second, permission, answer, ran)
-						defer func() { h.close() }()
-						judgePay(t, h, asked, answer, ran)
-						if t.Failed() {
-							t.Fatalf("%s, %s, killed at %d and %d", permission, answer, first, second)
-						}
-					})
-					if second == 0 {
-						more = both
-					}
-					if everAsked += asked; asked > 1 {
-						twice++
-					}
-					if !both || asked == 0 && second == 0 || permission == AlwaysAsk {
-						break
-					}
-				}
-			}
-			if everAsked == 0 || answer == "allow" && permission == AlwaysAllow && twice == 0 {
-				t.Errorf("%s, %s: the client was asked %d times, and twice %d times", permission, answer, everAsked, twice)
-			}
-		}
-	}
-}
-
 // judgePay holds the session to its end.
 func judgePay(t *testing.T, h *house, asked int, answer string, ran map[string]int) {
 	t.Helper()

@@ -200,8 +200,8 @@ func (l *loader) checkLeaf(a *Agent) {
 	}
 	calls := len(a.AgentTools) > 0 || slices.ContainsFunc(a.Tools, func(t Tool) bool { return t.Name != exitLoop })
 	if a.MaxSteps == 1 && calls {
-		l.add(BadValue, a.posOf("max_steps"), "max_steps: 1 lets `%s` call something, and leaves no request in which it could "+
-			"answer, so every call fails the run; write 2 or more", a.Name)
+		l.add(BadValue, a.posOf("max_steps"), "max_steps: 1 lets `%s` call something, and leaves no request in which it "+
+			"could answer, so every call fails the run; write 2 or more", a.Name)
 	}
 	seen := map[string]bool{}
 	for _, t := range a.Tools {

@@ -1,7 +1,6 @@
 package workflow_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/agent/workflow"
-	"github.com/voicegw/voicegw/petri/dot"
 )
 
 // table is the table of an object of the format, as docs/workflows-reference.md has it.
@@ -90,54 +88,4 @@ func TestDocs(t *testing.T) {
 	if shown < 5 {
 		t.Errorf("the pages show %d broken files", shown)
 	}
-}
-
-// TestDocsDrawings wants each drawing behind a file in the pages to be that of the block it names.
-func TestDocsDrawings(t *testing.T) {
-	drawn := 0
-	rule := regexp.MustCompile("(?s)```yaml\n([^`]*?)```\n\n\\[!\\[The net of ([A-Za-z0-9_]+)\\]\\((workflows/[a-z_]+\\.svg)\\)\\]")
-	pages, _ := filepath.Glob("../../docs/workflows*.md")
-	for _, path := range pages {
-		page(t, path, func(doc string) string {
-			for _, m := range rule.FindAllStringSubmatch(doc, -1) {
-				drawn++
-				fresh := drawing(t, []byte(m[1]), m[2])
-				name := filepath.Join("../../docs", m[3])
-				if *update {
-					if err := os.WriteFile(name, fresh, 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if old, err := os.ReadFile(name); err != nil || !bytes.Equal(old, fresh) {
-					t.Errorf("%s is not how the net looks (%v): go test ./agent/workflow -run Docs -update", name, err)
-				}
-			}
-			return doc
-		})
-	}
-	if kept, _ := filepath.Glob("../../docs/workflows/*.svg"); len(kept) != drawn || drawn < 10 {
-		t.Errorf("%d drawings are there, and the pages show %d", len(kept), drawn)
-	}
-}
-
-// drawing is the net of a block of a file, as SVG.
-func drawing(t *testing.T, text []byte, name string) []byte {
-	t.Helper()
-	w, found := workflow.Load("flow.yaml", text, registry())
-	if w == nil {
-		t.Fatal(found)
-	}
-	c, found := workflow.Compile(w)
-	if c == nil {
-		t.Fatal(found)
-	}
-	p, err := c.Sketch(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	svg, err := dot.SVG(p, dot.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return svg
 }

@@ -92,7 +92,8 @@ func TestMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, found := judgeWith(t, "toolset.yaml", text, workflow.Registry{Tools: []string{"bank"}}); r == nil || !r.Proved() {
+	r, found := judgeWith(t, "toolset.yaml", text, workflow.Registry{Tools: []string{"bank"}})
+	if r == nil || !r.Proved() {
 		t.Errorf("with the toolset: %v", found)
 	}
 }

@@ -50,10 +50,11 @@ func TestTemplates(t *testing.T) {
 		{tool(`{a: [{b: 'x {none} y'}]}`), []string{"read_before_write: `a` reads `none`"}},
 		{tool(`{a: {topic}}`), []string{`bad_value: {topic} without quotes is a mapping in YAML; write "{topic}"`}},
 		{llm(`{topic}`), []string{"bad_value: `instruction`: {topic} without quotes is a mapping"}},
-		{llm(`'{topic.title} {topic.title}'`), []string{"unsupported: {topic.title} is not replaced: a template names a whole key"}},
-		{llm(`'{{topic}} { topic } {topic? } {{other}} { other }'`), []string{"unsupported: {{topic}} is not replaced by the key: " +
-			"write {topic}", "unsupported: { topic } is not replaced", "unsupported: {topic? } is not replaced",
-			"read_before_write: `a` reads `other`"}},
+		{llm(`'{topic.title} {topic.title}'`),
+			[]string{"unsupported: {topic.title} is not replaced: a template names a whole key"}},
+		{llm(`'{{topic}} { topic } {topic? } {{other}} { other }'`),
+			[]string{"unsupported: {{topic}} is not replaced by the key: write {topic}", "unsupported: { topic } is not",
+				"unsupported: {topic? } is not replaced", "read_before_write: `a` reads `other`"}},
 		{llm(`'{artifact.plan.txt} {artifact.my plan?}'`), []string{"unsupported: {artifact.plan.txt} needs artifacts",
 			"unsupported: {artifact.my plan?} needs artifacts"}},
 	} {
@@ -63,7 +64,7 @@ func TestTemplates(t *testing.T) {
 	found, _ := said(t, fmt.Sprintf(file, llm(`'{artifact.plan.txt}'`), "file"))
 	wants(t, "artifacts are there", found, nil)
 	found, _ = said(t, fmt.Sprintf(file, tool(`{a: '{artifact.plan.txt}'}`), "file"))
-	wants(t, "an artifact in tool_config", found, []string{"unsupported: {artifact.plan.txt} has no effect in tool_config"})
+	wants(t, "in tool_config", found, []string{"unsupported: {artifact.plan.txt} has no effect in tool_config"})
 }
 
 // TestPrefixes wants keys with a prefix to be checked as those without.
@@ -82,13 +83,15 @@ func TestPrefixes(t *testing.T) {
 		{[]any{"'temp:x'", "", "'temp:x'", "", "parallel"}, []string{"race: `a` and `b` both write `temp:x`"}},
 		{[]any{"'user:x'", "", "x", "", "parallel"}, nil},
 		{[]any{"x", "'user:x'", "y", "", "sequential"},
-			[]string{"read_before_write: `a` reads `user:x`, which no agent of this file writes: it is there only if something " +
-				"else has written it before; read it with \"user:x?\""}},
-		{[]any{"x", "'temp:y'", "z", "", "sequential"}, []string{"read_before_write: `a` reads `temp:y`, which no agent writes"}},
+			[]string{"read_before_write: `a` reads `user:x`, which no agent of this file writes: it is there only if " +
+				"something else has written it before; read it with \"user:x?\""}},
+		{[]any{"x", "'temp:y'", "z", "", "sequential"},
+			[]string{"read_before_write: `a` reads `temp:y`, which no agent writes"}},
 		{[]any{"x", "'user:y'", "'user:y'", "", "sequential"},
-			[]string{"read_before_write: `a` reads `user:y`, which may not be written yet: an earlier run may have written it, " +
-				"and the first run finds none; write it before, or read it with \"user:y?\""}},
-		{[]any{"'session:x'", "", "y", "", "sequential"}, []string{"bad_value: `output_key` is \"session:x\", which is no name"}},
+			[]string{"read_before_write: `a` reads `user:y`, which may not be written yet: an earlier run may have " +
+				"written it, and the first run finds none; write it before, or read it with \"user:y?\""}},
+		{[]any{"'session:x'", "", "y", "", "sequential"},
+			[]string{"bad_value: `output_key` is \"session:x\", which is no name"}},
 		{[]any{"'user:'", "", "y", "", "sequential"}, []string{"bad_value: `output_key` is \"user:\", which is no name"}},
 		{[]any{"x", "'artifact.x'", "y", "", "sequential"}, []string{"bad_value: \"artifact.x\" is no name of a state key"}},
 	} {
@@ -106,7 +109,8 @@ func TestOverwrites(t *testing.T) {
 		"{agent: b, depends_on: [c], when: {c: default}}, {agent: d, depends_on: [a, b], join: any}]}"
 	routed := "orchestration: {type: llm_routed, router: c, agents: [a, b, d]}"
 	mixed := "  - {name: e, type: sequential, sub_agents: [a]}\n" + strings.ReplaceAll(routed, "[a, b, d]", "[e, b, d]")
-	later := "  - {name: talk, type: llm_routed, router: c, sub_agents: [a, b]}\norchestration: {type: sequential, agents: [talk, d]}"
+	later := "  - {name: talk, type: llm_routed, router: c, sub_agents: [a, b]}\n" +
+		"orchestration: {type: sequential, agents: [talk, d]}"
 	for _, c := range []struct {
 		args []any
 		want []string

@@ -116,7 +116,8 @@ func TestReport(t *testing.T) {
 		{`"path": "desk/s`, `"path": "x`}, {`"proved": true`, `"proved": false`},
 		{`"method": "like `, `"method": "like desk/front/x`},
 		{`"net": `, `"unverified": "because", "net": `},
-		{`"method": "structure"`, `"method": "explored", "certificate": null`}, {`"findings": null`, `"findings": [{"rule": "race"}]`},
+		{`"method": "structure"`, `"method": "explored", "certificate": null`},
+		{`"findings": null`, `"findings": [{"rule": "race"}]`},
 		{`"rule": "overwrites"`, `"rule": "race"`}, {`"states": `, `"states": 1`}} {
 		broken := bytes.Replace(data, []byte(change[0]), []byte(change[1]), 1)
 		_, err := workflow.ReadReport(context.Background(), broken, c)

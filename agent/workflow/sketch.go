@@ -10,8 +10,8 @@ import (
 )
 
 // Sketch returns the net of one block for drawings: each agent in it is one transition. Left out are what
-// serves the end of a run, and what the block needs of its surroundings before it goes on. name is the name of an agent or of the workflow; the first block with that
-// name is drawn. The error says that no block has it.
+// serves the end of a run, and what the block needs of its surroundings before it goes on. name is the name of
+// an agent or of the workflow; the first block with that name is drawn. The error says that no block has it.
 func (c *Compiled) Sketch(name string) (*petri.Program, error) {
 	i := slices.IndexFunc(c.blocks, func(b *block) bool { return b.agent.Name == name })
 	if i < 0 {

@@ -206,8 +206,8 @@ func (v *view) again(res *verify.Result) {
 // twice says why a node may be started twice.
 func (v *view) twice(k *block) string {
 	if i := slices.Index(v.b.kids, k); i < len(v.b.nodes) && v.b.nodes[i].any {
-		return ", once after each of its dependencies; `join: any` is for dependencies of which a run has only one: without it, " +
-			k.label() + " waits for all"
+		return ", once after each of its dependencies; `join: any` is for dependencies of which a run has only one: " +
+			"without it, " + k.label() + " waits for all"
 	}
 	return ""
 }
@@ -242,7 +242,8 @@ func (v *view) left(res *verify.Result) {
 	if early && v.b.agent.AnyEnd {
 		fix = "; `join: any` ends it with the first last node that is done: without it, the end waits for all"
 	}
-	v.report(LeftBehind, v.b.at, res, fmt.Sprintf("%s may end while something of it is left: %s%s", v.b.label(), words, fix),
+	message := fmt.Sprintf("%s may end while something of it is left: %s%s", v.b.label(), words, fix)
+	v.report(LeftBehind, v.b.at, res, message,
 		v.b.label()+" has ended, and "+words)
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/voicegw/voicegw/settings"
 )
 
-// admin serves /healthz, /readyz and /metrics to the operator, on a listener of this machine alone.
+// admin serves /healthz, /readyz, /metrics and the control of calls to the operator, on a listener of this machine
+// alone.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
@@ -21,7 +22,7 @@ type admin struct {
 }
 
 // openAdmin listens on the admin address; it returns nil if there is none.
-func openAdmin(s *settings.Settings, h, metrics http.Handler, log *zap.Logger) (*admin, error) {
+func openAdmin(s *settings.Settings, h, metrics, control http.Handler, log *zap.Logger) (*admin, error) {
 	if s.AdminListen == "" {
 		return nil, nil
 	}
@@ -33,6 +34,8 @@ func openAdmin(s *settings.Settings, h, metrics http.Handler, log *zap.Logger) (
 	mux.Handle("GET /healthz", h)
 	mux.Handle("GET /readyz", h)
 	mux.Handle("GET /metrics", metrics)
+	mux.Handle(controlPath, control)
+	mux.Handle(controlPath+"/", control)
 	limits := connectionLimits{most: adminConnections + 1, each: adminConnections, requests: adminConnections,
 		requestsEach: adminConnections}
 	a := &admin{listener: limitConnections(l, limits), server: &http.Server{

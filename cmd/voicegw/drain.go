@@ -32,7 +32,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/readyz" && g.unready.Load():
 		plain(http.HandlerFunc(notReady)).ServeHTTP(w, r)
-	case !isCallPath(r.URL.Path):
+	case !isCallPath(r.URL.Path) || isControlPath(r.URL.Path):
 		g.next.ServeHTTP(w, r)
 	default:
 		g.requests.Add(1)

@@ -230,7 +230,8 @@ func TestAdminIsForThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openAdmin(o, http.HandlerFunc(healthy), http.HandlerFunc(healthy), zap.NewNop())
+	a, err := openAdmin(o, http.HandlerFunc(healthy), http.HandlerFunc(healthy),
+		http.HandlerFunc(healthy), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,12 @@ func newLogger(how settings.Log, w *logWriter) *zap.Logger {
 	return zap.New(core, zap.WrapCore(func(c zapcore.Core) zapcore.Core { return &floodCore{Core: c, flood: &w.flood} }))
 }
 
+// auditLog is the log of who did what. log.level does not apply to it.
+func auditLog(how settings.Log, w *logWriter) *zap.Logger {
+	how.Level = zapcore.InfoLevel
+	return newLogger(how, w).Named("audit")
+}
+
 // logMetrics returns counters of the lines that were lost.
 func logMetrics(w *logWriter) []prometheus.Collector {
 	lost := func(why string, count func() uint64) prometheus.Collector {

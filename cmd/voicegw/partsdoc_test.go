@@ -79,38 +79,6 @@ func TestPartDrawingsAreFresh(t *testing.T) {
 	}
 }
 
-// TestPartsDocIsFresh holds the tables of docs/parts.md to the parts.
-func TestPartsDocIsFresh(t *testing.T) {
-	t.Parallel()
-	name := filepath.Join("..", "..", "docs", "parts.md")
-	doc, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims := claimsOf(t)
-	fresh := string(doc)
-	replace := func(mark, text string) {
-		block := regexp.MustCompile(`(?s)(<!-- ` + mark + `: .*?-->\n).*?(<!-- end of ` + mark + ` -->)`)
-		if len(block.FindAllString(fresh, -1)) != 1 {
-			t.Errorf("%s has not one block <!-- %s: ... --> ... <!-- end of %[2]s -->", name, mark)
-		}
-		fresh = block.ReplaceAllString(fresh, "${1}"+strings.ReplaceAll(text, "$", "$$")+"${2}")
-	}
-	for _, part := range documentedParts(t) {
-		replace(part, portTable(t, part)+"\nSettings: "+codes(settingsOf(t, part))+
-			"\n\nClaims that it could break: "+codes(claims.of(part))+"\n")
-	}
-	replace("claims", claims.table())
-	if fresh == string(doc) {
-		return
-	}
-	if !*update {
-		t.Errorf("%s is not what the code says: go test ./cmd/voicegw -run Fresh -update", name)
-	} else if err := os.WriteFile(name, []byte(fresh), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // codes is a list of names in Markdown, or "none".
 func codes(names []string) string {
 	if len(names) == 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,16 +18,23 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// TestProveBeforeServing proves a budget of its own once, keeps the
-// certificates, and proves anew where the cache is damaged, cannot be read, or cannot be written.
-func TestProveBeforeServing(t *testing.T) {
+// threeFrames is a gateway with a budget of its own, whose certificates do not ship. What is proved is kept in an empty
+// directory.
+func threeFrames(t *testing.T) *voicegw.Gateway {
+	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: "ws://127.0.0.1:1"}, OneMode: true,
 		Net: voicenets.Config{BudgetFrames: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = gw.Close() }()
+	t.Cleanup(func() { _ = gw.Close() })
+	return gw
+}
+
+// provedTwice proves a budget of its own once, and keeps the certificates. It returns their files.
+func provedTwice(t *testing.T, gw *voicegw.Gateway) []string {
+	t.Helper()
 	for _, want := range []string{"proved a net", "about 1 kind of session, certificates checked"} {
 		var out strings.Builder
 		if err := proveNets(t.Context(), gw, &out); err != nil || !strings.Contains(out.String(), want) {
@@ -39,43 +45,11 @@ func TestProveBeforeServing(t *testing.T) {
 	if err != nil || len(files) < 4 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	prove := func(want ...string) {
-		t.Helper()
-		var out strings.Builder
-		if err := proveNets(t.Context(), gw, &out); err != nil {
-			t.Errorf("refused to serve: %v", err)
-		}
-		for _, words := range want {
-			if strings.Count(out.String(), words) != 1 {
-				t.Errorf("it does not say %q once:\n%s", words, out.String())
-			}
-		}
-	}
-	damaged := bytes.Clone(data)
-	damaged[len(data)/2] ^= 1
-	if err := os.WriteFile(files[0], damaged, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	prove("is damaged, so all nets are proved again", "the nets of calls are proved")
-	if mended, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(mended, data) {
-		t.Errorf("the damaged certificate was not replaced: %v", err)
-	}
-	const warning = "warning: certificates cannot be kept"
-	if err := errors.Join(os.Remove(files[0]), os.Mkdir(files[0], 0o700)); err != nil { // neither read nor written
-		t.Fatal(err)
-	}
-	prove(warning, "the nets of calls are proved")
-	blocked := filepath.Join(t.TempDir(), "a file")
-	if err := os.WriteFile(blocked, nil, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("XDG_CACHE_HOME", blocked)
-	prove(warning, "the nets of calls are proved")
+	return files
 }
+
+// TestProofsAreKept proves nets on all processors under the race detector. TestProveBeforeServing does more without it.
+func TestProofsAreKept(t *testing.T) { provedTwice(t, threeFrames(t)) }
 
 // unstarted is a gateway with the embedded model that has not begun to serve.
 func unstarted(t *testing.T) *serving {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
@@ -55,6 +56,7 @@ func serveCommand() *cobra.Command {
 type serving struct {
 	settings  *settings.Settings
 	log       *zap.Logger
+	audit     *zap.Logger
 	gw        *voicegw.Gateway
 	guard     *access.Guard
 	load      *access.Load
@@ -83,6 +85,7 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	if err != nil {
 		return &usageError{err}
 	}
+	s.audit = auditLog(set.Log, written)
 	gw := s.gw
 	if err := s.start(ctx, stderr); err != nil {
 		_ = gw.Close()
@@ -92,7 +95,7 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(logMetrics(written)...)
-	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), log)
+	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
 		_ = gw.Close()
@@ -134,7 +137,7 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	cfg.Hooks = voicegw.Hooks{Begin: asGranted(cfg.Setup, cfg.Session)}
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
-	s := &serving{settings: set, log: log, guard: guard, load: admission.Load}
+	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load}
 	if err := s.joinAgents(&cfg); err != nil {
 		return nil, err
 	}
@@ -155,7 +158,7 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 		return errors.Join(err, s.endpoints.Close())
 	}
 	var err error
-	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log); err != nil {
+	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log, managed.Prove); err != nil {
 		return errors.Join(err, s.endpoints.Close())
 	}
 	if err := s.checkAgents(ctx); err != nil {
@@ -188,7 +191,7 @@ func (s *serving) open() (err error) {
 	if s.settings.DataDir != "" {
 		page.ChatPath = chatPath
 	}
-	s.gate = &gate{next: s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw))}
+	s.gate = &gate{next: s.tenants(s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw)))}
 	return nil
 }
 

@@ -93,7 +93,7 @@ func get(t *testing.T, client *http.Client, url string) (*http.Response, string)
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	s := startFullServe(t, nil)
+	s := startFullServe(t, nil, "--data-dir", t.TempDir())
 	for _, c := range []struct {
 		path        string
 		status      int
@@ -121,6 +121,8 @@ func TestServe(t *testing.T) {
 	}
 	if said := s.stderr.String(); !strings.Contains(said, "about 4 kinds of session, certificates checked") {
 		t.Errorf("the defaults are not proved:\n%s", said)
+	} else if !regexp.MustCompile(`the sessions API is at .* \(claims proved: [1-9]\d*,`).MatchString(said) {
+		t.Errorf("the nets of sessions are not proved:\n%s", said)
 	}
 	s.end()
 	if line, ok := <-s.lines; ok {

@@ -40,9 +40,12 @@ type sessionsAPI struct {
 	resumed int          // sessions that were at work when the process before ended
 }
 
-// openSessions opens the sessions API; nil without a journal.
-func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard, log *zap.Logger) (a *sessionsAPI,
-	err error) {
+// proveSessions proves the nets of sessions and returns how many claims hold: managed.Prove.
+type proveSessions func(context.Context, managed.Limits) (claims int, err error)
+
+// openSessions opens the sessions API after the proof of its nets; nil without a journal.
+func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard, log *zap.Logger,
+	prove proveSessions) (a *sessionsAPI, err error) {
 	if !s.HasSessions() {
 		return nil, nil
 	}
@@ -59,7 +62,7 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 		return nil, &usageError{err}
 	}
 	a = &sessionsAPI{agents: len(shared)}
-	if a.claims, err = managed.Prove(ctx, managed.Limits{}); err != nil {
+	if a.claims, err = prove(ctx, managed.Limits{}); err != nil {
 		return nil, err
 	}
 	node := nodeName(&s.Journal)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -19,8 +20,22 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/settings"
 )
+
+// sessionClaims are those that hold of the nets of sessions with the usual limits.
+var sessionClaims = sync.OnceValues(func() (int, error) {
+	return managed.Prove(context.Background(), managed.Limits{})
+})
+
+// provedOnce proves the nets of sessions with the usual limits, once for all tests.
+func provedOnce(_ context.Context, l managed.Limits) (claims int, err error) {
+	if !reflect.DeepEqual(l, managed.Limits{}) {
+		return 0, fmt.Errorf("these are not the usual limits: %+v", l)
+	}
+	return sessionClaims()
+}
 
 // sessionsServer is the sessions API of serve, on a data directory of its own.
 func sessionsServer(t *testing.T, cfg access.Config, quota ...settings.Quota) string {
@@ -40,7 +55,7 @@ func sessionsServer(t *testing.T, cfg access.Config, quota ...settings.Quota) st
 	for _, q := range quota {
 		s.Quota = q
 	}
-	api, err := openSessions(t.Context(), s, guard, zap.NewNop())
+	api, err := openSessions(t.Context(), s, guard, zap.NewNop(), provedOnce)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +233,8 @@ func TestBadAgents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openSessions(t.Context(), s, guard, zap.NewNop()); err == nil || !strings.Contains(err.Error(), part) {
+		_, err = openSessions(t.Context(), s, guard, zap.NewNop(), provedOnce)
+		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -265,7 +281,7 @@ func TestSeveralNodes(t *testing.T) {
 		s := &settings.Settings{Listen: settings.ListenDefault, DataDir: filepath.Join(dir, name), Journal: settings.Journal{
 			Node: name, Advertise: "http://" + servers[i].Listener.Addr().String(), Listen: routes[i], Routes: routes}}
 		opening.Go(func() {
-			api, err := openSessions(t.Context(), s, guard, zap.NewNop())
+			api, err := openSessions(t.Context(), s, guard, zap.NewNop(), provedOnce)
 			if err != nil {
 				t.Error(err)
 				return

@@ -2,21 +2,16 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
-	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/petritest"
-	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/witness"
-	"github.com/voicegw/voicegw/voicenets/claims"
 )
 
 // TestVerifyKeeps writes the run that refutes a property of a file as a test that passes, and as drawings.
@@ -113,58 +108,4 @@ func TestVerifyKeepsNothing(t *testing.T) {
 	}
 	command(t, nil, "verify", testNet("tie.net"), "--property", "deadlock-free", "--script",
 		filepath.Join(t.TempDir(), "none", "script")).want(t, 2, "--script")
-}
-
-// verifyWhole looks for what refutes a property of a net that runs, not in slices.
-func verifyWhole(ctx context.Context, n shippedNet, p *verify.Property) (*claims.Proof, error) {
-	net, err := claims.Hostile(n.config)
-	if err != nil {
-		return nil, err
-	}
-	closed, err := petri.Compile(net)
-	if err != nil {
-		return nil, err
-	}
-	open, err := n.program()
-	if err != nil {
-		return nil, err
-	}
-	r, err := verify.Run(ctx, closed, verify.Config{Max: 20_000, Open: open}, p)
-	if err != nil {
-		return nil, err
-	}
-	return &claims.Proof{Claims: []claims.Claim{{Result: r.Results[0]}}}, nil
-}
-
-// TestVerifyKeepsOfShipped: what the net that runs does wrong becomes a test of that net, without its environment.
-func TestVerifyKeepsOfShipped(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct{ expr, says string }{
-		"speech": {"confirming >= 1", "inject speech_edge start @0s\n"},
-		"reply":  {"unplayed >= 2", "inject model_audio @"},
-		"end":    {"farewell >= 1", "fired call/end_drain_in_quiet\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			c := fileCheck{kept: keeping{script: filepath.Join(dir, "script"), frames: filepath.Join(dir, "frames"),
-				notes: io.Discard}}
-			check := func(n shippedNet, ctx context.Context) (*claims.Proof, error) {
-				return verifyWhole(ctx, n, verify.Never(test.expr))
-			}
-			nets := shippedNets()[:2] // both are refuted; the first is kept
-			var out strings.Builder
-			if err := c.verifyNets(t.Context(), nets, &out, check); err == nil || c.kept.err != nil {
-				t.Fatalf("%v\n%s", err, out.String())
-			}
-			open, err := nets[0].program()
-			if err != nil {
-				t.Fatal(err)
-			}
-			petritest.Run(t, c.kept.script, open)
-			data, err := os.ReadFile(c.kept.script)
-			if err != nil || !strings.Contains(string(data), test.says) {
-				t.Errorf("%v, or no %q:\n%s", err, test.says, data)
-			}
-		})
-	}
 }

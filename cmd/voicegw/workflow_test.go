@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -99,5 +100,40 @@ func TestWorkflowGraph(t *testing.T) {
 	out.Reset()
 	if code := run([]string{"workflow", "schema"}, &out, &out); code != 0 || !json.Valid(out.Bytes()) {
 		t.Errorf("schema: %d", code)
+	}
+}
+
+// TestWorkflowDrawingsAreFresh holds docs/workflows/*.svg to the files in the pages: each drawing is that of the
+// block it names, in the file above it.
+func TestWorkflowDrawingsAreFresh(t *testing.T) {
+	t.Parallel()
+	drawn := 0
+	rule := regexp.MustCompile("(?s)```yaml\n([^`]*?)```\n\n" +
+		"\\[!\\[The net of ([A-Za-z0-9_]+)\\]\\((workflows/[a-z_]+\\.svg)\\)\\]")
+	for _, page := range pages(t) {
+		doc, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range rule.FindAllStringSubmatch(string(doc), -1) {
+			drawn++
+			var fresh bytes.Buffer
+			file := writeFile(t, "flow.yaml", []byte(m[1]))
+			if err := drawWorkflow(&fresh, file, "svg", m[2], false, workflow.Registry{}); err != nil {
+				t.Errorf("%s: %v", m[3], err)
+			}
+			name := filepath.Join("..", "..", "docs", m[3])
+			if *update {
+				if err := os.WriteFile(name, fresh.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if committed, err := os.ReadFile(name); err != nil || !bytes.Equal(committed, fresh.Bytes()) {
+				t.Errorf("%s is not how the net looks (%v): go test ./cmd/voicegw -run Fresh -update", name, err)
+			}
+		}
+	}
+	if kept, _ := filepath.Glob("../../docs/workflows/*.svg"); len(kept) != drawn || drawn < 10 {
+		t.Errorf("there are %d drawings, and the pages show %d", len(kept), drawn)
 	}
 }

@@ -93,6 +93,8 @@ func layers() map[string]layer {
 				"internal/foreign"},
 			tests: []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
+		"control": {imports: []string{".", "internal/strictjson", "transport"},
+			tests: []string{"live", "live/sim", "transport/ws", "voicenets"}},
 		"settings": {
 			imports: []string{".", "access", "audio", "live", "transport", "transport/ws", "transport/wsconn",
 				"voicenets", "internal/spelling"},
@@ -252,7 +254,7 @@ func thirdParty() []place {
 		{module: "github.com/nats-io/nats-server/v2", folders: []string{"journal/jetstream", "agent/managed/api tests"}},
 		{module: "github.com/nats-io/nats.go", folders: []string{"journal/jetstream"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
-			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api",
+			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api", "control",
 			"internal/endpointtest", "internal/simulate"), tests: true},
 		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow tests",
 			"agent/workflow/exec"}},

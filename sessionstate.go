@@ -1,0 +1,66 @@
+package voicegw
+
+import (
+	"time"
+
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// Phase is who has the word in a call.
+type Phase string
+
+// The phases of a call.
+const (
+	PhaseListening Phase = "listening" // nobody speaks; the gateway listens to the caller
+	PhaseCaller    Phase = "caller"    // the caller speaks
+	PhaseThinking  Phase = "thinking"  // the caller waits for a reply
+	PhaseReply     Phase = "reply"     // a reply or a prompt is played
+	PhasePaused    Phase = "paused"    // the reply is paused: the caller may be interrupting it
+	PhaseEnding    Phase = "ending"    // the call ends after its last prompt
+)
+
+// State is what a call is doing, as its net has it.
+type State struct {
+	Began       time.Time `json:"began"`
+	Phase       Phase     `json:"phase"`
+	OnHold      bool      `json:"on_hold"`
+	Protected   bool      `json:"protected"`    // protected input
+	Unconsented bool      `json:"unconsented"`  // the caller has not agreed to be heard
+	InputClosed bool      `json:"input_closed"` // no audio of the caller goes to the model: one of these, or muted
+	ModelOnline bool      `json:"model_online"` // there is a connection to the model
+	Tools       int       `json:"tools"`        // function calls that run
+}
+
+// State returns what the call is doing. It waits for the step of the net that runs, which takes microseconds.
+func (s *Session) State() State {
+	marking, prog := s.net.Marking(), s.prog
+	count := func(p petri.AnyPlace) (n int) {
+		place := prog.Place(p.String())
+		for slot := range marking {
+			if place >= 0 && prog.SlotPlace(slot) == place {
+				n += int(marking[slot])
+			}
+		}
+		return n
+	}
+	has := func(p petri.AnyPlace) bool { return count(p) > 0 }
+	st := State{Began: s.began, Phase: PhaseListening, OnHold: has(voicenets.Held), Protected: has(voicenets.Protected),
+		Unconsented: has(voicenets.Unconsented), InputClosed: has(voicenets.InputClosed), ModelOnline: has(voicenets.Online)}
+	for slot := range voicenets.SlotsMax {
+		st.Tools += count(voicenets.ToolRunning(voicenets.Slot(slot)))
+	}
+	switch {
+	case has(voicenets.Ending):
+		st.Phase = PhaseEnding
+	case has(voicenets.Confirming):
+		st.Phase = PhasePaused
+	case has(voicenets.Replying):
+		st.Phase = PhaseReply
+	case has(voicenets.Speaking):
+		st.Phase = PhaseCaller
+	case has(voicenets.ReplyPending), has(voicenets.Unanswered):
+		st.Phase = PhaseThinking
+	}
+	return st
+}
