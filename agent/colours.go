@@ -201,9 +201,10 @@ const (
 	Failed       // the model or a hook failed; an event says why
 	Stopped      // the caller stopped the turn
 	Unstored     // an event could not be stored
+	Parked       // calls wait for results that come later; see Program.Resumes
 )
 
-var hows = []string{"answered", "gave_up", "failed", "stopped", "unstored"}
+var hows = []string{"answered", "gave_up", "failed", "stopped", "unstored", "parked"}
 
 // Key returns h as a key.
 func (h How) Key() petri.Key { return petri.Key(h) }

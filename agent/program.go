@@ -93,6 +93,9 @@ type Program struct {
 	// RequestPath names places of the net on the way from Budget to a request, besides the stock ones: a
 	// token there stands for one request.
 	RequestPath []string
+	// Resumes means that a turn which ends with Parked goes on as a turn that begins again with the same message.
+	// Handlers then give again what they have given before: finished work is not done once more.
+	Resumes bool
 	// Properties are what the net must keep besides what Prove claims for every Program. They may name
 	// the places of the net.
 	Properties []*verify.Property

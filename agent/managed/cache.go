@@ -23,7 +23,7 @@ const (
 // compiled are programs and nets that sessions share, because to compile them takes milliseconds. Runtime.mu.
 type compiled struct {
 	programs map[[sha256.Size]byte]agedProgram // by definition and skills
-	nets     map[time.Duration]*petri.Program  // of a session's life, by the time-out of calls
+	nets     map[lifeKind]*petri.Program       // of a session's life, by the time-out of calls
 }
 
 type agedProgram struct {
@@ -61,15 +61,22 @@ func (r *Runtime) program(ctx context.Context, a *Agent) (*program, error) {
 	return p, nil
 }
 
+// lifeKind is what the net of a session's life depends on, besides the limits.
+type lifeKind struct {
+	parkTimeout time.Duration
+	eager       bool
+}
+
 // life returns the net of a session's life.
-func (r *Runtime) life(parkTimeout time.Duration) (*petri.Program, error) {
+func (r *Runtime) life(k lifeKind) (*petri.Program, error) {
 	r.mu.Lock()
-	known := r.compiled.nets[parkTimeout]
+	known := r.compiled.nets[k]
 	r.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	n, err := life.Net(life.Config{Backoff: r.cfg.Limits.Backoff, ParkTimeout: parkTimeout})
+	n, err := life.Net(life.Config{Backoff: r.cfg.Limits.Backoff, ParkTimeout: k.parkTimeout,
+		Eager: k.eager})
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +87,8 @@ func (r *Runtime) life(parkTimeout time.Duration) (*petri.Program, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.compiled.nets) >= netsMax || r.compiled.nets == nil {
-		r.compiled.nets = map[time.Duration]*petri.Program{}
+		r.compiled.nets = map[lifeKind]*petri.Program{}
 	}
-	r.compiled.nets[parkTimeout] = p
+	r.compiled.nets[k] = p
 	return p, nil
 }

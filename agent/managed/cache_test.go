@@ -35,7 +35,7 @@ func TestSharedPrograms(t *testing.T) {
 			get(fmt.Sprint(i))
 		}
 		for i := range 2 * netsMax {
-			if _, err := h.rt.life(time.Duration(i+1) * time.Second); err != nil {
+			if _, err := h.rt.life(lifeKind{parkTimeout: time.Duration(i+1) * time.Second}); err != nil {
 				t.Fatal(err)
 			}
 		}

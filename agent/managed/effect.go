@@ -322,7 +322,7 @@ func failedResult(text string) map[string]any { return map[string]any{"error": t
 // run runs a call of a tool once: a result that the journal has is not asked for again, and a call that
 // may have happened is repeated only if the tool or the agent allows it.
 func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai.FunctionCall) (*agent.Reply, error) {
-	t, author, name := b.tool, "", "tool/"+c.ID
+	author, name := "", "tool/"+c.ID
 	if has != nil {
 		author, name = has.agent, "tool/"+has.agent+"/"+c.ID
 	}
@@ -331,14 +331,25 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 		return &agent.Reply{Response: told}, nil // whatever became of it later
 	}
 	e.Agent = author
-	switch {
-	case known != nil && known.done:
+	if known != nil && known.done {
 		return &agent.Reply{Response: known.info.Result}, nil
+	}
+	return r.perform(ctx, b, e, known, c)
+}
+
+// perform runs a call that has no result yet. known is what the journal has of it: it may have happened.
+func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, known *effect, c *genai.FunctionCall) (
+	*agent.Reply, error) {
+	t, resumes := b.tool, r.o.agent.prog.Resumes
+	switch {
+	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown && resumes:
+		e.Unknown = true
+		return r.wait(ctx, e, c)
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown:
 		return &agent.Reply{Deferred: true}, r.askUnknown(ctx, r.key(e, c), c)
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown != retryUnknown:
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
-		if err := r.o.finish(ctx, e); err != nil {
+		if err := r.finishCall(ctx, e); err != nil {
 			return nil, err
 		}
 		return &agent.Reply{Response: e.Result}, nil
@@ -360,10 +371,31 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 	if err := fits(&e.Result); err != nil {
 		e.Result, e.Failed = failedResult(err.Error()), true
 	}
-	if err := r.o.finish(context.WithoutCancel(ctx), e); err != nil {
+	e.Late = resumes && ctx.Err() != nil
+	if err := r.finishCall(context.WithoutCancel(ctx), e); err != nil {
 		return nil, err
 	}
+	if resumes && ctx.Err() != nil && !e.Late { // the program has given it up while it was stored
+		e.Late, e.Use = true, ""
+		return nil, errors.Join(ctx.Err(), r.o.finish(context.WithoutCancel(ctx), e))
+	}
 	return &agent.Reply{Response: e.Result}, nil
+}
+
+// finishCall stores the end of a call. The client who was asked gets to know it.
+func (r *turnRun) finishCall(ctx context.Context, e *effectInfo) error {
+	ended := *e
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		rec := &record{Kind: recordFinish, Effect: &ended}
+		if ended.Use == "" {
+			return rec, nil
+		}
+		if ev := st.resultEvent(ended.Call, ended.Result, ended.Failed); ev != nil {
+			ev.Agent = ended.Agent
+			rec.Events = []*Event{ev}
+		}
+		return rec, nil
+	})
 }
 
 // key is the idempotency key of a call.

@@ -54,8 +54,9 @@ type turnImage struct {
 }
 
 type effectImage struct {
-	Info *effectInfo `json:"info"`
-	Done bool        `json:"done"`
+	Info  *effectInfo `json:"info"`
+	Done  bool        `json:"done"`
+	First uint64      `json:"first"`
 }
 
 type inputImage struct {
@@ -90,7 +91,7 @@ func (s *state) image() *image {
 			Effects:     map[string]effectImage{},
 			Unreachable: maps.Clone(t.unreachable)}
 		for key, e := range t.effects {
-			m.Turn.Effects[key] = effectImage{Info: e.info, Done: e.done}
+			m.Turn.Effects[key] = effectImage{Info: e.info, Done: e.done, First: e.first}
 		}
 	}
 	known := map[uint64]bool{}
@@ -133,7 +134,7 @@ func decodeImage(b []byte) (*state, error) {
 			effects:     map[string]*effect{},
 			unreachable: t.Unreachable}
 		for key, e := range t.Effects {
-			s.turn.effects[key] = &effect{info: e.Info, done: e.Done}
+			s.turn.effects[key] = &effect{info: e.Info, done: e.Done, first: e.First}
 		}
 	}
 	inputs := map[uint64]*accepted{}

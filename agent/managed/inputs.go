@@ -268,5 +268,5 @@ func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error
 func (s *state) busy() bool {
 	return s.phase == phaseRunning || s.phase == phaseBackingOff ||
 		!s.head.Paused && (s.phase == phaseIdle && (len(s.messages) > 0 || s.due) ||
-			s.phase == phaseParked && len(s.waiting()) == 0)
+			s.phase == phaseParked && (len(s.waiting()) == 0 || s.answered()))
 }

@@ -236,7 +236,7 @@ func (r *turnRun) gather(ctx context.Context) error {
 		}
 		for _, t := range l.tools {
 			d := &genai.FunctionDeclaration{Name: names[t.Name], Description: t.Description, ParametersJsonSchema: t.InputSchema}
-			r.offered = append(r.offered, offer{server: l.server.def.Name, declare: d})
+			r.offered = append(r.offered, offer{l.server.def.Name, t.Name, d})
 		}
 	}
 	return nil
@@ -262,6 +262,7 @@ func (r *turnRun) unreachable(ctx context.Context, server string, err error) err
 // offer is a tool of an MCP server as the model sees it.
 type offer struct {
 	server  string
+	tool    string // as the server calls it
 	declare *genai.FunctionDeclaration
 }
 
@@ -270,7 +271,7 @@ type offer struct {
 func (r *turnRun) offer(of string, req *model.LLMRequest) {
 	var list []*genai.FunctionDeclaration
 	for _, o := range r.offered {
-		if has := r.o.agent.has[of]; !r.o.agent.named || has != nil && has.servers[o.server] {
+		if has := r.o.agent.has[of]; !r.o.agent.named || has != nil && has.chose(o.server, o.tool) {
 			list = append(list, o.declare)
 		}
 	}

@@ -113,7 +113,7 @@ func (o *owned) start(ctx context.Context) error {
 		return err
 	}
 	o.servers = o.rt.newServers(&o.st.info.Agent)
-	prog, err := o.rt.life(o.agent.parkTimeout)
+	prog, err := o.rt.life(lifeKind{o.agent.parkTimeout, o.agent.prog.Resumes})
 	if err != nil {
 		return err
 	}
@@ -362,7 +362,7 @@ func (o *owned) resting() bool {
 	case phaseIdle:
 		return len(o.st.messages) == 0 && !o.st.due || o.st.head.Paused
 	case phaseParked:
-		return o.agent.parkTimeout == 0 && (len(o.st.waiting()) > 0 || o.st.head.Paused)
+		return o.agent.parkTimeout == 0 && (len(o.st.waiting()) > 0 && !o.st.answered() || o.st.head.Paused)
 	case phaseOver:
 		return true
 	}

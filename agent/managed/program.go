@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -202,6 +203,8 @@ func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agen
 		slices.Sort(names)
 		text := fmt.Sprintf("there is no tool %q; the tools are: %s", c.Call.Name, strings.Join(names, ", "))
 		return &agent.Reply{Fault: &agent.Fault{Code: agent.UnknownTool, Text: text}}, nil
+	case p.named && p.prog.Resumes:
+		return r.resumable(ctx, t, has, c.Call)
 	case t.tool == nil:
 		return &agent.Reply{Deferred: true}, nil
 	case t.policy.permission == AlwaysDeny:
@@ -214,7 +217,15 @@ func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agen
 
 // tool reports whether the agent has a tool: one of its own, or one that is bound to an MCP server.
 func (h *hasTools) tool(name string, b *boundName) bool {
-	return h.names[name] || b != nil && h.servers[b.Server]
+	return h.names[name] || b != nil && h.chose(b.Server, b.Tool)
+}
+
+// chose reports whether the agent has a tool of an MCP server, by the server's own name for it.
+func (h *hasTools) chose(server, tool string) bool {
+	return slices.ContainsFunc(h.servers[server], func(p string) bool {
+		ok, err := path.Match(p, tool)
+		return p == "*" || ok && err == nil
+	})
 }
 
 // use is the event of a call, and what the call waits for; "" if for nothing. The caller holds mu.

@@ -12,12 +12,13 @@ import (
 )
 
 // Prove proves the nets that sessions of a Runtime with these limits run on: the net of a session's life,
-// with and without a time-out of calls, and that of an agent, which is the same for all definitions. It
+// with and without a time-out of calls, with results together and one by one, and that of an agent, which is the same for all definitions. It
 // returns how many claims hold.
 func Prove(ctx context.Context, l Limits) (claims int, err error) {
 	l = l.filled()
-	for _, timeout := range []time.Duration{0, time.Minute} {
-		report, err := life.Prove(ctx, life.Config{Backoff: l.Backoff, ParkTimeout: timeout}, verify.Config{})
+	for _, k := range []lifeKind{{}, {time.Minute, false}, {0, true}, {time.Minute, true}} {
+		report, err := life.Prove(ctx, life.Config{Backoff: l.Backoff, ParkTimeout: k.parkTimeout, Eager: k.eager},
+			verify.Config{})
 		if err != nil {
 			return claims, err
 		}

@@ -46,10 +46,11 @@ type record struct {
 	Hash    string        `json:"hash,omitempty"` // of its events
 	Turn    *turnInfo     `json:"turn,omitempty"`
 	Effect  *effectInfo   `json:"effect,omitempty"`
-	Author  string        `json:"author,omitempty"` // the agent of a step, if the program has several
-	To      string        `json:"to,omitempty"`     // the agent that the next turn begins with
-	Calls   []*openCall   `json:"calls,omitempty"`  // calls of a step that wait for the client
-	Closed  []string      `json:"closed,omitempty"` // ids of calls that wait no longer
+	Effects []*effectInfo `json:"effects,omitempty"` // calls that the client has answered
+	Author  string        `json:"author,omitempty"`  // the agent of a step, if the program has several
+	To      string        `json:"to,omitempty"`      // the agent that the next turn begins with
+	Calls   []*openCall   `json:"calls,omitempty"`   // calls of a step that wait for the client
+	Closed  []string      `json:"closed,omitempty"`  // ids of calls that wait no longer
 	End     *turnEnd      `json:"end,omitempty"`
 	Control control       `json:"control,omitempty"`
 	Patch   *SessionPatch `json:"patch,omitempty"`
@@ -102,6 +103,8 @@ type turnEnd struct {
 	Detail  string   `json:"detail,omitempty"` // of the stop reason
 	// Details are those of a refusal.
 	Details *StopDetails `json:"details,omitempty"`
+	// Resumes means that the turn goes on as the same one, with its effects.
+	Resumes bool `json:"resumes,omitempty"`
 }
 
 // how says how a turn ended.
@@ -146,6 +149,13 @@ type effectInfo struct {
 	Failed   bool               `json:"failed,omitempty"` // Result is an error
 	Cost     picos              `json:"cost,omitempty"`
 	Failure  *effectFailure     `json:"failure,omitempty"`
+
+	// What follows is of calls in turns that resume.
+	Stage   stage  `json:"stage,omitempty"`
+	Use     string `json:"use,omitempty"`     // id of the event that told the client of the call
+	Call    string `json:"call,omitempty"`    // the id of the call in that event
+	Unknown bool   `json:"unknown,omitempty"` // it waits because it may have happened
+	Late    bool   `json:"late,omitempty"`    // it ended after it was stopped
 }
 
 // effectFailure is why a model did not answer.
@@ -173,6 +183,8 @@ type openCall struct {
 	Answer *Event         `json:"answer,omitempty"`
 	// Key is the idempotency key of a call that may have happened: the client is asked whether to repeat it.
 	Key string `json:"key,omitempty"`
+	// Effect is the key of the effect that it is, in a turn that resumes.
+	Effect string `json:"effect,omitempty"`
 }
 
 // encode returns a record as bytes. It fails if the record is too large for the journal.

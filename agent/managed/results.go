@@ -47,9 +47,8 @@ func (s *state) results(r *record) {
 		if call.Answer == nil {
 			continue // a record before has closed it
 		}
-		result := map[string]any{}
-		switch ev := call.Answer; {
-		case ev.Type == UserConfirmation && ev.Result == "allow":
+		result, allowed := call.result()
+		if allowed {
 			r.Turn.Resume = append(r.Turn.Resume, call.ID)
 			if call.Key != "" {
 				if r.Turn.Keys == nil {
@@ -58,23 +57,27 @@ func (s *state) results(r *record) {
 				r.Turn.Keys[call.ID] = call.Key
 			}
 			continue
-		case call.Key != "":
-			result = failedResult(strings.TrimSpace(unknownOutcome + " " + ev.DenyMessage))
-		case ev.Type == UserConfirmation:
-			text := ev.DenyMessage
-			if text == "" {
-				text = deniedDefault
-			}
-			result = failedResult(text)
-		case ev.IsError != nil && *ev.IsError:
-			result = failedResult(textOf(ev.Content))
-		default:
-			result["result"] = textOf(ev.Content)
 		}
 		s.add(r, c, &left, call.ID, call.Name, result)
 	}
 	if len(c.Parts) > 0 {
 		r.Content = []*genai.Content{c}
+	}
+}
+
+// result is what the answer of a call is as its result, unless the client allows the call.
+func (c *openCall) result() (result map[string]any, allowed bool) {
+	switch ev := c.Answer; {
+	case ev.Type == UserConfirmation && ev.Result == "allow":
+		return nil, true
+	case c.Key != "":
+		return failedResult(strings.TrimSpace(unknownOutcome + " " + ev.DenyMessage)), false
+	case ev.Type == UserConfirmation:
+		return failedResult(firstOf(ev.DenyMessage, deniedDefault)), false
+	case ev.IsError != nil && *ev.IsError:
+		return failedResult(textOf(ev.Content)), false
+	default:
+		return map[string]any{"result": textOf(ev.Content)}, false
 	}
 }
 
@@ -98,6 +101,16 @@ func (s *state) cancel(r *record) {
 	}
 	for _, open := range s.calls {
 		r.Closed = append(r.Closed, open.Event)
+		if open.Effect == "" {
+			continue
+		}
+		result := failedResult(cancelledCall)
+		if open.Key != "" {
+			result = failedResult(unknownOutcome)
+		}
+		if ev := s.resultEvent(open.ID, result, true); ev != nil {
+			r.Events = append(r.Events, ev)
+		}
 	}
 }
 

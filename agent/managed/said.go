@@ -143,6 +143,10 @@ func (s *state) expire(r *record) {
 			result = failedResult(unknownOutcome)
 		}
 		r.Closed = append(r.Closed, call.Event)
+		if call.Effect != "" {
+			s.endCall(r, call, result)
+			continue
+		}
 		c.Parts = append(c.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name,
 			Response: result}})
 		if ev := s.resultEvent(call.ID, result, true); ev != nil {

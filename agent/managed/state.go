@@ -89,8 +89,17 @@ type turn struct {
 
 // effect is an effect of a turn.
 type effect struct {
-	info *effectInfo // the newest record of it
-	done bool
+	info  *effectInfo // the newest record of it
+	done  bool
+	first uint64 // number of its first record
+}
+
+// effect notes a record of an effect.
+func (t *turn) effect(seq uint64, e *effectInfo, done bool) {
+	if old := t.effects[e.Key]; old != nil {
+		seq = old.first
+	}
+	t.effects[e.Key] = &effect{info: e, done: done, first: seq}
 }
 
 func newState() *state {
@@ -119,7 +128,8 @@ func (s *state) apply(seq uint64, r *record) error {
 		if s.turn == nil || r.Effect == nil {
 			return fmt.Errorf("%w: record %d is an effect outside of a turn", journal.ErrCorrupt, seq)
 		}
-		s.turn.effects[r.Effect.Key] = &effect{info: r.Effect, done: r.Kind == recordFinish}
+		s.turn.effect(seq, r.Effect, r.Kind == recordFinish)
+		s.calls = append(s.calls, r.Calls...)
 	case recordStep:
 		s.calls = append(s.calls, r.Calls...)
 		if r.To != "" {
@@ -147,6 +157,12 @@ func (s *state) apply(seq uint64, r *record) error {
 	case recordEvents, recordControl:
 	default:
 		return fmt.Errorf("%w: record %d is of the unknown kind %q; use a newer voicegw", journal.ErrCorrupt, seq, r.Kind)
+	}
+	for _, e := range r.Effects {
+		if s.turn == nil {
+			return fmt.Errorf("%w: record %d is an effect outside of a turn", journal.ErrCorrupt, seq)
+		}
+		s.turn.effect(seq, e, e.Stage == "")
 	}
 	s.close(r.Closed)
 	for _, ev := range r.Events {
@@ -201,7 +217,7 @@ func (s *state) begin(r *record) {
 	}
 	if r.Turn.Again {
 		s.turn.end = nil
-		maps.DeleteFunc(s.turn.effects, func(_ string, e *effect) bool { return e.info.Failure != nil })
+		s.turn.forget()
 		return
 	}
 	s.turn = &turn{info: *r.Turn, began: r.At, base: len(s.contents), agent: s.active, values: s.values,
@@ -246,7 +262,7 @@ func (s *state) headAfter(r *record) head {
 	case controlArchive:
 		h.Archived = &r.At
 	}
-	answered := s.phase.after(r) == phaseParked && len(s.calls) > 0 && len(s.waiting()) == 0
+	answered := s.phase.after(r) == phaseParked && s.answered()
 	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || len(s.stops) > 0 ||
 		(s.due || len(s.messages) > 0 || answered) && !h.Paused ||
 		len(s.calls) > 0 && s.info.Agent.expires()
@@ -277,7 +293,11 @@ func (s *state) told(ev *Event) {
 			s.stops = slices.DeleteFunc(s.stops, func(e *Event) bool { return e.ID == ev.ID })
 		}
 	case StatusIdle, StatusTerminated:
-		s.turn, s.retries, s.asked = nil, 0, nil
+		s.retries, s.asked = 0, nil
+		if !s.resumes() || ev.StopReason == nil ||
+			ev.StopReason.Type != RequiresAction && ev.StopReason.Type != BudgetReached {
+			s.turn = nil
+		}
 		if ev.StopReason != nil {
 			s.asked = ev.StopReason.EventIDs
 		}

@@ -120,6 +120,8 @@ func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
 	switch {
 	case b == life.Again && s.turn != nil:
 		r.Turn = &turnInfo{Number: s.turn.info.Number, Again: true}
+	case b == life.WithResults && s.resumes() || b == life.WithMessage && s.due && s.resumes():
+		s.resume(r)
 	case b == life.WithMessage && s.due: // it goes on where its budget stopped it
 	case b == life.WithMessage && len(s.messages) > 0:
 		taken := *s.messages[0]
@@ -356,11 +358,15 @@ func (o *owned) end(ctx context.Context, r *turnRun, end *agent.End, err error) 
 	verdict := r.verdict(ctx, end, err)
 	return o.store(context.WithoutCancel(ctx), func(st *state) (*record, error) {
 		how := *verdict
+		how.Resumes = r.o.agent.prog.Resumes
 		rec := &record{Kind: recordEnd, End: &how}
 		switch {
-		case how.How == turnEnded && len(st.calls) > 0:
+		case how.How == turnEnded && len(st.calls) > 0 && !how.Resumes:
 			how.How = turnParked
-		case how.How == turnStopped || how.How == turnFailed:
+		case how.How == turnParked && len(st.calls) == 0:
+			rec.End = &turnEnd{How: turnFailed, Failure: &Failure{Type: "unknown_error",
+				Message: "the program waits for results, and no call waits for the client"}}
+		case how.How == turnStopped || how.How == turnFailed || how.How == turnEnded && how.Resumes:
 			st.cancel(rec)
 		}
 		return rec, nil
@@ -381,6 +387,8 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 		return failed(turnFailed, "unknown_error", fmt.Sprintf("the turn took longer than %v", r.o.rt.cfg.Limits.TurnTimeout))
 	case ctx.Err() != nil:
 		return &turnEnd{How: turnStopped, Detail: "interrupted"}
+	case end != nil && end.How == agent.Parked:
+		return &turnEnd{How: turnParked}
 	case end != nil && r.refusal != nil:
 		return &turnEnd{How: turnEnded, Stop: Refusal, Details: r.refusal}
 	case end != nil && end.How == agent.Answered:
@@ -415,6 +423,9 @@ func (o *owned) endOf(t *turn) (life.End, error) {
 	switch t.end.How {
 	case turnParked:
 		o.st.reported = true
+		if o.st.answered() { // it goes on at once
+			return life.End{How: life.Waiting}, nil
+		}
 		return life.End{How: life.Waiting, Calls: len(o.st.waiting())}, nil
 	case turnRetry:
 		return life.End{How: life.Retry}, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -135,13 +136,15 @@ func (w *Work) Ask(of, llm string) (func(context.Context, *agent.Request) iter.S
 // Call returns what runs calls for an agent of a net of one's own: see agent.Work. The tools are those that
 // Tools and Tool make.
 func (w *Work) Call(of string, tools ...agent.Tool) (func(context.Context, *agent.Call) (*agent.Reply, error), error) {
-	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string]bool{}}
+	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string][]string{}}
 	for _, t := range tools {
 		switch t := t.(type) {
 		case declared:
 			has.names[t.Name()] = true
 		case toolset:
-			has.servers[string(t)] = true
+			has.servers[string(t)] = []string{"*"}
+		case chosen:
+			has.servers[string(t.toolset)] = t.patterns
 		default:
 			return nil, fmt.Errorf("managed: agent %q has a tool that no session can run; make it with Work.Tool", of)
 		}
@@ -193,7 +196,7 @@ type asker struct {
 type hasTools struct {
 	agent   string
 	names   map[string]bool
-	servers map[string]bool // MCP servers, with all their tools
+	servers map[string][]string // MCP servers, with patterns of the names of their tools
 }
 
 // toolset stands for the tools of an MCP server, which are known when a turn begins.
@@ -253,6 +256,27 @@ type View struct {
 	Without []string
 	// Turns is how many messages of the user are left, the last ones, with what follows them; 0: all.
 	Turns int
+}
+
+// Choose returns the tools of an MCP server whose names, as the server has them, match one of some patterns of
+// package path. t is one of Tools.
+func Choose(t agent.Tool, patterns ...string) (agent.Tool, error) {
+	all, ok := t.(toolset)
+	if !ok {
+		return nil, fmt.Errorf("managed: %s is no MCP server, so nothing can be chosen from it", t.Name())
+	}
+	for _, p := range patterns {
+		if _, err := path.Match(p, ""); err != nil {
+			return nil, fmt.Errorf("managed: the pattern %q of tools of %s: %w", p, t.Name(), err)
+		}
+	}
+	return chosen{all, patterns}, nil
+}
+
+// chosen are some tools of an MCP server.
+type chosen struct {
+	toolset
+	patterns []string
 }
 
 // turnOf is the attempt of the session that a turn of a program belongs to.

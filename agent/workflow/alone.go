@@ -19,6 +19,7 @@ const (
 	loans   petri.Place[petri.Unit] = "loans"   // another block may still use the session's writer
 	lent    petri.Place[petri.Unit] = "lent"    // another block uses it
 	others  petri.Place[petri.Unit] = "others"  // the event of another block is stored
+	marked  petri.Place[petri.Unit] = "marked"  // others have set the marks that the block sets
 	writing petri.Place[petri.Unit] = "writing" // an event is being stored
 	inWork  petri.Place[petri.Unit] = "working" // the work of a task goes on
 )
@@ -119,12 +120,14 @@ func (b *block) around() *petri.Net {
 	} else {
 		n.Sinks = []petri.AnyPlace{ready}
 	}
-	supply, rest := petri.Arcs{b.in(), entered, stops}, petri.Arcs{stops}
+	supply, rest, parks := petri.Arcs{b.in(), entered, stops}, petri.Arcs{stops}, petri.Arcs(nil)
 	closing := petri.Transition{Name: "close", In: petri.Arcs{agent.EndInvocation, entered}, Priority: -1}
 	if b.agent.leaf() {
 		n.Ports = append(n.Ports, agent.NotBusy, loans)
 		supply, rest = append(supply, loans), append(rest, loans)
 		closing.Read = petri.Arcs{agent.NotBusy}
+		n.Ports, n.Caps = append(n.Ports, someParked), append(n.Caps, petri.Cap{Place: someParked, Max: 1})
+		parks = petri.Arcs{someParked, marked}
 	}
 	var exit, key petri.Arcs
 	if b.canExit() {
@@ -138,8 +141,8 @@ func (b *block) around() *petri.Net {
 	closing.Reset, closing.Out = append(append(petri.Arcs{}, rest...), exit...), petri.And(ready)
 	outs := petri.Arcs{}
 	for _, o := range b.outlets() {
-		leave := petri.Transition{Name: "leave_by_" + o.name, In: petri.Arcs{o.place, entered}, Read: key, Reset: rest,
-			Out: petri.And(ready), When: petri.Anytime()}
+		leave := petri.Transition{Name: "leave_by_" + o.name, In: petri.Arcs{o.place, entered}, Read: key,
+			Reset: slices.Concat(rest, parks), Out: petri.And(ready), When: petri.Anytime()}
 		switch {
 		case o.exit:
 			leave.In = append(leave.In, exit...)
@@ -155,15 +158,27 @@ func (b *block) around() *petri.Net {
 		}
 		n.Transitions = append(n.Transitions, leave)
 	}
-	stop := petri.Transition{Name: "stop", In: petri.Arcs{stops}, Inhibit: append(outs, agent.EndInvocation),
+	stop := petri.Transition{Name: "stop", In: petri.Arcs{stops}, Inhibit: append(slices.Clip(outs), agent.EndInvocation),
 		Out: petri.And(agent.EndInvocation.Is(agent.Stopped)), When: petri.Anytime()}
 	closing.Reset = append(closing.Reset, outs...) // which the real surroundings take at once
+	if b.agent.leaf() {                            // the run parks once the others are parked, too
+		n.Transitions = append(n.Transitions, petri.Transition{Name: "park", In: petri.Arcs{someParked},
+			Inhibit: append(slices.Clip(outs), agent.EndInvocation),
+			Out:     petri.And(agent.EndInvocation.Is(agent.Parked)), When: petri.Anytime()})
+	}
 	enter := petri.Transition{Name: "enter", In: petri.Arcs{from}, Reset: key, Out: petri.And(supply...),
 		When: petri.Anytime()}
-	if len(key) > 0 { // the key may be there already
+	if b.agent.leaf() { // others may have set the marks already that it sets
 		again := enter
 		again.Name, again.Reset = "enter_again", nil
+		again.Out = petri.And(slices.Concat(supply, exit, parks)...)
 		n.Transitions = append(n.Transitions, again)
+	}
+	if b.agent.leaf() { // who has set the mark clears it
+		late := closing
+		late.Name, late.In, late.Reset = "close_marked", append(slices.Clip(closing.In), marked), append(closing.Reset, someParked)
+		closing.Inhibit = petri.Arcs{marked}
+		n.Transitions = append(n.Transitions, late)
 	}
 	waste := petri.Transition{Name: "waste", In: petri.Arcs{stops}, When: petri.Anytime()}
 	n.Transitions = append(n.Transitions, enter, closing, stop, waste)
@@ -214,7 +229,7 @@ func (b *block) caps(n *petri.Net) {
 		steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
 	seen := map[string]bool{agent.EndInvocation.String(): true, agent.SessionWrite.String(): true,
 		agent.Stored.String(): true,
-		agent.Lost.String():   true, agent.NotBusy.String(): true}
+		agent.Lost.String():   true, agent.NotBusy.String(): true, someParked.String(): true}
 	var arcs petri.Arcs
 	for _, t := range n.Transitions {
 		arcs = slices.Concat(arcs, t.In, t.Out.Arcs())

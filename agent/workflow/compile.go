@@ -51,13 +51,15 @@ func Compile(w *Workflow) (*Compiled, []Finding) {
 
 // build composes the net.
 func (c *Compiled) build() error {
-	frame, err := compose(c.Workflow.Name, c.root.whole(), keyPlaces(c.root))
+	frame, err := compose(c.Workflow.Name, c.root.whole(), keyPlaces(c.root), workPlaces(c.root))
 	if err != nil {
 		return err
 	}
 	c.Net = frame
-	c.prog, err = petri.Compile(frame)
-	return err
+	if c.prog, err = petri.Compile(frame); err != nil {
+		return err
+	}
+	return c.parksLast()
 }
 
 // whole is the net of the block and all blocks in it.
@@ -99,8 +101,8 @@ func framePorts() agent.Ports {
 }
 
 // compose puts the root block into turns: a turn begins a run, with no state key written, and the run's
-// last output answers it.
-func compose(name string, root *petri.Net, keys []petri.AnyPlace) (*petri.Net, error) {
+// last output answers it. leaves are the places of leaves that work.
+func compose(name string, root *petri.Net, keys []petri.AnyPlace, leaves petri.Arcs) (*petri.Net, error) {
 	const closing petri.Place[petri.Unit] = "closing"
 	due := framePorts().Due
 	in, out := petri.Place[*Flow](root.Ports[0].String()), petri.Place[*Flow](root.Ports[1].String())
@@ -108,10 +110,15 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace) (*petri.Net, e
 	for _, k := range keys {
 		reset = append(reset, k)
 	}
-	run := agent.Guarded(&petri.Net{Name: frameName,
-		Ports: append([]petri.AnyPlace{due, in, out, agent.SessionWrite, agent.Stored, agent.Lost, agent.NotBusy,
-			agent.TurnOver, agent.EndInvocation}, keys...),
+	ports := append([]petri.AnyPlace{due, in, out, agent.SessionWrite, agent.Stored, agent.Lost, agent.NotBusy,
+		agent.TurnOver, agent.EndInvocation, someParked}, keys...)
+	for _, l := range leaves {
+		ports = append(ports, petri.ArcPlace(l))
+	}
+	run := agent.Guarded(&petri.Net{Name: frameName, Ports: ports,
+		Caps: []petri.Cap{{Place: someParked, Max: 1}},
 		Transitions: []petri.Transition{
+			parkRun(leaves),
 			{Name: "begin_run", In: petri.Arcs{due}, Reset: reset, Out: petri.And(in),
 				Action: func(f *petri.Firing) { in.Put(f, &Flow{Turn: due.Get(f)}) }},
 			{Name: "answer", In: petri.Arcs{out}, Read: petri.Arcs{agent.NotBusy}, Inhibit: petri.Arcs{agent.Stored, agent.Lost},
@@ -144,7 +151,7 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace) (*petri.Net, e
 // the leaves. The turn's message is stored by the caller, and the program must not start unless Verify
 // accepts the workflow.
 func (c *Compiled) Program(work Worker) *agent.Program {
-	p := &agent.Program{Net: c.Net, Lasting: []string{framePorts().Active.String()}}
+	p := &agent.Program{Net: c.Net, Resumes: true, Lasting: []string{framePorts().Active.String()}}
 	for _, k := range keyPlaces(c.root) {
 		p.Lasting = append(p.Lasting, k.String())
 	}

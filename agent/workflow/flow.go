@@ -100,6 +100,7 @@ func (s State) join(others ...State) State {
 type Visit struct {
 	Flow  *Flow
 	Steps []Step
+	exit  bool // an answer with calls has ended the loop
 }
 
 // Step is one answer of a model that calls tools, and what came of the calls.
@@ -146,8 +147,13 @@ type Result struct {
 	Calls []*genai.FunctionCall
 	// Route is the agent that a router hands over to; "" answers.
 	Route string
-	// Exit ends the nearest loop once the agent of the loop that runs is done.
+	// Exit ends the nearest loop once the agent of the loop that runs is done. Beside Calls it is kept until
+	// this agent is done.
 	Exit bool
+	// Deferred means that the result, or that of some of Job.Calls, comes later. The agent parks: it does
+	// nothing more in this run. Once no other agent works, the turn ends with agent.Parked. The run then goes
+	// on as a new turn, in which a Worker gives the results that it gave before, and those that have come.
+	Deferred bool
 	// Results are those of Job.Calls, in their order.
 	Results []any
 }

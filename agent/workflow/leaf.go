@@ -27,6 +27,8 @@ const (
 	calling  petri.Place[*Visit]     = "calling"  // calls of one answer are run
 	waiting  petri.Place[*Visit]     = "waiting"  // one of them runs
 	pending  petri.Place[petri.Unit] = "pending"  // that are still to run
+	parking  petri.Place[*Visit]     = "parking"  // it has calls whose results come later
+	parked   petri.Place[*Visit]     = "parked"   // it waits for them, to the end of the run
 
 	job        petri.Place[*Job]                  = "job"
 	result     petri.Place[petri.Result[*Result]] = "result"
@@ -54,14 +56,15 @@ func (b *block) tooled() bool { return len(b.agent.Tools)+len(b.kids) > 0 }
 // anything follows. A model that calls tools is asked again when they have results, while steps are left.
 func (b *block) leafNet(n *petri.Net) {
 	ask := b.task("ask")
-	n.Ports = append(n.Ports, agent.SessionWrite, agent.Stored, agent.Lost, agent.NotBusy)
+	n.Ports = append(n.Ports, agent.SessionWrite, agent.Stored, agent.Lost, agent.NotBusy, b.works(), someParked)
 	if key := b.own(); key != "" {
 		n.Ports, n.Sinks = append(n.Ports, keyPlace(key)), append(n.Sinks, keyPlace(key))
 	}
 	if b.exits() {
 		n.Ports = append(n.Ports, b.loop.exit())
 	}
-	start := petri.Transition{Name: "start", In: petri.Arcs{b.in()}, Out: petri.And(busy.Passing(b.in()), thinking),
+	start := petri.Transition{Name: "start", In: petri.Arcs{b.in()},
+		Out:    petri.And(busy.Passing(b.in()), thinking, b.works()),
 		Action: func(f *petri.Firing) { thinking.Put(f, &Visit{Flow: b.in().Get(f)}) }}
 	request := petri.Transition{Name: "ask", In: petri.Arcs{thinking}, Reset: petri.Arcs{}, Out: petri.And(job, asked),
 		Action: func(f *petri.Firing) { job.Put(f, b.job(thinking.Get(f))); asked.Put(f, thinking.Get(f)) }}
@@ -69,7 +72,7 @@ func (b *block) leafNet(n *petri.Net) {
 		request.Reset, request.Out = petri.Arcs{tries}, petri.And(job, asked, tries.Exactly(more))
 	}
 	if b.tooled() {
-		start.Out = petri.And(busy.Passing(b.in()), thinking, steps.Exactly(b.agent.MaxSteps))
+		start.Out = petri.And(busy.Passing(b.in()), thinking, b.works(), steps.Exactly(b.agent.MaxSteps))
 		request.In = petri.Arcs{thinking, steps}
 	}
 	b.add(n, b.label()+" starts", start)
@@ -77,6 +80,7 @@ func (b *block) leafNet(n *petri.Net) {
 	b.work(n, "work", job, ask, result, b.agent.Timeout)
 	b.retries(n)
 	b.answer(n)
+	b.park(n)
 	if b.tooled() {
 		b.add(n, b.label()+" has used up its steps", petri.Transition{Name: "exhaust", In: petri.Arcs{thinking},
 			Inhibit: petri.Arcs{steps}, Out: petri.And(agent.EndInvocation.Is(agent.Failed)),
@@ -90,7 +94,7 @@ func (b *block) leafNet(n *petri.Net) {
 
 // inside are the places of a leaf where a token may rest while it is busy.
 func (b *block) inside() petri.Arcs {
-	list := petri.Arcs{job, asked, result, saying, b.task("ask").InFlight}
+	list := petri.Arcs{b.works(), parked, someParked, job, asked, result, saying, b.task("ask").InFlight}
 	if b.agent.Attempts > 1 {
 		list = append(list, tries, delaying)
 	}
@@ -216,12 +220,10 @@ func (b *block) answer(n *petri.Net) {
 	case b.tooled():
 		branches = append(branches, petri.Arcs{toolJob, waiting})
 	}
+	branches = append(branches, petri.Arcs{parking})
 	take := petri.Transition{Name: "answer", In: petri.Arcs{result.Is(petri.Succeeded), asked},
-		Read: petri.Arcs{agent.NotBusy}, Inhibit: petri.Arcs{agent.Stored, agent.Lost}, Out: petri.And(branches[0]...)}
-	if len(branches) > 1 {
-		take.Out = petri.Free(branches...)
-	}
-	take.Action = func(f *petri.Firing) { b.choose(f, ways, len(branches)) }
+		Read: petri.Arcs{agent.NotBusy}, Inhibit: petri.Arcs{agent.Stored, agent.Lost}, Out: petri.Free(branches...),
+		Action: func(f *petri.Firing) { b.choose(f, ways, len(branches)-1) }}
 	b.add(n, "", take)
 	for _, w := range ways {
 		b.add(n, w.words, b.leave(w))
@@ -230,7 +232,7 @@ func (b *block) answer(n *petri.Net) {
 
 // leave is the end of a leaf: the key it writes is there from now on.
 func (b *block) leave(w way) petri.Transition {
-	t := petri.Transition{Name: w.name, In: petri.Arcs{agent.Stored, w.from, busy}}
+	t := petri.Transition{Name: w.name, In: petri.Arcs{agent.Stored, w.from, busy, b.works()}}
 	out := petri.Arcs{w.to.Passing(w.from)}
 	mark := func(p petri.Place[petri.Unit]) { t.Reset, out = append(t.Reset, p), append(out, p) }
 	if key := b.own(); key != "" {
@@ -249,19 +251,18 @@ func (b *block) leave(w way) petri.Transition {
 	return t
 }
 
-// choose decides what follows a result.
-func (b *block) choose(f *petri.Firing, ways []way, branches int) {
+// choose decides what follows a result. parks is the branch of one that comes later.
+func (b *block) choose(f *petri.Firing, ways []way, parks int) {
 	r, v := result.Get(f).Value, asked.Get(f)
-	if r == nil {
+	switch {
+	case r == nil:
 		r = &Result{}
-	}
-	pick := func(i int) {
-		if branches > 1 {
-			f.Choose(i)
-		}
-	}
-	if b.tooled() && len(r.Calls) > 0 {
-		b.takeCalls(f, v, r, len(ways)+map[bool]int{true: 1}[b.router], pick)
+	case r.Deferred:
+		f.Choose(parks)
+		parking.Put(f, v)
+		return
+	case b.tooled() && len(r.Calls) > 0:
+		b.takeCalls(f, v, r, len(ways)+map[bool]int{true: 1}[b.router])
 		return
 	}
 	i := 0
@@ -272,15 +273,15 @@ func (b *block) choose(f *petri.Firing, ways []way, branches int) {
 	}
 	switch {
 	case r.Route != "" && b.router && i == 0:
-		pick(len(ways))
+		f.Choose(len(ways))
 		b.fails(func(*petri.Firing) (agent.Code, string) {
 			return agent.UnknownAgent, fmt.Sprintf("it hands over to %q, which it may not", r.Route)
 		})(f)
 		return
-	case r.Route == "" && r.Exit && b.exits():
+	case r.Route == "" && (r.Exit || v.exit) && b.exits():
 		i = 1
 	}
-	pick(i)
+	f.Choose(i)
 	next := *v.Flow
 	next.Output = r.Output
 	if key := b.own(); key != "" {
@@ -312,7 +313,7 @@ func (b *block) event(t *agent.Turn, r *Result) *session.Event {
 
 // takeCalls begins to run the calls of an answer: the plain tools first, together, then the agents, one
 // after the other. first is the first branch for calls.
-func (b *block) takeCalls(f *petri.Firing, v *Visit, r *Result, first int, pick func(int)) {
+func (b *block) takeCalls(f *petri.Firing, v *Visit, r *Result, first int) {
 	s := Step{Calls: r.Calls, Results: make([]any, len(r.Calls))}
 	if r.Event != nil {
 		s.Content = r.Event.Content
@@ -335,13 +336,14 @@ func (b *block) takeCalls(f *petri.Firing, v *Visit, r *Result, first int, pick 
 	}
 	s.open = append(s.open, agents...)
 	next := v.with(s)
+	next.exit = v.exit || r.Exit
 	if len(b.kids) == 0 {
-		pick(first)
+		f.Choose(first)
 		toolJob.Put(f, b.toolsOf(next))
 		waiting.Put(f, next)
 		return
 	}
-	pick(first + len(s.open) - 1)
+	f.Choose(first + len(s.open) - 1)
 	for range s.open {
 		pending.Put(f, petri.Unit{})
 	}
@@ -371,7 +373,7 @@ func (v *Visit) collect(f *Flow, results func(i int) any) *Visit {
 		last.Results[c] = results(i)
 	}
 	last.open = last.open[1:]
-	next := &Visit{Flow: v.Flow, Steps: slices.Clone(v.Steps)}
+	next := &Visit{Flow: v.Flow, Steps: slices.Clone(v.Steps), exit: v.exit}
 	next.Steps[len(next.Steps)-1] = last
 	if f != nil {
 		flow := *v.Flow
@@ -390,8 +392,14 @@ func (b *block) calls(n *petri.Net) {
 	}
 	b.add(n, "the tools of "+b.label()+" have results", petri.Transition{Name: "collect",
 		In:  petri.Arcs{toolResult, waiting},
-		Out: petri.And(back), Action: func(f *petri.Firing) {
+		Out: petri.Free(petri.Arcs{back}, petri.Arcs{parking}), Action: func(f *petri.Firing) {
 			r := toolResult.Get(f)
+			if r.Value != nil && r.Value.Deferred {
+				f.Choose(1)
+				parking.Put(f, waiting.Get(f))
+				return
+			}
+			f.Choose(0)
 			back.Put(f, waiting.Get(f).collect(nil, func(i int) any {
 				switch {
 				case r.Outcome != petri.Succeeded:
@@ -409,17 +417,17 @@ func (b *block) calls(n *petri.Net) {
 
 // agentCalls adds the calls of agents.
 func (b *block) agentCalls(n *petri.Net) {
-	branches := []petri.Arcs{{toolJob, waiting}}
+	branches := []petri.Arcs{{toolJob, waiting, b.works()}}
 	for i, k := range b.kids {
 		branches = append(branches, petri.Arcs{k.in(), waiting})
-		b.add(n, "", petri.Transition{Name: "collect_" + k.name, In: petri.Arcs{k.out(), waiting}, Out: petri.And(calling),
-			Action: func(f *petri.Firing) {
+		b.add(n, "", petri.Transition{Name: "collect_" + k.name, In: petri.Arcs{k.out(), waiting},
+			Out: petri.And(calling, b.works()), Action: func(f *petri.Firing) {
 				flow := b.kids[i].out().Get(f)
 				calling.Put(f, waiting.Get(f).collect(flow, func(int) any { return flow.Output }))
 			}})
 	}
-	b.add(n, "", petri.Transition{Name: "call", In: petri.Arcs{calling, pending}, Out: petri.Free(branches...),
-		Action: func(f *petri.Firing) {
+	b.add(n, "", petri.Transition{Name: "call", In: petri.Arcs{calling, pending, b.works()},
+		Out: petri.Free(branches...), Action: func(f *petri.Firing) {
 			v := calling.Get(f)
 			s := v.Steps[len(v.Steps)-1]
 			waiting.Put(f, v)

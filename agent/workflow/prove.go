@@ -179,7 +179,7 @@ func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *
 // explored proves a block by its markings.
 func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
 	report, err := verify.Run(p.ctx, prog, verify.Config{Max: p.max, Certify: p.certify},
-		append(properties(b, prog), verify.Fires(), endStops(b, prog))...)
+		append(append(properties(b, prog), leafMoves(b)...), verify.Fires(), endStops(b, prog))...)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,11 @@ func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof 
 
 // properties are what exploration proves of a block, with a certificate.
 func properties(b *block, prog *petri.Program) []*verify.Property {
-	return []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(), leavesNothing(b, prog)}
+	list := []*verify.Property{verify.DeadlockFree(), verify.WithinCapacity(), leavesNothing(b, prog)}
+	if b.agent.leaf() {
+		list = append(list, worksTold(b))
+	}
+	return list
 }
 
 // leavesNothing claims that between two runs nothing of the block is left, except work that was stopped

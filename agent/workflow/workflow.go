@@ -72,6 +72,9 @@ type Input struct {
 	Optional bool
 }
 
+// Name is what the key is called in an expression: its name, with "_" in place of ":".
+func (i Input) Name() string { return strings.ReplaceAll(i.Key, ":", "_") }
+
 // Ref is the name of an agent where another one uses it.
 type Ref struct {
 	Name string

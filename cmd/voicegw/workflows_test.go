@@ -47,7 +47,7 @@ func flowsServer(t *testing.T, cfg access.Config, files map[string]string) (stri
 	}
 	s := &settings.Settings{Listen: settings.ListenDefault, DataDir: filepath.Join(dir, "data"),
 		Workflow: settings.Workflow{Dir: filepath.Join(dir, "flows"), PublicURL: "https://agents.example.com"}}
-	api, err := openSessions(t.Context(), s, guard, zap.NewNop())
+	api, err := openSessions(t.Context(), s, guard, zap.NewNop(), provedOnce)
 	if err != nil {
 		return "", err
 	}

@@ -151,6 +151,9 @@ type Config struct {
 	// ParkTimeout is how long calls may wait for the client; 0 means for ever. A restart of the process
 	// begins the time anew.
 	ParkTimeout time.Duration
+	// Eager lets a parked turn go on with each result, instead of all results together. It parks again if others
+	// are still missing.
+	Eager bool
 
 	anytime bool // waits may take any time, for a proof
 	calls   int  // in place of CallsMax, for a proof
@@ -402,6 +405,10 @@ func parking(c Config) []petri.Transition {
 		{Name: "drop_result_parked", In: petri.Arcs{Result}, Read: petri.Arcs{parked}, Inhibit: petri.Arcs{awaited}},
 		{Name: "drop_result_idle", In: petri.Arcs{Result}, Read: petri.Arcs{idle}},
 		{Name: "drop_result_running", In: petri.Arcs{Result}, Read: petri.Arcs{running}},
+	}
+	if c.Eager {
+		list = append(list[2:], petri.Transition{Name: "take_last_result", In: petri.Arcs{Result},
+			Read: petri.Arcs{parked, awaited}, Reset: petri.Arcs{awaited}})
 	}
 	if len(c.Backoff) > 0 {
 		list = append(list, petri.Transition{Name: "drop_result_backing_off", In: petri.Arcs{Result},

@@ -32,7 +32,8 @@ func program(t *testing.T, c Config) *petri.Program {
 
 // TestProve proves each kind of configuration.
 func TestProve(t *testing.T) {
-	for _, c := range []Config{{}, {Backoff: usual.Backoff}, {ParkTimeout: time.Minute}, usual} {
+	for _, c := range []Config{{}, {Backoff: usual.Backoff}, {ParkTimeout: time.Minute}, usual,
+		{Backoff: usual.Backoff, ParkTimeout: time.Minute, Eager: true}} {
 		r, err := Prove(t.Context(), c, verify.Config{})
 		if err != nil {
 			t.Fatal(err)

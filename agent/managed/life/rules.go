@@ -11,7 +11,7 @@ import (
 // fires at once after it. They name inputs by the transitions of the world and the worker.
 func rules(c Config) []*verify.Property {
 	var list []*verify.Property
-	for _, group := range [][]claim.Move{inputRules(), resultRules(), interruptRules(), endRules(), wakeRules(),
+	for _, group := range [][]claim.Move{inputRules(), resultRules(c), interruptRules(), endRules(), wakeRules(),
 		retryRules(c)} {
 		for _, m := range group {
 			list = append(list, verify.EachMove(m))
@@ -81,8 +81,11 @@ func inputRules() []claim.Move {
 	}
 }
 
-func resultRules() []claim.Move {
-	on := []string{"send_result"}
+func resultRules(c Config) []claim.Move {
+	on, takes := []string{"send_result"}, "take_result|take_last_result"
+	if c.Eager {
+		takes = "take_last_result"
+	}
 	list := []claim.Move{
 		{Name: "the last result", Doc: "the last result continues the turn", On: on, When: "awaited == 1 && !paused",
 			Does: []string{"+turn[with_results]", "!+said"}},
@@ -92,13 +95,19 @@ func resultRules() []claim.Move {
 			When: "idle || running || backing_off || parked && !awaited", Then: "!result", Does: silent,
 			Keeps: kept("awaited", "message", "paused")},
 		{Name: "a call needs its result", Doc: "no call is taken as answered without a result",
-			On: []string{"take_result|take_last_result"}, When: "!result", Does: on},
+			On: []string{takes}, When: "!result", Does: on},
 		{Name: "a time-out", Doc: "the time-out ends the wait for all calls", On: []string{"expire"},
 			From: "parked && awaited", Then: "!awaited", Does: []string{"+said[expired]"}},
 		{Name: "a time-out continues", Doc: "the time-out continues the turn", On: []string{"expire"}, When: "!paused",
 			Does: []string{"+turn[with_results]"}},
 		{Name: "a time-out in a pause", Doc: "the time-out in a pause begins no turn", On: []string{"expire"}, When: "paused",
 			Then: "parked", Does: []string{"!+turn"}},
+	}
+	if c.Eager {
+		return append(list, claim.Move{Name: "any result", Doc: "each result continues the turn", On: on,
+			When: "awaited && !paused", Does: []string{"+turn[with_results]", "!+said"}},
+			claim.Move{Name: "any result in a pause", Doc: "a result in a pause lets the turn go on behind it", On: on,
+				When: "awaited && paused", Then: "parked && !awaited && !result", Does: silent, Keeps: kept("message")})
 	}
 	for n := 2; n <= proofCalls; n++ {
 		list = append(list, claim.Move{Name: fmt.Sprintf("one result of %d", n),

@@ -82,7 +82,9 @@ func TestBlocks(t *testing.T) {
 			}, "d after 3; d after 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHouse(t, c.text, tools(), func(r *model.LLMRequest) provider.ScriptTurn { return c.do(r, text(r.Contents...)) })
+			h := newHouse(t, c.text, tools(), func(r *model.LLMRequest) provider.ScriptTurn {
+				return c.do(r, text(r.Contents...))
+			})
 			defer h.close()
 			got := said(h.run("hello"))
 			if c.name == "nested three deep" {

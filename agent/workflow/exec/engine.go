@@ -43,8 +43,8 @@ type Config struct {
 	Artifacts artifact.Service
 	// Store keeps state with the prefixes app: and user:. Default: one in memory, which ends with the process.
 	Store Store
-	// Expression compiles the expression of an expr agent. keys are its input_keys, without "?". nil refuses
-	// workflows with expr agents.
+	// Expression compiles the expression of an expr agent. keys are its input_keys, without "?", and with "_" in
+	// place of ":". A key that is optional and missing is nil. nil refuses workflows with expr agents.
 	Expression func(text string, keys []string) (func(context.Context, map[string]any) (any, error), error)
 	// Logger is for the plugins logging and debug_logging; nil logs nothing.
 	Logger *zap.Logger
@@ -122,7 +122,8 @@ func New(c Config) (*Engine, error) {
 		switch {
 		case e.tools[name] != nil:
 			return nil, fmt.Errorf("exec: two tools are called %q; give each a name of its own", name)
-		case strings.HasPrefix(name, ownPrefix) || slices.Contains(sessionTools(), name):
+		case strings.HasPrefix(name, ownPrefix) || name == exitTool || name == transferTool ||
+			slices.Contains(sessionTools(), name):
 			return nil, fmt.Errorf("exec: the name %q of a tool is taken; give it another one", name)
 		}
 		e.tools[name] = t

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/adk/v2/artifact"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
@@ -79,6 +80,7 @@ type house struct {
 	journal journal.Engine
 	cfg     managed.Config
 	session string
+	last    uint64 // number of the last event that run has returned
 }
 
 // tools are the Config of most tests.
@@ -173,19 +175,21 @@ func (h *house) close() {
 // run sends a message and returns the events of its run.
 func (h *house) run(message string) []*managed.Event {
 	h.Helper()
-	s, err := h.rt.Session(h.Context(), ada, h.session)
-	if err != nil {
-		h.Fatal(err)
-	}
-	if _, err := h.rt.Send(h.Context(), ada, h.session, managed.Once{}, managed.Text(message)); err != nil {
+	return h.runWith(managed.Text(message))
+}
+
+// runWith sends an event and returns the events of its run.
+func (h *house) runWith(ev managed.Event) []*managed.Event {
+	h.Helper()
+	if _, err := h.rt.Send(h.Context(), ada, h.session, managed.Once{}, ev); err != nil {
 		h.Fatal(err)
 	}
 	var list []*managed.Event
-	for ev, err := range h.rt.Events(h.Context(), ada, h.session, s.LastSeq, true) {
+	for ev, err := range h.rt.Events(h.Context(), ada, h.session, h.last+1, true) {
 		if err != nil {
 			h.Fatal(err)
 		}
-		list = append(list, ev)
+		list, h.last = append(list, ev), ev.Seq
 		if ev.Type == managed.StatusIdle || ev.Type == managed.StatusTerminated {
 			break
 		}
@@ -213,4 +217,11 @@ func (h *house) tells(message, want string) {
 	if got := said(h.run(message)); got != want {
 		h.Errorf("the run tells\n%s\nwant\n%s", got, want)
 	}
+}
+
+// saveText gives the session a file.
+func saveText(h *house, name, text string) error {
+	_, err := h.e.cfg.Artifacts.Save(h.Context(), &artifact.SaveRequest{AppName: "w", UserID: userID(ada),
+		SessionID: h.session, FileName: name, Part: genai.NewPartFromText(text)})
+	return err
 }

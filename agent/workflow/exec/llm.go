@@ -343,6 +343,9 @@ func (k *worker) runCalls(ctx context.Context, r *run, j *workflow.Job) (*workfl
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, errWaits):
+			res.Deferred = true // the others run meanwhile
+			result = nil
 		case err != nil:
 			result = map[string]any{"error": err.Error()}
 		}

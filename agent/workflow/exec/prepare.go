@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"google.golang.org/genai"
 
+	"github.com/voicegw/voicegw/agent"
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/agent/workflow"
@@ -20,12 +21,12 @@ import (
 // leaf is a use of an agent, with what its file names.
 type leaf struct {
 	workflow.Leaf
-	tools   []string      // of Config.Tools
-	servers []string      // MCP servers
-	session []string      // tools of the session
-	native  []*genai.Tool // that the model's provider runs
-	exits   bool          // it may call exit_loop
-	hooks   []Hooks       // of plugins, then its own
+	tools   []string        // of Config.Tools
+	servers []workflow.Tool // MCP servers
+	session []string        // tools of the session
+	native  []*genai.Tool   // that the model's provider runs
+	exits   bool            // it may call exit_loop
+	hooks   []Hooks         // of plugins, then its own
 	schema  *jsonschema.Resolved
 	expr    func(context.Context, map[string]any) (any, error)
 }
@@ -70,7 +71,7 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 		}
 		var keys []string
 		for _, i := range a.Inputs {
-			keys = append(keys, i.Key)
+			keys = append(keys, i.Name())
 		}
 		if l.expr, err = e.cfg.Expression(a.Expression, keys); err != nil {
 			return fmt.Errorf("its expression: %w", err)
@@ -144,10 +145,7 @@ func (e *Engine) equip(f *flow, l *leaf, t workflow.Tool) error {
 				strings.Join(list, ", "))
 		}
 	case server:
-		if t.Patterns != nil {
-			return fmt.Errorf("patterns are not available for the MCP server %q; name the server alone", t.Name)
-		}
-		l.servers = append(l.servers, t.Name)
+		l.servers = append(l.servers, t)
 	case e.tools[t.Name] != nil:
 		l.tools = append(l.tools, t.Name)
 	default:
@@ -171,16 +169,33 @@ func names[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 }
 
-// uses are the tools that a leaf calls, as managed.Work knows them.
-func (l *leaf) uses() []string {
-	list := slices.Clone(l.tools)
-	for _, s := range l.servers {
-		list = append(list, "mcp:"+s)
-	}
+// uses are the tools that a leaf calls.
+func (l *leaf) uses(tools map[string]agent.Tool) ([]agent.Tool, error) {
+	all := slices.Clone(l.tools)
 	if slices.Contains(l.session, userChoice) {
-		list = append(list, userChoice)
+		all = append(all, userChoice)
 	}
-	return list
+	var list []agent.Tool
+	for _, name := range all {
+		if tools[name] == nil {
+			return nil, fmt.Errorf("the definition has no tool %q, which `%s` needs", name, l.Agent.Name)
+		}
+		list = append(list, tools[name])
+	}
+	for _, s := range l.servers {
+		t := tools["mcp:"+s.Name]
+		if t == nil {
+			return nil, fmt.Errorf("the definition has no MCP server %q, which `%s` needs", s.Name, l.Agent.Name)
+		}
+		if s.Patterns != nil {
+			var err error
+			if t, err = managed.Choose(t, s.Patterns...); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, t)
+	}
+	return list, nil
 }
 
 // callback adds the Go function of a hook.
@@ -221,6 +236,16 @@ func (e *Engine) services(f *flow) error {
 		f.files = e.cfg.Artifacts
 	case "file":
 		return fmt.Errorf("runtime.artifact_service: file is not built; use in_memory")
+	}
+	for _, s := range rt.MCPServers {
+		switch {
+		case s.Transport == "sse":
+			return fmt.Errorf("runtime.mcp_servers: %q: transport sse is not built; the protocol has replaced it: use http",
+				s.Name)
+		case len(s.Headers) > 0:
+			return fmt.Errorf("runtime.mcp_servers: %q: headers are not built; a secret belongs into the settings, not into "+
+				"a file", s.Name)
+		}
 	}
 	for _, name := range rt.Plugins {
 		if err := e.plugin(f, name); err != nil {

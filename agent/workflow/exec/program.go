@@ -74,12 +74,9 @@ func (e *Engine) program(f *flow, w *managed.Work) (*agent.Program, error) {
 		if k.own, err = w.Call(l.Author+".own", own...); err != nil {
 			return nil, err
 		}
-		var list []agent.Tool
-		for _, name := range l.uses() {
-			if tools[name] == nil {
-				return nil, fmt.Errorf("the definition has no tool %q, which `%s` needs", name, l.Agent.Name)
-			}
-			list = append(list, tools[name])
+		list, err := l.uses(tools)
+		if err != nil {
+			return nil, err
 		}
 		if k.call, err = w.Call(l.Author, list...); err != nil {
 			return nil, err
@@ -136,7 +133,10 @@ func (p *program) Do(ctx context.Context, _ *agent.Session, j *workflow.Job) (re
 	if j.Calls != nil {
 		return k.runCalls(ctx, r, j)
 	}
-	return k.work(ctx, r, j)
+	if res, err = k.work(ctx, r, j); errors.Is(err, errWaits) {
+		return &workflow.Result{Deferred: true}, nil
+	}
+	return res, err
 }
 
 // work does one attempt, or one request to the model.
@@ -169,7 +169,11 @@ func (k *worker) work(ctx context.Context, r *run, j *workflow.Job) (*workflow.R
 	}
 	var out any
 	if k.expr != nil {
-		out, err = k.expr(ctx, in)
+		named := map[string]any{}
+		for _, i := range j.Agent.Inputs {
+			named[i.Name()] = in[i.Key]
+		}
+		out, err = k.expr(ctx, named)
 	} else {
 		out, err = k.function(ctx, r, in)
 	}
@@ -237,6 +241,9 @@ func effect(ctx context.Context, via caller, t *agent.Turn, id, name string, arg
 	return result, err
 }
 
+// errWaits means that a call waits for the client. The run parks, and comes back to the call when it goes on.
+var errWaits = errors.New("the call waits for the client")
+
 // call runs a call as an effect of the session. An error of the tool is a result.
 func call(ctx context.Context, via caller, t *agent.Turn, c *genai.FunctionCall) (map[string]any, error) {
 	reply, err := via(ctx, &agent.Call{Turn: t, Call: c})
@@ -244,7 +251,7 @@ func call(ctx context.Context, via caller, t *agent.Turn, c *genai.FunctionCall)
 	case err != nil:
 		return nil, err
 	case reply.Deferred:
-		return nil, fmt.Errorf("the tool %q waits for the client, and no run can wait yet", c.Name)
+		return nil, errWaits
 	case reply.Fault != nil && reply.Response == nil:
 		return nil, errors.New(reply.Fault.Text)
 	}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/voicegw/voicegw/agent/workflow"
 )
 
-// Templates. A value that is put in is not looked at again, whatever it contains.
+// Templates, as package workflow reads them, and files. A value that is put in is not looked at again, whatever it
+// contains.
 var (
-	inInstruction = regexp.MustCompile(`\{((?:user:|app:|temp:)?[A-Za-z_][A-Za-z0-9_]*|artifact\.[^{}?/\\]+)(\??)\}`)
-	inConfig      = regexp.MustCompile(`\{((?:user:|app:|temp:)?\w+)(\??)\}`)
+	inConfig      = workflow.Template()
+	inInstruction = regexp.MustCompile(inConfig.String() + `|\{artifact\.([^{}?/\\]+)(\??)\}`)
 )
 
 // instruct puts state into an instruction. A key that is missing is an error, unless it has a "?".
@@ -21,25 +21,31 @@ func (r *run) instruct(ctx context.Context, j *workflow.Job, text string) (strin
 	text = inInstruction.ReplaceAllStringFunc(text, func(m string) string {
 		part := inInstruction.FindStringSubmatch(m)
 		key, optional := part[1], part[2] != ""
-		if file, ok := strings.CutPrefix(key, "artifact."); ok {
+		if file := part[3]; file != "" {
 			content, err := r.artifactText(ctx, file)
-			if err != nil && !optional && failed == nil {
+			if err != nil && part[4] == "" && failed == nil {
 				failed = fmt.Errorf("the artifact %q in its instruction: %w", file, err)
 			}
 			return content
 		}
 		v, ok := r.value(j, key)
 		switch {
-		case ok && v == nil || !ok && optional:
-			return ""
-		case !ok && failed == nil:
-			failed = missing(key, "its instruction", "{"+key+"?}")
 		case ok:
-			return workflow.TextOf(v)
+			return inText(v)
+		case !optional && failed == nil:
+			failed = missing(key, "its instruction", "{"+key+"?}")
 		}
 		return ""
 	})
 	return text, failed
+}
+
+// inText is a value within a text: nothing for none.
+func inText(v any) string {
+	if v == nil || v == "" {
+		return ""
+	}
+	return workflow.TextOf(v)
 }
 
 func missing(key, where, optional string) error {
@@ -92,10 +98,7 @@ func (r *run) filledText(j *workflow.Job, text string) (any, error) {
 		if err != nil && failed == nil {
 			failed = err
 		}
-		if v == nil {
-			return ""
-		}
-		return workflow.TextOf(v)
+		return inText(v)
 	})
 	return text, failed
 }

@@ -1,0 +1,56 @@
+package exec
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/adk/v2/model"
+
+	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/provider"
+)
+
+// TestChoice lets the user choose in the middle of a run, while another branch goes on. The process restarts
+// meanwhile.
+func TestChoice(t *testing.T) {
+	h := newHouse(t, agents(", tools: [get_user_choice, look], output_key: k", "a")+
+		strings.TrimPrefix(agents("", "b", "c"), "name: w\nagents:\n")+`
+  - {name: both, type: parallel, sub_agents: [a, b]}
+orchestration: {type: sequential, agents: [both, c]}`, tools(), func(r *model.LLMRequest) provider.ScriptTurn {
+		heard := text(r.Contents...)
+		switch {
+		case orders(r) != "a":
+			return says(orders(r) + " heard " + heard)
+		case strings.Contains(heard, "result get_user_choice"):
+			return says("a heard " + heard)
+		}
+		drinks := map[string]any{"options": []any{"tea", "coffee"}}
+		return calls(provider.ScriptCall{ID: "1", Name: "get_user_choice", Args: drinks}, provider.ScriptCall{ID: "2", Name: "look"})
+	})
+	defer func() { h.close() }()
+	list := h.run("go")
+	if got := said(list); got != "b: b heard go" {
+		t.Errorf("the run tells %s before it waits", got)
+	}
+	var use *managed.Event
+	for _, ev := range list {
+		if ev.Type == managed.AgentCustomToolUse {
+			use = ev
+		}
+	}
+	if use == nil || use.Name != "get_user_choice" || use.Agent != "a" || !strings.Contains(string(use.Input), "coffee") {
+		t.Fatalf("the user is asked %v", use)
+	}
+	h.close()
+	h.open()
+	got := said(h.runWith(managed.Event{Type: managed.UserCustomResult, CustomID: use.ID,
+		Content: []managed.Block{{Type: "text", Text: "tea"}}}))
+	if want := "a: a heard go | call get_user_choice | call look | result get_user_choice map[result:tea] | " +
+		"result look map[result:<nil>]\n"; !strings.HasPrefix(got, want) ||
+		!strings.Contains(got, "\nw: c heard go | [a] said: a heard") {
+		t.Errorf("the run tells\n%s\nwant\n%s", got, want)
+	}
+	if n := len(h.model.asked); n != 4 {
+		t.Errorf("models were asked %d times, want 4", n)
+	}
+}
