@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 )
 
 // Limits of a request.
@@ -112,8 +114,9 @@ type Response struct {
 }
 
 // Do makes a request and reads the response. Redirects to another origin carry no header of the request except
-// Accept, Accept-Language, Content-Type and User-Agent. An error means that there is no whole response: a refused URL, a
-// *DeniedError, a failed connection, more than BodyMax bytes, or ctx's end. A status of 400 or more is no error.
+// Accept, Accept-Language, Content-Type and User-Agent. An error means that there is no whole response: a refused
+// URL, a *DeniedError, a failed connection, more than BodyMax bytes, or ctx's end. A status of 400 or more is no
+// error.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	u, err := CheckURL(r.URL)
 	if err != nil {
@@ -155,6 +158,19 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 			shown(u), BodyMax)
 	}
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: body, URL: resp.Request.URL.String()}, nil
+}
+
+// Value is the body as a result of a tool: a JSON value if it is JSON, whatever the server says it is, and text if
+// not. The error says that it is no text at all.
+func (r *Response) Value() (any, error) {
+	if !utf8.Valid(r.Body) {
+		return nil, fmt.Errorf("the body is no text: it has %d bytes of type %q", len(r.Body), r.Header.Get("Content-Type"))
+	}
+	var v any
+	if err := json.Unmarshal(r.Body, &v); err != nil {
+		return string(r.Body), nil
+	}
+	return v, nil
 }
 
 // CheckURL parses a URL and refuses one that no Client requests, whatever its host resolves to.

@@ -2,6 +2,7 @@ package fetch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/voicegw/voicegw/agent/fetch"
@@ -14,7 +15,10 @@ func Example() {
 		return
 	}
 	_, err = c.Do(context.Background(), fetch.Request{URL: "http://127.0.0.1:6379/"})
-	fmt.Println(err)
+	var denied *fetch.DeniedError
+	if errors.As(err, &denied) {
+		fmt.Println(denied.Addr, denied.Rule)
+	}
 	// Output:
-	// fetch: http://127.0.0.1:6379/: the address 127.0.0.1 is private: 127.0.0.0/8 (this machine); the operator can allow "127.0.0.1/32", or the host "127.0.0.1"
+	// 127.0.0.1:6379 127.0.0.0/8 (this machine)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,7 +91,8 @@ func TestNames(t *testing.T) {
 	})
 	c := newClient(t, Config{Resolver: r})
 	_, err := c.Do(t.Context(), Request{URL: "http://inner.example:" + s.port() + "/x?token=secret"})
-	want := "fetch: http://inner.example:" + s.port() + "/x: inner.example is 127.0.0.1: the address 127.0.0.1 is private: " +
+	want := "fetch: http://inner.example:" + s.port() +
+		"/x: inner.example is 127.0.0.1: the address 127.0.0.1 is private: " +
 		`127.0.0.0/8 (this machine); the operator can allow "127.0.0.1/32", or the host "inner.example"`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is %v\nwant %s", err, want)
@@ -112,14 +114,14 @@ func TestNames(t *testing.T) {
 func TestRebinding(t *testing.T) {
 	good := newTarget(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 	answers := []string{"127.0.0.1", "127.0.0.2"} // the server listens on the first only; the check comes before
-	asked := 0
-	r := names(t, func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr(answers[min(asked, 1)])} })
+	var asked atomic.Int32
+	r := names(t, func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr(answers[min(asked.Load(), 1)])} })
 	c := newClient(t, Config{Resolver: r, Allow: []string{"127.0.0.1"}})
 	url := "http://moving.example:" + good.port()
 	if _, err := c.Do(t.Context(), Request{URL: url}); err != nil {
 		t.Fatal(err)
 	}
-	asked++
+	asked.Add(1)
 	_, err := c.Do(t.Context(), Request{URL: url})
 	var denied *DeniedError
 	if !errors.As(err, &denied) || denied.Addr.Addr() != netip.MustParseAddr("127.0.0.2") {

@@ -32,7 +32,7 @@ func clocked() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent",
 		"agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec",
-		"agent/provider", "journal/...",
+		"agent/provider", "agent/workflow/openapi", "journal/...",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate", "web",
 		"internal/durablebench",
 	}

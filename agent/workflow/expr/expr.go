@@ -51,7 +51,7 @@ func Compile(text string, keys []string) (*Expr, error) {
 	if !utf8.ValidString(text) {
 		return nil, &Error{1, 1, "the expression is not valid UTF-8"}
 	}
-	root, err := syntax.ParseExpr("expression", strings.TrimRight(text, " \t\r\n"), 0)
+	root, err := (&syntax.FileOptions{}).ParseExpr("expression", strings.TrimRight(text, " \t\r\n"), 0)
 	if err != nil {
 		return nil, syntaxError(err)
 	}

@@ -40,7 +40,8 @@ func literal(x *syntax.Literal) (any, error) {
 	return nil, fmt.Errorf("the literal %s is not supported", x.Raw)
 }
 
-var errTooLarge = errors.New("the integer exceeds 2^53, which JSON cannot hold exactly; compute with floats, such as 1e20")
+var errTooLarge = errors.New("the integer exceeds 2^53, which JSON cannot hold exactly; compute with floats, " +
+	"such as 1e20")
 
 // load makes a value from outside one of this language: nil, bool, int64, float64, string, []any, map[string]any.
 // A float without a fraction is an integer, because JSON has one kind of number.

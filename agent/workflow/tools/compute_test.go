@@ -43,7 +43,8 @@ func TestTransform(t *testing.T) {
 // pathBombs visit far more values than there are.
 func pathBombs() []string {
 	return []string{"$..*..*..*..*", "$" + strings.Repeat("..[*,*]", 20), "$" + strings.Repeat("[0,0]", 40),
-		"$..[?@..[?@..[?@..x]]]", "$[?$[?$[?$[?$..x]]]]", "$..[?match(@, '(a*)*b') || search(@, '" + strings.Repeat("a?", 300) +
+		"$..[?@..[?@..[?@..x]]]", "$[?$[?$[?$[?$..x]]]]", "$..[?match(@, '(a*)*b') || search(@, '" +
+			strings.Repeat("a?", 300) +
 			"')]", "$..*"}
 }
 
@@ -77,7 +78,8 @@ func TestTransformBombs(t *testing.T) {
 func TestCondition(t *testing.T) {
 	k := newKit(t, Config{})
 	for _, values := range []any{`{"total": 120, "tags": []}`, map[string]any{"total": 120.0, "tags": []any{}}} {
-		for text, want := range map[string]bool{"total > 100": true, "tags": false, "total > 100 and not tags": true, "''": false,
+		for text, want := range map[string]bool{"total > 100": true, "tags": false, "total > 100 and not tags": true,
+			"''":    false,
 			"total": true, "None": false, "total - 120": false} {
 			r := k.call(t, "condition", map[string]any{"expression": text, "values": values})
 			if r["status"] != "success" || r["result"] != want {
@@ -85,7 +87,8 @@ func TestCondition(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]string{"totl > 1": `no name "totl"; did you mean "total"?`, "1 / 0": "division by zero",
+	for text, want := range map[string]string{"totl > 1": `no name "totl"; did you mean "total"?`,
+		"1 / 0":             "division by zero",
 		"[0] * 10000000000": "costs too much", "total >": "line 1, column 8"} {
 		k.fails(t, "condition", map[string]any{"expression": text, "values": `{"total": 1}`}, want)
 		r := k.call(t, "condition", map[string]any{"expression": text, "values": `{"total": 1}`})

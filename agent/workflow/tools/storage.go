@@ -235,7 +235,8 @@ func (s *store) room(root *os.Root, grow int64, fresh bool) error {
 	case err != nil:
 		return err
 	case used+grow > s.quota && grow > 0:
-		return fmt.Errorf("the quota is %d bytes, of which %d are used: there is no room for %d more; write less, or tell the "+
+		return fmt.Errorf("the quota is %d bytes, of which %d are used: there is no room for %d more; write "+
+			"less, or tell the "+
 			"operator", s.quota, used, grow)
 	case fresh && files > filesMax:
 		return fmt.Errorf("there are %d files and folders, the most there may be", filesMax)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package tools
 
 import (
@@ -83,7 +85,8 @@ func TestStorageEscape(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := newKit(t, Config{Root: root})
-	paths := []string{"../secret", "a/../../secret", secret, "/etc/passwd", "..", ".", "", "a//b", "./a", "a/", "a\\..\\b", "c:x",
+	paths := []string{"../secret", "a/../../secret", secret, "/etc/passwd", "..", ".", "", "a//b", "./a", "a/",
+		"a\\..\\b", "c:x",
 		"a\x00b", "\xff", tempPrefix + "x", "a/" + tempPrefix, strings.Repeat("n", 201), strings.Repeat("n/", 300) + "n",
 		"file", "dir/secret", "up/secret", "dangling", "loop", "dir/fresh", "up/fresh", "pipe", "pipe/x", "dir/sub/fresh"}
 	for _, path := range paths {
@@ -108,7 +111,8 @@ func TestStorageQuota(t *testing.T) {
 	half := strings.Repeat("x", 50)
 	k.call(t, "storage", args("write", "a", half))
 	k.call(t, "storage", args("append", "b", half))
-	k.fails(t, "storage", args("append", "b", "1"), "the quota is 100 bytes, of which 100 are used: there is no room for 1 more")
+	k.fails(t, "storage", args("append", "b", "1"),
+		"the quota is 100 bytes, of which 100 are used: there is no room for 1 more")
 	k.fails(t, "storage", args("write", "c", "1"), "the quota is 100 bytes")
 	k.fails(t, "storage", args("write", "a", half+"1"), "the quota is 100 bytes")
 	if r := k.call(t, "storage", args("write", "a", half[1:])); r["status"] != "success" {

@@ -43,13 +43,15 @@ func New(cfg Config) ([]managed.Tool, error) {
 			arg{"method", text, false, "GET by default"}, arg{"headers", object, false, "headers of the request, by name"},
 			arg{"body", anything, false, "the body: JSON, or text with a Content-Type in headers"},
 			arg{"timeout", number, false, "seconds, 1 to 300; 30 by default"}),
-		tool("transform", "Selects from JSON with a JSONPath (RFC 9535). Returns result (null if nothing matches, the value of "+
+		tool("transform", "Selects from JSON with a JSONPath (RFC 9535). Returns result (null if nothing "+
+			"matches, the value of "+
 			"a single match, a list of several) and count.", transform, arg{"input_data", anything, true, "the JSON"},
 			arg{"expression", text, true, "such as $.items[?@.price > 10].name"}),
 		tool("condition", "Decides whether an expression holds, in the syntax of Python. Returns result, true or false.",
 			condition, arg{"expression", text, true, "such as total > 100 and currency == 'EUR'"},
 			arg{"values", object, false, "what the names in the expression stand for"}),
-		tool("alert", "Posts a message to a webhook as {\"message\": ...}. Returns sent, which only a 2xx response makes true, "+
+		tool("alert", "Posts a message to a webhook as {\"message\": ...}. Returns sent, which only a 2xx "+
+			"response makes true, "+
 			"and status_code.", w.alert, arg{"webhook_url", text, true, "an http or https URL"},
 			arg{"message", text, true, "the message"}),
 	}
@@ -62,7 +64,8 @@ func New(cfg Config) ([]managed.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := tool("storage", "Reads and writes files of text. read returns content; write replaces a file, append adds to it.",
+	store := tool("storage", "Reads and writes files of text. read returns content; write replaces a file, "+
+		"append adds to it.",
 		s.call, arg{"path", text, true, "of the file, such as reports/today.md"},
 		arg{"action", text, true, "read, write or append"}, arg{"data", anything, false, "what to write"})
 	store.Repeats = func(args map[string]any) bool { return args["action"] == "read" }
@@ -85,7 +88,8 @@ const (
 )
 
 // tool makes a tool whose arguments are checked before it runs.
-func tool(name, doc string, run func(context.Context, managed.ToolCall) (map[string]any, error), args ...arg) managed.Tool {
+func tool(name, doc string, run func(context.Context, managed.ToolCall) (map[string]any, error),
+	args ...arg) managed.Tool {
 	props, required, names := map[string]any{}, []any{}, []string{}
 	for _, a := range args {
 		p := map[string]any{"description": a.doc}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/agent/fetch"
 	"github.com/voicegw/voicegw/agent/managed"
@@ -120,26 +119,18 @@ func isJSON(contentType string) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
-// response is a response as a result. A body that is JSON is a value; one that is not stays text, whatever the
-// server says it is.
+// response is a response as a result.
 func response(resp *fetch.Response) (map[string]any, error) {
 	h := map[string]any{}
 	for name, list := range resp.Header {
 		h[name] = strings.Join(list, ", ")
 	}
 	result := map[string]any{"status_code": float64(resp.Status), "headers": h}
-	if !utf8.Valid(resp.Body) {
-		return result, fmt.Errorf("the body is no text: it has %d bytes of type %q", len(resp.Body),
-			resp.Header.Get("Content-Type"))
+	v, err := resp.Value()
+	if err == nil {
+		result["body"] = v
 	}
-	var v any = string(resp.Body)
-	if json.Valid(resp.Body) {
-		if err := json.Unmarshal(resp.Body, &v); err != nil { // such as a number that is too large
-			v = string(resp.Body)
-		}
-	}
-	result["body"] = v
-	return result, nil
+	return result, err
 }
 
 func (w web) alert(ctx context.Context, c managed.ToolCall) (map[string]any, error) {

@@ -91,11 +91,13 @@ func TestAlert(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		sent = r.Method + " " + r.URL.Path + " " + r.Header.Get("Idempotency-Key") + " " + string(b)
-		if status == http.StatusFound && r.URL.Path != "/ok" {
+		switch {
+		case r.URL.Path == "/ok": // behind the redirect
+		case status == http.StatusFound:
 			http.Redirect(w, r, "/ok", status)
-			return
+		default:
+			w.WriteHeader(status)
 		}
-		w.WriteHeader(status)
 	})
 	k := newKit(t, Config{})
 	args := map[string]any{"webhook_url": url + "/hook", "message": "Größe \"5\""}
@@ -104,7 +106,8 @@ func TestAlert(t *testing.T) {
 		t.Errorf("%v after %s", r, sent)
 	}
 	for _, status = range []int{302, 400, 404, 500} {
-		if r := k.call(t, "alert", args); r["sent"] != false || r["status"] != "error" || r["status_code"] != float64(status) {
+		if r := k.call(t, "alert", args); r["sent"] != false || r["status"] != "error" ||
+			r["status_code"] != float64(status) {
 			t.Errorf("%d: %v", status, r)
 		}
 	}
@@ -118,7 +121,8 @@ func TestAlert(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	k := newKit(t, Config{Root: t.TempDir()})
 	http, storage := k["http_request"], k["storage"]
-	for m, want := range map[string]bool{"": true, "GET": true, "head": true, "POST": false, "PUT": false, "DELETE": false} {
+	for m, want := range map[string]bool{"": true, "GET": true, "head": true, "POST": false, "PUT": false,
+		"DELETE": false} {
 		if http.Repeats(map[string]any{"method": m}) != want {
 			t.Errorf("%q: repeated is not %t", m, want)
 		}
