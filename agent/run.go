@@ -89,7 +89,7 @@ func (s *Session) Dropped() int {
 
 // Run runs one turn and returns how it ended. If a turn runs already, it waits for its end. It calls
 // Turn.Emit for every event, and returns when the turn has ended and nothing of it will follow. When
-// ctx ends, the turn is stopped. The error is nil if the turn came to an answer, even a graceful one;
+// ctx ends, the turn is stopped. The error is nil if the turn came to an answer, even a graceful one, or parked;
 // else it is a *Fault, an error of Emit, or an error of ctx.
 func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
 	if err := t.check(); err != nil {

@@ -344,7 +344,7 @@ func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, know
 	switch {
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown && resumes:
 		e.Unknown = true
-		return r.wait(ctx, e, c)
+		return r.await(ctx, e, c)
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown:
 		return &agent.Reply{Deferred: true}, r.askUnknown(ctx, r.key(e, c), c)
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown != retryUnknown:

@@ -37,11 +37,11 @@ func (r *turnRun) resumable(ctx context.Context, b *boundTool, has *hasTools, c 
 	case known != nil && known.done:
 		return &agent.Reply{Response: known.info.Result}, nil
 	case known != nil && known.info.Stage == waitsStage:
-		return r.wait(ctx, known.info, c)
+		return r.await(ctx, known.info, c)
 	case known == nil && b.policy.permission == AlwaysDeny:
 		return &agent.Reply{Response: failedResult(deniedByRule)}, nil
 	case known == nil && (b.tool == nil || b.policy.permission == AlwaysAsk):
-		return r.wait(ctx, e, c)
+		return r.await(ctx, e, c)
 	case known != nil:
 		e.Use, e.Call = known.info.Use, known.info.Call
 		if known.info.Stage == allowedStage {
@@ -80,9 +80,9 @@ func nextKey(key string) string {
 	return fmt.Sprintf("%s/%d", key[:i], n+1)
 }
 
-// wait lets a call wait for the client, who is told of it by an event, once. A call beyond those that may wait is
+// await lets a call wait for the client, who is told of it by an event, once. A call beyond those that may wait is
 // refused.
-func (r *turnRun) wait(ctx context.Context, e *effectInfo, c *genai.FunctionCall) (*agent.Reply, error) {
+func (r *turnRun) await(ctx context.Context, e *effectInfo, c *genai.FunctionCall) (*agent.Reply, error) {
 	r.o.mu.Lock()
 	waits := r.o.st.opened(e.Key) != nil
 	r.o.mu.Unlock()
@@ -94,7 +94,8 @@ func (r *turnRun) wait(ctx context.Context, e *effectInfo, c *genai.FunctionCall
 	return reply, r.o.store(ctx, func(st *state) (*record, error) {
 		if len(st.calls) >= life.CallsMax {
 			own.Stage, own.Failed = "", true
-			own.Result = failedResult(fmt.Sprintf("refused: %d calls wait for the client already, the most that may", life.CallsMax))
+			own.Result = failedResult(fmt.Sprintf("refused: %d calls wait for the client already, the most that may",
+				life.CallsMax))
 			reply.Deferred, reply.Response = false, own.Result
 			return &record{Kind: recordFinish, Effect: &own}, nil
 		}

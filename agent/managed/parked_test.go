@@ -170,7 +170,8 @@ func releaseMinds() []*mind {
 func releaseHouse(t *testing.T, ran map[string]int) *house {
 	d := Definition{Tools: []ToolConfig{deploy().Tools[0], {Type: AgentToolset, Configs: []ToolPolicy{
 		{Name: "delete_file", Permission: &Permission{Type: AlwaysAsk}}}}}}
-	return newProgramHouse(t, flow(t, releaseFlow, "look", "delete_file", "deploy"), d, releaseMinds(), releaseTools(ran)...)
+	return newProgramHouse(t, flow(t, releaseFlow, "look", "delete_file", "deploy"), d, releaseMinds(),
+		releaseTools(ran)...)
 }
 
 const (
@@ -195,8 +196,7 @@ func (h *house) answer(send func(key string, events ...Event), order ...Type) {
 // TestRunCrash kills a session at every commit of a workflow that parks in the middle. Each effect happens once, and
 // the session tells the same.
 func TestRunCrash(t *testing.T) {
-	for name, s := range map[string]*tale{"without snapshots": {}, "with snapshots": {snapshot: 1},
-		"snapshots lost": {snapshot: 1, forget: true}} {
+	for name, s := range map[string]*tale{"without snapshots": {}, "with snapshots": {snapshot: 1}} {
 		s.begin, s.most = releaseHouse, 1
 		s.play = func(h *house, restarted func()) {
 			send := func(key string, events ...Event) {
@@ -262,8 +262,8 @@ func TestRunAnswersEndIt(t *testing.T) {
 		}, `allow, result, running, "Shipped: result deploy", done, "Bye.", "Bye.", idle end_turn`},
 		"denied": {func(h *house) {
 			h.send(confirm(h.find(AgentToolUse).ID, "deny", "no"), resultFor(h.find(AgentCustomToolUse).ID, "ok"))
-		}, `deny, result, running, done, "Shipped: result deploy", "I have heard look is done, Shipped: result deploy, no", ` +
-			`"I have heard look is done, Shipped: result deploy, no", idle end_turn`},
+		}, `deny, result, running, done, "Shipped: result deploy", "I have heard look is done, ` +
+			`Shipped: result deploy, no", "I have heard look is done, Shipped: result deploy, no", idle end_turn`},
 		"in a pause": {func(h *house) {
 			_ = h.rt.Pause(h.Context(), ada, h.session)
 			h.send(resultFor(h.find(AgentCustomToolUse).ID, "ok"))
@@ -333,7 +333,8 @@ func TestRunTooManyCalls(t *testing.T) {
 // gone on with.
 func TestRunTimeout(t *testing.T) {
 	const text = "name: slow\nagents:\n  - {name: fetch, type: tool, tool: look, output_key: a, timeout: 10s, " +
-		"retry: {attempts: 2, delay: 1s}}\n  - {name: write, type: llm, model: write, instruction: \"{a}\", tools: [deploy]}\n" +
+		"retry: {attempts: 2, delay: 1s}}\n  - {name: write, type: llm, model: write, instruction: \"{a}\", " +
+		"tools: [deploy]}\n" +
 		"orchestration: {type: sequential, agents: [fetch, write]}\n"
 	var m *mind
 	s := &tale{begin: func(t *testing.T, ran map[string]int) *house {
@@ -369,4 +370,106 @@ func TestRunTimeout(t *testing.T) {
 		}
 	}}
 	s.everywhere(t)
+}
+
+// TestRunRetries: a request that failed, was made again by the workflow and then answered, is not made once more when
+// the session tries the turn again.
+func TestRunRetries(t *testing.T) {
+	const text = "name: two\nagents:\n  - {name: a, type: llm, model: a, instruction: A, retry: {attempts: 2}}\n" +
+		"  - {name: b, type: llm, model: b, instruction: B}\norchestration: {type: sequential, agents: [a, b]}\n"
+	in(t, func(t *testing.T) {
+		fails := func(name string) *mind {
+			n := 0
+			return &mind{name: name, do: func(heard string) provider.ScriptTurn {
+				if n++; n == 1 {
+					return says("") // an empty answer may be better the next time
+				}
+				return says(fmt.Sprint(heard, n))
+			}}
+		}
+		a, b := fails("a"), fails("b")
+		h := newProgramHouse(t, flow(t, text), Definition{}, []*mind{a, b})
+		defer func() { h.close() }()
+		h.send(Text("Go"))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		h.tells(`mes, running, mes', "A2", error retrying, rescheduled, running, "B2", "B2", idle end_turn`)
+		if len(a.asked) != 2 || len(b.asked) != 2 {
+			t.Errorf("the models are asked %d and %d times", len(a.asked), len(b.asked))
+		}
+	})
+}
+
+// TestRunUnknown kills a session at every commit of a call whose outcome the client is to judge. The run parks, and
+// the call is repeated with its key once the client says so.
+func TestRunUnknown(t *testing.T) {
+	const text = "name: one\nagents:\n  - {name: fetch, type: tool, tool: look, output_key: a}\n" +
+		"orchestration: {type: sequential, agents: [fetch]}\n"
+	asked := 0
+	for at, over := 1, false; !over; at++ {
+		in(t, func(t *testing.T) {
+			ran := map[string]int{}
+			h := newProgramHouse(t, flow(t, text, "look"), Definition{Tools: []ToolConfig{{Type: AgentToolset,
+				Configs: []ToolPolicy{{Name: "look", Unknown: askUnknown}}}}}, []*mind{{name: "none"}}, counting("look", ran, nil))
+			defer func() { h.close() }()
+			dead := h.dieAt(at)
+			_, _ = h.rt.Send(t.Context(), ada, h.session, Once{Key: "1"}, Text("Go"))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			over = !dead.Load()
+			old := h.rt
+			h.open()
+			dead.Store(false)
+			if _, err := h.rt.Recover(t.Context()); err != nil {
+				t.Error(err)
+			}
+			_ = old.Close(context.Background())
+			_, err := h.rt.Send(t.Context(), ada, h.session, Once{Key: "1"}, Text("Go"))
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if idle := h.find(StatusIdle); idle.StopReason.Type == RequiresAction {
+				asked++
+				if idle.StopReason.Detail != "outcome_unknown" {
+					t.Errorf("it waits because of %+v", idle.StopReason)
+				}
+				h.send(confirm(h.find(AgentToolUse).ID, "allow", ""))
+				time.Sleep(time.Minute)
+				synctest.Wait()
+			}
+			if got := h.find(AgentMessage).Content[0].Text; err != nil || got != "look is done" || len(ran) != 1 ||
+				total(ran) > 2 {
+				t.Errorf("killed at %d: the answer is %s, the tool ran %v, %v", at, got, ran, err)
+			}
+		})
+	}
+	if asked == 0 {
+		t.Error("the client was never asked")
+	}
+}
+
+// TestRunBudget: a run that the budget has stopped goes on where it was.
+func TestRunBudget(t *testing.T) {
+	const text = "name: two\nagents:\n  - {name: a, type: llm, model: a, instruction: A}\n" +
+		"  - {name: b, type: llm, model: a, instruction: B}\norchestration: {type: sequential, agents: [a, b]}\n"
+	in(t, func(t *testing.T) {
+		m := &mind{name: "a", do: func(heard string) provider.ScriptTurn { return says("Said " + heard) }}
+		h := newProgramHouse(t, flow(t, text), Definition{}, []*mind{m})
+		defer func() { h.close() }()
+		h.close()
+		h.cfg.Models = provider.NewResolver()
+		h.cfg.Models.Add("a", func(provider.Ref) (model.LLM, error) { return costly{m}, nil })
+		h.open()
+		h.raise(&Budget{Type: "limit", MaxTokens: 50})
+		h.send(Text("Go"))
+		time.Sleep(time.Second)
+		h.restart()
+		h.raise(nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		h.tells(`session.updated, mes, running, mes', "Said A", idle budget_reached, session.updated, running, "Said B", ` +
+			`"Said B", idle end_turn`)
+		if len(m.asked) != 2 {
+			t.Errorf("the model is asked %d times: %v", len(m.asked), m.asked)
+		}
+	})
 }

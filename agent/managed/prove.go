@@ -12,8 +12,8 @@ import (
 )
 
 // Prove proves the nets that sessions of a Runtime with these limits run on: the net of a session's life,
-// with and without a time-out of calls, with results together and one by one, and that of an agent, which is the same for all definitions. It
-// returns how many claims hold.
+// with and without a time-out of calls, with results together and one by one, and that of an agent, which is
+// the same for all definitions. It returns how many claims hold.
 func Prove(ctx context.Context, l Limits) (claims int, err error) {
 	l = l.filled()
 	for _, k := range []lifeKind{{}, {time.Minute, false}, {0, true}, {time.Minute, true}} {

@@ -216,7 +216,7 @@ func (s *state) begin(r *record) {
 		s.spent = spent{Tokens: r.Head.Usage.tokens(), Cost: r.Head.Cost}
 	}
 	if r.Turn.Again {
-		s.turn.end = nil
+		s.turn.end, s.turn.began = nil, r.At
 		s.turn.forget()
 		return
 	}

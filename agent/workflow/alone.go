@@ -161,28 +161,28 @@ func (b *block) around() *petri.Net {
 	stop := petri.Transition{Name: "stop", In: petri.Arcs{stops}, Inhibit: append(slices.Clip(outs), agent.EndInvocation),
 		Out: petri.And(agent.EndInvocation.Is(agent.Stopped)), When: petri.Anytime()}
 	closing.Reset = append(closing.Reset, outs...) // which the real surroundings take at once
-	if b.agent.leaf() {                            // the run parks once the others are parked, too
-		n.Transitions = append(n.Transitions, petri.Transition{Name: "park", In: petri.Arcs{someParked},
-			Inhibit: append(slices.Clip(outs), agent.EndInvocation),
-			Out:     petri.And(agent.EndInvocation.Is(agent.Parked)), When: petri.Anytime()})
-	}
 	enter := petri.Transition{Name: "enter", In: petri.Arcs{from}, Reset: key, Out: petri.And(supply...),
 		When: petri.Anytime()}
-	if b.agent.leaf() { // others may have set the marks already that it sets
-		again := enter
-		again.Name, again.Reset = "enter_again", nil
-		again.Out = petri.And(slices.Concat(supply, exit, parks)...)
-		n.Transitions = append(n.Transitions, again)
-	}
-	if b.agent.leaf() { // who has set the mark clears it
-		late := closing
-		late.Name, late.In, late.Reset = "close_marked", append(slices.Clip(closing.In), marked), append(closing.Reset, someParked)
-		closing.Inhibit = petri.Arcs{marked}
-		n.Transitions = append(n.Transitions, late)
+	if b.agent.leaf() {
+		b.amongOthers(n, enter, &closing, append(slices.Clip(outs), agent.EndInvocation), exit)
 	}
 	waste := petri.Transition{Name: "waste", In: petri.Arcs{stops}, When: petri.Anytime()}
 	n.Transitions = append(n.Transitions, enter, closing, stop, waste)
 	return n
+}
+
+// amongOthers adds what the other leaves of a run do around a leaf. They may have set the marks already that it
+// sets, and then clear them, and the run parks once they are parked, too. halts are places that hold that up.
+func (b *block) amongOthers(n *petri.Net, enter petri.Transition, closing *petri.Transition, halts, exit petri.Arcs) {
+	again, late := enter, *closing
+	again.Name, again.Reset = "enter_again", nil
+	again.Out = petri.And(slices.Concat(enter.Out.Arcs(), exit, petri.Arcs{someParked, marked})...)
+	late.Name, late.In = "close_marked", append(slices.Clip(closing.In), marked)
+	late.Reset = append(slices.Clip(closing.Reset), someParked)
+	closing.Inhibit = petri.Arcs{marked}
+	n.Transitions = append(n.Transitions, again, late,
+		petri.Transition{Name: "park", In: petri.Arcs{someParked}, Inhibit: halts,
+			Out: petri.And(agent.EndInvocation.Is(agent.Parked)), When: petri.Anytime()})
 }
 
 // writer stores events at any time, or loses them, which ends the run. Others use it, too.

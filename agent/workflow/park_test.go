@@ -150,7 +150,8 @@ func TestParks(t *testing.T) {
 		{"both at once", leaves("a", "b", "c") + "orchestration: {type: parallel, agents: [a, b, c]}", say("a", "c"),
 			[]map[string]any{{"w/c0": "C", "w/a0": "A"}}, "w/a0 w/c0", "w/b0", "C"},
 		{"the other branch goes on", dag, say("a"), []map[string]any{{"w/a0": "A"}}, "w/a0", "w/b0 w/c0", "d0c0b0 <nil>"},
-		{"an answer for nothing", dag, say("a"), []map[string]any{{}, {"w/a0": "A"}}, "w/a0; w/a0", "w/b0 w/c0", "d0c0b0 <nil>"},
+		{"an answer for nothing", dag, say("a"), []map[string]any{{}, {"w/a0": "A"}}, "w/a0; w/a0", "w/b0 w/c0",
+			"d0c0b0 <nil>"},
 		{"one after the other", dag, say("b", "c"), []map[string]any{{"w/b0": "B"}, {"w/c0": "C"}}, "w/b0; w/c0", "w/a0",
 			"d0C"},
 		{"loop", leaves("a", "b") + "orchestration: {type: loop, agents: [a, b], max_iterations: 2}", say("b"),
@@ -163,7 +164,7 @@ func TestParks(t *testing.T) {
 				}
 				return &Result{Output: fmt.Sprint("r", nth, j.Visit.Flow.Output), Route: []string{"a", ""}[nth]}, nil
 			}, []map[string]any{{"w/a0": "A"}}, "w/a0", "w/r0", "r1A"},
-		{"agent tool", asking, func(j *Job, nth int) (*Result, error) {
+		{"agent as a tool", asking, func(j *Job, nth int) (*Result, error) {
 			switch {
 			case j.Calls != nil:
 				return &Result{Deferred: true}, nil
@@ -204,7 +205,8 @@ func TestParks(t *testing.T) {
 			ran := slices.Clone(w.ran[:first])
 			slices.Sort(ran)
 			if got := strings.Join(waited, "; "); got != c.waited || answer != c.answer || strings.Join(ran, " ") != c.ran {
-				t.Errorf("waited %q, want %q; ran %v first, want %s; answer %q, want %q", got, c.waited, ran, c.ran, answer, c.answer)
+				t.Errorf("waited %q, want %q; ran %v first, want %s; answer %q, want %q", got, c.waited, ran, c.ran, answer,
+					c.answer)
 			}
 		})
 	}

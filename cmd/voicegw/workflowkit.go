@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/voicegw/voicegw/agent/workflow"
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 	"github.com/voicegw/voicegw/agent/workflow/expr"
+	"github.com/voicegw/voicegw/agent/workflow/openapi"
 	"github.com/voicegw/voicegw/agent/workflow/tools"
 	"github.com/voicegw/voicegw/internal/spelling"
 	"github.com/voicegw/voicegw/settings"
@@ -60,10 +62,29 @@ func newEngine(s *settings.Workflow, more exec.Config) (*exec.Engine, error) {
 	return exec.New(more)
 }
 
-// addOpenAPI adds the tools of a file with openapi_tools.
-func addOpenAPI(file string, _ *fetch.Client, _ *exec.Config) error {
-	if file != "" {
-		return errors.New("this version reads no OpenAPI documents")
+// addOpenAPI adds the tools of a file with openapi_tools, whose documents are beside it.
+func addOpenAPI(file string, client *fetch.Client, to *exec.Config) error {
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	sets, err := openapi.Parse(file, text)
+	if err != nil {
+		return err
+	}
+	to.Toolsets = map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		list, err := openapi.Load(name, sets[name], openapi.Options{Dir: filepath.Dir(file), Client: client})
+		if err != nil {
+			return err
+		}
+		for _, t := range list {
+			to.Tools = append(to.Tools, t)
+			to.Toolsets[name] = append(to.Toolsets[name], t.Declaration.Name)
+		}
 	}
 	return nil
 }
