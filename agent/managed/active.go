@@ -2,8 +2,10 @@ package managed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -19,10 +21,12 @@ func (r *Runtime) with(ctx context.Context, id string, f func(*owned) error) err
 		}
 		err = f(o)
 		r.release(o)
-		if attempt == 0 && CodeOf(err) == Storage && ctx.Err() == nil {
+		if CodeOf(err) == Storage {
 			r.drop(o)
 			r.lose(id, err) // if it cannot be opened again now, a sweep does so later
-			continue
+			if attempt == 0 && ctx.Err() == nil {
+				continue
+			}
 		}
 		return err
 	}
@@ -31,54 +35,110 @@ func (r *Runtime) with(ctx context.Context, id string, f func(*owned) error) err
 // acquire returns a session in memory. Its caller releases it.
 func (r *Runtime) acquire(ctx context.Context, id string) (*owned, error) {
 	for {
-		if _, err := r.self(ctx); err != nil {
+		s, me, fresh, err := r.place(ctx, id, r.cfg.Limits.Active)
+		if err != nil {
 			return nil, err
 		}
-		r.mu.Lock()
-		if r.closed || r.replaced {
-			r.mu.Unlock()
-			return nil, errStopping()
-		}
-		if r.joining != nil { // it has been declared dead meanwhile
-			r.mu.Unlock()
-			continue
-		}
-		s := r.active[id]
-		if s == nil {
-			if len(r.active) >= r.cfg.Limits.Active && !r.evict() {
-				r.mu.Unlock()
-				return nil, &Error{Code: Overloaded, Message: fmt.Sprintf("%d sessions are at work; try again later",
-					r.cfg.Limits.Active)}
-			}
-			s = &slot{ready: make(chan struct{})}
-			r.active[id] = s
-			me := r.me
-			r.mu.Unlock()
+		if fresh {
 			o, err := r.open(context.WithoutCancel(ctx), me, id)
-			r.mu.Lock()
-			s.o, s.err = o, err // tidy and evict look at them
-			if s.err != nil && r.active[id] == s {
-				delete(r.active, id)
-			}
-			close(s.ready)
+			r.fill(id, s, o, err)
 		}
-		r.mu.Unlock()
-		select {
-		case <-s.ready:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := s.wait(ctx); err != nil {
+			return nil, err
 		}
-		if s.err != nil {
+		if s.err != nil && !errors.Is(s.err, errApart) {
 			return nil, s.err
 		}
 		r.mu.Lock()
-		if r.active[id] == s {
+		here := r.active[id] == s
+		if here {
 			s.o.uses++
-			r.mu.Unlock()
+		}
+		r.mu.Unlock()
+		if here { // else it has left meanwhile
 			return s.o, nil
 		}
-		r.mu.Unlock() // it has left meanwhile
 	}
+}
+
+// apart is with for what needs no net, such as the end of a session whose program is gone. A session that is not in
+// memory is claimed for as long as f runs; its program is not started.
+func (r *Runtime) apart(ctx context.Context, id string, f func(*owned) error) error {
+	for {
+		s, me, fresh, err := r.place(ctx, id, math.MaxInt)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			err := r.ownApart(context.WithoutCancel(ctx), me, id, f)
+			r.fill(id, s, nil, errApart)
+			return err
+		}
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+		if s.err == nil {
+			return r.with(ctx, id, f)
+		}
+	}
+}
+
+// errApart is the error of a slot whose session was used without its net.
+var errApart = errors.New("the session was used apart")
+
+// place returns the slot of a session. fresh says that it is a new one: the caller fills it, as me. There are at most
+// most slots then.
+func (r *Runtime) place(ctx context.Context, id string, most int) (s *slot, me holder, fresh bool, err error) {
+	for {
+		if _, err := r.self(ctx); err != nil {
+			return nil, holder{}, false, err
+		}
+		r.mu.Lock()
+		s, me, err = r.active[id], r.me, nil
+		switch {
+		case r.closed || r.replaced:
+			err = errStopping()
+		case r.joining != nil: // it has been declared dead meanwhile
+			r.mu.Unlock()
+			continue
+		case s == nil && len(r.active) >= most && !r.evict():
+			err = crowded(most)
+		case s == nil:
+			s, fresh = &slot{ready: make(chan struct{})}, true
+			r.active[id] = s
+		}
+		r.mu.Unlock()
+		return s, me, fresh, err
+	}
+}
+
+// fill ends that a session is on its way.
+func (r *Runtime) fill(id string, s *slot, o *owned, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.o, s.err = o, err // tidy and evict look at them
+	switch {
+	case err == nil:
+		delete(r.lost, id)
+	case r.active[id] == s:
+		delete(r.active, id)
+	}
+	close(s.ready)
+}
+
+// wait waits until the session is in memory, or is not going to be.
+func (s *slot) wait(ctx context.Context) error {
+	select {
+	case <-s.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// crowded is the error of a process that has most sessions in memory, none of which rests.
+func crowded(most int) error {
+	return &Error{Code: Overloaded, Message: fmt.Sprintf("%d sessions are at work; try again later", most)}
 }
 
 func (r *Runtime) release(o *owned) {
@@ -163,6 +223,30 @@ func (r *Runtime) Close(ctx context.Context) error {
 	r.ends.Wait()
 	r.guard.CloseIdleConnections()
 	return ctx.Err()
+}
+
+// beside is a context for work that no request waits for. It ends with the Runtime. The caller is counted in ends.
+func (r *Runtime) beside() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.ends.Go(func() {
+		select {
+		case <-r.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, cancel
+}
+
+// goes runs f in a goroutine of its own, counted in ends. It reports false, and runs nothing, once the Runtime is
+// closed.
+func (r *Runtime) goes(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.ends.Go(f)
+	}
+	return !r.closed
 }
 
 // empty lets go of all sessions at once. It returns a channel that is closed when that is done.

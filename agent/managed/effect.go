@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
+	"github.com/voicegw/voicegw/agent/managed/life"
 	"github.com/voicegw/voicegw/agent/provider"
 )
 
@@ -312,6 +313,7 @@ const (
 		"repeated."
 	cancelledCall = "cancelled: the user interrupted before this call had a result"
 	expiredCall   = "timed_out: no result came in time"
+	crowdedCall   = "too_many_calls: as many calls as may wait for the client did so; call the tool again later"
 	deniedDefault = "Tool execution denied by user"
 	deniedByRule  = "denied: the agent may not call this tool"
 )
@@ -319,13 +321,25 @@ const (
 // failedResult is a result that tells the model of an error.
 func failedResult(text string) map[string]any { return map[string]any{"error": text} }
 
+// wait leaves a call to the client, unless it came when too many waited.
+func (r *turnRun) wait(has *hasTools, c *genai.FunctionCall) *agent.Reply {
+	author, name := has.call(c.ID)
+	_ = r.effectKey(name)
+	if told := r.resultTold(author, c.ID, r.count(name)); told != nil {
+		return &agent.Reply{Response: told}
+	}
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	if r.o.st.openCall(c.ID) == nil {
+		return &agent.Reply{Response: failedResult(crowdedCall)}
+	}
+	return &agent.Reply{Deferred: true}
+}
+
 // run runs a call of a tool once: a result that the journal has is not asked for again, and a call that
 // may have happened is repeated only if the tool or the agent allows it.
 func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai.FunctionCall) (*agent.Reply, error) {
-	author, name := "", "tool/"+c.ID
-	if has != nil {
-		author, name = has.agent, "tool/"+has.agent+"/"+c.ID
-	}
+	author, name := has.call(c.ID)
 	e, known := r.o.effect(r.effectKey(name))
 	if told := r.resultTold(author, c.ID, r.count(name)); told != nil { // perhaps that the call took too long,
 		return &agent.Reply{Response: told}, nil // whatever became of it later
@@ -341,12 +355,16 @@ func (r *turnRun) run(ctx context.Context, b *boundTool, has *hasTools, c *genai
 func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, known *effect, c *genai.FunctionCall) (
 	*agent.Reply, error) {
 	t, resumes := b.tool, r.o.agent.prog.Resumes
+	if known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown {
+		if resumes {
+			e.Unknown = true
+			return r.await(ctx, e, c)
+		}
+		if asked, err := r.askUnknown(ctx, r.key(e, c), c); asked || err != nil {
+			return &agent.Reply{Deferred: true}, err
+		}
+	}
 	switch {
-	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown && resumes:
-		e.Unknown = true
-		return r.await(ctx, e, c)
-	case known != nil && !t.repeats(c.Args) && b.policy.unknown == askUnknown:
-		return &agent.Reply{Deferred: true}, r.askUnknown(ctx, r.key(e, c), c)
 	case known != nil && !t.repeats(c.Args) && b.policy.unknown != retryUnknown:
 		e.Kind, e.Result, e.Failed = toolEffect, failedResult(unknownOutcome), true
 		if err := r.finishCall(ctx, e); err != nil {
@@ -406,15 +424,17 @@ func (r *turnRun) key(e *effectInfo, c *genai.FunctionCall) string {
 	return fmt.Sprintf("%s/%d/%s", r.o.id, r.t.info.Number, e.Key)
 }
 
-// askUnknown lets a call that may have happened wait for the client, who says whether it is repeated.
-func (r *turnRun) askUnknown(ctx context.Context, key string, c *genai.FunctionCall) error {
+// askUnknown lets a call that may have happened wait for the client, who says whether it is repeated. It reports false
+// if too many calls wait.
+func (r *turnRun) askUnknown(ctx context.Context, key string, c *genai.FunctionCall) (asked bool, err error) {
 	r.o.mu.Lock()
 	waits := slices.ContainsFunc(r.o.st.calls, func(open *openCall) bool { return open.ID == c.ID && open.Key == key })
+	full := len(r.o.st.calls) >= life.CallsMax
 	r.o.mu.Unlock()
-	if waits {
-		return nil
+	if waits || full {
+		return waits, nil
 	}
-	return r.o.store(ctx, func(st *state) (*record, error) {
+	return true, r.o.store(ctx, func(st *state) (*record, error) {
 		use := st.uses[c.ID]
 		if use == nil {
 			return nil, fmt.Errorf("managed: session %s: the call %q has no event", r.o.id, c.ID)

@@ -63,9 +63,9 @@ func fixtureFaults(answer wiretest.Turn, whole bool) map[string]wiretest.Turn {
 // another is what a session tells when a turn is tried again.
 const another = `error retrying, rescheduled, running, `
 
-// TestFaultsOfFixtures plays the fixtures of one turn, of a tool of the client and of a confirmation with the wire
-// servers of all providers, whole and in streams, with each fault in place of each answer. The story is then the one
-// without the fault, but for attempts that are told of; tools run as often as they do without.
+// TestFaultsOfFixtures plays three fixtures (a turn, a tool of the client, a confirmation) with the wire servers of all
+// providers, with and without streams. Each fault takes the place of each answer once. Apart from the retries, the
+// session must tell the same as without the fault, and tools must run as often.
 func TestFaultsOfFixtures(t *testing.T) {
 	for _, name := range []string{"f1_hello", "f3_custom", "f4_confirm"} {
 		f := loadFixture(t, name)

@@ -88,17 +88,29 @@ func (r *Runtime) delist(ctx context.Context, id string, revision uint64) error 
 	return nil
 }
 
-// lose notes that a session which may be at work has left memory because the journal did not answer, or
-// because somebody else has opened its log: maybe this process itself, see settle. With a Cluster the process tries to
-// open it again, unless another one holds it.
+// lose notes that a session which may be at work is not in memory because of an error. If that may be gone at the next
+// attempt, a sweep opens the session, unless another process holds it by then.
 func (r *Runtime) lose(id string, err error) {
-	if r.cfg.Cluster == nil {
-		return
-	}
-	if !errors.Is(err, journal.ErrStore) && !errors.Is(err, journal.ErrFenced) {
+	if !passing(err) {
 		r.found(id)
 		return
 	}
+	r.miss(id)
+}
+
+// passing reports whether an error that kept a session out of memory may be gone at the next attempt: the journal did
+// not answer, there was no place, or somebody else has opened the log, maybe this process itself.
+func passing(err error) bool {
+	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, errBehind) {
+		return false
+	}
+	code := CodeOf(err)
+	return code == Storage || code == Overloaded || errors.Is(err, journal.ErrStore) ||
+		errors.Is(err, journal.ErrFenced) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// miss lets a sweep open a session.
+func (r *Runtime) miss(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost[id] = true

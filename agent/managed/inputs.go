@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/voicegw/voicegw/agent/managed/life"
-	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/petri"
 )
 
@@ -35,23 +33,20 @@ func (r *Runtime) Send(ctx context.Context, o Owner, id string, once Once, event
 	if once.Key == "" { // a second attempt below must not send twice
 		once.Key = r.newID(ownKey)
 	}
-	full, err := r.room(ctx, o, events)
+	full, err := r.room(ctx, o, len(events), slices.ContainsFunc(events, isMessage))
 	if err != nil {
 		return nil, err
 	}
 	var accepted []Event
-	var before, after int64
-	err = r.with(ctx, id, func(s *owned) (err error) {
-		before = s.bytes()
+	err = r.growing(ctx, o, id, e, func(s *owned) (err error) {
 		accepted, err = s.accept(ctx, once, events, full)
-		after = s.bytes()
 		return err
 	})
-	if err == nil {
-		r.grew(ctx, o, id, e.Bytes, after-before, after)
-	}
 	return accepted, err
 }
+
+// isMessage reports whether an event is refused at a quota of bytes.
+func isMessage(ev Event) bool { return ev.Type == UserMessage }
 
 // bytes is the size of all records of the session.
 func (o *owned) bytes() int64 {
@@ -90,22 +85,15 @@ func (o *owned) accept(ctx context.Context, once Once, events []Event, full erro
 	}
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:])
-	for {
-		list, seq, err := o.tryAccept(once, hash, events, full)
-		if errors.Is(err, journal.ErrWindowFull) {
-			if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
-				return nil, storage("write session "+o.id, err)
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := o.w.Await(ctx, seq); err != nil {
-			return nil, storage("write session "+o.id, err)
-		}
-		return list, nil
+	var list []Event
+	err = o.stored(ctx, func() (seq uint64, err error) {
+		list, seq, err = o.tryAccept(once, hash, events, full)
+		return seq, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return list, nil
 }
 
 // tryAccept is accept without the waiting.
@@ -122,15 +110,8 @@ func (o *owned) tryAccept(once Once, hash string, events []Event, full error) ([
 	if known != nil {
 		return values(known.events), known.seq, nil
 	}
-	if most := o.rt.cfg.Limits.Events; o.st.head.Seq >= most {
-		return nil, 0, conflict("the session has %d events, the most it may have; begin another", most)
-	}
-	if most := o.rt.cfg.Limits.SessionBytes; full == nil && o.st.bytes() >= most {
-		full = &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another",
-			most)}
-	}
-	if full != nil && slices.ContainsFunc(events, func(ev Event) bool { return ev.Type == UserMessage }) {
-		return nil, 0, full
+	if err := o.room(slices.ContainsFunc(events, isMessage), full); err != nil {
+		return nil, 0, err
 	}
 	in, err := o.st.admit(o.rt.cfg.Limits.Queue, events, o.rt.now())
 	if err != nil {
@@ -225,21 +206,20 @@ func (r *Runtime) Resume(ctx context.Context, o Owner, id string) error {
 	return r.control(ctx, o, id, controlResume, life.Resume)
 }
 
-// control stores a control and gives it to the net.
+// control stores a control and gives it to the net. It counts as an event of the user.
 func (r *Runtime) control(ctx context.Context, o Owner, id string, c control, to petri.Place[petri.Unit]) error {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
+	e, _, err := r.entry(ctx, o, id)
+	if err != nil {
 		return err
 	}
-	return r.with(ctx, id, func(s *owned) error {
-		seq, err := s.tryControl(c, to)
-		if err != nil {
-			return err
-		}
-		if err := s.w.Await(ctx, seq); err != nil {
-			return storage("write session "+id, err)
-		}
-		return nil
-	})
+	if _, err := r.room(ctx, o, 1, false); err != nil {
+		return err
+	}
+	return r.growing(ctx, o, id, e, func(s *owned) error { return s.control(ctx, c, to) })
+}
+
+func (o *owned) control(ctx context.Context, c control, to petri.Place[petri.Unit]) error {
+	return o.stored(ctx, func() (uint64, error) { return o.tryControl(c, to) })
 }
 
 func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error) {
@@ -251,9 +231,10 @@ func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error
 		return o.st.records, nil // it is so already
 	case o.st.phase == phaseOver:
 		return 0, conflict("the session has ended")
-	case c == controlArchive && o.st.busy():
-		return 0, invalid("", "the session is at work; interrupt it first")
 	case c == controlArchive:
+		if err := o.rested(); err != nil {
+			return 0, err
+		}
 		o.st.cancel(r)
 		r.Events = append(r.Events, &Event{Type: StatusTerminated})
 	}
@@ -262,6 +243,14 @@ func (o *owned) tryControl(c control, to petri.Place[petri.Unit]) (uint64, error
 		o.inject(seq, to.Token(petri.Unit{}))
 	}
 	return seq, err
+}
+
+// rested is the error of a session that is at work, or about to be. The caller holds mu.
+func (o *owned) rested() error {
+	if o.st.busy() && o.agent != nil {
+		return invalid("", "the session is at work; interrupt it first")
+	}
+	return nil
 }
 
 // busy reports whether the session is at work, or about to be.

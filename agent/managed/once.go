@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/voicegw/voicegw/journal"
 )
 
@@ -122,7 +124,10 @@ func (r *Runtime) claim(ctx context.Context, o Owner, at string, once Once, c cl
 		if err != nil {
 			return "", storage("write a claim", err)
 		}
-		return c.ID, r.forget(ctx, o)
+		if err := r.forget(ctx, o); err != nil { // others look for old ones later
+			r.cfg.Logger.Warn("old claims are not forgotten", zap.Error(err))
+		}
+		return c.ID, nil
 	}
 	return "", &Error{Code: TooMany, Message: "the same request is answered elsewhere; try again"}
 }

@@ -25,8 +25,8 @@ type owned struct {
 	entry   uint64 // revision of the document that says that this process holds the session
 	w       journal.Writer
 	log     *zap.Logger
-	net     *runner.Runner
-	agent   *program
+	net     *runner.Runner // nil for a session that is made, archived or deleted: see Runtime.apart
+	agent   *program       // likewise
 	servers servers
 	closed  atomic.Bool // the process lets go of the session
 
@@ -52,13 +52,37 @@ type step struct {
 	do  func()
 }
 
-// open makes this process the owner of a session and brings the session to where its log ends.
+// open makes this process the owner of a session and starts the session where its log ends.
 func (r *Runtime) open(ctx context.Context, self holder, id string) (*owned, error) {
+	return r.own(ctx, self, id, func(o *owned) error { return o.start(ctx) })
+}
+
+// ownApart makes this process the owner of a session for f, without the net.
+func (r *Runtime) ownApart(ctx context.Context, self holder, id string, f func(*owned) error) error {
+	o, err := r.own(ctx, self, id, func(o *owned) error {
+		if o.st.busy() { // and goes on, unless its program is gone: then nothing could interrupt it
+			o.agent, _ = r.program(ctx, &o.st.info.Agent)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = f(o)
+	if cerr := o.w.Close(ctx); err == nil && cerr == nil && o.resting() {
+		return r.delist(ctx, id, o.entry)
+	}
+	r.miss(id)
+	return err
+}
+
+// own makes this process the owner of a session and calls begin behind the end of its log.
+func (r *Runtime) own(ctx context.Context, self holder, id string, begin func(*owned) error) (*owned, error) {
 	entry, fresh, err := r.enlist(ctx, self, id)
 	if err != nil {
 		return nil, err
 	}
-	o, err := r.own(ctx, id, entry)
+	o, err := r.claimLog(ctx, id, entry, begin)
 	switch {
 	case err == nil:
 	case fresh || CodeOf(err) == NotFound:
@@ -69,10 +93,13 @@ func (r *Runtime) open(ctx context.Context, self holder, id string) (*owned, err
 	return o, err
 }
 
-// own is open, behind the session's entry in the list of active ones.
-func (r *Runtime) own(ctx context.Context, id string, entry uint64) (*owned, error) {
+// claimLog is own, behind the session's entry in the list of active ones.
+func (r *Runtime) claimLog(ctx context.Context, id string, entry uint64, begin func(*owned) error) (*owned, error) {
 	from, err := r.snapshotToOpen(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := r.head(ctx, id); err != nil { // a claim would make a log where there is none
 		return nil, err
 	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
@@ -86,7 +113,7 @@ func (r *Runtime) own(ctx context.Context, id string, entry uint64) (*owned, err
 	}
 	o := &owned{rt: r, id: id, entry: entry, w: w, st: st, log: r.cfg.Logger.With(zap.String("session", id)),
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
-	if err := o.start(ctx); err != nil {
+	if err := begin(o); err != nil {
 		_ = w.Close(ctx)
 		return nil, err
 	}
@@ -152,7 +179,7 @@ func (s *state) lifeState(retries int) life.State {
 	case phaseRunning:
 		return life.State{Phase: life.Running, Retries: tried}
 	case phaseParked:
-		return life.State{Phase: life.Parked, Awaited: len(s.asked)}
+		return life.State{Phase: life.Parked, Awaited: min(len(s.asked), life.CallsMax)}
 	case phaseBackingOff:
 		return life.State{Phase: life.BackingOff, Retries: tried}
 	}
@@ -168,8 +195,13 @@ func just(r *record) maker { return func(*state) (*record, error) { return r, ni
 // append adds a record to the log and to the state. It numbers the events and gives them ids. The caller
 // does not hold mu. It waits while too much is to be stored, and then makes the record anew.
 func (o *owned) append(ctx context.Context, m maker) (uint64, error) {
+	return o.patient(ctx, func() (uint64, error) { return o.try(m) })
+}
+
+// patient calls try again while too much is to be stored.
+func (o *owned) patient(ctx context.Context, try func() (uint64, error)) (uint64, error) {
 	for {
-		seq, err := o.try(m)
+		seq, err := try()
 		if !errors.Is(err, journal.ErrWindowFull) {
 			return seq, err
 		}
@@ -194,19 +226,7 @@ func (o *owned) put(r *record) (uint64, error) {
 	if o.fault != nil {
 		return 0, o.fault
 	}
-	r.At = o.rt.now()
-	r.Head = o.st.headAfter(r)
-	for i, ev := range r.Events {
-		ev.Seq = o.st.head.Seq + uint64(i) + 1
-		if ev.ID == "" {
-			ev.ID = eventID(o.prefix(), ev.Seq)
-		}
-		if ev.ProcessedAt == nil && !waits(ev) {
-			at := r.At
-			ev.ProcessedAt = &at
-		}
-	}
-	b, err := r.encode()
+	b, err := o.number(r)
 	if err != nil {
 		return 0, err
 	}
@@ -226,12 +246,34 @@ func (o *owned) put(r *record) (uint64, error) {
 	return seq, nil
 }
 
+// number gives a record its time and its head, and numbers to its events. It returns what the log is to have.
+func (o *owned) number(r *record) ([]byte, error) {
+	r.At = o.rt.now()
+	r.Head = o.st.headAfter(r)
+	for i, ev := range r.Events {
+		ev.Seq = o.st.head.Seq + uint64(i) + 1
+		if ev.ID == "" {
+			ev.ID = eventID(o.prefix(), ev.Seq)
+		}
+		if ev.ProcessedAt == nil && !waits(ev) {
+			at := r.At
+			ev.ProcessedAt = &at
+		}
+	}
+	return r.encode()
+}
+
 // waits reports whether an event of the user is accepted without being taken up.
 func waits(ev *Event) bool { return ev.Type == UserMessage || ev.Type == UserInterrupt }
 
 // store appends a record and waits until it is stored.
 func (o *owned) store(ctx context.Context, m maker) error {
-	seq, err := o.append(ctx, m)
+	return o.stored(ctx, func() (uint64, error) { return o.try(m) })
+}
+
+// stored waits until what try appends is stored.
+func (o *owned) stored(ctx context.Context, try func() (uint64, error)) error {
+	seq, err := o.patient(ctx, try)
 	if err != nil {
 		return err
 	}
@@ -250,9 +292,11 @@ func (o *owned) then(seq uint64, do func()) {
 	}
 }
 
-// inject gives tokens to the net once a record is stored. The caller holds mu.
+// inject gives tokens to the net, if it runs, once a record is stored. The caller holds mu.
 func (o *owned) inject(seq uint64, tokens ...petri.Token) {
-	o.then(seq, func() { o.give(tokens...) })
+	if o.net != nil {
+		o.then(seq, func() { o.give(tokens...) })
+	}
 }
 
 // give gives tokens to the net. The pump alone calls it, once what they stand for is stored.
@@ -362,7 +406,8 @@ func (o *owned) resting() bool {
 	case phaseIdle:
 		return len(o.st.messages) == 0 && !o.st.due || o.st.head.Paused
 	case phaseParked:
-		return o.agent.parkTimeout == 0 && (len(o.st.waiting()) > 0 && !o.st.answered() || o.st.head.Paused)
+		return o.agent != nil && o.agent.parkTimeout == 0 &&
+			(len(o.st.waiting()) > 0 && !o.st.answered() || o.st.head.Paused)
 	case phaseOver:
 		return true
 	}

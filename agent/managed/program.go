@@ -206,11 +206,11 @@ func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agen
 	case p.named && p.prog.Resumes:
 		return r.resumable(ctx, t, has, c.Call)
 	case t.tool == nil:
-		return &agent.Reply{Deferred: true}, nil
+		return r.wait(has, c.Call), nil
 	case t.policy.permission == AlwaysDeny:
 		return &agent.Reply{Response: failedResult(deniedByRule)}, nil
 	case t.policy.permission == AlwaysAsk && !slices.Contains(r.t.info.Resume, c.Call.ID):
-		return &agent.Reply{Deferred: true}, nil
+		return r.wait(has, c.Call), nil
 	}
 	return r.run(ctx, t, has, c.Call)
 }

@@ -46,8 +46,8 @@ type account struct {
 
 	mu       sync.Mutex
 	used     time.Time
-	counting chan struct{} // closed when the count that is under way ends; nil if there is none
-	counted  time.Time     // when the last count began
+	counting *tally    // that is under way; nil if there is none
+	counted  time.Time // when the last count began
 	took     time.Duration
 	sessions int   // that are not archived
 	bytes    int64 // of the records of all sessions
@@ -119,34 +119,48 @@ func (a *account) takes(events int, now time.Time) error {
 		a.sends.Limit(), wait.Round(time.Millisecond))}
 }
 
-// counted returns the account of an owner's tenant, with a count that is not too old. One request counts; if
-// there is no count yet, the others wait for it.
+// tally is a count of a tenant's sessions that is under way.
+type tally struct {
+	done chan struct{} // closed when it ends
+	err  error         // set before that
+}
+
+// counted returns the account of an owner's tenant, with a count that is not too old. The request that finds it too
+// old waits for another count; so do others if there is none yet. The count goes on without them.
 func (r *Runtime) counted(ctx context.Context, o Owner) (*account, error) {
 	a := r.books.account(o.Tenant)
-	for {
-		a.mu.Lock()
-		other, begin := a.counting, r.now()
-		switch {
-		case !a.counted.IsZero() && (other != nil || begin.Sub(a.counted) < max(recountAfter, recountShare*a.took)):
+	a.mu.Lock()
+	now, c, wait := r.now(), a.counting, a.counted.IsZero()
+	if c == nil && (wait || now.Sub(a.counted) >= max(recountAfter, recountShare*a.took)) {
+		c, wait = &tally{done: make(chan struct{})}, true
+		if !r.goes(func() { r.count(o, a, c, now) }) {
 			a.mu.Unlock()
-			return a, nil
-		case other == nil:
-			a.counting, a.begun, a.grown = make(chan struct{}), a.begins, 0
-			a.mu.Unlock()
-			return a, r.count(ctx, o, a, begin)
+			return nil, errStopping()
 		}
-		a.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		a.counting, a.begun, a.grown = c, a.begins, 0
+	}
+	a.mu.Unlock()
+	if c == nil || !wait {
+		return a, nil
+	}
+	select {
+	case <-c.done:
+		return a, c.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
+// countMax is how long a count may take.
+const countMax = 10 * time.Minute
+
 // count counts the sessions of a tenant and their bytes. What is added meanwhile counts, too, if need be twice
 // until the next count.
-func (r *Runtime) count(ctx context.Context, o Owner, a *account, begin time.Time) error {
+func (r *Runtime) count(o Owner, a *account, c *tally, begin time.Time) {
+	ctx, stop := r.beside()
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, countMax)
+	defer cancel()
 	sessions, bytes := 0, int64(0)
 	err := r.list(ctx, docKey(o, "session", ""), Page{Limit: listMax}, func(d journal.Doc) (bool, error) {
 		e := entry{}
@@ -161,13 +175,12 @@ func (r *Runtime) count(ctx context.Context, o Owner, a *account, begin time.Tim
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	close(a.counting)
-	a.counting = nil
 	if err == nil {
 		a.counted, a.took = begin, r.now().Sub(begin)
 		a.sessions, a.bytes = sessions+a.begun, bytes+a.grown
 	}
-	return err
+	a.counting, c.err = nil, err
+	close(c.done)
 }
 
 // bytesNow is the size of a session that is in memory.
@@ -224,6 +237,7 @@ func (r *Runtime) charged(ctx context.Context, o Owner, events int, begin func()
 	defer a.mu.Unlock()
 	if a.begins--; err != nil {
 		a.sessions--
+		a.begun-- // of a count that is under way
 	}
 	return err
 }
@@ -233,13 +247,14 @@ func (a *account) full(most int64) error {
 		most)}
 }
 
-// room is the error of a tenant whose sessions are too large for another message; nil if they are not.
-func (r *Runtime) room(ctx context.Context, o Owner, events []Event) (full, err error) {
-	a, err := r.counted(ctx, o)
-	if err != nil {
+// room takes events of the user from the limit of their tenant's rate. full is the error of a tenant whose sessions
+// are too large, for events that are refused then: only they wait for a count.
+func (r *Runtime) room(ctx context.Context, o Owner, events int, refused bool) (full, err error) {
+	a := r.books.account(o.Tenant)
+	if err := a.takes(events, r.now()); err != nil || !refused {
 		return nil, err
 	}
-	if err := a.takes(len(events), r.now()); err != nil {
+	if a, err = r.counted(ctx, o); err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
@@ -248,6 +263,37 @@ func (r *Runtime) room(ctx context.Context, o Owner, events []Event) (full, err 
 		return a.full(r.cfg.Limits.TenantBytes), nil
 	}
 	return nil, nil
+}
+
+// room is the error of a session that takes no more of the user; for events that are refused at a quota of bytes also
+// that of one which is too large, or full. The caller holds mu.
+func (o *owned) room(refused bool, full error) error {
+	most := &o.rt.cfg.Limits
+	switch {
+	case o.st.head.Seq >= most.Events:
+		return conflict("the session has %d events, the most it may have; begin another", most.Events)
+	case !refused:
+		return nil
+	case full == nil && o.st.bytes() >= most.SessionBytes:
+		return &Error{Code: Quota, Message: fmt.Sprintf("the session has %d bytes, the most it may have; begin another",
+			most.SessionBytes)}
+	}
+	return full
+}
+
+// growing is with for what stores something. e is the session's entry.
+func (r *Runtime) growing(ctx context.Context, o Owner, id string, e *entry, f func(*owned) error) error {
+	var before, after int64
+	err := r.with(ctx, id, func(s *owned) error {
+		before = s.bytes()
+		err := f(s)
+		after = s.bytes()
+		return err
+	})
+	if err == nil {
+		r.grew(ctx, o, id, e.Bytes, after-before, after)
+	}
+	return err
 }
 
 // grew adds bytes to the account of a tenant, and notes the size of a session in its entry if it has grown much.

@@ -60,11 +60,13 @@ type Limits struct {
 	Content int    // bytes of one event of the user; default 256 KiB
 	Events  uint64 // events of a session after which it takes no more of the user; default 1,000,000
 	// SessionBytes, TenantSessions, TenantBytes and TenantEvents are the quotas of one session and of one tenant.
-	// At a quota of bytes a session takes no more messages; answers to calls and interrupts still pass.
+	// At a quota of bytes a session takes no more messages and updates; answers to calls, interrupts, pauses, resumes
+	// and the end of a session still pass.
 	SessionBytes   int64 // of the records of a session; default 256 MiB
 	TenantSessions int   // that are not archived; default 100,000
 	TenantBytes    int64 // of the records of all sessions; default 64 GiB
-	// TenantEvents is how many events of the user may come in a second, and that many at once, but at least 100.
+	// TenantEvents is how many events of the user may come in a second, and that many at once, but at least 100. An
+	// update, a pause and a resume count as one.
 	// Default: no limit.
 	TenantEvents int
 	Active       int           // sessions that are in memory at a time; default 1000
@@ -152,7 +154,7 @@ type Runtime struct {
 	stop   chan struct{}
 	guard  *http.Transport // to MCP servers
 	left   chan struct{}   // closed when the sessions are closed: this process leaves the cluster
-	ends   sync.WaitGroup  // the janitor, and the beats
+	ends   sync.WaitGroup  // what goes on beside requests
 	ids    ids
 	books  books
 	began  time.Time
@@ -161,7 +163,7 @@ type Runtime struct {
 	mu        sync.Mutex
 	compiled  compiled
 	active    map[string]*slot
-	lost      map[string]bool // sessions that this process holds and could not open or store
+	lost      map[string]bool // sessions that this process holds and could not open or store; a sweep opens them
 	closed    bool
 	making    map[string]chan struct{}      // closed when a claim is dealt with; by its key
 	replaced  bool                          // by a process of the same name
@@ -225,6 +227,8 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Cluster != nil {
 		r.joining = make(chan struct{})
 		r.ends.Go(func() { r.serveNode(r.left) })
+	} else {
+		r.ends.Go(r.reopen)
 	}
 	return r, nil
 }

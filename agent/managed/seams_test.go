@@ -19,6 +19,7 @@ import (
 type seam struct {
 	*journaltest.Memory
 	onOpen func(log string)
+	onPut  func(key string)
 	down   atomic.Bool
 	erased atomic.Int32 // logs that were deleted
 }
@@ -26,11 +27,11 @@ type seam struct {
 var errDown = fmt.Errorf("%w: down", journal.ErrStore)
 
 func (s *seam) Open(ctx context.Context, log, owner string) (journal.Writer, error) {
+	if f := s.onOpen; f != nil && !s.down.Load() {
+		f(log)
+	}
 	if s.down.Load() {
 		return nil, errDown
-	}
-	if f := s.onOpen; f != nil {
-		f(log)
 	}
 	return s.Memory.Open(ctx, log, owner)
 }
@@ -50,6 +51,9 @@ func (s *seam) Get(ctx context.Context, key string) (journal.Doc, error) {
 func (s *seam) Put(ctx context.Context, key string, v []byte, expect uint64) (uint64, error) {
 	if s.down.Load() {
 		return 0, errDown
+	}
+	if f := s.onPut; f != nil {
+		f(key)
 	}
 	return s.Memory.Put(ctx, key, v, expect)
 }
@@ -124,9 +128,12 @@ func TestMessageWhileSettled(t *testing.T) {
 		eng.onOpen = func(log string) {
 			if log == logKey(h.session) && !sent.Swap(true) {
 				<-opened
-				if _, err := h.rt.Send(context.Background(), ada, h.session, Once{}, Text("are you there")); err != nil {
-					t.Error(err)
-				}
+				go func() {
+					if _, err := h.rt.Send(context.Background(), ada, h.session, Once{}, Text("are you there")); err != nil {
+						t.Error(err)
+					}
+				}()
+				time.Sleep(time.Millisecond)
 			}
 		}
 		h.open()

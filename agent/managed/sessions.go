@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,133 +26,6 @@ type entry struct {
 
 // idOf is the id at the end of the key of a document.
 func idOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
-
-// StartSession begins a session.
-func (r *Runtime) StartSession(ctx context.Context, o Owner, req SessionRequest) (*Session, error) {
-	return r.StartSessionOnce(ctx, o, Once{}, req)
-}
-
-// StartSessionOnce is StartSession, safe to repeat: see CreateAgentOnce. Its error has the code TooMany or Quota
-// if a limit of the tenant is reached.
-func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req SessionRequest) (*Session, error) {
-	a, err := r.Agent(ctx, o, req.Agent, req.Version)
-	if err != nil {
-		return nil, err
-	}
-	if a.ArchivedAt != nil {
-		return nil, conflict("agent %q is archived; it takes no new sessions", a.ID)
-	}
-	if v := req.Override; v != nil {
-		if v.Model != nil {
-			a.Model = *v.Model
-		}
-		if v.System != nil {
-			a.System = *v.System
-		}
-		if v.Tools != nil {
-			a.Tools = *v.Tools
-			a.MCPServers = named(a.MCPServers, a.Tools)
-		}
-	}
-	with := *a
-	if req.Budget != nil {
-		with.Budget = req.Budget
-	}
-	if err := r.checkAgent(ctx, &with); err != nil {
-		return nil, err
-	}
-	if err := checkMetadata(req.Title, req.Metadata); err != nil {
-		return nil, err
-	}
-	if err := r.checkEvents("initial_events", req.Initial); err != nil {
-		return nil, err
-	}
-	info := &sessionInfo{Version: formatVersion, Owner: o, Agent: *a, Environment: req.Environment, Title: req.Title,
-		Metadata: maps.Clone(req.Metadata), Budget: with.Budget}
-	id, err := r.once(ctx, o, once, sessionPrefix, req, func(id string) error {
-		if info.ID = id; once.asked() {
-			if _, _, err := r.entry(ctx, o, id); CodeOf(err) != NotFound {
-				return err
-			}
-		}
-		return r.charged(ctx, o, len(req.Initial), func() error { return r.create(ctx, info, req.Initial) })
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r.Session(ctx, o, id)
-}
-
-// create stores a new session, and then that it is there. A session that has work is an active one from
-// the beginning: if the process stops in between, it goes on elsewhere. It goes on where an attempt for the same id
-// ended.
-func (r *Runtime) create(ctx context.Context, info *sessionInfo, initial []Event) error {
-	if len(initial) > 0 {
-		self, err := r.self(ctx)
-		if err != nil {
-			return err
-		}
-		if _, _, err := r.enlist(ctx, self, info.ID); err != nil {
-			return err
-		}
-	}
-	w, err := r.cfg.Journal.Open(ctx, logKey(info.ID), r.cfg.Node)
-	if err != nil {
-		r.lose(info.ID, err)
-		return storage("create session", err)
-	}
-	o := &owned{rt: r, id: info.ID, w: w, st: newState()}
-	if w.Claimed() > 1 {
-		o.st, err = r.fold(ctx, info.ID, &snapshot{}, w.Claimed())
-		if CodeOf(err) == NotFound { // it has claims alone
-			o.st, err = newState(), nil
-		}
-	}
-	if err == nil && o.st.info.ID == "" {
-		err = o.store(ctx, just(&record{Kind: recordSession, Session: info}))
-	}
-	if err == nil && len(initial) > 0 && o.st.head.Seq == 0 {
-		err = o.store(ctx, just(&record{Kind: recordInput, Events: pointers(initial)}))
-	}
-	if cerr := w.Close(ctx); err == nil && cerr != nil {
-		err = storage("create session", cerr)
-	}
-	if err == nil {
-		err = r.putEntry(ctx, info, o.st.began, o.st.bytes())
-	}
-	if err != nil {
-		r.lose(info.ID, err)
-		return err
-	}
-	if len(initial) > 0 {
-		return r.with(ctx, info.ID, func(*owned) error { return nil })
-	}
-	return nil
-}
-
-// putEntry stores a session in the list of its tenant, unless it is there.
-func (r *Runtime) putEntry(ctx context.Context, info *sessionInfo, at time.Time, bytes int64) error {
-	b, err := json.Marshal(entry{User: info.Owner.User, Agent: info.Agent.ID, Version: info.Agent.Version, At: at,
-		Bytes: bytes})
-	if err != nil {
-		return err
-	}
-	_, err = r.cfg.Journal.Put(ctx, docKey(info.Owner, "session", info.ID), b, 0)
-	if err != nil && !errors.Is(err, journal.ErrConflict) {
-		return storage("create session", err)
-	}
-	return nil
-}
-
-// pointers returns copies of events.
-func pointers(events []Event) []*Event {
-	list := make([]*Event, len(events))
-	for i := range events {
-		ev := events[i]
-		list[i] = &ev
-	}
-	return list
-}
 
 // entry finds a session of an owner.
 func (r *Runtime) entry(ctx context.Context, o Owner, id string) (*entry, uint64, error) {
@@ -216,7 +89,11 @@ func (r *Runtime) session(ctx context.Context, id string) (*Session, error) {
 // head is the head of the last record of a session.
 func (r *Runtime) head(ctx context.Context, id string) (head, error) {
 	last, err := r.cfg.Journal.Last(ctx, logKey(id))
-	for err == nil && last.Kind != journal.Data && last.Seq > 1 { // a claim, or the end of the log
+	for err == nil && last.Kind != journal.Data { // a claim, or the end of the log
+		if last.Seq == 1 {
+			err = fmt.Errorf("%w: the log of %s has no records", journal.ErrNotFound, id)
+			break
+		}
 		for rec, rerr := range r.cfg.Journal.Read(ctx, logKey(id), last.Seq-1, false) {
 			last, err = rec, rerr
 			break
@@ -309,43 +186,38 @@ func (f *SessionFilter) keeps(e *entry) bool {
 	return true
 }
 
-// UpdateSession changes the title, the metadata and the budget of a session.
+// UpdateSession changes the title, the metadata and the budget of a session. It counts as an event of the user. Its
+// error has the code Quota or TooMany where that of Send has it for a message.
 func (r *Runtime) UpdateSession(ctx context.Context, o Owner, id string, p SessionPatch) (*Session, error) {
-	if _, _, err := r.entry(ctx, o, id); err != nil {
+	e, _, err := r.entry(ctx, o, id)
+	if err != nil {
 		return nil, err
 	}
-	err := r.with(ctx, id, func(s *owned) error { return s.update(ctx, p) })
+	full, err := r.room(ctx, o, 1, true)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.growing(ctx, o, id, e, func(s *owned) error { return s.update(ctx, p, full) }); err != nil {
 		return nil, err
 	}
 	return r.session(ctx, id)
 }
 
 // update stores a change. A session that its budget had stopped goes on if that allows it.
-func (o *owned) update(ctx context.Context, p SessionPatch) error {
-	for {
-		seq, err := o.tryUpdate(p)
-		switch {
-		case err == nil:
-			if err := o.w.Await(ctx, seq); err != nil {
-				return storage("write session "+o.id, err)
-			}
-			return nil
-		case !errors.Is(err, journal.ErrWindowFull):
-			return err
-		}
-		if err := o.w.Await(ctx, o.w.Acked()+1); err != nil {
-			return storage("write session "+o.id, err)
-		}
-	}
+// full is why the tenant may store no more, or nil.
+func (o *owned) update(ctx context.Context, p SessionPatch, full error) error {
+	return o.stored(ctx, func() (uint64, error) { return o.tryUpdate(p, full) })
 }
 
-func (o *owned) tryUpdate(p SessionPatch) (uint64, error) {
+func (o *owned) tryUpdate(p SessionPatch, full error) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	st := o.st
 	if st.phase == phaseOver {
 		return 0, conflict("the session has ended")
+	}
+	if err := o.room(true, full); err != nil {
+		return 0, err
 	}
 	title := st.info.Title
 	if p.Title != nil {
@@ -368,6 +240,11 @@ func (o *owned) tryUpdate(p SessionPatch) (uint64, error) {
 // ArchiveSession ends a session, which stays readable. It is idempotent. A session that is at work is
 // refused with Invalid.
 func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Session, error) {
+	done, err := r.alone(ctx, logKey(id))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	e, _, err := r.entry(ctx, o, id)
 	if err != nil {
 		return nil, err
@@ -375,7 +252,8 @@ func (r *Runtime) ArchiveSession(ctx context.Context, o Owner, id string) (*Sess
 	if e.Archived != nil {
 		return r.session(ctx, id)
 	}
-	if err := r.control(ctx, o, id, controlArchive, life.Archive); err != nil {
+	err = r.apart(ctx, id, func(s *owned) error { return s.control(ctx, controlArchive, life.Archive) })
+	if err != nil {
 		return nil, err
 	}
 	marked, err := r.mark(ctx, o, id, func(e *entry) bool {
@@ -415,19 +293,21 @@ func (r *Runtime) mark(ctx context.Context, o Owner, id string, change func(*ent
 
 // DeleteSession removes everything of a session. A session that is at work is refused with Invalid.
 func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
+	done, err := r.alone(ctx, logKey(id)) // what is deleted or archived twice at once must count once
+	if err != nil {
+		return err
+	}
+	defer done()
 	e, _, err := r.entry(ctx, o, id)
 	if err != nil {
 		return err
 	}
 	var bytes int64
-	err = r.with(ctx, id, func(s *owned) error {
+	err = r.apart(ctx, id, func(s *owned) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		bytes = s.st.bytes()
-		if s.st.busy() {
-			return invalid("", "the session is at work; interrupt it first")
-		}
-		return nil
+		return s.rested()
 	})
 	// A session without records, or with too few, cannot be opened, and cannot be at work.
 	if err != nil && CodeOf(err) != NotFound && !errors.Is(err, errBehind) {
@@ -442,18 +322,27 @@ func (r *Runtime) DeleteSession(ctx context.Context, o Owner, id string) error {
 	if here != nil {
 		r.drop(here)
 	}
-	if err := r.cfg.Journal.Delete(ctx, logKey(id)); err != nil {
-		return storage("delete session "+id, err)
-	}
-	if err := r.removeSnapshot(ctx, id); err != nil {
-		return storage("delete session "+id, err)
-	}
-	if err := r.delist(ctx, id, 0); err != nil {
+	if err := r.erase(ctx, o, id); err != nil {
 		return err
 	}
-	if err := r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0); err != nil {
+	r.ended(o, e.Archived == nil, bytes)
+	return nil
+}
+
+// erase removes everything of a session, its entry last.
+func (r *Runtime) erase(ctx context.Context, o Owner, id string) error {
+	err := r.cfg.Journal.Delete(ctx, logKey(id))
+	if err == nil {
+		err = r.removeSnapshot(ctx, id)
+	}
+	if err == nil {
+		err = r.delist(ctx, id, 0)
+	}
+	if err == nil {
+		err = r.cfg.Journal.Remove(ctx, docKey(o, "session", id), 0)
+	}
+	if err != nil {
 		return storage("delete session "+id, err)
 	}
-	r.ended(o, e.Archived == nil, bytes)
 	return nil
 }

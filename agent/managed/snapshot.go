@@ -412,20 +412,11 @@ func (r *Runtime) savedNow(ctx context.Context, id string) (saved, error) {
 // snapshotParts are the keys of what snapshots of a session have besides a head.
 func (r *Runtime) snapshotParts(ctx context.Context, id string) ([]string, error) {
 	var keys []string
-	q := journal.Query{Prefix: snapshotKey(id) + "/"}
-	for {
-		docs, err := r.cfg.Journal.List(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range docs {
-			q.After = d.Key
-			keys = append(keys, d.Key)
-		}
-		if len(docs) < journal.ListMax {
-			return keys, nil
-		}
-	}
+	err := r.list(ctx, snapshotKey(id)+"/", Page{Limit: listMax}, func(d journal.Doc) (bool, error) {
+		keys = append(keys, d.Key)
+		return true, nil
+	})
+	return keys, err
 }
 
 // removeSnapshot removes everything of the snapshots of a session.

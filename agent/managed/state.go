@@ -340,6 +340,16 @@ func (s *state) call(ev *Event) *openCall {
 	return nil
 }
 
+// openCall is the open call with the model's id; nil if there is none.
+func (s *state) openCall(id string) *openCall {
+	for _, c := range s.calls {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
 // waiting are the calls that have no answer.
 func (s *state) waiting() []*openCall {
 	var list []*openCall

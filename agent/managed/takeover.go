@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,12 @@ func (r *Runtime) sweep(ctx context.Context) (n int, again bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
+	n, again = r.takeOver(ctx, orphans)
+	return n, again || ctx.Err() != nil, ctx.Err()
+}
+
+// takeOver is sweep for sessions whose documents are known.
+func (r *Runtime) takeOver(ctx context.Context, orphans []journal.Doc) (n int, again bool) {
 	var rest []journal.Doc
 	take := func(d journal.Doc, f func(context.Context, journal.Doc) (taken, error)) {
 		what, err := f(ctx, d)
@@ -50,16 +57,45 @@ func (r *Runtime) sweep(ctx context.Context) (n int, again bool, err error) {
 		case what == goesOn:
 			n++
 		case err == nil, code == Elsewhere, code == NotFound: // it needs nobody, or has somebody
-		case code == Storage && !errors.Is(err, journal.ErrCorrupt), code == Overloaded, ctx.Err() != nil:
+		case passing(err):
 			again = true
-			r.lost[id] = r.cfg.Cluster != nil // if it is this process that holds it now
+			r.lost[id] = true // if it is this process that holds it now
 		default:
 			r.cfg.Logger.Warn("a session that was at work cannot go on", zap.String("session", id), zap.Error(err))
 		}
 	}
 	parallel(ctx, orphans, func(d journal.Doc) { take(d, r.adopt) })
 	parallel(ctx, slices.Clone(rest), func(d journal.Doc) { take(d, r.settle) })
-	return n, again || ctx.Err() != nil, ctx.Err()
+	return n, again
+}
+
+// reopenEvery is how often a process without a Cluster looks for sessions that it has lost.
+const reopenEvery = 2 * time.Second
+
+// reopen opens the sessions again that this process has lost, until it stops. With a Cluster, its sweeps do.
+func (r *Runtime) reopen() {
+	ctx, cancel := r.beside()
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(reopenEvery):
+		}
+		r.mu.Lock()
+		lost := slices.Collect(maps.Keys(r.lost))
+		r.mu.Unlock()
+		var docs []journal.Doc
+		for _, id := range lost {
+			d, err := r.cfg.Journal.Get(ctx, activeDocs+id)
+			if errors.Is(err, journal.ErrNotFound) {
+				r.found(id)
+			} else if err == nil {
+				docs = append(docs, d)
+			}
+		}
+		r.takeOver(ctx, docs)
+	}
 }
 
 // taken is what became of a session whose process is gone.
@@ -104,33 +140,25 @@ func (r *Runtime) orphans(ctx context.Context) ([]journal.Doc, error) {
 	r.mu.Unlock()
 	gone := map[holder]bool{self: false}
 	var list []journal.Doc
-	q := journal.Query{Prefix: activeDocs}
-	for {
-		docs, err := r.cfg.Journal.List(ctx, q)
-		if err != nil {
-			return nil, storage("list sessions", err)
-		}
-		for _, d := range docs {
-			q.After = d.Key
-			h := decodeDoc[holder](d)
-			if _, known := gone[h]; !known && r.cfg.Cluster != nil {
-				n, err := r.alive(ctx, h)
-				if err != nil {
-					return nil, err
-				}
-				gone[h] = n == nil
+	err = r.list(ctx, activeDocs, Page{Limit: listMax}, func(d journal.Doc) (bool, error) {
+		h := decodeDoc[holder](d)
+		if _, known := gone[h]; !known && r.cfg.Cluster != nil {
+			n, err := r.alive(ctx, h)
+			if err != nil {
+				return false, err
 			}
-			mine := h == self && lost[idOf(d.Key)]
-			if gone[h] || r.cfg.Cluster == nil || mine {
-				list = append(list, d)
-			}
-			if h == self {
-				delete(lost, idOf(d.Key))
-			}
+			gone[h] = n == nil
 		}
-		if len(docs) < journal.ListMax {
-			break
+		if gone[h] || r.cfg.Cluster == nil || h == self && lost[idOf(d.Key)] {
+			list = append(list, d)
 		}
+		if h == self {
+			delete(lost, idOf(d.Key))
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for id := range lost { // it is with another process by now
 		r.found(id)
@@ -165,41 +193,59 @@ func (h *head) rests() bool {
 	return h.Archived != nil || h.Status == Idle && !h.Waits || h.Status == Terminated
 }
 
-// complete stores the entry of a session in the list of its tenant, if its process stopped before that.
+// complete stores the entry of a session in the list of its tenant, if its process stopped before that. A session
+// that another process deletes meanwhile has no log any more before it has no entry.
 func (o *owned) complete(ctx context.Context) error {
 	o.mu.Lock()
 	info, began, bytes := o.st.info, o.st.began, o.st.bytes()
 	o.mu.Unlock()
-	return o.rt.putEntry(ctx, &info, began, bytes)
+	revision, err := o.rt.putEntry(ctx, &info, began, bytes)
+	if err != nil || revision == 0 {
+		return err
+	}
+	_, err = o.rt.head(ctx, o.id)
+	if CodeOf(err) == NotFound {
+		err = errors.Join(err, o.rt.cfg.Journal.Remove(ctx, docKey(info.Owner, "session", o.id), revision))
+	}
+	return err
 }
 
 // settle makes a session inactive. Its process may not be dead but slow: it must not write any more.
 func (r *Runtime) settle(ctx context.Context, d journal.Doc) (taken, error) {
 	id := idOf(d.Key)
-	self, err := r.self(ctx)
+	s, self, fresh, err := r.place(ctx, id, math.MaxInt)
 	if err != nil {
 		return nothing, err
 	}
-	r.mu.Lock()
-	here := r.active[id] != nil
-	r.mu.Unlock()
-	if here {
-		return nothing, nil
+	if !fresh { // it is here, or on its way
+		if err = s.wait(ctx); err == nil && s.err == nil {
+			r.found(id)
+		}
+		return nothing, err
 	}
-	revision, _, err := r.enlist(ctx, self, id)
+	d.Revision, err = r.fence(ctx, self, id)
+	r.fill(id, s, nil, errApart)
 	if err != nil {
 		return nothing, err
 	}
-	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
-	if err != nil {
-		return nothing, storage("open session "+id, err)
-	}
-	_ = w.Close(ctx)
-	d.Revision = revision
 	if what, err := r.adopt(ctx, d); what != rests || err != nil {
 		return what, err
 	}
-	return nothing, r.delist(ctx, id, revision)
+	return nothing, r.delist(ctx, id, d.Revision)
+}
+
+// fence makes this process, self, the owner of a session's log. It returns the revision of the session's document.
+func (r *Runtime) fence(ctx context.Context, self holder, id string) (uint64, error) {
+	revision, _, err := r.enlist(ctx, self, id)
+	if err != nil {
+		return 0, err
+	}
+	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)
+	if err != nil {
+		return 0, storage("open session "+id, err)
+	}
+	_ = w.Close(ctx)
+	return revision, nil
 }
 
 const (

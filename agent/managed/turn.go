@@ -328,11 +328,14 @@ func (r *turnRun) step(author string, from *session.Event, kind agent.EventKind)
 				if ev := st.resultEvent(p.FunctionResponse.ID, p.FunctionResponse.Response, failed); ev != nil {
 					rec.Events = append(rec.Events, ev)
 				}
+				if c := st.openCall(p.FunctionResponse.ID); c != nil { // the agent has refused it
+					rec.Closed = append(rec.Closed, c.Event)
+				}
 			case p.FunctionCall != nil:
 				ev, wait := r.o.use(p.FunctionCall)
 				ev.ID = eventID(r.o.prefix(), st.head.Seq+uint64(len(rec.Events))+1)
 				rec.Events = append(rec.Events, ev)
-				if wait != "" {
+				if wait != "" && len(st.calls)+len(rec.Calls) < life.CallsMax {
 					rec.Calls = append(rec.Calls, &openCall{Event: ev.ID, ID: p.FunctionCall.ID, Name: p.FunctionCall.Name,
 						Args: p.FunctionCall.Args, Kind: wait})
 				}
@@ -426,7 +429,7 @@ func (o *owned) endOf(t *turn) (life.End, error) {
 		if o.st.answered() { // it goes on at once
 			return life.End{How: life.Waiting}, nil
 		}
-		return life.End{How: life.Waiting, Calls: len(o.st.waiting())}, nil
+		return life.End{How: life.Waiting, Calls: min(len(o.st.waiting()), life.CallsMax)}, nil
 	case turnRetry:
 		return life.End{How: life.Retry}, nil
 	case turnEnded:

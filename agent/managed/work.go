@@ -199,6 +199,14 @@ type hasTools struct {
 	servers map[string][]string // MCP servers, with patterns of the names of their tools
 }
 
+// call is the agent in the journal, and the name of the effect of a call. A nil h is the only agent.
+func (h *hasTools) call(id string) (author, name string) {
+	if h == nil {
+		return "", "tool/" + id
+	}
+	return h.agent, "tool/" + h.agent + "/" + id
+}
+
 // toolset stands for the tools of an MCP server, which are known when a turn begins.
 type toolset string
 

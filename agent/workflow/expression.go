@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/voicegw/voicegw/agent/workflow/expr"
 )
 
@@ -36,8 +38,7 @@ func (w *Workflow) inside(from Pos, text string, line, column int) Pos {
 		return from
 	}
 	words := lines[line-1]
-	f := finder{lines: w.source, from: from, at: from, left: 1024 + 12*len(text)}
-	at := f.next(words)
+	at := w.finder(&yaml.Node{Line: from.Line, Column: from.Column, Value: text}).next(words)
 	if found := w.source[at.Line-1]; !strings.HasPrefix(found[min(at.Column-1, len(found)):], words) {
 		return from
 	}

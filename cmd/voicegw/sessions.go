@@ -95,7 +95,11 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if err = a.flows.serve(s, a.runtime, guard, log); err != nil {
 		return nil, err
 	}
-	a.handler = http.NewCrossOriginProtection().Handler(plain(knownHost(s, server)))
+	origins := http.NewCrossOriginProtection()
+	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.Forbid(w, r, "the request comes from a page of another origin")
+	}))
+	a.handler = plain(origins.Handler(knownHost(s, server)))
 	if a.resumed, err = a.runtime.Recover(ctx); err != nil {
 		return nil, err
 	}
@@ -219,7 +223,7 @@ func knownHost(s *settings.Settings, next http.Handler) http.Handler {
 			host = h
 		}
 		if net.ParseIP(strings.Trim(host, "[]")) == nil && !slices.Contains(known, host) && !slices.Contains(known, "*") {
-			http.Error(w, fmt.Sprintf("this server is not %q: add the name to the setting hosts", host), http.StatusForbidden)
+			api.Forbid(w, r, fmt.Sprintf("this server is not %q: add the name to the setting hosts", host))
 			return
 		}
 		next.ServeHTTP(w, r)

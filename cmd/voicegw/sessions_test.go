@@ -163,6 +163,9 @@ func TestSessionsPage(t *testing.T) {
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
+		if host := r.Header.Get("Host"); host != "" {
+			r.Host = host
+		}
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -179,9 +182,15 @@ func TestSessionsPage(t *testing.T) {
 	}
 	const agent = `{"name": "parrot", "model": "parrot"}`
 	for site, want := range map[string]int{"same-origin": http.StatusOK, "cross-site": http.StatusForbidden} {
-		if code, text := ask("POST", "/v1/agents", agent, "Sec-Fetch-Site", site); code != want {
+		code, text := ask("POST", "/v1/agents", agent, "Sec-Fetch-Site", site)
+		if code != want || code != http.StatusOK && !strings.Contains(text, `"type":"permission_error"`) {
 			t.Errorf("a page of %s asks the API: %d %s", site, code, text)
 		}
+	}
+	code, text := ask("POST", "/v1/agents", agent, "Host", "evil.example")
+	if code != http.StatusForbidden || !strings.Contains(text, `"type":"permission_error"`) ||
+		!strings.Contains(text, `\"evil.example\"`) {
+		t.Errorf("a foreign name: %d %s", code, text)
 	}
 }
 

@@ -88,7 +88,7 @@ func (p *parlour) ask(t testing.TB, tenant, method, path, body string, headers .
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, "http://gateway"+path, strings.NewReader(body))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer key of "+tenant+".")
 	for i := 0; i < len(headers); i += 2 {
@@ -211,6 +211,9 @@ func FuzzRequests(f *testing.F) {
 		if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/archive") && strings.Contains(path, "SESSION") ||
 			method == "DELETE" && strings.Contains(path, "SESSION") {
 			t.Skip("it would end what the others need")
+		}
+		if _, err := http.NewRequest(method, "http://gateway"+p.names.Replace(path), nil); err != nil {
+			t.Skip(err)
 		}
 		before := p.things(t)
 		status, answer := p.ask(t, "acme", method, p.names.Replace(path), p.names.Replace(body), "Last-Event-ID", last,

@@ -377,8 +377,9 @@ func drain(t *testing.T, victim, survivor *process) {
 	victim.start()
 }
 
-// TestKillNode: each of three processes has a node of the journal's cluster in it, so that whoever is killed takes a
-// part of the journal away, and perhaps its leader. VOICEGW_KILLS says how often, and not at all without it.
+// TestKillNode kills one of three processes, again and again. Each process runs a server of the journal's cluster, so
+// a part of the journal loses a server with it, and perhaps its leader. VOICEGW_KILLS is the number of kills; without
+// it the test does nothing.
 func TestKillNode(t *testing.T) {
 	kills, _ := strconv.Atoi(os.Getenv("VOICEGW_KILLS"))
 	if kills == 0 {

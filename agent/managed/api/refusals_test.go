@@ -144,8 +144,8 @@ func TestRoutesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestEnvironments: a description may be null and is null again; a session that names no environment is in one that
-// everybody has; the config is told in full.
+// TestEnvironments: an answer shows the whole config of an environment, with the defaults of what the request leaves
+// out. A description can be set and cleared. A session that names no environment gets the one that everybody has.
 func TestEnvironments(t *testing.T) {
 	p := newParlour(t)
 	ask := func(method, path, body, part string) string {

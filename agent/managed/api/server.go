@@ -137,7 +137,7 @@ type handler func(*request) (any, error)
 // answer makes a handler one of net/http: with the owner, and with errors in the format of the API.
 func (s *Server) answer(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{Request: r, w: w, id: "req_" + rand.Text()}
+		req := &request{Request: r, w: w, id: requestID()}
 		defer s.recover(req)
 		w.Header().Set("Request-Id", req.id)
 		var err error
@@ -194,6 +194,15 @@ func (r *request) fail(status int, kind, message string) {
 	r.send(status, map[string]any{"type": "error", "request_id": r.id,
 		"error": map[string]any{"type": kind, "message": message}})
 }
+
+// Forbid answers a request with 403 in the format of the API, for handlers in front of a Server.
+func Forbid(w http.ResponseWriter, r *http.Request, message string) {
+	req := &request{Request: r, w: w, id: requestID()}
+	w.Header().Set("Request-Id", req.id)
+	req.fail(http.StatusForbidden, "permission_error", message)
+}
+
+func requestID() string { return "req_" + rand.Text() }
 
 // refuse answers with the error of a handler. Clients repeat a request on 409, 429 and 5xx. What they must
 // not repeat gets 400, and 409 only says that an agent has changed.

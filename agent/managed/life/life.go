@@ -140,7 +140,7 @@ func (s Say) String() string { return says[s] }
 // Limits of a Config.
 const (
 	CallsMax   = 64  // calls that wait for the client at a time
-	QueueMax   = 256 // messages, and inputs of any other kind, that wait at a time
+	QueueMax   = 256 // messages that wait at a time; an input of any other kind waits for the beginning alone
 	BackoffMax = 16  // retries of a turn
 )
 
@@ -157,7 +157,7 @@ type Config struct {
 
 	anytime bool // waits may take any time, for a proof
 	calls   int  // in place of CallsMax, for a proof
-	queue   int  // in place of QueueMax, for a proof
+	queue   int  // likewise, of QueueMax
 }
 
 // Phase is what a session does. It is the key of a State.
@@ -204,9 +204,8 @@ func Net(c Config) (*petri.Net, error) {
 		Name: "life",
 		Ports: []petri.AnyPlace{Wake, Message, Result, Interrupt, Pause, Resume, Archive, Fail, Said, Turn.Start,
 			Turn.InFlight, Turn.Done},
-		Env: []petri.Env{{Place: Wake}, {Place: Message, Capacity: c.queue}, {Place: Result, Capacity: c.queue},
-			{Place: Interrupt, Capacity: c.queue}, {Place: Pause, Capacity: c.queue}, {Place: Resume, Capacity: c.queue},
-			{Place: Archive}, {Place: Fail}},
+		Env: []petri.Env{{Place: Wake}, {Place: Message, Capacity: c.queue}, {Place: Result}, {Place: Interrupt},
+			{Place: Pause}, {Place: Resume}, {Place: Archive}, {Place: Fail}},
 		Out:   []petri.Output{{Place: Said}},
 		Tasks: []petri.AnyTask{Turn},
 		Final: over,

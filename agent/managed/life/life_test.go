@@ -1,6 +1,7 @@
 package life
 
 import (
+	"flag"
 	"maps"
 	"strings"
 	"testing"
@@ -41,6 +42,35 @@ func TestProve(t *testing.T) {
 		if r.Outcome() != verify.Proved {
 			t.Errorf("%+v is not proved:\n%s", c, r)
 		}
+	}
+}
+
+var whole = flag.Bool("whole", false, "prove the net with all the calls and messages that it has room for: minutes")
+
+// TestProveWhole proves the net that runs: with as many calls and messages as it has room for. Without -whole it has
+// room for fewer, but for more than Prove looks at.
+func TestProveWhole(t *testing.T) {
+	sizes, kinds := []int{5, 4}, []Config{usual}
+	if *whole {
+		sizes = []int{CallsMax, QueueMax}
+		kinds = []Config{{}, {Backoff: []time.Duration{time.Second, time.Second, time.Second}}, usual}
+	}
+	for _, c := range kinds {
+		c.calls, c.queue, c.anytime = sizes[0], sizes[1], true
+		n, err := Net(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		r, err := prove(t.Context(), c, n, verify.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Outcome() != verify.Proved {
+			t.Errorf("%+v is not proved:\n%s", c, r)
+		}
+		t.Logf("%d calls, %d messages, %d retries: %d claims in %v", c.calls, c.queue, len(c.Backoff),
+			len(r.Reports[0].Results), time.Since(began))
 	}
 }
 

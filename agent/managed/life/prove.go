@@ -11,7 +11,7 @@ import (
 	"github.com/voicegw/voicegw/verify/netmodel"
 )
 
-// Limits of a proof. The transitions that they bound do not tell two waiting inputs from three.
+// Limits of the proof that Prove makes. TestProveWhole proves the same with CallsMax and QueueMax.
 const (
 	proofCalls = 3
 	proofQueue = 2
@@ -19,7 +19,7 @@ const (
 
 // Prove proves what every session keeps, with the net closed by an environment that sends every input at
 // any time, a turn that takes any time and ends in any way, and waits of any length. The session goes on
-// in any State. Up to three calls wait for the client, and up to two inputs of a kind. The claims are:
+// in any State. Up to three calls and two messages wait, so that the proof takes less than a second. The claims are:
 //
 //   - one phase: the session is asleep, idle, running, parked, backing off or over, one of them;
 //   - one turn: at most one turn runs, and only while the session is running;

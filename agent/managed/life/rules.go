@@ -109,7 +109,7 @@ func resultRules(c Config) []claim.Move {
 			claim.Move{Name: "any result in a pause", Doc: "a result in a pause lets the turn go on behind it", On: on,
 				When: "awaited && paused", Then: "parked && !awaited && !result", Does: silent, Keeps: kept("message")})
 	}
-	for n := 2; n <= proofCalls; n++ {
+	for n := 2; n <= c.calls; n++ {
 		list = append(list, claim.Move{Name: fmt.Sprintf("one result of %d", n),
 			Doc: "a result while others are missing is taken, and the rest is told", On: on,
 			When: fmt.Sprintf("awaited == %d", n), Then: fmt.Sprintf("awaited == %d && !result", n-1),

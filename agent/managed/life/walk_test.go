@@ -95,7 +95,7 @@ func (m *model) input(p string) bool {
 			m.due = m.now + walkConfig.Backoff[m.retries-1]
 		}
 		m.paused = false
-	case m.waits[p] == walkConfig.queue, m.waits[p] == 1 && (p == "archive" || p == "fail"):
+	case m.waits[p] == walkConfig.queue, m.waits[p] == 1 && p != "message":
 		return false
 	default:
 		m.waits[p]++

@@ -53,7 +53,7 @@ func Compile(text string, keys []string) (*Expr, error) {
 	}
 	root, err := (&syntax.FileOptions{}).ParseExpr("expression", strings.TrimRight(text, " \t\r\n"), 0)
 	if err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	c := &checker{keys: keys, scope: map[string]int{}, names: map[string]bool{}}
 	if c.expr(root); c.err != nil {
@@ -81,7 +81,7 @@ func (e *Expr) Eval(ctx context.Context, values map[string]any) (any, error) {
 }
 
 // syntaxError says what to write instead of what Python has and this language has not.
-func syntaxError(err error) error {
+func syntaxError(text string, err error) error {
 	var s syntax.Error
 	if !errors.As(err, &s) {
 		return &Error{1, 1, err.Error()}
@@ -90,7 +90,7 @@ func syntaxError(err error) error {
 	for part, hint := range map[string]string{
 		"does not associate": "; Python's a < b < c is (a < b) and (b < c) here",
 		"got for":            "; a generator needs brackets, as in any([x > 1 for x in xs]), and there are no sets",
-		"got is":             "; write == None",
+		"got is":             "; write == None or != None",
 		"got '*'":            "; there is no power",
 		"got '**'":           "; there is no power",
 		"got '&'":            "; write and",
@@ -102,6 +102,9 @@ func syntaxError(err error) error {
 			words += hint
 			break
 		}
+	}
+	if strings.Contains(words, "without else") && strings.Contains(text, " is ") {
+		words = "there is no is; write == None or != None"
 	}
 	return &Error{max(1, int(s.Pos.Line)), max(1, int(s.Pos.Col)), words}
 }
