@@ -400,7 +400,8 @@ func TestProgramKeepsMessage(t *testing.T) {
 func TestProgramOffers(t *testing.T) {
 	r := &turnRun{o: &owned{agent: &program{named: true, has: map[string]*hasTools{"host": {servers: map[string][]string{
 		"files": {"re*"}}}}}}, offered: []offer{{"files", "read", &genai.FunctionDeclaration{Name: "x"}},
-		{"files", "write", &genai.FunctionDeclaration{Name: "read"}}, {"mail", "read", &genai.FunctionDeclaration{Name: "send"}}}}
+		{"files", "write", &genai.FunctionDeclaration{Name: "read"}},
+		{"mail", "read", &genai.FunctionDeclaration{Name: "send"}}}}
 	for of, want := range map[string]int{"host": 2, "kitchen": 1} {
 		req := &model.LLMRequest{Config: &genai.GenerateContentConfig{Tools: []*genai.Tool{{
 			FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "look"}}}}}}

@@ -256,7 +256,7 @@ func thirdParty() []place {
 		{module: "github.com/nats-io/nats-server/v2", folders: []string{"journal/jetstream", "agent/managed/api tests"}},
 		{module: "github.com/nats-io/nats.go", folders: []string{"journal/jetstream"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
-			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api", "control",
+			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec", "control",
 			"internal/endpointtest", "internal/simulate"), tests: true},
 		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow tests",
 			"agent/workflow/exec"}},

@@ -70,7 +70,8 @@ func TestHooks(t *testing.T) {
 	h.tells("go", "a: a!!go | call look | result look map[result:seen by mine]+all+mine\n"+
 		"w: a!!go | call look | result look map[result:seen by mine]+all+mine")
 	want := "all before_agent w/a, mine before_agent w/a, all before_model w/a, mine before_model w/a, " +
-		"all after_model w/a, mine after_model w/a, all before_tool w/a, mine before_tool w/a, all after_tool w/a, mine after_tool w/a, " +
+		"all after_model w/a, mine after_model w/a, all before_tool w/a, mine before_tool w/a, " +
+		"all after_tool w/a, mine after_tool w/a, " +
 		"all before_model w/a, mine before_model w/a, all after_model w/a, mine after_model w/a, all after_agent w/a, " +
 		"mine after_agent w/a"
 	if got := strings.Join(notes, ", "); got != want {
@@ -208,7 +209,8 @@ runtime: {memory_service: in_memory}
 	h.tells("Call me Leonhard my name", "a: Hello.\nw: Hello.")
 	h.session, h.last = h.other(ada), 0
 	if got := said(h.run("What is my name?")); !strings.HasPrefix(got, "a: found result load_memory map[memories:"+
-		"[user: Call me Leonhard my name]] / I\n\nWhat was said in earlier sessions, and may matter now:\n- user: Call me Leonhard") {
+		"[user: Call me Leonhard my name]] / I\n\nWhat was said in earlier sessions, and may matter now:\n"+
+		"- user: Call me Leonhard") {
 		t.Errorf("the run tells %s", got)
 	}
 	bob := userID(managed.Owner{Tenant: "acme", User: "bob"})

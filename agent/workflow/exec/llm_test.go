@@ -134,12 +134,13 @@ func TestContents(t *testing.T) {
 // TestMixedExit runs the calls beside exit_loop; the loop ends with the answer that follows.
 func TestMixedExit(t *testing.T) {
 	h := newHouse(t, agents(", tools: [exit_loop, look]", "a")+
-		"orchestration: {type: loop, agents: [a], max_iterations: 5}", tools(), func(r *model.LLMRequest) provider.ScriptTurn {
-		if heard := text(r.Contents...); strings.Contains(heard, "result look") {
-			return says(heard)
-		}
-		return calls(provider.ScriptCall{ID: "1", Name: "exit_loop"}, provider.ScriptCall{ID: "2", Name: "look"})
-	})
+		"orchestration: {type: loop, agents: [a], max_iterations: 5}", tools(),
+		func(r *model.LLMRequest) provider.ScriptTurn {
+			if heard := text(r.Contents...); strings.Contains(heard, "result look") {
+				return says(heard)
+			}
+			return calls(provider.ScriptCall{ID: "1", Name: "exit_loop"}, provider.ScriptCall{ID: "2", Name: "look"})
+		})
 	defer h.close()
 	heard := "go | call exit_loop | call look | result exit_loop map[result:the loop ends once you have answered] | " +
 		"result look map[result:<nil>]"

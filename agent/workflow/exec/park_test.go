@@ -25,7 +25,8 @@ orchestration: {type: sequential, agents: [both, c]}`, tools(), func(r *model.LL
 			return says("a heard " + heard)
 		}
 		drinks := map[string]any{"options": []any{"tea", "coffee"}}
-		return calls(provider.ScriptCall{ID: "1", Name: "get_user_choice", Args: drinks}, provider.ScriptCall{ID: "2", Name: "look"})
+		return calls(provider.ScriptCall{ID: "1", Name: "get_user_choice", Args: drinks},
+			provider.ScriptCall{ID: "2", Name: "look"})
 	})
 	defer func() { h.close() }()
 	list := h.run("go")
@@ -52,5 +53,31 @@ orchestration: {type: sequential, agents: [both, c]}`, tools(), func(r *model.LL
 	}
 	if n := len(h.model.asked); n != 4 {
 		t.Errorf("models were asked %d times, want 4", n)
+	}
+}
+
+// TestChoiceAgent asks the user by an agent of its own, without a model.
+func TestChoiceAgent(t *testing.T) {
+	h := newHouse(t, `
+name: w
+agents:
+  - {name: ask, type: tool, tool: get_user_choice, tool_config: {options: ["{timezone}", b]}, output_key: choice}
+  - {name: tell, type: llm, model: mind, instruction: "chosen: {choice}"}
+orchestration: {type: sequential, agents: [ask, tell]}
+`, tools(), echo)
+	defer h.close()
+	var use *managed.Event
+	for _, ev := range h.run("go") {
+		if ev.Type == managed.AgentCustomToolUse {
+			use = ev
+		}
+	}
+	if use == nil || use.Agent != "ask" || string(use.Input) != `{"options":["UTC","b"]}` {
+		t.Fatalf("the user is asked %+v", use)
+	}
+	got := said(h.runWith(managed.Event{Type: managed.UserCustomResult, CustomID: use.ID,
+		Content: []managed.Block{{Type: "text", Text: "b"}}}))
+	if got != "ask: b\ntell: chosen: b\nw: chosen: b" {
+		t.Errorf("the run tells %s", got)
 	}
 }

@@ -26,13 +26,13 @@ const (
 
 // planning tells a model how to plan.
 const planning = "\n\nAnswer in these parts, each behind its tag:\n" +
-	"1. " + tagPlanning + " First make a plan: a numbered list of steps that answers the question with the tools that you " +
-	"have, and no others.\n" +
-	"2. " + tagAction + " Carry out the plan step by step with calls of tools. Behind " + tagReasoning + " sum up what the " +
-	"results tell, and what is to be done next.\n" +
+	"1. " + tagPlanning + " First make a plan: a numbered list of steps that answers the question with the tools that " +
+	"you have, and no others.\n" +
+	"2. " + tagAction + " Carry out the plan step by step with calls of tools. Behind " + tagReasoning + " sum up what " +
+	"the results tell, and what is to be done next.\n" +
 	"3. " + tagReplanning + " If a result shows that the plan does not work, make a new one from what you know now.\n" +
-	"4. " + tagFinalAnswer + " When the plan is done, give the answer, exact and complete, and nothing else. If the question " +
-	"cannot be answered, say why. Ask for what is missing only if nothing else helps."
+	"4. " + tagFinalAnswer + " When the plan is done, give the answer, exact and complete, and nothing else. If the " +
+	"question cannot be answered, say why. Ask for what is missing only if nothing else helps."
 
 // planner is the planner of a job; "" if it has none.
 func planner(j *workflow.Job) string {

@@ -60,6 +60,8 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 		if _, ok := e.cfg.Functions[a.Function]; !ok {
 			return fmt.Errorf("there is no function %q; there are: %s", a.Function, names(e.cfg.Functions))
 		}
+	case a.Tool == userChoice:
+		f.chooses, l.session = true, []string{userChoice}
 	case a.Tool != "":
 		if e.tools[a.Tool] == nil {
 			return fmt.Errorf("there is no tool %q that an agent can be; there are: %s", a.Tool, names(e.tools))

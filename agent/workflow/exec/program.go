@@ -294,10 +294,19 @@ func (k *worker) runTool(ctx context.Context, r *run, j *workflow.Job) (any, err
 	if text, ok := failed(result); ok {
 		return nil, errors.New(text)
 	}
-	if v, ok := result["result"]; ok && len(result) == 1 {
-		return v, nil
+	return valueOf(result), nil
+}
+
+// valueOf is what the result of a tool is worth: without the status of success, and `result` alone for itself.
+func valueOf(result map[string]any) any {
+	if result["status"] == "success" {
+		result = maps.Clone(result)
+		delete(result, "status")
 	}
-	return result, nil
+	if v, ok := result["result"]; ok && len(result) == 1 {
+		return v
+	}
+	return result
 }
 
 // ownTools are the tools of a program's own.

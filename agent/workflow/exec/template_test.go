@@ -52,12 +52,14 @@ func TestMissing(t *testing.T) {
 		`{name: a, type: code, function: same, input_keys: ["user:n"], output_key: k}`: `input_keys needs the state key ` +
 			`"user:n", which has no value; write it before, or read it with "user:n?"`,
 		`{name: a, type: expr, expression: "n", input_keys: ["user:n"], output_key: k}`: `the state key "user:n"`,
-		`{name: a, type: llm, model: mind, instruction: "{artifact.plan.txt}"}`:         `the artifact "plan.txt" in its instruction: `,
-		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`:   `agent w/a: model_failed: it is dark`,
-		`{name: a, type: code, function: fail, output_key: k}`:                          `agent w/a: model_failed: no luck`,
+		`{name: a, type: llm, model: mind, instruction: "{artifact.plan.txt}"}`: `the artifact "plan.txt" in its ` +
+			`instruction: `,
+		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`: `agent w/a: model_failed: it is dark`,
+		`{name: a, type: code, function: fail, output_key: k}`:                        `agent w/a: model_failed: no luck`,
 	} {
 		h := newHouse(t, "name: w\nunverified: the test\nagents:\n  - "+agent+"\n  - {name: b, type: code, function: join, "+
-			"output_key: \"user:n\"}\norchestration: {type: sequential, agents: [a, b]}\nruntime: {artifact_service: in_memory}", tools(), echo)
+			"output_key: \"user:n\"}\norchestration: {type: sequential, agents: [a, b]}\n"+
+			"runtime: {artifact_service: in_memory}", tools(), echo)
 		if got := said(h.run("go")); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, want) {
 			t.Errorf("%s: the run tells %q, want %q", agent, got, want)
 		}
