@@ -25,7 +25,7 @@ agents:
   - {name: once, type: code, function: once, input_keys: ["heard", "n?"], output_key: n}
   - {name: again, type: code, function: again, input_keys: [heard], output_key: m}
   - {name: hits, type: code, function: hits, input_keys: ["app:hits?"], output_key: "app:hits"}
-  - {name: sum, type: expr, expression: e, input_keys: [n], output_key: s}
+  - {name: sum, type: expr, expression: n, input_keys: [n], output_key: s}
   - {name: tell, type: llm, model: mind, instruction: "{n} {m} {s} {app:hits}"}
   - {name: both, type: parallel, sub_agents: [once, again, hits]}
 orchestration: {type: sequential, agents: [a, both, sum, tell]}
