@@ -275,11 +275,14 @@ func (r *workflowRun) ask(ctx context.Context) (bool, error) {
 
 func (r *workflowRun) askOne(w exec.Wait) (managed.Event, bool) {
 	input, _ := json.Marshal(w.Input)
-	options := optionsOf(input)
+	question, options := questionOf(input)
 	switch {
 	case w.Asks == "confirmation":
 		fmt.Fprintf(r.stderr, "%s wants to call %s with %s. Allow it? [y/N] ", w.Agent, w.Tool, input)
 	case len(options) > 0:
+		if question != "" {
+			fmt.Fprintln(r.stderr, question)
+		}
 		for i, o := range options {
 			fmt.Fprintf(r.stderr, "  %d. %s\n", i+1, o)
 		}
@@ -305,13 +308,16 @@ func (r *workflowRun) askOne(w exec.Wait) (managed.Event, bool) {
 	return managed.Event{Type: managed.UserCustomResult, CustomID: w.ID, Content: managed.Text(text).Content}, true
 }
 
-// optionsOf are the options of a get_user_choice.
-func optionsOf(input []byte) []string {
-	var in struct{ Options []string }
-	if json.Unmarshal(input, &in) != nil {
-		return nil
+// questionOf is what a get_user_choice asks, and the options.
+func questionOf(input []byte) (string, []string) {
+	var in struct {
+		Question string
+		Options  []string
 	}
-	return in.Options
+	if json.Unmarshal(input, &in) != nil {
+		return "", nil
+	}
+	return in.Question, in.Options
 }
 
 // tell prints the result.
@@ -334,7 +340,11 @@ func (r *workflowRun) tell(name string) error {
 		for _, w := range o.Waits {
 			list = append(list, fmt.Sprintf("the %s of %s, which %s calls (%s)", w.Asks, w.Tool, w.Agent, w.ID))
 		}
-		return answerf(exitOpen, "%s waits for %s; answer at a terminal", name, strings.Join(list, " and for "))
+		how := "answer at a terminal"
+		if r.dataDir != "" {
+			how += ", with --session " + r.session
+		}
+		return answerf(exitOpen, "%s waits for %s; %s", name, strings.Join(list, " and for "), how)
 	}
 	return answerf(exitFailed, "%s has failed: %s", name, o.Failure)
 }

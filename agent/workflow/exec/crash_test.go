@@ -120,7 +120,7 @@ func byAgent(words string) string {
 func TestCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		want, _, _ := play(t, 0)
-		if !strings.Contains(want, "tell: once again [\"e\",\"once\"] 1") || !strings.Contains(want, "[\"e\",\"once\"] 2") ||
+		if !strings.Contains(want, "tell: once again [\"n\",\"once\"] 1") || !strings.Contains(want, "[\"n\",\"once\"] 2") ||
 			!strings.Contains(want, "a: a at 2026-11-24T13:00:00Z") || !strings.Contains(want, "a: a at 2026-11-24T14:00:00Z") {
 			t.Fatalf("the story is\n%s", want)
 		}

@@ -70,7 +70,7 @@ func TestCards(t *testing.T) {
 		Cards []a2a.AgentCard `json:"agent_cards"`
 	}
 	_, all := h.json("GET", "/api/agent-cards", "")
-	if err := json.Unmarshal([]byte(all.text), &list); err != nil || len(list.Cards) != 3 {
+	if err := json.Unmarshal([]byte(all.text), &list); err != nil || len(list.Cards) != 4 {
 		t.Fatalf("%s %v", all.text, err)
 	}
 	_, one := h.json("GET", "/a2a/greet/.well-known/agent-card.json", "", "X-Api-Key", "bad") // a card is public
@@ -121,6 +121,39 @@ func TestCancelTask(t *testing.T) {
 	again, err := client.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
 	if err != nil || again.Status.State != a2a.TaskStateCanceled {
 		t.Errorf("%+v %v", again, err)
+	}
+}
+
+// TestInputRequired: a task whose run waits asks, and goes on with the answer.
+func TestInputRequired(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
+		a2a.NewAgentInterface(h.url+"/a2a/ask", a2a.TransportProtocolJSONRPC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(m *a2a.Message) *a2a.Task {
+		t.Helper()
+		got, err := client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, ok := got.(*a2a.Task)
+		if !ok {
+			t.Fatalf("it answers %T", got)
+		}
+		return task
+	}
+	task := send(a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(choose)))
+	if task.Status.State != a2a.TaskStateInputRequired || !strings.Contains(task.Status.Message.Parts[0].Text(),
+		`clerk calls get_user_choice with {"options":["red","blue"]}`) {
+		t.Fatalf("the task is %+v", task.Status)
+	}
+	task = send(a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("blue")))
+	if task.Status.State != a2a.TaskStateCompleted || task.Artifacts[0].Parts[0].Text() !=
+		`get_user_choice: {"result":"blue"}` {
+		t.Errorf("the task is %+v %+v", task.Status, task.Artifacts)
 	}
 }
 

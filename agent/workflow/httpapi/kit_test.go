@@ -41,7 +41,16 @@ unverified: nobody has proved it
 agents:
   - {name: fail, type: code, function: fail, output_key: x}
 orchestration: {type: sequential, agents: [fail]}
+`, `
+name: ask
+a2a: {}
+agents:
+  - {name: clerk, type: llm, model: parrot, instruction: Ask., tools: [get_user_choice], output_key: choice}
+orchestration: {type: sequential, agents: [clerk]}
 `}
+
+// choose makes the clerk of ask let the user choose.
+const choose = `call get_user_choice {"options": ["red", "blue"]}`
 
 // shop is a server of workflows.
 type shop struct {
@@ -103,6 +112,7 @@ func newShop(t *testing.T, limits managed.Limits) *shop {
 		t.Fatal(err)
 	}
 	s, err := New(Config{Engine: e, Runtime: h.rt, URL: func() string { return h.url + "/" },
+		Heartbeat: 20 * time.Millisecond,
 		Authorize: func(_ *http.Request, key string) (managed.Owner, error) {
 			if key == "bad" {
 				return managed.Owner{}, errors.New("no")
@@ -177,6 +187,9 @@ func (h *shop) frames(resp *http.Response) (list []told) {
 		h.Fatal(err)
 	}
 	for _, text := range strings.Split(strings.TrimSpace(string(b)), "\n\n") {
+		if strings.HasPrefix(text, ":") {
+			continue
+		}
 		var f told
 		for _, line := range strings.Split(text, "\n") {
 			key, value, _ := strings.Cut(line, ": ")

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,5 +75,38 @@ func TestRunRefuses(t *testing.T) {
 	code, a = h.json("POST", "/api/workflows/greet/run", `{"message": "Hello"}`, "X-Api-Key", "new")
 	if code != http.StatusServiceUnavailable || a.Error.Code != "overloaded" {
 		t.Errorf("a node that stops: %d %s", code, a.text)
+	}
+}
+
+// TestRunWaits: a run that asks the client is answered with what it waits for, and goes on with the answer.
+func TestRunWaits(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	message, err := json.Marshal(map[string]string{"message": choose})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, a := h.json("POST", "/api/workflows/ask/run", string(message))
+	if code != 200 || a.Result.Status != exec.Waiting || len(a.Result.Waits) != 1 {
+		t.Fatalf("%d %s", code, a.text)
+	}
+	w := a.Result.Waits[0]
+	if w.Agent != "clerk" || w.Tool != "get_user_choice" || w.Asks != "result" {
+		t.Errorf("it waits for %+v", w)
+	}
+	in := `"session_id": "` + a.Result.Session + `"`
+	if code, a := h.json("POST", "/api/workflows/ask/run", `{"message": "more", `+in+`}`); code != 409 ||
+		!strings.Contains(a.Error.Message, "waits for answers: send them as events") {
+		t.Errorf("a message in between: %d %s", code, a.text)
+	}
+	code, a = h.json("POST", "/api/workflows/ask/run", `{`+in+`, "events": [{"type": "user.custom_tool_result", `+
+		`"custom_tool_use_id": "`+w.ID+`", "content": [{"type": "text", "text": "red"}]}]}`)
+	if code != 200 || a.Result.Status != exec.Done || a.Result.Content != `get_user_choice: {"result":"red"}` ||
+		a.Result.Usage.LLMCalls != 2 {
+		t.Errorf("with the answer: %d %s", code, a.text)
+	}
+	list := h.frames(h.ask(t.Context(), "GET", "/api/workflows/ask/stream?session_id="+a.Result.Session, ""))
+	if end := list[len(list)-1]; end.event != "done" || !strings.Contains(end.data, `"status":"done"`) {
+		t.Errorf("the whole run: %v", list)
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
 	"strconv"
 	"strings"
@@ -91,4 +92,19 @@ func TestDisconnect(t *testing.T) {
 	if end := list[len(list)-1]; end.event != "done" || !strings.Contains(end.data, `"content":"free"`) {
 		t.Errorf("the run without its reader: %v", list)
 	}
+}
+
+// TestHeartbeat: a stream without events has comments.
+func TestHeartbeat(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	resp := h.ask(t.Context(), "POST", "/api/workflows/wait/stream", `{"message": "go"}`)
+	defer resp.Body.Close()
+	for s := bufio.NewScanner(resp.Body); s.Scan(); {
+		if s.Text() == ": still here" {
+			close(h.release)
+			return
+		}
+	}
+	t.Error("the stream has ended without a heartbeat")
 }
