@@ -33,6 +33,7 @@ func (r *reader) checkJournal() {
 	}
 	if !r.HasSessions() {
 		needs("agents", r.Agents, "data_dir or journal beside it, where the sessions of the agents are kept")
+		needs("workflows", r.Workflow.Dir, "data_dir or journal beside it, where the runs of the workflows are kept")
 		needs("after_call.agent", r.AfterCall.Agent, "data_dir or journal beside it, where its agent keeps its sessions")
 		needs("advertise", j.Advertise, "data_dir and cluster.listen, or journal, beside it")
 	}

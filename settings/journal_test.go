@@ -15,6 +15,7 @@ func TestJournalMistakes(t *testing.T) {
 			[]string{"journal is a value not shown", "nats://", "postgres://"}},
 		{"half a journal", "", []string{"VOICEGW_JOURNAL=nats://u:hush@a:1,postgres://b"}, nil,
 			[]string{"not shown", "several"}},
+		{"workflows alone", "workflows: d", nil, nil, []string{"workflows", "data_dir or journal"}},
 		{"agents alone", "agents: d", nil, nil, []string{"agents", "data_dir or journal"}},
 		{"advertised alone", "advertise: http://a:1", nil, nil,
 			[]string{"advertise", "data_dir and cluster.listen, or journal"}},
@@ -54,6 +55,7 @@ func TestNodes(t *testing.T) {
 	const self = "\nadvertise: http://10.0.0.7:8080\n"
 	for _, text := range []string{
 		"data_dir: d\nagents: d",
+		"data_dir: d\nworkflows: d\nworkflow: {allow: [10.1.0.0/16], public_url: 'https://agents.example.com'}",
 		"journal: nats://u:hush@a:1,nats://b:1\nagents: d\njournal_replicas: 3\nnode: gateway-1" + self,
 		"journal: postgres:///sessions?host=/run/postgresql" + self,
 		"data_dir: d\nnode: a" + self + "cluster: {listen: '127.0.0.1:1', routes: '127.0.0.1:2,127.0.0.1:3'}",

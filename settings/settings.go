@@ -29,6 +29,7 @@ type Settings struct {
 	Skills       string // the directory of skills of agents; "": none
 	Prices       string // the file with the prices of models; "": none
 	MCP          MCP
+	Workflow     Workflow
 	TLS          TLS
 	Endpoints    []string // those open besides /v1/voice: some of EndpointNames
 	WebRTC       WebRTC
@@ -159,7 +160,7 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.tlsRows(), s.endpointRows(),
+	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(), s.tlsRows(), s.endpointRows(),
 		s.accessRows(), s.modelRows(), s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {

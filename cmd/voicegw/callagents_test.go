@@ -58,7 +58,7 @@ func TestCallAgentsRefused(t *testing.T) {
 	}{
 		{[]string{"--session-tools-file", one}, `an agent answers the function "orders", and there are no agents`},
 		{[]string{"--session-tools-file", one, "--data-dir", t.TempDir()},
-			`: the function orders: there is no agent "orders" in the directory of the setting agents`},
+			`: the function orders: there is no agent "orders" in the directories of the settings agents and workflows`},
 		{[]string{"--after-call-agent", "clerk", "--data-dir", t.TempDir()}, `after_call.agent: there is no agent "clerk"`},
 		{[]string{"--after-call-agent", "clerk"}, "after_call.agent"},
 		{[]string{"--session-tools-file", write(`[{"name":"a","agent":"b","scheduling":"soon"}]`), "--data-dir", t.TempDir()},

@@ -48,7 +48,7 @@ func besides(key string) []string {
 		return []string{"--speech-confirm-window=64"}
 	case "speech.confirm_window":
 		return []string{"--speech-confirm-frames=1"}
-	case "after_call.agent", "after_call.transcripts":
+	case "workflows", "after_call.agent", "after_call.transcripts":
 		return []string{"--data-dir=."}
 	case "advertise":
 		return []string{"--journal=nats://127.0.0.1:4222"}

@@ -108,6 +108,9 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	}
 	if s.sessions != nil {
 		fmt.Fprintln(stderr, s.sessions.note(s.server.url))
+		if note := s.sessions.flows.note(); note != "" {
+			fmt.Fprintln(stderr, note)
+		}
 	}
 	for _, note := range slices.Concat(s.server.notes, set.Notes) {
 		fmt.Fprintln(stderr, note)
@@ -166,6 +169,9 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 	if err := s.listen(); err != nil {
 		s.sessions.close(context.Background())
 		return err
+	}
+	if s.sessions != nil && s.sessions.flows != nil {
+		s.sessions.flows.url = s.server.url
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/managed/api"
 	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/agent/workflow/httpapi"
 	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/journal/jetstream"
 	"github.com/voicegw/voicegw/settings"
@@ -33,9 +34,10 @@ type sessionsAPI struct {
 	runtime *managed.Runtime
 	ending  sync.Once
 	handler http.Handler
-	claims  int // that are proved of the nets of sessions
-	agents  int // from files
-	resumed int // sessions that were at work when the process before ended
+	flows   *servedFlows // nil: there are none
+	claims  int          // that are proved of the nets of sessions
+	agents  int          // from files
+	resumed int          // sessions that were at work when the process before ended
 }
 
 // proveSessions proves the nets of sessions and returns how many claims hold: managed.Prove.
@@ -72,16 +74,25 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	if a.engine, err = openJournal(ctx, s, node); err != nil {
 		return nil, err
 	}
+	if a.flows, err = openWorkflows(ctx, s, a.engine, log); err != nil {
+		return nil, &usageError{err}
+	}
 	cfg.Journal, cfg.Models, cfg.Shared, cfg.Logger = a.engine, models, shared, log.Named("sessions")
 	cfg.Node, cfg.Limits = node, quotas(s)
 	if s.Journal.Advertise != "" {
 		cfg.Cluster = &managed.Cluster{Address: s.Journal.Advertise}
+	}
+	if err = a.flows.add(&cfg); err != nil {
+		return nil, err
 	}
 	if a.runtime, err = managed.New(cfg); err != nil {
 		return nil, &usageError{err}
 	}
 	server, err := api.New(api.Config{Runtime: a.runtime, Authorize: ownerOf(guard), Logger: log.Named("sessions")})
 	if err != nil {
+		return nil, err
+	}
+	if err = a.flows.serve(s, a.runtime, guard, log); err != nil {
 		return nil, err
 	}
 	origins := http.NewCrossOriginProtection()
@@ -132,6 +143,11 @@ func (a *sessionsAPI) before(next http.Handler) http.Handler {
 	for _, path := range api.Paths() {
 		mux.Handle(path, a.handler)
 		mux.Handle(path+"/", a.handler)
+	}
+	if a.flows != nil {
+		for _, path := range httpapi.Paths() {
+			mux.Handle(path, a.flows.handler)
+		}
 	}
 	page := web.ChatPage(web.ChatPageConfig{HomePath: "/"})
 	mux.Handle(chatPath, http.StripPrefix(strings.TrimSuffix(chatPath, "/"), page))
@@ -196,8 +212,10 @@ func ownerOf(guard *access.Guard) func(*http.Request, string) (managed.Owner, er
 func knownHost(s *settings.Settings, next http.Handler) http.Handler {
 	own, _, _ := net.SplitHostPort(s.Listen)
 	known := append([]string{"localhost", own}, s.Hosts...)
-	if u, err := url.Parse(s.Journal.Advertise); err == nil {
-		known = append(known, u.Hostname())
+	for _, own := range []string{s.Journal.Advertise, s.Workflow.PublicURL} {
+		if u, err := url.Parse(own); err == nil {
+			known = append(known, u.Hostname())
+		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host

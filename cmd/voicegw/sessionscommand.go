@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -156,7 +157,11 @@ func listSessionsCommand() *cobra.Command {
 
 func startSession(ctx context.Context, c *apiClient, args []string) error {
 	var s sessionLine
-	if err := c.call(ctx, http.MethodPost, "sessions", map[string]string{"agent": args[0]}, &s); err != nil {
+	id, err := c.agentID(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if err := c.call(ctx, http.MethodPost, "sessions", map[string]string{"agent": id}, &s); err != nil {
 		return err
 	}
 	if !c.json {
@@ -166,6 +171,33 @@ func startSession(ctx context.Context, c *apiClient, args []string) error {
 		return nil
 	}
 	return c.sendAndFollow(ctx, s.ID, managed.Text(args[1]))
+}
+
+// agentID is the id of an agent: what is one, or the only agent with a name.
+func (c *apiClient) agentID(ctx context.Context, what string) (string, error) {
+	if strings.HasPrefix(what, "agent_") {
+		return what, nil
+	}
+	quiet := &apiClient{url: c.url, out: c.out}
+	list, err := all[agentInfo](ctx, quiet, "agents?limit=100")
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	id, found := "", 0
+	for _, a := range list {
+		if names = append(names, a.Name); a.Name == what {
+			id = a.ID
+			found++
+		}
+	}
+	switch found {
+	case 0:
+		return "", fmt.Errorf("there is no agent %q%s", what, hintOf(what, names))
+	case 1:
+		return id, nil
+	}
+	return "", fmt.Errorf("%d agents are called %q; give the id of one", found, what)
 }
 
 // sendAndFollow sends an event and follows the session until it is idle.

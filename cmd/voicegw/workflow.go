@@ -26,12 +26,13 @@ type workflowCheck struct {
 func workflowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
-		Short: "check, prove and draw workflows in YAML",
-		Long:  "workflow reads workflows: agents in YAML, and how they run. docs/workflows.md explains them.",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "write, prove, run and test workflows in YAML",
+		Long: "workflow works on workflows: agents in YAML, and how they run. A workflow is proved before it runs.\n" +
+			"`voicegw serve --workflows DIR` serves them. docs/workflows.md explains them.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(validateCommand(), graphCommand(), &cobra.Command{
+	cmd.AddCommand(initCommand(), validateCommand(), runCommand(), testCommand(), listWorkflowsCommand(), graphCommand(), &cobra.Command{
 		Use: "schema", Short: "print the JSON Schema of the format", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(workflow.JSONSchema())

@@ -25,7 +25,7 @@ agents:
   - {name: once, type: code, function: once, input_keys: ["heard", "n?"], output_key: n}
   - {name: again, type: code, function: again, input_keys: [heard], output_key: m}
   - {name: hits, type: code, function: hits, input_keys: ["app:hits?"], output_key: "app:hits"}
-  - {name: sum, type: expr, expression: e, input_keys: [n], output_key: s}
+  - {name: sum, type: expr, expression: n, input_keys: [n], output_key: s}
   - {name: tell, type: llm, model: mind, instruction: "{n} {m} {s} {app:hits}"}
   - {name: both, type: parallel, sub_agents: [once, again, hits]}
 orchestration: {type: sequential, agents: [a, both, sum, tell]}
@@ -120,7 +120,7 @@ func byAgent(words string) string {
 func TestCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		want, _, _ := play(t, 0)
-		if !strings.Contains(want, "tell: once again [\"e\",\"once\"] 1") || !strings.Contains(want, "[\"e\",\"once\"] 2") ||
+		if !strings.Contains(want, "tell: once again [\"n\",\"once\"] 1") || !strings.Contains(want, "[\"n\",\"once\"] 2") ||
 			!strings.Contains(want, "a: a at 2026-11-24T13:00:00Z") || !strings.Contains(want, "a: a at 2026-11-24T14:00:00Z") {
 			t.Fatalf("the story is\n%s", want)
 		}

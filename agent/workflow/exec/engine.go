@@ -33,6 +33,8 @@ type Config struct {
 	Callbacks map[string]Hooks
 	// Plugins are what runtime.plugins names, besides the built-in ones.
 	Plugins map[string]Hooks
+	// Every are plugins of all workflows, in front of those that they name.
+	Every []Hooks
 	// Memory is searched by load_memory and preload_memory. A file asks for it with runtime.memory_service.
 	// Default: ADK's in memory.
 	Memory memory.Service

@@ -97,7 +97,7 @@ func tools() Config {
 		"fail": {Call: func(context.Context, map[string]any) (any, error) { return nil, fmt.Errorf("no luck") }},
 		"same": {Call: func(_ context.Context, in map[string]any) (any, error) { return in["x"], nil }},
 	}, Expression: func(text string, keys []string) (func(context.Context, map[string]any) (any, error), error) {
-		if text == "bad" {
+		if text == "'bad'" {
 			return nil, fmt.Errorf("it is no expression")
 		}
 		return func(_ context.Context, in map[string]any) (any, error) { return []any{text, in[keys[0]]}, nil }, nil

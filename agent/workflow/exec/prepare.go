@@ -33,7 +33,7 @@ type leaf struct {
 
 // prepare finds everything that a workflow names.
 func (e *Engine) prepare(c *workflow.Compiled) (*flow, error) {
-	f := &flow{c: c, w: c.Workflow, leafs: map[string]*leaf{}}
+	f := &flow{c: c, w: c.Workflow, leafs: map[string]*leaf{}, hooks: slices.Clone(e.cfg.Every)}
 	if err := e.services(f); err != nil {
 		return nil, err
 	}

@@ -319,7 +319,10 @@ func (e *Engine) ownTools() []managed.Tool {
 		name, _ := c.Args["name"].(string)
 		in, _ := c.Args["inputs"].(map[string]any)
 		out, err := e.cfg.Functions[name].Call(ctx, maps.Clone(in))
-		return map[string]any{"output": out}, err
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"output": out}, nil
 	}
 	return []managed.Tool{tool(beginTool, true, e.seed), tool(setTool, true, e.set), tool(onceTool, false, function),
 		tool(againTool, true, function), tool(searchTool, true, e.search), tool(filesTool, true, e.files)}

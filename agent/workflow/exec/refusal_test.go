@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 		{llm("output_schema: {type: string, pattern: '('}"), "its output_schema: "},
 		{one("type: tool, tool: load_memory, output_key: k"), `there is no tool "load_memory" that an agent can be`},
 		{one("type: tool, tool: http_request, output_key: k"), `there is no tool "http_request" that an agent can be`},
-		{one("type: expr, expression: bad, output_key: k"), "its expression: it is no expression"},
+		{one("type: expr, expression: \"'bad'\", output_key: k"), "its expression: it is no expression"},
 		{llm("") + "runtime: {artifact_service: file}", "runtime.artifact_service: file is not built"},
 		{llm("") + "runtime: {plugins: [multimodal_tool_results]}", `the plugin "multimodal_tool_results" is not built`},
 		{llm("") + "runtime: {plugins: [save_files_as_artifacts]}", "needs runtime.artifact_service: in_memory"},

@@ -51,7 +51,7 @@ func TestMissing(t *testing.T) {
 			`state key "user:n", which has no value; write it before, or read it with {user:n?}`,
 		`{name: a, type: code, function: same, input_keys: ["user:n"], output_key: k}`: `input_keys needs the state key ` +
 			`"user:n", which has no value; write it before, or read it with "user:n?"`,
-		`{name: a, type: expr, expression: "n", input_keys: ["user:n"], output_key: k}`: `the state key "user:n"`,
+		`{name: a, type: expr, expression: "1", input_keys: ["user:n"], output_key: k}`: `the state key "user:n"`,
 		`{name: a, type: llm, model: mind, instruction: "{artifact.plan.txt}"}`: `the artifact "plan.txt" in its ` +
 			`instruction: `,
 		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`: `agent w/a: model_failed: it is dark`,

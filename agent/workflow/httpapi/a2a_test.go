@@ -1,0 +1,197 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/remoteagent/v2"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent/managed"
+)
+
+// remote asks a workflow as ADK's remote agent does, and returns what the last event says.
+func (h *shop) remote(flow, message string) string {
+	h.Helper()
+	a, err := remoteagent.NewA2A(remoteagent.A2AConfig{Name: flow,
+		AgentCardProvider: remoteagent.NewAgentCardProvider(h.url + "/a2a/" + flow)})
+	if err != nil {
+		h.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{AppName: "test", Agent: a, SessionService: session.InMemoryService(),
+		AutoCreateSession: true})
+	if err != nil {
+		h.Fatal(err)
+	}
+	var said []string
+	for ev, err := range r.Run(h.Context(), "ada", "s", genai.NewContentFromText(message, genai.RoleUser), agent.RunConfig{}) {
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		if ev.ErrorMessage != "" {
+			said = append(said, "error: "+ev.ErrorMessage)
+		}
+		if ev.Content != nil && !ev.Partial {
+			for _, p := range ev.Content.Parts {
+				said = append(said, p.Text)
+			}
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+// TestRemoteAgent calls workflows with ADK's remote agent.
+func TestRemoteAgent(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	if got := h.remote("greet", "Hello"); got != "HELLO" {
+		t.Errorf("the remote agent says %q", got)
+	}
+	if got := h.remote("broken", "Hello"); !strings.Contains(got, "no luck") {
+		t.Errorf("a run that fails says %q", got)
+	}
+}
+
+// TestCards are those of the workflows with an a2a section. Their URL is that of the operator.
+func TestCards(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	var list struct {
+		Cards []a2a.AgentCard `json:"agent_cards"`
+	}
+	_, all := h.json("GET", "/api/agent-cards", "")
+	if err := json.Unmarshal([]byte(all.text), &list); err != nil || len(list.Cards) != 4 {
+		t.Fatalf("%s %v", all.text, err)
+	}
+	_, one := h.json("GET", "/a2a/greet/.well-known/agent-card.json", "", "X-Api-Key", "bad") // a card is public
+	var card a2a.AgentCard
+	if err := json.Unmarshal([]byte(one.text), &card); err != nil {
+		t.Fatal(err)
+	}
+	if card.Name != "greet" || card.Description != "says it loudly" || card.Version != "2.0.0" || card.Skills[0].ID != "greet" ||
+		card.SupportedInterfaces[0].URL != h.url+"/a2a/greet" || card.SupportedInterfaces[0].ProtocolBinding != "JSONRPC" {
+		t.Errorf("the card is %s", one.text)
+	}
+	if code, a := h.json("GET", "/a2a/none/.well-known/agent-card.json", ""); code != 404 {
+		t.Errorf("a card of nothing: %d %s", code, a.text)
+	}
+	if code, a := h.json("POST", "/a2a/greet", `{}`, "X-Api-Key", "bad"); code != 401 {
+		t.Errorf("a call without a token: %d %s", code, a.text)
+	}
+}
+
+// TestCancelTask stops the run of a task. Nobody else can.
+func TestCancelTask(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
+		a2a.NewAgentInterface(h.url+"/a2a/wait", a2a.TransportProtocolJSONRPC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id a2a.TaskID
+	for ev, err := range client.SendStreamingMessage(t.Context(), &a2a.SendMessageRequest{
+		Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("go"))}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = ev.TaskInfo().TaskID
+		break // the task goes on
+	}
+	<-h.began
+	body := `{"jsonrpc": "2.0", "id": 1, "method": "CancelTask", "params": {"id": "` + string(id) + `"}}`
+	if _, a := h.json("POST", "/a2a/wait", body, "X-Api-Key", "other"); !strings.Contains(a.text, `"error"`) {
+		t.Errorf("another tenant: %s", a.text)
+	}
+	task, err := client.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: id})
+	if err != nil || task.Status.State != a2a.TaskStateCanceled {
+		t.Errorf("%+v %v", task, err)
+	}
+	<-h.stopped
+	again, err := client.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
+	if err != nil || again.Status.State != a2a.TaskStateCanceled {
+		t.Errorf("%+v %v", again, err)
+	}
+}
+
+// TestInputRequired: a task whose run waits asks, and goes on with the answer.
+func TestInputRequired(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
+		a2a.NewAgentInterface(h.url+"/a2a/ask", a2a.TransportProtocolJSONRPC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(m *a2a.Message) *a2a.Task {
+		t.Helper()
+		got, err := client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, ok := got.(*a2a.Task)
+		if !ok {
+			t.Fatalf("it answers %T", got)
+		}
+		return task
+	}
+	task := send(a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(choose)))
+	if task.Status.State != a2a.TaskStateInputRequired || !strings.Contains(task.Status.Message.Parts[0].Text(),
+		`clerk calls get_user_choice with {"options":["red","blue"]}`) {
+		t.Fatalf("the task is %+v", task.Status)
+	}
+	task = send(a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("blue")))
+	if task.Status.State != a2a.TaskStateCompleted || task.Artifacts[0].Parts[0].Text() !=
+		`get_user_choice: {"result":"blue"}` {
+		t.Errorf("the task is %+v %+v", task.Status, task.Artifacts)
+	}
+}
+
+// TestTasks forgets the oldest tasks that have ended, and refuses one more if none has.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	s := newTasks()
+	s.owner = func(ctx context.Context) (string, error) { return ctx.Value(ownerKey{}).(managed.Owner).User, nil }
+	ada, bob := withOwner(t.Context(), managed.Owner{User: "ada"}), withOwner(t.Context(), managed.Owner{User: "bob"})
+	for i := range tasksMax {
+		if _, err := s.Create(ada, &a2a.Task{ID: a2a.TaskID(fmt.Sprint(i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Create(ada, &a2a.Task{ID: "more"}); err == nil {
+		t.Error("a task too many was taken")
+	}
+	if _, err := s.Get(bob, "7"); !errors.Is(err, a2a.ErrTaskNotFound) {
+		t.Errorf("the task of somebody else: %v", err)
+	}
+	ended := &a2a.Task{ID: "7", Status: a2a.TaskStatus{State: a2a.TaskStateCompleted}}
+	if _, err := s.Update(bob, &taskstore.UpdateRequest{Task: ended}); !errors.Is(err, a2a.ErrTaskNotFound) {
+		t.Errorf("somebody else changed a task: %v", err)
+	}
+	if _, err := s.Update(ada, &taskstore.UpdateRequest{Task: ended, PrevVersion: 9}); !errors.Is(err,
+		taskstore.ErrConcurrentModification) {
+		t.Errorf("an old version was changed: %v", err)
+	}
+	if v, err := s.Update(ada, &taskstore.UpdateRequest{Task: ended, PrevVersion: 1}); v != 2 || err != nil {
+		t.Error(v, err)
+	}
+	if got, err := s.Get(ada, "7"); err != nil || got.Version != 2 || got.Task.Status.State != a2a.TaskStateCompleted {
+		t.Error(got, err)
+	}
+	if _, err := s.Create(ada, &a2a.Task{ID: "more"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Get(ada, "7"); !errors.Is(err, a2a.ErrTaskNotFound) {
+		t.Errorf("the task that has ended is still there: %v", err)
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/voicegw/voicegw/agent/workflow/exec"
+)
+
+// flowDir has workflows for the tests of the commands.
+func flowDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"shout/workflow.yaml": `
+name: shout
+agents:
+  - {name: draft, type: llm, model: gemini-2.5-flash, instruction: "Draft.", output_key: draft}
+  - {name: loud, type: expr, expression: "draft.upper()", input_keys: [draft], output_key: loud}
+orchestration: {type: sequential, agents: [draft, loud]}
+`,
+		"divide.yaml": `
+name: divide
+agents:
+  - {name: half, type: expr, expression: "1 / 0", output_key: n}
+orchestration: {type: sequential, agents: [half]}
+`,
+		"race.yaml": `
+name: race
+agents:
+  - {name: a, type: expr, expression: "1", output_key: n}
+  - {name: b, type: expr, expression: "2", output_key: n}
+orchestration: {type: parallel, agents: [a, b]}
+`,
+		"keep.yaml": `
+name: keep
+agents:
+  - {name: store, type: tool, tool: storage, tool_config: {path: x, action: append, data: x}, output_key: n}
+orchestration: {type: sequential, agents: [store]}
+`,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// flowCommand runs a command of workflows.
+func flowCommand(words ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(append([]string{"workflow"}, words...), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestWorkflowRun(t *testing.T) {
+	t.Parallel()
+	dir := flowDir(t)
+	for _, c := range []struct {
+		words  []string
+		code   int
+		stdout string
+		stderr string // in it
+	}{
+		{[]string{"shout", "-m", "Hello", "--model", "parrot"}, 0, "HELLO\n", "draft is done in "},
+		{[]string{"shout", "-i", `{"message": "Hi"}`, "--model", "parrot"}, 0, "HI\n", "loud runs"},
+		{[]string{dir + "/shout", "-m", "Hello", "--model", "parrot"}, 0, "HELLO\n", ""},
+		{[]string{"shuot", "-m", "Hello"}, 2, "", `there is no workflow "shuot" in ` + dir + `; did you mean "shout"?`},
+		{[]string{"shout"}, 2, "", "there is no message: give --message"},
+		{[]string{"shout", "-i", `{"massage": "Hi"}`}, 2, "", "massage"},
+		{[]string{"shout", "-m", "a", "-i", "{}"}, 2, "", "contradict"},
+		{[]string{"shout", "-m", "a", "--session", "x"}, 2, "", "--session needs --data-dir"},
+		{[]string{"shout", "-m", "a", "--model", "parot"}, 2, "", `did you mean "parrot"?`},
+		{[]string{"shout", "-m", "a", "--allow", "nowhere/99"}, 2, "", "workflow.allow"},
+		{[]string{dir + "/none.yaml", "-m", "a"}, 2, "", "no such file"},
+		{[]string{"divide", "-m", "a"}, 1, "", "divide has failed: "},
+		{[]string{"race", "-m", "a"}, 1, "", "race.yaml is refused: 1 finding\n"},
+		{[]string{"keep", "-m", "a"}, 2, "", "the tool storage needs a directory: give --storage"},
+		{[]string{"keep", "-m", "a", "--storage", dir + "/kept"}, 0, "{\"bytes\":1,\"status\":\"success\"}\n", ""},
+	} {
+		code, stdout, stderr := flowCommand(append([]string{"run", "--dir", dir}, c.words...)...)
+		if code != c.code || stdout != c.stdout || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("run %q: exit code %d\n%s\n%s\nwant %d, %q and %q", c.words, code, stdout, stderr, c.code, c.stdout, c.stderr)
+		}
+	}
+	code, stdout, _ := flowCommand("run", "--dir", dir, "shout", "-m", "Hello", "--model", "parrot", "--json")
+	var o exec.Outcome
+	if err := json.Unmarshal([]byte(stdout), &o); err != nil || code != 0 || o.Content != "HELLO" || o.Status != exec.Done ||
+		o.Usage.Steps != 2 || o.Usage.LLMCalls != 1 || o.Usage.Model != "gemini-2.5-flash" {
+		t.Errorf("as JSON: %d %v %s", code, err, stdout)
+	}
+}
+
+// TestWorkflowRunNeedsAKey says how to do without one.
+func TestWorkflowRunNeedsAKey(t *testing.T) {
+	t.Parallel()
+	command(t, nil, "workflow", "run", "--dir", flowDir(t), "shout", "-m", "Hello").want(t, exitUsage,
+		"it has no key; set GEMINI_API_KEY", "--model, such as parrot")
+}
+
+// TestWorkflowRunGoesOn kills a run in the middle of a dag. The next process goes on with it, and runs no node that is
+// done again.
+func TestWorkflowRunGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	reached := make(chan struct{})
+	var asked atomic.Int32
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			close(reached)
+			<-r.Context().Done() // until its client is killed
+			return
+		}
+		fmt.Fprint(w, "late")
+	}))
+	defer site.Close()
+	file := filepath.Join(dir, "flow.yaml")
+	text := fmt.Sprintf(`
+name: flow
+agents:
+  - {name: left, type: tool, tool: storage, tool_config: {path: log, action: append, data: "left\n"}, output_key: l}
+  - {name: right, type: tool, tool: storage, tool_config: {path: log, action: append, data: "right\n"}, output_key: r}
+  - {name: wait, type: tool, tool: http_request, tool_config: {url: %q}, output_key: w}
+  - {name: last, type: tool, tool: storage, tool_config: {path: log, action: append, data: "last\n"}, output_key: x}
+orchestration:
+  type: dag
+  nodes:
+    - {agent: left}
+    - {agent: right}
+    - {agent: wait, depends_on: [left, right]}
+    - {agent: last, depends_on: [wait]}
+`, site.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words := []string{"workflow", "run", file, "--data-dir", filepath.Join(dir, "data"), "--storage",
+		filepath.Join(dir, "files"), "--allow", "127.0.0.1"}
+	first := startWith(t, noProof, nil, nil, append(words, "-m", "go")...)
+	<-reached
+	first.signal(os.Kill)
+	first.wait()
+	id := regexp.MustCompile(`sesn_\w+`).FindString(first.stderr.String())
+	next := startWith(t, noProof, nil, nil, append(words, "--session", id)...).result()
+	next.want(t, 0, "last is done")
+	if log, err := os.ReadFile(filepath.Join(dir, "files", "log")); err != nil || strings.Count(string(log), "left\n") != 1 ||
+		strings.Count(string(log), "right\n") != 1 || strings.Count(string(log), "last\n") != 1 {
+		t.Errorf("the nodes have left %q, %v", log, err)
+	}
+	if asked.Load() != 2 {
+		t.Errorf("the site was asked %d times", asked.Load())
+	}
+	again := startWith(t, noProof, nil, nil, append(words, "--session", id)...).result()
+	if again.want(t, 0); again.stdout != next.stdout {
+		t.Errorf("a run that is done tells %q and then %q", next.stdout, again.stdout)
+	}
+	startWith(t, noProof, nil, nil, append(words, "--session", "sesn_none")...).result().want(t, exitUsage,
+		`there is no session "sesn_none"`)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/workflow/exec"
+)
+
+// flowProgress shows which agents of a run work and are done. On a terminal, a last line names those that work. It
+// is safe for concurrent use.
+type flowProgress struct {
+	mu    sync.Mutex
+	w     io.Writer
+	line  *progress // nil: not a terminal
+	began time.Time
+	works map[string]time.Time // agents at work, since when
+}
+
+func newFlowProgress(w io.Writer) *flowProgress {
+	p := &flowProgress{w: w, began: time.Now(), works: map[string]time.Time{}}
+	if line := newProgress(w, ""); line.terminal {
+		line.next = time.Time{}
+		p.line = line
+	}
+	return p
+}
+
+// hooks learn when agents begin.
+func (p *flowProgress) hooks() exec.Hooks {
+	return exec.Hooks{BeforeAgent: func(_ context.Context, s *exec.Scope) (any, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if _, ok := p.works[s.Agent.Name]; !ok {
+			p.works[s.Agent.Name] = time.Now()
+			p.say("%s runs", s.Agent.Name)
+		}
+		p.status()
+		return nil, nil
+	}}
+}
+
+// event shows an event of the session of a workflow.
+func (p *flowProgress) event(flow string, ev *managed.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	switch ev.Type {
+	case managed.AgentMessage:
+		if ev.Agent == flow {
+			break
+		}
+		took := ""
+		if since, ok := p.works[ev.Agent]; ok {
+			took = " in " + seconds(time.Since(since))
+			delete(p.works, ev.Agent)
+		}
+		p.say("%s is done%s: %s", ev.Agent, took, gist(ev))
+	case managed.AgentToolUse, managed.AgentMCPToolUse, managed.AgentCustomToolUse:
+		p.say("%s calls %s", ev.Agent, ev.Name)
+	case managed.SessionError:
+		p.say("error: %s", ev.Error.Message)
+	case managed.StatusIdle:
+		if ev.StopReason != nil && ev.StopReason.Type == managed.RequiresAction {
+			p.say("the run waits for an answer")
+		}
+		clear(p.works)
+	}
+	p.status()
+}
+
+// say prints a line; mu is held.
+func (p *flowProgress) say(format string, args ...any) {
+	p.clear()
+	fmt.Fprintf(p.w, "%7s  %s\n", seconds(time.Since(p.began)), fmt.Sprintf(format, args...))
+}
+
+// status shows who works, on a terminal; mu is held.
+func (p *flowProgress) status() {
+	if p.line == nil || len(p.works) == 0 {
+		return
+	}
+	var list []string
+	for name, since := range p.works {
+		list = append(list, name+" "+seconds(time.Since(since)))
+	}
+	slices.Sort(list)
+	p.line.say("%d at work: %s", len(list), strings.Join(list, ", "))
+}
+
+// clear clears the last line; mu is held.
+func (p *flowProgress) clear() {
+	if p.line != nil {
+		p.line.end()
+	}
+}
+
+// end clears what is shown of those that work.
+func (p *flowProgress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+// gist is the beginning of what an agent has said.
+func gist(ev *managed.Event) string {
+	const most = 60
+	text := ""
+	for _, b := range ev.Content {
+		text += b.Text
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}

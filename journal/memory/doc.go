@@ -1,0 +1,4 @@
+// Package memory is a journal that ends with its process: for tests, and for runs that nobody goes on with.
+//
+//	rt, err := managed.New(managed.Config{Journal: memory.New(), ...})
+package memory
