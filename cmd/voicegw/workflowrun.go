@@ -216,8 +216,7 @@ func (r *workflowRun) start(ctx context.Context, name string) (uint64, error) {
 // follow reads events until the run ends, or waits for what nobody here can tell.
 func (r *workflowRun) follow(ctx context.Context, name string, from uint64) error {
 	r.outcome.Session = r.session
-	f, ok := r.stdin.(*os.File)
-	if ok {
+	if f, ok := r.stdin.(*os.File); ok {
 		info, err := f.Stat()
 		r.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
