@@ -87,7 +87,8 @@ func TestWorkflowList(t *testing.T) {
 			t.Errorf("list: %d %s\n%s\nwant %s", code, stderr, stdout, want)
 		}
 	}
-	if code, _, stderr := flowCommand("list", "--dir", dir+"/none"); code != 2 || !strings.Contains(stderr, "no such file") {
+	if code, _, stderr := flowCommand("list", "--dir", dir+"/none"); code != 2 ||
+		!strings.Contains(stderr, "no such file") {
 		t.Errorf("a directory that is not there: %d %s", code, stderr)
 	}
 }

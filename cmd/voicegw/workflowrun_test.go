@@ -94,12 +94,14 @@ func TestWorkflowRun(t *testing.T) {
 	} {
 		code, stdout, stderr := flowCommand(append([]string{"run", "--dir", dir}, c.words...)...)
 		if code != c.code || stdout != c.stdout || !strings.Contains(stderr, c.stderr) {
-			t.Errorf("run %q: exit code %d\n%s\n%s\nwant %d, %q and %q", c.words, code, stdout, stderr, c.code, c.stdout, c.stderr)
+			t.Errorf("run %q: exit code %d\n%s\n%s\nwant %d, %q and %q", c.words, code, stdout, stderr, c.code,
+				c.stdout, c.stderr)
 		}
 	}
 	code, stdout, _ := flowCommand("run", "--dir", dir, "shout", "-m", "Hello", "--model", "parrot", "--json")
 	var o exec.Outcome
-	if err := json.Unmarshal([]byte(stdout), &o); err != nil || code != 0 || o.Content != "HELLO" || o.Status != exec.Done ||
+	if err := json.Unmarshal([]byte(stdout), &o); err != nil || code != 0 || o.Content != "HELLO" ||
+		o.Status != exec.Done ||
 		o.Usage.Steps != 2 || o.Usage.LLMCalls != 1 || o.Usage.Model != "gemini-2.5-flash" {
 		t.Errorf("as JSON: %d %v %s", code, err, stdout)
 	}
@@ -188,7 +190,8 @@ orchestration:
 	id := regexp.MustCompile(`sesn_\w+`).FindString(first.stderr.String())
 	next := startWith(t, noProof, nil, nil, append(words, "--session", id)...).result()
 	next.want(t, 0, "last is done")
-	if log, err := os.ReadFile(filepath.Join(dir, "files", "log")); err != nil || strings.Count(string(log), "left\n") != 1 ||
+	if log, err := os.ReadFile(filepath.Join(dir, "files", "log")); err != nil ||
+		strings.Count(string(log), "left\n") != 1 ||
 		strings.Count(string(log), "right\n") != 1 || strings.Count(string(log), "last\n") != 1 {
 		t.Errorf("the nodes have left %q, %v", log, err)
 	}

@@ -51,7 +51,8 @@ func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
-		"agent/adkagent", "agent/managed", "agent/managed/api", "agent/workflow/httpapi", "journal", "journal/journaltest", "journal/postgres",
+		"agent/adkagent", "agent/managed", "agent/managed/api", "agent/workflow/httpapi",
+		"journal", "journal/journaltest", "journal/postgres",
 		"internal/durablebench",
 	}
 }
