@@ -56,8 +56,9 @@ func another(r Row) string {
 		"asterisk.ari_url": "http://a.example", "asterisk.targets": "a=1", "access.jwks": "https://a.example/keys",
 		"prompts.notify":        "x.wav",
 		"session.client_voices": "Puck", "session.client_models": "all", "session.client_tools": "none",
-		"prompts.filler": "default", "journal": "nats://a.example:4222", "advertise": "http://a.example", "workflow.public_url": "http://a.example",
-		"cluster.listen": "a.example:6222", "cluster.routes": "a.example:6222",
+		"prompts.filler": "default", "journal": "nats://a.example:4222", "advertise": "http://a.example",
+		"workflow.public_url": "http://a.example",
+		"cluster.listen":      "a.example:6222", "cluster.routes": "a.example:6222",
 	}[r.Key]
 }
 

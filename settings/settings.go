@@ -160,8 +160,9 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(), s.tlsRows(), s.endpointRows(),
-		s.accessRows(), s.modelRows(), s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
+	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
+		s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
+		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {
 			r.store(value{text: r.Default})

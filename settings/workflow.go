@@ -27,7 +27,8 @@ func (s *Settings) workflowRows() []Row {
 			"a file with openapi_tools: the documents whose operations workflows may use as tools", nil),
 		textRow("workflow.public_url", &w.PublicURL, "none",
 			"an http or https URL such as https://agents.example.com",
-			"where other agents reach the gateway, for the A2A cards of workflows; none: the address that it listens on", isAdvertised),
+			"where other agents reach the gateway, for the A2A cards of workflows; none: the address that it listens on",
+			isAdvertised),
 	}
 	for i := range rows {
 		rows[i] = rows[i].onlyIf(func() bool { return w.Dir != "" }, "workflows is none")

@@ -55,7 +55,8 @@ func (s *serving) joinAgents(cfg *voicegw.Config) error {
 func (s *serving) checkAgents(ctx context.Context) error {
 	check := func(setting, name string) error {
 		if _, err := s.sessions.runtime.Agent(ctx, managed.Owner{}, managed.SharedID(name), 0); err != nil {
-			return &usageError{fmt.Errorf("%s: there is no agent %q in the directories of the settings agents and workflows", setting, name)}
+			return &usageError{fmt.Errorf("%s: there is no agent %q in the directories of the settings agents and "+
+				"workflows", setting, name)}
 		}
 		return nil
 	}

@@ -34,6 +34,7 @@ func triedElsewhere() map[string]string {
 		"docs/development.md: claims: prove":        "Example_refusedPart TestRefusalInDocs",
 		"docs/gemini.md: voicegw serve":             "TestCommandsInDocs TestBaseURLInTheEnvironment TestPython",
 		"docs/managed.md: voicegw serve --data-dir": "TestManagedQuickStart TestCommandsInDocs",
+		"docs/workflows.md: voicegw workflow init":  "TestWorkflowQuickStart TestCommandsInDocs",
 		"docs/managed.md: voicegw serve --node":     "TestSeveralNodes TestCommandsInDocs",
 		"docs/model.md: # The first":                "TestLanguageIsDocumented",
 		"docs/openai.md: voicegw serve":             "TestCommandsInDocs TestScriptInPage",

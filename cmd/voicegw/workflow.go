@@ -32,12 +32,13 @@ func workflowCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(initCommand(), validateCommand(), runCommand(), testCommand(), listWorkflowsCommand(), graphCommand(), &cobra.Command{
-		Use: "schema", Short: "print the JSON Schema of the format", Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(workflow.JSONSchema())
-			return err
-		}})
+	cmd.AddCommand(initCommand(), validateCommand(), runCommand(), testCommand(), listWorkflowsCommand(),
+		graphCommand(), &cobra.Command{
+			Use: "schema", Short: "print the JSON Schema of the format", Args: noArguments,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				_, err := cmd.OutOrStdout().Write(workflow.JSONSchema())
+				return err
+			}})
 	return cmd
 }
 

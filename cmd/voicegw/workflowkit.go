@@ -29,7 +29,8 @@ const workflowsDir = "workflows"
 
 // addToolFlags adds what the operator gives the built-in tools.
 func addToolFlags(f *pflag.FlagSet, w *settings.Workflow) {
-	f.StringVar(&w.Storage, "storage", "", "the `directory` that the tool storage reads and writes; it is made if it is missing")
+	f.StringVar(&w.Storage, "storage", "",
+		"the `directory` that the tool storage reads and writes; it is made if it is missing")
 	f.StringSliceVar(&w.Allow, "allow", nil,
 		"private `addresses`, prefixes and hosts that the tools may reach, such as 10.1.0.0/16,crm.internal")
 	f.StringVar(&w.OpenAPI, "openapi", "", "a YAML `file` with openapi_tools: documents whose operations are tools")

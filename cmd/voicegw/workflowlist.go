@@ -130,8 +130,8 @@ var flowName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 func initWorkflow(out io.Writer, dir, name string) error {
 	if !flowName.MatchString(name) {
-		return usagef("%q is no name of a workflow: it begins with a letter and has up to 64 letters, digits, \"_\" and \"-\"",
-			name)
+		return usagef("%q is no name of a workflow: it begins with a letter and has up to 64 letters, digits, \"_\" and "+
+			"\"-\"", name)
 	}
 	if slices.Contains(agentsOfFirst, name) {
 		return usagef("a workflow must not be called %q, as an agent in it is; choose another name", name)
@@ -158,8 +158,9 @@ func testCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test FILE|NAME",
 		Short: "run the tests of a workflow on scripted models",
-		Long: "test runs a workflow with answers of models and results of tools that a file beside it has: workflow_test.yaml\n" +
-			"or workflow.test.yaml for workflow.yaml. It asks no model and no server. docs/workflows.md has the format.\n\n" +
+		Long: "test runs a workflow with answers of models and results of tools that a file beside it has:\n" +
+			"workflow_test.yaml or workflow.test.yaml for workflow.yaml. It asks no model and no server.\n" +
+			"docs/workflows.md has the format.\n\n" +
 			"The exit code is 0 if all tests pass, 1 if one fails or the workflow is refused, 2 if there are none.",
 		Args: oneWorkflow,
 		RunE: func(cmd *cobra.Command, args []string) error {

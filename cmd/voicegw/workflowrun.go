@@ -45,13 +45,13 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE|NAME",
 		Short: "run a workflow in this process and print its answer",
-		Long: "run proves a workflow and runs it in this process. It shows on stderr which agents work, and prints the answer\n" +
-			"on stdout. A NAME is looked for in --dir: NAME/workflow.yaml or NAME.yaml. Calls that wait for the client, such\n" +
-			"as get_user_choice, are asked at the terminal.\n\n" +
-			"Without --data-dir the run ends with the process. With it, a run that was stopped goes on with --session: agents\n" +
-			"that are done do not run again.\n\n" +
-			"The exit code is 0 if the run is done, 1 if it failed or the workflow is refused, 2 if the command is wrong, 3 if\n" +
-			"the run waits for an answer that nobody here can give.",
+		Long: "run proves a workflow and runs it in this process. It shows on stderr which agents work, and prints the\n" +
+			"answer on stdout. A NAME is looked for in --dir: NAME/workflow.yaml or NAME.yaml. Calls that wait for the\n" +
+			"client, such as get_user_choice, are asked at the terminal.\n\n" +
+			"Without --data-dir the run ends with the process. With it, a run that was stopped goes on with --session:\n" +
+			"agents that are done do not run again.\n\n" +
+			"The exit code is 0 if the run is done, 1 if it failed or the workflow is refused, 2 if the command is wrong,\n" +
+			"3 if the run waits for an answer that nobody here can give.",
 		Example: "  voicegw workflow run greet -m 'Hello'\n" +
 			"  voicegw workflow run flow.yaml -m 'Hello' --model parrot\n" +
 			"  voicegw workflow run flow.yaml -m 'Hello' --data-dir data\n" +
@@ -70,7 +70,8 @@ func runCommand() *cobra.Command {
 	f.BoolVar(&r.json, "json", false, "print the result as JSON")
 	f.StringVar(&r.model, "model", "", "ask this model in place of all others: parrot, or script/FILE, need no key")
 	f.StringVar(&r.dataDir, "data-dir", "", "the `directory` that keeps the run; it is made if it is missing")
-	f.StringVar(&r.session, "session", "", "go on with this session of --data-dir: its run that was stopped, or a new message")
+	f.StringVar(&r.session, "session", "",
+		"go on with this session of --data-dir: its run that was stopped, or a new message")
 	addToolFlags(f, &r.tools)
 	return cmd
 }
@@ -216,8 +217,7 @@ func (r *workflowRun) start(ctx context.Context, name string) (uint64, error) {
 // follow reads events until the run ends, or waits for what nobody here can tell.
 func (r *workflowRun) follow(ctx context.Context, name string, from uint64) error {
 	r.outcome.Session = r.session
-	f, ok := r.stdin.(*os.File)
-	if ok {
+	if f, ok := r.stdin.(*os.File); ok {
 		info, err := f.Stat()
 		r.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}

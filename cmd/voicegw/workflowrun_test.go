@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -89,18 +90,52 @@ func TestWorkflowRun(t *testing.T) {
 		{[]string{"divide", "-m", "a"}, 1, "", "divide has failed: "},
 		{[]string{"race", "-m", "a"}, 1, "", "race.yaml is refused: 1 finding\n"},
 		{[]string{"keep", "-m", "a"}, 2, "", "the tool storage needs a directory: give --storage"},
-		{[]string{"keep", "-m", "a", "--storage", dir + "/kept"}, 0, "{\"bytes\":1,\"status\":\"success\"}\n", ""},
+		{[]string{"keep", "-m", "a", "--storage", dir + "/kept"}, 0, "{\"bytes\":1}\n", ""},
 	} {
 		code, stdout, stderr := flowCommand(append([]string{"run", "--dir", dir}, c.words...)...)
 		if code != c.code || stdout != c.stdout || !strings.Contains(stderr, c.stderr) {
-			t.Errorf("run %q: exit code %d\n%s\n%s\nwant %d, %q and %q", c.words, code, stdout, stderr, c.code, c.stdout, c.stderr)
+			t.Errorf("run %q: exit code %d\n%s\n%s\nwant %d, %q and %q", c.words, code, stdout, stderr, c.code,
+				c.stdout, c.stderr)
 		}
 	}
 	code, stdout, _ := flowCommand("run", "--dir", dir, "shout", "-m", "Hello", "--model", "parrot", "--json")
 	var o exec.Outcome
-	if err := json.Unmarshal([]byte(stdout), &o); err != nil || code != 0 || o.Content != "HELLO" || o.Status != exec.Done ||
+	if err := json.Unmarshal([]byte(stdout), &o); err != nil || code != 0 || o.Content != "HELLO" ||
+		o.Status != exec.Done ||
 		o.Usage.Steps != 2 || o.Usage.LLMCalls != 1 || o.Usage.Model != "gemini-2.5-flash" {
 		t.Errorf("as JSON: %d %v %s", code, err, stdout)
+	}
+}
+
+// TestWorkflowRunAsks asks the person at the terminal, and says what it waits for if there is none.
+func TestWorkflowRunAsks(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "ask.yaml")
+	if err := os.WriteFile(file, []byte(`
+name: ask
+agents:
+  - {name: clerk, type: llm, model: parrot, instruction: Ask., tools: [get_user_choice], output_key: choice}
+orchestration: {type: sequential, agents: [clerk]}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const message = `call get_user_choice {"question": "Which one?", "options": ["red", "blue"]}`
+	for said, want := range map[string]string{"2\n": "blue", "green\n": "green"} {
+		var out, errs bytes.Buffer
+		r := workflowRun{message: message, stdin: strings.NewReader(said), stdout: &out, stderr: &errs, terminal: true}
+		if err := r.run(t.Context(), file); err != nil || out.String() != `get_user_choice: {"result":"`+want+`"}`+"\n" ||
+			!strings.Contains(errs.String(), "Which one?\n  1. red\n  2. blue\nclerk asks. Your choice: ") {
+			t.Errorf("with %q: %v\n%s\n%s", said, err, out.String(), errs.String())
+		}
+	}
+	for _, terminal := range []bool{true, false} {
+		var out bytes.Buffer
+		r := workflowRun{message: message, stdin: strings.NewReader(""), stdout: &out, stderr: &out, terminal: terminal}
+		err := r.run(t.Context(), file)
+		var a *answer
+		if !errors.As(err, &a) || a.code != exitOpen || !strings.Contains(a.text, "waits for the result of get_user_choice") {
+			t.Errorf("nobody answers, terminal %v: %v", terminal, err)
+		}
 	}
 }
 
@@ -155,7 +190,8 @@ orchestration:
 	id := regexp.MustCompile(`sesn_\w+`).FindString(first.stderr.String())
 	next := startWith(t, noProof, nil, nil, append(words, "--session", id)...).result()
 	next.want(t, 0, "last is done")
-	if log, err := os.ReadFile(filepath.Join(dir, "files", "log")); err != nil || strings.Count(string(log), "left\n") != 1 ||
+	if log, err := os.ReadFile(filepath.Join(dir, "files", "log")); err != nil ||
+		strings.Count(string(log), "left\n") != 1 ||
 		strings.Count(string(log), "right\n") != 1 || strings.Count(string(log), "last\n") != 1 {
 		t.Errorf("the nodes have left %q, %v", log, err)
 	}

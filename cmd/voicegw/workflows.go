@@ -37,7 +37,8 @@ func openWorkflows(ctx context.Context, s *settings.Settings, engine journal.Eng
 	}
 	f := &servedFlows{public: s.Workflow.PublicURL}
 	var err error
-	f.engine, err = newEngine(&s.Workflow, exec.Config{Store: exec.NewJournalStore(engine), Logger: log.Named("workflows")})
+	f.engine, err = newEngine(&s.Workflow, exec.Config{Store: exec.NewJournalStore(engine),
+		Logger: log.Named("workflows")})
 	if err != nil {
 		return nil, err
 	}

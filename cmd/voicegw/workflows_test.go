@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -160,4 +161,28 @@ func TestServeTellsWorkflows(t *testing.T) {
 	if said := s.stderr.String(); !strings.Contains(said, "workflows at "+s.url+"api/workflows: loud") {
 		t.Errorf("it says %s", said)
 	}
+}
+
+// TestWorkflowQuickStart pastes the first lines of docs/workflows.md.
+func TestWorkflowQuickStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lines, serve, _ := strings.Cut(snippet(t, "docs/workflows.md", "voicegw workflow init").text, "voicegw serve")
+	cmd := exec.Command("bash", "-euc", "voicegw() { "+noProof+" \"$@\"; }\n"+lines)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Hello there -- greet\n") || !strings.Contains(string(out), "\nok    ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	words := strings.Fields(serve)
+	for i, w := range words {
+		if !strings.HasPrefix(w, "--") {
+			words[i] = filepath.Join(dir, w)
+		}
+	}
+	s := startServe(t, nil, words...)
+	if _, text := get(t, http.DefaultClient, s.url+"api/workflows"); !strings.Contains(text, `"name":"greet"`) {
+		t.Errorf("it serves %s", text)
+	}
+	s.end()
 }

@@ -31,7 +31,7 @@ func timeAsLength() map[string]bool {
 func clocked() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent",
-		"agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec",
+		"agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec", "agent/workflow/httpapi",
 		"agent/provider", "agent/workflow/openapi", "journal/...",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate", "web",
 		"internal/durablebench",
@@ -51,7 +51,8 @@ func concurrent() []string {
 	return []string{
 		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
-		"agent/adkagent", "agent/managed", "agent/managed/api", "journal", "journal/journaltest", "journal/postgres",
+		"agent/adkagent", "agent/managed", "agent/managed/api", "agent/workflow/httpapi",
+		"journal", "journal/journaltest", "journal/postgres",
 		"internal/durablebench",
 	}
 }

@@ -117,7 +117,8 @@ tests:
 			t.Errorf("test %d:\n%s\nwant\n%s", i+1, text[i], want)
 		}
 	}
-	for i, want := range map[int]string{3: "the test has no answer 1 of `plan`", 4: "the test has no result of the tool look"} {
+	for i, want := range map[int]string{3: "the test has no answer 1 of `plan`",
+		4: "the test has no result of the tool look"} {
 		if !strings.Contains(text[i], "the run fails\n  + ") || !strings.Contains(text[i], want) {
 			t.Errorf("test %d:\n%s\nwant %s", i+1, text[i], want)
 		}

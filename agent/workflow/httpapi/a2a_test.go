@@ -34,7 +34,8 @@ func (h *shop) remote(flow, message string) string {
 		h.Fatal(err)
 	}
 	var said []string
-	for ev, err := range r.Run(h.Context(), "ada", "s", genai.NewContentFromText(message, genai.RoleUser), agent.RunConfig{}) {
+	for ev, err := range r.Run(h.Context(), "ada", "s", genai.NewContentFromText(message, genai.RoleUser),
+		agent.RunConfig{}) {
 		if err != nil {
 			return "error: " + err.Error()
 		}
@@ -78,7 +79,8 @@ func TestCards(t *testing.T) {
 	if err := json.Unmarshal([]byte(one.text), &card); err != nil {
 		t.Fatal(err)
 	}
-	if card.Name != "greet" || card.Description != "says it loudly" || card.Version != "2.0.0" || card.Skills[0].ID != "greet" ||
+	if card.Name != "greet" || card.Description != "says it loudly" || card.Version != "2.0.0" ||
+		card.Skills[0].ID != "greet" ||
 		card.SupportedInterfaces[0].URL != h.url+"/a2a/greet" || card.SupportedInterfaces[0].ProtocolBinding != "JSONRPC" {
 		t.Errorf("the card is %s", one.text)
 	}

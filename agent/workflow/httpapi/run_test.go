@@ -24,8 +24,9 @@ func TestRun(t *testing.T) {
 	if code != 200 || a.Result.Content != "AGAIN" || a.Result.Session != id || a.Result.Usage.Steps != 2 {
 		t.Errorf("the second run: %d %s", code, a.text)
 	}
-	for path, want := range map[string]string{"/api/workflows": `"unverified":"nobody has proved it"`, "/api/tools": `"tools":[]`,
-		"/health": `{"booted":true,"status":"ok"}`} {
+	for path, want := range map[string]string{"/api/workflows": `"unverified":"nobody has proved it"`,
+		"/api/tools": `"tools":[]`,
+		"/health":    `{"booted":true,"status":"ok"}`} {
 		if code, a := h.json("GET", path, ""); code != 200 || !strings.Contains(a.text, want) {
 			t.Errorf("%s: %d %s; want %s", path, code, a.text, want)
 		}
@@ -48,14 +49,16 @@ func TestRunRefuses(t *testing.T) {
 		{"gret/run", `{"message": "Hello"}`, "", 404, "not_found", `there is no workflow "gret"; did you mean "greet"?`},
 		{"greet/walk", `{}`, "", 404, "not_found", "there is no POST /api/workflows/greet/walk"},
 		{"greet/run", `{"message": "Hello", "session_id": "` + id + `"}`, "other", 404, "not_found", "there is no session"},
-		{"greet/run", `{"message": "Hello", "session_id": "` + id + `"}`, "acme/bob", 404, "not_found", "there is no session"},
+		{"greet/run", `{"message": "Hello", "session_id": "` + id + `"}`, "acme/bob", 404, "not_found",
+			"there is no session"},
 		{"wait/run", `{"message": "Hello", "session_id": "` + id + `"}`, "acme/ada", 404, "not_found", "of wait"},
 		{"greet/run", `{"message": "` + strings.Repeat("x", BodyMax) + `"}`, "", 413, "too_large", "1048576 bytes"},
 		{"greet/run", `{"massage": "Hello"}`, "", 422, "invalid", "massage"},
 		{"greet/run", `[]`, "", 422, "invalid", "must be a JSON object"},
 		{"greet/run", `{}`, "", 422, "invalid", "message: it is missing"},
 		{"greet/run", `{"events": [{"type": "user.interrupt"}]}`, "", 422, "invalid", "give its session_id"},
-		{"greet/run", `{"message": "a", "session_id": "x", "events": [{"type": "user.interrupt"}]}`, "", 422, "invalid", "not both"},
+		{"greet/run", `{"message": "a", "session_id": "x", "events": [{"type": "user.interrupt"}]}`, "", 422,
+			"invalid", "not both"},
 		{"greet/stream", `{"message": 7}`, "", 422, "invalid", "message"},
 		{"broken/run", `{"message": "Hello"}`, "", 500, "run_failed", "no luck"},
 	} {

@@ -157,8 +157,8 @@ func problemOf(err error) *problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, new(*http.MaxBytesError)):
-		return &problem{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", BodyMax),
-			nil}
+		return &problem{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes",
+			BodyMax), nil}
 	case !errors.As(err, &e):
 		return &problem{http.StatusInternalServerError, "internal", "the request failed; the log of the server says why", nil}
 	}
@@ -311,7 +311,9 @@ func (s *Server) rests(ctx context.Context, owner managed.Owner, flow string, on
 		return &problem{http.StatusConflict, "conflict", "a run of the session is at work; read it with GET /api/workflows/" +
 			flow + "/stream?session_id=" + one.ID, nil}
 	}
-	idle := managed.Listing{Limit: 1, Newest: true, Keep: func(ev *managed.Event) bool { return ev.Type == managed.StatusIdle }}
+	idle := managed.Listing{Limit: 1, Newest: true, Keep: func(ev *managed.Event) bool {
+		return ev.Type == managed.StatusIdle
+	}}
 	list, _, err := s.cfg.Runtime.ListEvents(ctx, owner, one.ID, idle)
 	if err != nil {
 		return err

@@ -31,7 +31,8 @@ func TestStream(t *testing.T) {
 		t.Errorf("the stream ends with %v", end)
 	}
 	final := all[len(all)-3] // in front of the usage
-	if final.event != "agent.message" || !strings.HasPrefix(final.data, `{"author":"greet","is_final":true,"content":"HELLO",`) {
+	if final.event != "agent.message" || !strings.HasPrefix(final.data,
+		`{"author":"greet","is_final":true,"content":"HELLO",`) {
 		t.Errorf("the answer is %v", final)
 	}
 	at := "/api/workflows/greet/stream?session_id=" + id
