@@ -90,18 +90,29 @@ func newOffice(t *testing.T, script string, c calls.Config, turns []provider.Scr
 // function calls.
 func (o *office) call(texts ...string) (replies []string) {
 	o.Helper()
-	ctx, cancel := context.WithTimeout(o.Context(), time.Minute)
-	defer cancel()
-	c, err := ws.Dial(ctx, o.url, transport.Hello{InputRateHz: 8000, OutputRateHz: 8000}, ws.DialConfig{})
-	if err != nil {
+	if err := hearOut(o.Context(), o.url, func() { o.ending.Store(true) }, texts...); err != nil {
 		o.Fatal(err)
+	}
+	for _, r := range o.sim.Connections()[0].ToolReplies {
+		replies = append(replies, string(r.Response))
+	}
+	return replies
+}
+
+// hearOut calls, types texts, each when the model has finished speaking, and hangs up after before.
+func hearOut(ctx context.Context, url string, before func(), texts ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c, err := ws.Dial(ctx, url, transport.Hello{InputRateHz: 8000, OutputRateHz: 8000}, ws.DialConfig{})
+	if err != nil {
+		return err
 	}
 	defer c.Close()
 	var m transport.Message
 	played := map[uint64]int64{} // ms of each reply
-	for over := false; !over; {
+	for {
 		if err := c.Recv(ctx, &m); err != nil {
-			o.Fatal(err)
+			return err
 		}
 		ev := transport.Event{Kind: transport.EventAck, Generation: m.Generation}
 		switch {
@@ -112,22 +123,16 @@ func (o *office) call(texts ...string) (replies []string) {
 		case m.Kind != transport.MessageTurn || m.State != transport.StateEnd:
 			continue
 		case len(texts) == 0:
-			over = true
-			continue
+			before()
+			return nil
 		default:
 			ev, texts = transport.Event{Kind: transport.EventText, Text: texts[0]}, texts[1:]
 		}
 		ev.PlayedMS = played[m.Generation]
 		if err := c.SendEvent(ctx, &ev); err != nil {
-			o.Fatal(err)
+			return err
 		}
 	}
-	o.ending.Store(true)
-	_ = c.Close()
-	for _, r := range o.sim.Connections()[0].ToolReplies {
-		replies = append(replies, string(r.Response))
-	}
-	return replies
 }
 
 // sessions are the sessions of an agent.

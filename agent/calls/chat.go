@@ -24,6 +24,7 @@ const (
 type chat struct {
 	turn    chan struct{} // holds one token: who has it may talk to the agent
 	session string        // "" until there is one
+	name    string        // of its agent
 }
 
 var errWaits = errors.New("the agent waits for somebody else, who must confirm a call or give a result; its work " +
@@ -67,7 +68,7 @@ func (c *calls) ask(ctx context.Context, name string, args json.RawMessage) (jso
 		if err != nil {
 			return nil, err
 		}
-		to.session = started.ID
+		to.session, to.name = started.ID, started.Agent.Name
 		c.mu.Lock()
 		v.sessions = append(v.sessions, to.session)
 		c.mu.Unlock()
@@ -76,7 +77,7 @@ func (c *calls) ask(ctx context.Context, name string, args json.RawMessage) (jso
 	if err != nil {
 		return nil, err
 	}
-	answer, err := answerTo(ctx, rt, o, to.session, &sent[0])
+	answer, err := to.answer(ctx, rt, o, &sent[0])
 	if ctx.Err() != nil {
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
@@ -102,12 +103,12 @@ func message(args json.RawMessage) string {
 	return string(args)
 }
 
-// answerTo waits for what the agent says to a message.
-func answerTo(ctx context.Context, rt *managed.Runtime, o managed.Owner, session string, sent *managed.Event,
-) (string, error) {
+// answer waits for what the agent says to a message. Of a workflow it is the answer of the run, which has the name of
+// the workflow, and not what the agents in it say.
+func (c *chat) answer(ctx context.Context, rt *managed.Runtime, o managed.Owner, sent *managed.Event) (string, error) {
 	var said strings.Builder
 	taken, failure := false, "the agent has ended"
-	for ev, err := range rt.Events(ctx, o, session, sent.Seq, true) {
+	for ev, err := range rt.Events(ctx, o, c.session, sent.Seq, true) {
 		switch {
 		case err != nil:
 			return "", err
@@ -115,6 +116,9 @@ func answerTo(ctx context.Context, rt *managed.Runtime, o managed.Owner, session
 			taken = ev.ProcessedAt != nil
 		case !taken:
 		case ev.Type == managed.AgentMessage:
+			if ev.Agent != "" && ev.Agent == c.name {
+				said.Reset()
+			}
 			for _, b := range ev.Content {
 				if said.Len() > 0 && b.Text != "" {
 					said.WriteByte('\n')
