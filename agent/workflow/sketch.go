@@ -46,7 +46,8 @@ func (b *block) sketch() *petri.Net {
 		tasks = append(tasks, k.asTask())
 	}
 	n := b.netOf(tasks)
-	n.Nets, n.Sinks, n.Caps = nil, nil, nil
+	n.Nets, n.Caps = nil, nil
+	n.Sinks = slices.DeleteFunc(n.Sinks, func(p petri.AnyPlace) bool { return p.String() != parked.String() })
 	n.Transitions = slices.DeleteFunc(n.Transitions, func(t petri.Transition) bool {
 		return touches(t.Read, agent.EndInvocation) || strings.HasSuffix(t.Name, "_refused")
 	})

@@ -35,6 +35,8 @@ func triedElsewhere() map[string]string {
 		"docs/gemini.md: voicegw serve":             "TestCommandsInDocs TestBaseURLInTheEnvironment TestPython",
 		"docs/managed.md: voicegw serve --data-dir": "TestManagedQuickStart TestCommandsInDocs",
 		"docs/workflows.md: voicegw workflow init":  "TestWorkflowQuickStart TestCommandsInDocs",
+		"docs/workflows.md: tests:":                 "TestWorkflowTestsInDocs",
+		"docs/workflows.md: openapi_tools:":         "TestOpenAPIInDocs",
 		"docs/managed.md: voicegw serve --node":     "TestSeveralNodes TestCommandsInDocs",
 		"docs/model.md: # The first":                "TestLanguageIsDocumented",
 		"docs/openai.md: voicegw serve":             "TestCommandsInDocs TestScriptInPage",

@@ -92,3 +92,60 @@ func TestWorkflowList(t *testing.T) {
 		t.Errorf("a directory that is not there: %d %s", code, stderr)
 	}
 }
+
+// TestWorkflowTestsInDocs runs the tests in docs/workflows.md.
+func TestWorkflowTestsInDocs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"rates_test.yaml": snippet(t, "docs/workflows.md", "tests:").text,
+		"rates.yaml": `
+name: rates
+agents:
+  - {name: clerk, type: llm, model: parrot, instruction: Tell., tools: [http_request], output_key: rate}
+orchestration: {type: sequential, agents: [clerk]}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, stdout, stderr := flowCommand("test", "rates", "--dir", dir); code != 0 {
+		t.Errorf("%d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestOpenAPIInDocs gives the toolset of docs/workflows.md to a workflow.
+func TestOpenAPIInDocs(t *testing.T) {
+	t.Setenv("CRM_TOKEN", "secret")
+	dir := t.TempDir()
+	for name, text := range map[string]string{"tools.yaml": snippet(t, "docs/workflows.md", "openapi_tools:").text,
+		"crm.yaml": `
+openapi: 3.0.3
+info: {title: CRM, version: "1"}
+servers: [{url: "https://crm.example"}]
+paths:
+  /customers:
+    get: {operationId: listCustomers, responses: {"200": {description: all}}}
+  /customers/one:
+    get: {operationId: getCustomer, responses: {"200": {description: one}}}
+  /secrets:
+    get: {operationId: listSecrets, responses: {"200": {description: none}}}
+`, "ask.yaml": `
+name: ask
+agents:
+  - {name: clerk, type: llm, model: parrot, instruction: Ask., tools: [{crm: [crm_list*]}]}
+orchestration: {type: sequential, agents: [clerk]}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words := []string{"run", filepath.Join(dir, "ask.yaml"), "-m", "Hello", "--openapi"}
+	if code, stdout, stderr := flowCommand(append(words, filepath.Join(dir, "tools.yaml"))...); code != 0 ||
+		stdout != "Hello\n" {
+		t.Errorf("%d\n%s%s", code, stdout, stderr)
+	}
+	code, _, stderr := flowCommand(append(words, filepath.Join(dir, "none.yaml"))...)
+	if code != exitUsage || !strings.Contains(stderr, "workflow.openapi: open ") {
+		t.Errorf("without the file: %d %s", code, stderr)
+	}
+}

@@ -171,7 +171,8 @@ func TestWorkflowQuickStart(t *testing.T) {
 	cmd := exec.Command("bash", "-euc", "voicegw() { "+noProof+" \"$@\"; }\n"+lines)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Hello there -- greet\n") || !strings.Contains(string(out), "\nok    ") {
+	if err != nil || !strings.Contains(string(out), "Hello there -- greet\n") ||
+		!strings.Contains(string(out), "\nok    ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	words := strings.Fields(serve)
