@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,9 +10,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/control"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 )
+
+// TestCallInDocs: the call of docs/control.md has the fields that a call has.
+func TestCallInDocs(t *testing.T) {
+	t.Parallel()
+	d := json.NewDecoder(strings.NewReader(snippet(t, "docs/control.md", "{").text))
+	d.DisallowUnknownFields()
+	var c control.Call
+	if err := d.Decode(&c); err != nil || c.State.Phase != voicegw.PhaseReply || !c.State.ModelOnline {
+		t.Errorf("%+v: %v", c, err)
+	}
+}
 
 // TestControlCalls: operators steer a call at the admin listener, and with a token of the right scope at the public
 // address. The log says who did what, although its level is error.

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws/wsclient"
 )
@@ -31,6 +33,7 @@ func triedElsewhere() map[string]string {
 		"docs/access.md: {":                         "TestTokenInDocs",
 		"docs/asterisk.md: ; websocket_client":      "TestDialplanInDocs",
 		"docs/configuration.md: voicegw serve: 2":   "TestMistakesInDocs",
+		"docs/control.md: {":                        "TestCallInDocs",
 		"docs/development.md: claims: prove":        "Example_refusedPart TestRefusalInDocs",
 		"docs/gemini.md: voicegw serve":             "TestCommandsInDocs TestBaseURLInTheEnvironment TestPython",
 		"docs/managed.md: voicegw serve --data-dir": "TestManagedQuickStart TestCommandsInDocs",
@@ -166,16 +169,26 @@ func TestTokenInDocs(t *testing.T) {
 // TestToolsInDocs reads the file of docs/tools.md.
 func TestToolsInDocs(t *testing.T) {
 	t.Parallel()
-	b := snippet(t, "docs/tools.md", "[{")
-	s, err := configured(t, "", nil, "--session-tools-file", writeFile(t, "tools.json", []byte(b.text)))
-	if err != nil {
-		t.Fatal(err)
+	read := func(begins string) (*settings.Settings, []voicegw.Tool) {
+		b := snippet(t, "docs/tools.md", begins)
+		s, err := configured(t, "", nil, "--data-dir", t.TempDir(), "--session-tools-file",
+			writeFile(t, "tools.json", []byte(b.text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := s.Gateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, cfg.Tools
 	}
-	cfg, err := s.Gateway()
-	tools := cfg.Tools
-	if err != nil || len(tools) != 1 || tools[0].Name != "weather" ||
-		!strings.Contains(string(tools[0].Parameters), "city") {
-		t.Errorf("%+v, %v", tools, err)
+	_, tools := read(`[{"name": "weather"`)
+	if len(tools) != 1 || tools[0].Name != "weather" || !strings.Contains(string(tools[0].Parameters), "city") {
+		t.Errorf("%+v", tools)
+	}
+	s, tools := read(`[{"name": "orders"`)
+	if len(tools) != 0 || len(s.AgentTools) != 1 || s.AgentTools[0].Agent != "orders" || !s.AgentTools[0].NonBlocking {
+		t.Errorf("%+v, %+v", tools, s.AgentTools)
 	}
 }
 
