@@ -1,6 +1,7 @@
 package petri
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -231,16 +232,26 @@ func (c *compiler) affect() {
 }
 
 // gates stores the conditions of all simple transitions side by side, so that a machine reads one
-// block of memory for each check.
+// block of memory for each check. The conditions that are met least often come first: tokens that must
+// be there, in the slots that the fewest transitions look at. A change of a slot that many transitions
+// look at then costs one comparison for each of them that waits for a token of its own.
 func (c *compiler) gates() {
+	scarce := func(a, b Bound) int {
+		if (a.Min > 0) != (b.Min > 0) {
+			return cmp.Compare(b.Min, a.Min)
+		}
+		return cmp.Compare(len(c.p.watchers[a.Slot]), len(c.p.watchers[b.Slot]))
+	}
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
-		g := gate{from: int32(len(c.p.conds)), rank: t.rank, clock: t.clock}
-		if len(t.Modes) == 1 && len(t.Modes[0].needs.Sums) == 0 {
+		g := gate{from: int32(len(c.p.conds)), sumFrom: int32(len(c.p.sums)), rank: t.rank, clock: t.clock}
+		if len(t.Modes) == 1 {
 			g.simple = true
 			c.p.conds = append(c.p.conds, t.Modes[0].needs.Bounds...)
+			c.p.sums = append(c.p.sums, t.Modes[0].needs.Sums...)
+			slices.SortStableFunc(c.p.conds[g.from:], scarce)
 		}
-		g.to = int32(len(c.p.conds))
+		g.to, g.sumTo = int32(len(c.p.conds)), int32(len(c.p.sums))
 		c.p.gates = append(c.p.gates, g)
 	}
 }

@@ -290,6 +290,11 @@ func (m *Machine) enabled(g *gate, u int32) bool {
 			return false
 		}
 	}
+	for i := g.sumFrom; i < g.sumTo; i++ {
+		if !m.prog.sums[i].Holds(m.count) {
+			return false
+		}
+	}
 	return true
 }
 

@@ -23,6 +23,7 @@ type Program struct {
 	genPlaces   []int32
 	gates       []gate
 	conds       []Bound   // of gates
+	sums        []Cond    // of gates
 	watchers    [][]int32 // by slot: transitions whose enabling depends on it
 	tasks       []TaskInfo
 	runnable    error
@@ -166,12 +167,14 @@ type Emit struct {
 // TaskInfo holds the indexes of the places of a task.
 type TaskInfo struct{ Start, InFlight, Done int }
 
-// gate says whether a transition is enabled: by the conditions Program.conds[from:to] if it is
-// simple, and by its modes otherwise.
+// gate says whether a transition is enabled: by the conditions Program.conds[from:to] and
+// Program.sums[sumFrom:sumTo] if it is simple, and by its modes otherwise. The conditions come in the
+// order in which a machine checks them.
 type gate struct {
-	from, to    int32
-	rank, clock int32
-	simple      bool
+	from, to       int32
+	sumFrom, sumTo int32
+	rank, clock    int32
+	simple         bool
 }
 
 type take struct{ slot, place, ring, n int32 }

@@ -3,8 +3,8 @@ package workflow
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
@@ -33,6 +33,9 @@ type Said struct {
 
 // joinSaid merges what branches have said: the first one's, then what the others have more, in their order.
 func joinSaid(all, more []Said) []Said {
+	if len(more) == 0 {
+		return all
+	}
 	known := map[uint64]bool{}
 	for _, s := range all {
 		known[s.seq] = true
@@ -49,24 +52,33 @@ func joinSaid(all, more []Said) []Said {
 // State is what a path of a run has written. A join of branches keeps, for each key, what was written
 // last; since no two branches write one key at once, that does not depend on which of them was faster.
 // It is immutable.
-type State struct{ values map[string]written }
+type State struct{ values []*written } // ordered by key
 
 type written struct {
+	key   string
 	value any
 	seq   uint64 // of the firing that wrote it
 }
 
 // Get returns the value of a key.
 func (s State) Get(key string) (any, bool) {
-	w, ok := s.values[key]
-	return w.value, ok
+	i, ok := s.find(key)
+	if !ok {
+		return nil, false
+	}
+	return s.values[i].value, true
 }
 
-// All yields the keys and their values, in no order.
+// find returns where a key is, or is to be.
+func (s State) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(s.values, key, func(w *written, key string) int { return strings.Compare(w.key, key) })
+}
+
+// All yields the keys and their values, ordered by key.
 func (s State) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		for k, w := range s.values {
-			if !yield(k, w.value) {
+		for _, w := range s.values {
+			if !yield(w.key, w.value) {
 				return
 			}
 		}
@@ -75,25 +87,45 @@ func (s State) All() iter.Seq2[string, any] {
 
 // with returns the state with one more value.
 func (s State) with(key string, value any, seq uint64) State {
-	values := maps.Clone(s.values)
-	if values == nil {
-		values = map[string]written{}
+	w := &written{key, value, seq}
+	i, ok := s.find(key)
+	rest := s.values[i:]
+	if ok {
+		rest = rest[1:]
 	}
-	values[key] = written{value, seq}
-	return State{values}
+	values := make([]*written, 0, len(s.values)+1)
+	return State{append(append(append(values, s.values[:i]...), w), rest...)}
 }
 
 // join merges states of branches.
 func (s State) join(others ...State) State {
-	values := map[string]written{}
-	for _, o := range append([]State{s}, others...) {
-		for k, w := range o.values {
-			if old, ok := values[k]; !ok || w.seq > old.seq {
-				values[k] = w
-			}
+	for _, o := range others {
+		s = s.merge(o)
+	}
+	return s
+}
+
+// merge merges two states.
+func (s State) merge(o State) State {
+	a, b := s.values, o.values
+	values := make([]*written, 0, max(len(a), len(b))+1)
+	for len(a) > 0 && len(b) > 0 {
+		order := 0
+		if a[0] != b[0] {
+			order = strings.Compare(a[0].key, b[0].key)
+		}
+		switch {
+		case order < 0:
+			values, a = append(values, a[0]), a[1:]
+		case order > 0:
+			values, b = append(values, b[0]), b[1:]
+		case b[0].seq > a[0].seq:
+			values, a, b = append(values, b[0]), a[1:], b[1:]
+		default:
+			values, a, b = append(values, a[0]), a[1:], b[1:]
 		}
 	}
-	return State{values}
+	return State{append(append(values, a...), b...)}
 }
 
 // Visit is what an llm agent with tools has done since it began. It is immutable.

@@ -40,8 +40,18 @@ func (instant) Do(_ context.Context, _ *agent.Session, j *workflow.Job) (*workfl
 	return &workflow.Result{Output: j.Agent.Name}, nil
 }
 
-// ours runs the graph as a net, without a journal.
-func ours(b testing.TB) func() {
+// newSession makes a session of ADK, in memory.
+func newSession(b testing.TB, all session.Service, id string) session.Session {
+	r, err := all.Create(context.Background(), &session.CreateRequest{AppName: "bench", UserID: "u", SessionID: id})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r.Session
+}
+
+// ours runs the graph as a net, without a journal. Its events go to a session in memory, as ADK's do. What it
+// returns counts the events of a run.
+func ours(b testing.TB) func() int {
 	var agents, nodes []string
 	for i := range nodesMax {
 		agents = append(agents, fmt.Sprintf("  - {name: n%d, type: code, function: f, output_key: k%d}\n", i, i))
@@ -61,28 +71,40 @@ func ours(b testing.TB) func() {
 		b.Fatal(found)
 	}
 	prog := c.Program(instant{})
-	return func() {
+	sessions, runs := session.InMemoryService(), 0
+	return func() int {
+		runs++
+		to, events := newSession(b, sessions, fmt.Sprint("s", runs)), 0
 		s, err := agent.Start(prog, agent.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		end, err := s.Run(context.Background(), &agent.Turn{ID: "t", Message: genai.NewContentFromText("go", "user"),
-			Emit: func(*session.Event, agent.EventKind) error { return nil }})
+			Emit: func(ev *session.Event, _ agent.EventKind) error {
+				events++
+				return sessions.AppendEvent(context.Background(), to, ev)
+			}})
 		if err != nil || end.How != agent.Answered {
 			b.Fatal(end, err)
 		}
 		_ = s.Close()
+		return events
 	}
 }
 
-// theirs runs the graph with ADK's own package workflow, in memory.
-func theirs(b testing.TB) func() {
+// theirs runs the graph with ADK's own package workflow, in memory. Each node writes a key of the state, as ours do.
+// What it returns counts the events of a run.
+func theirs(b testing.TB) func() int {
 	nodes := make([]adkworkflow.Node, nodesMax)
 	edges := adkworkflow.NewEdgeBuilder()
 	for i := range nodes {
 		name := fmt.Sprint("n", i)
-		nodes[i] = adkworkflow.NewFunctionNode(name, func(adkagent.Context, any) (string, error) { return name, nil },
-			adkworkflow.NodeConfig{})
+		key := fmt.Sprint("k", i)
+		nodes[i] = adkworkflow.NewFunctionNode(name, func(ctx adkagent.Context, _ any) (*session.Event, error) {
+			ev := session.NewEvent(ctx, ctx.InvocationID())
+			ev.Output, ev.Actions.StateDelta[key] = name, name
+			return ev, nil
+		}, adkworkflow.NodeConfig{})
 		switch deps := edgesOf(i); len(deps) {
 		case 0:
 			edges.Add(adkworkflow.Start, nodes[i])
@@ -106,15 +128,40 @@ func theirs(b testing.TB) func() {
 		b.Fatal(err)
 	}
 	n := 0
-	return func() {
+	return func() int {
 		n++
+		events := 0
 		for ev, err := range r.Run(context.Background(), "u", fmt.Sprint("s", n), genai.NewContentFromText("go", "user"),
 			adkagent.RunConfig{}) {
 			if err != nil {
 				b.Fatal(ev, err)
 			}
+			events++
+		}
+		return events
+	}
+}
+
+// TestDag checks that both sides of BenchmarkDag store an event for each node. ADK stores one more for each
+// join. The net stores the message of the user, too; ADK's runner does so without returning it.
+func TestDag(t *testing.T) {
+	if n := ours(t)(); n != nodesMax+1 {
+		t.Errorf("the net stores %d events of %d nodes and a message", n, nodesMax)
+	}
+	if n := theirs(t)(); n != nodesMax+joins() {
+		t.Errorf("ADK stores %d events of %d nodes and %d joins", n, nodesMax, joins())
+	}
+}
+
+// joins is how many nodes of the graph have several before them.
+func joins() int {
+	n := 0
+	for i := range nodesMax {
+		if len(edgesOf(i)) > 1 {
+			n++
 		}
 	}
+	return n
 }
 
 // BenchmarkDag runs a dag of 50 nodes that are done at once. The last figure is how much of the time of ADK's own
