@@ -188,6 +188,9 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, who Actor) error {
 		return &problem{http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; there are: %s", name,
 			strings.Join(actionNames(), ", "))}
 	}
+	if name == "hand-off" && who.Tenant != "" && s.cfg.Targets == nil {
+		return &problem{http.StatusForbidden, "forbidden", "the operator allows tenants no targets to hand calls off to"}
+	}
 	in, err := act.read(http.MaxBytesReader(w, r.Body, bodyMax))
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (r *Report) text() string {
 
 // passing reports whether another try may help.
 func passing(err error) bool {
-	return slices.Contains([]managed.Code{managed.Storage, managed.Overloaded, managed.TooMany}, managed.CodeOf(err))
+	return slices.Contains([]managed.Code{managed.Storage, managed.Overloaded}, managed.CodeOf(err))
 }
 
 // start stores the start of the work, and tries again while the journal does not answer.

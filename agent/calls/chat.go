@@ -30,6 +30,8 @@ type chat struct {
 var errWaits = errors.New("the agent waits for somebody else, who must confirm a call or give a result; its work " +
 	"goes on then, and this conversation does not learn what comes of it")
 
+var errOver = errors.New("the session of the agent has ended")
+
 // agentID is the id of an agent.
 func agentID(name string) string {
 	if strings.HasPrefix(name, "agent_") {
@@ -73,18 +75,18 @@ func (c *calls) ask(ctx context.Context, name string, args json.RawMessage) (jso
 		v.sessions = append(v.sessions, to.session)
 		c.mu.Unlock()
 	}
+	var answer string
 	sent, err := rt.Send(ctx, o, to.session, managed.Once{}, managed.Text(message(args)))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		answer, err = to.answer(ctx, rt, o, &sent[0])
 	}
-	answer, err := to.answer(ctx, rt, o, &sent[0])
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // the message may be stored, also if Send failed
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		return nil, errors.Join(ctx.Err(), rt.Interrupt(stop, o, to.session))
 	}
-	if errors.Is(err, errWaits) {
-		to.session = "" // it keeps waiting; the next message begins another one
+	if errors.Is(err, errWaits) || errors.Is(err, errOver) || managed.CodeOf(err) == managed.NotFound {
+		to.session = "" // it keeps waiting, or has ended; the next message begins another one
 	}
 	if err != nil {
 		return nil, err
@@ -128,7 +130,7 @@ func (c *chat) answer(ctx context.Context, rt *managed.Runtime, o managed.Owner,
 		case ev.Type == managed.SessionError && ev.Error != nil:
 			failure = ev.Error.Message
 		case ev.Type == managed.StatusTerminated:
-			return "", errors.New(failure)
+			return "", fmt.Errorf("%w: %s", errOver, failure)
 		case ev.Type == managed.StatusIdle:
 			return ended(ev.StopReason, said.String(), failure)
 		}

@@ -19,6 +19,7 @@ var networks = parseNetworks(`
 	10.0.0.0/8 a private network
 	100.64.0.0/10 the network of a provider
 	127.0.0.0/8 this machine
+	168.63.129.16/32 Azure's metadata
 	169.254.0.0/16 link-local, where clouds have their metadata
 	172.16.0.0/12 a private network
 	192.0.0.0/24 reserved for protocols

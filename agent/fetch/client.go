@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -167,10 +168,31 @@ func (r *Response) Value() (any, error) {
 		return nil, fmt.Errorf("the body is no text: it has %d bytes of type %q", len(r.Body), r.Header.Get("Content-Type"))
 	}
 	var v any
-	if err := json.Unmarshal(r.Body, &v); err != nil {
+	if err := json.Unmarshal(r.Body, &v); err != nil || deep(v, DepthMax) {
 		return string(r.Body), nil
 	}
 	return v, nil
+}
+
+// DepthMax is how deep a JSON value may be nested that Value returns. A deeper one is text.
+const DepthMax = 64
+
+// deep reports whether a value is nested deeper than so many levels.
+func deep(v any, most int) bool {
+	switch v := v.(type) {
+	case []any:
+		return most == 0 || slices.ContainsFunc(v, func(one any) bool { return deep(one, most-1) })
+	case map[string]any:
+		if most == 0 {
+			return true
+		}
+		for _, one := range v {
+			if deep(one, most-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // CheckURL parses a URL and refuses one that no Client requests, whatever its host resolves to.
@@ -213,6 +235,9 @@ func redirect(req *http.Request, via []*http.Request) error {
 	}
 	if err := checkURL(req.URL); err != nil {
 		return fmt.Errorf("it redirects to a URL that is refused: %w", err)
+	}
+	if req.Body != nil && origin(req.URL) != origin(via[0].URL) {
+		return errors.New("it redirects a request with a body to another server")
 	}
 	req.Header.Del("Referer") // its query may be secret
 	for _, r := range append(via[1:len(via):len(via)], req) {

@@ -133,6 +133,17 @@ func TestRebinding(t *testing.T) {
 }
 
 // TestRedirects checks where a redirect leads, and takes secrets from what leaves the origin.
+// TestDeepValue: a body that is nested deeper than a journal could read back is text.
+func TestDeepValue(t *testing.T) {
+	for levels, isText := range map[int]bool{DepthMax: false, DepthMax + 1: true, 9000: true} {
+		body := strings.Repeat("[", levels) + strings.Repeat("]", levels)
+		v, err := (&Response{Body: []byte(body)}).Value()
+		if _, text := v.(string); err != nil || text != isText {
+			t.Errorf("%d levels become %.20v: %v", levels, v, err)
+		}
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	inner := newTarget(t, nil)
 	var got http.Header
@@ -143,7 +154,11 @@ func TestRedirects(t *testing.T) {
 			got = r.Header.Clone()
 			return
 		}
-		http.Redirect(w, r, to, http.StatusFound)
+		code := http.StatusFound
+		if r.URL.Path == "/keep" {
+			code = http.StatusTemporaryRedirect
+		}
+		http.Redirect(w, r, to, code)
 	})
 	r := names(t, func(name string) []netip.Addr {
 		if name == "outer.example" || name == "sub.outer.example" {
@@ -170,6 +185,12 @@ func TestRedirects(t *testing.T) {
 	if got.Get("Accept") == "" || len(got["Authorization"])+len(got["Cookie"])+len(got["X-Api-Key"])+
 		len(got["Referer"]) > 0 {
 		t.Errorf("the other origin gets %v", got)
+	}
+	other.hits.Store(0)
+	keep := Request{URL: "http://outer.example:" + outer.port() + "/keep", Method: "POST", Body: []byte("secret")}
+	if _, err := c.Do(t.Context(), keep); err == nil || !strings.Contains(err.Error(), "with a body to another server") ||
+		other.hits.Load() > 0 {
+		t.Errorf("the body goes to the other origin: %v", err)
 	}
 	to = "/same"
 	if _, err := c.Do(t.Context(), start); err != nil || got.Get("Authorization") == "" || got.Get("Referer") != "" {

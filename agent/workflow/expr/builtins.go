@@ -242,6 +242,7 @@ func (m *machine) toFloat(at syntax.Node, v any) any {
 	case bool:
 		return map[bool]float64{true: 1}[v]
 	case string:
+		m.spend(at, len(v)/16)
 		if f, err := strconv.ParseFloat(strings.TrimSpace(v), 64); err == nil && len(v) < 400 {
 			return m.float(at, f)
 		}
@@ -262,6 +263,7 @@ func (m *machine) toInt(at syntax.Node, v any) any {
 		}
 		return int64(v)
 	case string:
+		m.spend(at, len(v)/16)
 		if i, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil {
 			return m.whole(at, i)
 		}

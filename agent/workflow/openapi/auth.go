@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"crypto/rsa"
@@ -12,10 +11,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -221,7 +222,7 @@ func (a *auth) fresh(ctx context.Context, client *fetch.Client) (string, error) 
 		Token   string  `json:"access_token"`
 		Expires float64 `json:"expires_in"`
 	}
-	if json.Unmarshal(resp.Body, &got) != nil || resp.Status != http.StatusOK || got.Token == "" {
+	if json.Unmarshal(resp.Body, &got) != nil || resp.Status != http.StatusOK || len(got.Token) < tokenMin {
 		return "", fmt.Errorf("the server of tokens answered %d without one", resp.Status)
 	}
 	if got.Expires <= 0 || got.Expires > 86400 {
@@ -252,6 +253,9 @@ func (a *account) assertion(now time.Time, scopes []string) (string, error) {
 	return text + "." + base64.RawURLEncoding.EncodeToString(sig), nil
 }
 
+// tokenMin is the length of the shortest token that is taken: a shorter one could not be hidden in results.
+const tokenMin = 8
+
 // forget drops a token that a server refused.
 func (a *auth) forget() {
 	a.mu.Lock()
@@ -267,19 +271,41 @@ func (a *auth) conceal(secrets ...string) {
 	}
 }
 
-// without is a text without secrets.
-func (a *auth) without(b []byte) []byte {
+// replacer replaces secrets in texts, also as URLs have them.
+func (a *auth) replacer() *strings.Replacer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	var pairs []string
 	for _, s := range a.hidden {
-		b = bytes.ReplaceAll(b, []byte(s), []byte("[secret]"))
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+			pairs = append(pairs, form, "[secret]")
+		}
 	}
-	return b
+	return strings.NewReplacer(pairs...)
+}
+
+// without is a JSON value without secrets, in keys and in texts.
+func without(r *strings.Replacer, v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.Replace(v)
+	case []any:
+		for i := range v {
+			v[i] = without(r, v[i])
+		}
+	case map[string]any:
+		for _, key := range slices.Collect(maps.Keys(v)) {
+			one := without(r, v[key])
+			delete(v, key)
+			v[r.Replace(key)] = one
+		}
+	}
+	return v
 }
 
 // hide is an error without secrets.
 func (a *auth) hide(err error) error {
-	if s := string(a.without([]byte(err.Error()))); s != err.Error() {
+	if s := a.replacer().Replace(err.Error()); s != err.Error() {
 		return errors.New(s)
 	}
 	return err

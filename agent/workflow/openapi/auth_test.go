@@ -58,7 +58,7 @@ func TestClientCredentials(t *testing.T) {
 			return
 		}
 		tokens++
-		_, _ = fmt.Fprintf(rw, `{"access_token": "token-%d", "expires_in": 100}`, tokens)
+		_, _ = fmt.Fprintf(rw, `{"access_token": "my-token-%d", "expires_in": 100}`, tokens)
 	})
 	w.env["ID"], w.env["KEY"] = "me", "s3cret:/"
 	cfg := Config{Auth: Auth{Type: "oauth2", TokenURL: w.url + "/token", ClientIDEnv: "ID", ClientSecretEnv: "KEY",
@@ -71,7 +71,7 @@ func TestClientCredentials(t *testing.T) {
 		t.Error("a token is fetched at load")
 	}
 	auth := func() string { w.call(tools, "a", `{}`); return w.last().Header.Get("Authorization") }
-	if got := auth(); got != "Bearer token-1" {
+	if got := auth(); got != "Bearer my-token-1" {
 		t.Errorf("it sends %q", got)
 	}
 	form, _ := url.ParseQuery(w.sent[0])
@@ -80,17 +80,17 @@ func TestClientCredentials(t *testing.T) {
 		t.Errorf("it asks with %q, %q and %v", id, key, form)
 	}
 	w.now = w.now.Add(69 * time.Second)
-	if got := auth(); got != "Bearer token-1" {
+	if got := auth(); got != "Bearer my-token-1" {
 		t.Errorf("before the token expires, it sends %q", got)
 	}
 	w.now = w.now.Add(2 * time.Second)
-	if got := auth(); got != "Bearer token-2" {
+	if got := auth(); got != "Bearer my-token-2" {
 		t.Errorf("shortly before the token expires, it sends %q", got)
 	}
 	status = 401
 	auth()
 	status = 200
-	if got := auth(); got != "Bearer token-3" {
+	if got := auth(); got != "Bearer my-token-3" {
 		t.Errorf("after a refusal, it sends %q", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestServiceAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, answer(`{"access_token": "tok"}`))
+	w := newWorld(t, answer(`{"access_token": "token-of-it"}`))
 	b, _ := json.Marshal(map[string]string{"client_email": "me@x", "private_key_id": "k1", "token_uri": w.url + "/token",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))})
 	w.env["SA"] = string(b)
@@ -117,7 +117,7 @@ func TestServiceAccount(t *testing.T) {
 	w.call(tools, "a", `{}`)
 	form, _ := url.ParseQuery(w.sent[0])
 	parts := strings.Split(form.Get("assertion"), ".")
-	if len(parts) != 3 || w.last().Header.Get("Authorization") != "Bearer tok" {
+	if len(parts) != 3 || w.last().Header.Get("Authorization") != "Bearer token-of-it" {
 		t.Fatalf("it asks with %v, and sends %v", form, w.last().Header)
 	}
 	sig, _ := base64.RawURLEncoding.DecodeString(parts[2])

@@ -142,13 +142,12 @@ func (c *caller) run(ctx context.Context, call managed.ToolCall, result map[stri
 	if err != nil {
 		return err
 	}
-	resp.Body = c.auth.without(resp.Body)
 	result["status_code"] = float64(resp.Status)
 	v, err := resp.Value()
 	if err != nil {
 		return err
 	}
-	result["body"] = v
+	result["body"] = without(c.auth.replacer(), v)
 	if resp.Status == http.StatusUnauthorized {
 		c.auth.forget()
 	}
@@ -177,7 +176,7 @@ func (o *operation) request(args map[string]any) (fetch.Request, error) {
 		joined := strings.Join(list, ",")
 		switch one.in {
 		case "path":
-			if joined == "" || joined == "." || joined == ".." {
+			if joined == "" || slices.ContainsFunc(strings.FieldsFunc(joined, isSlash), climbs) {
 				return r, fmt.Errorf("the argument %s is %q, which is no part of a path", one.name, joined)
 			}
 			p = strings.ReplaceAll(p, "{"+one.name+"}", url.PathEscape(joined))
@@ -204,6 +203,14 @@ func (o *operation) request(args map[string]any) (fetch.Request, error) {
 		r.URL += "?" + query.Encode()
 	}
 	return r, nil
+}
+
+func isSlash(r rune) bool { return r == '/' || r == '\\' }
+
+// climbs reports whether a part of a path leads elsewhere, on some server: ".", "..", and these with parameters.
+func climbs(part string) bool {
+	name, _, _ := strings.Cut(part, ";")
+	return name == "." || name == ".."
 }
 
 // check refuses arguments that are not there, and calls without those that must be.

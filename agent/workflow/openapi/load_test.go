@@ -54,13 +54,15 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s is sent with %v", sent, w.last().Header)
 		}
 	}
-	w.call(tools, "desk_get_tickets_id", `{"id": "a/../b?c#d"}`)
-	if p := w.last().RequestURI; p != "/v1/tickets/a%2F..%2Fb%3Fc%23d" {
+	w.call(tools, "desk_get_tickets_id", `{"id": "a/..b?c#d"}`)
+	if p := w.last().RequestURI; p != "/v1/tickets/a%2F..b%3Fc%23d" {
 		t.Errorf("the path is %s", p)
 	}
 	n := len(w.got)
 	for args, want := range map[string]string{
-		`{"id": ".."}`: "which is no part of a path", `{"id": ""}`: "no part of a path", `{}`: "the argument id is missing",
+		`{"id": ".."}`: "which is no part of a path", `{"id": "x/../../admin"}`: "no part of a path",
+		`{"id": "..\\\\admin"}`: "no part of a path", `{"id": "..;a/admin"}`: "no part of a path",
+		`{"id": ""}`: "no part of a path", `{}`: "the argument id is missing",
 		`{"id": ["a"]}`: "must be one value, not a list", `{"id": {"a": 1}}`: "must be a text",
 		`{"idd": "a"}`: `did you mean "id"`,
 		`{"id": "a", "url": "http://evil.example"}`: `no argument "url"; they are: id`,

@@ -206,6 +206,9 @@ func (o *operation) requestBody(in *inliner, b *openapi3.RequestBody, props map[
 	case props["body"] != nil:
 		return errors.New("it has a parameter named body, beside a body")
 	}
+	if b.Content[types[i]] == nil {
+		return fmt.Errorf("the body of %s is null", types[i])
+	}
 	s, err := in.schema(b.Content[types[i]].Schema)
 	if err != nil {
 		return fmt.Errorf("the body: %w", err)

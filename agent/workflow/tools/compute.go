@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,7 +32,9 @@ func condition(ctx context.Context, c managed.ToolCall) (map[string]any, error) 
 
 // Limits of transform.
 const (
-	inputMax   = 1 << 20 // bytes of JSON in a string
+	inputMax   = 1 << 20 // bytes of JSON
+	depthMax   = 64      // levels of the input
+	searchMax  = 1 << 16 // bytes of the input of a path with a regular expression
 	pathMax    = 1 << 10 // bytes
 	matchesMax = 10_000
 	visitsMax  = 4_000_000 // of values, by the bound that visits computes
@@ -43,14 +46,30 @@ func transform(_ context.Context, c managed.ToolCall) (map[string]any, error) {
 		return nil, fmt.Errorf("the expression has %d bytes; at most %d are allowed", len(source), pathMax)
 	}
 	in := c.Args["input_data"]
-	if s, ok := in.(string); ok {
-		if len(s) > inputMax {
-			return nil, fmt.Errorf("input_data has %d bytes; at most %d are allowed", len(s), inputMax)
+	s, isText := in.(string)
+	if !isText {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("input_data: %w", err)
 		}
+		s = string(b)
+	}
+	most := inputMax
+	if searches(source) > 0 {
+		most = searchMax
+	}
+	if len(s) > most {
+		return nil, fmt.Errorf("input_data has %d bytes; at most %d are allowed, %d with match or search", len(s), inputMax,
+			searchMax)
+	}
+	if isText {
 		var err error
 		if in, err = decode("input_data", s); err != nil {
 			return nil, err
 		}
+	}
+	if d := depth(in); d > depthMax {
+		return nil, fmt.Errorf("input_data is nested %d levels deep; at most %d are allowed", d, depthMax)
 	}
 	path, err := jsonpath.Parse(source)
 	if err != nil {
@@ -73,6 +92,25 @@ func transform(_ context.Context, c managed.ToolCall) (map[string]any, error) {
 		result = []any(found)
 	}
 	return map[string]any{"result": result, "count": float64(len(found))}, nil
+}
+
+// searches is how many regular expressions a path has, at most.
+func searches(path string) int { return strings.Count(path, "match(") + strings.Count(path, "search(") }
+
+// depth is how deep a value is nested.
+func depth(v any) int {
+	most := 0
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			most = max(most, depth(one)+1)
+		}
+	case map[string]any:
+		for _, one := range v {
+			most = max(most, depth(one)+1)
+		}
+	}
+	return most
 }
 
 // size counts the values in a value, up to a limit.
@@ -108,6 +146,10 @@ func visits(path string, n int) int {
 	grow(strings.Count(path, "..")-1, n+1)
 	grow(strings.Count(path, "$")-1, n+1)
 	grow(strings.Count(path, ","), 2)
-	grow(strings.Count(path, "match(")+strings.Count(path, "search("), 100)
+	grow(searches(path), 100)
+	grow(strings.Count(path, "==")+strings.Count(path, "!="), depthMax)
+	if steps := strings.Count(path, ".") + strings.Count(path, "["); steps > 1 { // each may pass on all values
+		total = min(total*steps, visitsMax+1)
+	}
 	return total
 }
