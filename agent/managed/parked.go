@@ -61,7 +61,7 @@ func (r *turnRun) givenUp(e *effect) bool {
 	}
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()
-	effects := r.o.st.turn.effects
+	effects := r.t.effects
 	if effects[nextKey(e.info.Key)] != nil {
 		return true
 	}
@@ -91,7 +91,7 @@ func (r *turnRun) await(ctx context.Context, e *effectInfo, c *genai.FunctionCal
 	}
 	own, reply := *e, &agent.Reply{Deferred: true}
 	own.Kind, own.Stage = toolEffect, waitsStage
-	return reply, r.o.store(ctx, func(st *state) (*record, error) {
+	return reply, r.store(ctx, func(st *state) (*record, error) {
 		if len(st.calls) >= life.CallsMax {
 			own.Stage, own.Failed = "", true
 			own.Result = failedResult(fmt.Sprintf("refused: %d calls wait for the client already, the most that may",

@@ -68,6 +68,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 	defer cancel()
 	r := o.attempt(ctx, t)
 	end, err := r.answer(ctx)
+	o.over()
 	if o.ending() {
 		return life.End{}, errors.New("the process lets go of the session")
 	}
@@ -159,7 +160,27 @@ func (o *owned) attempt(ctx context.Context, t *turn) *turnRun {
 			}
 		}
 	}
+	o.run = r
 	return r
+}
+
+// over ends the attempt that is under way: nothing that it does from now on is stored.
+func (o *owned) over() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.run = nil
+}
+
+// store stores what the attempt does. A tool or a model that ignores its context may return when the attempt is over:
+// the turn has gone on without it, or has ended, and what it did is refused.
+func (r *turnRun) store(ctx context.Context, m maker) error {
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		if r.o.run != r || st.turn != r.t {
+			return nil, fmt.Errorf("managed: session %s: this attempt of turn %d is over; what it does now is not stored",
+				r.o.id, r.t.info.Number)
+		}
+		return m(st)
+	})
 }
 
 // callsOf are the calls in a content.
@@ -274,7 +295,7 @@ func (r *turnRun) emit(ev *session.Event, kind agent.EventKind) error {
 			r.mu.Unlock()
 			return err
 		}
-	} else if err := r.o.store(r.ctx, r.step(author, ev, kind)); err != nil {
+	} else if err := r.store(r.ctx, r.step(author, ev, kind)); err != nil {
 		return err
 	}
 	r.mu.Lock()
