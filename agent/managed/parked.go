@@ -167,16 +167,20 @@ func (s *state) resume(r *record) {
 
 // endCall makes a record give a call of a turn that resumes its result.
 func (s *state) endCall(r *record, call *openCall, result map[string]any) {
-	r.Effects = append(r.Effects, s.ended(call, result))
+	e := s.ended(call, result)
+	r.Effects = append(r.Effects, e)
 	if ev := s.resultEvent(call.ID, result, true); ev != nil {
-		ev.Agent = s.turn.effects[call.Effect].info.Agent
+		ev.Agent = e.Agent
 		r.Events = append(r.Events, ev)
 	}
 }
 
-// ended is the effect of a call with its result.
+// ended is the effect of a call with its result. The turn may have lost what it had of the call.
 func (s *state) ended(call *openCall, result map[string]any) *effectInfo {
-	e := *s.turn.effects[call.Effect].info
+	e := effectInfo{Key: call.Effect, Kind: toolEffect, Use: call.Event, Call: call.ID}
+	if known := s.turn.effects[call.Effect]; known != nil {
+		e = *known.info
+	}
 	_, failed := result["error"]
 	e.Stage, e.Unknown, e.Result, e.Failed = "", false, result, failed
 	return &e

@@ -120,6 +120,10 @@ func (f *flowWorker) answer(ctx context.Context, turn *agent.Turn, j *workflow.J
 			continue
 		}
 		r := &workflow.Result{Event: turn.NewEvent(j.Agent.Name)}
+		if len(j.Agent.Tools) == 0 && len(callsOf(resp.Content)) > 0 { // the model has made one up
+			r.Output, r.Event.Content = "nothing", resp.Content
+			return r, nil
+		}
 		if r.Calls = callsOf(resp.Content); len(r.Calls) == 0 {
 			r.Output, r.Event.Content = resp.Content.Parts[0].Text, resp.Content
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -159,7 +158,7 @@ func (s *state) apply(seq uint64, r *record) error {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
-		s.stalled = r.End.How == turnEnded && r.End.Stop == BudgetReached && !strings.HasPrefix(r.End.Detail, turnLimit)
+		s.stalled = r.End.stalls()
 	case recordTools:
 		for _, b := range r.Bound {
 			s.bound[b.Name] = b
@@ -277,7 +276,7 @@ func (s *state) headAfter(r *record) head {
 	answered := s.phase.after(r) == phaseParked && s.answered()
 	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || len(s.stops) > 0 ||
 		(s.due || len(s.messages) > 0 || answered) && !h.Paused ||
-		len(s.calls) > 0 && s.info.Agent.expires()
+		len(s.calls) > 0 && s.phase.after(r) != phaseIdle && s.info.Agent.expires()
 	if r.Kind == recordFinish && r.Effect.Kind == modelEffect {
 		h.Usage.add(usageOf(r.Effect.Response))
 		h.Cost = h.Cost.plus(r.Effect.Cost)

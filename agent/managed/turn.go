@@ -118,6 +118,9 @@ func (o *owned) begin(ctx context.Context, b life.Begin) (*turn, error) {
 // beginWith makes a record begin a turn.
 func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
 	r.Turn = &turnInfo{Number: s.head.Turns + 1}
+	if again := b == life.Again && s.turn != nil || s.resumes() && (b == life.WithResults || s.due); !again {
+		s.abandon(r) // calls of the turn before, whose keys are those of this one
+	}
 	switch {
 	case b == life.Again && s.turn != nil:
 		r.Turn = &turnInfo{Number: s.turn.info.Number, Again: true}
@@ -356,7 +359,9 @@ func (r *turnRun) step(author string, from *session.Event, kind agent.EventKind)
 				ev, wait := r.o.use(p.FunctionCall)
 				ev.ID = eventID(r.o.prefix(), st.head.Seq+uint64(len(rec.Events))+1)
 				rec.Events = append(rec.Events, ev)
-				if wait != "" && len(st.calls)+len(rec.Calls) < life.CallsMax {
+				// A call of a turn that resumes waits as an effect, which await has begun. One that has none is not made: a
+				// model may call what it was not offered.
+				if wait != "" && !r.o.agent.prog.Resumes && len(st.calls)+len(rec.Calls) < life.CallsMax {
 					rec.Calls = append(rec.Calls, &openCall{Event: ev.ID, ID: p.FunctionCall.ID, Name: p.FunctionCall.Name,
 						Args: p.FunctionCall.Args, Kind: wait})
 				}
@@ -390,8 +395,8 @@ func (o *owned) end(ctx context.Context, r *turnRun, end *agent.End, err error) 
 		case how.How == turnParked && len(st.calls) == 0:
 			rec.End = &turnEnd{How: turnFailed, Failure: &Failure{Type: "unknown_error",
 				Message: "the program waits for results, and no call waits for the client"}}
-		case how.How == turnStopped || how.How == turnFailed || how.How == turnEnded && how.Resumes:
-			st.cancel(rec)
+		case how.How == turnStopped || how.How == turnFailed || how.How == turnEnded && how.Resumes && !how.stalls():
+			st.cancel(rec) // a turn that stops at the budget of the session goes on, and its calls wait for that
 		}
 		return rec, nil
 	})
