@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -145,4 +146,36 @@ func TestEndedWithoutEffect(t *testing.T) {
 	if len(r.Effects) != 1 || r.Effects[0].Key != "tool/wait/c1/1" || !r.Effects[0].Failed || r.Effects[0].Use != "e" {
 		t.Errorf("the record is %+v", r)
 	}
+}
+
+// TestRunPassedCall: a call that an agent had no time to begin does not begin when the run goes on behind a park.
+func TestRunPassedCall(t *testing.T) {
+	const text = "name: slow\nagents:\n  - {name: a, type: llm, model: a, instruction: A, tools: [look, pay], " +
+		"timeout: 10s, retry: {attempts: 2, delay: 1s}}\n  - {name: wait, type: tool, tool: deploy, output_key: b}\n" +
+		"orchestration: {type: sequential, agents: [a, wait]}\n"
+	in(t, func(t *testing.T) {
+		ran, asked := map[string]int{}, 0
+		m := &mind{name: "a", do: func(string) provider.ScriptTurn {
+			if asked++; asked == 1 {
+				return calls(provider.ScriptCall{ID: "c1", Name: "look"}, provider.ScriptCall{ID: "c2", Name: "pay"})
+			}
+			return says("I gave up.")
+		}}
+		slow := func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		h := newProgramHouse(t, flow(t, text, "look", "pay", "deploy"), Definition{Tools: []ToolConfig{deploy().Tools[0],
+			{Type: AgentToolset}}}, []*mind{m}, counting("look", map[string]int{}, slow), counting("pay", ran, nil))
+		defer func() { h.close() }()
+		h.send(Text("Go"))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		h.send(resultFor(h.find(AgentCustomToolUse).ID, "ok"))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := letters(h.events()); !strings.HasSuffix(got, "idle end_turn") || asked != 2 || total(ran) != 0 {
+			t.Errorf("the model is asked %d times, the tool ran %v: %s", asked, ran, got)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,8 @@ func (r *turnRun) resumable(ctx context.Context, b *boundTool, has *hasTools, c 
 		return r.await(ctx, known.info, c)
 	case known == nil && b.policy.permission == AlwaysDeny:
 		return &agent.Reply{Response: failedResult(deniedByRule)}, nil
+	case known == nil && r.passed(has.agent, c):
+		return &agent.Reply{Response: failedResult(lateCall)}, nil
 	case known == nil && (b.tool == nil || b.policy.permission == AlwaysAsk):
 		return r.await(ctx, e, c)
 	case known != nil:
@@ -71,6 +74,25 @@ func (r *turnRun) givenUp(e *effect) bool {
 		}
 	}
 	return false
+}
+
+// passed reports whether the program has gone on without a call that never began: the agent has asked a model behind
+// the request that the call is of.
+func (r *turnRun) passed(of string, c *genai.FunctionCall) bool {
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	var made, last uint64 // the newest request that the call may be of, and the newest one
+	for _, e := range r.t.effects {
+		if e.info.Kind != modelEffect || e.info.Agent != of {
+			continue
+		}
+		last = max(last, e.first)
+		if resp := e.info.Response; resp != nil && resp.Content != nil && slices.ContainsFunc(callsOf(resp.Content),
+			func(f *genai.FunctionCall) bool { return f.ID == c.ID }) {
+			made = max(made, e.first)
+		}
+	}
+	return made != 0 && made < last
 }
 
 // nextKey is the key of the next effect of the same name.

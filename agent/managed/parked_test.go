@@ -74,6 +74,9 @@ func (f *flowWorker) Do(ctx context.Context, _ *agent.Session, j *workflow.Job) 
 	r := &workflow.Result{}
 	for _, c := range calls {
 		reply, err := f.call[name](ctx, &agent.Call{Turn: turn, Call: c})
+		if err == nil {
+			err = ctx.Err() // it took too long
+		}
 		if err != nil {
 			return nil, err
 		}
