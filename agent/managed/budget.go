@@ -291,6 +291,11 @@ func (s *state) turnReached() string {
 	return ""
 }
 
+// stalls reports whether a turn ended at the budget of the session: it goes on once there is more.
+func (e *turnEnd) stalls() bool {
+	return e.How == turnEnded && e.Stop == BudgetReached && !strings.HasPrefix(e.Detail, turnLimit)
+}
+
 const turnLimit = "turn." // begins the limits of a turn
 
 // refuses says why a session takes no message beside those that wait; nil if it takes one.

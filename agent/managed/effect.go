@@ -93,7 +93,7 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 		if p, ok := r.o.rt.price(from.model); ok {
 			e.Cost = p.cost(usageOf(e.Response))
 		}
-		if err := r.o.finish(ctx, e, spanEnd(e, r.o.prefix())); err != nil {
+		if err := r.finish(ctx, e, spanEnd(e, r.o.prefix())); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -286,7 +286,7 @@ func (o *owned) effect(key string) (e *effectInfo, known *effect) {
 
 // startModel stores that a request to a model begins, unless the budget is reached.
 func (r *turnRun) startModel(ctx context.Context, name string, e *effectInfo) error {
-	return r.o.store(ctx, func(st *state) (*record, error) {
+	return r.store(ctx, func(st *state) (*record, error) {
 		limit := firstOf(st.reached(), st.turnReached())
 		if _, ok := r.o.rt.price(name); !ok && st.info.Budget.money() { // the operator had one before
 			limit = fmt.Sprintf("the model %q has no price", name)
@@ -304,13 +304,13 @@ func (r *turnRun) startModel(ctx context.Context, name string, e *effectInfo) er
 }
 
 // startEffect stores that an effect begins.
-func (o *owned) startEffect(ctx context.Context, e *effectInfo) error {
+func (r *turnRun) startEffect(ctx context.Context, e *effectInfo) error {
 	begun := *e
-	return o.store(ctx, just(&record{Kind: recordStart, Effect: &begun}))
+	return r.store(ctx, just(&record{Kind: recordStart, Effect: &begun}))
 }
 
 // finish stores the end of an effect.
-func (o *owned) finish(ctx context.Context, e *effectInfo, events ...*Event) error {
+func (r *turnRun) finish(ctx context.Context, e *effectInfo, events ...*Event) error {
 	ended := *e
-	return o.store(ctx, just(&record{Kind: recordFinish, Effect: &ended, Events: events}))
+	return r.store(ctx, just(&record{Kind: recordFinish, Effect: &ended, Events: events}))
 }

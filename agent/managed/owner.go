@@ -32,7 +32,8 @@ type owned struct {
 
 	mu    sync.Mutex
 	st    *state
-	fault error // why nothing is stored any more
+	run   *turnRun // the attempt that is under way: it alone may store what a turn does
+	fault error    // why nothing is stored any more
 	// dropped says that letGo was here.
 	dropped bool
 	steps   []step
@@ -221,10 +222,13 @@ func (o *owned) try(m maker) (uint64, error) {
 	return o.put(r)
 }
 
-// put is append for a caller that holds mu. It does not wait.
+// put is append for a caller that holds mu. It does not wait. A record that does not fit to the state is refused.
 func (o *owned) put(r *record) (uint64, error) {
 	if o.fault != nil {
 		return 0, o.fault
+	}
+	if err := o.st.takes(r); err != nil {
+		return 0, fmt.Errorf("managed: session %s: %w", o.id, err)
 	}
 	b, err := o.number(r)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,8 @@ func (r *turnRun) resumable(ctx context.Context, b *boundTool, has *hasTools, c 
 		return r.await(ctx, known.info, c)
 	case known == nil && b.policy.permission == AlwaysDeny:
 		return &agent.Reply{Response: failedResult(deniedByRule)}, nil
+	case known == nil && r.passed(has.agent, c):
+		return &agent.Reply{Response: failedResult(lateCall)}, nil
 	case known == nil && (b.tool == nil || b.policy.permission == AlwaysAsk):
 		return r.await(ctx, e, c)
 	case known != nil:
@@ -61,7 +64,7 @@ func (r *turnRun) givenUp(e *effect) bool {
 	}
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()
-	effects := r.o.st.turn.effects
+	effects := r.t.effects
 	if effects[nextKey(e.info.Key)] != nil {
 		return true
 	}
@@ -71,6 +74,25 @@ func (r *turnRun) givenUp(e *effect) bool {
 		}
 	}
 	return false
+}
+
+// passed reports whether the program has gone on without a call that never began: the agent has asked a model behind
+// the request that the call is of.
+func (r *turnRun) passed(of string, c *genai.FunctionCall) bool {
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	var made, last uint64 // the newest request that the call may be of, and the newest one
+	for _, e := range r.t.effects {
+		if e.info.Kind != modelEffect || e.info.Agent != of {
+			continue
+		}
+		last = max(last, e.first)
+		if resp := e.info.Response; resp != nil && resp.Content != nil && slices.ContainsFunc(callsOf(resp.Content),
+			func(f *genai.FunctionCall) bool { return f.ID == c.ID }) {
+			made = max(made, e.first)
+		}
+	}
+	return made != 0 && made < last
 }
 
 // nextKey is the key of the next effect of the same name.
@@ -91,7 +113,7 @@ func (r *turnRun) await(ctx context.Context, e *effectInfo, c *genai.FunctionCal
 	}
 	own, reply := *e, &agent.Reply{Deferred: true}
 	own.Kind, own.Stage = toolEffect, waitsStage
-	return reply, r.o.store(ctx, func(st *state) (*record, error) {
+	return reply, r.store(ctx, func(st *state) (*record, error) {
 		if len(st.calls) >= life.CallsMax {
 			own.Stage, own.Failed = "", true
 			own.Result = failedResult(fmt.Sprintf("refused: %d calls wait for the client already, the most that may",
@@ -167,16 +189,20 @@ func (s *state) resume(r *record) {
 
 // endCall makes a record give a call of a turn that resumes its result.
 func (s *state) endCall(r *record, call *openCall, result map[string]any) {
-	r.Effects = append(r.Effects, s.ended(call, result))
+	e := s.ended(call, result)
+	r.Effects = append(r.Effects, e)
 	if ev := s.resultEvent(call.ID, result, true); ev != nil {
-		ev.Agent = s.turn.effects[call.Effect].info.Agent
+		ev.Agent = e.Agent
 		r.Events = append(r.Events, ev)
 	}
 }
 
-// ended is the effect of a call with its result.
+// ended is the effect of a call with its result. The turn may have lost what it had of the call.
 func (s *state) ended(call *openCall, result map[string]any) *effectInfo {
-	e := *s.turn.effects[call.Effect].info
+	e := effectInfo{Key: call.Effect, Kind: toolEffect, Use: call.Event, Call: call.ID}
+	if known := s.turn.effects[call.Effect]; known != nil {
+		e = *known.info
+	}
 	_, failed := result["error"]
 	e.Stage, e.Unknown, e.Result, e.Failed = "", false, result, failed
 	return &e

@@ -74,6 +74,9 @@ func (f *flowWorker) Do(ctx context.Context, _ *agent.Session, j *workflow.Job) 
 	r := &workflow.Result{}
 	for _, c := range calls {
 		reply, err := f.call[name](ctx, &agent.Call{Turn: turn, Call: c})
+		if err == nil {
+			err = ctx.Err() // it took too long
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -120,6 +123,10 @@ func (f *flowWorker) answer(ctx context.Context, turn *agent.Turn, j *workflow.J
 			continue
 		}
 		r := &workflow.Result{Event: turn.NewEvent(j.Agent.Name)}
+		if len(j.Agent.Tools) == 0 && len(callsOf(resp.Content)) > 0 { // the model has made one up
+			r.Output, r.Event.Content = "nothing", resp.Content
+			return r, nil
+		}
 		if r.Calls = callsOf(resp.Content); len(r.Calls) == 0 {
 			r.Output, r.Event.Content = resp.Content.Parts[0].Text, resp.Content
 		}

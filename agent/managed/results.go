@@ -100,10 +100,20 @@ func (s *state) cancel(r *record) {
 		r.Content = append(r.Content, c)
 	}
 	for _, open := range s.calls {
-		r.Closed = append(r.Closed, open.Event)
+		if open.Effect == "" {
+			r.Closed = append(r.Closed, open.Event)
+		}
+	}
+	s.abandon(r)
+}
+
+// abandon lets no call of a turn that resumes wait: the turn does not go on.
+func (s *state) abandon(r *record) {
+	for _, open := range s.calls {
 		if open.Effect == "" {
 			continue
 		}
+		r.Closed = append(r.Closed, open.Event)
 		result := failedResult(cancelledCall)
 		if open.Key != "" {
 			result = failedResult(unknownOutcome)

@@ -99,6 +99,9 @@ func (s *state) telling(say life.Say) (*record, error) {
 		}
 		idle(reason)
 	case life.IdleExhausted:
+		if len(s.calls) > 0 { // the last attempt was to be tried again, and its calls waited for that
+			s.cancel(r)
+		}
 		failed("exhausted")
 		idle(StopReason{Type: RetriesExhausted})
 	case life.IdleStopped:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -107,6 +106,14 @@ func newState() *state {
 		bound: map[string]*boundName{}}
 }
 
+// takes says why a record must not be added to the state, which holds for records that are not in the log yet.
+func (s *state) takes(r *record) error {
+	if s.turn != nil || r.Kind != recordStart && r.Kind != recordFinish && r.Kind != recordEnd && len(r.Effects) == 0 {
+		return nil
+	}
+	return fmt.Errorf("a record of the kind %q is of a turn, and no turn is open", r.Kind)
+}
+
 // apply adds a record. seq is its number in the log.
 func (s *state) apply(seq uint64, r *record) error {
 	if (r.Kind == recordSession) != (s.info.ID == "") {
@@ -125,11 +132,15 @@ func (s *state) apply(seq uint64, r *record) error {
 	case recordBegin:
 		s.begin(r)
 	case recordStart, recordFinish:
-		if s.turn == nil || r.Effect == nil {
-			return fmt.Errorf("%w: record %d is an effect outside of a turn", journal.ErrCorrupt, seq)
+		if r.Effect == nil {
+			return fmt.Errorf("%w: record %d is of an effect and does not have it", journal.ErrCorrupt, seq)
 		}
-		s.turn.effect(seq, r.Effect, r.Kind == recordFinish)
-		s.calls = append(s.calls, r.Calls...)
+		// Earlier versions stored what a tool returned after its turn had ended. Nothing asks for it any more, and the
+		// rest of the log is right.
+		if s.turn != nil {
+			s.turn.effect(seq, r.Effect, r.Kind == recordFinish)
+			s.calls = append(s.calls, r.Calls...)
+		}
 	case recordStep:
 		s.calls = append(s.calls, r.Calls...)
 		if r.To != "" {
@@ -147,7 +158,7 @@ func (s *state) apply(seq uint64, r *record) error {
 			return fmt.Errorf("%w: record %d ends a turn that has not begun", journal.ErrCorrupt, seq)
 		}
 		s.turn.end, s.failure = r.End, r.End.Failure
-		s.stalled = r.End.How == turnEnded && r.End.Stop == BudgetReached && !strings.HasPrefix(r.End.Detail, turnLimit)
+		s.stalled = r.End.stalls()
 	case recordTools:
 		for _, b := range r.Bound {
 			s.bound[b.Name] = b
@@ -265,7 +276,7 @@ func (s *state) headAfter(r *record) head {
 	answered := s.phase.after(r) == phaseParked && s.answered()
 	h.Waits = r.Kind == recordInput || r.Kind == recordUpdate && s.stalled || len(s.stops) > 0 ||
 		(s.due || len(s.messages) > 0 || answered) && !h.Paused ||
-		len(s.calls) > 0 && s.info.Agent.expires()
+		len(s.calls) > 0 && s.phase.after(r) != phaseIdle && s.info.Agent.expires()
 	if r.Kind == recordFinish && r.Effect.Kind == modelEffect {
 		h.Usage.add(usageOf(r.Effect.Response))
 		h.Cost = h.Cost.plus(r.Effect.Cost)

@@ -111,7 +111,7 @@ func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, know
 		return &agent.Reply{Response: e.Result}, nil
 	case known == nil:
 		e.Kind = toolEffect
-		if err := r.o.startEffect(ctx, e); err != nil {
+		if err := r.startEffect(ctx, e); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, know
 	}
 	if resumes && ctx.Err() != nil && !e.Late { // the program has given it up while it was stored
 		e.Late, e.Use = true, ""
-		return nil, errors.Join(ctx.Err(), r.o.finish(context.WithoutCancel(ctx), e))
+		return nil, errors.Join(ctx.Err(), r.finish(context.WithoutCancel(ctx), e))
 	}
 	return &agent.Reply{Response: e.Result}, nil
 }
@@ -141,7 +141,7 @@ func (r *turnRun) perform(ctx context.Context, b *boundTool, e *effectInfo, know
 // finishCall stores the end of a call. The client who was asked gets to know it.
 func (r *turnRun) finishCall(ctx context.Context, e *effectInfo) error {
 	ended := *e
-	return r.o.store(ctx, func(st *state) (*record, error) {
+	return r.store(ctx, func(st *state) (*record, error) {
 		rec := &record{Kind: recordFinish, Effect: &ended}
 		if ended.Use == "" {
 			return rec, nil
@@ -172,7 +172,7 @@ func (r *turnRun) askUnknown(ctx context.Context, key string, c *genai.FunctionC
 	if waits || full {
 		return waits, nil
 	}
-	return true, r.o.store(ctx, func(st *state) (*record, error) {
+	return true, r.store(ctx, func(st *state) (*record, error) {
 		use := st.uses[c.ID]
 		if use == nil {
 			return nil, fmt.Errorf("managed: session %s: the call %q has no event", r.o.id, c.ID)

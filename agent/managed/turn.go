@@ -68,6 +68,7 @@ func (o *owned) runTurn(ctx context.Context, b life.Begin) (life.End, error) {
 	defer cancel()
 	r := o.attempt(ctx, t)
 	end, err := r.answer(ctx)
+	o.over()
 	if o.ending() {
 		return life.End{}, errors.New("the process lets go of the session")
 	}
@@ -117,6 +118,9 @@ func (o *owned) begin(ctx context.Context, b life.Begin) (*turn, error) {
 // beginWith makes a record begin a turn.
 func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
 	r.Turn = &turnInfo{Number: s.head.Turns + 1}
+	if again := b == life.Again && s.turn != nil || s.resumes() && (b == life.WithResults || s.due); !again {
+		s.abandon(r) // calls of the turn before, whose keys are those of this one
+	}
 	switch {
 	case b == life.Again && s.turn != nil:
 		r.Turn = &turnInfo{Number: s.turn.info.Number, Again: true}
@@ -159,7 +163,27 @@ func (o *owned) attempt(ctx context.Context, t *turn) *turnRun {
 			}
 		}
 	}
+	o.run = r
 	return r
+}
+
+// over ends the attempt that is under way: nothing that it does from now on is stored.
+func (o *owned) over() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.run = nil
+}
+
+// store stores what the attempt does. A tool or a model that ignores its context may return when the attempt is over:
+// the turn has gone on without it, or has ended, and what it did is refused.
+func (r *turnRun) store(ctx context.Context, m maker) error {
+	return r.o.store(ctx, func(st *state) (*record, error) {
+		if r.o.run != r || st.turn != r.t {
+			return nil, fmt.Errorf("managed: session %s: this attempt of turn %d is over; what it does now is not stored",
+				r.o.id, r.t.info.Number)
+		}
+		return m(st)
+	})
 }
 
 // callsOf are the calls in a content.
@@ -274,7 +298,7 @@ func (r *turnRun) emit(ev *session.Event, kind agent.EventKind) error {
 			r.mu.Unlock()
 			return err
 		}
-	} else if err := r.o.store(r.ctx, r.step(author, ev, kind)); err != nil {
+	} else if err := r.store(r.ctx, r.step(author, ev, kind)); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -335,7 +359,9 @@ func (r *turnRun) step(author string, from *session.Event, kind agent.EventKind)
 				ev, wait := r.o.use(p.FunctionCall)
 				ev.ID = eventID(r.o.prefix(), st.head.Seq+uint64(len(rec.Events))+1)
 				rec.Events = append(rec.Events, ev)
-				if wait != "" && len(st.calls)+len(rec.Calls) < life.CallsMax {
+				// A call of a turn that resumes waits as an effect, which await has begun. One that has none is not made: a
+				// model may call what it was not offered.
+				if wait != "" && !r.o.agent.prog.Resumes && len(st.calls)+len(rec.Calls) < life.CallsMax {
 					rec.Calls = append(rec.Calls, &openCall{Event: ev.ID, ID: p.FunctionCall.ID, Name: p.FunctionCall.Name,
 						Args: p.FunctionCall.Args, Kind: wait})
 				}
@@ -369,8 +395,8 @@ func (o *owned) end(ctx context.Context, r *turnRun, end *agent.End, err error) 
 		case how.How == turnParked && len(st.calls) == 0:
 			rec.End = &turnEnd{How: turnFailed, Failure: &Failure{Type: "unknown_error",
 				Message: "the program waits for results, and no call waits for the client"}}
-		case how.How == turnStopped || how.How == turnFailed || how.How == turnEnded && how.Resumes:
-			st.cancel(rec)
+		case how.How == turnStopped || how.How == turnFailed || how.How == turnEnded && how.Resumes && !how.stalls():
+			st.cancel(rec) // a turn that stops at the budget of the session goes on, and its calls wait for that
 		}
 		return rec, nil
 	})

@@ -389,7 +389,7 @@ func (r *turnRun) decide(ctx context.Context, of string, resp *model.LLMResponse
 	e.Span = r.spans[of]
 	r.mu.Unlock()
 	e.Response = r.identified(resp, of, e.Span)
-	if err := r.o.finish(ctx, e); err != nil {
+	if err := r.finish(ctx, e); err != nil {
 		return nil, err
 	}
 	r.answered(of, e)
