@@ -93,20 +93,24 @@ func (e *Engine) program(f *flow, w *managed.Work) (*agent.Program, error) {
 
 // bind makes the tools that leaves of a workflow use, by name.
 func (e *Engine) bind(f *flow, w *managed.Work) (map[string]agent.Tool, error) {
-	tools := map[string]agent.Tool{}
+	tools, own := map[string]agent.Tool{}, map[string]bool{}
 	for _, t := range w.Tools() { // of the definition: those of the client, and MCP servers
 		tools[t.Name()] = t
 	}
 	for _, l := range f.leafs {
 		for _, name := range l.tools {
-			if tools[name] != nil {
+			switch old := tools[name]; {
+			case own[name]:
 				continue
+			case old != nil:
+				return nil, fmt.Errorf("exec: the definition has a tool %q, and the operator has one that `%s` needs; give the "+
+					"one of the definition another name", name, l.Agent.Name)
 			}
 			t, err := w.Tool(*e.tools[name], managed.ToolPolicy{})
 			if err != nil {
 				return nil, err
 			}
-			tools[name] = t
+			tools[name], own[name] = t, true
 		}
 	}
 	return tools, nil
@@ -317,8 +321,12 @@ func (e *Engine) ownTools() []managed.Tool {
 	}
 	function := func(ctx context.Context, c managed.ToolCall) (map[string]any, error) {
 		name, _ := c.Args["name"].(string)
-		in, _ := c.Args["inputs"].(map[string]any)
-		out, err := e.cfg.Functions[name].Call(ctx, maps.Clone(in))
+		in, err := plain(c.Args["inputs"]) // of its own: it may change them
+		if err != nil {
+			return nil, err
+		}
+		values, _ := in.(map[string]any)
+		out, err := e.cfg.Functions[name].Call(ctx, values)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,146 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/provider"
+	"github.com/voicegw/voicegw/agent/workflow"
+)
+
+// fails runs a message and wants the run to fail with these words.
+func (h *house) fails(message, want string) {
+	h.Helper()
+	if got := said(h.run(message)); !strings.Contains(got, "error: "+want) {
+		h.Errorf("the run tells\n%s\nwant the error %s", got, want)
+	}
+}
+
+// TestCallWithoutTools fails an agent without tools whose model calls one.
+func TestCallWithoutTools(t *testing.T) {
+	h := newHouse(t, agents("", "a", "b")+"orchestration: {type: sequential, agents: [a, b]}", tools(),
+		func(*model.LLMRequest) provider.ScriptTurn { return calls(provider.ScriptCall{ID: "1", Name: "look"}) })
+	defer h.close()
+	h.fails("go", `agent w/a: model_failed: its model called "look", and it has no tools`)
+}
+
+// TestSilence leaves what has no words out of what others hear.
+func TestSilence(t *testing.T) {
+	content := func(parts ...*genai.Part) *genai.Content { return &genai.Content{Role: genai.RoleModel, Parts: parts} }
+	list := heard("b", []workflow.Said{{Author: "a", Content: content(nil, genai.NewPartFromFunctionCall("look", nil))},
+		{Author: "a", Content: content(&genai.Part{Text: "hm", Thought: true})}, {Author: "b", Content: content()},
+		{Author: "a", Content: content(genai.NewPartFromText("yes"))}, {Author: "b", Content: content(genai.NewPartFromText("no"))}})
+	for _, c := range list {
+		if len(c.Parts) == 0 {
+			t.Error("a content has no parts")
+		}
+	}
+	if got := text(list...); got != "[a] said: yes | no" {
+		t.Errorf("the model hears %s", got)
+	}
+}
+
+// TestRefusedAnswer fails an attempt whose answer was stopped, and keeps one that has reached its limit.
+func TestRefusedAnswer(t *testing.T) {
+	for finish, want := range map[genai.FinishReason]string{
+		genai.FinishReasonSafety:            "refusal",
+		genai.FinishReasonProhibitedContent: "refusal",
+		genai.FinishReasonMaxTokens:         "a: half\nw: half",
+		genai.FinishReasonOther:             "a: half\nw: half",
+	} {
+		h := newHouse(t, agents("", "a")+"orchestration: {type: sequential, agents: [a]}", tools(),
+			func(*model.LLMRequest) provider.ScriptTurn { return provider.ScriptTurn{Text: "half", Finish: finish} })
+		list := h.run("go")
+		got := said(list)
+		if why := list[len(list)-1].StopReason; got == "" && why != nil {
+			got = why.Type
+		}
+		if got != want {
+			t.Errorf("%s: the run tells\n%s\nwant\n%s", finish, got, want)
+		}
+		h.close()
+	}
+}
+
+// TestExitSchema holds words beside exit_loop to output_schema.
+func TestExitSchema(t *testing.T) {
+	for words, want := range map[string]string{
+		"no JSON": "error: agent w/a: model_failed: its answer is not the JSON",
+		"":        "error: agent w/a: model_failed: its answer is not the JSON",
+		"[3]":     "a: [3]\nw: [3]",
+	} {
+		h := newHouse(t, agents(", tools: [exit_loop], output_key: k, output_schema: {type: array}", "a")+
+			"orchestration: {type: loop, agents: [a], max_iterations: 2}", tools(),
+			func(*model.LLMRequest) provider.ScriptTurn {
+				return provider.ScriptTurn{Text: words, Calls: []provider.ScriptCall{{ID: "1", Name: "exit_loop"}}}
+			})
+		if got := said(h.run("go")); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: the run tells\n%s\nwant\n%s", words, got, want)
+		}
+		h.close()
+	}
+}
+
+// TestUserID wants no two owners to be one user.
+func TestUserID(t *testing.T) {
+	seen := map[string]managed.Owner{}
+	for _, o := range []managed.Owner{{Tenant: "a", User: "x/y"}, {Tenant: "a/x", User: "y"}, {Tenant: "a%2Fx", User: "y"},
+		{Tenant: "a"}, {User: "a"}} {
+		if old, ok := seen[userID(o)]; ok {
+			t.Errorf("%v and %v are one user", o, old)
+		}
+		seen[userID(o)] = o
+	}
+}
+
+// TestOwnInputs lets a function change its inputs, and nobody else sees it.
+func TestOwnInputs(t *testing.T) {
+	c := tools()
+	c.Functions["make"] = Function{Call: func(context.Context, map[string]any) (any, error) {
+		return map[string]any{"list": []any{"first"}}, nil
+	}}
+	c.Functions["change"] = Function{Call: func(_ context.Context, in map[string]any) (any, error) {
+		in["o"].(map[string]any)["list"].([]any)[0] = "changed"
+		return "done", nil
+	}}
+	h := newHouse(t, `
+name: w
+agents:
+  - {name: a, type: code, function: make, output_key: o}
+  - {name: b, type: code, function: change, input_keys: [o], output_key: m}
+  - {name: c, type: llm, model: mind, instruction: "{o}"}
+orchestration: {type: sequential, agents: [a, b, c]}
+`, c, echo)
+	defer h.close()
+	h.tells("go", `a: {"list":["first"]}`+"\nb: done\nc: "+`{"list":["first"]}`+"\nw: "+`{"list":["first"]}`)
+}
+
+// TestForeignTool refuses a definition with a tool in place of one of the operator.
+func TestForeignTool(t *testing.T) {
+	h := newHouse(t, `
+name: w
+agents:
+  - {name: a, type: tool, tool: look, output_key: k}
+orchestration: {type: sequential, agents: [a]}
+`, tools(), echo)
+	defer h.close()
+	d, err := h.e.Definition("w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Tools = append(d.Tools, managed.ToolConfig{Type: managed.CustomTool, Name: "look", Description: "x",
+		InputSchema: []byte(`{"type":"object"}`)})
+	a, err := h.rt.CreateAgent(t.Context(), ada, d)
+	if err == nil {
+		_, err = h.rt.StartSession(t.Context(), ada, managed.SessionRequest{Agent: a.ID})
+	}
+	if err == nil || !strings.Contains(fmt.Sprint(err), `has a tool "look"`) {
+		t.Errorf("the error is %v", err)
+	}
+}
