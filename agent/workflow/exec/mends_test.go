@@ -144,3 +144,38 @@ orchestration: {type: sequential, agents: [a]}
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestPlaceMax fails the run that writes too much of what sessions share. Those that follow go on.
+func TestPlaceMax(t *testing.T) {
+	for name, store := range map[string]func(h *house) Store{
+		"memory":  func(*house) Store { return NewMemoryStore() },
+		"journal": func(h *house) Store { return NewJournalStore(h.journal) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := tools()
+			size := PlaceMax - len(`{"k":""}`)
+			c.Functions["large"] = Function{Call: func(context.Context, map[string]any) (any, error) {
+				return strings.Repeat("x", size), nil
+			}}
+			h := newHouse(t, `
+name: w
+agents:
+  - {name: a, type: code, function: large, output_key: "app:k"}
+orchestration: {type: sequential, agents: [a]}
+`, c, echo)
+			defer h.close()
+			h.e.cfg.Store = store(h)
+			for _, more := range []int{0, 1, 0} {
+				got := said(h.run("go"))
+				if want := "error: agent w/a: model_failed: exec: the state of app/w would have 102401 bytes"; more == 0 {
+					if strings.Contains(got, "error") {
+						t.Errorf("at the limit, the run tells %.60s...%s", got, got[max(0, len(got)-160):])
+					}
+				} else if !strings.HasPrefix(got, want) {
+					t.Errorf("above the limit, the run tells %.60s...%s", got, got[max(0, len(got)-160):])
+				}
+				size += map[int]int{0: 1, 1: -1}[more]
+			}
+		})
+	}
+}

@@ -317,7 +317,14 @@ func valueOf(result map[string]any) any {
 func (e *Engine) ownTools() []managed.Tool {
 	type work = func(context.Context, managed.ToolCall) (map[string]any, error)
 	tool := func(name string, again bool, call work) managed.Tool {
-		return managed.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Idempotent: again, Call: call}
+		return managed.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Idempotent: again,
+			Call: func(ctx context.Context, c managed.ToolCall) (map[string]any, error) {
+				result, err := call(ctx, c)
+				if err != nil {
+					return nil, err // a result beside an error would be taken for one
+				}
+				return result, nil
+			}}
 	}
 	function := func(ctx context.Context, c managed.ToolCall) (map[string]any, error) {
 		name, _ := c.Args["name"].(string)
