@@ -179,3 +179,28 @@ orchestration: {type: sequential, agents: [a]}
 		})
 	}
 }
+
+// TestStateMax fails the agent whose output is too much for the session. What is written twice counts once.
+func TestStateMax(t *testing.T) {
+	c := tools()
+	c.Functions["large"] = Function{Call: func(context.Context, map[string]any) (any, error) {
+		return strings.Repeat("x", 200_000), nil
+	}}
+	for key, want := range map[string]string{"a": "", "temp:c": "", "c": "error: agent w/c: model_failed: the outputs of the " +
+		"run have 600006 bytes with that of `c` for the key \"c\"; at most 524288 are allowed"} {
+		h := newHouse(t, fmt.Sprintf(`
+name: w
+agents:
+  - {name: a, type: code, function: large, output_key: a}
+  - {name: b, type: code, function: large, output_key: b}
+  - {name: c, type: code, function: large, output_key: "%s"}
+  - {name: d, type: code, function: join, output_key: d}
+orchestration: {type: sequential, agents: [a, b, c, d]}
+`, key), c, echo)
+		got := said(h.run("go"))
+		if strings.Contains(got, "error: ") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%s: the run tells ...%s", key, got[max(0, len(got)-200):])
+		}
+		h.close()
+	}
+}

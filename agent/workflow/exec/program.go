@@ -207,6 +207,9 @@ func (k *worker) done(ctx context.Context, r *run, j *workflow.Job, res *workflo
 	if res.Output, err = plain(res.Output); err != nil {
 		return nil, err
 	}
+	if err := r.keeps(k.Agent, res.Output); err != nil {
+		return nil, err
+	}
 	if res.Event == nil {
 		res.Event = j.Visit.Flow.Turn.NewEvent(j.Author)
 		res.Event.Content = genai.NewContentFromText(workflow.TextOf(res.Output), genai.RoleModel)
@@ -352,12 +355,13 @@ type run struct {
 	mu     sync.Mutex
 	seeds  map[string]any // nil until they are read
 	failed map[string]int // calls of tools, by path and tool
+	sizes  map[string]int // of the values of state keys that the session keeps, in bytes of JSON
 }
 
 // run is that of a turn. Its seeds are read once, before any leaf of it works.
 func (p *program) run(ctx context.Context, t *agent.Turn) (*run, error) {
 	tc := managed.ContextOf(t)
-	v, _ := tc.Local.LoadOrStore("run", &run{p: p, turn: t, ctx: tc, failed: map[string]int{}})
+	v, _ := tc.Local.LoadOrStore("run", &run{p: p, turn: t, ctx: tc, failed: map[string]int{}, sizes: map[string]int{}})
 	r := v.(*run)
 	r.mu.Lock()
 	defer r.mu.Unlock()
