@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,5 +203,28 @@ orchestration: {type: sequential, agents: [a, b, c, d]}
 			t.Errorf("%s: the run tells ...%s", key, got[max(0, len(got)-200):])
 		}
 		h.close()
+	}
+}
+
+// TestBranchMemory remembers what all branches say.
+func TestBranchMemory(t *testing.T) {
+	c := tools()
+	for _, name := range []string{"one", "two"} {
+		c.Functions[name] = Function{Call: func(context.Context, map[string]any) (any, error) { return "clue " + name, nil }}
+	}
+	h := newHouse(t, `
+name: w
+agents:
+  - {name: a, type: code, function: one, output_key: x}
+  - {name: b, type: code, function: two, output_key: y}
+orchestration: {type: parallel, agents: [a, b]}
+runtime: {memory_service: in_memory}
+`, c, echo)
+	defer h.close()
+	h.run("go")
+	got, err := h.e.search(t.Context(), managed.ToolCall{Args: map[string]any{"query": "clue", "app": "w", "user": userID(ada)}})
+	list, _ := got["memories"].([]any)
+	if err != nil || len(list) != 2 || !slices.Contains(list, any("a: clue one")) || !slices.Contains(list, any("b: clue two")) {
+		t.Errorf("the memory has %v, %v", list, err)
 	}
 }

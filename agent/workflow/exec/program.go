@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
@@ -159,8 +160,11 @@ func (k *worker) work(ctx context.Context, r *run, j *workflow.Job) (*workflow.R
 	switch {
 	case k.ask != nil:
 		res, err := k.answer(ctx, r, j)
-		if err != nil || len(res.Calls) > 0 || res.Route != "" {
+		switch {
+		case err != nil || len(res.Calls) > 0:
 			return res, err
+		case res.Route != "":
+			return res, r.remember(ctx, j, res)
 		}
 		return k.done(ctx, r, j, res, nil)
 	case k.Agent.Tool != "":
@@ -214,10 +218,10 @@ func (k *worker) done(ctx context.Context, r *run, j *workflow.Job, res *workflo
 		res.Event = j.Visit.Flow.Turn.NewEvent(j.Author)
 		res.Event.Content = genai.NewContentFromText(workflow.TextOf(res.Output), genai.RoleModel)
 	}
-	if err := r.remember(ctx, j, res); err != nil {
+	if err := r.share(ctx, k, res.Output); err != nil {
 		return nil, err
 	}
-	return res, r.share(ctx, k, res.Output)
+	return res, r.remember(ctx, j, res)
 }
 
 // outputMax is the largest output of an agent, in bytes of JSON: an event must fit into a record of the journal.
@@ -356,6 +360,7 @@ type run struct {
 	seeds  map[string]any // nil until they are read
 	failed map[string]int // calls of tools, by path and tool
 	sizes  map[string]int // of the values of state keys that the session keeps, in bytes of JSON
+	said   []*session.Event
 }
 
 // run is that of a turn. Its seeds are read once, before any leaf of it works.
