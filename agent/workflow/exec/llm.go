@@ -134,6 +134,11 @@ func (k *worker) take(r *run, j *workflow.Job, resp *model.LLMResponse) (*workfl
 			return nil, fmt.Errorf("its model called %q, and it has no tools", calls[0].Name)
 		}
 		res.Calls = calls
+		for _, c := range calls {
+			if k.misfit(c) != nil {
+				res.Refused = append(res.Refused, c)
+			}
+		}
 		return res, nil
 	}
 	if text == "" {
@@ -428,8 +433,27 @@ func (k *worker) onError(ctx context.Context, s *Scope, c *genai.FunctionCall, f
 	return result
 }
 
+// misfit is why the arguments of a call of an agent do not fit its input_schema.
+func (k *worker) misfit(c *genai.FunctionCall) error {
+	schema := k.inputs[c.Name]
+	if schema == nil {
+		return nil
+	}
+	args := c.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	if err := schema.Validate(args); err != nil {
+		return fmt.Errorf("the arguments do not fit the input_schema of %s: %w", c.Name, err)
+	}
+	return nil
+}
+
 // plainTool runs one call.
 func (k *worker) plainTool(ctx context.Context, r *run, c *genai.FunctionCall) (map[string]any, error) {
+	if err := k.misfit(c); err != nil {
+		return map[string]any{"error": err.Error()}, nil
+	}
 	switch {
 	case c.Name == exitTool && k.exits:
 		return map[string]any{"result": "the loop ends once you have answered"}, nil

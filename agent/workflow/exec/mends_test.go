@@ -228,3 +228,30 @@ runtime: {memory_service: in_memory}
 		t.Errorf("the memory has %v, %v", list, err)
 	}
 }
+
+// TestInputSchema tells the calling model that its arguments do not fit, and does not run the agent.
+func TestInputSchema(t *testing.T) {
+	h := newHouse(t, `
+name: w
+agents:
+  - {name: boss, type: llm, model: mind, instruction: boss, agent_tools: [helper]}
+  - {name: helper, type: llm, model: mind, instruction: helper,
+     input_schema: {type: object, required: [n], properties: {n: {type: integer}}}}
+orchestration: {type: sequential, agents: [boss]}
+`, tools(), func(r *model.LLMRequest) provider.ScriptTurn {
+		heard := text(r.Contents...)
+		switch {
+		case orders(r) != "boss":
+			return says("helped with " + heard)
+		case strings.Contains(heard, "helped with"):
+			return says("done")
+		case strings.Contains(heard, "do not fit the input_schema of helper"):
+			return calls(provider.ScriptCall{ID: "2", Name: "helper", Args: map[string]any{"n": 3}})
+		case strings.Contains(heard, "result"):
+			return says("nobody told: " + heard)
+		}
+		return calls(provider.ScriptCall{ID: "1", Name: "helper", Args: map[string]any{"m": "bad"}})
+	})
+	defer h.close()
+	h.tells("go", `helper: helped with {"n":3}`+"\nboss: done\nw: done")
+}
