@@ -13,8 +13,8 @@ import (
 	"github.com/voicegw/voicegw/agent/workflow"
 )
 
-// remember gives the memory what was said in the session so far, on all paths, up to what an agent says now. The memory has
-// each session once.
+// remember gives the memory what was said in the session so far, on all paths, up to what an agent says now. The
+// memory has each session once.
 func (r *run) remember(ctx context.Context, j *workflow.Job, res *workflow.Result) error {
 	if !r.p.f.remembers || j.Visit.Flow.Args != nil {
 		return nil

@@ -36,7 +36,8 @@ func TestSilence(t *testing.T) {
 	content := func(parts ...*genai.Part) *genai.Content { return &genai.Content{Role: genai.RoleModel, Parts: parts} }
 	list := heard("b", []workflow.Said{{Author: "a", Content: content(nil, genai.NewPartFromFunctionCall("look", nil))},
 		{Author: "a", Content: content(&genai.Part{Text: "hm", Thought: true})}, {Author: "b", Content: content()},
-		{Author: "a", Content: content(genai.NewPartFromText("yes"))}, {Author: "b", Content: content(genai.NewPartFromText("no"))}})
+		{Author: "a", Content: content(genai.NewPartFromText("yes"))},
+		{Author: "b", Content: content(genai.NewPartFromText("no"))}})
 	for _, c := range list {
 		if len(c.Parts) == 0 {
 			t.Error("a content has no parts")
@@ -187,8 +188,9 @@ func TestStateMax(t *testing.T) {
 	c.Functions["large"] = Function{Call: func(context.Context, map[string]any) (any, error) {
 		return strings.Repeat("x", 200_000), nil
 	}}
-	for key, want := range map[string]string{"a": "", "temp:c": "", "c": "error: agent w/c: model_failed: the outputs of the " +
-		"run have 600006 bytes with that of `c` for the key \"c\"; at most 524288 are allowed"} {
+	for key, want := range map[string]string{"a": "", "temp:c": "",
+		"c": "error: agent w/c: model_failed: the outputs of the " +
+			"run have 600006 bytes with that of `c` for the key \"c\"; at most 524288 are allowed"} {
 		h := newHouse(t, fmt.Sprintf(`
 name: w
 agents:
@@ -222,9 +224,11 @@ runtime: {memory_service: in_memory}
 `, c, echo)
 	defer h.close()
 	h.run("go")
-	got, err := h.e.search(t.Context(), managed.ToolCall{Args: map[string]any{"query": "clue", "app": "w", "user": userID(ada)}})
+	got, err := h.e.search(t.Context(), managed.ToolCall{Args: map[string]any{"query": "clue", "app": "w",
+		"user": userID(ada)}})
 	list, _ := got["memories"].([]any)
-	if err != nil || len(list) != 2 || !slices.Contains(list, any("a: clue one")) || !slices.Contains(list, any("b: clue two")) {
+	if err != nil || len(list) != 2 || !slices.Contains(list, any("a: clue one")) ||
+		!slices.Contains(list, any("b: clue two")) {
 		t.Errorf("the memory has %v, %v", list, err)
 	}
 }
@@ -234,8 +238,8 @@ func TestInputSchema(t *testing.T) {
 	h := newHouse(t, `
 name: w
 agents:
-  - {name: boss, type: llm, model: mind, instruction: boss, agent_tools: [helper]}
-  - {name: helper, type: llm, model: mind, instruction: helper,
+  - {name: boss, type: llm, model: mind, instruction: boss, agent_tools: [clerk]}
+  - {name: clerk, type: llm, model: mind, instruction: clerk,
      input_schema: {type: object, required: [n], properties: {n: {type: integer}}}}
 orchestration: {type: sequential, agents: [boss]}
 `, tools(), func(r *model.LLMRequest) provider.ScriptTurn {
@@ -245,13 +249,13 @@ orchestration: {type: sequential, agents: [boss]}
 			return says("helped with " + heard)
 		case strings.Contains(heard, "helped with"):
 			return says("done")
-		case strings.Contains(heard, "do not fit the input_schema of helper"):
-			return calls(provider.ScriptCall{ID: "2", Name: "helper", Args: map[string]any{"n": 3}})
+		case strings.Contains(heard, "do not fit the input_schema of clerk"):
+			return calls(provider.ScriptCall{ID: "2", Name: "clerk", Args: map[string]any{"n": 3}})
 		case strings.Contains(heard, "result"):
 			return says("nobody told: " + heard)
 		}
-		return calls(provider.ScriptCall{ID: "1", Name: "helper", Args: map[string]any{"m": "bad"}})
+		return calls(provider.ScriptCall{ID: "1", Name: "clerk", Args: map[string]any{"m": "bad"}})
 	})
 	defer h.close()
-	h.tells("go", `helper: helped with {"n":3}`+"\nboss: done\nw: done")
+	h.tells("go", `clerk: helped with {"n":3}`+"\nboss: done\nw: done")
 }
