@@ -177,6 +177,9 @@ type Result struct {
 	Event *session.Event
 	// Calls are calls of tools. The model is asked again when they have results.
 	Calls []*genai.FunctionCall
+	// Refused are those of Calls that must not reach the agents that they name. They are calls of tools, so the
+	// Worker gives their results.
+	Refused []*genai.FunctionCall
 	// Route is the agent that a router hands over to; "" answers.
 	Route string
 	// Exit ends the nearest loop once the agent of the loop that runs is done. Beside Calls it is kept until

@@ -323,7 +323,7 @@ func (b *block) takeCalls(f *petri.Firing, v *Visit, r *Result, first int) {
 	for i, c := range r.Calls {
 		k := slices.IndexFunc(b.kids, func(k *block) bool { return k.agent.Name == c.Name })
 		switch {
-		case k < 0:
+		case k < 0 || slices.Contains(r.Refused, c):
 			plain.calls = append(plain.calls, i)
 		case len(agents) == callsMax:
 			s.Results[i] = map[string]any{"error": fmt.Sprintf("at most %d agents can be called in one answer", callsMax)}

@@ -59,13 +59,23 @@ func (k *worker) answer(ctx context.Context, r *run, j *workflow.Job) (*workflow
 			resp = next
 		}
 	}
-	if resp == nil || resp.Content == nil {
+	if resp == nil || resp.Content == nil || refused(resp) {
 		return nil, refusal(resp)
 	}
 	return k.take(r, j, resp)
 }
 
-// refusal is why a response has no content.
+// refused reports whether a response is no answer, although it may have words. One at the limit of tokens is an
+// answer, as is one that ended for a reason that a provider has of its own.
+func refused(r *model.LLMResponse) bool {
+	switch r.FinishReason {
+	case "", genai.FinishReasonUnspecified, genai.FinishReasonStop, genai.FinishReasonMaxTokens, genai.FinishReasonOther:
+		return false
+	}
+	return true
+}
+
+// refusal is why a response has no content, or one that is no answer.
 func refusal(r *model.LLMResponse) error {
 	if r == nil || r.ErrorMessage == "" && r.FinishReason == "" {
 		return errors.New("the model answered nothing")
@@ -111,14 +121,24 @@ func (k *worker) take(r *run, j *workflow.Job, resp *model.LLMResponse) (*workfl
 			res.Output, res.Event.Content = old, nil // no words: the key keeps its value
 			return res, nil
 		}
-		if res.Output, res.Event.Content = text, said; text == "" {
+		if res.Event.Content = said; text == "" {
 			res.Event.Content = nil
 		}
-		return res, nil
+		out, err := k.parsed(text)
+		res.Output = out
+		return res, err
 	}
 	res.Event.Content = content
 	if len(calls) > 0 {
+		if len(k.Agent.Tools)+len(k.Agent.AgentTools) == 0 {
+			return nil, fmt.Errorf("its model called %q, and it has no tools", calls[0].Name)
+		}
 		res.Calls = calls
+		for _, c := range calls {
+			if k.misfit(c) != nil {
+				res.Refused = append(res.Refused, c)
+			}
+		}
 		return res, nil
 	}
 	if text == "" {
@@ -138,7 +158,7 @@ func exited(j *workflow.Job) bool {
 
 // parsed is the output of an answer: its text, or the value that output_schema describes.
 func (k *worker) parsed(text string) (any, error) {
-	if k.schema == nil {
+	if k.schema == nil || text == "" && k.Agent.OutputKey == "" {
 		return text, nil
 	}
 	bare := strings.TrimSpace(text)
@@ -268,17 +288,16 @@ func (k *worker) contents(ctx context.Context, r *run, j *workflow.Job) []*genai
 	switch {
 	case flow.Args != nil:
 		list = append(list, genai.NewContentFromText(argsText(flow.Args), genai.RoleUser))
-	case k.Agent.WithoutContents && len(flow.Said) == 0:
-		list = append(list, r.turn.Message)
 	case !k.Agent.WithoutContents:
 		list = r.ctx.Earlier(j.Author, managed.View{Without: []string{r.p.f.w.Name}, Turns: r.p.f.turns})
 	}
-	said := flow.Said
+	said := heard(j.Author, flow.Said)
 	if k.Agent.WithoutContents && len(said) > 0 {
 		said = said[len(said)-1:]
 	}
-	for _, s := range said {
-		list = append(list, retold(j.Author, s))
+	list = append(list, said...)
+	if len(list) == 0 {
+		list = append(list, r.turn.Message)
 	}
 	if n := len(list); list[n-1].Role == genai.RoleModel {
 		list = append(list, genai.NewContentFromText("Go on as you are instructed.", genai.RoleUser))
@@ -300,6 +319,17 @@ func argsText(args map[string]any) string {
 	return workflow.TextOf(args)
 }
 
+// heard is what agents have said, as one of them sees it. Providers refuse contents without parts, so there are none.
+func heard(author string, said []workflow.Said) []*genai.Content {
+	var list []*genai.Content
+	for _, s := range said {
+		if c := retold(author, s); len(c.Parts) > 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // retold is what an agent has said, as another one sees it.
 func retold(author string, s workflow.Said) *genai.Content {
 	if s.Author == author {
@@ -307,7 +337,7 @@ func retold(author string, s workflow.Said) *genai.Content {
 	}
 	c := &genai.Content{Role: genai.RoleUser}
 	for _, p := range s.Content.Parts {
-		if p.Text != "" && !p.Thought {
+		if p != nil && p.Text != "" && !p.Thought {
 			c.Parts = append(c.Parts, &genai.Part{Text: fmt.Sprintf("[%s] said: %s", s.Author, p.Text)})
 		}
 	}
@@ -403,8 +433,27 @@ func (k *worker) onError(ctx context.Context, s *Scope, c *genai.FunctionCall, f
 	return result
 }
 
+// misfit is why the arguments of a call of an agent do not fit its input_schema.
+func (k *worker) misfit(c *genai.FunctionCall) error {
+	schema := k.inputs[c.Name]
+	if schema == nil {
+		return nil
+	}
+	args := c.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	if err := schema.Validate(args); err != nil {
+		return fmt.Errorf("the arguments do not fit the input_schema of %s: %w", c.Name, err)
+	}
+	return nil
+}
+
 // plainTool runs one call.
 func (k *worker) plainTool(ctx context.Context, r *run, c *genai.FunctionCall) (map[string]any, error) {
+	if err := k.misfit(c); err != nil {
+		return map[string]any{"error": err.Error()}, nil
+	}
 	switch {
 	case c.Name == exitTool && k.exits:
 		return map[string]any{"result": "the loop ends once you have answered"}, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/voicegw/voicegw/agent/workflow"
 )
 
-// remember gives the memory what was said in the session so far, up to what an agent says now. The memory has
-// each session once.
+// remember gives the memory what was said in the session so far, on all paths, up to what an agent says now. The
+// memory has each session once.
 func (r *run) remember(ctx context.Context, j *workflow.Job, res *workflow.Result) error {
 	if !r.p.f.remembers || j.Visit.Flow.Args != nil {
 		return nil
@@ -25,14 +25,14 @@ func (r *run) remember(ctx context.Context, j *workflow.Job, res *workflow.Resul
 		ev.ID, ev.Content = fmt.Sprint("earlier", i), c
 		p.events = append(p.events, ev)
 	}
-	for i, s := range j.Visit.Flow.Said {
-		ev := r.turn.NewEvent(s.Author)
-		ev.ID, ev.Content = fmt.Sprint("said", i), s.Content
-		p.events = append(p.events, ev)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if res.Event != nil && res.Event.Content != nil {
+		ev := *res.Event
+		ev.ID, ev.Author = fmt.Sprint("said", len(r.said)), j.Author
+		r.said = append(r.said, &ev)
 	}
-	if res.Event != nil {
-		p.events = append(p.events, res.Event)
-	}
+	p.events = append(p.events, r.said...)
 	return r.p.e.cfg.Memory.AddSessionToMemory(ctx, p)
 }
 

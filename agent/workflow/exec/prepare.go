@@ -28,6 +28,7 @@ type leaf struct {
 	exits   bool            // it may call exit_loop
 	hooks   []Hooks         // of plugins, then its own
 	schema  *jsonschema.Resolved
+	inputs  map[string]*jsonschema.Resolved // input_schema of agents that it may call, by name
 	expr    func(context.Context, map[string]any) (any, error)
 }
 
@@ -82,6 +83,14 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 	for _, t := range a.Tools {
 		if err := e.equip(f, l, t); err != nil {
 			return err
+		}
+	}
+	l.inputs = map[string]*jsonschema.Resolved{}
+	for _, ref := range a.AgentTools {
+		if in := f.w.Agent(ref.Name).InputSchema; in != nil {
+			if l.inputs[ref.Name], err = resolved(in); err != nil {
+				return fmt.Errorf("the input_schema of `%s`: %w", ref.Name, err)
+			}
 		}
 	}
 	if a.OutputSchema != nil {

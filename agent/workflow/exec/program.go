@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent"
@@ -93,20 +94,24 @@ func (e *Engine) program(f *flow, w *managed.Work) (*agent.Program, error) {
 
 // bind makes the tools that leaves of a workflow use, by name.
 func (e *Engine) bind(f *flow, w *managed.Work) (map[string]agent.Tool, error) {
-	tools := map[string]agent.Tool{}
+	tools, own := map[string]agent.Tool{}, map[string]bool{}
 	for _, t := range w.Tools() { // of the definition: those of the client, and MCP servers
 		tools[t.Name()] = t
 	}
 	for _, l := range f.leafs {
 		for _, name := range l.tools {
-			if tools[name] != nil {
+			switch old := tools[name]; {
+			case own[name]:
 				continue
+			case old != nil:
+				return nil, fmt.Errorf("exec: the definition has a tool %q, and the operator has one that `%s` needs; give the "+
+					"one of the definition another name", name, l.Agent.Name)
 			}
 			t, err := w.Tool(*e.tools[name], managed.ToolPolicy{})
 			if err != nil {
 				return nil, err
 			}
-			tools[name] = t
+			tools[name], own[name] = t, true
 		}
 	}
 	return tools, nil
@@ -155,8 +160,11 @@ func (k *worker) work(ctx context.Context, r *run, j *workflow.Job) (*workflow.R
 	switch {
 	case k.ask != nil:
 		res, err := k.answer(ctx, r, j)
-		if err != nil || len(res.Calls) > 0 || res.Route != "" {
+		switch {
+		case err != nil || len(res.Calls) > 0:
 			return res, err
+		case res.Route != "":
+			return res, r.remember(ctx, j, res)
 		}
 		return k.done(ctx, r, j, res, nil)
 	case k.Agent.Tool != "":
@@ -203,14 +211,17 @@ func (k *worker) done(ctx context.Context, r *run, j *workflow.Job, res *workflo
 	if res.Output, err = plain(res.Output); err != nil {
 		return nil, err
 	}
+	if err := r.keeps(k.Agent, res.Output); err != nil {
+		return nil, err
+	}
 	if res.Event == nil {
 		res.Event = j.Visit.Flow.Turn.NewEvent(j.Author)
 		res.Event.Content = genai.NewContentFromText(workflow.TextOf(res.Output), genai.RoleModel)
 	}
-	if err := r.remember(ctx, j, res); err != nil {
+	if err := r.share(ctx, k, res.Output); err != nil {
 		return nil, err
 	}
-	return res, r.share(ctx, k, res.Output)
+	return res, r.remember(ctx, j, res)
 }
 
 // outputMax is the largest output of an agent, in bytes of JSON: an event must fit into a record of the journal.
@@ -313,12 +324,23 @@ func valueOf(result map[string]any) any {
 func (e *Engine) ownTools() []managed.Tool {
 	type work = func(context.Context, managed.ToolCall) (map[string]any, error)
 	tool := func(name string, again bool, call work) managed.Tool {
-		return managed.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Idempotent: again, Call: call}
+		return managed.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Idempotent: again,
+			Call: func(ctx context.Context, c managed.ToolCall) (map[string]any, error) {
+				result, err := call(ctx, c)
+				if err != nil {
+					return nil, err // a result beside an error would be taken for one
+				}
+				return result, nil
+			}}
 	}
 	function := func(ctx context.Context, c managed.ToolCall) (map[string]any, error) {
 		name, _ := c.Args["name"].(string)
-		in, _ := c.Args["inputs"].(map[string]any)
-		out, err := e.cfg.Functions[name].Call(ctx, maps.Clone(in))
+		in, err := plain(c.Args["inputs"]) // of its own: it may change them
+		if err != nil {
+			return nil, err
+		}
+		values, _ := in.(map[string]any)
+		out, err := e.cfg.Functions[name].Call(ctx, values)
 		if err != nil {
 			return nil, err
 		}
@@ -337,12 +359,14 @@ type run struct {
 	mu     sync.Mutex
 	seeds  map[string]any // nil until they are read
 	failed map[string]int // calls of tools, by path and tool
+	sizes  map[string]int // of the values of state keys that the session keeps, in bytes of JSON
+	said   []*session.Event
 }
 
 // run is that of a turn. Its seeds are read once, before any leaf of it works.
 func (p *program) run(ctx context.Context, t *agent.Turn) (*run, error) {
 	tc := managed.ContextOf(t)
-	v, _ := tc.Local.LoadOrStore("run", &run{p: p, turn: t, ctx: tc, failed: map[string]int{}})
+	v, _ := tc.Local.LoadOrStore("run", &run{p: p, turn: t, ctx: tc, failed: map[string]int{}, sizes: map[string]int{}})
 	r := v.(*run)
 	r.mu.Lock()
 	defer r.mu.Unlock()

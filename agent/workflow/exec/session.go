@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"google.golang.org/adk/v2/artifact"
@@ -96,8 +97,8 @@ func (k *worker) sessionCall(ctx context.Context, r *run, c *genai.FunctionCall)
 	return map[string]any{"error": c.Name + " is no function"}, nil
 }
 
-// userID is a user towards the services of ADK.
-func userID(o managed.Owner) string { return o.Tenant + "/" + o.User }
+// userID is a user towards the services of ADK. No two owners have the same: a tenant has no slash in it.
+func userID(o managed.Owner) string { return url.PathEscape(o.Tenant) + "/" + o.User }
 
 // memoriesMax is how many memories a search returns.
 const memoriesMax = 20

@@ -3,11 +3,13 @@ package exec
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/workflow"
 )
 
 // Prefixes of state keys that are not of one session.
@@ -44,6 +46,35 @@ func (e *Engine) seed(ctx context.Context, c managed.ToolCall) (map[string]any, 
 		}
 	}
 	return seeds, nil
+}
+
+// stateMax is how many bytes of JSON the session keeps of one run: they are in one record of the journal, beside the
+// answer.
+const stateMax = 512 << 10
+
+// keeps counts an output that the session keeps.
+func (r *run) keeps(a *workflow.Agent, value any) error {
+	if a.OutputKey == "" || strings.Contains(a.OutputKey, ":") {
+		return nil
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := len(b)
+	for key, n := range r.sizes {
+		if key != a.OutputKey {
+			sum += n
+		}
+	}
+	if sum > stateMax {
+		return fmt.Errorf("the outputs of the run have %d bytes with that of `%s` for the key %q; at most %d are allowed: "+
+			"write less, or write temp:%s", sum, a.Name, a.OutputKey, stateMax, a.OutputKey)
+	}
+	r.sizes[a.OutputKey] = len(b)
+	return nil
 }
 
 // share stores the output of a leaf whose key has the prefix app: or user:.

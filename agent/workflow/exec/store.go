@@ -16,8 +16,21 @@ import (
 type Store interface {
 	// Load returns the values of a place; none is an empty map.
 	Load(ctx context.Context, place string) (map[string]any, error)
-	// Set sets one value of a place. Setting it again has the same effect.
+	// Set sets one value of a place. Setting it again has the same effect. It refuses a value with which the place
+	// would have more than PlaceMax bytes, since a run begins with all of them.
 	Set(ctx context.Context, place, key string, value any) error
+}
+
+// PlaceMax is how many bytes of JSON the values of a place have at most.
+const PlaceMax = 100 << 10
+
+// placeOf is the JSON of a place, if it may be that large.
+func placeOf(place string, values map[string]any) ([]byte, error) {
+	b, err := json.Marshal(values)
+	if err == nil && len(b) > PlaceMax {
+		err = fmt.Errorf("exec: the state of %s would have %d bytes; at most %d are allowed", place, len(b), PlaceMax)
+	}
+	return b, err
 }
 
 // MemoryStore is a Store that ends with the process.
@@ -44,10 +57,15 @@ func (s *MemoryStore) Load(_ context.Context, place string) (map[string]any, err
 func (s *MemoryStore) Set(_ context.Context, place, key string, value any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.places[place] == nil {
-		s.places[place] = map[string]any{}
+	values := maps.Clone(s.places[place])
+	if values == nil {
+		values = map[string]any{}
 	}
-	s.places[place][key] = value
+	values[key] = value
+	if _, err := placeOf(place, values); err != nil {
+		return err
+	}
+	s.places[place] = values
 	return nil
 }
 
@@ -55,7 +73,7 @@ func (s *MemoryStore) Set(_ context.Context, place, key string, value any) error
 type journalStore struct{ engine journal.Engine }
 
 // NewJournalStore returns a Store in documents of a journal, which all processes of the journal share. The
-// values of a place have at most journal.DocMax bytes of JSON together.
+// values of a place have at most PlaceMax bytes of JSON together.
 func NewJournalStore(engine journal.Engine) Store { return journalStore{engine} }
 
 func (s journalStore) Load(ctx context.Context, place string) (map[string]any, error) {
@@ -88,10 +106,7 @@ func (s journalStore) Set(ctx context.Context, place, key string, value any) err
 			return err
 		}
 		values[key] = value
-		b, err := json.Marshal(values)
-		if err == nil && len(b) > journal.DocMax {
-			return fmt.Errorf("exec: the state of %s would have %d bytes; at most %d are allowed", place, len(b), journal.DocMax)
-		}
+		b, err := placeOf(place, values)
 		if err == nil {
 			_, err = s.engine.Put(ctx, docOf(place), b, revision)
 		}
