@@ -99,7 +99,8 @@ func TestRunBudgetKeepsCalls(t *testing.T) {
 					synctest.Wait()
 				}
 				got := letters(h.events())
-				if !strings.HasSuffix(got, `"Said Told ok", "Said Told ok", idle end_turn`) || strings.Count(got, "use deploy") != 1 {
+				if !strings.HasSuffix(got, `"Said Told ok", "Said Told ok", idle end_turn`) ||
+					strings.Count(got, "use deploy") != 1 {
 					t.Errorf("the session tells %s", got)
 				}
 			})

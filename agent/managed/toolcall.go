@@ -207,6 +207,30 @@ func call(ctx context.Context, t *Tool, c ToolCall) (result map[string]any, err 
 	return t.Call(ctx, c)
 }
 
+// resultDepth is how deep a result of a tool may be nested. The decoder of the journal's records has a limit of its
+// own, and a record that it refuses would make the log unreadable.
+const resultDepth = 200
+
+// depthOf is how deep JSON is nested.
+func depthOf(b []byte) int {
+	depth, most, quoted := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			most = max(most, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return most
+}
+
 // resultMax is the largest result of a tool, in bytes of JSON.
 const resultMax = 256 << 10
 
@@ -218,6 +242,9 @@ func fits(result *map[string]any) error {
 	}
 	if len(b) > resultMax {
 		return fmt.Errorf("the result of the tool has %d bytes; at most %d are allowed", len(b), resultMax)
+	}
+	if d := depthOf(b); d > resultDepth {
+		return fmt.Errorf("the result of the tool is nested %d levels deep; at most %d are allowed", d, resultDepth)
 	}
 	*result = nil
 	return json.Unmarshal(b, result)

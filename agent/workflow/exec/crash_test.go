@@ -142,7 +142,9 @@ func TestCrash(t *testing.T) {
 				t.Errorf("commit %d: the story is\n%s\nwant\n%s", at, got, want)
 			}
 		}
-		if crashes < 40 || unknown == 0 || unknown > 4 {
+		// Between the start and the end of the function that may not be repeated, the two branches beside it store
+		// up to four records of theirs each, in any order, in both runs.
+		if most := 2 * (2*4 + 1); crashes < 40 || unknown == 0 || unknown > most {
 			t.Errorf("%d crashes, %d with an unknown outcome", crashes, unknown)
 		}
 	})
