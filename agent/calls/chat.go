@@ -22,7 +22,7 @@ const (
 
 // chat is the session of a call with one agent.
 type chat struct {
-	turn    chan struct{} // holds one token: who has it may talk to the agent
+	turn    chan struct{} // a lock with one token; take it before you send, and put it back behind the answer
 	session string        // "" until there is one
 	name    string        // of its agent
 }
@@ -138,7 +138,7 @@ func (c *chat) answer(ctx context.Context, rt *managed.Runtime, o managed.Owner,
 	return "", errors.Join(ctx.Err(), errors.New(failure))
 }
 
-// ended is the answer of a turn that has ended, or why there is none.
+// ended returns what the agent said in a turn that has ended. The error says why the turn has no answer.
 func ended(why *managed.StopReason, said, failure string) (string, error) {
 	switch {
 	case why == nil, why.Type == managed.EndTurn && why.Detail != "interrupted":

@@ -136,7 +136,7 @@ func (s *slot) wait(ctx context.Context) error {
 	}
 }
 
-// crowded is the error of a process that has most sessions in memory, none of which rests.
+// crowded is the error of a process whose memory is full: all of its most sessions are at work.
 func crowded(most int) error {
 	return &Error{Code: Overloaded, Message: fmt.Sprintf("%d sessions are at work; try again later", most)}
 }

@@ -127,7 +127,7 @@ func TestFirstCount(t *testing.T) {
 	})
 }
 
-// TestFailedCount: a count that fails is told to all who wait for it, and the next request counts again.
+// TestFailedCount: when a count fails, every request that waits for it gets the error. The next request counts again.
 func TestFailedCount(t *testing.T) {
 	in(t, func(t *testing.T) {
 		h, eng := sparingHouse(t, Limits{})

@@ -32,7 +32,7 @@ type owned struct {
 
 	mu    sync.Mutex
 	st    *state
-	run   *turnRun // the attempt that is under way: it alone may store what a turn does
+	run   *turnRun // the current attempt of a turn; no other attempt may store anything
 	fault error    // why nothing is stored any more
 	// dropped says that letGo was here.
 	dropped bool
@@ -100,7 +100,7 @@ func (r *Runtime) claimLog(ctx context.Context, id string, entry uint64, begin f
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.head(ctx, id); err != nil { // a claim would make a log where there is none
+	if _, err := r.head(ctx, id); err != nil { // opening a log that does not exist would create it
 		return nil, err
 	}
 	w, err := r.cfg.Journal.Open(ctx, logKey(id), r.cfg.Node)

@@ -102,8 +102,8 @@ func nextKey(key string) string {
 	return fmt.Sprintf("%s/%d", key[:i], n+1)
 }
 
-// await lets a call wait for the client, who is told of it by an event, once. A call beyond those that may wait is
-// refused.
+// await makes a call wait for the client. One event tells the client of it. When too many calls wait already, the call
+// is refused.
 func (r *turnRun) await(ctx context.Context, e *effectInfo, c *genai.FunctionCall) (*agent.Reply, error) {
 	r.o.mu.Lock()
 	waits := r.o.st.opened(e.Key) != nil

@@ -60,7 +60,7 @@ func (s *Server) listEvents(r *request) (any, error) {
 	return listed(list, number(next), order), nil
 }
 
-// number is the number of an event in a cursor. 0 means that there is none.
+// number returns the number of the event that a cursor names, and 0 for a cursor without one.
 func number(n uint64) string {
 	if n == 0 {
 		return ""
