@@ -175,6 +175,10 @@ func (r *reader) checkExposure() {
 			"project and no authentication: anybody who reaches this address could talk at your expense. access.secret_file or "+
 			"access.jwks admits only callers with a token; --insecure allows everybody")
 	}
+	if r.AdminListen != "" && r.AdminTokenFile == "" && !Loopback(r.AdminListen) {
+		r.refuse("admin.listen", "a loopback address such as 127.0.0.1:9090, or admin.token_file beside it: whoever reaches "+
+			"this address controls all calls")
+	}
 }
 
 // Exposed reports whether strangers who reach an address could talk at the owner's expense.

@@ -53,9 +53,12 @@ func (s *Settings) serverRows() []Row {
 		onRow("insecure", &s.Insecure,
 			"allow a real key on an address that others can reach: anybody may talk at your expense"),
 		onRow("reuse_port", &s.ReusePort, "let the next process listen on the same address before this one ends"),
-		textRow("admin.listen", &s.AdminListen, "none", "HOST:PORT on this machine, such as 127.0.0.1:9090",
-			"where to serve /healthz, /readyz and /metrics (Prometheus) to the operator",
-			func(a string) bool { return a == "" || isAddress(a) && Loopback(a) }),
+		textRow("admin.listen", &s.AdminListen, "none", "HOST:PORT such as 127.0.0.1:9090",
+			"where to serve /healthz, /readyz, /metrics (Prometheus) and the control of calls to the operator",
+			func(a string) bool { return a == "" || isAddress(a) }),
+		secretRow("admin.token_file", &s.AdminTokenFile, "at least 16 bytes",
+			"the token that requests to admin.listen need; other machines may reach it only with one").
+			onlyIf(func() bool { return s.AdminListen != "" }, "there is no admin.listen"),
 	}
 }
 

@@ -52,6 +52,10 @@ type Settings struct {
 	gateway  voicegw.Config // the rest of its fields is filled in by Gateway
 	access   accessSettings
 	rows     []Row
+
+	// AdminTokenFile holds the token that requests to AdminListen need; "": they need none, and the
+	// address is a loopback one.
+	AdminTokenFile string
 }
 
 // AfterCall says which agent works after a call.

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/pprof"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -13,8 +17,8 @@ import (
 	"github.com/voicegw/voicegw/settings"
 )
 
-// admin serves /healthz, /readyz, /metrics and the control of calls to the operator, on a listener of this machine
-// alone.
+// admin serves /healthz, /readyz, /metrics, /debug/pprof and the control of calls to the operator. Its listener is of
+// this machine alone, unless its requests need a token.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
@@ -26,6 +30,10 @@ func openAdmin(s *settings.Settings, h, metrics, control http.Handler, log *zap.
 	if s.AdminListen == "" {
 		return nil, nil
 	}
+	token, err := adminToken(s)
+	if err != nil {
+		return nil, err
+	}
 	l, err := net.Listen("tcp", s.AdminListen)
 	if err != nil {
 		return nil, listenError(s.AdminListen, err)
@@ -36,10 +44,11 @@ func openAdmin(s *settings.Settings, h, metrics, control http.Handler, log *zap.
 	mux.Handle("GET /metrics", metrics)
 	mux.Handle(controlPath, control)
 	mux.Handle(controlPath+"/", control)
+	profiles(mux)
 	limits := connectionLimits{most: adminConnections + 1, each: adminConnections, requests: adminConnections,
 		requestsEach: adminConnections}
 	a := &admin{listener: limitConnections(l, limits), server: &http.Server{
-		Handler:           ofThisMachine(plain(mux)),
+		Handler:           guarded(plain(mux), token),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      requestTimeout,
@@ -54,19 +63,64 @@ func openAdmin(s *settings.Settings, h, metrics, control http.Handler, log *zap.
 // adminConnections limits the connections at one time; one more closes the oldest.
 const adminConnections = 32
 
-// ofThisMachine refuses requests that a page of another site can make a browser send: with a name
-// that is not this machine's own (DNS rebinding), or with an Origin.
-func ofThisMachine(next http.Handler) http.Handler {
+// adminTokenMin is the length of the shortest token, in bytes.
+const adminTokenMin = 16
+
+// adminToken reads the token of the admin listener, "" if it needs none.
+func adminToken(s *settings.Settings) (string, error) {
+	token, err := s.Secret("admin.token_file", s.AdminTokenFile)
+	switch {
+	case err != nil:
+		return "", &usageError{err}
+	case token != "" && len(token) < adminTokenMin:
+		return "", &usageError{fmt.Errorf("admin.token_file: the token in %s has %d bytes; it must have %d or more, such as "+
+			"those of `openssl rand -hex 32`", s.AdminTokenFile, len(token), adminTokenMin)}
+	}
+	return token, nil
+}
+
+// profiles serves what Go's own tools read of a running process. The command line is not among it.
+func profiles(mux *http.ServeMux) {
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
+}
+
+// guarded refuses requests without the token, but for /healthz and /readyz. If there is no token, it refuses those
+// that a page of another site can make a browser send: with a name that is not this machine's own (DNS rebinding).
+// It always refuses pages of other origins.
+func guarded(next http.Handler, token string) http.Handler {
+	want := sha256.Sum256([]byte("Bearer " + token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		switch {
-		case !onLoopback(r.Host):
-			http.Error(w, "the admin listener answers only to localhost", http.StatusMisdirectedRequest)
-		case r.Header.Get("Origin") != "":
-			http.Error(w, "the admin listener does not answer to pages", http.StatusForbidden)
+		case token == "" && !onLoopback(r.Host):
+			http.Error(w, "the admin listener answers only to localhost; admin.token_file lets it answer to other names",
+				http.StatusMisdirectedRequest)
+		case !ownOrigin(r):
+			http.Error(w, "the admin listener does not answer to pages of other origins", http.StatusForbidden)
+		case token != "" && !isProbe(r) && subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the admin listener needs the token of admin.token_file: Authorization: Bearer TOKEN",
+				http.StatusUnauthorized)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// isProbe reports whether a request asks only whether the process is well.
+func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
+
+// ownOrigin reports whether a request comes from no page, or from one of this listener.
+func ownOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Scheme == "http" && u.Host != "" && u.Host == r.Host
 }
 
 // url returns its address for people.

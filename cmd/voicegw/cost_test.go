@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -84,14 +85,15 @@ func (s *costly) hold(d *wayIn, n int) {
 	}
 }
 
-// goroutines ends the process, and counts the goroutines it had by what they run: the outermost
-// function of each.
+// goroutines counts the goroutines of the process by what they run: the outermost function of each.
 func (s *costly) goroutines() map[string]int {
 	s.tb.Helper()
-	s.signal(syscall.SIGQUIT) // the runtime writes all their stacks
-	<-s.ended
+	code, stacks := fetchText(s.tb, s.admin+"debug/pprof/goroutine?debug=2")
+	if code != 200 {
+		s.tb.Fatalf("the goroutines: %d\n%s", code, stacks)
+	}
 	counts := make(map[string]int)
-	for _, stack := range strings.Split(s.stderr.String(), "\n\n") {
+	for _, stack := range strings.Split(stacks, "\n\n") {
 		if name := outermost(stack); name != "" {
 			counts[name]++
 		}
@@ -114,37 +116,58 @@ func outermost(stack string) (name string) {
 	return strings.TrimPrefix(name, "github.com/")
 }
 
-// costCalls is how many calls the goroutines are counted of. What not every call has is a passing
-// thing.
+// costCalls is how many calls the goroutines are counted of. What not every call has passes, and what only its start
+// needs ends.
 const costCalls = 4
 
-// TestGoroutinesPerCall counts the goroutines of a process by what they run: of our own a call has
-// six behind any endpoint, and its endpoint one for each direction at most, beside the one that
-// carries the call: of net/http, or of WebRTC's endpoint.
+// TestGoroutinesPerCall counts the goroutines of a process by what they run. A call has six behind any endpoint. Its
+// endpoint has one for each direction at most, beside the one that carries the call, which is of net/http or of WebRTC's
+// endpoint. WebRTC has one more for its reports.
 func TestGoroutinesPerCall(t *testing.T) {
 	t.Parallel()
 	for _, d := range waysIn() {
 		t.Run(d.name, func(t *testing.T) {
 			s := startCostly(t, noProof)
 			s.hold(&d, costCalls)
-			got := map[string]int{}
+			var wrong []string
+			right := func() bool {
+				wrong = d.differences(s.goroutines())
+				return len(wrong) == 0
+			}
+			if !waitFor(right, patience) {
+				t.Error(strings.Join(wrong, "\n"))
+			}
 			for name, n := range s.goroutines() {
 				if n /= costCalls; n > 0 {
-					got[maker(name)] += n
 					t.Logf("%d a call: %s", n, name)
 				}
 			}
-			for of, want := range map[string]int{"the call": sessionGoroutines, "the endpoint": d.ours, "net/http": d.requests,
-				"other": 0} {
-				if got[of] != want {
-					t.Errorf("%d goroutines a call of %s; want %d", got[of], of, want)
-				}
-			}
-			if got["WebRTC"] > d.library {
-				t.Errorf("%d goroutines a call of the WebRTC library; want at most %d", got["WebRTC"], d.library)
-			}
 		})
 	}
+}
+
+// differences says how the goroutines of costCalls calls, by what they run, are not those of this way in.
+func (d *wayIn) differences(goroutines map[string]int) (wrong []string) {
+	got := map[string]int{}
+	for name, n := range goroutines {
+		got[maker(name)] += n / costCalls
+	}
+	want := map[string]int{"the call": sessionGoroutines, "the endpoint": d.ours, "net/http": d.requests, "other": 0}
+	for of, n := range want {
+		if got[of] != n {
+			wrong = append(wrong, fmt.Sprintf("%d goroutines a call of %s; want %d", got[of], of, n))
+		}
+	}
+	if got["WebRTC"] > d.library {
+		wrong = append(wrong, fmt.Sprintf("%d goroutines a call of the WebRTC library; want at most %d", got["WebRTC"],
+			d.library))
+	}
+	if len(wrong) > 0 {
+		for name, n := range goroutines {
+			wrong = append(wrong, fmt.Sprintf("%d of %s: %s", n, maker(name), name))
+		}
+	}
+	return wrong
 }
 
 // maker says whose a goroutine is.
