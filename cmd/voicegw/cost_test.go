@@ -121,7 +121,7 @@ func outermost(stack string) (name string) {
 const costCalls = 4
 
 // TestGoroutinesPerCall counts the goroutines of a process by what they run. A call has six behind any endpoint. Its
-// endpoint has one for each direction at most, beside the one that carries the call, which is of net/http or of WebRTC's
+// endpoint has one for each direction at most, beside the one that carries the call: of net/http, or of WebRTC's
 // endpoint. WebRTC has one more for its reports.
 func TestGoroutinesPerCall(t *testing.T) {
 	t.Parallel()
