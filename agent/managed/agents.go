@@ -42,25 +42,21 @@ func (r *Runtime) CreateAgent(ctx context.Context, o Owner, d Definition) (*Agen
 	return r.CreateAgentOnce(ctx, o, Once{}, d)
 }
 
-// CreateAgentOnce is CreateAgent, safe to repeat. A repetition returns the agent as it is by then. If it was
-// deleted meanwhile, the repetition makes it again.
+// CreateAgentOnce is CreateAgent, safe to repeat. A repetition returns the agent as it is by then, and NotFound
+// if it was deleted meanwhile.
 func (r *Runtime) CreateAgentOnce(ctx context.Context, o Owner, once Once, d Definition) (*Agent, error) {
 	now := r.now()
 	a := &Agent{Version: 1, Definition: d, CreatedAt: now, UpdatedAt: now}
 	if err := r.checkAgent(ctx, a); err != nil {
 		return nil, err
 	}
-	id, err := r.once(ctx, o, once, agentPrefix, d, func(id string) error {
-		if a.ID = id; once.asked() {
-			if _, _, err := r.agent(ctx, o, id); CodeOf(err) != NotFound {
-				return err
-			}
-		}
-		err := r.putAgent(ctx, o, a, 0)
-		if once.asked() && CodeOf(err) == Conflict { // another process was faster
-			return nil
-		}
+	there := func(id string) error {
+		_, _, err := r.agent(ctx, o, id)
 		return err
+	}
+	id, err := r.once(ctx, o, once, agentPrefix, d, there, func(id string) error {
+		a.ID = id
+		return r.putAgent(ctx, o, a, 0)
 	})
 	if err != nil || !once.asked() {
 		return a, err

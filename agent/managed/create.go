@@ -53,15 +53,15 @@ func (r *Runtime) StartSessionOnce(ctx context.Context, o Owner, once Once, req 
 	}
 	info := &sessionInfo{Version: formatVersion, Owner: o, Agent: *a, Environment: req.Environment, Title: req.Title,
 		Metadata: maps.Clone(req.Metadata), Budget: with.Budget}
-	id, err := r.once(ctx, o, once, sessionPrefix, req, func(id string) error {
-		if info.ID = id; once.asked() {
-			if _, _, err := r.entry(ctx, o, id); CodeOf(err) != NotFound {
-				if err == nil {
-					err = r.goOn(ctx, id)
-				}
-				return err
-			}
+	there := func(id string) error {
+		_, _, err := r.entry(ctx, o, id)
+		if err == nil {
+			err = r.goOn(ctx, id)
 		}
+		return err
+	}
+	id, err := r.once(ctx, o, once, sessionPrefix, req, there, func(id string) error {
+		info.ID = id
 		return r.charged(ctx, o, len(req.Initial), func() error { return r.make(ctx, once, info, req.Initial) })
 	})
 	if err != nil {

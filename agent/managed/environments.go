@@ -21,19 +21,14 @@ func (r *Runtime) CreateEnvironmentOnce(ctx context.Context, o Owner, once Once,
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	id, err := r.once(ctx, o, once, environmentPrefix, e, func(id string) error {
+	there := func(id string) error {
+		_, _, err := r.environment(ctx, o, id)
+		return err
+	}
+	id, err := r.once(ctx, o, once, environmentPrefix, e, there, func(id string) error {
 		now := r.now()
 		e.ID, e.CreatedAt, e.UpdatedAt = id, now, now
-		if once.asked() {
-			if _, _, err := r.environment(ctx, o, id); CodeOf(err) != NotFound {
-				return err
-			}
-		}
-		err := r.putEnvironment(ctx, o, &e, 0)
-		if once.asked() && CodeOf(err) == Conflict { // another process was faster
-			return nil
-		}
-		return err
+		return r.putEnvironment(ctx, o, &e, 0)
 	})
 	if err != nil || !once.asked() {
 		return &e, err

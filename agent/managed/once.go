@@ -45,7 +45,10 @@ type claim struct {
 	ID    string    `json:"id"`
 	Hash  string    `json:"hash"` // of the request
 	Keyed bool      `json:"keyed,omitempty"`
+	Made  bool      `json:"made,omitempty"` // the thing has been there
 	At    time.Time `json:"at"`
+
+	revision uint64 // of its document
 }
 
 // over reports whether nobody asks for a claim any more.
@@ -59,10 +62,11 @@ func (c *claim) over(now time.Time) bool {
 // claims is the prefix of the documents with the claims of a tenant.
 func claims(o Owner) string { return docKey(o, "claim", "") }
 
-// once makes a thing that a request describes, and returns its id. A repetition of the request makes the same
-// thing: create gets the same id again, and does nothing if the thing is there.
+// once makes a thing that a request describes, and returns its id. A repetition of the request finds the same thing, or
+// makes it if that was not done. One that was made and deleted since is not made again. there returns NotFound if the
+// thing with an id is not there.
 func (r *Runtime) once(ctx context.Context, o Owner, once Once, prefix string, request any,
-	create func(id string) error) (string, error) {
+	there, create func(id string) error) (string, error) {
 	if !once.asked() || prefix == sessionPrefix && once.Key == "" {
 		id := r.newID(prefix)
 		return id, create(id)
@@ -85,11 +89,37 @@ func (r *Runtime) once(ctx context.Context, o Owner, once Once, prefix string, r
 		return "", err
 	}
 	defer done()
-	id, err := r.claim(ctx, o, at, once, claim{ID: r.newID(prefix), Hash: hash, Keyed: once.Key != ""})
+	c, err := r.claim(ctx, o, at, once, claim{ID: r.newID(prefix), Hash: hash, Keyed: once.Key != ""})
 	if err != nil {
 		return "", err
 	}
-	return id, create(id)
+	if err = there(c.ID); CodeOf(err) == NotFound {
+		if c.Made {
+			return "", &Error{Code: NotFound, Message: "what this request made before, " + c.ID +
+				", was deleted; with another Idempotency-Key it is made anew"}
+		}
+		if err = create(c.ID); CodeOf(err) == Conflict { // another process may have been faster
+			err = there(c.ID)
+		}
+	}
+	if err == nil && !c.Made {
+		err = r.claimMade(ctx, at, c)
+	}
+	return c.ID, err
+}
+
+// claimMade stores that the thing of a claim has been there. Another process may have stored the same.
+func (r *Runtime) claimMade(ctx context.Context, at string, c *claim) error {
+	c.Made = true
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = r.cfg.Journal.Put(ctx, at, b, c.revision)
+	if err != nil && !errors.Is(err, journal.ErrConflict) {
+		return storage("write a claim", err)
+	}
+	return nil
 }
 
 func sum(parts ...string) string {
@@ -98,38 +128,39 @@ func sum(parts ...string) string {
 	return hex.EncodeToString(h[:20])
 }
 
-// claim stores a claim, or finds the one of the request that this one repeats. It returns the id of the thing.
-func (r *Runtime) claim(ctx context.Context, o Owner, at string, once Once, c claim) (string, error) {
+// claim stores a claim, or finds the one of the request that this one repeats.
+func (r *Runtime) claim(ctx context.Context, o Owner, at string, once Once, c claim) (*claim, error) {
 	for range 3 { // another process may claim the same at the same time
 		c.At = r.now()
 		doc, err := r.cfg.Journal.Get(ctx, at)
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {
-			return "", storage("read a claim", err)
+			return nil, storage("read a claim", err)
 		}
 		var known claim
 		if err == nil && json.Unmarshal(doc.Value, &known) == nil && !known.over(c.At) && (c.Keyed || once.Repeated) {
 			if known.Hash != c.Hash {
-				return "", invalid("Idempotency-Key", "the key %q was used for another request", once.Key)
+				return nil, invalid("Idempotency-Key", "the key %q was used for another request", once.Key)
 			}
-			return known.ID, nil
+			known.revision = doc.Revision
+			return &known, nil
 		}
 		b, err := json.Marshal(c)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if _, err = r.cfg.Journal.Put(ctx, at, b, doc.Revision); errors.Is(err, journal.ErrConflict) {
+		if c.revision, err = r.cfg.Journal.Put(ctx, at, b, doc.Revision); errors.Is(err, journal.ErrConflict) {
 			once.Repeated = true
 			continue
 		}
 		if err != nil {
-			return "", storage("write a claim", err)
+			return nil, storage("write a claim", err)
 		}
 		if err := r.forget(ctx, o); err != nil { // others look for old ones later
 			r.cfg.Logger.Warn("old claims are not forgotten", zap.Error(err))
 		}
-		return c.ID, nil
+		return &c, nil
 	}
-	return "", &Error{Code: TooMany, Message: "the same request is answered elsewhere; try again"}
+	return nil, &Error{Code: TooMany, Message: "the same request is answered elsewhere; try again"}
 }
 
 // alone waits until no other request of this process has the same claim, and then keeps others waiting until done
