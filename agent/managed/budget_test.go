@@ -138,6 +138,36 @@ func TestBudgetEndsTurn(t *testing.T) {
 	}
 }
 
+// TestBudgetInterrupt: a turn that the budget has stopped is given up with an interrupt. It does not go on when the
+// budget is raised, even if that comes right behind the interrupt; the next message begins another turn.
+func TestBudgetInterrupt(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		in(t, func(t *testing.T) {
+			h := budgetHouse(t, &Budget{Type: "limit", MaxTokens: 110}, map[string]int{})
+			defer func() { h.close() }()
+			h.send(Text("Look"))
+			h.tells(lookStops)
+			if err := h.rt.Interrupt(t.Context(), ada, h.session); err != nil {
+				t.Fatal(err)
+			}
+			if restart {
+				synctest.Wait()
+				h.restart()
+			}
+			h.raise(nil)
+			if got := letters(h.events()); strings.Count(got, "running") != 1 || !strings.Contains(got, "int'") {
+				t.Errorf("the session tells %s", got)
+			}
+			if restart {
+				h.restart()
+			}
+			before := letters(h.events())
+			h.send(Text("More"))
+			h.tells(before + `, mes, running, mes', "Bye.", idle end_turn`)
+		})
+	}
+}
+
 // TestBudgetOfTurn: a turn ends at its own budget; the next message begins another.
 func TestBudgetOfTurn(t *testing.T) {
 	in(t, func(t *testing.T) {

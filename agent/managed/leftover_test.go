@@ -180,3 +180,36 @@ func TestRunPassedCall(t *testing.T) {
 		}
 	})
 }
+
+// TestRunBudgetInterrupt: a call that waits when the budget is reached waits no longer once the run is interrupted.
+func TestRunBudgetInterrupt(t *testing.T) {
+	in(t, func(t *testing.T) {
+		m := &mind{name: "m", do: func(heard string) provider.ScriptTurn { return says("Said " + heard) }}
+		h := newProgramHouse(t, flow(t, sideFlow, "deploy"), deploy(), []*mind{m})
+		defer func() { h.close() }()
+		h.close()
+		h.cfg.Models = provider.NewResolver()
+		h.cfg.Models.Add("m", func(provider.Ref) (model.LLM, error) { return costly{m}, nil })
+		h.open()
+		h.raise(&Budget{Type: "limit", MaxTokens: 50})
+		h.send(Text("Go"))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := h.find(StatusIdle).StopReason.Type; got != BudgetReached {
+			t.Fatalf("the session tells %s", letters(h.events()))
+		}
+		use := h.find(AgentCustomToolUse).ID
+		if err := h.rt.Interrupt(t.Context(), ada, h.session); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		h.restart()
+		h.refused(Invalid, "waits no longer", resultFor(use, "late"))
+		h.raise(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := letters(h.events()); !strings.HasSuffix(got, "int', session.updated") {
+			t.Errorf("the session tells %s", got)
+		}
+	})
+}

@@ -111,6 +111,7 @@ func (s *state) telling(say life.Say) (*record, error) {
 		s.processed(r)
 		idle(StopReason{Type: EndTurn, Detail: "interrupted"})
 	case life.Undisturbed:
+		s.giveUp(r)
 		s.processed(r)
 	case life.Rescheduled:
 		failed("retrying")
@@ -125,6 +126,13 @@ func (s *state) telling(say life.Say) (*record, error) {
 		return nil, fmt.Errorf("managed: the net tells %s, which has no event", say)
 	}
 	return r, nil
+}
+
+// giveUp ends a turn that its budget has stopped, unless it is about to go on.
+func (s *state) giveUp(r *record) {
+	if s.stalled && !s.due {
+		s.cancel(r)
+	}
 }
 
 // processed tells that the interrupts that waited are done.

@@ -302,6 +302,9 @@ func (s *state) told(ev *Event) {
 	case UserInterrupt:
 		if ev.ProcessedAt != nil {
 			s.stops = slices.DeleteFunc(s.stops, func(e *Event) bool { return e.ID == ev.ID })
+			if s.stalled && !s.due {
+				s.stalled, s.turn = false, nil
+			}
 		}
 	case StatusIdle, StatusTerminated:
 		s.retries, s.asked = 0, nil
@@ -379,7 +382,7 @@ func (s *state) update(p *SessionPatch) {
 	s.info.Metadata = patched(s.info.Metadata, p.Metadata)
 	if p.Budget.Set {
 		s.info.Budget = p.Budget.To
-		s.due = s.due || s.stalled && s.reached() == ""
+		s.due = s.due || s.stalled && len(s.stops) == 0 && s.reached() == ""
 	}
 }
 
