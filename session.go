@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -160,9 +159,8 @@ func (s *Session) Hint(o voicenets.Opinion) error { return s.inject(voicenets.Hi
 // HandOff transfers the call: the peer gets the address, which its endpoint understands, and the
 // call ends here.
 func (s *Session) HandOff(address string) error {
-	if address == "" || len(address) > transport.AddressLenMax || strings.ContainsAny(address, "\r\n") {
-		return fmt.Errorf("voicegw: the address has %d bytes; 1 to %d without line breaks are possible", len(address),
-			transport.AddressLenMax)
+	if err := checkAddress(address); err != nil {
+		return fmt.Errorf("voicegw: %w", err)
 	}
 	return s.inject(voicenets.HandOff.Token(&voicenets.Target{Address: address}))
 }

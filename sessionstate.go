@@ -32,10 +32,10 @@ type State struct {
 	Tools       int       `json:"tools"`        // function calls that run
 }
 
-// State returns what the call is doing. It waits for the step of the net that runs, which takes microseconds.
-func (s *Session) State() State {
+// counter returns a function that counts the tokens of a place in the marking of now.
+func (s *Session) counter() func(petri.AnyPlace) int {
 	marking, prog := s.net.Marking(), s.prog
-	count := func(p petri.AnyPlace) (n int) {
+	return func(p petri.AnyPlace) (n int) {
 		place := prog.Place(p.String())
 		for slot := range marking {
 			if place >= 0 && prog.SlotPlace(slot) == place {
@@ -44,6 +44,18 @@ func (s *Session) State() State {
 		}
 		return n
 	}
+}
+
+// occupied reports whether the caller speaks, or has not heard yet what came of a reply.
+func (s *Session) occupied() bool {
+	count := s.counter()
+	return count(voicenets.Speaking)+count(voicenets.Confirming)+count(voicenets.ReplyAudio)+count(voicenets.Unacked)+
+		count(voicenets.Unplayed) > 0
+}
+
+// State returns what the call is doing. It waits for the step of the net that runs, which takes microseconds.
+func (s *Session) State() State {
+	count := s.counter()
 	has := func(p petri.AnyPlace) bool { return count(p) > 0 }
 	st := State{Began: s.began, Phase: PhaseListening, OnHold: has(voicenets.Held), Protected: has(voicenets.Protected),
 		Unconsented: has(voicenets.Unconsented), InputClosed: has(voicenets.InputClosed), ModelOnline: has(voicenets.Online)}

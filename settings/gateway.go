@@ -57,6 +57,9 @@ func (s *Settings) Gateway() (voicegw.Config, error) {
 		return c, fmt.Errorf("session.tools_file %s: an agent answers the function %q, and there are no agents without "+
 			"data_dir or journal", s.ToolsFile, s.AgentTools[0].Name)
 	}
+	if c.Tools, err = s.handOffTool(c.Tools); err != nil {
+		return c, err
+	}
 	c.Prompts, err = s.readPrompts()
 	return c, err
 }

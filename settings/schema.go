@@ -64,6 +64,9 @@ func (r *Row) schema() object {
 			text = object{"enum": anyOf(r.Words)}
 		}
 		o["type"], o["items"], o["maxItems"] = []string{"array", "string", "null"}, text, number(r.Max)
+		if r.mapped {
+			o["type"], o["additionalProperties"] = []string{"array", "string", "object", "null"}, text
+		}
 	case Text:
 		o["type"], o["maxLength"] = []string{"string", "null"}, number(r.Max)
 		if r.mapped {

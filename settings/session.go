@@ -110,7 +110,9 @@ func promptDoc(p voicenets.Prompt) string {
 }
 
 // tools reports whether calls may have tools.
-func (s *Settings) tools() bool { return s.ToolsFile != "" || s.gateway.Session.Tools.Any() }
+func (s *Settings) tools() bool {
+	return s.ToolsFile != "" || s.HandOff.Tool || s.gateway.Session.Tools.Any()
+}
 
 func (s *Settings) needsTools(r Row) Row {
 	return r.onlyIf(s.tools, "session.tools_file names no tools, and session.client_tools is none")

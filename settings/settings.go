@@ -42,6 +42,7 @@ type Settings struct {
 	ToolsFile    string
 	AgentTools   []AgentTool // of ToolsFile; Gateway sets them
 	AfterCall    AfterCall
+	HandOff      HandOff
 	Limits       Limits
 	Log          Log
 	Notes        []string // for the person who starts the gateway: settings without effect, readable secrets
@@ -165,8 +166,8 @@ func EndpointNames() []string {
 func newSettings() *Settings {
 	s := &Settings{}
 	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
-		s.tlsRows(), s.endpointRows(), s.accessRows(), s.modelRows(), s.sessionRows(),
-		s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
+		s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.modelRows(),
+		s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {
 			r.store(value{text: r.Default})

@@ -50,6 +50,8 @@ func besides(key string) []string {
 		return []string{"--speech-confirm-frames=1"}
 	case "workflows", "after_call.agent", "after_call.transcripts":
 		return []string{"--data-dir=."}
+	case "handoff.tool":
+		return []string{"--handoff-targets=sales=+4930123456"}
 	case "advertise":
 		return []string{"--journal=nats://127.0.0.1:4222"}
 	case "cluster.listen":
