@@ -53,7 +53,11 @@ func modelSetup(cfg *Config, plan *Plan, hello *transport.Hello) live.Setup {
 	if hello.Language != "" {
 		s.Language = hello.Language
 	}
-	if text, ok := cfg.Instructions[hello.Instructions]; ok {
+	named := cfg.Instructions
+	if plan.Instructions != nil {
+		named = plan.Instructions
+	}
+	if text, ok := named[hello.Instructions]; ok {
 		s.SystemInstruction = text
 	}
 	s.Automatic = detection(cfg, hello) == voicenets.ModelVAD

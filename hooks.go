@@ -45,6 +45,8 @@ type Plan struct {
 	Session *SessionRules
 	// Setup, if not nil, replaces Config.Setup.
 	Setup *live.Setup
+	// Instructions, if not nil, replaces Config.Instructions.
+	Instructions map[string]string
 	// Dialer, if not nil, replaces Config.Dialer.
 	Dialer live.Dialer
 	// Tools are added to Config.Tools.

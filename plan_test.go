@@ -2,6 +2,7 @@ package voicegw_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/voicegw/voicegw"
@@ -54,6 +55,30 @@ func TestSessionsOfAGateway(t *testing.T) {
 		}
 		if list := w.gw.Sessions(); len(list) != 1 || list[0].ID() != b.client.Ready().Call {
 			t.Errorf("%d sessions of one call", len(list))
+		}
+	})
+}
+
+// TestInstructionsOfThePlan gives a call the named instructions of its plan in place of the gateway's.
+func TestInstructionsOfThePlan(t *testing.T) {
+	t.Parallel()
+	p := plan{gw: voicegw.Config{Instructions: map[string]string{"desk": "the gateway's"}}}
+	own := map[string]string{"desk": "the plan's"}
+	p.gw.Hooks.Begin = func(_ context.Context, h *transport.Hello) (*voicegw.Plan, error) {
+		if h.Token == "" {
+			return nil, nil
+		}
+		return &voicegw.Plan{Instructions: own}, nil
+	}
+	inBubble(t, p, func(w *world) {
+		for token, want := range map[string]string{"own": "the plan's", "": "the gateway's"} {
+			h := hello()
+			h.Token, h.Instructions = token, "desk"
+			w.call(h, manner{})
+			all := w.model.Connections()
+			if setup := string(all[len(all)-1].Setup); !strings.Contains(setup, want) {
+				t.Errorf("with the token %q the model is told %s, want %q", token, setup, want)
+			}
 		}
 	})
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/voicegw/voicegw/transport"
 )
@@ -14,7 +16,7 @@ import (
 // Check can block, while it fetches a key set.
 type Guard struct {
 	cfg      Config
-	verifier verifier
+	verifier atomic.Pointer[verifier]
 
 	mu     sync.Mutex
 	quotas quotas
@@ -37,11 +39,33 @@ func New(cfg Config) (*Guard, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Guard{cfg: cfg, stats: Stats{Denied: map[string]uint64{}},
+	g := &Guard{cfg: cfg, stats: Stats{Denied: map[string]uint64{}},
 		quotas: quotas{max: cfg.QuotasMax, byKey: map[string]*quota{}},
-		seen:   seen{max: cfg.SeenMax, ids: map[tokenID]int{}},
-		verifier: verifier{secrets: cfg.Secrets, set: cfg.JWKS, audience: cfg.Audience, issuers: cfg.Issuers,
-			skew: cfg.Skew, lifeMax: cfg.LifeMax}}, nil
+		seen:   seen{max: cfg.SeenMax, ids: map[tokenID]int{}}}
+	g.verifier.Store(&verifier{secrets: cfg.Secrets, set: cfg.JWKS, audience: cfg.Audience, issuers: cfg.Issuers,
+		skew: cfg.Skew, lifeMax: cfg.LifeMax})
+	return g, nil
+}
+
+// SetSecrets replaces Config.Secrets. Tokens of the old ones that are not among the new ones are refused
+// from now on; calls that began with them go on. A guard cannot change between having secrets and having
+// none. After an error it keeps the old ones.
+func (g *Guard) SetSecrets(secrets [][]byte) error {
+	next := *g.verifier.Load()
+	if len(secrets) == 0 || len(next.secrets) == 0 {
+		return errors.New("access: set secrets: want one or more, for a guard that has some")
+	}
+	cfg := g.cfg
+	cfg.Secrets = secrets
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	next.secrets = make([][]byte, len(secrets))
+	for i, s := range secrets {
+		next.secrets[i] = slices.Clone(s)
+	}
+	g.verifier.Store(&next)
+	return nil
 }
 
 // Ready returns nil if the machine can take another call, or a *transport.Refused while
@@ -114,7 +138,7 @@ func (g *Guard) examine(ctx context.Context, token string) (*Claims, error) {
 }
 
 func (g *Guard) verify(ctx context.Context, token, scope string) (*Claims, error) {
-	c, err := g.verifier.verify(ctx, token, g.cfg.Now())
+	c, err := g.verifier.Load().verify(ctx, token, g.cfg.Now())
 	if err == nil && !c.may(scope) {
 		return nil, fmt.Errorf("access: the token is not good for %s; its scopes are %q", scope, c.Scopes)
 	}

@@ -490,3 +490,40 @@ func TestScopes(t *testing.T) {
 		t.Error("an unknown scope is accepted")
 	}
 }
+
+// TestSetSecrets replaces the secrets of a guard. What it refuses changes nothing.
+func TestSetSecrets(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	g := guard(t, c, Config{Secrets: [][]byte{secret}, Reuse: true})
+	old := token(t, c, nil)
+	check := func(want bool) {
+		t.Helper()
+		grant, err := g.Check(t.Context(), from("192.0.2.1", old))
+		if err == nil {
+			grant.Release()
+		}
+		if (err == nil) != want {
+			t.Errorf("a token of the first secret: %v", err)
+		}
+	}
+	check(true)
+	next := []byte("fedcba9876543210fedcba9876543210")
+	for _, bad := range [][][]byte{nil, {}, {[]byte("short")}, {next, []byte("short")}} {
+		if err := g.SetSecrets(bad); err == nil {
+			t.Errorf("%d secrets are taken", len(bad))
+		}
+	}
+	check(true)
+	if err := g.SetSecrets([][]byte{next, secret}); err != nil {
+		t.Fatal(err)
+	}
+	check(true)
+	if err := g.SetSecrets([][]byte{next}); err != nil {
+		t.Fatal(err)
+	}
+	check(false)
+	if err := guard(t, c, Config{}).SetSecrets([][]byte{next}); err == nil {
+		t.Error("a guard that needs no tokens takes secrets")
+	}
+}

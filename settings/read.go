@@ -62,6 +62,7 @@ func Read(from Sources) (*Settings, error) {
 	if len(r.wrong) > 0 {
 		return nil, Error(r.wrong)
 	}
+	r.keep()
 	return r.Settings, nil
 }
 

@@ -23,6 +23,7 @@ type Row struct {
 	Words   []string // the values of a Word or Bool, and the items of a List that takes only some
 	Want    string   // which values are valid, for people
 	Doc     string   // what it is for: one sentence without its full stop
+	Reloads bool     // a running gateway takes another value, for calls that begin afterwards
 
 	literal  bool              // Default is a value
 	oldKey   string            // the key of earlier versions, refused with a message that names this one
@@ -123,6 +124,12 @@ func (r Row) orZero(zero string) Row {
 	store := r.store
 	r.zero, r.Want = true, zero+", or "+r.Want
 	r.store = func(v value) bool { return store(v) || v.text == zero }
+	return r
+}
+
+// reloading says that a running gateway takes another value.
+func (r Row) reloading() Row {
+	r.Reloads = true
 	return r
 }
 

@@ -57,7 +57,7 @@ func (s *Settings) serverRows() []Row {
 			"where to serve /healthz, /readyz, /metrics (Prometheus) and the control of calls to the operator",
 			func(a string) bool { return a == "" || isAddress(a) }),
 		secretRow("admin.token_file", &s.AdminTokenFile, "at least 16 bytes",
-			"the token that requests to admin.listen need; other machines may reach it only with one").
+			"the token that requests to admin.listen need; other machines may reach it only with one").reloading().
 			onlyIf(func() bool { return s.AdminListen != "" }, "there is no admin.listen"),
 	}
 }
@@ -132,11 +132,11 @@ func (s *Settings) modelRows() []Row {
 	m := &s.Model
 	return []Row{
 		textRow("model.name", &m.Name, live.DefaultModel+", or parrot without a key",
-			"the name of a Live model; parrot is the embedded one", "the model; parrot is the embedded one", nil),
+			"the name of a Live model; parrot is the embedded one", "the model; parrot is the embedded one", nil).reloading(),
 		textRow("model.base_url", &m.BaseURL, "Google's", "a ws, wss, http or https URL",
 			"the address of the model's service", nil),
 		textRow("model.key_file", &m.KeyFile, "none", "the path of a file with nothing but a key of the Gemini API",
-			"a file with the API key, in place of GEMINI_API_KEY", nil),
+			"a file with the API key, in place of GEMINI_API_KEY", nil).reloading(),
 		wordRow("model.dialer", "wire",
 			"the client that connects to the model: voicegw's own (wire), or Google's library (sdk), "+
 				"which costs more and can do less", []string{"wire", "sdk"}, func(i int) { m.SDK = i == 1 }),
@@ -145,9 +145,9 @@ func (s *Settings) modelRows() []Row {
 			nil),
 		textRow("vertex.location", &m.Location, "none", `a location such as "europe-west4" or "global"`,
 			"the region in which the project's models run", nil),
-		textRow("voice", &s.Voice, "the model's", "a voice such as Puck", "the voice of the model", nil),
+		textRow("voice", &s.Voice, "the model's", "a voice such as Puck", "the voice of the model", nil).reloading(),
 		textRow("language", &s.Language, "the model's", "a BCP 47 tag such as de-DE",
-			"the language of a call whose hello names none", nil),
+			"the language of a call whose hello names none", nil).reloading(),
 		s.greetingRow(),
 		s.instructionsRow(),
 		wordRow("detection", "gateway", "what detects speech if the hello does not say: the gateway or the model",
@@ -175,7 +175,7 @@ func (s *Settings) instructionsRow() Row {
 		"a text, or a map from names of 1 to 64 bytes to texts of at most 64 KiB",
 		"system instructions: a text, or texts by name; a hello may ask for one by its name, and gets default if it asks "+
 			"for none", nil)
-	r.mapped, r.store = true, func(v value) bool {
+	r.mapped, r.Reloads, r.store = true, true, func(v value) bool {
 		texts := v.texts
 		if texts == nil {
 			texts = map[string]string{instructionsDefault: v.text}
@@ -258,7 +258,7 @@ func (s *Settings) logRows() []Row {
 	formats := []string{"text", "json"}
 	return []Row{
 		wordRow("log.level", "info", "the lowest level that is logged", []string{"debug", "info", "warn", "error"},
-			func(i int) { s.Log.Level = levels[i] }),
+			func(i int) { s.Log.Level = levels[i] }).reloading(),
 		wordRow("log.format", "text", "lines for people (text) or for machines (json)", formats,
 			func(i int) { s.Log.Format = formats[i] }),
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,8 @@ type Settings struct {
 	gateway  voicegw.Config // the rest of its fields is filled in by Gateway
 	access   accessSettings
 	rows     []Row
+	given    map[string]string            // the values of sources by key, those that are defaults excepted
+	files    map[string][sha256.Size]byte // by key: the contents of the files that they name
 
 	// AdminTokenFile holds the token that requests to AdminListen need; "": they need none, and the
 	// address is a loopback one.

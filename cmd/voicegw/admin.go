@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -23,6 +24,7 @@ type admin struct {
 	listener net.Listener
 	server   *http.Server
 	serving  sync.WaitGroup
+	token    atomic.Pointer[string] // "": none is needed
 }
 
 // openAdmin listens on the admin address; it returns nil if there is none.
@@ -47,15 +49,17 @@ func openAdmin(s *settings.Settings, h, metrics, control http.Handler, log *zap.
 	profiles(mux)
 	limits := connectionLimits{most: adminConnections + 1, each: adminConnections, requests: adminConnections,
 		requestsEach: adminConnections}
-	a := &admin{listener: limitConnections(l, limits), server: &http.Server{
-		Handler:           guarded(plain(mux), token),
+	a := &admin{listener: limitConnections(l, limits)}
+	a.setToken(token)
+	a.server = &http.Server{
+		Handler:           a.guarded(plain(mux)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      requestTimeout,
 		IdleTimeout:       keepAlive,
 		MaxHeaderBytes:    headerBytesMax,
 		ErrorLog:          zap.NewStdLog(log.Named(httpLogger)),
-	}}
+	}
 	a.serving.Go(func() { _ = a.server.Serve(a.listener) })
 	return a, nil
 }
@@ -90,9 +94,10 @@ func profiles(mux *http.ServeMux) {
 // guarded refuses requests without the token, but for /healthz and /readyz. If there is no token, it refuses those
 // that a page of another site can make a browser send: with a name that is not this machine's own (DNS rebinding).
 // It always refuses pages of other origins.
-func guarded(next http.Handler, token string) http.Handler {
-	want := sha256.Sum256([]byte("Bearer " + token))
+func (a *admin) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := *a.token.Load()
+		want := sha256.Sum256([]byte("Bearer " + token))
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		switch {
 		case token == "" && !onLoopback(r.Host):
@@ -109,6 +114,9 @@ func guarded(next http.Handler, token string) http.Handler {
 		}
 	})
 }
+
+// setToken changes the token for the requests that follow.
+func (a *admin) setToken(token string) { a.token.Store(&token) }
 
 // isProbe reports whether a request asks only whether the process is well.
 func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }

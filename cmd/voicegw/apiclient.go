@@ -48,7 +48,7 @@ func withAPI(cmd *cobra.Command, min, max int, run func(context.Context, *apiCli
 		return run(cmd.Context(), c, args)
 	}
 	cmd.Flags().StringVar(&c.url, "url", "http://"+settings.ListenDefault, "the gateway's `URL`")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print what the API answers")
+	outputFlag(cmd, &c.json, "what the API answers")
 	return cmd
 }
 

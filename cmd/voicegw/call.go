@@ -51,7 +51,7 @@ func callCommand() *cobra.Command {
 	f.StringVar(&o.bargeIn, "barge-in", "", "speak `WAV@TIME` over a reply after so much of it: over.wav@2s")
 	f.StringVar(&o.echo, "echo", "", "mix the reply into the caller's audio with `DELAY,LEVEL`: 120ms,-15dB")
 	f.DurationVar(&o.max, "max", wsclient.MaxDefault, "hang up after this long, at most 1h")
-	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	outputFlag(cmd, &o.json, "one object")
 	f.StringVar(&o.language, "language", "", "ask for this language, a BCP 47 tag")
 	f.StringVar(&o.instructions, "instructions", "", "ask for the instructions of this `name`")
 	f.StringVar(&o.detection, "detection", "", "ask for speech detection by the gateway (manual) or the model (server)")

@@ -17,12 +17,16 @@ func configCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(&cobra.Command{
+	var asJSON bool
+	check := &cobra.Command{
 		Use:   "check FILE",
 		Short: "read a YAML file of settings and the environment as serve does, and report every mistake",
 		Args:  func(_ *cobra.Command, args []string) error { return oneFile("a YAML file of settings")(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := settings.Read(settings.Sources{File: args[0], Environ: os.Environ()})
+			if asJSON {
+				return settingsResults(s, err).report(cmd.OutOrStdout(), true)
+			}
 			if err != nil {
 				return &usageError{err}
 			}
@@ -32,7 +36,9 @@ func configCommand() *cobra.Command {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid\n", args[0])
 			return err
 		},
-	}, &cobra.Command{
+	}
+	outputFlag(check, &asJSON, "the checks, as serve --check has them")
+	cmd.AddCommand(check, &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of the YAML file",
 		Long: "schema prints the JSON Schema of the YAML file. An editor with a YAML language server completes and checks\n" +

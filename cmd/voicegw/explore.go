@@ -50,7 +50,7 @@ func exploreCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.inclusion, "inclusion", false, "merge a state class into one that contains it")
 	cmd.Flags().BoolVar(&o.reduce, "reduce", false, "find only the dead markings, without every order of firings")
 	cmd.Flags().IntVar(&o.max, "cap", exploreCap, "the most states to visit")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	outputFlag(cmd, &o.json, "one object")
 	return cmd
 }
 

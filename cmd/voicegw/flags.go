@@ -18,6 +18,7 @@ func addSettingFlags(cmd *cobra.Command, rows []settings.Row) {
 		if r.Kind == settings.Bool {
 			f.NoOptDefVal = "true"
 		}
+		completeSetting(cmd, r)
 	}
 	cmd.Flags().Var(&textFlag{kind: "file"}, "config",
 		"a YAML file of settings (environment: "+settings.ConfigVariable+")")

@@ -13,7 +13,10 @@ import (
 
 // newLogger returns a logger that writes one line an entry to w, and a line with the number of lost
 // lines when there were any.
-func newLogger(how settings.Log, w *logWriter) *zap.Logger {
+func newLogger(how settings.Log, w *logWriter) *zap.Logger { return newLoggerAt(how.Level, how, w) }
+
+// newLoggerAt is newLogger with a level that may change.
+func newLoggerAt(level zapcore.LevelEnabler, how settings.Log, w *logWriter) *zap.Logger {
 	cfg := zap.NewProductionEncoderConfig()
 	cfg.EncodeTime = zapcore.ISO8601TimeEncoder
 	cfg.EncodeDuration = zapcore.StringDurationEncoder
@@ -31,7 +34,7 @@ func newLogger(how settings.Log, w *logWriter) *zap.Logger {
 		defer b.Free()
 		return bytes.Clone(b.Bytes())
 	}
-	core := zapcore.NewCore(encoder, zapcore.AddSync(w), how.Level)
+	core := zapcore.NewCore(encoder, zapcore.AddSync(w), level)
 	return zap.New(core, zap.WrapCore(func(c zapcore.Core) zapcore.Core { return &floodCore{Core: c, flood: &w.flood} }))
 }
 

@@ -66,15 +66,17 @@ func rootCommand() *cobra.Command {
 		Long: "voicegw is a gateway between people who speak and full-duplex voice models.\n" +
 			"One Petri net per call controls what happens between them.",
 		Args:          noArguments,
+		Version:       versionLine(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
 		exploreCommand(), replayCommand(), agentsCommand(), sessionsCommand(), workflowCommand(), tokenCommand(),
-		configCommand(), versionCommand())
+		configCommand(), completionCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = helpArguments

@@ -23,7 +23,8 @@ func netCommand() *cobra.Command {
 			"--list names the nets; without a name, net prints the first of them. agent and agent-transfer are nets of\n" +
 			"stock agents. NAME/PART is one part of a net, such as session/turns or agent/host/model; squares are the\n" +
 			"places that it shares with other parts.",
-		Args: atMostOneNet,
+		Args:              atMostOneNet,
+		ValidArgsFunction: completeNets,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return listNets(cmd.OutOrStdout())
@@ -33,6 +34,7 @@ func netCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(netFormats(), ", "))
 	cmd.Flags().BoolVar(&list, "list", false, "name the nets")
+	complete(cmd, "format", netFormats()...)
 	return cmd
 }
 

@@ -240,6 +240,12 @@ func (w watched) String() string {
 // waitFor waits until words were written.
 func (w watched) waitFor(tb testing.TB, words string) {
 	tb.Helper()
+	w.waitForAfter(tb, 0, words)
+}
+
+// waitForAfter waits until words were written after the first bytes.
+func (w watched) waitForAfter(tb testing.TB, first int, words string) {
+	tb.Helper()
 	late := false
 	timer := time.AfterFunc(patience, func() {
 		w.mu.Lock()
@@ -250,7 +256,7 @@ func (w watched) waitFor(tb testing.TB, words string) {
 	defer timer.Stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for !strings.Contains(w.b.String(), words) {
+	for !strings.Contains(w.b.String()[first:], words) {
 		if late {
 			tb.Fatalf("it does not say %q:\n%s", words, w.b.String())
 		}

@@ -97,7 +97,7 @@ func TestServeLooksAtItsLoad(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- s.until(ctx) }()
+	go func() { ended <- s.until(ctx, func(context.Context) {}) }()
 	late := func() bool {
 		s.load.Late(time.Minute)
 		return status(s.server.url+"v1/voice") == http.StatusServiceUnavailable

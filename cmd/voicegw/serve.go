@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 )
 
 func serveCommand() *cobra.Command {
+	var check, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "take calls",
@@ -41,13 +43,19 @@ func serveCommand() *cobra.Command {
 			"docs/configuration.md explains all settings.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := configure(cmd.Flags(), os.Environ())
+			read := func() (*settings.Settings, error) { return configure(cmd.Flags(), os.Environ()) }
+			s, err := read()
+			if check {
+				return checkServe(cmd.Context(), s, err).report(cmd.OutOrStdout(), asJSON)
+			}
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return serve(cmd.Context(), s, read, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	cmd.Flags().BoolVar(&check, "check", false, "do what serve does before the first call, print what it finds, and exit")
+	outputFlag(cmd, &asJSON, "with --check, the checks")
 	addSettingFlags(cmd, settings.Rows())
 	return cmd
 }
@@ -64,15 +72,21 @@ type serving struct {
 	server    *server
 	endpoints *endpoints
 	sessions  *sessionsAPI // nil: not open
+	model     *model
+	rules     atomic.Pointer[callRules]
 }
 
-// serve takes calls until ctx is done, and then ends them.
-func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer) (err error) {
+// serve takes calls until ctx is done, and then ends them. read reads the settings again, for a reload.
+func serve(ctx context.Context, set *settings.Settings, read func() (*settings.Settings, error),
+	stdout, stderr io.Writer) (err error) {
 	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end
+	hangups, stop := hangups()
+	defer stop()
 	written := newLogWriter(stderr)
 	defer written.close()
 	stderr = written
-	log := newLogger(set.Log, written)
+	level := zap.NewAtomicLevelAt(set.Log.Level)
+	log := newLoggerAt(level, set.Log, written)
 	if err := makeArchives(set.Archive); err != nil {
 		return err
 	}
@@ -115,7 +129,8 @@ func serve(ctx context.Context, set *settings.Settings, stdout, stderr io.Writer
 	for _, note := range slices.Concat(s.server.notes, set.Notes) {
 		fmt.Fprintln(stderr, note)
 	}
-	return s.until(ctx)
+	reload := &reloader{serving: s, admin: admin, level: level, read: read, now: set}
+	return s.until(ctx, func(ctx context.Context) { reload.run(ctx, hangups) })
 }
 
 // newServing builds the gateway and its admission guard; the gateway reports net lateness to the
@@ -134,10 +149,11 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 		return nil, err
 	}
 	cfg.Dialer, cfg.Model, cfg.Log = m.dialer(), m.info, log
-	cfg.Hooks = voicegw.Hooks{Begin: asGranted(cfg.Setup, cfg.Session)}
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
-	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load}
+	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load, model: m}
+	s.rules.Store(&callRules{setup: cfg.Setup, session: cfg.Session, dialer: cfg.Dialer, instructions: cfg.Instructions})
+	cfg.Hooks = voicegw.Hooks{Begin: s.plan}
 	if err := s.joinAgents(&cfg); err != nil {
 		return nil, err
 	}
@@ -195,13 +211,15 @@ func (s *serving) open() (err error) {
 	return nil
 }
 
-// until serves until ctx is done, waits for the calls to end, and ends those that do not.
-func (s *serving) until(ctx context.Context) (err error) {
+// until serves until ctx is done, waits for the calls to end, and ends those that do not. Meanwhile
+// beside runs.
+func (s *serving) until(ctx context.Context, beside func(context.Context)) (err error) {
 	var running sync.WaitGroup
 	failed := make(chan error, 1)
 	running.Go(func() { failed <- s.server.serve() })
 	looking, look := context.WithCancel(context.WithoutCancel(ctx))
 	running.Go(func() { s.load.Run(looking) })
+	running.Go(func() { beside(looking) })
 	select {
 	case <-ctx.Done():
 		s.drain(signalOf(ctx))
@@ -247,24 +265,4 @@ func shutDown(set *settings.Settings, d *server, gw *voicegw.Gateway, log *zap.L
 	}
 	<-closed
 	return err
-}
-
-// asGranted plans a call by its token, which may name the model and the tools and narrow what the
-// client may choose.
-func asGranted(setup live.Setup, rules voicegw.SessionRules) func(context.Context, *transport.Hello,
-) (*voicegw.Plan, error) {
-	return func(ctx context.Context, _ *transport.Hello) (*voicegw.Plan, error) {
-		grant := access.GrantOf(ctx)
-		if grant == nil {
-			return nil, nil
-		}
-		own := rules.Only(grant.Session)
-		p := &voicegw.Plan{Allow: grant.Allows, Session: &own, Labels: ownerLabels(grant)}
-		if grant.Model != "" {
-			named := setup
-			named.Model = grant.Model
-			p.Setup, own.Models = &named, voicegw.Names{}
-		}
-		return p, nil
-	}
 }

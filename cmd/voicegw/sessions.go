@@ -21,6 +21,7 @@ import (
 	"github.com/voicegw/voicegw/agent/workflow/httpapi"
 	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/journal/jetstream"
+	"github.com/voicegw/voicegw/journal/memory"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/web"
 )
@@ -40,12 +41,21 @@ type sessionsAPI struct {
 	resumed int          // sessions that were at work when the process before ended
 }
 
+// journalOpener opens the journal of a node: openJournal.
+type journalOpener func(ctx context.Context, s *settings.Settings, node string) (journal.Engine, error)
+
 // proveSessions proves the nets of sessions and returns how many claims hold: managed.Prove.
 type proveSessions func(context.Context, managed.Limits) (claims int, err error)
 
 // openSessions opens the sessions API after the proof of its nets; nil without a journal.
 func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard, log *zap.Logger,
 	prove proveSessions) (a *sessionsAPI, err error) {
+	return openSessionsIn(ctx, openJournal, s, guard, log, prove)
+}
+
+// openSessionsIn opens the sessions API with a journal from open.
+func openSessionsIn(ctx context.Context, open journalOpener, s *settings.Settings, guard *access.Guard,
+	log *zap.Logger, prove proveSessions) (a *sessionsAPI, err error) {
 	if !s.HasSessions() {
 		return nil, nil
 	}
@@ -71,7 +81,7 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 			a.close(context.Background())
 		}
 	}()
-	if a.engine, err = openJournal(ctx, s, node); err != nil {
+	if a.engine, err = open(ctx, s, node); err != nil {
 		return nil, err
 	}
 	if a.flows, err = openWorkflows(ctx, s, a.engine, log); err != nil {
@@ -79,7 +89,7 @@ func openSessions(ctx context.Context, s *settings.Settings, guard *access.Guard
 	}
 	cfg.Journal, cfg.Models, cfg.Shared, cfg.Logger = a.engine, models, shared, log.Named("sessions")
 	cfg.Node, cfg.Limits = node, quotas(s)
-	if s.Journal.Advertise != "" {
+	if _, own := a.engine.(*memory.Engine); s.Journal.Advertise != "" && !own {
 		cfg.Cluster = &managed.Cluster{Address: s.Journal.Advertise}
 	}
 	if err = a.flows.add(&cfg); err != nil {

@@ -40,7 +40,8 @@ func verifyCommand() *cobra.Command {
 			"                         within 2s from start to answer +failed; events are transitions, +PLACE, -PLACE, start\n" +
 			"If the file has intervals, they count. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
 			"refuted, 3 if none is refuted and one is unknown, 2 if the file or a property is wrong, 4 if verify failed.",
-		Args: atMostOneNet,
+		Args:              atMostOneNet,
+		ValidArgsFunction: completeNets,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.kept.notes = cmd.ErrOrStderr()
 			if err := c.checkMutate(cmd.Flags().Changed("mutants")); err != nil {
@@ -64,7 +65,7 @@ func verifyCommand() *cobra.Command {
 	addServeFlags(cmd)
 	cmd.Flags().StringArrayVar(&c.properties, "property", nil,
 		"what to check of the net in FILE, or the name of a property of NET; may be repeated")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print a JSON list of verdicts")
+	outputFlag(cmd, &c.json, "a list of verdicts")
 	cmd.Flags().StringVar(&c.certificates, "certificates", "", "write the certificates of proofs to this directory")
 	cmd.Flags().BoolVar(&c.mutate, "mutate", false,
 		"change NET in one place at a time and print how many changes the properties notice")

@@ -11,15 +11,28 @@ import (
 )
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
 		Args:  noArguments,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "voicegw %s, protocol voicegw.v%d, %s %s/%s\n", version(), transport.Version,
-				runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"version": version(), "protocol": transport.Version,
+					"go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
+			return err
 		},
 	}
+	outputFlag(cmd, &asJSON, "version, protocol, go, os and arch")
+	return cmd
+}
+
+// versionLine is what `voicegw version` prints.
+func versionLine() string {
+	return fmt.Sprintf("voicegw %s, protocol voicegw.v%d, %s %s/%s", version(), transport.Version, runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 }
 
 // version returns the tag or the commit that the go command wrote into the binary.

@@ -56,7 +56,7 @@ func validateCommand() *cobra.Command {
 			return c.validate(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "print the report as JSON")
+	outputFlag(cmd, &c.json, "the report")
 	cmd.Flags().StringVar(&c.certificates, "certificates", "", "write the report with its certificates to this directory")
 	addRegistryFlags(cmd, &c.registry)
 	return cmd

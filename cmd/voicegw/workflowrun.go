@@ -67,7 +67,7 @@ func runCommand() *cobra.Command {
 	f.StringVarP(&r.input, "input", "i", "", "the message in `JSON`: {\"message\": \"Hello\"}")
 	f.StringVarP(&r.user, "user", "u", "", "whose run it is, for state that a user's runs share")
 	f.StringVar(&r.dir, "dir", workflowsDir, "the `directory` of workflows by name")
-	f.BoolVar(&r.json, "json", false, "print the result as JSON")
+	outputFlag(cmd, &r.json, "the result")
 	f.StringVar(&r.model, "model", "", "ask this model in place of all others: parrot, or script/FILE, need no key")
 	f.StringVar(&r.dataDir, "data-dir", "", "the `directory` that keeps the run; it is made if it is missing")
 	f.StringVar(&r.session, "session", "",

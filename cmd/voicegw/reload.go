@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/transport"
+)
+
+// callRules are what a call takes from the settings when it begins.
+type callRules struct {
+	setup        live.Setup
+	session      voicegw.SessionRules
+	dialer       live.Dialer
+	instructions map[string]string
+}
+
+// plan plans a call. Its token may name the model and the tools and narrow what the client may choose.
+func (s *serving) plan(ctx context.Context, _ *transport.Hello) (*voicegw.Plan, error) {
+	rules := s.rules.Load()
+	setup := rules.setup
+	p := &voicegw.Plan{Setup: &setup, Dialer: rules.dialer, Instructions: rules.instructions}
+	grant := access.GrantOf(ctx)
+	if grant == nil {
+		return p, nil
+	}
+	own := rules.session.Only(grant.Session)
+	p.Allow, p.Session, p.Labels = grant.Allows, &own, ownerLabels(grant)
+	if grant.Model != "" {
+		setup.Model, own.Models = grant.Model, voicegw.Names{}
+	}
+	return p, nil
+}
+
+// reloader takes changes of the settings while the gateway runs.
+type reloader struct {
+	serving *serving
+	admin   *admin // nil: there is none
+	level   zap.AtomicLevel
+	read    func() (*settings.Settings, error) // reads the sources again
+	now     *settings.Settings                 // what is in use, as far as a reload can change it
+}
+
+// run reloads at each signal until ctx is done.
+func (r *reloader) run(ctx context.Context, signals <-chan os.Signal) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			r.reload()
+		}
+	}
+}
+
+// reload reads the settings and the files with secrets again. What a running gateway can take changes
+// for calls that begin afterwards; the log names the rest. If anything is wrong, nothing changes.
+func (r *reloader) reload() {
+	log := r.serving.log.Named("reload")
+	next, err := r.read()
+	if err != nil {
+		log.Error("the settings are wrong, so nothing changes", zap.Error(err))
+		return
+	}
+	done, later, err := r.take(next)
+	switch {
+	case err != nil:
+		log.Error("the settings are wrong, so nothing changes", zap.Error(err))
+		return
+	case len(done) > 0:
+		log.Info("settings changed for calls that begin from now on", zap.Strings("settings", done))
+	case len(later) == 0:
+		log.Info("no setting has changed")
+	}
+	if len(later) > 0 {
+		log.Warn("these settings changed and need a restart", zap.Strings("settings", later))
+	}
+	for _, note := range next.Notes {
+		log.Warn(note)
+	}
+}
+
+// take checks every change first and then makes those that need no restart. It returns the keys of
+// both kinds.
+func (r *reloader) take(next *settings.Settings) (done, later []string, err error) {
+	for _, c := range r.serving.settings.Changes(next) {
+		if c.File && slices.Contains(settings.Reread(), c.Key) {
+			continue
+		}
+		if !c.Reloads || r.held(c.Key, next) {
+			later = append(later, c.Key)
+		}
+	}
+	for _, c := range r.now.Changes(next) {
+		if c.Reloads && !slices.Contains(later, c.Key) {
+			done = append(done, c.Key)
+		}
+	}
+	has := func(key string) bool { return slices.Contains(done, key) }
+	token, err := adminToken(next)
+	if err != nil {
+		return nil, nil, err
+	}
+	admission, err := next.Access()
+	if err != nil {
+		return nil, nil, err
+	}
+	if has("access.secret_file") {
+		if err := r.serving.guard.SetSecrets(admission.Secrets); err != nil {
+			return nil, nil, fmt.Errorf("access.secret_file: %w", err)
+		}
+	}
+	if has("admin.token_file") {
+		r.admin.setToken(token)
+	}
+	r.level.SetLevel(next.Log.Level)
+	r.serving.takeRules(next, slices.Contains(later, "model.name") || slices.Contains(later, "model.key_file"))
+	r.now = next
+	return done, later, nil
+}
+
+// held reports whether a change that a running gateway could take needs a restart because of others.
+func (r *reloader) held(key string, next *settings.Settings) bool {
+	started := r.serving.settings
+	switch key {
+	case "access.secret_file":
+		return started.TokensRequired() != next.TokensRequired() || !r.serving.guard.WantsTokens()
+	case "admin.token_file":
+		return r.admin == nil
+	case "model.name", "model.key_file": // a key must not go to another service than the one it is for
+		a, b := started.Model, next.Model
+		return started.Embedded() || next.Embedded() || a.BaseURL != b.BaseURL || a.Project != b.Project ||
+			a.Location != b.Location || a.SDK != b.SDK
+	}
+	return false
+}
+
+// takeRules changes what calls take from the settings when they begin. sameModel keeps the model and
+// its key.
+func (s *serving) takeRules(next *settings.Settings, sameModel bool) {
+	rules := *s.rules.Load()
+	rules.setup.Voice, rules.setup.Language = next.Voice, next.Language
+	rules.instructions = next.Instructions
+	rules.setup.SystemInstruction = next.Instructions["default"]
+	if !sameModel && !next.Embedded() && !s.settings.Embedded() {
+		m := *s.model
+		m.wire.Model, m.wire.APIKey = next.Model.Name, next.Wire().APIKey
+		rules.dialer, rules.setup.Model = m.dialer(), next.Model.Name
+	}
+	s.rules.Store(&rules)
+}

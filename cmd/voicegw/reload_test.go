@@ -1,0 +1,176 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/transport"
+)
+
+// files writes the files of a directory.
+func files(t *testing.T, dir string, texts map[string]string) {
+	t.Helper()
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReload changes settings and secrets of a running gateway. A file with a mistake changes nothing,
+// and what needs a restart is named.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	service, err := sim.New(sim.Config{APIKey: "the-new-key"})
+	if err == nil {
+		err = service.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	const before, after, other = "0123456789-before-0123456789-before", "0123456789-after-0123456789-after-01",
+		"0123456789-other-0123456789-other-01"
+	config := func(more string) string {
+		return "model: {base_url: '" + service.URL() + "', key_file: " + in("key") + "}\naccess: {secret_file: " +
+			in("secret") + "}\nadmin: {listen: '127.0.0.1:0', token_file: " + in("admin") + "}\n" + more
+	}
+	files(t, dir, map[string]string{"key": "the-old-key", "secret": before, "admin": before,
+		"voicegw.yaml": config("voice: Puck\ninstructions: Be brief.\n")})
+	s := startServe(t, nil, "--config", in("voicegw.yaml"))
+	hangUp := func(words string) string {
+		t.Helper()
+		seen := len(s.stderr.String())
+		s.signal(syscall.SIGHUP)
+		s.stderr.waitForAfter(t, seen, words)
+		return s.stderr.String()[seen:]
+	}
+	token := func(secret string) string {
+		t.Helper()
+		r := command(t, []string{settings.SecretVariable + "=" + secret}, "token")
+		return strings.TrimSpace(r.stdout)
+	}
+	if got := s.ended(t, token(before)); got == transport.ReasonNone {
+		t.Error("the model took the old key")
+	}
+	hangUp("no setting has changed")
+
+	files(t, dir, map[string]string{"key": "the-new-key", "secret": after + "\n" + before, "admin": after,
+		"voicegw.yaml": config("voise: Kore\ninstructions: Be long.\n")})
+	hangUp("the settings are wrong, so nothing changes")
+	if got := s.ended(t, token(after)); got != transport.ReasonUnauthorized {
+		t.Errorf("after a reload that was refused, a call with the new secret ended by %q", got)
+	}
+
+	files(t, dir, map[string]string{
+		"voicegw.yaml": config("voice: Kore\ninstructions: Be long.\ncalls_max: 7\nlog: {level: debug}\n")})
+	said := hangUp("need a restart")
+	for _, want := range []string{`"access.secret_file", "admin.token_file", "instructions", "log.level", ` +
+		`"model.key_file", "voice"`, `{"settings": ["calls_max"]}`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the log does not say %s:\n%s", want, said)
+		}
+	}
+	for _, secret := range []string{after, before} {
+		if got := s.ended(t, token(secret)); got != transport.ReasonNone {
+			t.Errorf("a call ended by %q\n%s", got, s.stderr.String())
+		}
+	}
+	if got := s.ended(t, token(other)); got != transport.ReasonUnauthorized {
+		t.Errorf("a call with another secret ended by %q", got)
+	}
+	setup := string(service.Connections()[len(service.Connections())-1].Setup)
+	if !strings.Contains(setup, "Kore") || !strings.Contains(setup, "Be long.") {
+		t.Errorf("the model is told %s", setup)
+	}
+	_, url, _ := strings.Cut(s.stderr.String(), "the admin listener is at ")
+	url, _, _ = strings.Cut(url, "\n")
+	for secret, want := range map[string]int{before: 401, after: 200} {
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", url+"metrics", nil)
+		r.Header.Set("Authorization", "Bearer "+secret)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("the metrics answer %s, want %d", resp.Status, want)
+		}
+	}
+	for _, secret := range []string{before, after, "the-new-key", "the-old-key"} {
+		if strings.Contains(s.stderr.String(), secret) {
+			t.Errorf("the log has %q", secret)
+		}
+	}
+	s.end()
+}
+
+// TestReloadTakesAndNames tries single changes on a gateway that is not started.
+func TestReloadTakesAndNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"secret": testSecret, "key": "k", "tools.json": `[{"name":"a","description":"x"}]`})
+	real := "model: {base_url: 'ws://127.0.0.1:1', key_file: " + filepath.Join(dir, "key") + "}\n"
+	tools := "session: {tools_file: " + filepath.Join(dir, "tools.json") + "}\n"
+	for _, c := range []struct {
+		name, before, after string
+		write               map[string]string
+		done, later         []string
+	}{
+		{"nothing", "voice: Puck", "voice: Puck", nil, nil, nil},
+		{"a default", "", "calls_max: 100", nil, nil, nil},
+		{"both kinds", "", "voice: Puck\ntiming: {call_max: 5m}", nil, []string{"voice"}, []string{"timing.call_max"}},
+		{"a voice that is gone", "voice: Puck", "", nil, []string{"voice"}, nil},
+		{"named instructions", "instructions: {a: x}", "instructions: {a: y}", nil, []string{"instructions"}, nil},
+		{"tokens", "", "access: {secret_file: " + filepath.Join(dir, "secret") + "}", nil, nil,
+			[]string{"access.secret_file"}},
+		{"a file", tools, tools, map[string]string{"tools.json": `[{"name":"b","description":"x"}]`}, nil,
+			[]string{"session.tools_file"}},
+		{"the model", real, strings.Replace(real, "model: {", "model: {name: gemini-own, ", 1), nil, []string{"model.name"},
+			nil},
+		{"a key and another service", real, strings.Replace(real, "127.0.0.1:1", "127.0.0.1:2", 1),
+			map[string]string{"key": "of-the-other"}, nil, []string{"model.base_url", "model.key_file"}},
+		{"the embedded model", "", real, nil, nil, []string{"model.base_url", "model.key_file"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			started, err := configured(t, c.before+"\n", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files(t, dir, c.write)
+			next, err := configured(t, c.after+"\n", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guard, err := access.New(access.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &serving{settings: started, log: zap.NewNop(), guard: guard, model: &model{wire: started.Wire()}}
+			s.rules.Store(&callRules{dialer: s.model.dialer()})
+			r := &reloader{serving: s, level: zap.NewAtomicLevel(), now: started}
+			done, later, err := r.take(next)
+			if err != nil || !slices.Equal(done, c.done) || !slices.Equal(later, c.later) {
+				t.Errorf("%v: it takes %q, and %q need a restart; want %q and %q", err, done, later, c.done, c.later)
+			}
+			if slices.Contains(later, "model.key_file") && !reflect.DeepEqual(s.rules.Load().dialer, s.model.dialer()) {
+				t.Error("the key changed without the service")
+			}
+		})
+	}
+}
