@@ -135,6 +135,8 @@ func (c *call) run(ctx context.Context) error {
 		c.wait(ctx)
 	}
 	c.down()
+	c.metrics.watchersCut.Add(float64(c.session.feed.Cut()))
+	c.session.feed.End()
 	err := c.close()
 	cancel()
 	c.workers.wait()
@@ -189,7 +191,7 @@ func (c *call) sinceBegan() time.Duration { return time.Since(c.began) }
 
 // store returns the store for the net's events.
 func (c *call) store(work context.Context) event.Store {
-	var store event.Store = c.events
+	store := event.Tee(c.events, &c.session.feed)
 	if view := c.out.peer.view; view != nil {
 		store = event.Tee(store, view)
 	}

@@ -17,6 +17,7 @@ type metrics struct {
 	unanswered   prometheus.Counter
 	linksLost    prometheus.Counter
 	archivesLost prometheus.Counter
+	watchersCut  prometheus.Counter
 	heard        prometheus.Counter // seconds
 	duration     prometheus.Histogram
 	lateness     prometheus.Gauge
@@ -41,7 +42,9 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 		unanswered:   counter("turns_unanswered_total", "Turns of callers for which the model had no reply."),
 		linksLost:    counter("model_links_lost_total", "Connections to the model that were replaced in a call."),
 		archivesLost: counter("archives_lost_total", "Calls whose archive is incomplete because it could not be written."),
-		heard:        counter("reply_heard_seconds_total", "Length of replies that peers acknowledged as played."),
+		watchersCut: counter("watchers_cut_off_total",
+			"Those who watched a call and were cut off because they did not read fast enough, in calls that ended."),
+		heard: counter("reply_heard_seconds_total", "Length of replies that peers acknowledged as played."),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "voicegw", Name: "call_duration_seconds",
 			Help: "Length of calls.", Buckets: []float64{5, 15, 30, 60, 120, 300, 600, 1800, 3600}}),
 		lateness: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "voicegw", Name: "net_lateness_max_seconds",
@@ -51,7 +54,7 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "voicegw", Name: "calls",
 		Help: "Calls that run now."}, func() float64 { return float64(g.Calls()) })
 	return m, []prometheus.Collector{m.ended, m.refused, m.replies, m.interrupted, m.resumed, m.unanswered, m.linksLost,
-		m.archivesLost, m.heard, m.duration, m.lateness, running}
+		m.archivesLost, m.watchersCut, m.heard, m.duration, m.lateness, running}
 }
 
 // record counts a call that has ended.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
@@ -28,6 +29,7 @@ type Session struct {
 	peer   *peerWriter
 	hold   *holdSwitch
 	model  *modelWriter
+	feed   event.Feed // of the net's events
 }
 
 // newCallID makes the id of a call: unguessable, because people and logs quote it.

@@ -260,6 +260,14 @@ func (m *Machine) consume(mode *Mode) {
 
 // bump begins the next generation: fresh tokens become stale.
 func (m *Machine) bump() {
+	m.age()
+	for _, i := range m.prog.genPlaces {
+		m.stores[i].bump()
+	}
+}
+
+// age counts the tokens of the generation that ends as stale.
+func (m *Machine) age() {
 	m.gen++
 	for _, i := range m.prog.genPlaces {
 		p := &m.prog.places[i]
@@ -267,7 +275,6 @@ func (m *Machine) bump() {
 			m.count[s+1] += m.count[s]
 			m.count[s] = 0
 		}
-		m.stores[i].bump()
 	}
 }
 

@@ -147,6 +147,13 @@ func (r *Runner) Marking() []int32 {
 	return r.machine.Marking(nil)
 }
 
+// Track returns a tracker that stands where the run does, between two steps of the loop.
+func (r *Runner) Track() *petri.Tracker {
+	r.own.Lock()
+	defer r.own.Unlock()
+	return r.machine.Track()
+}
+
 // run is the goroutine of the run: first the loop, then the end.
 func (r *Runner) run() {
 	err := r.protect(r.work)
