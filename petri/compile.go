@@ -1,7 +1,6 @@
 package petri
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -22,7 +21,10 @@ const (
 // Compile checks a net and tabulates it: it evaluates guards and choices for all keys they depend
 // on, and lists for every firing the transitions that it can enable or disable. The error is an
 // *Error that lists every problem.
-func Compile(n *Net) (*Program, error) {
+func Compile(n *Net) (*Program, error) { return compile(n, crowdMin) }
+
+// compile is Compile. A slot is crowded from crowd sleepers on.
+func compile(n *Net, crowd int) (*Program, error) {
 	if n == nil {
 		return nil, &Error{Problems: []Problem{{Text: "compile: the net is nil"}}}
 	}
@@ -50,8 +52,7 @@ func Compile(n *Net) (*Program, error) {
 		return nil, err
 	}
 	c.rank()
-	c.affect()
-	c.gates()
+	c.affect(crowd)
 	c.runnable()
 	return c.p, nil
 }
@@ -200,7 +201,7 @@ func (c *compiler) runnable() {
 }
 
 // affect lists, for every firing, the transitions whose enabling it can change.
-func (c *compiler) affect() {
+func (c *compiler) affect(crowd int) {
 	needs := make([][]int32, len(c.p.slotPlace))  // transitions with a lower bound on the slot
 	blocks := make([][]int32, len(c.p.slotPlace)) // transitions with an upper bound on the slot
 	for i := range c.p.transitions {
@@ -222,7 +223,9 @@ func (c *compiler) affect() {
 	for s := range needs {
 		c.p.watchers[s] = union(needs[s], blocks[s])
 	}
-	d := &dependants{c: c, needs: needs, blocks: blocks, seen: make([]int32, len(c.p.transitions))}
+	c.gates()
+	c.sleep(crowd)
+	d := &dependants{c: c, needs: needs, seen: make([]int32, len(c.p.transitions))}
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
 		for k := range t.Modes {
@@ -232,24 +235,16 @@ func (c *compiler) affect() {
 }
 
 // gates stores the conditions of all simple transitions side by side, so that a machine reads one
-// block of memory for each check. The conditions that are met least often come first: tokens that must
-// be there, in the slots that the fewest transitions look at. A change of a slot that many transitions
-// look at then costs one comparison for each of them that waits for a token of its own.
+// block of memory for each check. The conditions that are met least often come first.
 func (c *compiler) gates() {
-	scarce := func(a, b Bound) int {
-		if (a.Min > 0) != (b.Min > 0) {
-			return cmp.Compare(b.Min, a.Min)
-		}
-		return cmp.Compare(len(c.p.watchers[a.Slot]), len(c.p.watchers[b.Slot]))
-	}
 	for i := range c.p.transitions {
 		t := &c.p.transitions[i]
 		g := gate{from: int32(len(c.p.conds)), sumFrom: int32(len(c.p.sums)), rank: t.rank, clock: t.clock}
-		if len(t.Modes) == 1 {
-			g.simple = true
+		if g.kind = several; len(t.Modes) == 1 {
+			g.kind = simple
 			c.p.conds = append(c.p.conds, t.Modes[0].needs.Bounds...)
 			c.p.sums = append(c.p.sums, t.Modes[0].needs.Sums...)
-			slices.SortStableFunc(c.p.conds[g.from:], scarce)
+			slices.SortStableFunc(c.p.conds[g.from:], c.p.scarcest)
 		}
 		g.to, g.sumTo = int32(len(c.p.conds)), int32(len(c.p.sums))
 		c.p.gates = append(c.p.gates, g)
@@ -281,10 +276,10 @@ func appendOnce(list []int32, v int32) []int32 {
 
 // dependants computes the lists of affected transitions, one mode after the other.
 type dependants struct {
-	c             *compiler
-	needs, blocks [][]int32
-	seen          []int32
-	stamp         int32
+	c     *compiler
+	needs [][]int32
+	seen  []int32
+	stamp int32
 }
 
 func (d *dependants) mode(self int32, t *TransitionInfo, m *Mode) {
@@ -300,8 +295,10 @@ func (d *dependants) mode(self int32, t *TransitionInfo, m *Mode) {
 			}
 		}
 	}
+	m.plain = m.cancels == nil && d.c.p.final < 0
 	for i := range m.Branches {
 		d.branch(self, t, m, &m.Branches[i], less)
+		m.plain = m.plain && m.Branches[i].crowds == nil
 	}
 }
 
@@ -320,11 +317,13 @@ func (d *dependants) branch(self int32, t *TransitionInfo, m *Mode, b *Branch, l
 		if !m.changes(s, t, b) {
 			continue
 		}
-		for _, u := range d.needs[s] {
-			add(u)
+		for _, u := range d.c.p.watchers[s] {
+			if !d.c.p.crowded(s, u) {
+				add(u)
+			}
 		}
-		for _, u := range d.blocks[s] {
-			add(u)
+		if w := d.c.p.crowdAt[s]; w > 0 && !slices.Contains(b.crowds, w-1) {
+			b.crowds = append(b.crowds, w-1)
 		}
 	}
 	slices.Sort(b.affected)

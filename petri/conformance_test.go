@@ -103,7 +103,7 @@ func oneTable(t *testing.T) {
 	for seed := range 800 {
 		d := draw(rand.New(rand.NewPCG(uint64(seed), 4)).IntN)
 		g := d.net()
-		p, err := startPair(g)
+		p, err := startPair(g, 1)
 		if err != nil {
 			continue
 		}

@@ -117,15 +117,25 @@ func (m *Machine) fire(u int32) {
 		m.move(u, t, mode)
 	}
 	m.record(Event{Kind: Fired, Index: u, Mode: uint16(k), Branch: uint8(branch)})
-	if mode.cancels != nil {
-		m.cancel(mode)
+	if mode.plain {
+		for _, a := range mode.Branches[branch].affected {
+			m.review(a)
+		}
+		return
 	}
-	for _, a := range mode.Branches[branch].affected {
+	m.conclude(mode, &mode.Branches[branch])
+}
+
+// conclude does what follows a firing whose mode is not plain.
+func (m *Machine) conclude(mode *Mode, b *Branch) {
+	m.cancel(mode)
+	for _, a := range b.affected {
 		m.review(a)
 	}
-	if m.prog.final >= 0 {
-		m.endIfFinal()
+	for _, c := range b.crowds {
+		m.reviewCrowd(c)
 	}
+	m.endIfFinal()
 }
 
 // stopClocks stops the clock of transition u, which fires, and the clocks of transitions that

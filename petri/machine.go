@@ -19,7 +19,8 @@ type Machine struct {
 	seq    uint64
 	gen    Gen
 	count  []int32
-	on     []bool // by transition: enabled
+	on     []bool   // by transition: enabled
+	awake  []uint64 // bit set: the sleepy transitions whose first condition is met; nil without crowds
 	stores []store
 	ready  readySet
 	timers timers
@@ -77,6 +78,9 @@ func (p *Program) machine() *Machine {
 		prog: p, count: make([]int32, len(p.slotPlace)), on: make([]bool, len(p.transitions)),
 		stores: make([]store, len(p.places)), working: make([]bool, len(p.tasks)),
 		ready: newReadySet(len(p.ranks)), timers: newTimers(p),
+	}
+	if len(p.crowds) > 0 {
+		m.awake = make([]uint64, (len(p.transitions)+63)/64)
 	}
 	for i := range p.places {
 		pl := &p.places[i]
@@ -280,9 +284,15 @@ func (m *Machine) later(d time.Duration) time.Duration {
 	return m.now + d
 }
 
+// enabled reports whether the tokens enable transition u.
 func (m *Machine) enabled(g *gate, u int32) bool {
-	if !g.simple {
-		return m.prog.transitions[u].Enabled(m.count)
+	if g.kind != simple {
+		if g.kind == several {
+			return m.prog.transitions[u].Enabled(m.count)
+		}
+		if !m.rouse(g, u) {
+			return false
+		}
 	}
 	for i := g.from; i < g.to; i++ {
 		c := &m.prog.conds[i]

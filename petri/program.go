@@ -25,6 +25,8 @@ type Program struct {
 	conds       []Bound   // of gates
 	sums        []Cond    // of gates
 	watchers    [][]int32 // by slot: transitions whose enabling depends on it
+	crowds      []crowd
+	crowdAt     []int32 // by slot: 1 + index of its crowd; 0: none
 	tasks       []TaskInfo
 	runnable    error
 	closed      bool
@@ -132,6 +134,7 @@ type Mode struct {
 	takes   []take
 	empties []empty
 	quick   bool    // it only moves tokens: see move
+	plain   bool    // after it fires, it is enough to review the affected transitions
 	cancels []int32 // in-flight places whose task this mode cancels
 }
 
@@ -156,6 +159,7 @@ type Branch struct {
 	outs     []out
 	moves    []move
 	affected []int32 // transitions to review after the firing
+	crowds   []int32 // crowds to review after the firing
 }
 
 // Emit is a number of tokens that leave through an output place.
@@ -168,14 +172,22 @@ type Emit struct {
 type TaskInfo struct{ Start, InFlight, Done int }
 
 // gate says whether a transition is enabled: by the conditions Program.conds[from:to] and
-// Program.sums[sumFrom:sumTo] if it is simple, and by its modes otherwise. The conditions come in the
+// Program.sums[sumFrom:sumTo], or by its modes if it has several. The conditions come in the
 // order in which a machine checks them.
 type gate struct {
 	from, to       int32
 	sumFrom, sumTo int32
 	rank, clock    int32
-	simple         bool
+	kind           gateKind
 }
+
+type gateKind uint8
+
+const (
+	simple  gateKind = iota
+	sleepy           // simple, and Machine.awake says whether its first condition is met
+	several          // it has several modes
+)
 
 type take struct{ slot, place, ring, n int32 }
 

@@ -391,9 +391,10 @@ type pair struct {
 	outs  int
 }
 
-// startPair compiles a drawing. It returns nil if Compile refuses it.
-func startPair(g *drawing) (*pair, error) {
-	prog, err := Compile(g.build())
+// startPair compiles a drawing, with crowds from a number of sleepers on. It returns an error if Compile
+// refuses the drawing.
+func startPair(g *drawing, crowd int) (*pair, error) {
+	prog, err := compile(g.build(), crowd)
 	if err != nil {
 		return nil, err
 	}
@@ -550,12 +551,15 @@ func (p *pair) queues() string {
 }
 
 // tally counts what random runs exercised, so that a test can require it.
-type tally struct{ nets, refused, faults, ended, events, outs, bumps int }
+type tally struct{ nets, refused, crowds, faults, ended, events, outs, bumps int }
 
 func (c *tally) check(t interface{ Fatalf(string, ...any) }, d draw) {
 	g := d.net()
-	p, err := startPair(g)
+	p, err := startPair(g, 1+d(3))
 	c.nets++
+	if err == nil && len(p.prog.crowds) > 0 {
+		c.crowds++
+	}
 	if err != nil {
 		c.refused++
 		return
@@ -600,7 +604,7 @@ func TestReference(t *testing.T) {
 	}
 	t.Logf("%+v", c)
 	if c.refused > nets/3 || c.faults > nets/3 || c.ended < nets/50 ||
-		c.bumps < nets/10 || c.events < nets*20 || c.outs < nets*5 {
+		c.bumps < nets/10 || c.crowds < nets/5 || c.events < nets*20 || c.outs < nets*5 {
 		t.Errorf("the random nets exercise too little: %+v", c)
 	}
 }

@@ -18,7 +18,7 @@ func TestSnapshot(t *testing.T) {
 	restored, tokens, clocks := 0, 0, 0
 	for seed := range 1500 {
 		d := draw(rand.New(rand.NewPCG(uint64(seed), 6)).IntN)
-		p, err := startPair(d.net())
+		p, err := startPair(d.net(), 1)
 		if err != nil {
 			continue
 		}
