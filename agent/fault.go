@@ -28,6 +28,8 @@ const (
 	PromptFailed  Code = "prompt_failed"     // the request could not be built
 	GuestFailed   Code = "guest_failed"      // a guest returned an error or panicked
 	GuestTimedOut Code = "guest_timed_out"   // a guest took longer than Config.GuestTimeout for one event
+	WorkFailed    Code = "work_failed"       // a function or an expression of a workflow returned an error or panicked
+	WorkTimedOut  Code = "work_timed_out"    // it took longer than its timeout
 	HookFailed    Code = "hook_failed"       // a hook returned an error or panicked
 	BudgetSpent   Code = "budget_spent"      // the model asked again more often than Config.Reasks
 	NotStored     Code = "not_stored"        // an event could not be stored

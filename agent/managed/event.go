@@ -130,6 +130,7 @@ type StopDetails struct {
 type Failure struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
+	Code    string `json:"code,omitempty"` // of the agent.Fault that ended the turn, if one did
 	Server  string `json:"mcp_server_name,omitempty"`
 	Retry   *Retry `json:"retry_status,omitempty"`
 }

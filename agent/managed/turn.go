@@ -433,14 +433,24 @@ func (r *turnRun) verdict(ctx context.Context, end *agent.End, err error) *turnE
 	case CodeOf(err) == Storage || errors.Is(err, journal.ErrFenced):
 		return failed(turnBroken, "unknown_error", "the session cannot be stored")
 	}
-	text := "the agent failed"
-	switch {
-	case err != nil:
-		text = err.Error()
-	case end != nil && end.Fault != nil:
-		text = end.Fault.Text
+	return &turnEnd{How: turnFailed, Failure: faultOf(end, err)}
+}
+
+// faultOf is the failure of a turn that its program has ended.
+func faultOf(end *agent.End, err error) *Failure {
+	f := &Failure{Type: "unknown_error", Message: "the agent failed"}
+	var fault *agent.Fault
+	if end != nil && end.Fault != nil {
+		fault, f.Message = end.Fault, end.Fault.Text
 	}
-	return failed(turnFailed, "unknown_error", text)
+	if err != nil {
+		f.Message = err.Error()
+		errors.As(err, &fault)
+	}
+	if fault != nil {
+		f.Code = string(fault.Code)
+	}
+	return f
 }
 
 // endOf is the result of a turn for the net; an error ends the session. Calls that have their answers

@@ -191,6 +191,8 @@ type Result struct {
 	Deferred bool
 	// Results are those of Job.Calls, in their order.
 	Results []any
+
+	fault agent.Code // of an attempt that the net itself has ended
 }
 
 // Worker does the work of leaves: it asks models, calls tools and functions. It is safe for concurrent

@@ -134,24 +134,45 @@ func (b *block) work(n *petri.Net, name string, from petri.Place[*Job], t petri.
 	to petri.Place[petri.Result[*Result]], limit time.Duration) {
 	n.Nets = append(n.Nets, agent.Guarded(patterns.Worker("."+name, from, t, to)))
 	n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
-	fail := func(text string) func(*petri.Firing) {
-		return func(f *petri.Firing) { to.Put(f, petri.Result[*Result]{Outcome: petri.Failed, Reason: text}) }
+	fail := func(code agent.Code, text string) func(*petri.Firing) {
+		return func(f *petri.Firing) {
+			to.Put(f, petri.Result[*Result]{Outcome: petri.Failed, Reason: text, Value: &Result{fault: code}})
+		}
 	}
+	_, late := b.faults()
 	b.add(n, fmt.Sprintf("%s takes longer than %v", b.label(), limit), petri.Transition{Name: name + "_times_out",
 		In: petri.Arcs{t.InFlight}, Read: petri.Arcs{busy}, When: petri.After(limit), Out: petri.And(to.Is(petri.Failed)),
-		Action: fail(fmt.Sprintf("it took longer than %v", limit))})
+		Action: fail(late, fmt.Sprintf("it took longer than %v", limit))})
 	b.add(n, b.label()+" waits for work that was stopped", petri.Transition{Name: name + "_refused",
 		In: petri.Arcs{from}, Read: petri.Arcs{busy}, Inhibit: petri.Arcs{t.InFlight}, When: petri.After(patience),
 		Out:    petri.And(to.Is(petri.Failed)),
-		Action: fail(fmt.Sprintf("work that was stopped more than %v ago has not returned yet", patience))})
+		Action: fail(agent.ToolsBusy, fmt.Sprintf("work that was stopped more than %v ago has not returned yet", patience))})
+}
+
+// faults are the codes of an error of the leaf, and of one that takes too long.
+func (b *block) faults() (failed, late agent.Code) {
+	switch b.agent.Type {
+	case llmType:
+		return agent.ModelFailed, agent.ModelTimedOut
+	case toolType:
+		return agent.ToolFailed, agent.ToolTimedOut
+	}
+	return agent.WorkFailed, agent.WorkTimedOut
 }
 
 // retries adds what follows a failed attempt.
 func (b *block) retries(n *petri.Net) {
 	failed := result.Is(petri.Failed, petri.Cancelled)
 	fail := petri.Transition{Name: "fail", In: petri.Arcs{failed, asked},
-		Out:    petri.And(agent.EndInvocation.Is(agent.Failed)),
-		Action: b.fails(func(f *petri.Firing) (agent.Code, string) { return agent.ModelFailed, result.Get(f).Reason })}
+		Out: petri.And(agent.EndInvocation.Is(agent.Failed)),
+		Action: b.fails(func(f *petri.Firing) (agent.Code, string) {
+			r := result.Get(f)
+			if r.Value != nil && r.Value.fault != "" {
+				return r.Value.fault, r.Reason
+			}
+			code, _ := b.faults()
+			return code, r.Reason
+		})}
 	if b.agent.Attempts > 1 {
 		b.add(n, b.label()+" fails and is tried again", petri.Transition{Name: "retry",
 			In: petri.Arcs{failed, tries}, Read: petri.Arcs{asked}, Out: petri.And(delaying),

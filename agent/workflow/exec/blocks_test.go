@@ -174,7 +174,7 @@ agents:
 orchestration: {type: sequential, agents: [before, first, both]}
 `, c, echo)
 	defer h.close()
-	h.tells("go", "before: old is \nfirst: null\nerror: agent w/both/quick: model_failed: no luck")
+	h.tells("go", "before: old is \nfirst: null\nerror: agent w/both/quick: work_failed: no luck")
 	<-cancelled
 	works = true
 	if got := said(h.run("again")); !strings.HasPrefix(got, "before: old is \nfirst: null\n") {

@@ -132,7 +132,7 @@ func TestReflection(t *testing.T) {
 	w := newHouse(t, "name: w\nagents:\n  - {name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}\n"+
 		"orchestration: {type: sequential, agents: [a]}\nruntime: {plugins: [reflect_and_retry]}", tools(), echo)
 	defer w.close()
-	w.tells("go", "error: agent w/a: model_failed: it is dark")
+	w.tells("go", "error: agent w/a: tool_failed: it is dark")
 }
 
 // TestLogging wants words of a conversation from debug_logging alone.

@@ -169,7 +169,7 @@ orchestration: {type: sequential, agents: [a]}
 			h.e.cfg.Store = store(h)
 			for _, more := range []int{0, 1, 0} {
 				got := said(h.run("go"))
-				if want := "error: agent w/a: model_failed: exec: the state of app/w would have 102401 bytes"; more == 0 {
+				if want := "error: agent w/a: work_failed: exec: the state of app/w would have 102401 bytes"; more == 0 {
 					if strings.Contains(got, "error") {
 						t.Errorf("at the limit, the run tells %.60s...%s", got, got[max(0, len(got)-160):])
 					}
@@ -189,7 +189,7 @@ func TestStateMax(t *testing.T) {
 		return strings.Repeat("x", 200_000), nil
 	}}
 	for key, want := range map[string]string{"a": "", "temp:c": "",
-		"c": "error: agent w/c: model_failed: the outputs of the " +
+		"c": "error: agent w/c: work_failed: the outputs of the " +
 			"run have 600006 bytes with that of `c` for the key \"c\"; at most 524288 are allowed"} {
 		h := newHouse(t, fmt.Sprintf(`
 name: w

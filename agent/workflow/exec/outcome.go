@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ type Outcome struct {
 
 	// Failure is why a run has failed, in words.
 	Failure string `json:"-"`
+	// Code is the kind of Failure: an agent.Code, or the type of the session.error.
+	Code string `json:"-"`
 
 	calls map[string]*managed.Event // by id
 	began time.Time
@@ -67,7 +70,7 @@ func (o *Outcome) Add(flow string, ev *managed.Event) (rests bool) {
 	switch ev.Type {
 	case managed.UserMessage, managed.StatusRunning:
 		if o.Status != Working {
-			o.Status, o.Waits, o.Failure = Working, nil, ""
+			o.Status, o.Waits, o.Failure, o.Code = Working, nil, "", ""
 		}
 	case managed.AgentMessage:
 		if o.Content, o.Author = textOf(ev.Content), ev.Agent; ev.Agent != flow {
@@ -89,7 +92,7 @@ func (o *Outcome) Add(flow string, ev *managed.Event) (rests bool) {
 		o.calls[ev.ID] = ev
 	case managed.SessionError:
 		if ev.Error != nil {
-			o.Failure = ev.Error.Message
+			o.Failure, o.Code = ev.Error.Message, cmp.Or(ev.Error.Code, ev.Error.Type)
 		}
 	case managed.StatusIdle:
 		o.rest(ev.StopReason)

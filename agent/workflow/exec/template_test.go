@@ -54,8 +54,8 @@ func TestMissing(t *testing.T) {
 		`{name: a, type: expr, expression: "1", input_keys: ["user:n"], output_key: k}`: `the state key "user:n"`,
 		`{name: a, type: llm, model: mind, instruction: "{artifact.plan.txt}"}`: `the artifact "plan.txt" in its ` +
 			`instruction: `,
-		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`: `agent w/a: model_failed: it is dark`,
-		`{name: a, type: code, function: fail, output_key: k}`:                        `agent w/a: model_failed: no luck`,
+		`{name: a, type: tool, tool: look, tool_config: {fail: true}, output_key: k}`: `agent w/a: tool_failed: it is dark`,
+		`{name: a, type: code, function: fail, output_key: k}`:                        `agent w/a: work_failed: no luck`,
 	} {
 		h := newHouse(t, "name: w\nunverified: the test\nagents:\n  - "+agent+"\n  - {name: b, type: code, function: join, "+
 			"output_key: \"user:n\"}\norchestration: {type: sequential, agents: [a, b]}\n"+

@@ -96,6 +96,9 @@ func failure(o *exec.Outcome) *problem {
 	case exec.Stopped:
 		return &problem{http.StatusConflict, "interrupted", o.Failure, more}
 	}
+	if o.Code != "" {
+		more["fault"] = o.Code
+	}
 	return &problem{http.StatusInternalServerError, "run_failed", o.Failure, more}
 }
 

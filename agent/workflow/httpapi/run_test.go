@@ -67,6 +67,10 @@ func TestRunRefuses(t *testing.T) {
 			t.Errorf("%s %.80s: %d %s; want %d %s %q", c.path, c.body, code, a.text, c.status, c.code, c.message)
 		}
 	}
+	if _, a := h.json("POST", "/api/workflows/broken/run", `{"message": "Hello"}`); !strings.Contains(a.text,
+		`"fault":"work_failed"`) {
+		t.Errorf("the fault of a function is %s", a.text)
+	}
 	h.json("POST", "/api/workflows/greet/run", `{"message": "Hello"}`, "X-Api-Key", "acme/ada")
 	code, a := h.json("POST", "/api/workflows/greet/run", `{"message": "Hello"}`, "X-Api-Key", "acme/ada")
 	if code != http.StatusTooManyRequests || a.Error.Code != "quota" {
