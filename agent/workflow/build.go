@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,7 +26,10 @@ func (l *loader) workflow(w *Workflow, root *yaml.Node) {
 	w.Runtime = Runtime{MemoryService: "none", ArtifactService: "none", ArtifactDir: "./artifacts"}
 	if n := l.get(root, "runtime"); n != nil {
 		w.plugins = l.refs(n, "plugins")
+		w.Runtime.MemoryService = cmp.Or(l.str(n, "memory_service"), "none")
+		w.Runtime.ArtifactService = cmp.Or(l.str(n, "artifact_service"), "none")
 		l.decode(n, &w.Runtime)
+		l.checkServices(n)
 	}
 	if n := l.get(root, "a2a"); n != nil {
 		w.A2A = &Card{Version: "1.0.0"}
@@ -143,6 +147,8 @@ func (l *loader) maps(a *Agent, n *yaml.Node) {
 			}
 		}
 	}
+	l.checkSchema(a, "output_schema", l.get(n, "output_schema"), a.OutputSchema)
+	l.checkSchema(a, "input_schema", l.get(n, "input_schema"), a.InputSchema)
 }
 
 // Templates of a text: {key}, or {key?} for a key that may be missing.

@@ -18,6 +18,7 @@ func (l *loader) check(w *Workflow, r Registry) {
 		l.checkBlock(w, a)
 		l.checkLeaf(a)
 		l.checkRegistry(w, a, r)
+		l.checkTools(w, a, r)
 		l.checkExpression(w, a)
 	}
 	l.checkCycles(w, agents)
@@ -219,35 +220,10 @@ func (l *loader) checkLeaf(a *Agent) {
 				"the agent", r.Name, a.Name)
 		}
 	}
-	if a.Tool == exitLoop {
-		l.add(Unsupports, a.posOf("tool"), "only a model can call exit_loop: list it in the tools of an llm agent")
-	}
 	hooks := []string{"before_agent", "after_agent", "before_model", "after_model", "before_tool", "after_tool"}
 	for _, h := range slices.Sorted(maps.Keys(a.Callbacks)) {
 		if short := strings.TrimSuffix(h, "_callback"); !slices.Contains(hooks, short) {
 			l.add(UnknownKey, a.posOf("callbacks"), "`%s` is no callback%s", h, l.meant(short, hooks, "they are"))
-		}
-	}
-	l.checkSchema(a, "output_schema", a.OutputSchema)
-	l.checkSchema(a, "input_schema", a.InputSchema)
-}
-
-// checkSchema finds types that JSON Schema does not have.
-func (l *loader) checkSchema(a *Agent, key string, v any) {
-	types := []string{"object", "array", "string", "number", "integer", "boolean", "null"}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if t, ok := v[k].(string); ok && k == "type" && !slices.Contains(types, t) {
-				l.add(BadValue, a.posOf(key), "`%s` of `%s` has the type %q%s", key, a.Name, t, l.meant(t, types, "the types are"))
-			}
-			if k != "enum" && k != "const" && k != "default" && k != "examples" {
-				l.checkSchema(a, key, v[k])
-			}
-		}
-	case []any:
-		for _, one := range v {
-			l.checkSchema(a, key, one)
 		}
 	}
 }
@@ -354,17 +330,6 @@ func (l *loader) checkOdd(w *Workflow, a *Agent, known map[string]bool) {
 		case known[r.key] && !strings.ContainsAny(r.words, " \t\n"):
 			l.add(Unsupports, r.at, "%s is not replaced: a template names a whole key; take a part of `%s` with an expr agent, "+
 				"and read the key that it writes", r.words, r.key)
-		}
-	}
-}
-
-// checkPlugins finds plugins that are not there.
-func (l *loader) checkPlugins(w *Workflow, r Registry) {
-	known := append([]string{"logging", "debug_logging", "reflect_and_retry", "context_filter", "save_files_as_artifacts",
-		"multimodal_tool_results"}, r.Plugins...)
-	for _, p := range w.plugins {
-		if !slices.Contains(known, p.Name) {
-			l.add(UnknownRef, p.At, "there is no plugin `%s`%s", p.Name, l.meant(p.Name, known, "the plugins are"))
 		}
 	}
 }

@@ -68,12 +68,14 @@ func TestPositions(t *testing.T) {
 // TestRegistry wants names that nothing is registered under to be refused.
 func TestRegistry(t *testing.T) {
 	r := workflow.Registry{Tools: []string{}, Functions: []string{"g"}, Callbacks: []string{},
-		Model: func(name string) error { return fmt.Errorf("no provider has %s", name) }}
+		Model:  func(name string) error { return fmt.Errorf("no provider has %s", name) },
+		Gemini: func(string) bool { return false }}
 	text := "name: w\nagents:\n  - {name: a, type: code, function: h, output_key: x}\n" +
-		"  - {name: b, type: llm, model: m, instruction: i, tools: [condtion], callbacks: {before_model: log}}\n" +
+		"  - {name: b, type: llm, model: m, instruction: i, tools: [condtion, url_context], callbacks: {before_model: log}}\n" +
 		"orchestration: {type: sequential, agents: [a, b]}\n"
 	_, found := workflow.Load("w.yaml", []byte(text), r)
 	for _, want := range []string{"there is no function `h`; did you mean `g`?", "did you mean `condition`?",
+		"`url_context` works with models of Gemini alone, and the model of `b` is `m`",
 		"there is no callback `log`; callbacks are registered in Go", "no provider has m"} {
 		if !strings.Contains(fmt.Sprint(found), want) {
 			t.Errorf("no finding says %q: %v", want, found)

@@ -189,14 +189,14 @@ func runtimeFields() []field {
 	later := "context caching and compaction are not supported: remove it"
 	list := []field{
 		{key: "session_service", kind: text, enum: []string{"in_memory", "sqlite", "database"}, def: "in_memory",
-			doc: "accepted for compatibility: sessions are always in the journal"},
+			doc: "no effect: sessions are always in the journal, which does what each of these does"},
 		{key: "memory_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "memory for load_memory"},
 		{key: "artifact_service", kind: text, enum: []string{"none", "in_memory", "file"}, def: "none",
-			doc: "files of the session; file cannot run yet"},
-		{key: "artifact_dir", kind: text, def: "./artifacts", doc: "for artifact_service: file"},
-		{key: "credential_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "credentials"},
+			doc: "files of the session: of the process, or in the folder of the tool storage"},
+		{key: "artifact_dir", kind: text, def: "./artifacts", doc: "of artifact_service: file, within that folder"},
+		{key: "credential_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "only none: the settings name credentials"},
 		{key: "plugins", kind: names, doc: "plugins, by name, in the order in which they are called"},
-		{key: "resumable", kind: yesNo, doc: "accepted for compatibility: every run can be resumed"},
+		{key: "resumable", kind: yesNo, doc: "only true: every run can be resumed"},
 		{key: "mcp_servers", kind: objects, of: "mcp_server", max: 20, doc: "servers of tools"},
 		{key: "session_db_path", kind: retired, doc: "sessions are in the journal: remove it"},
 		{key: "session_db_url", kind: retired,
@@ -211,11 +211,11 @@ func runtimeFields() []field {
 
 func mcpFields() []field {
 	return []field{
-		{key: "name", kind: text, doc: "the toolset's name in tools"},
+		{key: "name", kind: text, required: true, doc: "the toolset's name in tools"},
 		{key: "transport", kind: text, enum: []string{"sse", "stdio", "http"}, required: true,
-			doc: "how to reach it; sse cannot run"},
-		{key: "uri", kind: text, doc: "for sse and http"},
-		{key: "headers", kind: texts, doc: "for sse and http; they cannot run yet"},
+			doc: "how to reach it; sse is refused: the protocol has replaced it"},
+		{key: "uri", kind: text, doc: "for http"},
+		{key: "headers", kind: retired, doc: "a secret belongs into the settings of the gateway: remove it"},
 		{key: "command", kind: text, doc: "for stdio, where the operator allows it"},
 		{key: "args", kind: names, doc: "for stdio"},
 		{key: "env", kind: retired, doc: "a file must not set environment variables: let the operator set them"},

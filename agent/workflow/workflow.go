@@ -139,12 +139,11 @@ type Runtime struct {
 
 // MCPServer is a server of tools.
 type MCPServer struct {
-	Name      string            `yaml:"name"`
-	Transport string            `yaml:"transport"`
-	URI       string            `yaml:"uri"`
-	Headers   map[string]string `yaml:"headers"`
-	Command   string            `yaml:"command"`
-	Args      []string          `yaml:"args"`
+	Name      string   `yaml:"name"`
+	Transport string   `yaml:"transport"`
+	URI       string   `yaml:"uri"`
+	Command   string   `yaml:"command"`
+	Args      []string `yaml:"args"`
 }
 
 // Registry is what a file may name. A nil list means that any name of its kind is accepted.
@@ -155,6 +154,8 @@ type Registry struct {
 	Plugins   []string
 	// Model checks the name of a model; nil accepts every name.
 	Model func(name string) error
+	// Gemini reports whether a model has the tools that Gemini runs itself; nil accepts every model.
+	Gemini func(name string) bool
 }
 
 // Agent is the agent with a name; nil if there is none.

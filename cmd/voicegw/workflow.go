@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/agent/workflow"
+	"github.com/voicegw/voicegw/agent/workflow/exec"
 	"github.com/voicegw/voicegw/petri/dot"
 )
 
@@ -67,10 +67,7 @@ func addRegistryFlags(cmd *cobra.Command, r *workflow.Registry) {
 	cmd.Flags().StringArrayVar(&r.Tools, "tool", []string{}, "a tool or toolset that will be there; may be repeated")
 	cmd.Flags().StringArrayVar(&r.Functions, "function", nil,
 		"a function that will be there; may be repeated; without any, every name is accepted")
-	r.Model = func(name string) error {
-		_, err := provider.ParseRef(name)
-		return err
-	}
+	r.Model, r.Gemini = exec.Models()
 }
 
 // oneWorkflow checks that there is exactly one argument.

@@ -42,13 +42,18 @@ func newEngine(s *settings.Workflow, more exec.Config) (*exec.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workflow.allow: %w", err)
 	}
+	var folder *tools.Folder
 	if s.Storage != "" {
 		if err := os.MkdirAll(s.Storage, 0o700); err != nil {
 			return nil, fmt.Errorf("workflow.storage: %w", err)
 		}
+		if folder, err = tools.OpenFolder(s.Storage, s.StorageBytes); err != nil {
+			return nil, fmt.Errorf("workflow.storage: %w", err)
+		}
+		more.Files = folder.Artifacts
 	}
-	if more.Tools, err = tools.New(tools.Config{Client: client, Root: s.Storage, Quota: s.StorageBytes}); err != nil {
-		return nil, fmt.Errorf("workflow.storage: %w", err)
+	if more.Tools, err = tools.New(tools.Config{Client: client, Folder: folder}); err != nil {
+		return nil, err
 	}
 	if err := addOpenAPI(s.OpenAPI, client, &more); err != nil {
 		return nil, fmt.Errorf("workflow.openapi: %w", err)

@@ -265,7 +265,7 @@ func thirdParty() []place {
 			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec",
 			"agent/workflow/httpapi", "control",
 			"internal/endpointtest", "internal/simulate"), tests: true},
-		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow tests",
+		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow",
 			"agent/workflow/exec"}},
 		{module: "github.com/prometheus/client_golang", folders: []string{".", "cmd/voicegw"}, tests: true},
 		{module: "C", folders: []string{"verify/smt", "transport/rtc"}}, // cgo, behind a build tag

@@ -41,6 +41,9 @@ type Config struct {
 	// Artifacts keeps the files of sessions. A file asks for it with runtime.artifact_service. Default: ADK's in
 	// memory.
 	Artifacts artifact.Service
+	// Files keeps the files of sessions for runtime.artifact_service: file. dir is runtime.artifact_dir. nil refuses
+	// workflows that ask for it.
+	Files func(dir string) (artifact.Service, error)
 	// Store keeps state with the prefixes app: and user:. Default: one in memory, which ends with the process.
 	Store Store
 	// Expression compiles the expression of an expr agent. keys are its input_keys, without "?", and with "_" in
@@ -153,8 +156,16 @@ func (e *Engine) Registry() workflow.Registry {
 			*list = []string{} // nil would accept every name
 		}
 	}
-	r.Model = func(name string) error { _, err := provider.ParseRef(name); return err }
+	r.Model, r.Gemini = Models()
 	return r
+}
+
+// Models are Registry.Model and Registry.Gemini by the names that providers have.
+func Models() (known func(name string) error, gemini func(name string) bool) {
+	return func(name string) error { _, err := provider.ParseRef(name); return err }, func(name string) bool {
+		ref, err := provider.ParseRef(name)
+		return err == nil && ref.Provider == provider.Gemini
+	}
 }
 
 // Add adds a workflow with its report. Its error says what the report does not accept, or what the file asks

@@ -19,7 +19,9 @@ func TestFaults(t *testing.T) {
 	c := tools()
 	c.Tools = append(c.Tools, managed.Tool{Declaration: &genai.FunctionDeclaration{Name: "hang"}, Idempotent: true,
 		Call: func(ctx context.Context, _ managed.ToolCall) (map[string]any, error) { return nil, until(ctx) }})
-	c.Functions["hang"] = Function{Call: func(ctx context.Context, _ map[string]any) (any, error) { return nil, until(ctx) }}
+	c.Functions["hang"] = Function{Call: func(ctx context.Context, _ map[string]any) (any, error) {
+		return nil, until(ctx)
+	}}
 	c.Expression = func(text string, _ []string) (func(context.Context, map[string]any) (any, error), error) {
 		return func(context.Context, map[string]any) (any, error) { return nil, errors.New("no number") }, nil
 	}

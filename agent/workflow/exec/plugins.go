@@ -35,14 +35,7 @@ func (e *Engine) plugin(f *flow, name string) error {
 	case "context_filter":
 		f.turns = contextTurns
 	case "save_files_as_artifacts":
-		if f.files == nil {
-			return fmt.Errorf("the plugin %q needs runtime.artifact_service: in_memory", name)
-		}
 		f.saves = true
-	case "multimodal_tool_results":
-		return fmt.Errorf("the plugin %q is not built: results of tools are JSON", name)
-	case "bigquery_analytics":
-		return fmt.Errorf("the plugin %q is not built; the events of sessions are in the journal", name)
 	default:
 		return fmt.Errorf("there is no plugin %q here; there are: %s", name, names(e.cfg.Plugins))
 	}

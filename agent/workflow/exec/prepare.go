@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/voicegw/voicegw/agent"
 	"github.com/voicegw/voicegw/agent/managed"
-	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/agent/workflow"
 )
 
@@ -88,13 +86,13 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 	l.inputs = map[string]*jsonschema.Resolved{}
 	for _, ref := range a.AgentTools {
 		if in := f.w.Agent(ref.Name).InputSchema; in != nil {
-			if l.inputs[ref.Name], err = resolved(in); err != nil {
+			if l.inputs[ref.Name], err = workflow.ResolveSchema(in); err != nil {
 				return fmt.Errorf("the input_schema of `%s`: %w", ref.Name, err)
 			}
 		}
 	}
 	if a.OutputSchema != nil {
-		if l.schema, err = resolved(a.OutputSchema); err != nil {
+		if l.schema, err = workflow.ResolveSchema(a.OutputSchema); err != nil {
 			return fmt.Errorf("its output_schema: %w", err)
 		}
 	}
@@ -113,37 +111,22 @@ func (l *leaf) shares() bool {
 	})
 }
 
-// resolved is a schema that values can be held to.
-func resolved(schema map[string]any) (*jsonschema.Resolved, error) {
-	b, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
-	}
-	s := &jsonschema.Schema{}
-	if err := json.Unmarshal(b, s); err != nil {
-		return nil, err
-	}
-	return s.Resolve(nil)
-}
-
 // equip gives a leaf a tool, or the tools of a toolset whose names match a pattern.
 func (e *Engine) equip(f *flow, l *leaf, t workflow.Tool) error {
 	list, set := e.cfg.Toolsets[t.Name]
 	server := slices.ContainsFunc(f.w.Runtime.MCPServers, func(s workflow.MCPServer) bool { return s.Name == t.Name })
-	native, google := nativeTool(t.Name)
+	native := nativeTool(t.Name)
 	if t.Patterns != nil && !set && !server {
 		return fmt.Errorf("%q is no toolset, so it has no patterns", t.Name)
 	}
 	switch {
 	case t.Name == exitTool:
 		l.exits = true
-	case google:
-		if ref, err := provider.ParseRef(l.Agent.Model); err != nil || ref.Provider != provider.Gemini {
-			return fmt.Errorf("the tool %q works with Gemini models alone, and its model is %q", t.Name, l.Agent.Model)
-		}
+	case native != nil:
 		l.native = append(l.native, native)
 	case slices.Contains(sessionTools(), t.Name):
-		return e.equipSession(f, l, t.Name)
+		f.chooses = f.chooses || t.Name == userChoice
+		l.session = append(l.session, t.Name)
 	case set:
 		n := len(l.tools)
 		for _, name := range list {
@@ -246,16 +229,12 @@ func (e *Engine) services(f *flow) error {
 	case "in_memory":
 		f.files = e.cfg.Artifacts
 	case "file":
-		return fmt.Errorf("runtime.artifact_service: file is not built; use in_memory")
-	}
-	for _, s := range rt.MCPServers {
-		switch {
-		case s.Transport == "sse":
-			return fmt.Errorf("runtime.mcp_servers: %q: transport sse is not built; the protocol has replaced it: use http",
-				s.Name)
-		case len(s.Headers) > 0:
-			return fmt.Errorf("runtime.mcp_servers: %q: headers are not built; a secret belongs into the settings, not into "+
-				"a file", s.Name)
+		if e.cfg.Files == nil {
+			return fmt.Errorf("runtime.artifact_service: file needs a folder: give --storage, or workflow.storage to serve")
+		}
+		var err error
+		if f.files, err = e.cfg.Files(rt.ArtifactDir); err != nil {
+			return fmt.Errorf("runtime.artifact_dir: %w", err)
 		}
 	}
 	for _, name := range rt.Plugins {

@@ -25,32 +25,18 @@ const (
 
 func sessionTools() []string { return []string{loadMemory, preloadMemory, loadArtifacts, userChoice} }
 
-// nativeTool is a tool that Gemini runs itself.
-func nativeTool(name string) (*genai.Tool, bool) {
+// nativeTool is a tool that Gemini runs itself; nil for others.
+func nativeTool(name string) *genai.Tool {
 	switch name {
 	case "google_search":
-		return &genai.Tool{GoogleSearch: &genai.GoogleSearch{}}, true
+		return &genai.Tool{GoogleSearch: &genai.GoogleSearch{}}
 	case "google_maps_grounding":
-		return &genai.Tool{GoogleMaps: &genai.GoogleMaps{}}, true
+		return &genai.Tool{GoogleMaps: &genai.GoogleMaps{}}
 	case "enterprise_web_search":
-		return &genai.Tool{EnterpriseWebSearch: &genai.EnterpriseWebSearch{}}, true
+		return &genai.Tool{EnterpriseWebSearch: &genai.EnterpriseWebSearch{}}
 	case "url_context":
-		return &genai.Tool{URLContext: &genai.URLContext{}}, true
+		return &genai.Tool{URLContext: &genai.URLContext{}}
 	}
-	return nil, false
-}
-
-// equipSession gives a leaf a tool of the session, if the file asks for the service behind it.
-func (e *Engine) equipSession(f *flow, l *leaf, name string) error {
-	switch {
-	case (name == loadMemory || name == preloadMemory) && !f.remembers:
-		return fmt.Errorf("the tool %q needs runtime.memory_service: in_memory", name)
-	case name == loadArtifacts && f.files == nil:
-		return fmt.Errorf("the tool %q needs runtime.artifact_service: in_memory", name)
-	case name == userChoice:
-		f.chooses = true
-	}
-	l.session = append(l.session, name)
 	return nil
 }
 

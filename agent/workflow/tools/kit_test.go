@@ -22,6 +22,16 @@ func TestMain(m *testing.M) {
 // kit is the tools by name.
 type kit map[string]managed.Tool
 
+// folder is a Config with a folder.
+func folder(t testing.TB, path string, quota int64) Config {
+	t.Helper()
+	f, err := OpenFolder(path, quota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Folder: f}
+}
+
 // newKit makes the tools; their client reaches this machine.
 func newKit(t testing.TB, cfg Config) kit {
 	t.Helper()

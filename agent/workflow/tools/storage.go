@@ -27,26 +27,33 @@ const (
 	storeNameMax = 200 // bytes of a part of a path
 )
 
-// tempPrefix begins the names of files that are being written.
-const tempPrefix = ".voicegw-writing-"
+// Names of files that are no business of the tool begin with ownPrefix: those that are being written, and the folder of
+// artifacts.
+const (
+	ownPrefix  = ".voicegw-"
+	tempPrefix = ownPrefix + "writing-"
+)
 
-// store is a folder of files.
-type store struct {
+// Folder is a folder of files with a quota, which belongs to this process alone. It is safe for concurrent use.
+type Folder struct {
 	path  string
 	quota int64
 	mu    sync.Mutex // held while something is written
+
+	saving sync.Mutex // held while a version of an artifact is chosen and written
 }
 
-func newStore(path string, quota int64) (*store, error) {
+// OpenFolder opens a folder, which must exist. quota is how many bytes all files in it may have together; 0 is 100 MiB.
+func OpenFolder(path string, quota int64) (*Folder, error) {
 	if quota < 0 {
-		return nil, fmt.Errorf("tools: Config.Quota is %d; it must not be negative", quota)
+		return nil, fmt.Errorf("tools: the quota of %s is %d bytes; it must not be negative", path, quota)
 	}
 	if quota == 0 {
 		quota = quotaDefault
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return nil, fmt.Errorf("tools: Config.Root: %w; make the folder first", err)
+		return nil, fmt.Errorf("tools: %w; make the folder first", err)
 	}
 	defer func() { _ = root.Close() }()
 	left, err := fs.Glob(root.FS(), tempPrefix+"*") // by a process that was killed
@@ -54,19 +61,19 @@ func newStore(path string, quota int64) (*store, error) {
 		err = errors.Join(err, root.Remove(name))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("tools: Config.Root: %w", err)
+		return nil, fmt.Errorf("tools: %w", err)
 	}
-	return &store{path: path, quota: quota}, nil
+	return &Folder{path: path, quota: quota}, nil
 }
 
-func (s *store) call(_ context.Context, c managed.ToolCall) (map[string]any, error) {
+func (s *Folder) call(_ context.Context, c managed.ToolCall) (map[string]any, error) {
 	name, _ := c.Args["path"].(string)
 	if err := checkPath(name); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(s.path)
+	root, err := s.root()
 	if err != nil {
-		return nil, errors.New("the folder of storage is gone; tell the operator")
+		return nil, err
 	}
 	defer func() { _ = root.Close() }()
 	data, isText := c.Args["data"].(string)
@@ -95,6 +102,14 @@ func (s *store) call(_ context.Context, c managed.ToolCall) (map[string]any, err
 	return nil, fmt.Errorf("the action is %.20q; it must be read, write or append", c.Args["action"])
 }
 
+func (s *Folder) root() (*os.Root, error) {
+	root, err := os.OpenRoot(s.path)
+	if err != nil {
+		return nil, errors.New("the folder of storage is gone; tell the operator")
+	}
+	return root, nil
+}
+
 // checkPath refuses paths that name nothing in the folder on every system.
 func checkPath(name string) error {
 	switch {
@@ -104,7 +119,7 @@ func checkPath(name string) error {
 		return fmt.Errorf("the path %.80q must be relative, such as reports/today.md, without \"..\", \"\\\" and \":\"", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if len(part) > storeNameMax || strings.HasPrefix(part, tempPrefix) {
+		if len(part) > storeNameMax || strings.HasPrefix(part, ownPrefix) {
 			return fmt.Errorf("a part of the path has %d bytes, more than %d, or is reserved: %.40q", len(part), storeNameMax,
 				part)
 		}
@@ -141,7 +156,7 @@ func open(root *os.Root, name string, flag int) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-func (s *store) read(root *os.Root, name string) (string, error) {
+func (s *Folder) read(root *os.Root, name string) (string, error) {
 	f, _, err := open(root, name, os.O_RDONLY)
 	if err != nil {
 		return "", err
@@ -160,7 +175,7 @@ func (s *store) read(root *os.Root, name string) (string, error) {
 }
 
 // write replaces a file, or adds to it. A file is replaced as a whole or not at all, whenever the process ends.
-func (s *store) write(root *os.Root, name, data string, add bool) error {
+func (s *Folder) write(root *os.Root, name, data string, add bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f, old, err := open(root, name, os.O_WRONLY|os.O_APPEND)
@@ -216,7 +231,7 @@ func replace(root *os.Root, name, data string) error {
 }
 
 // room refuses to grow beyond the quota, or the number of files.
-func (s *store) room(root *os.Root, grow int64, fresh bool) error {
+func (s *Folder) room(root *os.Root, grow int64, fresh bool) error {
 	used, files := int64(0), 0
 	err := fs.WalkDir(root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {

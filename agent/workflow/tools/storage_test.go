@@ -27,7 +27,7 @@ func args(action, path string, data any) map[string]any {
 
 func TestStorage(t *testing.T) {
 	root := t.TempDir()
-	k := newKit(t, Config{Root: root})
+	k := newKit(t, folder(t, root, 0))
 	const odd = "{ \"a\":1 }\r\n" // which is kept as it is
 	if r := k.call(t, "storage", args("write", "a/b/c.json", odd)); r["status"] != "success" || r["bytes"] != 11.0 {
 		t.Errorf("%v", r)
@@ -60,10 +60,9 @@ func TestStorage(t *testing.T) {
 	if newKit(t, Config{})["storage"].Call != nil {
 		t.Error("there is storage without a folder")
 	}
-	for _, bad := range []Config{{Root: filepath.Join(root, "none")}, {Root: filepath.Join(root, "new")},
-		{Root: root, Quota: -1}} {
-		if _, err := New(bad); err == nil {
-			t.Errorf("%+v is accepted", bad)
+	for path, quota := range map[string]int64{"none": 0, "new": 0, ".": -1} {
+		if _, err := OpenFolder(filepath.Join(root, path), quota); err == nil {
+			t.Errorf("%s with %d bytes is accepted", path, quota)
 		}
 	}
 }
@@ -84,7 +83,7 @@ func TestStorageEscape(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := newKit(t, Config{Root: root})
+	k := newKit(t, folder(t, root, 0))
 	paths := []string{"../secret", "a/../../secret", secret, "/etc/passwd", "..", ".", "", "a//b", "./a", "a/",
 		"a\\..\\b", "c:x",
 		"a\x00b", "\xff", tempPrefix + "x", "a/" + tempPrefix, strings.Repeat("n", 201), strings.Repeat("n/", 300) + "n",
@@ -107,7 +106,7 @@ func TestStorageEscape(t *testing.T) {
 
 func TestStorageQuota(t *testing.T) {
 	root := t.TempDir()
-	k := newKit(t, Config{Root: root, Quota: 100})
+	k := newKit(t, folder(t, root, 100))
 	half := strings.Repeat("x", 50)
 	k.call(t, "storage", args("write", "a", half))
 	k.call(t, "storage", args("append", "b", half))
@@ -121,7 +120,7 @@ func TestStorageQuota(t *testing.T) {
 	if r := k.call(t, "storage", args("append", "b", "1")); r["status"] != "success" {
 		t.Errorf("what fits: %v", r)
 	}
-	k = newKit(t, Config{Root: t.TempDir()})
+	k = newKit(t, folder(t, t.TempDir(), 0))
 	big := strings.Repeat("0123456789", 1<<20)
 	if r := k.call(t, "storage", args("write", "big", big)); r["status"] != "success" {
 		t.Errorf("10 MB: %.200v", r)
@@ -135,7 +134,7 @@ func TestStorageQuota(t *testing.T) {
 
 // TestStorageAppends loses nothing of what is appended at once.
 func TestStorageAppends(t *testing.T) {
-	k := newKit(t, Config{Root: t.TempDir()})
+	k := newKit(t, folder(t, t.TempDir(), 0))
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -161,7 +160,7 @@ func TestStorageLeftovers(t *testing.T) {
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	newKit(t, Config{Root: root})
+	newKit(t, folder(t, root, 0))
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file is there: %v", err)
 	}
@@ -177,7 +176,7 @@ func FuzzPath(f *testing.F) {
 	if err := errors.Join(os.Mkdir(root, 0o700), os.Symlink("..", filepath.Join(root, "link"))); err != nil {
 		f.Fatal(err)
 	}
-	k := newKit(f, Config{Root: root})
+	k := newKit(f, folder(f, root, 0))
 	f.Fuzz(func(t *testing.T, path string) {
 		k.call(t, "storage", args("write", path, "x"))
 		if list, err := os.ReadDir(parent); err != nil || len(list) != 1 {

@@ -21,11 +21,8 @@ import (
 type Config struct {
 	// Client makes the requests of http_request and alert; nil means one that reaches the public network only.
 	Client *fetch.Client
-	// Root is the folder of storage, which must exist and belong to this process alone; without it there is no tool
-	// storage.
-	Root string
-	// Quota is how many bytes all files in Root may have together: 100 MiB by default.
-	Quota int64
+	// Folder is where storage keeps files; without it there is no tool storage.
+	Folder *Folder
 }
 
 // New makes the tools. They are safe for concurrent use.
@@ -57,16 +54,12 @@ func New(cfg Config) ([]managed.Tool, error) {
 	}
 	list[0].Repeats = func(args map[string]any) bool { m := method(args["method"]); return m == "GET" || m == "HEAD" }
 	list[1].Idempotent, list[2].Idempotent = true, true
-	if cfg.Root == "" {
+	if cfg.Folder == nil {
 		return list, nil
-	}
-	s, err := newStore(cfg.Root, cfg.Quota)
-	if err != nil {
-		return nil, err
 	}
 	store := tool("storage", "Reads and writes files of text. read returns content; write replaces a file, "+
 		"append adds to it.",
-		s.call, arg{"path", text, true, "of the file, such as reports/today.md"},
+		cfg.Folder.call, arg{"path", text, true, "of the file, such as reports/today.md"},
 		arg{"action", text, true, "read, write or append"}, arg{"data", anything, false, "what to write"})
 	store.Repeats = func(args map[string]any) bool { return args["action"] == "read" }
 	return append(list, store), nil

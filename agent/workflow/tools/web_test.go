@@ -119,7 +119,7 @@ func TestAlert(t *testing.T) {
 
 // TestRepeats holds tools to what they say of a call that is repeated.
 func TestRepeats(t *testing.T) {
-	k := newKit(t, Config{Root: t.TempDir()})
+	k := newKit(t, folder(t, t.TempDir(), 0))
 	http, storage := k["http_request"], k["storage"]
 	for m, want := range map[string]bool{"": true, "GET": true, "head": true, "POST": false, "PUT": false,
 		"DELETE": false} {
