@@ -125,7 +125,10 @@ func quotas(s *settings.Settings) managed.Limits {
 // handOver lets go of all sessions; other nodes go on with them. It waits for another call of it.
 func (a *sessionsAPI) handOver(ctx context.Context) {
 	if a != nil && a.runtime != nil {
-		a.ending.Do(func() { _ = a.runtime.Close(ctx) })
+		a.ending.Do(func() {
+			a.flows.close()
+			_ = a.runtime.Close(ctx)
+		})
 	}
 }
 

@@ -25,6 +25,7 @@ type servedFlows struct {
 	url      string // where the gateway listens, once it does
 	public   string // where others reach it; "": url
 	handler  http.Handler
+	server   *httpapi.Server
 }
 
 // openWorkflows loads and proves the workflows of a directory; nil without one. Its error has all findings of all
@@ -85,8 +86,16 @@ func (f *servedFlows) serve(s *settings.Settings, rt *managed.Runtime, guard *ac
 	if err != nil {
 		return err
 	}
+	f.server = h
 	f.handler = http.NewCrossOriginProtection().Handler(plain(knownHost(s, h)))
 	return nil
+}
+
+// close ends what outlives requests.
+func (f *servedFlows) close() {
+	if f != nil && f.server != nil {
+		f.server.Close()
+	}
 }
 
 // address is where others reach the gateway.

@@ -23,17 +23,39 @@ func withOwner(ctx context.Context, o managed.Owner) context.Context {
 	return context.WithValue(ctx, ownerKey{}, o)
 }
 
-// ownerUser tells a2asrv who asks.
+// ownerUser tells a2asrv who asks, and keeps owners away from the tasks of others: a2asrv itself lets everybody follow a
+// task that is at work.
 type ownerUser struct {
 	a2asrv.PassthroughCallInterceptor
+	tasks *tasks
 }
 
 // Before sets the user of a call. Its name is different for different owners.
-func (ownerUser) Before(ctx context.Context, c *a2asrv.CallContext, _ *a2asrv.Request) (context.Context, any, error) {
+func (u ownerUser) Before(ctx context.Context, c *a2asrv.CallContext, r *a2asrv.Request) (context.Context, any, error) {
 	o, _ := ctx.Value(ownerKey{}).(managed.Owner)
 	c.User = a2asrv.NewAuthenticatedUser(fmt.Sprintf("%q %q", o.Tenant, o.User),
 		map[string]any{"tenant": o.Tenant, "user": o.User})
+	if id := taskOf(r.Payload); id != "" && !u.tasks.belongs(id, c.User.Name) {
+		return ctx, nil, a2a.ErrTaskNotFound
+	}
 	return ctx, nil, nil
+}
+
+// taskOf is the task that a request is about; "" for none.
+func taskOf(request any) a2a.TaskID {
+	switch r := request.(type) {
+	case *a2a.GetTaskRequest:
+		return r.ID
+	case *a2a.CancelTaskRequest:
+		return r.ID
+	case *a2a.SubscribeToTaskRequest:
+		return r.ID
+	case *a2a.SendMessageRequest:
+		if r.Message != nil {
+			return r.Message.TaskID
+		}
+	}
+	return ""
 }
 
 // ownerOf is the owner of an execution.
@@ -47,8 +69,10 @@ func ownerOf(c *a2asrv.ExecutorContext) (o managed.Owner) {
 
 // rpc is the JSON-RPC of a workflow.
 func (s *Server) rpc(flow string) http.Handler {
-	return a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(&executor{s, flow}, a2asrv.WithTaskStore(newTasks()),
-		a2asrv.WithCallInterceptors(ownerUser{}), a2asrv.WithLogger(slog.New(slog.DiscardHandler))))
+	known := newTasks()
+	return a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(&executor{s, flow}, a2asrv.WithTaskStore(known),
+		a2asrv.WithCallInterceptors(ownerUser{tasks: known}), a2asrv.WithLogger(slog.New(slog.DiscardHandler))),
+		a2asrv.WithTransportKeepAlive(s.cfg.Heartbeat))
 }
 
 // executor runs a workflow for a2asrv. A context of A2A is a session; a task is a run of it.
@@ -72,8 +96,12 @@ func (e *executor) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.
 		if !yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateWorking, nil), nil) {
 			return
 		}
-		out, err := e.run(ctx, c)
-		if ctx.Err() != nil { // the task was cancelled, or the process ends
+		var out *exec.Outcome
+		err := e.s.task(ctx, func(ctx context.Context) (err error) {
+			out, err = e.run(ctx, c)
+			return err
+		})
+		if ctx.Err() != nil { // the task was cancelled
 			return
 		}
 		if err != nil {

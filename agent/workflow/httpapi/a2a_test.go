@@ -126,6 +126,78 @@ func TestCancelTask(t *testing.T) {
 	}
 }
 
+// TestTasksApart shows a task to nobody but its owner, while it is at work and afterwards.
+func TestTasksApart(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	rpc := func(key, method, params string) string {
+		_, a := h.json("POST", "/a2a/wait", `{"jsonrpc": "2.0", "id": 1, "method": "`+method+`", "params": `+params+`}`,
+			"X-Api-Key", key)
+		return a.text
+	}
+	message := func(task string) string {
+		return `{"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "secret"}]` + task + `}, ` +
+			`"configuration": {"returnImmediately": true}}`
+	}
+	others := []string{"", "other", "acme", "acme/bob", "/ada"}
+	for _, owner := range []string{"acme/ada", ""} {
+		sent := rpc(owner, "SendMessage", message(""))
+		var reply struct{ Result struct{ Task a2a.Task } }
+		if err := json.Unmarshal([]byte(sent), &reply); err != nil || reply.Result.Task.ID == "" {
+			t.Fatalf("%s: %v", sent, err)
+		}
+		<-h.began
+		id := string(reply.Result.Task.ID)
+		try := func() {
+			for _, other := range others {
+				if other == owner {
+					continue
+				}
+				for method, params := range map[string]string{"GetTask": `{"id": "` + id + `"}`,
+					"SubscribeToTask": `{"id": "` + id + `"}`, "CancelTask": `{"id": "` + id + `"}`,
+					"SendMessage": message(`, "taskId": "` + id + `"`)} {
+					if got := rpc(other, method, params); !strings.Contains(got, "not found") || strings.Contains(got, "secret") {
+						t.Errorf("%s of a task of %q by %q: %s", method, owner, other, got)
+					}
+				}
+			}
+		}
+		try()
+		h.release <- struct{}{}
+		if got := rpc(owner, "SubscribeToTask", `{"id": "`+id+`"}`); strings.Contains(got, "error") &&
+			!strings.Contains(got, "no active execution") {
+			t.Errorf("the owner follows its task: %s", got)
+		}
+		try()
+		if got := rpc(owner, "GetTask", `{"id": "`+id+`"}`); !strings.Contains(got, "secret") {
+			t.Errorf("the owner reads its task: %s", got)
+		}
+	}
+}
+
+// TestClose fails the tasks of a server that stops, and takes no more.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
+		a2a.NewAgentInterface(h.url+"/a2a/wait", a2a.TransportProtocolJSONRPC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, closed := range []bool{false, true} {
+		if !closed {
+			go func() { <-h.began; h.server.Close() }()
+		}
+		got, err := client.SendMessage(t.Context(), &a2a.SendMessageRequest{
+			Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("go"))})
+		task, ok := got.(*a2a.Task)
+		if err != nil || !ok || task.Status.State != a2a.TaskStateFailed ||
+			!strings.Contains(task.Status.Message.Parts[0].Text(), "the server stops") {
+			t.Errorf("closed %v: %+v %v", closed, got, err)
+		}
+	}
+}
+
 // TestInputRequired: a task whose run waits asks, and goes on with the answer.
 func TestInputRequired(t *testing.T) {
 	t.Parallel()

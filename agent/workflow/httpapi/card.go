@@ -50,7 +50,7 @@ func (s *Server) handleA2A() {
 		})
 		h := s.rpc(name)
 		s.mux.Handle("POST /a2a/"+name, s.answer(func(r *request) (any, error) {
-			if err := r.patient(); err != nil {
+			if err := r.patient(s.writeMax); err != nil {
 				return nil, err
 			}
 			h.ServeHTTP(r.w, r.WithContext(withOwner(r.Context(), r.owner)))

@@ -56,6 +56,7 @@ const choose = `call get_user_choice {"options": ["red", "blue"]}`
 type shop struct {
 	*testing.T
 	url     string
+	server  *Server
 	rt      *managed.Runtime
 	began   chan struct{} // an agent blocks
 	stopped chan struct{} // it was stopped
@@ -123,11 +124,13 @@ func newShop(t *testing.T, limits managed.Limits) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.server = s
 	srv := httptest.NewServer(s)
 	h.url = srv.URL
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
+		s.Close()
 		if err := h.rt.Close(context.Background()); err != nil {
 			t.Error(err)
 		}

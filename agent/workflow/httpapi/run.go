@@ -69,7 +69,7 @@ func (s *Server) run(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.patient(); err != nil {
+	if err := r.patient(s.writeMax); err != nil {
 		return nil, err
 	}
 	var out *exec.Outcome
@@ -154,13 +154,51 @@ func (s *Server) resume(r *request, g *reading, o *order) error {
 // errNothing says that nothing comes behind the last event of a reader.
 var errNothing = &problem{status: http.StatusNoContent}
 
-// patient lifts the limits that a server has for short requests.
-func (r *request) patient() error {
+// patient lifts the limits that a server has for short requests. What is written has a limit of its own.
+func (r *request) patient(limit time.Duration) error {
 	c := http.NewResponseController(r.w)
 	for _, lift := range []func(time.Time) error{c.SetReadDeadline, c.SetWriteDeadline} {
 		if err := lift(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return err
 		}
 	}
+	r.w = &paced{r.w, c, limit}
 	return nil
+}
+
+// paced cuts off a reader that takes too long for one write.
+type paced struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	limit   time.Duration
+}
+
+// Unwrap is for http.ResponseController.
+func (p *paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// Write writes within the limit.
+func (p *paced) Write(b []byte) (int, error) {
+	if err := p.hurry(); err != nil {
+		return 0, err
+	}
+	return p.ResponseWriter.Write(b)
+}
+
+// Flush flushes within the limit. An error shows in the next Write.
+func (p *paced) Flush() { _ = p.FlushError() }
+
+// FlushError is for http.ResponseController.
+func (p *paced) FlushError() error {
+	if err := p.hurry(); err != nil {
+		return err
+	}
+	return p.control.Flush()
+}
+
+func (p *paced) hurry() error {
+	err := p.control.SetWriteDeadline(time.Now().Add(p.limit))
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
 }

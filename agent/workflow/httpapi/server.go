@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -44,6 +45,56 @@ type Config struct {
 type Server struct {
 	cfg Config
 	mux *http.ServeMux
+
+	writeMax time.Duration
+	stop     chan struct{} // closed by Close
+
+	mu     sync.Mutex
+	closed bool
+	tasks  sync.WaitGroup // of A2A, at work
+}
+
+// Close ends the tasks of A2A, which outlive their requests, and waits for them. They fail; their runs do not, and go on
+// with their sessions. Call it before the Runtime is closed.
+func (s *Server) Close() {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.stop)
+	}
+	s.mu.Unlock()
+	s.tasks.Wait()
+}
+
+// task runs a task of A2A until it ends or the server is closed.
+func (s *Server) task(ctx context.Context, run func(ctx context.Context) error) error {
+	stops := &problem{http.StatusServiceUnavailable, string(managed.Overloaded),
+		"the server stops; the run goes on, and its session has the answer", nil}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return stops
+	}
+	s.tasks.Add(1)
+	s.mu.Unlock()
+	defer s.tasks.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() { // ends before task returns
+		defer close(ended)
+		select {
+		case <-s.stop:
+			cancel(stops)
+		case <-ctx.Done():
+		}
+	}()
+	err := run(ctx)
+	cancel(nil)
+	<-ended
+	if context.Cause(ctx) == error(stops) {
+		return stops
+	}
+	return err
 }
 
 // New returns a Server.
@@ -57,7 +108,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
 	}
-	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), writeMax: writeMax, stop: make(chan struct{})}
 	for pattern, h := range map[string]handler{
 		"GET /api/tools":                    s.listTools,
 		"GET /api/workflows":                s.listWorkflows,
@@ -106,7 +157,7 @@ func (s *Server) answer(h handler) http.Handler {
 		case err != nil:
 			s.refuse(req, err)
 		case v != nil:
-			send(w, http.StatusOK, v)
+			send(req.w, http.StatusOK, v)
 		}
 	})
 }

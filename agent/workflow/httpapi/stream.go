@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -12,8 +11,8 @@ import (
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 )
 
-// writeMax is how long a reader may take for one event. A reader that takes longer is cut off, and goes on with
-// Last-Event-ID.
+// writeMax is how long a reader may take for one event, or for an answer. A reader that takes longer is cut off; one of
+// a stream goes on with Last-Event-ID.
 const writeMax = 30 * time.Second
 
 // shown is an event as a stream has it: with its author, and its content as text.
@@ -41,7 +40,7 @@ func (s *Server) stream(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.patient(); err != nil {
+	if err := r.patient(s.writeMax); err != nil {
 		return nil, err
 	}
 	h := r.w.Header()
@@ -49,7 +48,7 @@ func (s *Server) stream(r *request) (any, error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	r.w.WriteHeader(http.StatusOK)
-	t := &teller{w: r.w, control: http.NewResponseController(r.w)}
+	t := teller{r.w}
 	if t.send(frame{name: "session", data: map[string]string{"session_id": g.session}}) == nil {
 		s.tell(r.Context(), g, t)
 	}
@@ -59,7 +58,7 @@ func (s *Server) stream(r *request) (any, error) {
 
 // tell sends events until the run is at rest or the reader is gone. A goroutine reads the events; it ends with ctx, or
 // with the run.
-func (s *Server) tell(ctx context.Context, g *reading, t *teller) {
+func (s *Server) tell(ctx context.Context, g *reading, t teller) {
 	ctx, cancel := context.WithCancel(ctx)
 	frames := make(chan frame)
 	go func() {
@@ -125,12 +124,9 @@ func frameOf(flow string, ev *managed.Event, last *exec.Outcome) frame {
 }
 
 // teller writes frames to a reader.
-type teller struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
+type teller struct{ w http.ResponseWriter }
 
-func (t *teller) send(f frame) error {
+func (t teller) send(f frame) error {
 	b, err := json.Marshal(f.data)
 	if err != nil {
 		return err
@@ -142,12 +138,9 @@ func (t *teller) send(f frame) error {
 	return t.write(fmt.Sprintf("%sevent: %s\ndata: %s\n\n", id, f.name, b))
 }
 
-func (t *teller) write(text string) error {
-	if err := t.control.SetWriteDeadline(time.Now().Add(writeMax)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
+func (t teller) write(text string) error {
 	if _, err := t.w.Write([]byte(text)); err != nil {
 		return err
 	}
-	return t.control.Flush()
+	return http.NewResponseController(t.w).Flush()
 }

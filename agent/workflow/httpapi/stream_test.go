@@ -3,9 +3,14 @@ package httpapi
 import (
 	"bufio"
 	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/voicegw/voicegw/agent/managed"
 )
@@ -108,4 +113,41 @@ func TestHeartbeat(t *testing.T) {
 		}
 	}
 	t.Error("the stream has ended without a heartbeat")
+}
+
+// TestSlowReader cuts off readers that take nothing: of a stream, of an answer, and of a task.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	h.server.writeMax = 20 * time.Millisecond
+	ended := make(chan struct{}, 1)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.server.ServeHTTP(w, r)
+		ended <- struct{}{}
+	}))
+	srv.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if err := c.(*net.TCPConn).SetWriteBuffer(4096); err != nil {
+			t.Error(err)
+		}
+		return ctx
+	}
+	srv.Start()
+	defer srv.Close()
+	large := strings.Repeat("x", 120_000)
+	rpc := `{"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": {"messageId": "m", ` +
+		`"role": "ROLE_USER", "parts": [{"text": "` + large + `"}]}}}`
+	for path, body := range map[string]string{"/api/workflows/greet/stream": `{"message": "` + large + `"}`,
+		"/api/workflows/greet/run": `{"message": "` + large + `"}`, "/a2a/greet": rpc} {
+		c, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path,
+			len(body), body)
+		<-ended
+		_ = c.Close()
+	}
 }

@@ -93,6 +93,14 @@ func (t *tasks) Update(ctx context.Context, u *taskstore.UpdateRequest) (tasksto
 	return old.version, nil
 }
 
+// belongs reports whether there is a task of an owner with the id.
+func (t *tasks) belongs(id a2a.TaskID, owner string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one := t.byID[id]
+	return one != nil && one.owner == owner
+}
+
 // Get returns a task of its owner.
 func (t *tasks) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
 	owner, err := t.owner(ctx)
