@@ -40,8 +40,8 @@ var lineOf = regexp.MustCompile(`line (\d+): `)
 
 // parse reads the text into a tree without aliases, within the limits; nil if it cannot.
 func parse(f *findings, data []byte) *yaml.Node {
-	if len(data) > fileMax {
-		f.add(TooLarge, Pos{}, "the file has %d bytes; at most %d are allowed", len(data), fileMax)
+	if len(data) > FileMax {
+		f.add(TooLarge, Pos{}, "the file has more than %d bytes; make it smaller", FileMax)
 		return nil
 	}
 	var doc, more yaml.Node

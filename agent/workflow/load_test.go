@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 		doubling += fmt.Sprintf("  - {name: a%d, type: sequential, sub_agents: [a%d, a%d]}\n", i, i-1, i-1)
 	}
 	for name, c := range map[string][2]string{
-		"size":      {strings.Repeat("# padding\n", 1<<20), "at most 1048576 are allowed"},
+		"size":      {strings.Repeat("# padding\n", 1<<20), "more than 1048576 bytes"},
 		"aliases":   {bomb, "more than 50000 values"},
 		"itself":    {"a: &a [*a]\n", ""},
 		"depth":     {"a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested more than 32 deep"},

@@ -65,7 +65,6 @@ func blockTypes() []string {
 
 // Limits of a file, stated in docs/workflows-reference.md.
 const (
-	fileMax     = 1 << 20 // bytes
 	textsMax    = 2 << 20 // bytes of texts, aliases counted as often as they are used
 	nodesMax    = 50_000  // YAML values, aliases counted as often as they are used
 	depthMax    = 32      // nesting of YAML values
@@ -74,6 +73,9 @@ const (
 	roundsMax   = 1000    // iterations, hops, steps and retries
 	findingsMax = 100     // findings reported at once
 )
+
+// FileMax is how many bytes a file has at most.
+const FileMax = 1 << 20
 
 const timeoutMax = 24 * time.Hour
 

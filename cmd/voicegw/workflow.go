@@ -79,7 +79,7 @@ func oneWorkflow(_ *cobra.Command, args []string) error {
 // findings.
 func openWorkflow(path string, r workflow.Registry) (*workflow.Compiled, *workflow.Workflow, []workflow.Finding,
 	error) {
-	text, err := os.ReadFile(path)
+	text, err := readLimited(path, workflow.FileMax)
 	if err != nil {
 		return nil, nil, nil, usagef("%v", err)
 	}

@@ -203,7 +203,7 @@ func testWorkflow(ctx context.Context, out io.Writer, s *settings.Workflow, file
 			return err
 		}
 	}
-	text, err := os.ReadFile(tests)
+	text, err := readLimited(tests, flowtest.FileMax)
 	if err != nil {
 		return &usageError{err}
 	}

@@ -27,6 +27,7 @@ import (
 // workflowRun is what run is asked.
 type workflowRun struct {
 	tools                     settings.Workflow
+	mcp                       settings.MCP
 	dir, message, input, user string
 	model, session, dataDir   string
 	json                      bool
@@ -72,6 +73,8 @@ func runCommand() *cobra.Command {
 	f.StringVar(&r.dataDir, "data-dir", "", "the `directory` that keeps the run; it is made if it is missing")
 	f.StringVar(&r.session, "session", "",
 		"go on with this session of --data-dir: its run that was stopped, or a new message")
+	f.BoolVar(&r.mcp.Private, "mcp-private", false, "let the addresses of MCP servers be private, such as those of this machine")
+	f.StringSliceVar(&r.mcp.Commands, "mcp-commands", nil, "`programs` that may run as MCP servers")
 	addToolFlags(f, &r.tools)
 	return cmd
 }
@@ -169,8 +172,8 @@ func (r *workflowRun) begin(e *exec.Engine, name string, engine journal.Engine) 
 	}
 	r.owner, r.outcome.Usage.Model = managed.Owner{User: r.user}, d.Model.ID
 	r.rt, err = managed.New(managed.Config{Journal: engine, Models: models, Programs: e.Programs(),
-		Shared: []managed.Definition{d}, Logger: zap.NewNop(), AllowPrivate: true,
-		Node: nodeName(&settings.Journal{})})
+		Shared: []managed.Definition{d}, Logger: zap.NewNop(), AllowPrivate: r.mcp.Private,
+		Commands: r.mcp.Commands, Node: nodeName(&settings.Journal{})})
 	if err != nil && r.model == "" && strings.Contains(err.Error(), "has no key") {
 		err = fmt.Errorf("%w; or take another model with --model, such as parrot, which needs none", err)
 	}

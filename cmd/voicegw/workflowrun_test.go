@@ -48,6 +48,16 @@ agents:
   - {name: store, type: tool, tool: storage, tool_config: {path: x, action: append, data: x}, output_key: n}
 orchestration: {type: sequential, agents: [store]}
 `,
+		"local.yaml": `
+name: local
+agents:
+  - {name: a, type: llm, model: parrot, instruction: i, tools: [m]}
+  - {name: b, type: llm, model: parrot, instruction: i, tools: [n]}
+orchestration: {type: sequential, agents: [a, b]}
+runtime:
+  mcp_servers: [{name: m, transport: http, uri: "http://127.0.0.1:9/mcp"}, {name: n, transport: stdio, command: files}]
+`,
+		"large.yaml": "name: large\n" + strings.Repeat("# padding\n", 1<<20),
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -89,6 +99,10 @@ func TestWorkflowRun(t *testing.T) {
 		{[]string{dir + "/none.yaml", "-m", "a"}, 2, "", "no such file"},
 		{[]string{"divide", "-m", "a"}, 1, "", "divide has failed: "},
 		{[]string{"race", "-m", "a"}, 1, "", "race.yaml is refused: 1 finding\n"},
+		{[]string{"large", "-m", "a"}, 1, "", "too_large: the file has more than 1048576 bytes"},
+		{[]string{"local", "-m", "a"}, 2, "", `"http://127.0.0.1:9/mcp" of the MCP server "m" is a private address`},
+		{[]string{"local", "-m", "a", "--mcp-private"}, 2, "", `the command "files" of the MCP server "n" is not allowed`},
+		{[]string{"local", "-m", "a", "--mcp-private", "--mcp-commands", "files"}, 0, "a\n", ""},
 		{[]string{"keep", "-m", "a"}, 2, "", "the tool storage needs a directory: give --storage"},
 		{[]string{"keep", "-m", "a", "--storage", dir + "/kept"}, 0, "{\"bytes\":1}\n", ""},
 	} {

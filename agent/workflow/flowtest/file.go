@@ -13,11 +13,10 @@ import (
 	"github.com/voicegw/voicegw/internal/spelling"
 )
 
-// Limits of a file.
-const (
-	textMax  = 1 << 20 // bytes
-	casesMax = 1000
-)
+// FileMax is how many bytes a file of tests has at most.
+const FileMax = 1 << 20
+
+const casesMax = 1000 // tests of a file
 
 // File is a file of tests.
 type File struct {
@@ -77,8 +76,8 @@ func Parse(name string, text []byte) (*File, error) {
 }
 
 func (f *File) parse(text []byte) error {
-	if len(text) > textMax {
-		return fmt.Errorf("it has %d bytes; at most %d are allowed", len(text), textMax)
+	if len(text) > FileMax {
+		return fmt.Errorf("it has more than %d bytes; make it smaller", FileMax)
 	}
 	var n yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(text))

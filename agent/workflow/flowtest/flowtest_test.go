@@ -146,7 +146,7 @@ func TestParseRefuses(t *testing.T) {
 		"tests: [{name: a, message: b, answers: {x: one}}]":                     "line 1",
 		"tests: [{name: a, message: b, tools: {x: []}}]":                        "the tool x has no results",
 		"tests: [{name: a, message: b, zzzzzzzz: 1}]":                           "the keys are: name, message",
-		"a: " + strings.Repeat("x", textMax):                                    "at most 1048576",
+		"a: " + strings.Repeat("x", FileMax):                                    "more than 1048576",
 	} {
 		if _, err := Parse("x_test.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "x_test.yaml: ") {
