@@ -129,6 +129,12 @@ func (m *Machine) fire(u int32) {
 // conclude does what follows a firing whose mode is not plain.
 func (m *Machine) conclude(mode *Mode, b *Branch) {
 	m.cancel(mode)
+	m.reviewAfter(b)
+}
+
+// reviewAfter reviews the transitions that a firing can enable or disable, and ends the run if the
+// final place is marked.
+func (m *Machine) reviewAfter(b *Branch) {
 	for _, a := range b.affected {
 		m.review(a)
 	}

@@ -32,6 +32,7 @@ func (t *Tracker) Clone() *Tracker {
 	m.silent, m.now, m.seq, m.gen, m.ended = true, t.m.now, t.m.seq, t.m.gen, t.m.ended
 	copy(m.count, t.m.count)
 	copy(m.on, t.m.on)
+	copy(m.awake, t.m.awake)
 	copy(m.timers.pos, t.m.timers.pos)
 	m.timers.heap = slices.Clone(t.m.timers.heap)
 	for i := range m.ready.levels {
@@ -133,10 +134,7 @@ func (t *Tracker) fire(e Event) {
 	for _, p := range branch.Put {
 		m.count[p.Slot] += p.N
 	}
-	for _, a := range branch.affected {
-		m.review(a)
-	}
-	m.endIfFinal()
+	m.reviewAfter(branch)
 }
 
 // check refuses an event that the net cannot do now.

@@ -16,7 +16,7 @@ func TestTracker(t *testing.T) {
 	tracked, clocks := 0, 0
 	for seed := range 1500 {
 		d := draw(rand.New(rand.NewPCG(uint64(seed), 9)).IntN)
-		p, err := startPair(d.net())
+		p, err := startPair(d.net(), 1)
 		if err != nil || faults(func() { p.m = p.prog.Start() }) != nil {
 			continue
 		}
