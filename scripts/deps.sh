@@ -130,6 +130,10 @@ main() {
         say 'go mod download failed: the tools of internal/tools/go.mod are not all here'
         failed=1
     }
+    (cd internal/deploycheck && "${GO:-go}" mod download) || {
+        say 'go mod download failed: the modules of internal/deploycheck are not all here'
+        failed=1
+    }
     if command -v npm >/dev/null && ! scripts/npm.sh >/dev/null; then
         say 'npm ci failed: the npm packages of internal/npmtest are not all here'
         failed=1

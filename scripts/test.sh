@@ -168,6 +168,7 @@ beside() {
     step 'vet' "$go" vet ./...
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
     step 'tests of the pure packages, and tidy' pure_tests
+    step 'deploy: Dockerfile, manifests, Helm chart' "$go" test -C internal/deploycheck -vet=off .
     if has_c_compiler; then
         step 'stories of whole calls, proofs of agents, allocation tests, without the race detector' stories
     fi

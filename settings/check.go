@@ -18,8 +18,30 @@ func (r *reader) checkTogether() {
 	r.checkModel()
 	r.checkExposure()
 	r.checkJournal()
+	r.checkTURN()
 	for i := range r.rows {
 		r.noteIdle(&r.rows[i])
+	}
+}
+
+// checkTURN checks that there is one kind of credentials for the TURN servers.
+func (r *reader) checkTURN() {
+	t := &r.WebRTC.TURN
+	switch {
+	case len(t.Servers) == 0:
+		for _, given := range [][2]string{{"webrtc.turn_username", t.Username},
+			{"webrtc.turn_credential_file", t.CredentialFile}, {"webrtc.turn_secret_file", t.SecretFile}} {
+			if given[1] != "" {
+				r.refuse(given[0], "webrtc.turn_servers beside it")
+			}
+		}
+	case t.CredentialFile != "" && t.SecretFile != "":
+		r.refuse("webrtc.turn_secret_file", "either this, or webrtc.turn_credential_file")
+	case t.CredentialFile == "" && t.SecretFile == "":
+		r.refuse("webrtc.turn_servers", "webrtc.turn_secret_file, or webrtc.turn_username and webrtc.turn_credential_file, "+
+			"beside it")
+	case t.CredentialFile != "" && t.Username == "":
+		r.refuse("webrtc.turn_credential_file", "webrtc.turn_username beside it")
 	}
 }
 

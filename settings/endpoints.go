@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,7 +21,16 @@ func (s *Settings) endpointRows() []Row {
 		listRow("webrtc.public_ips", &w.PublicIPs, "addresses such as 203.0.113.7",
 			"addresses to give callers in place of the machine's own", areIPs),
 		listRow("webrtc.ice_servers", &w.ICEServers, "URLs such as stun:stun.example.com:3478",
-			"STUN servers to give callers", areSTUN),
+			"STUN servers to give callers", areSTUN).reloading(),
+		listRow("webrtc.turn_servers", &w.TURN.Servers, "URLs such as turn:turn.example.com:3478?transport=udp",
+			"TURN servers to give callers, which relay calls that find no other way", areTURN).reloading(),
+		textRow("webrtc.turn_username", &w.TURN.Username, "none", "a name without a colon",
+			"the user of webrtc.turn_servers", func(s string) bool { return !strings.Contains(s, ":") }).reloading(),
+		secretRow("webrtc.turn_credential_file", &w.TURN.CredentialFile, "the user's password",
+			"the password of webrtc.turn_username").reloading(),
+		secretRow("webrtc.turn_secret_file", &w.TURN.SecretFile, "a secret that the TURN servers share",
+			"in place of a password: each call gets credentials made of this secret, which expire (coturn: use-auth-secret)").
+			reloading(),
 		onRow("webrtc.full_ice", &w.FullICE,
 			"search for a path to the caller (full ICE), not only answer the caller's checks"),
 		onRow("webrtc.private_candidates", &w.PrivateCandidates,
@@ -75,6 +85,18 @@ func areSTUN(list []string) bool {
 		return !strings.HasPrefix(s, "stun:") && !strings.HasPrefix(s, "stuns:")
 	})
 }
+
+func areTURN(list []string) bool {
+	return len(list) <= turnServersMax && !slices.ContainsFunc(list, func(s string) bool {
+		return !turnURL.MatchString(s)
+	})
+}
+
+// turnURL is RFC 7065 section 3.1.
+var turnURL = regexp.MustCompile(`^turns?:([0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\?transport=(udp|tcp))?$`)
+
+// turnServersMax is how many URLs callers are given.
+const turnServersMax = 16
 
 func areTargets(list []string) bool {
 	return !slices.ContainsFunc(list, func(s string) bool {

@@ -119,10 +119,18 @@ type Model struct {
 type WebRTC struct {
 	Listen            string // UDP; "": the host of Settings.Listen, any free port
 	PublicIPs         []string
-	ICEServers        []string
+	ICEServers        []string // STUN
+	TURN              TURN
 	FullICE           bool
 	PrivateCandidates bool // FullICE may try private addresses
 	OneWay            bool
+}
+
+// TURN says which relays callers are given, and by which credentials: those of a user, or a secret that
+// the relays share.
+type TURN struct {
+	Servers                              []string
+	Username, CredentialFile, SecretFile string
 }
 
 // Twilio holds the settings of the media stream endpoint.

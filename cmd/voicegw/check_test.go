@@ -13,23 +13,26 @@ import (
 func checked(t *testing.T, program string, env []string, code int, args ...string) map[string]checkResult {
 	t.Helper()
 	r := startWith(t, program, env, nil, args...).result()
+	if r.code != code {
+		t.Fatalf("%q: exit code %d\n%s%s", args, r.code, r.stdout, r.stderr)
+	}
+	return results(t, r)
+}
+
+// readChecks reads the checks that a command printed.
+func readChecks(t *testing.T, r result) checkResults {
+	t.Helper()
 	var out struct {
 		Status checkStatus
 		Checks checkResults
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || r.code != code {
-		t.Fatalf("%q: exit code %d, %v\n%s%s", args, r.code, err, r.stdout, r.stderr)
-	}
-	list := map[string]checkResult{}
-	for _, one := range out.Checks {
-		if old, twice := list[one.Check]; !twice || old.Status == statusOK {
-			list[one.Check] = one
-		}
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 	}
 	if worst, _ := out.Checks.result(); worst != out.Status {
 		t.Errorf("the status is %s, of %+v", out.Status, out.Checks)
 	}
-	return list
+	return out.Checks
 }
 
 // TestServeCheck wants serve --check to do what serve does, tell all of it, and leave nothing behind.

@@ -57,6 +57,8 @@ func besides(key string) []string {
 	case "cluster.listen":
 		return []string{"--data-dir=.", "--node=a", "--advertise=http://10.0.0.7:8080", "--cluster-routes=10.0.0.8:6222",
 			"--cluster-secret-file=secret"}
+	case "webrtc.turn_servers":
+		return []string{"--webrtc-turn-secret-file=secret"}
 	case "vertex.project":
 		return []string{"--vertex-location=global", "--model-name=m"}
 	case "vertex.location":

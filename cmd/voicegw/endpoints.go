@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -25,7 +26,8 @@ import (
 // endpoints are those that the settings open, besides the page's own.
 type endpoints struct {
 	mux    *http.ServeMux
-	gemini http.Handler // nil: not open
+	gemini http.Handler  // nil: not open
+	webrtc *rtc.Endpoint // nil: not open
 	closed []io.Closer
 }
 
@@ -60,10 +62,10 @@ func (p *endpoints) open(name string, s *settings.Settings, lines transport.Line
 	case "webrtc":
 		paths = []string{"/v1/whip", "/v1/whip/"}
 		var calls *rtc.Endpoint
-		if calls, err = rtc.New(webRTC(s, lines, log)); err == nil {
+		if calls, err = openWebRTC(s, lines, log); err == nil {
 			err = p.openOver(calls, s.Endpoints, cfg)
 		}
-		d = calls
+		d, p.webrtc = calls, calls
 	case "gemini":
 		d, err = gemini.New(cfg)
 		p.gemini = d
@@ -143,7 +145,7 @@ func (p *endpoints) before(next http.Handler) http.Handler {
 	})
 }
 
-func webRTC(s *settings.Settings, lines transport.Lines, log *zap.Logger) rtc.Config {
+func openWebRTC(s *settings.Settings, lines transport.Lines, log *zap.Logger) (_ *rtc.Endpoint, err error) {
 	d := &s.WebRTC
 	cfg := rtc.Config{Lines: lines, Log: log, Hosts: s.Hosts, Origins: s.Origins, Listen: d.Listen,
 		PublicIPs: d.PublicIPs, FullICE: d.FullICE, PrivateCandidates: d.PrivateCandidates, OneWay: d.OneWay}
@@ -151,10 +153,32 @@ func webRTC(s *settings.Settings, lines transport.Lines, log *zap.Logger) rtc.Co
 		host, _, _ := net.SplitHostPort(s.Listen)
 		cfg.Listen = net.JoinHostPort(host, "0")
 	}
-	if len(d.ICEServers) > 0 {
-		cfg.ICEServers = []rtc.ICEServer{{URLs: d.ICEServers}}
+	if cfg.ICEServers, err = iceServers(s); err != nil {
+		return nil, err
 	}
-	return cfg
+	return rtc.New(cfg)
+}
+
+// turnSpare is how long the credentials of a call are valid beyond the longest call.
+const turnSpare = 5 * time.Minute
+
+// iceServers returns the servers that callers are given.
+func iceServers(s *settings.Settings) (list []rtc.ICEServer, err error) {
+	d := &s.WebRTC
+	if len(d.ICEServers) > 0 {
+		list = append(list, rtc.ICEServer{URLs: d.ICEServers})
+	}
+	if len(d.TURN.Servers) == 0 {
+		return list, nil
+	}
+	turn := rtc.ICEServer{URLs: d.TURN.Servers, Username: d.TURN.Username, Life: s.Net().MaxDuration + turnSpare}
+	if turn.Credential, err = s.Secret("webrtc.turn_credential_file", d.TURN.CredentialFile); err != nil {
+		return nil, err
+	}
+	if turn.Secret, err = s.Secret("webrtc.turn_secret_file", d.TURN.SecretFile); err != nil {
+		return nil, err
+	}
+	return append(list, turn), nil
 }
 
 func openTwilio(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*mediastream.Endpoint, error) {

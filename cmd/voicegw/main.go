@@ -76,7 +76,7 @@ func rootCommand() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
 		exploreCommand(), replayCommand(), agentsCommand(), sessionsCommand(), workflowCommand(), tokenCommand(),
-		configCommand(), completionCommand(), versionCommand())
+		configCommand(), completionCommand(), doctorCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = helpArguments

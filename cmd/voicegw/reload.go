@@ -113,9 +113,18 @@ func (r *reloader) take(next *settings.Settings) (done, later []string, err erro
 	if err != nil {
 		return nil, nil, err
 	}
+	servers, err := iceServers(next)
+	if err != nil {
+		return nil, nil, err
+	}
 	if has("access.secret_file") {
 		if err := r.serving.guard.SetSecrets(admission.Secrets); err != nil {
 			return nil, nil, fmt.Errorf("access.secret_file: %w", err)
+		}
+	}
+	if e := r.serving.endpoints; e != nil && e.webrtc != nil {
+		if err := e.webrtc.SetICEServers(servers); err != nil {
+			return nil, nil, err
 		}
 	}
 	if has("admin.token_file") {

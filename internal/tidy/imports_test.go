@@ -119,6 +119,7 @@ func layers() map[string]layer {
 		"internal/tools/authority":     {},
 		"internal/durablebench": {imports: []string{"agent/managed", "agent/managed/api", "agent/provider", "journal",
 			"journal/jetstream", "journal/postgres"}},
+		"internal/deploycheck": {tests: []string{"settings"}},
 		"internal/simulate": {
 			imports: []string{".", "audio/audiotest", "live", "live/sim", "petri", "petri/event", "transport",
 				"transport/ws/wstest", "verify", "verify/*", "voicenets", "voicenets/claims"},
@@ -277,6 +278,10 @@ func thirdParty() []place {
 		{module: "golang.org/x/sys", folders: []string{"cmd/voicegw"}},
 		{module: "github.com/letsencrypt/pebble/v2", folders: []string{"internal/tools/authority"}},
 		{module: "go.temporal.io", folders: []string{"internal/durablebench"}},
+		{module: "helm.sh/helm/v3", folders: []string{"internal/deploycheck tests"}},
+		{module: "k8s.io", folders: []string{"internal/deploycheck tests"}},
+		{module: "sigs.k8s.io/yaml", folders: []string{"internal/deploycheck tests"}},
+		{module: "github.com/moby/buildkit", folders: []string{"internal/deploycheck tests"}},
 		{module: "github.com/letsencrypt/challtestsrv", folders: []string{"internal/tools/authority"}},
 		{module: "go.uber.org/goleak", tests: true},
 		{module: "github.com/google/go-cmp", tests: true},

@@ -103,7 +103,15 @@ type Config struct {
 type ICEServer struct {
 	URLs                 []string // such as "stun:stun.example.com" or "turn:turn.example.com?transport=udp"
 	Username, Credential string   // for TURN
+
+	// Secret, in place of Credential, is one that a TURN server shares: each call gets credentials of its
+	// own, which are valid for Life (default TURNLifeDefault). Let Life be longer than the longest call.
+	Secret string
+	Life   time.Duration
 }
+
+// Format implements fmt.Formatter. It prints neither the credential nor the secret.
+func (s ICEServer) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%q", s.URLs) }
 
 // Check returns an error for the first invalid field.
 func (c Config) Check() error {
@@ -123,13 +131,8 @@ func (c Config) Check() error {
 		}
 		families[ip.To4() != nil] = true
 	}
-	if len(c.ICEServers) > ICEServersMax {
-		return fmt.Errorf("transport/rtc: check ICE servers: %d, at most %d", len(c.ICEServers), ICEServersMax)
-	}
-	for _, s := range c.ICEServers {
-		if err := s.check(); err != nil {
-			return err
-		}
+	if err := checkServers(c.ICEServers); err != nil {
+		return err
 	}
 	return checkCodecs(c.Codecs)
 }
@@ -144,8 +147,8 @@ func (s ICEServer) check() error {
 			strings.ContainsAny(u, "<>\" \r\n") {
 			return fmt.Errorf("transport/rtc: check ICE servers: %q is not such as \"stun:stun.example.com\"", u)
 		}
-		if strings.HasPrefix(scheme, "turn") && (s.Username == "" || s.Credential == "") {
-			return fmt.Errorf("transport/rtc: check ICE servers: %q has no user name or credential", u)
+		if strings.HasPrefix(scheme, "turn") && !s.hasCredentials() {
+			return fmt.Errorf("transport/rtc: check ICE servers: %q has no user name with a credential, and no secret", u)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 // complete answer.
 func (e *engine) newPeer(c Config, prop proposal, h transport.Hello, down Codec) (*peer, error) {
 	o := prop.offer
-	pc, err := e.api.NewPeerConnection(e.cfg)
+	pc, err := e.api.NewPeerConnection(e.configuration(c))
 	if err != nil {
 		return nil, fmt.Errorf("transport/rtc: answer: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"sync"
+	"sync/atomic"
 
 	"github.com/voicegw/voicegw/transport/admission"
 )
@@ -16,8 +17,9 @@ import (
 // everything below it: a request whose path ends in the id of a session is for that session, any
 // other request is for a new call. All methods are safe for concurrent use. It must be closed.
 type Endpoint struct {
-	cfg    Config
-	engine *engine
+	cfg     Config
+	engine  *engine
+	servers atomic.Pointer[[]ICEServer] // as new calls get them
 
 	visits   admission.Visits // each lasts until its call ends
 	mu       sync.Mutex
@@ -47,7 +49,9 @@ func newEndpoint(cfg Config, conn net.PacketConn) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{cfg: cfg, engine: e, sessions: map[string]*session{}}, nil
+	p := &Endpoint{cfg: cfg, engine: e, sessions: map[string]*session{}}
+	p.servers.Store(&cfg.ICEServers)
+	return p, nil
 }
 
 // Addr returns the UDP address of all calls.

@@ -88,12 +88,6 @@ func (e *engine) build(c Config, log logging.LoggerFactory) error {
 			return err
 		}
 	}
-	if c.FullICE {
-		for _, s := range c.ICEServers {
-			e.cfg.ICEServers = append(e.cfg.ICEServers,
-				webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
-		}
-	}
 	e.cfg.BundlePolicy = webrtc.BundlePolicyMaxBundle
 	e.api = webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(packets),
 		webrtc.WithSettingEngine(settings))

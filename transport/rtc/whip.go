@@ -141,7 +141,9 @@ func (e *Endpoint) agree(ctx context.Context, r *http.Request, line transport.Li
 	if ctx.Err() != nil {
 		return nil, givenUp(ctx)
 	}
-	p, err := e.engine.newPeer(e.cfg, prop, hello, down)
+	cfg := e.cfg
+	cfg.ICEServers = e.iceServers()
+	p, err := e.engine.newPeer(cfg, prop, hello, down)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (e *Endpoint) welcome(w http.ResponseWriter, r *http.Request, s *session) {
 	h.Set("Location", location(r, s.id))
 	etag, answer := s.answer()
 	h.Set("ETag", etag)
-	for _, server := range e.cfg.ICEServers {
+	for _, server := range s.peer.cfg.ICEServers {
 		for _, u := range server.URLs {
 			h.Add("Link", link(u, server))
 		}
