@@ -80,6 +80,14 @@ func (r *archiver) store() event.Store {
 	return event.Optional(r.queue)
 }
 
+// waiting returns the number of events that wait for the writer. A nil archiver has none.
+func (r *archiver) waiting() int {
+	if r == nil {
+		return 0
+	}
+	return r.queue.Waiting()
+}
+
 // archiveLossEnds reports whether a call ends when it loses its archive.
 func (c *Config) archiveLossEnds() bool {
 	return c.ArchiveLoss == ArchiveLossEnds || c.ArchiveLoss == ArchiveLossDefault && c.Net.Consent

@@ -1,6 +1,7 @@
 package voicegw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ type call struct {
 	out      *outputs
 	reader   *peerReader
 	messages *pageMessages
-	events   *event.Ring
+	events   *eventRing
 	archive  *archiver // nil: the call has no archive
 	down     func()    // called when the net has ended
 }
@@ -58,11 +59,11 @@ type call struct {
 // newCall builds a call that has not begun; run must follow.
 func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan) *call {
 	hello, _, _ = g.cfg.mode(hello)
-	c := &call{id: newCallID(), cfg: &g.cfg, peer: peer, hello: hello, plan: plan, metrics: g.metrics,
-		events: event.NewRing(ringEvents)}
+	c := &call{id: newCallID(), cfg: &g.cfg, peer: peer, hello: hello, plan: plan, metrics: g.metrics}
 	c.log = g.cfg.Log.With(zap.String("call", c.id), zap.String("client", hello.Client))
 	det := detection(c.cfg, &hello)
 	c.prog = g.programs[variant{det, hello.HalfDuplex}]
+	c.events = newEventRing(&c.prog.drops)
 	c.session = &Session{id: c.id, hello: hello, labels: plan.Labels, prog: c.prog.Program}
 
 	talk, dialer, tools := &conversation{}, &modelDialer{}, newToolCalls(plan.Tools)
@@ -72,14 +73,17 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	c.out = &outputs{peer: c.newPeerWriter(), model: c.newModelWriter(det, talk, tools), dialer: dialer, tools: tools,
 		prompts: &promptPlayer{prompts: c.cfg.Prompts, outputRateHz: hello.OutputRateHz, in: c.in, end: c.end},
 		acks:    &ackTracker{}, talk: talk, tally: &tally{}, turns: &turnLog{now: c.sinceBegan}, end: c.end,
-		workers: c.workers, hooks: &c.cfg.Hooks, session: c.session, log: c.log}
+		workers: c.workers, hooks: &c.cfg.Hooks, session: c.session, log: c.log, metrics: c.metrics,
+		silence: &silence{now: c.sinceBegan, observe: c.metrics.silence.Observe}}
 	c.session.peer, c.session.hold, c.session.model = c.out.peer, &holdSwitch{}, c.out.model
 	c.messages = newPageMessages(c.cfg.Hooks.Message)
 	c.out.up = func() { g.sessions.Store(c.id, c.session); close(c.messages.up) }
 	c.down = func() { g.sessions.Delete(c.id) }
 
 	dialer.dialer, dialer.setup, dialer.timeout = plan.Dialer, modelSetup(c.cfg, plan, &hello), c.cfg.DialTimeout
+	c.out.modelName = cmp.Or(dialer.setup.Model, c.cfg.Model.Name)
 	dialer.ownLanguage, dialer.announce = hello.Language != "", c.prog.timings.RotateSoon
+	dialer.dialled, tools.ended = c.metrics.dialled, c.metrics.tool
 	dialer.in, dialer.workers, dialer.end, dialer.talk, dialer.log = c.in, c.workers, c.end, talk, c.log
 	tools.schedules = schedules(c.cfg, dialer.setup.Model)
 	tools.inNet, tools.in, tools.workers, tools.session, tools.log = c.prog.hasTools, c.in, c.workers, c.session, c.log
@@ -168,13 +172,14 @@ func (c *call) start(work context.Context) (err error) {
 		return err
 	}
 	c.in.net, c.session.net, c.session.began = c.net, c.net, c.began
+	c.metrics.running.begin(c)
 	if view := c.out.peer.view; view != nil {
 		view.Attach(c.net.Marking)
 	}
 	c.end.attach(c.net)
 	close(ready)
 	c.reader = &peerReader{peer: c.peer, inputRateHz: c.hello.InputRateHz, in: c.in, input: c.out.input, acks: c.out.acks,
-		tally: c.out.tally, tools: c.out.tools, writer: c.out.peer, end: c.end,
+		tally: c.out.tally, silence: c.out.silence, tools: c.out.tools, writer: c.out.peer, end: c.end,
 		model: c.out.model, messages: c.messages, hold: c.session.hold,
 		typed: turnPermits{gap: time.Minute / time.Duration(c.cfg.TypedPerMinute), most: c.cfg.TypedPerMinute}}
 	if c.messages.hook != nil {

@@ -101,6 +101,9 @@ type Config struct {
 	// of an access.Load to refuse new calls before running calls suffer. It must be safe for
 	// concurrent use and must not block.
 	Lateness func(time.Duration)
+	// Price, if not nil, returns what tokens of a model cost in US dollars, for metrics and records. It
+	// must be safe for concurrent use and must not block.
+	Price func(model string, u transport.Usage) (dollars float64, known bool)
 	// Log may be nil. The gateway never logs audio, keys or transcripts. Slog makes one of a
 	// *slog.Logger.
 	Log *zap.Logger

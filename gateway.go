@@ -55,6 +55,7 @@ type program struct {
 	svg      string
 	timings  voicenets.Config
 	hasTools bool
+	drops    drops
 }
 
 // Errors of Call.
@@ -130,7 +131,7 @@ func compile(cfg Config, v variant) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicegw: compile the session net: %w", err)
 	}
-	out := &program{Program: p, hasTools: p.Place(string(voicenets.ToolCalled)) >= 0}
+	out := &program{Program: p, drops: findDrops(p), hasTools: p.Place(string(voicenets.ToolCalled)) >= 0}
 	if out.timings, err = cfg.netOf(v).Filled(); err != nil {
 		return nil, fmt.Errorf("voicegw: Config.Net: %w", err)
 	}

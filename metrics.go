@@ -5,9 +5,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
 )
 
-// metrics are the counters of a gateway.
+// metrics are the figures of a gateway. Calls add theirs at events such as the end of a turn, never
+// for a frame; running holds what is read from running calls when somebody collects.
 type metrics struct {
 	ended        *prometheus.CounterVec // by endpoint and reason
 	refused      *prometheus.CounterVec // by reason
@@ -22,9 +26,38 @@ type metrics struct {
 	duration     prometheus.Histogram
 	lateness     prometheus.Gauge
 
+	turns     *prometheus.CounterVec   // by end
+	answer    prometheus.Histogram     // latency
+	silence   prometheus.Histogram     // after a barge-in
+	dials     *prometheus.CounterVec   // by result
+	dialTime  prometheus.Histogram     // of dials that opened a connection
+	tools     *prometheus.CounterVec   // by tool and result
+	toolTime  *prometheus.HistogramVec // by tool
+	tokens    *prometheus.CounterVec   // by model and kind
+	cost      *prometheus.CounterVec   // by model
+	price     func(model string, u transport.Usage) (dollars float64, known bool)
+	models    *names
+	toolNames map[string]bool // of Config.Tools
+
+	running *running
+
 	mu     sync.Mutex
 	latest time.Duration // of all calls that ended
 }
+
+// histogram returns a histogram with classic buckets, and with native ones for servers that take
+// those.
+func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
+	return prometheus.HistogramOpts{Namespace: "voicegw", Name: name, Help: help, Buckets: buckets,
+		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour}
+}
+
+// Buckets, in seconds.
+var (
+	answerBuckets  = []float64{.1, .2, .3, .4, .5, .6, .8, 1, 1.25, 1.5, 2, 3, 5, 10}
+	silenceBuckets = []float64{.01, .02, .04, .06, .08, .1, .15, .2, .3, .5, 1, 2}
+	workBuckets    = []float64{.05, .1, .2, .5, 1, 2, 5, 10, 15, 30}
+)
 
 func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 	counter := func(name, help string) prometheus.Counter {
@@ -45,16 +78,36 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 		watchersCut: counter("watchers_cut_off_total",
 			"Those who watched a call and were cut off because they did not read fast enough, in calls that ended."),
 		heard: counter("reply_heard_seconds_total", "Length of replies that peers acknowledged as played."),
-		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "voicegw", Name: "call_duration_seconds",
-			Help: "Length of calls.", Buckets: []float64{5, 15, 30, 60, 120, 300, 600, 1800, 3600}}),
+		duration: prometheus.NewHistogram(histogram("call_duration_seconds", "Length of calls.",
+			[]float64{5, 15, 30, 60, 120, 300, 600, 1800, 3600})),
 		lateness: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "voicegw", Name: "net_lateness_max_seconds",
 			Help: "The most that an output of a net was handed over after its time, in calls that ended. Timed claims hold " +
 				"up to this."}),
+		turns: vec("turns_total", "Turns of the model by how they ended, and turns of callers that it did not answer.",
+			"end"),
+		answer: prometheus.NewHistogram(histogram("answer_latency_seconds",
+			"From the end of the caller's turn to the first audio of the reply that was handed to the peer.", answerBuckets)),
+		silence: prometheus.NewHistogram(histogram("barge_in_silence_seconds",
+			"From a pause because the caller speaks until the peer acknowledged that it plays nothing.", silenceBuckets)),
+		dials: vec("model_dials_total", "Dials of the model, by result.", "result"),
+		dialTime: prometheus.NewHistogram(histogram("model_dial_seconds",
+			"How long dials took that opened a connection to the model.", workBuckets)),
+		tools: vec("tool_calls_total", "Tool calls that ended, by tool and result. Functions that are not the gateway's "+
+			"own are the tool other.", "tool", "result"),
+		toolTime: prometheus.NewHistogramVec(histogram("tool_seconds", "How long tool calls took that ended with a result.",
+			workBuckets), []string{"tool"}),
+		tokens: vec("model_tokens_total", "Tokens that the model reported, by model and kind. input_audio and "+
+			"input_cached are parts of input, output_audio is one of output; thoughts are counted apart.", "model", "kind"),
+		cost:   vec("model_cost_dollars_total", "What these tokens cost, for models that have a price.", "model"),
+		price:  g.cfg.Price,
+		models: newNames(modelNamesMax), toolNames: map[string]bool{}, running: newRunning(g),
 	}
-	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "voicegw", Name: "calls",
-		Help: "Calls that run now."}, func() float64 { return float64(g.Calls()) })
+	for _, t := range g.cfg.Tools {
+		m.toolNames[t.Name] = true
+	}
 	return m, []prometheus.Collector{m.ended, m.refused, m.replies, m.interrupted, m.resumed, m.unanswered, m.linksLost,
-		m.archivesLost, m.watchersCut, m.heard, m.duration, m.lateness, running}
+		m.archivesLost, m.watchersCut, m.heard, m.duration, m.lateness, m.turns, m.answer, m.silence, m.dials, m.dialTime,
+		m.tools, m.toolTime, m.tokens, m.cost, m.running}
 }
 
 // record counts a call that has ended.
@@ -74,6 +127,91 @@ func (m *metrics) record(r Record, late time.Duration) {
 	}
 }
 
+// turnUnanswered is the end of a caller's turn for which the model had no reply.
+const turnUnanswered = "unanswered"
+
+// turn counts a turn of the model that ended, after how long it began, and what it cost.
+func (m *metrics) turn(model string, t *Turn) {
+	m.turns.WithLabelValues(string(t.End)).Inc()
+	if t.Latency > 0 {
+		m.answer.Observe(t.Latency.Seconds())
+	}
+	m.usage(model, t.Usage)
+}
+
+// usage counts tokens and what they cost.
+func (m *metrics) usage(model string, u transport.Usage) {
+	if u == (transport.Usage{}) {
+		return
+	}
+	label := m.models.label(model)
+	for _, k := range [...]struct {
+		kind string
+		n    int32
+	}{{"input", u.Prompt}, {"input_audio", u.PromptAudio}, {"input_cached", u.Cached}, {"output", u.Response},
+		{"output_audio", u.ResponseAudio}, {"thoughts", u.Thoughts}} {
+		m.tokens.WithLabelValues(label, k.kind).Add(float64(max(k.n, 0)))
+	}
+	if m.price == nil {
+		return
+	}
+	if dollars, known := m.price(model, u); known && dollars >= 0 {
+		m.cost.WithLabelValues(label).Add(dollars)
+	}
+}
+
+// dialled counts a dial, and how long it took if it opened a connection.
+func (m *metrics) dialled(r voicenets.DialResult, took time.Duration) {
+	m.dials.WithLabelValues(r.KeyNames()[r.Key()]).Inc()
+	if r == voicenets.Fresh || r == voicenets.Resumed {
+		m.dialTime.Observe(took.Seconds())
+	}
+}
+
+// toolOther is the label of all functions that are not the gateway's own.
+const toolOther = "other"
+
+// tool counts a tool call that ended. took is 0 if the function did not run to its end.
+func (m *metrics) tool(name, result string, took time.Duration) {
+	if !m.toolNames[name] {
+		name = toolOther
+	}
+	m.tools.WithLabelValues(name, result).Inc()
+	if took > 0 {
+		m.toolTime.WithLabelValues(name).Observe(took.Seconds())
+	}
+}
+
+// modelNamesMax limits the models that metrics tell apart, because clients may choose theirs.
+const modelNamesMax = 32
+
+// names bounds the values of a label: names beyond the first few become "other". It is safe for
+// concurrent use.
+type names struct {
+	most int
+
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+func newNames(most int) *names { return &names{most: most, known: map[string]bool{}} }
+
+// label returns the value of the label for a name.
+func (n *names) label(name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.known[name] {
+		if len(n.known) == n.most {
+			return "other"
+		}
+		n.known[name] = true
+	}
+	if name == "" {
+		return "unnamed"
+	}
+	return name
+}
+
 // collectors is one collector of several.
 type collectors []prometheus.Collector
 
@@ -91,7 +229,6 @@ func (c collectors) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Metrics returns the gateway's collector, for your prometheus.Registry. It counts calls by
-// endpoint and by reason of their end, replies, interruptions, turns without a reply, and lost
-// connections to the model. Its only labels are endpoints and reasons.
+// Metrics returns the gateway's collector, for your prometheus.Registry. docs/metrics.md lists its
+// metrics. Its labels are bounded: no caller can make a new series.
 func (g *Gateway) Metrics() prometheus.Collector { return g.collectors }

@@ -23,6 +23,8 @@ type modelDialer struct {
 	// announce is how long before its announced end a connection is reported as ending soon.
 	announce time.Duration
 
+	dialled func(voicenets.DialResult, time.Duration) // counts a dial
+
 	in      *injector
 	workers *workers
 	end     *ender
@@ -101,23 +103,28 @@ func (d *modelDialer) open(work, ctx context.Context, from *voicenets.Resumption
 	} else {
 		setup.History = d.history()
 	}
+	began := time.Now()
 	conn, err := d.dialer.Dial(ctx, setup)
 	if err != nil {
 		conn = nil
 	}
+	took := time.Since(began)
 	l, withheld, stopped := d.finish(conn, from != nil)
 	switch {
 	case withheld && !stopped:
 		if conn != nil {
 			_ = conn.Close(1000, "")
 		}
+		d.dialled(voicenets.Withheld, took)
 		d.in.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: voicenets.Withheld}))
 	case err != nil:
 		d.end.modelLost(dialFailed(ctx, err, d.ownLanguage))
+		d.dialled(dialResult(err), took)
 		d.in.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: dialResult(err)}))
 	case stopped:
 		_ = conn.Close(1000, "the call is over")
 	default:
+		d.dialled(how, took)
 		d.in.inject(work, voicenets.Dialled.Token(&voicenets.Dialling{Result: how, Link: l}))
 	}
 }

@@ -86,6 +86,13 @@ func (w *modelWriter) put(it modelItem) {
 	w.signal()
 }
 
+// waiting returns how many items wait to be sent.
+func (w *modelWriter) waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue)
+}
+
 func (w *modelWriter) signal() {
 	select {
 	case w.wake <- struct{}{}:

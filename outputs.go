@@ -30,11 +30,16 @@ type outputs struct {
 	up      func() // called when the call is up
 	log     *zap.Logger
 
+	metrics   *metrics
+	modelName string
+	silence   *silence
+
 	reply    uint64 // the generation of the reply that is played, as on the wire; 0: none
 	dropped  uint64 // the event that withdrew consent last
 	forgot   int    // the newest connection at that time
 	answered bool   // the peer knows that the call is up
 	prompt   bool   // the reply that is played is a prompt
+	speaking bool   // the caller speaks, as the detector has it
 }
 
 // handle acts on one output; work is the context of the call's workers.
@@ -201,7 +206,10 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 	o.tally.notice(n.Kind)
 	it := peerItem{notice: n}
 	switch n.Kind {
+	case voicenets.SpeechHeard:
+		o.speaking = true
 	case voicenets.SpeechOver:
+		o.speaking = false
 		o.turns.over()
 	case voicenets.MarkEnd:
 		if !o.prompt {
@@ -209,6 +217,7 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 		}
 	case voicenets.NoReply:
 		it.turns = o.turns.unanswered(wire(n.Gen))
+		o.metrics.turns.WithLabelValues(turnUnanswered).Inc()
 	case voicenets.ReplyStarted:
 		o.input.raised.Store(true)
 		o.reply = wire(n.Gen)
@@ -219,6 +228,9 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 		o.ended(&it, m.Generation, m.TurnEnd)
 	case voicenets.ClearPlayout:
 		o.acks.cleared(n.Gen)
+		if o.speaking || o.model.modelVAD {
+			o.silence.cleared(wire(n.Gen))
+		}
 		o.input.cleared()
 	case voicenets.HoldEnded, voicenets.ProtectEnded, voicenets.ConsentGiven:
 		o.input.reopen.Store(true) // a caller in mid-speech is heard from now on
@@ -233,6 +245,9 @@ func (o *outputs) ended(it *peerItem, generation uint64, why transport.TurnEnd) 
 		it.usage = o.turns.take()
 	}
 	it.turns = o.turns.end(generation, why, it.heard, it.usage)
+	if !o.prompt {
+		o.metrics.turn(o.modelName, &it.turns[len(it.turns)-1])
+	}
 	o.prompt = false
 }
 

@@ -19,6 +19,7 @@ type peerReader struct {
 	input       *callerInput
 	acks        *ackTracker
 	tally       *tally
+	silence     *silence
 	tools       *toolCalls
 	writer      *peerWriter
 	model       *modelWriter
@@ -162,6 +163,9 @@ func (r *peerReader) digits(ctx context.Context, keys string) {
 // acknowledged injects a token for each frame that was newly heard.
 func (r *peerReader) acknowledged(ctx context.Context, ev *transport.Event) {
 	heard := r.acks.acked(ev)
+	if ev.Cleared {
+		r.silence.acked(ev.Generation)
+	}
 	if r.acks.allHeard() {
 		r.input.played()
 	}

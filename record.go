@@ -82,6 +82,7 @@ func (c *call) report(err error) {
 		lateness = c.net.Stats().LatenessMax
 	}
 	record := c.record()
+	c.metrics.running.end(c)
 	c.metrics.record(record, lateness)
 	if ended := c.cfg.Hooks.Ended; ended != nil {
 		ended(record)

@@ -40,6 +40,7 @@ type toolCalls struct {
 	workers *workers
 	session *Session                 // in the context of functions
 	send    func(*transport.Message) // to the peer
+	ended   func(tool, result string, took time.Duration)
 	log     *zap.Logger
 
 	mu      sync.Mutex
@@ -58,6 +59,7 @@ type toolAnswer struct {
 	output     json.RawMessage
 	err        string
 	scheduling live.Scheduling // ScheduleUnset: that of the tool
+	took       time.Duration
 }
 
 func newToolCalls(tools []Tool) *toolCalls {
@@ -110,9 +112,11 @@ func (t *toolCalls) start(work context.Context, r *voicenets.ToolRun) {
 	t.mu.Lock()
 	run.cancel = cancel
 	t.mu.Unlock()
+	began := time.Now()
 	t.workers.start("calling "+run.call.Name, func() {
 		defer cancel()
 		answer := t.call(ctx, &run.call)
+		answer.took = max(time.Since(began), 1)
 		t.in.inject(work, voicenets.ToolDone.Token(&voicenets.ToolEnd{Slot: r.Slot, Payload: answer}))
 	})
 }
@@ -122,6 +126,7 @@ func (t *toolCalls) stop(r *voicenets.ToolRun) {
 	run, _ := r.Call.Payload.(*toolRun)
 	run.cancel()
 	t.forget(run)
+	t.ended(run.call.Name, "cancelled", 0)
 	t.send(&transport.Message{Kind: transport.MessageToolCancel, ID: peerID(run.call.ID)})
 }
 
@@ -150,15 +155,20 @@ func (t *toolCalls) reply(end *voicenets.ToolEnd) live.ToolReply {
 	run, _ := end.Call.Payload.(*toolRun)
 	t.forget(run)
 	r := live.ToolReply{ID: run.call.ID, Name: run.call.Name}
+	result, took := "answered", time.Duration(0)
 	switch end.How {
 	case voicenets.TimedOut:
-		r.Error = timedOutMessage
+		result, r.Error = "timed_out", timedOutMessage
 	case voicenets.TooMany:
-		r.Error = tooManyMessage
+		result, r.Error = "too_many", tooManyMessage
 	default:
 		answer, _ := end.Payload.(toolAnswer)
 		r.Output, r.Error, r.Scheduling = answer.output, answer.err, answer.scheduling
+		if took = answer.took; r.Error != "" {
+			result = "failed"
+		}
 	}
+	t.ended(r.Name, result, took)
 	tool := t.tools[r.Name]
 	if tool == nil || !tool.NonBlocking || !t.schedules {
 		r.Scheduling = live.ScheduleUnset

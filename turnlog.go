@@ -92,7 +92,7 @@ func (t *turnLog) playing() {
 	}
 	t.began = true
 	if t.asked > 0 {
-		t.latency = t.now() - t.asked
+		t.latency = max(t.now()-t.asked, 1)
 	}
 	t.asked = 0
 }

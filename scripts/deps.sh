@@ -19,6 +19,7 @@ z3|z3|proofs for every value of a parameter
 cvc5|cvc5|checking those proofs again
 node|nodejs|other people's clients, for tests of the endpoints that they call
 npm|npm|installing those
+promtool|prometheus|checking alert rules
 /usr/lib/postgresql/*/bin/initdb|postgresql|sessions and journals in PostgreSQL
 LIST
 }

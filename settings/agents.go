@@ -21,8 +21,6 @@ func (s *Settings) agentRows() []Row {
 			"the agent that gets the record of each call that has ended, as the message of a new session", nil),
 		textRow("skills", &s.Skills, "none", "the path of a directory",
 			"a directory with the skills that agents may have: ID/SKILL.md", isDirectory),
-		textRow("prices", &s.Prices, "none", "the path of a YAML or JSON file",
-			"the prices of models, for budgets of money (see docs/managed.md)", nil),
 		listRow("mcp.commands", &m.Commands, "absolute paths, or names without a slash to be found in PATH",
 			"the programs that agents may run as MCP servers, with any arguments", func(l []string) bool {
 				return !slices.ContainsFunc(l, func(c string) bool {
@@ -41,6 +39,8 @@ func (s *Settings) agentRows() []Row {
 	for i := range rows {
 		rows[i] = rows[i].onlyIf(func() bool { return s.HasSessions() }, "there are no agents without data_dir or journal")
 	}
-	return append(rows, onRow("after_call.transcripts", &after.Transcripts, "let that agent learn what was said").
+	return append(rows, textRow("prices", &s.Prices, "none", "the path of a YAML or JSON file",
+		"the prices of models, for budgets of money (see docs/managed.md) and for the cost of calls (see docs/metrics.md)",
+		nil), onRow("after_call.transcripts", &after.Transcripts, "let that agent learn what was said").
 		onlyIf(func() bool { return after.Agent != "" }, "after_call.agent is none"))
 }

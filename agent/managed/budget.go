@@ -42,10 +42,11 @@ type Money struct {
 }
 
 // Price is what the tokens of a model cost: millionths of a US dollar for a million tokens, so that 300_000 is
-// $0.30. Tokens of thinking are output. A cache that has no price of its own costs as much as input. At most
-// PriceMax.
+// $0.30. Tokens of thinking are output. A cache that has no price of its own costs as much as input, and audio
+// as much as text. At most PriceMax.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite int64
+	InputAudio, OutputAudio              int64 // of Live models; budgets do not use them
 }
 
 // PriceMax is the highest price of a million tokens: $1000.
@@ -170,12 +171,12 @@ func firstOf(list ...string) string {
 
 // price is the price of a model.
 func (r *Runtime) price(name string) (Price, bool) {
-	p, ok := r.prices[modelName(name)]
+	p, ok := r.prices[ModelName(name)]
 	return p, ok
 }
 
-// modelName is the whole name of a model, with its provider.
-func modelName(name string) string {
+// ModelName returns the whole name of a model, with its provider.
+func ModelName(name string) string {
 	ref, err := provider.ParseRef(name)
 	if err != nil {
 		return name
@@ -188,27 +189,29 @@ func readPrices(list map[string]Price) (map[string]Price, error) {
 	prices := map[string]Price{}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		p := list[name]
-		for _, n := range []int64{p.Input, p.Output, p.CacheRead, p.CacheWrite} {
+		for _, n := range []int64{p.Input, p.Output, p.CacheRead, p.CacheWrite, p.InputAudio, p.OutputAudio} {
 			if n < 0 || n > PriceMax {
 				return nil, fmt.Errorf("managed: Config.Prices[%q] has %d; it may have 0 to %d", name, n, PriceMax)
 			}
 		}
-		if _, twice := prices[modelName(name)]; twice {
-			return nil, fmt.Errorf("managed: Config.Prices has the model %q twice", modelName(name))
+		if _, twice := prices[ModelName(name)]; twice {
+			return nil, fmt.Errorf("managed: Config.Prices has the model %q twice", ModelName(name))
 		}
-		prices[modelName(name)] = p
+		prices[ModelName(name)] = p
 	}
 	return prices, nil
 }
 
-// ParsePrices reads Config.Prices from YAML or JSON: for each model input, output and perhaps cache_read and
-// cache_write, in US dollars for a million tokens, with up to 6 decimals.
+// ParsePrices reads Config.Prices from YAML or JSON: for each model input, output and perhaps cache_read,
+// cache_write, input_audio and output_audio, in US dollars for a million tokens, with up to 6 decimals.
 func ParsePrices(text []byte) (map[string]Price, error) {
 	var list map[string]struct {
 		Input      *string `yaml:"input"`
 		Output     *string `yaml:"output"`
 		CacheRead  *string `yaml:"cache_read"`
 		CacheWrite *string `yaml:"cache_write"`
+		AudioIn    *string `yaml:"input_audio"`
+		AudioOut   *string `yaml:"output_audio"`
 	}
 	if len(text) > definitionMax {
 		return nil, fmt.Errorf("managed: prices: %d bytes; at most %d are allowed", len(text), definitionMax)
@@ -227,7 +230,8 @@ func ParsePrices(text []byte) (map[string]Price, error) {
 		for _, f := range []struct {
 			from *string
 			to   *int64
-		}{{one.Input, &p.Input}, {one.Output, &p.Output}, {one.CacheRead, &p.CacheRead}, {one.CacheWrite, &p.CacheWrite}} {
+		}{{one.Input, &p.Input}, {one.Output, &p.Output}, {one.CacheRead, &p.CacheRead}, {one.CacheWrite, &p.CacheWrite},
+			{one.AudioIn, &p.InputAudio}, {one.AudioOut, &p.OutputAudio}} {
 			var err error
 			if *f.to, err = dollars(f.from); err != nil {
 				return nil, fmt.Errorf("managed: prices: the model %q: %w", name, err)

@@ -279,7 +279,8 @@ func TestCost(t *testing.T) {
 	if got := (Price{Input: 7}).cost(&Usage{CacheRead: 1, CacheWrite: 1}); got != 14 {
 		t.Errorf("a cache without a price costs %d", got)
 	}
-	most := Price{PriceMax, PriceMax, PriceMax, PriceMax}.cost(&Usage{InputTokens: math.MaxInt64,
+	most := Price{Input: PriceMax, Output: PriceMax, CacheRead: PriceMax, CacheWrite: PriceMax}.cost(&Usage{
+		InputTokens:  math.MaxInt64,
 		OutputTokens: math.MaxInt64, CacheRead: math.MaxInt64, CacheWrite: math.MaxInt64})
 	if most != 4*math.MaxInt32*PriceMax || most.plus(most) != math.MaxInt64 {
 		t.Errorf("the most is %d", most)

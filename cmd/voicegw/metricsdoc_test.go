@@ -16,9 +16,9 @@ import (
 	"github.com/voicegw/voicegw/live"
 )
 
-// TestMetricsDocIsFresh holds the tables of docs/metrics.md to the metrics.
-func TestMetricsDocIsFresh(t *testing.T) {
-	t.Parallel()
+// documentedMetrics returns the collectors of each table of docs/metrics.md.
+func documentedMetrics(t *testing.T) map[string][]prometheus.Collector {
+	t.Helper()
 	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{APIKey: "none"}})
 	if err != nil {
 		t.Fatal(err)
@@ -27,14 +27,20 @@ func TestMetricsDocIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return map[string][]prometheus.Collector{"gateway": {gw.Metrics()},
+		"serve": append(logMetrics(new(logWriter))[:1], newGuardMetrics(guard), proofMetrics(1, 1)[0])}
+}
+
+// TestMetricsDocIsFresh holds the tables of docs/metrics.md to the metrics.
+func TestMetricsDocIsFresh(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join("..", "..", "docs", "metrics.md")
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := string(text)
-	for mark, list := range map[string][]prometheus.Collector{"gateway": {gw.Metrics()},
-		"serve": append(logMetrics(new(logWriter))[:1], newGuardMetrics(guard))} {
+	for mark, list := range documentedMetrics(t) {
 		table := regexp.MustCompile(`(?s)<!-- ` + mark + ` -->\n(\|.*?\n)?\n`)
 		if !table.MatchString(doc) {
 			t.Fatalf("%s has no place for the metrics of %s", name, mark)

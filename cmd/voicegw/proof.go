@@ -23,8 +23,8 @@ import (
 const proofTimeout = 2 * time.Minute
 
 // proveNets checks or makes the proofs of the gateway's nets. Serve takes no calls on a net
-// without.
-func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error {
+// without. It returns how many nets are proved.
+func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) (proved int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	defer spareMemory()
@@ -46,13 +46,13 @@ func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes the proof faster: %w",
-			proofTimeout, err)
+		return 0, fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes the proof "+
+			"faster: %w", proofTimeout, err)
 	case errors.Is(err, context.Canceled):
-		return errors.New("ended before the nets of calls were proved")
+		return 0, errors.New("ended before the nets of calls were proved")
 	case err != nil:
-		return fmt.Errorf("the nets of calls are not proved, so serve takes no calls (certificates of your own settings are "+
-			"kept in %s): %w", kept, err)
+		return 0, fmt.Errorf("the nets of calls are not proved, so serve takes no calls (certificates of your own settings "+
+			"are kept in %s): %w", kept, err)
 	}
 	count, source := 0, claims.FromShipped
 	for _, p := range proofs {
@@ -73,7 +73,7 @@ func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) error
 	}
 	fmt.Fprintf(stderr, "the nets of calls are proved: %d claims about %s of session, certificates %s in %.1f s\n",
 		count, kinds, verb, time.Since(began).Seconds())
-	return nil
+	return len(proofs), nil
 }
 
 // gcPercent is GOGC while calls run, unless the user sets it. A call makes so little garbage that

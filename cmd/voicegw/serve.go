@@ -74,6 +74,7 @@ type serving struct {
 	sessions  *sessionsAPI // nil: not open
 	model     *model
 	rules     atomic.Pointer[callRules]
+	proved    int // nets of calls
 }
 
 // serve takes calls until ctx is done, and then ends them. read reads the settings again, for a reload.
@@ -109,6 +110,7 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(logMetrics(written)...)
+	registry.MustRegister(proofMetrics(len(gw.Nets()), s.proved)...)
 	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
@@ -149,6 +151,9 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 		return nil, err
 	}
 	cfg.Dialer, cfg.Model, cfg.Log = m.dialer(), m.info, log
+	if cfg.Price, err = callPrice(set); err != nil {
+		return nil, err
+	}
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
 	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load, model: m}
@@ -170,10 +175,10 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	if err := proveNets(ctx, s.gw, stderr); err != nil {
+	var err error
+	if s.proved, err = proveNets(ctx, s.gw, stderr); err != nil {
 		return errors.Join(err, s.endpoints.Close())
 	}
-	var err error
 	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log, managed.Prove); err != nil {
 		return errors.Join(err, s.endpoints.Close())
 	}

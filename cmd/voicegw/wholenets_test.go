@@ -120,7 +120,7 @@ func TestProveBeforeServing(t *testing.T) {
 	prove := func(want ...string) {
 		t.Helper()
 		var out strings.Builder
-		if err := proveNets(t.Context(), gw, &out); err != nil {
+		if _, err := proveNets(t.Context(), gw, &out); err != nil {
 			t.Errorf("refused to serve: %v", err)
 		}
 		for _, words := range want {

@@ -254,7 +254,8 @@ func thirdParty() []place {
 		{module: "go.opentelemetry.io/otel", folders: []string{"petri/event", "agent/adkagent"}, tests: true},
 		{module: "github.com/spf13/pflag", folders: []string{"cmd/voicegw"}},
 		{module: "gopkg.in/yaml.v3", folders: []string{".", "settings", "agent/managed", "agent/workflow",
-			"agent/workflow/flowtest", "agent/workflow/openapi"}},
+			"agent/workflow/flowtest", "agent/workflow/openapi", "cmd/voicegw tests"}},
+		{module: "github.com/prometheus/client_model", folders: []string{"."}, tests: true},
 		// Only the parser: a Starlark program may hold any amount of memory, so agent/workflow/expr evaluates by itself.
 		{module: "go.starlark.net/syntax", folders: []string{"agent/workflow/expr"}},
 		{module: "github.com/theory/jsonpath", folders: []string{"agent/workflow/tools"}}, // RFC 9535

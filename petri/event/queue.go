@@ -110,6 +110,13 @@ func (q *Queue) Err() error {
 	return q.err
 }
 
+// Waiting returns the number of events that wait for the store.
+func (q *Queue) Waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.buf)
+}
+
 // Failed returns a channel that is closed when the queue fails.
 func (q *Queue) Failed() <-chan struct{} { return q.failed }
 

@@ -28,6 +28,7 @@ type Stats struct {
 	Outputs     uint64
 	Discarded   uint64 // outputs never handed over, because the Store had failed
 	LatenessMax time.Duration
+	LatenessSum time.Duration
 	// Lateness counts steps by lateness: bucket 0 below 1 us, bucket i below 2^i us, the last
 	// bucket all others.
 	Lateness [LatenessBuckets]uint64
@@ -103,6 +104,7 @@ func (s *stats) late(by time.Duration, outputs int, bound time.Duration, n *even
 	defer s.mu.Unlock()
 	s.Outputs += uint64(outputs)
 	s.LatenessMax = max(s.LatenessMax, by)
+	s.LatenessSum += by
 	s.Lateness[min(bits.Len64(uint64(by/time.Microsecond)), LatenessBuckets-1)]++
 	switch {
 	case by > bound && s.worst == 0:
