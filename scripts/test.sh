@@ -13,7 +13,7 @@ pure='/(agent/managed/life|audio|audio/.*|petri|petri/dot|petri/patterns|petri/p
 
 # Packages with browsers, or processes of our own in real time: each has the processors to itself, four tests at a time.
 # The others wait more than they work, two at a time.
-alone='/(cmd/voicegw|transport/rtc|web/webtest)$'
+alone='/(cmd/voicegw|console|transport/rtc|web/webtest)$'
 
 # Pure packages that start z3 and cvc5, which must answer within seconds: they get a processor of their own.
 solvers='/verify/smt$'

@@ -21,6 +21,10 @@
 // one with data-transition a transition; net-view.js copies only shapes, text and presentation
 // attributes of it, and page.css colours them.
 //
+// Folder console is the page of the console, which [ConsolePage] serves. recording.js, a pure module,
+// keeps what the gateway says of a call; call-view.js shows one moment of it in the views: storyboard.js,
+// timeline.js, tables.js and net-viewer.js. What the moment means is computed in package console.
+//
 // Folder chat is the page for chats, which [ChatPage] serves. api.js asks the sessions API,
 // event-stream.js follows the stream of a session (sse.js parses it), and conversation.js, a pure
 // reducer, makes of events what the page shows. open-session.js joins these three for one session.

@@ -19,6 +19,7 @@ import (
 
 //go:embed client/*.js client/*.d.ts page/*.html page/*.js page/*.css page/*.svg net/*.html net/*.js
 //go:embed chat/*.html chat/*.js chat/*.css
+//go:embed console/*.html console/*.js console/*.css
 var files embed.FS
 
 // The address that pages import the client from, and its module: the entry of the client.
@@ -74,7 +75,8 @@ func Handler(cfg Config) http.Handler {
 func load(cfg Config) map[string]*file {
 	served := map[string]*file{entryPath: newFile("client.js", []byte(entryModule))}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "chat/") {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "chat/") ||
+			strings.HasPrefix(name, "console/") {
 			return err
 		}
 		body, err := files.ReadFile(name)

@@ -46,6 +46,7 @@ func openAdmin(s *settings.Settings, h, metrics, control http.Handler, log *zap.
 	mux.Handle("GET /metrics", metrics)
 	mux.Handle(controlPath, control)
 	mux.Handle(controlPath+"/", control)
+	mux.Handle(consolePath, control)
 	profiles(mux)
 	limits := connectionLimits{most: adminConnections + 1, each: adminConnections, requests: adminConnections,
 		requestsEach: adminConnections}
@@ -98,7 +99,7 @@ func (a *admin) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := *a.token.Load()
 		want := sha256.Sum256([]byte("Bearer " + token))
-		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		got := sha256.Sum256([]byte(authorization(r)))
 		switch {
 		case token == "" && !onLoopback(r.Host):
 			http.Error(w, "the admin listener answers only to localhost; admin.token_file lets it answer to other names",
@@ -106,7 +107,7 @@ func (a *admin) guarded(next http.Handler) http.Handler {
 		case !ownOrigin(r):
 			http.Error(w, "the admin listener does not answer to pages of other origins", http.StatusForbidden)
 		case token != "" && !isProbe(r) && subtle.ConstantTimeCompare(got[:], want[:]) != 1:
-			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.Header().Set("WWW-Authenticate", challenge(r))
 			http.Error(w, "the admin listener needs the token of admin.token_file: Authorization: Bearer TOKEN",
 				http.StatusUnauthorized)
 		default:

@@ -16,9 +16,14 @@ func isControlPath(path string) bool {
 	return path == controlPath || strings.HasPrefix(path, controlPath+"/")
 }
 
-// operator serves the control of all calls to whoever reaches the admin listener.
+// operator serves the control of all calls, and the console, to whoever reaches the admin listener.
 func (s *serving) operator() http.Handler {
-	return s.control(func(*http.Request) (control.Actor, error) { return control.Actor{Name: "admin listener"}, nil })
+	calls := s.control(func(*http.Request) (control.Actor, error) { return control.Actor{Name: "admin listener"}, nil })
+	mux := http.NewServeMux()
+	mux.Handle(controlPath, calls)
+	mux.Handle(controlPath+"/", calls)
+	mux.Handle(consolePath, s.console())
+	return mux
 }
 
 // tenants serves the control of calls to requests with a token that is good for it, and leaves all other paths to

@@ -73,6 +73,11 @@ func TestControlCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for path, want := range map[string]string{"console/": "Running calls", "console/api/calls": `"phase":`} {
+		if code, body := do(admin, "", "GET", path, ""); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %.300s", path, code, body)
+		}
+	}
 	_, list := do(admin, "", "GET", "v1/calls", "")
 	found := regexp.MustCompile(`"id":"(c-[0-9a-f]+)".*"labels":{"tenant":"acme"}`).FindStringSubmatch(list)
 	if found == nil {

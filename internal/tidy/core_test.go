@@ -30,7 +30,7 @@ func timeAsLength() map[string]bool {
 // parameter.
 func clocked() []string {
 	return []string{
-		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent",
+		".", "cmd/...", "console", "petri/runner", "live", "live/sim", "transport/...", "access", "agent/adkagent",
 		"agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec", "agent/workflow/httpapi",
 		"agent/provider", "agent/workflow/openapi", "journal/...",
 		"internal/browsertest", "internal/npmtest", "internal/endpointtest", "internal/simulate", "web",

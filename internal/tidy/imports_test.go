@@ -95,6 +95,8 @@ func layers() map[string]layer {
 		},
 		"control": {imports: []string{".", "internal/strictjson", "transport"},
 			tests: []string{"live", "live/sim", "transport/ws", "voicenets"}},
+		"console": {imports: []string{".", "petri", "petri/dot", "petri/event", "voicenets"},
+			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "web"}},
 		"settings": {
 			imports: []string{".", "access", "audio", "live", "transport", "transport/ws", "transport/wsconn",
 				"voicenets", "internal/spelling"},

@@ -1,0 +1,192 @@
+package console
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/voicegw/voicegw/internal/browsertest"
+	"github.com/voicegw/voicegw/internal/npmtest"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+var browser browsertest.Shared
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(run{m}) }
+
+// run runs the tests and closes the browser.
+type run struct{ m *testing.M }
+
+func (r run) Run() int {
+	defer browser.Close()
+	return r.m.Run()
+}
+
+// posed is a call in which much happens: a greeting, an interruption, a function, a hold, a lost
+// connection and a slow model.
+func posed(t *testing.T) *tape {
+	p := newTape(t, voicenets.Config{ToolSlots: 2, Greeting: true})
+	p.reply(400*time.Millisecond, 2*second, false)
+	p.speak(4*second, 6*second)
+	p.reply(6*second+700*time.Millisecond, 4*second, false)
+	p.speak(9*second, 11*second)
+	p.at(11*second+300*time.Millisecond, voicenets.ToolCalled.Token(&voicenets.ToolCall{}))
+	p.at(13*second+900*time.Millisecond, voicenets.ToolDone.Token(&voicenets.ToolEnd{}))
+	p.reply(14*second+200*time.Millisecond, 3*second, false)
+	p.speak(15*second, 15*second+100*time.Millisecond)
+	p.at(18*second, voicenets.Hold.Token(voicenets.On))
+	p.at(21*second, voicenets.Hold.Token(voicenets.Off))
+	p.speak(22*second, 24*second)
+	p.at(24*second+100*time.Millisecond, voicenets.LinkDown.Token(struct{}{}))
+	p.reply(26*second, 2*second, false)
+	p.speak(29*second, 31*second)
+	p.reply(36*second, 2*second, false)
+	p.at(39*second, voicenets.Over.Token(voicenets.HungUp))
+	p.run(40 * second)
+	return p
+}
+
+// TestPage opens an archived call from the list, in the sizes and colours people see it in: the page
+// says why the call is silent, nothing is cut, and axe finds nothing. With VOICEGW_SHOTS=dir it also
+// writes pictures there, among them docs/console.png.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	p := posed(t)
+	d := newDesk(t, fstest.MapFS{"c-1.jsonl": {Data: p.file(), Mode: 0o600}},
+		func(string) (*petri.Program, error) { return p.prog, nil })
+	tab := browser.Browser(t).Open(t, d.url+"/console/")
+	axe := string(npmtest.Source(t, "axe-core/axe.min.js"))
+	tab.Eval(`(() => {`+axe+`
+		return 0;
+	})()`, nil)
+	tab.WaitFor(`document.querySelector("#archives a")`)
+	looks(t, tab, "list", "light", 1280)
+	tab.Click("#archives a")
+	tab.WaitFor(`document.querySelector("#drawing svg") && document.querySelector(".silence")`)
+	tab.Eval(`[...document.querySelectorAll(".silence button")].find((b) => b.textContent.includes("0:11.0")).click()`,
+		nil)
+	tab.WaitFor(`document.querySelector("#why-text").textContent.startsWith("The model called a function at 0:11.3") &&
+		document.querySelector("[data-tile=thinking]").classList.contains("lit") &&
+		document.querySelector("#why-lists").textContent.includes("tools/time_out_call_0") &&
+		document.querySelector("[data-place=tool_running_0]").classList.contains("marked")`)
+	tab.Click("#step-on")
+	tab.WaitFor(`document.querySelector("#clock").textContent === "0:13.9"`)
+	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int{1280, 390} {
+			looks(t, tab, "call", scheme, width)
+		}
+	}
+	for _, c := range []struct{ at, tile, says string }{
+		{"9200", "paused", "The reply is paused since 0:09.0"},
+		{"9600", "cut", "caller"},
+		{"19000", "on-hold", "The call is on hold since 0:18.0"},
+		{"24300", "no-model", "There is no connection to the model since 0:24.1"},
+		{"33000", "thinking", "the model is slow"},
+	} {
+		tab.Eval(`(voicegwConsole.seek(`+c.at+`), 0)`, nil)
+		tab.WaitFor(`document.querySelector("[data-tile=` + c.tile + `]").classList.contains("lit") &&
+			document.querySelector("#why-text").textContent.includes("` + c.says + `")`)
+	}
+	tab.Eval(`((part) => {
+		part.value = [...part.options].find((o) => o.text.startsWith("link")).value;
+		part.dispatchEvent(new Event("change"));
+	})(document.querySelector("#part"))`, nil)
+	tab.WaitFor(`document.querySelectorAll("g.subnet.away").length === document.querySelectorAll("g.subnet").length - 1`)
+	enter(tab, "#find", "retry_1")
+	tab.WaitFor(`document.querySelector(".found")?.dataset.transition === "link/retry_1"`)
+	enter(tab, "#filter", "lose_link")
+	tab.WaitFor(`document.querySelectorAll(".event").length === 1`)
+	tab.NoErrors()
+}
+
+// enter enters a text in a field.
+func enter(tab *browsertest.Tab, field, text string) {
+	tab.Eval(fmt.Sprintf(`((e) => { e.value = %q; e.dispatchEvent(new Event("input")); })(document.querySelector(%q))`,
+		text, field), nil)
+}
+
+// looks checks what a page looks like.
+func looks(t *testing.T, tab *browsertest.Tab, what, scheme string, width int) {
+	t.Helper()
+	height := map[int]int{1280: 2080, 390: 3400}[width]
+	if what == "list" {
+		height = 400
+	}
+	tab.Resize(width, height)
+	tab.Command("Emulation.setEmulatedMedia",
+		map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	tab.WaitFor(`!document.getAnimations().some((a) => a.transitionProperty)`)
+	var wide, found []string
+	script, err := os.ReadFile(filepath.Join("..", "web", "webtest", "testdata", "wide.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Eval(string(script), &wide)
+	tab.Eval(`axe.run({exclude: [["#drawing svg"]]}).then(({violations}) =>
+		violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`, &found)
+	if len(wide)+len(found) > 0 {
+		t.Errorf("%s at %d px, %s: too wide are %q, axe finds %q", what, width, scheme, wide, found)
+	}
+	if dir := os.Getenv("VOICEGW_SHOTS"); dir != "" {
+		tab.Screenshot(filepath.Join(dir, fmt.Sprintf("console-%s-%d-%s.png", what, width, scheme)))
+	}
+}
+
+// TestBusyCall feeds the page 200 events a second and more for three seconds. At the end it has every
+// one, and is not behind.
+func TestBusyCall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil, nil)
+	session := d.call()
+	tab := browser.Browser(t).Open(t, d.url+"/console/#calls/"+session.ID())
+	tab.WaitFor(`document.querySelector("#drawing svg")`)
+	watch, err := session.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close()
+	first := watch.Tracker().Seq()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for i := range 300 {
+		<-tick.C
+		if err := session.Mute(i%2 == 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := session.Hold(true); err != nil {
+		t.Fatal(err)
+	}
+	tab.WaitFor(`document.querySelector("[data-tile=on-hold]").classList.contains("lit")`)
+	last := watch.Tracker()
+	for !held(last) {
+		events, err := watch.Next(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if err := last.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := last.Seq() - first; n < 600 {
+		t.Errorf("only %d events came in 3 s", n)
+	}
+	tab.WaitFor(fmt.Sprintf(`voicegwConsole.rec.head.seq + voicegwConsole.rec.times.length >= %d`, last.Seq()))
+	var behind float64
+	tab.Eval(`voicegwConsole.rec.end`, &behind)
+	if behind = ms(time.Since(session.State().Began)) - behind; behind > 5000 {
+		t.Errorf("the page is %.0f ms behind", behind)
+	}
+	tab.NoErrors()
+}
+
+func held(t *petri.Tracker) bool { return t.Count(t.Program().Place(voicenets.Held.String())) > 0 }
