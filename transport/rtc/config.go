@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pion/stun/v4"
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/transport"
@@ -143,8 +144,9 @@ func (s ICEServer) check() error {
 	}
 	for _, u := range s.URLs {
 		scheme, rest, _ := strings.Cut(u, ":")
-		if !slices.Contains([]string{"stun", "stuns", "turn", "turns"}, scheme) || rest == "" ||
-			strings.ContainsAny(u, "<>\" \r\n") {
+		parsed, err := stun.ParseURI(u)
+		if !slices.Contains([]string{"stun", "stuns", "turn", "turns"}, scheme) || rest == "" || err != nil ||
+			parsed.Port < 1 || parsed.Port > 65535 || strings.ContainsAny(u, "<>\" \r\n") {
 			return fmt.Errorf("transport/rtc: check ICE servers: %q is not such as \"stun:stun.example.com\"", u)
 		}
 		if strings.HasPrefix(scheme, "turn") && !s.hasCredentials() {

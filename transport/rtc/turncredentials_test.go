@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pion/webrtc/v4"
 )
 
 // TestIssue makes the credentials that other programs make of the same secret, with
@@ -42,6 +44,10 @@ func TestServersAreChecked(t *testing.T) {
 		{ICEServer{URLs: url, Username: "u"}, false},
 		{ICEServer{URLs: url, Credential: "hush"}, false},
 		{ICEServer{Secret: "hush"}, false},
+		{ICEServer{URLs: []string{"turn:a.example:0"}, Secret: "hush"}, false},
+		{ICEServer{URLs: []string{"turn:a.example:99999"}, Secret: "hush"}, false},
+		{ICEServer{URLs: []string{"turn:a.example?transport=sctp"}, Secret: "hush"}, false},
+		{ICEServer{URLs: []string{"stun:a.example?transport=udp"}}, false},
 	} {
 		err := checkServers([]ICEServer{c.server})
 		if (err == nil) != c.ok {
@@ -54,4 +60,31 @@ func TestServersAreChecked(t *testing.T) {
 	if err := checkServers(make([]ICEServer, ICEServersMax+1)); err == nil {
 		t.Error("any number of servers is taken")
 	}
+}
+
+// FuzzServers wants every server that is valid to be one that the library takes, and its credentials to come
+// through a header unchanged.
+func FuzzServers(f *testing.F) {
+	for _, u := range []string{"turn:a.example", "turns:[::1]:443?transport=tcp", "stun:a", "turn:%zz", "turn:a:1:2",
+		"turn::1"} {
+		f.Add(u, "user", "secret", int64(0))
+	}
+	f.Add("turn:a.example", "", "", int64(-1))
+	api := webrtc.NewAPI()
+	f.Fuzz(func(t *testing.T, url, user, secret string, life int64) {
+		s := ICEServer{URLs: []string{url}, Username: user, Secret: secret, Life: time.Duration(life)}
+		if checkServers([]ICEServer{s}) != nil {
+			return
+		}
+		got := s.issue(time.Unix(1_700_000_000, 0))
+		g, err := api.NewICEGatherer(webrtc.ICEGatherOptions{ICEServers: []webrtc.ICEServer{{URLs: got.URLs,
+			Username: got.Username, Credential: got.Credential}}})
+		if err != nil {
+			t.Fatalf("%q is valid, and the library says: %v", url, err)
+		}
+		_ = g.Close()
+		if strings.ContainsAny(link(url, got), "\r\n") {
+			t.Errorf("the header has a second line: %q", link(url, got))
+		}
+	})
 }
