@@ -41,7 +41,7 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // Result is what a task delivers: a value, or the reason why there is none.
 type Result[O any] struct {
 	Outcome Outcome
-	Value   O
+	Value   O      // beside an error what the work returned with it, which is mostly nothing
 	Reason  string // text of the error or panic of the work; may be ""
 }
 

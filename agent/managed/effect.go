@@ -65,11 +65,13 @@ func (r *turnRun) ask(ctx context.Context, from *asker, req *agent.Request) iter
 		}
 		e, known := r.o.effect(key)
 		if known != nil && known.done {
+			noteKnown(ctx)
 			r.answered(r.author(from.agent), known.info)
 			yield(known.info.outcome())
 			return
 		}
 		if known != nil && from.branch == "" && r.begun("model/"+from.agent, 1) {
+			noteKnown(ctx)
 			yield(nil, errors.New("the program has given up this request")) // it took too long, then it asked again
 			return
 		}
@@ -286,6 +288,7 @@ func (o *owned) effect(key string) (e *effectInfo, known *effect) {
 
 // startModel stores that a request to a model begins, unless the budget is reached.
 func (r *turnRun) startModel(ctx context.Context, name string, e *effectInfo) error {
+	noteBegan(ctx)
 	return r.store(ctx, func(st *state) (*record, error) {
 		limit := firstOf(st.reached(), st.turnReached())
 		if _, ok := r.o.rt.price(name); !ok && st.info.Budget.money() { // the operator had one before
@@ -305,6 +308,7 @@ func (r *turnRun) startModel(ctx context.Context, name string, e *effectInfo) er
 
 // startEffect stores that an effect begins.
 func (r *turnRun) startEffect(ctx context.Context, e *effectInfo) error {
+	noteBegan(ctx)
 	begun := *e
 	return r.store(ctx, just(&record{Kind: recordStart, Effect: &begun}))
 }

@@ -34,8 +34,10 @@ func (r *turnRun) resumable(ctx context.Context, b *boundTool, has *hasTools, c 
 	e.Agent = has.agent
 	switch {
 	case r.givenUp(known):
+		noteKnown(ctx)
 		return &agent.Reply{Response: failedResult(lateCall)}, nil
 	case known != nil && known.done:
+		noteKnown(ctx)
 		return &agent.Reply{Response: known.info.Result}, nil
 	case known != nil && known.info.Stage == waitsStage:
 		return r.await(ctx, known.info, c)

@@ -189,6 +189,9 @@ type Result struct {
 	// nothing more in this run. Once no other agent works, the turn ends with agent.Parked. The run then goes
 	// on as a new turn, in which a Worker gives the results that it gave before, and those that have come.
 	Deferred bool
+	// Repeated, beside an error, means that the attempt failed before, in a run that goes on: the next one follows
+	// without a delay, since the time has passed already.
+	Repeated bool
 	// Results are those of Job.Calls, in their order.
 	Results []any
 

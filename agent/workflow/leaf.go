@@ -175,8 +175,16 @@ func (b *block) retries(n *petri.Net) {
 		})}
 	if b.agent.Attempts > 1 {
 		b.add(n, b.label()+" fails and is tried again", petri.Transition{Name: "retry",
-			In: petri.Arcs{failed, tries}, Read: petri.Arcs{asked}, Out: petri.And(delaying),
-			Action: func(f *petri.Firing) { delaying.Put(f, b.job(asked.Get(f))) }})
+			In: petri.Arcs{failed, tries}, Read: petri.Arcs{asked},
+			Out: petri.Free(petri.Arcs{delaying}, petri.Arcs{job}), Action: func(f *petri.Firing) {
+				if r := result.Get(f).Value; r != nil && r.Repeated {
+					f.Choose(1)
+					job.Put(f, b.job(asked.Get(f)))
+					return
+				}
+				f.Choose(0)
+				delaying.Put(f, b.job(asked.Get(f)))
+			}})
 		b.add(n, "", petri.Transition{Name: "try_again", In: petri.Arcs{delaying}, Out: petri.And(job),
 			When: petri.After(b.agent.Delay)})
 		fail.Inhibit = petri.Arcs{tries}

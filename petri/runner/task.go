@@ -67,7 +67,7 @@ func call[I, O any](ctx context.Context, in I, fn func(context.Context, I) (O, e
 	}()
 	v, err := fn(ctx, in)
 	if err != nil {
-		res.Reason = err.Error()
+		res.Value, res.Reason = v, err.Error()
 		return
 	}
 	res = petri.Result[O]{Outcome: petri.Succeeded, Value: v}

@@ -1,8 +1,12 @@
 package exec
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/adk/v2/model"
 
@@ -80,4 +84,44 @@ orchestration: {type: sequential, agents: [ask, tell]}
 	if got != "ask: b\ntell: chosen: b\nw: chosen: b" {
 		t.Errorf("the run tells %s", got)
 	}
+}
+
+// TestRetryDelay wants the delays before further attempts once: a run that goes on, in another process here, does not
+// wait again for what has failed before.
+func TestRetryDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tried := tools(), 0
+		c.Functions["flaky"] = Function{Call: func(context.Context, map[string]any) (any, error) {
+			if tried++; tried < 3 {
+				return nil, errors.New("not yet")
+			}
+			return tried, nil
+		}}
+		h := newHouse(t, `
+name: w
+agents:
+  - {name: a, type: code, function: flaky, output_key: k, retry: {attempts: 3, delay: 10m}}
+  - {name: b, type: tool, tool: get_user_choice, tool_config: {options: ["{k}"]}, output_key: choice}
+orchestration: {type: sequential, agents: [a, b]}
+`, c, echo)
+		defer func() { h.close() }()
+		start := time.Now()
+		var use *managed.Event
+		for _, ev := range h.run("go") {
+			if ev.Type == managed.AgentCustomToolUse {
+				use = ev
+			}
+		}
+		if use == nil || time.Since(start) < 20*time.Minute || tried != 3 {
+			t.Fatalf("after %v and %d attempts the user is asked %v", time.Since(start), tried, use)
+		}
+		h.close()
+		h.open()
+		start = time.Now()
+		got := said(h.runWith(managed.Event{Type: managed.UserCustomResult, CustomID: use.ID,
+			Content: managed.Text("3").Content}))
+		if !strings.Contains(got, "w: ") || time.Since(start) >= 10*time.Minute || tried != 3 {
+			t.Errorf("after %v and %d attempts the run tells %s", time.Since(start), tried, got)
+		}
+	})
 }

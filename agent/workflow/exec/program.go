@@ -127,7 +127,7 @@ func (p *program) Do(ctx context.Context, _ *agent.Session, j *workflow.Job) (re
 		if v := recover(); v != nil {
 			err = fmt.Errorf("it panicked: %v", v)
 		}
-		if err != nil {
+		if err != nil && (res == nil || !res.Repeated) {
 			res = nil
 		}
 	}()
@@ -138,8 +138,12 @@ func (p *program) Do(ctx context.Context, _ *agent.Session, j *workflow.Job) (re
 	if j.Calls != nil {
 		return k.runCalls(ctx, r, j)
 	}
+	ctx, replay := managed.WithReplay(ctx)
 	if res, err = k.work(ctx, r, j); errors.Is(err, errWaits) {
 		return &workflow.Result{Deferred: true}, nil
+	}
+	if err != nil && replay.Known() {
+		return &workflow.Result{Repeated: true}, err
 	}
 	return res, err
 }
