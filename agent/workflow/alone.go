@@ -83,13 +83,31 @@ func (b *block) asTask() *petri.Net {
 	return agent.Guarded(n)
 }
 
-// alone compiles the block by itself, closed.
-func (b *block) alone() (*petri.Program, error) {
+// countMax is how far a counter of rounds, hops, steps or attempts counts in a proof. A larger one needs no more: the
+// net only asks whether anything is left on a counter, and takes one at a time; and whenever it takes one, the rest of
+// the block is marked as it was when it took the one before, except for marks that are only ever set: state keys, and
+// the exit of a loop. So a run with more rounds passes no marking, apart from the counter, that a run with a first
+// round, one in the middle and a last one does not pass, and the same steps follow it.
+const countMax = 3
+
+// alone compiles the block by itself, closed, with counters up to most.
+func (b *block) alone(most int) (*petri.Program, error) {
 	var kids []*petri.Net
 	for _, k := range b.kids {
 		kids = append(kids, k.asTask())
 	}
-	return b.closed(b.netOf(kids))
+	s := b.counting(most)
+	return s.closed(s.netOf(kids))
+}
+
+// counting is the block with counters up to most.
+func (b *block) counting(most int) *block {
+	s, a := *b, *b.agent
+	for _, n := range []*int{&a.MaxIterations, &a.MaxHops, &a.MaxSteps, &a.Attempts} {
+		*n = min(*n, most)
+	}
+	s.agent = &a
+	return &s
 }
 
 // closed closes a net of the block with its surroundings.

@@ -14,7 +14,7 @@ import (
 )
 
 // reportVersion changes when a report of an earlier version must not be used any more.
-const reportVersion = 1
+const reportVersion = 2
 
 // saved is a report in a file.
 type saved struct {
@@ -133,7 +133,7 @@ func (p *Proof) check(ctx context.Context, b *block) error {
 	if !p.Proved || strings.HasPrefix(p.Method, "like ") && b.shape() != "" {
 		return nil
 	}
-	prog, err := b.alone()
+	prog, err := b.alone(countMax)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func newProver(ctx context.Context, c *Compiled) *prover {
 	w := c.Workflow
 	return &prover{ctx: ctx, c: c, found: &findings{file: w.File, max: findingsMax},
 		warned: &findings{file: w.File, max: findingsMax}, leaves: map[string]*Proof{}, racing: map[string]bool{},
-		apart: map[[2]*block]bool{}, max: statesMax, certify: true, plays: playsMax,
+		apart: map[[2]*block]bool{}, max: statesMax, counts: countMax, certify: true, plays: playsMax,
 		report: &Report{Workflow: w.Name, File: w.File, Hash: w.Hash, Unverified: w.Unverified,
 			Net: netmodel.New(c.prog, netmodel.RunToCompletion).Hash()}}
 }
@@ -97,6 +97,7 @@ type prover struct {
 	terse         bool // findings get no run
 	plays         int  // answers that may still be played for runs of findings
 	max           int  // markings of one block
+	counts        int  // how far counters count
 	report        *Report
 }
 
@@ -119,7 +120,7 @@ func (p *prover) block(b *block) (*summary, error) {
 		s = leafKeys(b)
 	default:
 		var prog *petri.Program
-		if prog, err = b.alone(); err == nil {
+		if prog, err = b.alone(p.counts); err == nil {
 			s, err = p.decide(b, kids, prog, &proof)
 		}
 	}
@@ -141,9 +142,9 @@ func (b *block) shape() string {
 	}
 	max := 0
 	if b.tooled() {
-		max = b.agent.MaxSteps
+		max = min(b.agent.MaxSteps, countMax)
 	}
-	return fmt.Sprint(max, " ", b.agent.Attempts, b.exits(), len(b.targets()), b.own() != "", b.router)
+	return fmt.Sprint(max, " ", min(b.agent.Attempts, countMax), b.exits(), len(b.targets()), b.own() != "", b.router)
 }
 
 // decide proves a block by its net alone.

@@ -709,6 +709,43 @@ func TestTreesWhole(t *testing.T) {
 	}
 }
 
+// TestCounters compares proofs that count up to countMax with proofs that count to the end.
+func TestCounters(t *testing.T) {
+	counted := 0
+	for seed := range uint64(seeds(30)) {
+		tr := grown(seed, 4)
+		var more func(*tree)
+		more = func(tr *tree) {
+			if tr.max > 0 {
+				tr.max, counted = tr.max+3, counted+1
+			}
+			for _, k := range tr.kids {
+				more(k)
+			}
+		}
+		more(tr)
+		w, _ := Load("tree.yaml", []byte(tr.yaml()), Registry{})
+		if w == nil {
+			continue
+		}
+		short, long := newProver(t.Context(), compiled(t, tr.yaml())), newProver(t.Context(), compiled(t, tr.yaml()))
+		long.counts = roundsMax
+		for _, p := range []*prover{short, long} {
+			p.certify, p.terse = false, true
+			if _, err := p.verify(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.EqualFunc(short.report.Findings, long.report.Findings, Finding.like) {
+			t.Errorf("seed %d: up to %d it finds %v, to the end %v\n%s", seed, countMax, short.report.Findings,
+				long.report.Findings, tr.yaml())
+		}
+	}
+	if counted < 10 {
+		t.Errorf("only %d blocks count", counted)
+	}
+}
+
 // alone is the file of the tree without the writers behind it.
 func (t *tree) alone() string {
 	text, _, _ := strings.Cut(t.yaml(), "  - {name: w0")

@@ -57,7 +57,7 @@ func (v *view) judge(r *verify.Report) {
 	}
 	if !v.g.Complete {
 		v.p.found.add(Unproved, v.b.at, "%s has more than %d states, too many to prove; move parts of it into blocks of "+
-			"their own, or lower max_iterations, max_hops or max_steps", v.b.label(), v.p.max)
+			"their own: each block is proved alone", v.b.label(), v.p.max)
 	}
 }
 
