@@ -72,7 +72,8 @@ func (l *loader) schemaType(a *Agent, key string, v *yaml.Node) {
 	}
 	for _, t := range list {
 		if t.Kind == yaml.ScalarNode && !slices.Contains(types, t.Value) {
-			l.add(BadValue, at(t), "`%s` of `%s` has the type %q%s", key, a.Name, t.Value, l.meant(t.Value, types, "the types are"))
+			l.add(BadValue, at(t), "`%s` of `%s` has the type %q%s", key, a.Name, t.Value,
+				l.meant(t.Value, types, "the types are"))
 		}
 	}
 }

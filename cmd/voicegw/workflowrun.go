@@ -73,7 +73,8 @@ func runCommand() *cobra.Command {
 	f.StringVar(&r.dataDir, "data-dir", "", "the `directory` that keeps the run; it is made if it is missing")
 	f.StringVar(&r.session, "session", "",
 		"go on with this session of --data-dir: its run that was stopped, or a new message")
-	f.BoolVar(&r.mcp.Private, "mcp-private", false, "let the addresses of MCP servers be private, such as those of this machine")
+	f.BoolVar(&r.mcp.Private, "mcp-private", false,
+		"let the addresses of MCP servers be private, such as those of this machine")
 	f.StringSliceVar(&r.mcp.Commands, "mcp-commands", nil, "`programs` that may run as MCP servers")
 	addToolFlags(f, &r.tools)
 	return cmd

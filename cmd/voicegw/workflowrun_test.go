@@ -102,7 +102,8 @@ func TestWorkflowRun(t *testing.T) {
 		{[]string{"large", "-m", "a"}, 1, "", "too_large: the file has more than 1048576 bytes"},
 		{[]string{"local", "-m", "a"}, 2, "", `"http://127.0.0.1:9/mcp" of the MCP server "m" is a private address`},
 		{[]string{"local", "-m", "a", "--mcp-private"}, 2, "", `the command "files" of the MCP server "n" is not allowed`},
-		{[]string{"local", "-m", "a", "--mcp-private", "--mcp-commands", "files"}, 0, "a\n", ""},
+		{[]string{"local", "-m", "a", "--mcp-private", "--mcp-commands", "files"}, 0, "[a] said: a\n",
+			`mcp server "n": it cannot be started`},
 		{[]string{"keep", "-m", "a"}, 2, "", "the tool storage needs a directory: give --storage"},
 		{[]string{"keep", "-m", "a", "--storage", dir + "/kept"}, 0, "{\"bytes\":1}\n", ""},
 	} {
