@@ -356,6 +356,9 @@ func TestTurns(t *testing.T) {
 	if fmt.Sprint(b.Turns) != fmt.Sprint(want) {
 		t.Errorf("the turns are %s", text(t, b.Turns))
 	}
+	if !slices.ContainsFunc(b.Kinds, func(k Kind) bool { return strings.HasPrefix(k.Of, "turns/barge_in") && k.Ages }) {
+		t.Errorf("no kind of event ages the tokens of the reply that was interrupted: %s", text(t, b.Kinds))
+	}
 	phases := ""
 	for _, s := range b.Spans {
 		if s.Lane == "phase" && s.To-s.From > 0 {

@@ -122,6 +122,7 @@ func looks(t *testing.T, tab *browsertest.Tab, what, scheme string, width int) {
 	tab.Resize(width, height)
 	tab.Command("Emulation.setEmulatedMedia",
 		map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	tab.Eval(`scrollTo(0, 0)`, nil)
 	tab.WaitFor(`!document.getAnimations().some((a) => a.transitionProperty)`)
 	var wide, found []string
 	script, err := os.ReadFile(filepath.Join("..", "web", "webtest", "testdata", "wide.js"))

@@ -63,15 +63,19 @@ export class Storyboard {
   /** @param {import("./recording.js").Recording} rec @param {number} t */
   #explain(rec, t) {
     const cause = rec.causeAt(t);
-    const rows = cause?.timers?.map((timer) => [timer, span(Math.max(0, timer.due - t))]) ?? [];
-    const key = JSON.stringify([cause, rows.map(([, left]) => left)]);
+    /** @type {any[]} */
+    const running = cause?.timers ?? [];
+    const rows = running.map((timer) => ({ timer, left: span(Math.max(0, timer.due - t)) }));
+    const key = JSON.stringify([cause, rows.map(({ left }) => left)]);
     if (key === this.#shown) return;
     this.#shown = key;
     this.#text.textContent = cause?.text ?? "Nothing is known of this moment yet.";
-    const timers = rows.map(([timer, left]) =>
+    const timers = rows.map(({ timer, left }) =>
       create("li", "", create("b", "", `in ${left}`), ` at ${clock(timer.due)} the net ${timer.does} `, create("code", "", timer.name)),
     );
-    const blocked = (cause?.blocked ?? []).map((b) =>
+    /** @type {any[]} */
+    const held = cause?.blocked ?? [];
+    const blocked = held.map((b) =>
       create("li", "", `${b.does} `, create("code", "", b.name), " is held back by ", create("b", "", b.inhibitors.join(", "))),
     );
     this.#lists.replaceChildren(...list("Timers that run", timers), ...list("What is held back", blocked));

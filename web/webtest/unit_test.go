@@ -12,8 +12,9 @@ func TestUnits(t *testing.T) {
 	t.Parallel()
 	browser := withoutMicrophone.Browser(t)
 	s := openWith(t, browser, "", map[string]http.Handler{
-		"/chat/": http.StripPrefix("/chat", web.ChatPage(web.ChatPageConfig{})),
-		"/unit/": http.StripPrefix("/unit/", http.FileServer(http.Dir("testdata/unit"))),
+		"/chat/":    http.StripPrefix("/chat", web.ChatPage(web.ChatPageConfig{})),
+		"/console/": http.StripPrefix("/console", web.ConsolePage(web.ConsolePageConfig{})),
+		"/unit/":    http.StripPrefix("/unit/", http.FileServer(http.Dir("testdata/unit"))),
 		"/protocol.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFile(w, r, "../../transport/ws/testdata/protocol.json")
 		}),
@@ -21,7 +22,7 @@ func TestUnits(t *testing.T) {
 	for _, name := range []string{"playout-queue", "resampler", "send-queue", "latency-meter", "echo-detector",
 		"protocol", "tool-calls", "net-graph", "turn-list",
 		"voice-client", "sent-log", "reconnector", "sse", "chat-api", "event-stream", "conversation",
-		"open-session"} {
+		"open-session", "recording"} {
 		s.Eval(`import("/unit/`+name+`.test.js").then(() => 0)`, nil)
 	}
 	var results []struct{ Name, Error string }
@@ -33,7 +34,7 @@ func TestUnits(t *testing.T) {
 			}
 		})
 	}
-	if len(results) < 132 {
+	if len(results) < 136 {
 		t.Errorf("%d tests ran, want all", len(results))
 	}
 }
