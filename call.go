@@ -132,6 +132,7 @@ func (c *call) archiveLost(err error) {
 // write is cancelled can send nothing more.
 func (c *call) run(ctx context.Context) error {
 	c.began = time.Now()
+	c.log.Info("call began", zap.String("endpoint", c.hello.Endpoint), c.carrierCall())
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.start(work); err != nil {
 		c.end.fail(err)

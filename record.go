@@ -19,10 +19,13 @@ type Record struct {
 	To       string            `json:"to,omitempty"`
 	Client   string            `json:"client,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"` // of the Plan
-	Began    time.Time         `json:"began"`
-	Duration time.Duration     `json:"duration_ns"`
-	Reason   string            `json:"reason"` // transport.Reason, as on the wire
-	Error    string            `json:"error,omitempty"`
+	// CarrierCall is the carrier's own id of the call.
+	CarrierCall string `json:"carrier_call,omitempty"`
+
+	Began    time.Time     `json:"began"`
+	Duration time.Duration `json:"duration_ns"`
+	Reason   string        `json:"reason"` // transport.Reason, as on the wire
+	Error    string        `json:"error,omitempty"`
 
 	Replies            int `json:"replies"`             // of the model, and prompts
 	Interrupted        int `json:"interrupted"`         // by the caller
@@ -75,7 +78,8 @@ func (t *tally) sum() Record {
 
 // report logs, counts and hands over the record of a call that has ended with err.
 func (c *call) report(err error) {
-	c.log.Info("call ended", zap.String("endpoint", c.hello.Endpoint), zap.Stringer("reason", c.end.ending().reason),
+	c.log.Info("call ended", zap.String("endpoint", c.hello.Endpoint), c.carrierCall(),
+		zap.Stringer("reason", c.end.ending().reason),
 		zap.Duration("after", time.Since(c.began)), zap.Object("net", c.netStats()), zap.Error(err))
 	var lateness time.Duration
 	if c.net != nil {
@@ -89,12 +93,20 @@ func (c *call) report(err error) {
 	}
 }
 
+// carrierCall is the field of the log with the carrier's id of the call, if it gave one.
+func (c *call) carrierCall() zap.Field {
+	if c.hello.CarrierCall == "" {
+		return zap.Skip()
+	}
+	return zap.String("carrier_call", c.hello.CarrierCall)
+}
+
 // record is the record of a call that has ended.
 func (c *call) record() Record {
 	r, w := c.out.tally.sum(), c.end.ending()
 	r.ArchiveLost = c.archive != nil && c.archive.incomplete()
 	r.Call, r.Endpoint, r.Client, r.Labels = c.id, c.hello.Endpoint, c.hello.Client, c.plan.Labels
-	r.From, r.To = c.hello.From, c.hello.To
+	r.From, r.To, r.CarrierCall = c.hello.From, c.hello.To, c.hello.CarrierCall
 	r.Began, r.Duration, r.Reason = c.began, time.Since(c.began), w.reason.String()
 	if w.err != nil {
 		r.Error = w.err.Error()

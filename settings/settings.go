@@ -23,6 +23,7 @@ type Settings struct {
 	ReusePort    bool
 	Insecure     bool
 	Archive      string // the directory for the archives of calls; "": none are written
+	Records      Records
 	DataDir      string // the directory for the sessions of agents
 	Journal      Journal
 	Agents       string // the directory of definitions of agents; "": none
@@ -176,7 +177,7 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
+	s.rows = slices.Concat(s.serverRows(), s.recordRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
 		s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.modelRows(),
 		s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {

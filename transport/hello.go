@@ -61,6 +61,8 @@ type Hello struct {
 	Messages bool   // the protocol has a form for MessageMessage
 	Remote   string // the far end's network address, without port
 	From, To string // telephone numbers or similar, as the carrier reports them
+
+	CarrierCall string // the carrier's own id of the call; "" if there is no carrier, or it gives none
 }
 
 // Offer says what a gateway offers. Its zero value accepts every hello that asks for nothing by

@@ -61,12 +61,12 @@ func configure(flags *pflag.FlagSet, environ []string) (*settings.Settings, erro
 }
 
 // makeArchives makes the directory for archives, unless it is "", for its owner alone.
-func makeArchives(dir string) error {
+func makeArchives(setting, dir string) error {
 	if dir == "" {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return usagef("archive is %q; want a directory that can be written: %w", dir, err)
+		return usagef("%s is %q; want a directory that can be written: %w", setting, dir, err)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(serveCommand(), callCommand(), simCommand(), netCommand(), verifyCommand(),
+	root.AddCommand(serveCommand(), callCommand(), callsCommand(), simCommand(), netCommand(), verifyCommand(),
 		exploreCommand(), replayCommand(), agentsCommand(), sessionsCommand(), workflowCommand(), tokenCommand(),
 		configCommand(), completionCommand(), doctorCommand(), versionCommand())
 	root.InitDefaultHelpCmd()

@@ -19,6 +19,8 @@ import (
 )
 
 func replayCommand() *cobra.Command {
+	var at time.Duration
+	var step bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "replay the archive of a call, and compare every event",
@@ -39,10 +41,18 @@ func replayCommand() *cobra.Command {
 			if err != nil {
 				return &usageError{err}
 			}
+			switch {
+			case at < 0:
+				return usagef("--at is %v; want a length of time from 0s, such as 12.3s", at)
+			case step || cmd.Flags().Changed("at"):
+				return stepThrough(args[0], c, at, step, cmd)
+			}
 			return replay(args[0], c, cmd.OutOrStdout())
 		},
 	}
 	addSettingFlags(cmd, settings.NetRows())
+	cmd.Flags().DurationVar(&at, "at", 0, "print what the net held at this time of the call, such as 12.3s")
+	cmd.Flags().BoolVar(&step, "step", false, "step through the events, forwards and back, as lines of the input say")
 	return cmd
 }
 
@@ -73,8 +83,7 @@ func replay(name string, net voicenets.Config, stdout io.Writer) error {
 		return err
 	}
 	if prog == nil {
-		return usagef("%s was written by net %q with other settings, or by another version of it (%s): "+
-			"give the --config, environment or flags that serve had", name, r.header.Net, r.header.Hash)
+		return otherNet(name, r)
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -103,6 +112,12 @@ func replay(name string, net voicenets.Config, stdout io.Writer) error {
 		return answerf(exitOpen, "%s is incomplete: %s", name, why)
 	}
 	return nil
+}
+
+// otherNet says that an archive is of a net with other settings.
+func otherNet(name string, r *archive) error {
+	return usagef("%s was written by net %q with other settings, or by another version of it (%s): "+
+		"give the --config, environment or flags that serve had", name, r.header.Net, r.header.Hash)
 }
 
 // keeps returns the proved properties of a net's markings, except those of automata alone.

@@ -74,7 +74,9 @@ type serving struct {
 	sessions  *sessionsAPI // nil: not open
 	model     *model
 	rules     atomic.Pointer[callRules]
-	proved    int // nets of calls
+	proved    int      // nets of calls
+	records   *records // nil: none are written
+	archives  *archives
 }
 
 // serve takes calls until ctx is done, and then ends them. read reads the settings again, for a reload.
@@ -88,7 +90,8 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 	stderr = written
 	level := zap.NewAtomicLevelAt(set.Log.Level)
 	log := newLoggerAt(level, set.Log, written)
-	if err := makeArchives(set.Archive); err != nil {
+	if err := errors.Join(makeArchives("archive", set.Archive),
+		makeArchives("records.dir", set.Records.Dir)); err != nil {
 		return err
 	}
 	m, err := openModel(set)
@@ -111,6 +114,7 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(logMetrics(written)...)
 	registry.MustRegister(proofMetrics(len(gw.Nets()), s.proved)...)
+	registry.MustRegister(s.records.metrics(), collectorsOf(s.archives.metrics()))
 	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
@@ -162,7 +166,10 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	if err := s.joinAgents(&cfg); err != nil {
 		return nil, err
 	}
+	s.records = newRecords(set, log)
+	s.records.join(&cfg.Hooks)
 	s.gw, err = voicegw.New(cfg)
+	s.archives = &archives{dir: set.Archive, limits: set.Records.Archives, runs: s.runs, log: log.Named("archives")}
 	var setup *live.SetupError
 	if errors.As(err, &setup) && strings.HasPrefix(setup.Field, "Setup.Tools") {
 		err = fmt.Errorf("session.tools_file %s: %w", set.ToolsFile, err)
@@ -225,6 +232,8 @@ func (s *serving) until(ctx context.Context, beside func(context.Context)) (err 
 	looking, look := context.WithCancel(context.WithoutCancel(ctx))
 	running.Go(func() { s.load.Run(looking) })
 	running.Go(func() { beside(looking) })
+	running.Go(func() { s.archives.run(looking) })
+	recorded := s.records.start()
 	select {
 	case <-ctx.Done():
 		s.drain(signalOf(ctx))
@@ -238,6 +247,7 @@ func (s *serving) until(ctx context.Context, beside func(context.Context)) (err 
 	}
 	err = errors.Join(err, ended)
 	running.Wait()
+	recorded()
 	s.sessions.close(context.Background())
 	return err
 }

@@ -52,6 +52,7 @@ func triedElsewhere() map[string]string {
 		"docs/protocol.md: GET /v1/voice":           "TestHandshake",
 		"docs/protocol.md: client ":                 "TestDocumentIsInFixture",
 		"docs/protocol.md: server ":                 "TestDocumentIsInFixture",
+		"docs/records.md: {":                        "TestRecords TestRecordInDocs",
 		"docs/protocol.md: {":                       "TestDocumentIsInFixture",
 		"docs/tls.md:     # voicegw.socket":         "TestCommandsInDocs TestSocketActivation",
 		"docs/tools.md: [{":                         "TestToolsInDocs",

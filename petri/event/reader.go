@@ -145,6 +145,10 @@ func kindOf(name string) (petri.EventKind, bool) {
 	return 0, false
 }
 
+// Name returns the name of the last event that Next returned: of its transition, or of its place. It is
+// the archive's, so it needs no program.
+func (r *Reader) Name() string { return r.name }
+
 // Cut reports, after io.EOF, whether the last line was cut off, as after a crash. Next does not
 // return that line.
 func (r *Reader) Cut() bool { return r.cut }

@@ -163,7 +163,8 @@ func setParam(h *transport.Hello, name, value, caller string) string {
 	case paramTo:
 		h.To = transport.Cut(value, transport.AddressLenMax)
 	case paramChannel:
-		return transport.Cut(value, transport.IDLenMax)
+		h.CarrierCall = transport.Cut(value, transport.IDLenMax)
+		return h.CarrierCall
 	default:
 		if !strings.HasPrefix(name, "MEDIA_WEBSOCKET_") { // set by Asterisk itself
 			h.Params[name] = value

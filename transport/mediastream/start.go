@@ -119,7 +119,7 @@ func (s *start) hello(remote string) transport.Hello {
 		Endpoint: s.carrier.name,
 		Remote:   remote, From: transport.Cut(s.from, transport.AddressLenMax), To: transport.Cut(s.to,
 			transport.AddressLenMax),
-		Params: map[string]string{}}
+		CarrierCall: transport.Cut(s.call, transport.IDLenMax), Params: map[string]string{}}
 	for name, value := range s.params {
 		switch name {
 		case paramInstructions:

@@ -1,0 +1,403 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/voicenets"
+)
+
+// recordsIn returns records that are written to a folder.
+func recordsIn(dir string, s settings.Records) *records {
+	s.Dir = dir
+	if s.FileBytes == 0 {
+		s.FileBytes, s.Files = 1<<20, 10
+	}
+	return newRecords(&settings.Settings{Records: s}, zap.NewNop())
+}
+
+// over has a call of two turns end.
+func (r *records) over(id string) {
+	var h voicegw.Hooks
+	r.join(&h)
+	r.turn(id, &voicegw.Turn{Who: transport.WhoCaller, Text: "my secret words"})
+	r.turn(id, &voicegw.Turn{Who: transport.WhoModel, Text: "an answer", End: transport.TurnInterrupted, HeardMS: 1240,
+		Latency: 600 * time.Millisecond})
+	h.Ended(voicegw.Record{Call: id, CarrierCall: "CA17", Endpoint: "twilio", From: "+4930123456", Client: "=cmd|x",
+		Began: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC), Duration: 12300 * time.Millisecond, Reason: "caller_hung_up",
+		Replies: 1, Interrupted: 1, HeardMS: 1240, Error: "a text of somebody"})
+	r.write(<-r.queue)
+}
+
+// TestRecords writes a call in both formats: without what was said, unless the settings ask for it.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	for _, transcripts := range []bool{false, true} {
+		dir := t.TempDir()
+		r := recordsIn(dir, settings.Records{JSON: true, CSV: true, Transcripts: transcripts})
+		r.over("c-1")
+		text, err := os.ReadFile(filepath.Join(dir, "calls.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got callRecord
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Call != "c-1" || got.CarrierCall != "CA17" || len(got.Turns) != 2 || got.Turns[1].HeardMS != 1240 ||
+			got.Turns[1].LatencyMS != 600 || got.Turns[1].End != transport.TurnInterrupted {
+			t.Errorf("the record is %s", text)
+		}
+		if said := bytes.Contains(text, []byte("secret")); said != transcripts {
+			t.Errorf("with transcripts %v the record has what was said: %v", transcripts, said)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "calls.csv")))).ReadAll()
+		if err != nil || len(rows) != 2 || len(rows[0]) != len(rows[1]) {
+			t.Fatalf("the table is %q, %v", rows, err)
+		}
+		for column, want := range map[string]string{"from": "+4930123456", "client": "'=cmd|x", "seconds": "12.300",
+			"heard_seconds": "1.240", "turns": "2", "carrier_call": "CA17"} {
+			if got := rows[1][slices.Index(rows[0], column)]; got != want {
+				t.Errorf("%s is %q, want %q", column, got, want)
+			}
+		}
+		if len(r.running) != 0 {
+			t.Error("turns of a call that has ended are kept")
+		}
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestRecordsRotate keeps so many full files, each within its size.
+func TestRecordsRotate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := recordsIn(dir, settings.Records{JSON: true, FileBytes: 4096, Files: 2})
+	for i := range 60 {
+		r.over(fmt.Sprintf("c-%d", i))
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) != 3 || r.lost.Load() != 0 {
+		t.Fatalf("%d files are kept, %d records lost, %v", len(names), r.lost.Load(), err)
+	}
+	for _, name := range names {
+		if text := read(t, name); len(text) > 4096 || !bytes.HasSuffix(text, []byte("}\n")) {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+	}
+}
+
+// TestRecordsWithoutADisk counts what the disk does not take, never blocks a call, and writes again
+// when the disk is back.
+func TestRecordsWithoutADisk(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "gone")
+	r := recordsIn(dir, settings.Records{JSON: true})
+	r.over("c-1")
+	if r.lost.Load() != 1 {
+		t.Errorf("%d records are lost, want 1", r.lost.Load())
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.over("c-2")
+	if text := read(t, filepath.Join(dir, "calls.jsonl")); !bytes.Contains(text, []byte("c-2")) {
+		t.Errorf("the file is %s", text)
+	}
+	for range recordQueueMax + 3 { // nobody writes
+		r.ended(voicegw.Record{Call: "c-3"})
+	}
+	if r.lost.Load() != 4 {
+		t.Errorf("%d records are lost, want those beyond the queue", r.lost.Load())
+	}
+}
+
+// TestRecordsAreBounded leaves out turns beyond the limits and says how many.
+func TestRecordsAreBounded(t *testing.T) {
+	t.Parallel()
+	r := recordsIn(t.TempDir(), settings.Records{JSON: true, Transcripts: true})
+	for range recordTurnsMax + 5 {
+		r.turn("c-1", &voicegw.Turn{})
+	}
+	r.turn("c-2", &voicegw.Turn{Text: strings.Repeat("x", recordTextMax)})
+	r.turn("c-2", &voicegw.Turn{Text: "y"})
+	if one, two := r.running["c-1"], r.running["c-2"]; len(one.Turns) != recordTurnsMax || one.TurnsLeftOut != 5 ||
+		len(two.Turns) != 1 || two.TurnsLeftOut != 1 {
+		t.Errorf("%d turns and %d left out; %d and %d", len(one.Turns), one.TurnsLeftOut, len(two.Turns), two.TurnsLeftOut)
+	}
+}
+
+// TestSurplus deletes the oldest beyond each limit, and nothing without one.
+func TestSurplus(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	files := func() (list []keptFile) {
+		for i := range 5 {
+			list = append(list, keptFile{fmt.Sprint(i), 10, now.Add(time.Duration(i) * time.Hour)})
+		}
+		return list
+	}
+	for name, tt := range map[string]struct {
+		bytes  int64
+		files  int
+		oldest time.Time
+		want   []string
+	}{
+		"no limit": {},
+		"bytes":    {bytes: 30, want: []string{"0", "1"}},
+		"files":    {files: 1, want: []string{"0", "1", "2", "3"}},
+		"age":      {oldest: now.Add(90 * time.Minute), want: []string{"0", "1"}},
+		"within":   {bytes: 50, files: 5, oldest: now},
+	} {
+		if got := surplus(files(), tt.bytes, tt.files, tt.oldest); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q are deleted, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestArchivesArePruned keeps the archives of running calls and the files of others.
+func TestArchivesArePruned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, name := range []string{"c-1.jsonl", "c-2.jsonl", "c-3.jsonl", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("0123456789"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &archives{dir: dir, limits: settings.ArchiveLimits{Files: 1}, log: zap.NewNop(),
+		runs: func(call string) bool { return call == "c-1" }}
+	if err := a.prune(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 3 || a.removed.Load() != 1 || a.files.Load() != 2 || a.bytes.Load() != 20 {
+		t.Errorf("%q are left, %d deleted, %d counted with %d bytes", left, a.removed.Load(), a.files.Load(),
+			a.bytes.Load())
+	}
+	a.dir = filepath.Join(dir, "missing")
+	if err := a.prune(time.Now()); err == nil {
+		t.Error("a folder that cannot be read is no error")
+	}
+}
+
+// TestListCalls filters records.
+func TestListCalls(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	recordsIn(dir, settings.Records{JSON: true}).over("c-1")
+	if err := os.WriteFile(filepath.Join(dir, "calls-0.jsonl"), []byte("no record\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &settings.Settings{Records: settings.Records{Dir: dir}}
+	now := time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
+	for i, tt := range []struct {
+		f    callFilter
+		want bool
+	}{
+		{callFilter{}, true}, {callFilter{since: "2h"}, true}, {callFilter{since: "30m"}, false},
+		{callFilter{until: "2026-11-28T08:00:00Z"}, false}, {callFilter{endpoint: "twilio"}, true},
+		{callFilter{endpoint: "ws"}, false}, {callFilter{reason: "model_lost"}, false}, {callFilter{client: "x"}, false},
+		{callFilter{shortest: 12 * time.Second}, true}, {callFilter{shortest: time.Minute}, false},
+		{callFilter{asJSON: true}, true},
+	} {
+		var out, errs bytes.Buffer
+		tt.f.most = 10
+		if err := listCalls(s, &tt.f, now, &out, &errs); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "c-1"); got != tt.want {
+			t.Errorf("filter %d: %q", i, out.String())
+		}
+		if !strings.Contains(errs.String(), "1 lines of") {
+			t.Errorf("the damaged line is not noted: %q", errs.String())
+		}
+	}
+	for _, f := range []callFilter{{since: "yesterday", most: 1}, {until: "x", most: 1}, {}} {
+		if err := listCalls(s, &f, now, io.Discard, io.Discard); err == nil {
+			t.Errorf("%+v is accepted", f)
+		}
+	}
+	if err := listCalls(&settings.Settings{}, &callFilter{most: 1}, now, io.Discard, io.Discard); err == nil {
+		t.Error("there is no folder of records")
+	}
+}
+
+// TestCallsOfServe takes a call, lists it, tells it, exports it without a word of it, and steps
+// through it.
+func TestCallsOfServe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	records, archive := filepath.Join(dir, "records"), filepath.Join(dir, "archive")
+	s := startServe(t, []string{"VOICEGW_GREETING="}, "--records-dir", records, "--archive", archive,
+		"--records-transcripts", "--records-format", "both")
+	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--out",
+		filepath.Join(dir, "heard.wav")).want(t, 0)
+	s.end()
+	list := command(t, nil, "calls", "list", "--records-dir", records, "-o", "json")
+	list.want(t, 0)
+	var rec callRecord
+	if err := json.Unmarshal([]byte(list.stdout), &rec); err != nil || len(rec.Turns) != 2 || rec.Turns[0].Text == "" {
+		t.Fatalf("the list is %q, %v", list.stdout, err)
+	}
+	if said := s.stderr.String(); !strings.Contains(said, "call began") || !strings.Contains(said, "call ended") {
+		t.Errorf("the log does not say that the call began and ended:\n%s", said)
+	}
+	both := []string{"--records-dir", records, "--archive", archive}
+	command(t, nil, append([]string{"calls", "show", rec.Call}, both...)...).want(t, 0, "ended: caller_hung_up",
+		rec.Turns[0].Text, "the caller speaks", "the caller's turn ends", "the reply begins", "the reply was played",
+		"s of audio went to the caller", "the call ends")
+	command(t, nil, append([]string{"calls", "show", "c-000000000000"}, both...)...).want(t, 1, "nothing is kept")
+	command(t, nil, append([]string{"calls", "show", "../x"}, both...)...).want(t, 2, "is not the id of a call")
+	out := filepath.Join(dir, "bug.zip")
+	export := append([]string{"calls", "export", rec.Call, "--out", out}, both...)
+	command(t, nil, export...).want(t, 0)
+	command(t, nil, export...).want(t, 2, "--out")
+	clean(t, out, append(strings.Fields(rec.Turns[0].Text), rec.Client, "voicegw call"))
+	file := filepath.Join(archive, rec.Call+".jsonl")
+	command(t, nil, "replay", file, "--at", "1s").want(t, 0, "event ", " online")
+	command(t, nil, "replay", file, "--at", "-1s").want(t, 2, "--at")
+}
+
+// clean wants none of these words of four letters or more in a bundle.
+func clean(t *testing.T, name string, words []string) {
+	t.Helper()
+	z, err := zip.OpenReader(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if len(z.File) != 4 {
+		t.Errorf("the bundle has %d files", len(z.File))
+	}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil || len(text) == 0 {
+			t.Fatalf("%s is empty: %v", f.Name, err)
+		}
+		for _, w := range words {
+			if w = strings.Trim(w, ".,?!"); len(w) > 4 && w != "voicegw" && bytes.Contains(text, []byte(w)) {
+				t.Errorf("%s has the word %q", f.Name, w)
+			}
+		}
+	}
+}
+
+// TestCleanArchive leaves nothing in an archive but its own fields.
+func TestCleanArchive(t *testing.T) {
+	t.Parallel()
+	line := `{"seq":1,"at":0,"kind":"started","text":"my secret words"}`
+	name := writeFile(t, "c-1.jsonl", []byte(`{"format":"voicegw.events","version":1,"said":"secret"}`+"\n"+line+"\n"))
+	b, err := cleanArchive(name)
+	if err != nil || bytes.Contains(b, []byte("secret")) || bytes.Count(b, []byte("\n")) != 2 {
+		t.Errorf("%s, %v", b, err)
+	}
+	named := writeFile(t, "c-2.jsonl", []byte("{}\n"+`{"seq":1,"at":0,"kind":"fired","name":"what? my secret"}`+"\n"))
+	if b, err := cleanArchive(named); err == nil {
+		t.Errorf("a name that no net has is exported: %s", b)
+	}
+}
+
+// TestStoryWords wants each word of stories to be about a transition that there is.
+func TestStoryWords(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, n := range shippedNets() {
+		for _, consent := range []bool{false, true} {
+			c := n.config
+			c.Consent, c.Hints, c.ToolSlots, c.RepromptAfter = consent, true, 2, 5*time.Second
+			c.Prompts = defaultPrompts()
+			n.config = c
+			p, err := n.program()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tr := range p.Transitions() {
+				names[tr.Name] = true
+			}
+		}
+	}
+	for word, text := range storyWords() {
+		found := false
+		for name := range names {
+			found = found || wordsOf(map[string]string{word: text}, name) != ""
+		}
+		if !found {
+			t.Errorf("no net has a transition %s", word)
+		}
+	}
+}
+
+// TestStepper goes to a time, on and back, by a script.
+func TestStepper(t *testing.T) {
+	t.Parallel()
+	n := shippedNets()[0]
+	prog, err := n.program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stepper{prog: prog, now: prog.Track()}
+	s.kept = append(s.kept, s.now.Clone())
+	m := prog.Start()
+	s.events = append(s.events, m.Advance(0).Events...)
+	for i := range 3 {
+		now := time.Duration(i) * time.Second
+		if err := m.Inject(now, voicenets.Hold.Token(voicenets.Switch(i%2))); err != nil {
+			t.Fatal(err)
+		}
+		s.events = append(s.events, m.Advance(now).Events...)
+	}
+	var out bytes.Buffer
+	if err := s.interact(strings.NewReader("n\n2\nb\n-1\nx\n0s\nq\nn\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"event 0 of", "event 1 of", "event 3 of", "event 2 of", `"x" is none of these`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, out.String())
+		}
+	}
+}
+
+// TestRecordInDocs reads the record of docs/records.md.
+func TestRecordInDocs(t *testing.T) {
+	t.Parallel()
+	text := string(read(t, filepath.Join("..", "..", "docs", "records.md")))
+	_, text, _ = strings.Cut(text, "```json\n")
+	text, _, _ = strings.Cut(text, "```")
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	var r callRecord
+	if err := d.Decode(&r); err != nil || r.CarrierCall != "CA17" || len(r.Turns) != 2 || r.Turns[1].Tokens != 31 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
