@@ -88,9 +88,16 @@ func storyWords() map[string]string {
 	}
 }
 
+// shortName returns the name of a transition without its part of the net, and without the mode that an
+// archive writes behind it: "turns/start_turn (pending_speech[tentative])".
+func shortName(name string) string {
+	name, _, _ = strings.Cut(name, " (")
+	return name[strings.LastIndexByte(name, '/')+1:]
+}
+
 // wordsOf returns what a transition means, "" if it is not part of the story.
 func wordsOf(words map[string]string, name string) string {
-	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], "*")
+	name = strings.TrimSuffix(shortName(name), "*")
 	if text, ok := words[name]; ok {
 		return text
 	}
@@ -140,8 +147,10 @@ func (c *recorded) story() (list []storyEvent, err error) {
 			return list, fmt.Errorf("%s: %w", c.archive, err)
 		}
 		name := r.Name()
-		short := name[strings.LastIndexByte(name, '/')+1:]
+		short := shortName(name)
 		switch {
+		case e.Kind == petri.Ended:
+			note(e.At, "the call is over", "")
 		case e.Kind == petri.Faulted:
 			note(e.At, "the net of the call broke", "")
 		case e.Kind != petri.Fired:
@@ -195,7 +204,7 @@ func tellRecord(w io.Writer, r *callRecord) {
 }
 
 // archiveName is a name that a net can have, and a payload can not.
-var archiveName = regexp.MustCompile(`^[A-Za-z0-9_/\[\]:.,*+ -]{0,200}$`)
+var archiveName = regexp.MustCompile(`^[A-Za-z0-9_/\[\]():.,*+ -]{0,200}$`)
 
 // cleanArchive returns an archive with nothing but the fields that archives have, so that an archive
 // that somebody changed carries nothing else into a bug report.

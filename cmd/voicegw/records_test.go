@@ -272,7 +272,7 @@ func TestCallsOfServe(t *testing.T) {
 	both := []string{"--records-dir", records, "--archive", archive}
 	command(t, nil, append([]string{"calls", "show", rec.Call}, both...)...).want(t, 0, "ended: caller_hung_up",
 		rec.Turns[0].Text, "the caller speaks", "the caller's turn ends", "the reply begins", "the reply was played",
-		"s of audio went to the caller", "the call ends")
+		"s of audio went to the caller", "the call is over")
 	command(t, nil, append([]string{"calls", "show", "c-000000000000"}, both...)...).want(t, 1, "nothing is kept")
 	command(t, nil, append([]string{"calls", "show", "../x"}, both...)...).want(t, 2, "is not the id of a call")
 	out := filepath.Join(dir, "bug.zip")
