@@ -57,12 +57,17 @@ func examine(ctx context.Context, set *settings.Settings, wrong error) checkResu
 		return all
 	}
 	d := &doctor{set: set}
-	checks := []func(context.Context) checkResults{d.key, d.network, d.ports, d.certificate, d.turn, d.clock, d.proofs,
+	prove := func(context.Context) checkResults { return d.proofs(ctx) } // it has a limit of its own
+	checks := []func(context.Context) checkResults{d.key, d.network, d.ports, d.certificate, d.turn, d.clock, prove,
 		d.disk, d.descriptors}
 	found := make([]checkResults, len(checks))
 	var wait sync.WaitGroup
 	for i, check := range checks {
-		wait.Go(func() { found[i] = check(ctx) })
+		wait.Go(func() {
+			limited, cancel := context.WithTimeout(ctx, checkLimit)
+			defer cancel()
+			found[i] = check(limited)
+		})
 	}
 	wait.Wait()
 	return append(all, slices.Concat(found...)...)
@@ -82,8 +87,6 @@ func (d *doctor) key(ctx context.Context) (f checkResults) {
 		return f
 	}
 	defer func() { _ = m.close() }()
-	ctx, cancel := context.WithTimeout(ctx, checkLimit)
-	defer cancel()
 	began := time.Now()
 	conn, err := m.dialer().Dial(ctx, live.Setup{})
 	var refused *live.CloseError
@@ -132,8 +135,6 @@ func (d *doctor) service() *url.URL {
 
 // head asks a server for its headers. It sends no key. Any answer will do.
 func head(ctx context.Context, u *url.URL) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkLimit)
-	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, u.String(), nil)
 	if err != nil {
 		return nil, err
@@ -204,8 +205,6 @@ func (d *doctor) answers(ctx context.Context, address string) bool {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkLimit)
-	defer cancel()
 	insecure := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // nothing secret is sent
 	for _, scheme := range []string{"http", "https"} {
@@ -266,22 +265,32 @@ func (d *doctor) turn(ctx context.Context) (f checkResults) {
 	if f.failed("turn", err) {
 		return f
 	}
+	var each []rtc.ICEServer // of one address
 	for _, s := range servers {
 		for _, u := range s.URLs {
 			one := s
 			one.URLs = []string{u}
-			limited, cancel := context.WithTimeout(ctx, checkLimit)
-			address, err := rtc.Probe(limited, one)
-			cancel()
-			if err != nil {
-				f.add("turn", statusFail, "check that it runs, its port is open, and the credentials are those of the server",
-					"%s: %v", u, err)
-				continue
-			}
-			f.add("turn", statusOK, "", "%s gives %s", u, address)
+			each = append(each, one)
 		}
 	}
-	return f
+	found := make([]checkResults, len(each))
+	var wait sync.WaitGroup
+	for i, s := range each {
+		wait.Go(func() { found[i].probe(ctx, s) })
+	}
+	wait.Wait()
+	return slices.Concat(found...)
+}
+
+// probe gets an address from a server.
+func (f *checkResults) probe(ctx context.Context, s rtc.ICEServer) {
+	const do = "check that it runs, that its port is open, and that the credentials are those of the server"
+	address, err := rtc.Probe(ctx, s)
+	if err != nil {
+		f.add("turn", statusFail, do, "%s: %v", s.URLs[0], err)
+		return
+	}
+	f.add("turn", statusOK, "", "%s gives %s", s.URLs[0], address)
 }
 
 // Errors of the clock that matter: a token may be that early or late.

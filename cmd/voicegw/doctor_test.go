@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/x509"
 	"io"
 	"net"
@@ -134,6 +135,39 @@ func TestDoctorPorts(t *testing.T) {
 	f := (&doctor{set: s}).ports(t.Context())
 	if len(f) != 1 || f[0].Status != statusFail || !strings.Contains(f[0].Detail, "the port is in use") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestDoctorDoesNotWait gives up a TURN server that never answers, and checks the other one.
+func TestDoctorDoesNotWait(t *testing.T) {
+	t.Parallel()
+	silent, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	hole := "turn:" + silent.LocalAddr().String()
+	s, err := configured(t, "endpoints: [webrtc]", nil, "--webrtc-turn-servers", hole+","+turnServer(t, "shared"),
+		"--webrtc-turn-secret-file", writeFile(t, "secret", []byte("shared")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	d := &doctor{set: s}
+	found := make(chan checkResults)
+	go func() { found <- d.turn(ctx) }()
+	buffer := make([]byte, 1500)
+	if _, _, err := silent.ReadFrom(buffer); err != nil { // it was asked
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case f := <-found:
+		if len(f) != 2 || f[0].Status != statusFail || !strings.HasPrefix(f[0].Detail, hole) {
+			t.Errorf("%+v", f)
+		}
+	case <-time.After(patience):
+		t.Error("it waits for a server that never answers")
 	}
 }
 
