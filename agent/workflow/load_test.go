@@ -71,7 +71,8 @@ func TestRegistry(t *testing.T) {
 		Model:  func(name string) error { return fmt.Errorf("no provider has %s", name) },
 		Gemini: func(string) bool { return false }}
 	text := "name: w\nagents:\n  - {name: a, type: code, function: h, output_key: x}\n" +
-		"  - {name: b, type: llm, model: m, instruction: i, tools: [condtion, url_context], callbacks: {before_model: log}}\n" +
+		"  - {name: b, type: llm, model: m, instruction: i, tools: [condtion, url_context], " +
+		"callbacks: {before_model: log}}\n" +
 		"orchestration: {type: sequential, agents: [a, b]}\n"
 	_, found := workflow.Load("w.yaml", []byte(text), r)
 	for _, want := range []string{"there is no function `h`; did you mean `g`?", "did you mean `condition`?",

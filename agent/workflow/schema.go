@@ -191,12 +191,14 @@ func runtimeFields() []field {
 	later := "context caching and compaction are not supported: remove it"
 	list := []field{
 		{key: "session_service", kind: text, enum: []string{"in_memory", "sqlite", "database"}, def: "in_memory",
+
 			doc: "no effect: sessions are always in the journal, which does what each of these does"},
 		{key: "memory_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "memory for load_memory"},
 		{key: "artifact_service", kind: text, enum: []string{"none", "in_memory", "file"}, def: "none",
 			doc: "files of the session: of the process, or in the folder of the tool storage"},
 		{key: "artifact_dir", kind: text, def: "./artifacts", doc: "of artifact_service: file, within that folder"},
-		{key: "credential_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "only none: the settings name credentials"},
+		{key: "credential_service", kind: text, enum: []string{"none", "in_memory"}, def: "none",
+			doc: "only none: the settings name credentials"},
 		{key: "plugins", kind: names, doc: "plugins, by name, in the order in which they are called"},
 		{key: "resumable", kind: yesNo, doc: "only true: every run can be resumed"},
 		{key: "mcp_servers", kind: objects, of: "mcp_server", max: 20, doc: "servers of tools"},

@@ -23,8 +23,8 @@ func withOwner(ctx context.Context, o managed.Owner) context.Context {
 	return context.WithValue(ctx, ownerKey{}, o)
 }
 
-// ownerUser tells a2asrv who asks, and keeps owners away from the tasks of others: a2asrv itself lets everybody follow a
-// task that is at work.
+// ownerUser tells a2asrv who asks, and keeps owners away from the tasks of others: a2asrv itself lets everybody follow
+// a task that is at work.
 type ownerUser struct {
 	a2asrv.PassthroughCallInterceptor
 	tasks *tasks

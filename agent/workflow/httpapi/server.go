@@ -54,8 +54,8 @@ type Server struct {
 	tasks  sync.WaitGroup // of A2A, at work
 }
 
-// Close ends the tasks of A2A, which outlive their requests, and waits for them. They fail; their runs do not, and go on
-// with their sessions. Call it before the Runtime is closed.
+// Close ends the tasks of A2A, which outlive their requests, and waits for them. They fail; their runs do not, and go
+// on with their sessions. Call it before the Runtime is closed.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if !s.closed {
