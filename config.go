@@ -45,6 +45,8 @@ type Config struct {
 	Prompts map[voicenets.Prompt]Prompt
 	// Hooks are functions of the host that take part in calls.
 	Hooks Hooks
+	// Keys are keys of a telephone by which callers decide.
+	Keys Keys
 	// Detection applies when the hello does not choose one.
 	Detection voicenets.Detection
 	// OneMode gives every call the mode of Detection, without half-duplex, whatever its hello asks.
@@ -188,6 +190,9 @@ func (c *Config) check() error {
 			len(c.Nudge), greetingLenMax)
 	}
 	if err := checkTools(c.Tools); err != nil {
+		return err
+	}
+	if err := c.Keys.check(c.Net.Consent); err != nil {
 		return err
 	}
 	for kind, p := range c.Prompts {

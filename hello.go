@@ -60,6 +60,9 @@ func modelSetup(cfg *Config, plan *Plan, hello *transport.Hello) live.Setup {
 	if text, ok := named[hello.Instructions]; ok {
 		s.SystemInstruction = text
 	}
+	if plan.SystemInstruction != "" {
+		s.SystemInstruction = plan.SystemInstruction
+	}
 	s.Automatic = detection(cfg, hello) == voicenets.ModelVAD
 	s.Tools = nil
 	for i := range plan.Tools {

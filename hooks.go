@@ -47,6 +47,8 @@ type Plan struct {
 	Setup *live.Setup
 	// Instructions, if not nil, replaces Config.Instructions.
 	Instructions map[string]string
+	// SystemInstruction, if not empty, replaces that of Setup, the one that the hello names, and the client's own.
+	SystemInstruction string
 	// Dialer, if not nil, replaces Config.Dialer.
 	Dialer live.Dialer
 	// Tools are added to Config.Tools.
@@ -101,6 +103,7 @@ func (g *Gateway) plan(ctx context.Context, hello *transport.Hello) (*Plan, erro
 	if g.cfg.Net.ToolSlots == 0 {
 		rules.Tools = Names{}
 	}
+	rules.Instructions = rules.Instructions && p.SystemInstruction == ""
 	mode, refused, err := g.cfg.mode(*hello)
 	if err != nil {
 		p.release()

@@ -194,7 +194,7 @@ func (o *outputs) use(work context.Context, l *link) {
 
 // collected passes the host what the caller entered during protected input.
 func (o *outputs) collected(d *voicenets.Digits) {
-	if digits := o.hooks.Digits; digits != nil {
+	if digits := o.hooks.Digits; digits != nil && d.Text != "" {
 		o.workers.start("Hooks.Digits", func() { digits(o.session, d.Text) })
 	}
 }

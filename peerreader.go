@@ -27,6 +27,7 @@ type peerReader struct {
 	typed       turnPermits
 	messages    *pageMessages
 	hold        *holdSwitch
+	keys        decidingKeys
 }
 
 // read injects what the peer sends until it is gone.
@@ -153,9 +154,12 @@ func (r *peerReader) toggle(ctx context.Context, position petri.Token) {
 	r.in.inject(ctx, position)
 }
 
-// digits injects keys of a phone; # ends an entry.
+// digits injects keys of a phone, but for those by which the caller decides; # ends an entry.
 func (r *peerReader) digits(ctx context.Context, keys string) {
 	for i := range len(keys) {
+		if r.keys.take(ctx, r, keys[i:i+1]) {
+			continue
+		}
 		r.in.inject(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Text: keys[i : i+1], Last: keys[i] == '#'}))
 	}
 }

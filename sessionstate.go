@@ -53,6 +53,9 @@ func (s *Session) occupied() bool {
 		count(voicenets.Unplayed) > 0
 }
 
+// unconsented reports whether the call waits for consent.
+func (s *Session) unconsented() bool { return s.counter()(voicenets.Unconsented) > 0 }
+
 // State returns what the call is doing. It waits for the step of the net that runs, which takes microseconds.
 func (s *Session) State() State {
 	count := s.counter()

@@ -19,6 +19,8 @@ func (r *reader) checkTogether() {
 	r.checkExposure()
 	r.checkJournal()
 	r.checkTURN()
+	r.checkWebhooks()
+	r.checkKeys()
 	for i := range r.rows {
 		r.noteIdle(&r.rows[i])
 	}

@@ -18,6 +18,8 @@ const (
 	// ArchiveEnding is the ending of the name of an archive.
 	ArchiveEnding = ".jsonl"
 
+	toolSlots = 2 // of calls with functions that HTTP servers answer
+
 	greetingDefault = "Greet the caller." // of the embedded model
 
 	// dialGrace lets the dial's own limit end it before the gateway's does: its error says more.
@@ -25,7 +27,8 @@ const (
 )
 
 // Gateway returns the configuration of a gateway but for its Dialer, Model, Guard and Log, and the functions that
-// agents answer, which are in AgentTools afterwards. It reads the files of tools and prompts.
+// agents and HTTP servers answer, which are in AgentTools and WebTools afterwards. It reads the files of tools and
+// prompts.
 func (s *Settings) Gateway() (voicegw.Config, error) {
 	c := s.gateway
 	c.Setup = s.setup()
@@ -50,12 +53,15 @@ func (s *Settings) Gateway() (voicegw.Config, error) {
 		c.Archive = func(call string) (io.WriteCloser, error) { return createArchive(s.Archive, call) }
 	}
 	var err error
-	if c.Tools, s.AgentTools, err = readTools(s.ToolsFile); err != nil {
+	if c.Tools, err = s.readTools(); err != nil {
 		return c, err
 	}
 	if len(s.AgentTools) > 0 && !s.HasSessions() {
 		return c, fmt.Errorf("session.tools_file %s: an agent answers the function %q, and there are no agents without "+
 			"data_dir or journal", s.ToolsFile, s.AgentTools[0].Name)
+	}
+	if len(s.WebTools) > 0 && c.Net.ToolSlots == 0 {
+		c.Net.ToolSlots = toolSlots
 	}
 	if c.Tools, err = s.handOffTool(c.Tools); err != nil {
 		return c, err

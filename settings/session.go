@@ -3,14 +3,12 @@ package settings
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/audio"
-	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -36,8 +34,10 @@ func (s *Settings) sessionRows() []Row {
 		textRow("session.nudge", &g.Nudge, "in English", "a text",
 			"the text sent once to a model that gives no reply", nil),
 		textRow("session.tools_file", &s.ToolsFile, "none",
-			"the path of a JSON file: a list of {name, description, parameters, agent, scheduling}",
-			"functions that the model may call; an agent answers (see docs/tools.md), or else the caller's side", nil),
+			"the path of a JSON or YAML file: a list of {name, description, parameters, agent, url, timeout, "+
+				"secret_file, scheduling}",
+			"functions that the model may call; an agent or an HTTP server answers (see docs/tools.md), or else the "+
+				"caller's side", nil),
 		boolRow("session.client_modes", "true", "a client may choose what detects speech, and half-duplex; if not, "+
 			"serve proves one kind of session instead of four, and starts faster",
 			func(b bool) { g.OneMode = !b }).literally(),
@@ -259,51 +259,3 @@ func readBounded(path string, most int64) ([]byte, error) {
 	}
 	return os.ReadFile(path)
 }
-
-// AgentTool is a function of calls that an agent answers.
-type AgentTool struct {
-	voicegw.Tool
-	Agent string // its name
-}
-
-// readTools reads declarations of functions: those that the caller's side answers, and those that agents do.
-func readTools(path string) (own []voicegw.Tool, agents []AgentTool, err error) {
-	if path == "" {
-		return nil, nil, nil
-	}
-	data, err := readBounded(path, toolsFileMax)
-	if err != nil {
-		return nil, nil, fmt.Errorf("session.tools_file: %w", err)
-	}
-	var list []struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-		Agent       string          `json:"agent"`
-		Scheduling  string          `json:"scheduling"`
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&list); err != nil {
-		return nil, nil, fmt.Errorf("session.tools_file %s: %w", path, err)
-	}
-	for _, t := range list {
-		tool := voicegw.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters}
-		when, ok := schedulings[t.Scheduling]
-		switch {
-		case !ok || t.Scheduling != "" && t.Agent == "":
-			return nil, nil, fmt.Errorf("session.tools_file %s: %s: scheduling is %q; interrupt, when_idle and silent are "+
-				"possible, beside agent", path, t.Name, t.Scheduling)
-		case t.Agent == "":
-			own = append(own, tool)
-		default:
-			tool.NonBlocking, tool.Scheduling = t.Scheduling != "", when
-			agents = append(agents, AgentTool{Tool: tool, Agent: t.Agent})
-		}
-	}
-	return own, agents, nil
-}
-
-// schedulings are the values of scheduling in a tools file.
-var schedulings = map[string]live.Scheduling{"": live.ScheduleUnset, "interrupt": live.ScheduleInterrupt,
-	"when_idle": live.ScheduleWhenIdle, "silent": live.ScheduleSilent}

@@ -43,6 +43,8 @@ type Settings struct {
 	Instructions map[string]string
 	ToolsFile    string
 	AgentTools   []AgentTool // of ToolsFile; Gateway sets them
+	WebTools     []WebTool   // the same
+	Webhooks     Webhooks
 	AfterCall    AfterCall
 	HandOff      HandOff
 	Limits       Limits
@@ -178,7 +180,7 @@ func EndpointNames() []string {
 func newSettings() *Settings {
 	s := &Settings{}
 	s.rows = slices.Concat(s.serverRows(), s.recordRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
-		s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.modelRows(),
+		s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.webhookRows(), s.keyRows(), s.modelRows(),
 		s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {

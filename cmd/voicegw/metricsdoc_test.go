@@ -29,7 +29,7 @@ func documentedMetrics(t *testing.T) map[string][]prometheus.Collector {
 	}
 	return map[string][]prometheus.Collector{"gateway": {gw.Metrics()},
 		"serve": append(logMetrics(new(logWriter))[:1], newGuardMetrics(guard), proofMetrics(1, 1)[0],
-			(*records)(nil).metrics(), collectorsOf((&archives{}).metrics()))}
+			(*records)(nil).metrics(), collectorsOf((&archives{}).metrics()), newWebhookMetrics(nil))}
 }
 
 // TestMetricsDocIsFresh holds the tables of docs/metrics.md to the metrics.

@@ -77,6 +77,7 @@ type serving struct {
 	proved    int      // nets of calls
 	records   *records // nil: none are written
 	archives  *archives
+	webhooks  *webhooks
 }
 
 // serve takes calls until ctx is done, and then ends them. read reads the settings again, for a reload.
@@ -115,6 +116,7 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 	registry.MustRegister(logMetrics(written)...)
 	registry.MustRegister(proofMetrics(len(gw.Nets()), s.proved)...)
 	registry.MustRegister(s.records.metrics(), collectorsOf(s.archives.metrics()))
+	registry.MustRegister(newWebhookMetrics(s.webhooks))
 	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
@@ -163,6 +165,9 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load, model: m}
 	s.rules.Store(&callRules{setup: cfg.Setup, session: cfg.Session, dialer: cfg.Dialer, instructions: cfg.Instructions})
 	cfg.Hooks = voicegw.Hooks{Begin: s.plan}
+	if err := s.joinWebhooks(&cfg); err != nil {
+		return nil, err
+	}
 	if err := s.joinAgents(&cfg); err != nil {
 		return nil, err
 	}
@@ -248,6 +253,7 @@ func (s *serving) until(ctx context.Context, beside func(context.Context)) (err 
 	err = errors.Join(err, ended)
 	running.Wait()
 	recorded()
+	s.webhooks.close()
 	s.sessions.close(context.Background())
 	return err
 }

@@ -56,6 +56,8 @@ func triedElsewhere() map[string]string {
 		"docs/protocol.md: {":                       "TestDocumentIsInFixture",
 		"docs/tls.md:     # voicegw.socket":         "TestCommandsInDocs TestSocketActivation",
 		"docs/tools.md: [{":                         "TestToolsInDocs",
+		"docs/webhooks.md: {\"type\":":              "TestWebhooksInDocs",
+		"docs/webhooks.md: {\"instructions\"":       "TestWebhooksInDocs",
 	}
 }
 

@@ -97,6 +97,7 @@ func layers() map[string]layer {
 			tests: []string{"live", "live/sim", "transport/ws", "voicenets"}},
 		"console": {imports: []string{".", "petri", "petri/dot", "petri/event", "voicenets"},
 			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "web"}},
+		"webhook": {imports: []string{".", "agent/fetch", "internal/strictjson", "transport"}},
 		"settings": {
 			imports: []string{".", "access", "audio", "live", "transport", "transport/ws", "transport/wsconn",
 				"voicenets", "internal/spelling"},
@@ -267,7 +268,7 @@ func thirdParty() []place {
 		{module: "github.com/nats-io/nats.go", folders: []string{"journal/jetstream"}},
 		{module: "go.uber.org/zap", folders: append(speakers, ".", "settings", "petri/event", "petri/runner", "agent",
 			"agent/adkagent", "agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec",
-			"agent/workflow/httpapi", "control",
+			"agent/workflow/httpapi", "control", "webhook",
 			"internal/endpointtest", "internal/simulate"), tests: true},
 		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow",
 			"agent/workflow/exec"}},

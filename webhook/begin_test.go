@@ -1,0 +1,142 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/agent/fetch"
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/webhook"
+)
+
+// asked is a begin webhook in memory.
+type asked struct {
+	fetch.Response
+	body string
+}
+
+// Do answers.
+func (a *asked) Do(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+	a.body = string(r.Body)
+	return &a.Response, nil
+}
+
+// begin asks a server that answers with a body, behind a token of a tenant.
+func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, released bool, request string,
+	err error) {
+	t.Helper()
+	server := &asked{Response: fetch.Response{Status: status, Body: []byte(body)}}
+	h, err := webhook.New(webhook.Config{URL: "https://crm.example/begin", Secret: secret, Client: server, Tries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := webhook.Begin{Hook: h, Open: open, Log: zap.NewNop(),
+		Next: func(context.Context, *transport.Hello) (*voicegw.Plan, error) {
+			return &voicegw.Plan{Labels: map[string]string{"tenant": "acme"}, Release: func() { released = true },
+				Allow: func(tool string) bool { return tool != "secret" }}, nil
+		}}
+	p, err = b.Plan(context.Background(), &transport.Hello{Endpoint: "twilio", From: "+491", To: "+492", Token: "a.b.c",
+		Params: map[string]string{"campaign": "7"}})
+	return p, released, server.body, err
+}
+
+// TestBegin: the server decides, within what is decided before it, and learns no token.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	p, released, request, err := begin(t, 200, `{"instructions": "Be brief.", "tools": ["orders", "secret"],
+		"labels": {"customer": "17", "tenant": "globex"}}`, false)
+	if err != nil || released {
+		t.Fatal(err, released)
+	}
+	if p.SystemInstruction != "Be brief." || !maps.Equal(p.Labels, map[string]string{"customer": "17", "tenant": "acme"}) {
+		t.Errorf("the plan is %+v", p)
+	}
+	for tool, want := range map[string]bool{"orders": true, "secret": false, "others": false} {
+		if p.Allow(tool) != want {
+			t.Errorf("the tool %s is allowed: %t", tool, !want)
+		}
+	}
+	want := `{"type":"begin","call":{"endpoint":"twilio","from":"+491","to":"+492","params":{"campaign":"7"},` +
+		`"labels":{"tenant":"acme"}}}`
+	if request != want {
+		t.Errorf("the server got %s, want %s", request, want)
+	}
+	for _, body := range []string{"", "{}", `{"tools": null}`} {
+		if p, _, _, err := begin(t, 200, body, false); err != nil || p.SystemInstruction != "" || !p.Allow("others") {
+			t.Errorf("%q: %+v, %v", body, p, err)
+		}
+	}
+}
+
+// TestBeginRefused: the server refuses a call with words of its own. A server that does not decide lets no call begin,
+// unless the operator wants that.
+func TestBeginRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+		open   bool
+		reason transport.Reason
+		words  string
+	}{
+		{200, `{"refuse": "We are closed."}`, false, transport.ReasonUnauthorized, "We are closed."},
+		{200, `{"refuse": "We are closed."}`, true, transport.ReasonUnauthorized, "We are closed."},
+		{500, ``, false, transport.ReasonBusy, "Try again later."},
+		{200, `<html>`, false, transport.ReasonBusy, ""},
+		{200, `{"instruction": "x"}`, false, transport.ReasonBusy, ""},
+		{200, `{"refuse": "` + strings.Repeat("x", 121) + `"}`, false, transport.ReasonBusy, ""},
+		{200, `{"labels": {"": "x"}}`, false, transport.ReasonBusy, ""},
+		{200, `{"labels": {"a": "` + strings.Repeat("x", 257) + `"}}`, false, transport.ReasonBusy, ""},
+		{200, `{"instructions": "` + strings.Repeat("x", 33<<10) + `"}`, false, transport.ReasonBusy, ""},
+		{200, `{"labels": ` + many(17) + `}`, false, transport.ReasonBusy, ""},
+		{500, ``, true, transport.ReasonNone, ""},
+		{200, `[]`, true, transport.ReasonNone, ""},
+	} {
+		p, released, _, err := begin(t, c.status, c.body, c.open)
+		if c.reason == transport.ReasonNone {
+			if err != nil || p.Labels["tenant"] != "acme" || released {
+				t.Errorf("%d %.40s: %v", c.status, c.body, err)
+			}
+			continue
+		}
+		var refused *transport.Refused
+		if !errors.As(err, &refused) || refused.Reason != c.reason || !strings.Contains(refused.Message, c.words) ||
+			!released {
+			t.Errorf("%d %.40s: %+v, %v; want %v with %q", c.status, c.body, p, err, c.reason, c.words)
+		}
+	}
+}
+
+// many is an object with so many labels.
+func many(n int) string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprint(i)] = "x"
+	}
+	b, _ := json.Marshal(all)
+	return string(b)
+}
+
+// FuzzBegin: whatever a server answers, the plan holds to the limits, or the call is refused.
+func FuzzBegin(f *testing.F) {
+	f.Add(`{"instructions":"x","tools":["a"],"labels":{"a":"b"}}`)
+	f.Add(`{"refuse":"\u0000"}`)
+	f.Add(`{"tools":[null]}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		p, released, _, err := begin(t, 200, body, false)
+		switch {
+		case err != nil && (p != nil || !released):
+			t.Errorf("%q: %+v beside %v", body, p, err)
+		case err == nil && (len(p.Labels) > 17 || p.Labels["tenant"] != "acme" || p.Allow("secret") || released):
+			t.Errorf("%q: %+v", body, p)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/agent/fetch"
+	"github.com/voicegw/voicegw/webhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// secret is the secret of all tests.
+var secret = []byte("a secret of a test")
+
+// receiver is the other end of a queue, without a network.
+type receiver struct {
+	refuse int // so many requests first
+
+	mu    sync.Mutex
+	calls []string
+	tries int
+	last  fetch.Request
+	at    time.Time
+}
+
+// ended is what a receiver gets.
+type ended struct {
+	Type   string
+	Record voicegw.Record
+}
+
+// Do answers a request, by no JSON.
+func (r *receiver) Do(_ context.Context, req fetch.Request) (*fetch.Response, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tries++
+	r.last, r.at = req, time.Now()
+	if r.tries <= r.refuse {
+		if r.tries%2 == 0 {
+			return nil, errors.New("the line broke")
+		}
+		return &fetch.Response{Status: 503}, nil
+	}
+	var e ended
+	if err := json.Unmarshal(req.Body, &e); err != nil || e.Type != "end" {
+		return nil, errors.New("no record")
+	}
+	r.calls = append(r.calls, e.Record.Call)
+	return &fetch.Response{Status: 200, Body: []byte("ok")}, nil
+}
+
+// newQueue makes a queue with a receiver.
+func newQueue(t *testing.T, r webhook.Doer, tries int) *webhook.Queue {
+	t.Helper()
+	h, err := webhook.New(webhook.Config{URL: "https://hooks.example.com/calls", Secret: secret, Client: r, Tries: tries,
+		Backoff: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := webhook.NewQueue(webhook.QueueConfig{Hook: h, Max: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// TestWebhook delivers every record once it can, signed, in order, and gives up what nobody takes.
+func TestWebhook(t *testing.T) {
+	tests := map[string]struct {
+		tries, refuse, records int
+		delivered              string
+		lost                   int
+		took                   time.Duration
+	}{
+		"at once":        {8, 0, 3, "abc", 0, 0},
+		"after a try":    {8, 1, 2, "ab", 0, time.Second},
+		"at last":        {8, 7, 1, "a", 0, (1<<7 - 1) * time.Second},
+		"one try late":   {8, 8, 1, "", 1, (1<<7 - 1) * time.Second},
+		"never":          {8, 100, 2, "", 2, 2 * (1<<7 - 1) * time.Second},
+		"too many":       {8, 0, 12, "cdefghijkl", 2, 0},
+		"every 5 min":    {13, 12, 1, "a", 0, (1<<9-1)*time.Second + 3*5*time.Minute},
+		"a try, and out": {1, 1, 2, "b", 1, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &receiver{refuse: test.refuse}
+				q, began := newQueue(t, r, test.tries), time.Now()
+				for i := range test.records {
+					q.Ended(voicegw.Record{Call: string(rune('a' + i))})
+				}
+				err := q.Close(context.Background())
+				got, lost := strings.Join(r.calls, ""), q.Lost()
+				if got != test.delivered || lost != test.lost || (err != nil) != (lost > 0) {
+					t.Errorf("%q were delivered, %d lost, %v; want %q and %d", got, lost, err, test.delivered, test.lost)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("it took %v, want %v", took, test.took)
+				}
+				r.judge(t)
+			})
+		})
+	}
+}
+
+// judge looks at the last request: it is signed when it is sent, and says which call it is of, so that one that comes
+// twice is known.
+func (r *receiver) judge(t *testing.T) {
+	t.Helper()
+	h := r.last.Header
+	if err := webhook.Verify(secret, h.Get("X-Voicegw-Signature"), r.last.Body, r.at, time.Second); err != nil {
+		t.Error(err)
+	}
+	var e ended
+	if err := json.Unmarshal(r.last.Body, &e); err != nil || h.Get("Idempotency-Key") != e.Record.Call {
+		t.Errorf("the record of %q has the key %q, %v", e.Record.Call, h.Get("Idempotency-Key"), err)
+	}
+	if r.last.Method != http.MethodPost || !r.last.Stay {
+		t.Errorf("the request is %+v", r.last)
+	}
+}
+
+// TestWebhookCannotWait ends when it is told to, and says what it left.
+func TestWebhookCannotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t, &receiver{refuse: 1000}, 8)
+		q.Ended(voicegw.Record{Call: "a"})
+		q.Ended(voicegw.Record{Call: "b"})
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := q.Close(ctx); err == nil || !strings.Contains(err.Error(), "did not get 2 requests") {
+			t.Errorf("records were left: %v", err)
+		}
+	})
+}
+
+// TestQueueRefused: a record that is too large is lost at once, and a queue needs a hook.
+func TestQueueRefused(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, &receiver{}, 1)
+	q.Ended(voicegw.Record{Call: "a", Error: strings.Repeat("x", webhook.BodyMax)})
+	if err := q.Close(t.Context()); err == nil || q.Lost() != 1 || q.Waiting() != 0 {
+		t.Errorf("%v, %d lost", err, q.Lost())
+	}
+	for _, cfg := range []webhook.QueueConfig{{}, {Hook: &webhook.Hook{}, Max: -1}} {
+		if _, err := webhook.NewQueue(cfg); err == nil {
+			t.Errorf("%+v was taken", cfg)
+		}
+	}
+}
