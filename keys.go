@@ -14,8 +14,8 @@ type Keys struct {
 	// Consent gives consent, while the call waits for that. It needs Config.Net.Consent.
 	Consent string
 	// Protect begins protected input: see Session.Protect. ProtectEnd ends what Protect began, and completes the digits
-	// for Hooks.Digits; it may be the same key. Until it is pressed, nothing that the caller says or presses goes to the
-	// model, whatever the host asks for meanwhile.
+	// for Hooks.Digits; it may be the same key. Until it is pressed, no digit goes to the model, whatever the host asks for
+	// meanwhile. Neither does speech, until the host ends the protection.
 	Protect, ProtectEnd string
 }
 

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/zap"
-
 	"github.com/voicegw/voicegw/settings"
 )
 
@@ -96,24 +94,6 @@ func TestEveryDocumentedValue(t *testing.T) {
 	if tried < 200 {
 		t.Errorf("%d values were tried; the documentation names more", tried)
 	}
-}
-
-// opened compiles the nets of a gateway and opens its endpoints, but does not listen.
-func opened(o *settings.Settings) error {
-	m, err := openModel(o)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = m.close() }()
-	s, err := newServing(o, m, zap.NewNop())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.gw.Close() }()
-	if err := s.open(); err != nil {
-		return err
-	}
-	return s.endpoints.Close()
 }
 
 // TestDocumentedWords wants the values to be found in the words.

@@ -106,3 +106,21 @@ func TestSmallWebRTC(t *testing.T) {
 		}
 	}
 }
+
+// opened compiles the nets of a gateway and opens its endpoints, but does not listen.
+func opened(o *settings.Settings) error {
+	m, err := openModel(o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.close() }()
+	s, err := newServing(o, m, zap.NewNop())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.gw.Close() }()
+	if err := s.open(); err != nil {
+		return err
+	}
+	return s.endpoints.Close()
+}
