@@ -102,7 +102,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("the host got %q", all)
 		}
 		texts := fmt.Sprint(w.connection(1).Texts)
-		for text, want := range map[string]bool{"pressed 1#": true, "pressed 7#": true, "5105": false, "1051": false, "*": false} {
+		for text, want := range map[string]bool{"pressed 1#": true, "pressed 7#": true, "5105": false, "1051": false,
+			"*": false} {
 			if strings.Contains(texts, text) != want {
 				t.Errorf("the model got %q, in which %q is to be: %t", texts, text, want)
 			}
@@ -149,7 +150,8 @@ func TestKeysRefused(t *testing.T) {
 			t.Errorf("%+v: %v; want %q", keys, err, want)
 		}
 	}
-	_, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: "ws://127.0.0.1:1"}, Net: voicenets.Config{Consent: true},
+	_, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: "ws://127.0.0.1:1"},
+		Net:  voicenets.Config{Consent: true},
 		Keys: voicegw.Keys{Consent: "*", Protect: "*", ProtectEnd: "#"}})
 	if err == nil || !strings.Contains(err.Error(), "must differ") {
 		t.Errorf("one key for two things: %v", err)
