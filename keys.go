@@ -50,7 +50,7 @@ type decidingKeys struct {
 // take does what a key decides, and reports whether it decided something.
 func (k *decidingKeys) take(ctx context.Context, r *peerReader, key string) bool {
 	switch {
-	case key == k.Consent && k.unconsented():
+	case !k.protecting && key == k.Consent && k.unconsented():
 		r.toggle(ctx, voicenets.Consent.Token(voicenets.On))
 	case k.protecting && key == k.ProtectEnd:
 		k.protecting = false

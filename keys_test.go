@@ -73,6 +73,11 @@ func TestKeys(t *testing.T) {
 		if !s.State().Unconsented {
 			t.Error("another key is consent")
 		}
+		p.presses("*1#")
+		time.Sleep(10 * time.Second)
+		if !s.State().Unconsented {
+			t.Error("a digit of protected input is consent")
+		}
 		p.presses("1")
 		if st := s.State(); st.Unconsented || st.InputClosed {
 			t.Errorf("the caller has agreed: %+v", st)
@@ -98,7 +103,7 @@ func TestKeys(t *testing.T) {
 		p.presses("7#")
 		time.Sleep(10 * time.Second)
 		// The host ended the protection, and the net dropped what it had of the entry.
-		if all := got.all(); all != "1051" {
+		if all := got.all(); all != "1 1051" {
 			t.Errorf("the host got %q", all)
 		}
 		texts := fmt.Sprint(w.connection(1).Texts)
@@ -108,7 +113,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("the model got %q, in which %q is to be: %t", texts, text, want)
 			}
 		}
-		if strings.Contains(events.String(), "5105") {
+		if strings.Contains(events.String(), `"5105`) {
 			t.Error("the archive has the digits")
 		}
 		p.hangUp()

@@ -154,6 +154,7 @@ import (
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/verifytest"
 	"github.com/voicegw/voicegw/voicenets"
+	"github.com/voicegw/voicegw/webhook"
 )
 
 var (
@@ -170,6 +171,7 @@ var (
 	_ = rtvi.New
 	_ = mediastream.New
 	_ = voicenets.Session
+	_ = webhook.New
 	_ = verify.Never
 	_ = verifytest.Prove
 	_ = log.Print

@@ -270,7 +270,7 @@ func holdIsNotMeasured(t *testing.T, s stage) {
 		before := len(c.listen(func([]int16) bool { return true }))
 		c.listen(func(mic []int16) bool { return len(mic) > before+4800 && rms(mic[len(mic)-4800:]) > 0.02 })
 		c.send(event{"type": "speech", "state": "start"})
-		c.listen(func(mic []int16) bool { return rms(mic[len(mic)-9600:]) < 0.001 })
+		c.listen(func(mic []int16) bool { return len(mic) > 9600 && rms(mic[len(mic)-9600:]) < 0.001 })
 		c.send(event{"type": "speech", "state": "stop"}, event{"type": mode, "state": "start"})
 		c.send(event{"type": mode, "state": "stop"}, event{"type": "turn", "state": "start", "generation": generation + 1})
 		c.play(syllables(c.rate(), 500, 5))
