@@ -278,7 +278,8 @@ func TestFaultOfOurs(t *testing.T) {
 		other := newFarEnd()
 		waitOther := runOn(g, other)
 		synctest.Wait()
-		g.programs[variant{}] = &program{Program: broken(t)}
+		prog := broken(t)
+		g.programs[variant{}] = &program{Program: prog, drops: findDrops(prog)}
 		g.cfg.Dialer = newMind()
 		p := newFarEnd()
 		wait := runOn(g, p)

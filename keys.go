@@ -14,8 +14,8 @@ type Keys struct {
 	// Consent gives consent, while the call waits for that. It needs Config.Net.Consent.
 	Consent string
 	// Protect begins protected input: see Session.Protect. ProtectEnd ends what Protect began, and completes the digits
-	// for Hooks.Digits; it may be the same key. Until it is pressed, no digit goes to the model, whatever the host asks for
-	// meanwhile. Neither does speech, until the host ends the protection.
+	// for Hooks.Digits; it may be the same key. Until it is pressed, no digit goes to the model, whatever the host asks
+	// for meanwhile. Neither does speech, until the host ends the protection.
 	Protect, ProtectEnd string
 }
 
@@ -33,7 +33,8 @@ func (k *Keys) check(consent bool) error {
 	case k.Consent != "" && !consent:
 		return fmt.Errorf("voicegw: Config.Keys.Consent is %q; it needs Config.Net.Consent", k.Consent)
 	case (k.Protect == "") != (k.ProtectEnd == ""):
-		return fmt.Errorf("voicegw: Config.Keys.Protect is %q and ProtectEnd %q; each needs the other", k.Protect, k.ProtectEnd)
+		return fmt.Errorf("voicegw: Config.Keys.Protect is %q and ProtectEnd %q; each needs the other", k.Protect,
+			k.ProtectEnd)
 	case k.Consent != "" && k.Consent == k.Protect:
 		return fmt.Errorf("voicegw: Config.Keys.Consent and Protect are both %q; they must differ", k.Consent)
 	}

@@ -11,22 +11,22 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// TestOneLineACall: an ordinary call is one line of the log, at its end, whoever ends it; a
+// TestTwoLinesACall: an ordinary call is two lines of the log, at its beginning and at its end, whoever ends it; a
 // connection to the model that breaks in mid-call is one more.
-func TestOneLineACall(t *testing.T) {
+func TestTwoLinesACall(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		script string
 		end    func(w *world, p *phone)
 		lines  []string
 	}{
-		"the caller hangs up": {"", func(_ *world, p *phone) { p.hangUp() }, []string{"call ended"}},
-		"the caller is lost":  {"", func(_ *world, p *phone) { p.tap.cut() }, []string{"call ended"}},
-		"the gateway closes":  {"", func(w *world, _ *phone) { _ = w.gw.Close() }, []string{"call ended"}},
+		"the caller hangs up": {"", func(_ *world, p *phone) { p.hangUp() }, []string{"call began", "call ended"}},
+		"the caller is lost":  {"", func(_ *world, p *phone) { p.tap.cut() }, []string{"call began", "call ended"}},
+		"the gateway closes":  {"", func(w *world, _ *phone) { _ = w.gw.Close() }, []string{"call began", "call ended"}},
 		"the model breaks": {"connection 1\non turn_complete 1: drop", func(_ *world, p *phone) {
 			p.kind(transport.MessageModel)
 			p.hangUp()
-		}, []string{"connection to the model lost", "call ended"}},
+		}, []string{"call began", "connection to the model lost", "call ended"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			core, logs := observer.New(zapcore.InfoLevel)
