@@ -98,8 +98,10 @@ func callCenter(t *testing.T, c *crm, modelURL string) (*served, *twilio) {
 // the operator's server answers, and a transfer.
 func TestCallCenter(t *testing.T) {
 	t.Parallel()
-	c := newCRM(t, map[string]string{"/begin": `{"instructions": "The caller is Ann Lee."}`, "/orders": `{"state": "late"}`})
-	model := scripted(t, "on turn 1: call orders {\"number\":\"4711\"}\non tool_reply 1: call transfer {\"target\":\"people\"}")
+	c := newCRM(t, map[string]string{"/begin": `{"instructions": "The caller is Ann Lee."}`,
+		"/orders": `{"state": "late"}`})
+	model := scripted(t, `on turn 1: call orders {"number":"4711"}
+on tool_reply 1: call transfer {"target":"people"}`)
 	s, carrier := callCenter(t, c, model.URL())
 	p := carrier.call(t, carrier.post(t, "/v1/twilio/voice"))
 	if !waitFor(func() bool { return audiotest.FirstLoud(p.Heard(), 8000) >= 0 && len(p.Heard()) > 8000 }, patience) {
@@ -137,7 +139,8 @@ func TestCallCenter(t *testing.T) {
 		}
 	}
 	for _, conn := range model.Connections() {
-		if setup := string(conn.Setup); !strings.Contains(setup, "The caller is Ann Lee.") || strings.Contains(setup, "+4930123456") {
+		setup := string(conn.Setup)
+		if !strings.Contains(setup, "The caller is Ann Lee.") || strings.Contains(setup, "+4930123456") {
 			t.Errorf("the model was set up with %s", setup)
 		}
 	}
