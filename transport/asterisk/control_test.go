@@ -110,7 +110,8 @@ func TestHello(t *testing.T) {
 		"channel": {"9.1"}, "customer": {"7"}}
 	h, caller := ch.hello(q, map[string]string{"token": "t", "from": "+1", "MEDIA_WEBSOCKET_CONNECTION_ID": "u"}, "r")
 	want := transport.Hello{Version: 1, InputRateHz: 8000, OutputRateHz: 8000, Endpoint: "asterisk", Remote: "r",
-		Instructions: "sales", Language: "de", Token: "t", From: "+1", To: "2", Params: map[string]string{"customer": "7"}}
+		Instructions: "sales", Language: "de", Token: "t", From: "+1", To: "2", CarrierCall: "9.1",
+		Params: map[string]string{"customer": "7"}}
 	if !reflect.DeepEqual(h, want) || caller != "9.1" {
 		t.Errorf("%+v, channel %q", h, caller)
 	}

@@ -35,13 +35,13 @@ func starts() map[string]string {
 }
 
 func TestStart(t *testing.T) {
-	hello := func(endpoint string, rate int, from, to string) transport.Hello {
+	hello := func(endpoint, call string, rate int, from, to string) transport.Hello {
 		return transport.Hello{Version: 1, InputRateHz: rate, OutputRateHz: rate, Endpoint: endpoint, Remote: "192.0.2.1",
-			From: from, To: to, Params: map[string]string{"customer": "7"}}
+			From: from, To: to, CarrierCall: call, Params: map[string]string{"customer": "7"}}
 	}
-	want := map[string]transport.Hello{"twilio": hello("twilio", 8000, "+1", "+2"),
-		"telnyx": hello("telnyx", 8000, "+1", "+2"), "plivo": hello("plivo", 16000, "", ""),
-		"exotel": hello("exotel", 8000, "1", "2")}
+	want := map[string]transport.Hello{"twilio": hello("twilio", "CA1", 8000, "+1", "+2"),
+		"telnyx": hello("telnyx", "v2:c", 8000, "+1", "+2"), "plivo": hello("plivo", "c", 16000, "", ""),
+		"exotel": hello("exotel", "c", 8000, "1", "2")}
 	tw := want["twilio"]
 	tw.Instructions, tw.Language, tw.Token = "sales", "de-DE", "t"
 	pl := want["plivo"]
