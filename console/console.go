@@ -31,7 +31,7 @@ type Config struct {
 	Gateway *voicegw.Gateway
 	// Archives is the directory with the archives of calls, one file NAME.jsonl for each; nil: none.
 	Archives fs.FS
-	// Net returns the net with a hash of an archive. The error says to whoever asked why there is none.
+	// Net returns the net with a hash of an archive. If there is none, the error goes to the client.
 	Net func(hash string) (*petri.Program, error)
 	// Page serves the page, web.ConsolePage; nil: none.
 	Page http.Handler

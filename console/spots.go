@@ -7,7 +7,7 @@ import (
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// spots are the indexes of the places that tell what a call is doing; -1 if its net lacks one.
+// spots holds the index of each place that shows what a call is doing. An index is -1 if the net has no such place.
 type spots struct {
 	speaking, inTurn, lingering, pending, unanswered, modelTurn, discarding int
 	replying, waiting, unacked, confirming, parked, prompting, delaying     int

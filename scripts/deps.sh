@@ -20,6 +20,7 @@ cvc5|cvc5|checking those proofs again
 node|nodejs|other people's clients, for tests of the endpoints that they call
 npm|npm|installing those
 promtool|prometheus|checking alert rules
+systemd-analyze|systemd|checking the systemd unit
 /usr/lib/postgresql/*/bin/initdb|postgresql|sessions and journals in PostgreSQL
 LIST
 }

@@ -30,7 +30,7 @@ const (
 // Begin asks a server whether a call may begin.
 type Begin struct {
 	Hook *Hook
-	// Next is the hook before it, whose refusals and labels count; nil: there is none.
+	// Next is the hook that ran before webhooks, or nil. Its refusals and labels count.
 	Next func(context.Context, *transport.Hello) (*voicegw.Plan, error)
 	// Open lets calls begin, as Next has planned them, when the server does not answer. If it is false, they are refused
 	// as busy.

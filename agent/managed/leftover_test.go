@@ -65,27 +65,33 @@ func TestRunExhausted(t *testing.T) {
 	})
 }
 
+// spentWithCall is a session whose run has reached its budget while a call waits for the client, with the call's id.
+func spentWithCall(t *testing.T) (h *house, use string) {
+	t.Helper()
+	m := &mind{name: "m", do: func(heard string) provider.ScriptTurn { return says("Said " + heard) }}
+	h = newProgramHouse(t, flow(t, sideFlow, "deploy"), deploy(), []*mind{m})
+	h.close()
+	h.cfg.Models = provider.NewResolver()
+	h.cfg.Models.Add("m", func(provider.Ref) (model.LLM, error) { return costly{m}, nil })
+	h.open()
+	h.raise(&Budget{Type: "limit", MaxTokens: 50})
+	h.send(Text("Go"))
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	if got := h.find(StatusIdle).StopReason.Type; got != BudgetReached {
+		t.Fatalf("the session tells %s", letters(h.events()))
+	}
+	return h, h.find(AgentCustomToolUse).ID
+}
+
 // TestRunBudgetKeepsCalls: calls that wait when the budget is reached wait on. They take their answers, and the run
 // goes on with them once it has more to spend.
 func TestRunBudgetKeepsCalls(t *testing.T) {
 	for name, early := range map[string]bool{"answered at the budget": true, "answered later": false} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				m := &mind{name: "m", do: func(heard string) provider.ScriptTurn { return says("Said " + heard) }}
-				h := newProgramHouse(t, flow(t, sideFlow, "deploy"), deploy(), []*mind{m})
+				h, use := spentWithCall(t)
 				defer func() { h.close() }()
-				h.close()
-				h.cfg.Models = provider.NewResolver()
-				h.cfg.Models.Add("m", func(provider.Ref) (model.LLM, error) { return costly{m}, nil })
-				h.open()
-				h.raise(&Budget{Type: "limit", MaxTokens: 50})
-				h.send(Text("Go"))
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if got := h.find(StatusIdle).StopReason.Type; got != BudgetReached {
-					t.Fatalf("the session tells %s", letters(h.events()))
-				}
-				use := h.find(AgentCustomToolUse).ID
 				if early {
 					h.send(resultFor(use, "ok"))
 				}
@@ -184,21 +190,8 @@ func TestRunPassedCall(t *testing.T) {
 // TestRunBudgetInterrupt: a call that waits when the budget is reached waits no longer once the run is interrupted.
 func TestRunBudgetInterrupt(t *testing.T) {
 	in(t, func(t *testing.T) {
-		m := &mind{name: "m", do: func(heard string) provider.ScriptTurn { return says("Said " + heard) }}
-		h := newProgramHouse(t, flow(t, sideFlow, "deploy"), deploy(), []*mind{m})
+		h, use := spentWithCall(t)
 		defer func() { h.close() }()
-		h.close()
-		h.cfg.Models = provider.NewResolver()
-		h.cfg.Models.Add("m", func(provider.Ref) (model.LLM, error) { return costly{m}, nil })
-		h.open()
-		h.raise(&Budget{Type: "limit", MaxTokens: 50})
-		h.send(Text("Go"))
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if got := h.find(StatusIdle).StopReason.Type; got != BudgetReached {
-			t.Fatalf("the session tells %s", letters(h.events()))
-		}
-		use := h.find(AgentCustomToolUse).ID
 		if err := h.rt.Interrupt(t.Context(), ada, h.session); err != nil {
 			t.Fatal(err)
 		}

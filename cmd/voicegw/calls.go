@@ -182,8 +182,8 @@ func recordsOf(name string, do func(*callRecord)) (damaged int, err error) {
 
 // recorded is what is kept of one call.
 type recorded struct {
-	record  *callRecord // nil: there is none
-	archive string      // the path; "": there is none
+	record  *callRecord // nil if no record was kept
+	archive string      // its path, or "" if no archive was kept
 }
 
 // findCall finds what is kept of a call.

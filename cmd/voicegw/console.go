@@ -38,7 +38,7 @@ type archivedNets struct {
 	settings *settings.Settings
 
 	mu    sync.Mutex
-	known map[string]*petri.Program // by hash; nil: there is none
+	known map[string]*petri.Program // by hash; nil for a hash that no net has
 }
 
 // archivedNetsMax limits the hashes that are remembered.

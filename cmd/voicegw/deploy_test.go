@@ -50,7 +50,7 @@ func TestSystemdUnit(t *testing.T) {
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		t.Skip("systemd-analyze is not here: nothing has verified the unit")
+		t.Fatal("systemd-analyze is missing; make deps installs it")
 	}
 	file := filepath.Join(t.TempDir(), "voicegw.service")
 	verify := func(text string) (string, error) {

@@ -43,7 +43,7 @@ func (s *serving) plan(ctx context.Context, _ *transport.Hello) (*voicegw.Plan, 
 // reloader takes changes of the settings while the gateway runs.
 type reloader struct {
 	serving *serving
-	admin   *admin // nil: there is none
+	admin   *admin // nil if admin_listen is off
 	level   zap.AtomicLevel
 	read    func() (*settings.Settings, error) // reads the sources again
 	now     *settings.Settings                 // what is in use, as far as a reload can change it

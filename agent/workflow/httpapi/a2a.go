@@ -23,8 +23,8 @@ func withOwner(ctx context.Context, o managed.Owner) context.Context {
 	return context.WithValue(ctx, ownerKey{}, o)
 }
 
-// ownerUser tells a2asrv who asks, and keeps owners away from the tasks of others: a2asrv itself lets everybody follow
-// a task that is at work.
+// ownerUser names the caller to a2asrv and refuses the tasks of other owners. Without it, a2asrv lets anybody follow a
+// running task.
 type ownerUser struct {
 	a2asrv.PassthroughCallInterceptor
 	tasks *tasks

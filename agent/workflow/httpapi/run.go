@@ -154,7 +154,7 @@ func (s *Server) resume(r *request, g *reading, o *order) error {
 // errNothing says that nothing comes behind the last event of a reader.
 var errNothing = &problem{status: http.StatusNoContent}
 
-// patient lifts the limits that a server has for short requests. What is written has a limit of its own.
+// patient removes the server's deadlines, which are for short requests. Each write still has the given limit.
 func (r *request) patient(limit time.Duration) error {
 	c := http.NewResponseController(r.w)
 	for _, lift := range []func(time.Time) error{c.SetReadDeadline, c.SetWriteDeadline} {
