@@ -239,8 +239,8 @@ func anotherOutputRate(t *testing.T, s stage) {
 
 func latencies(t *testing.T, s stage) {
 	c := s.talk()
-	loud := func(mic []int16) bool { n := len(mic); return n > 4800 && rms(mic[n-4800:]) > 0.02 }
-	quiet := func(mic []int16) bool { n := len(mic); return firstLoud(mic) >= 0 && rms(mic[n-9600:]) < 0.001 }
+	loud := func(mic []int16) bool { return endsLoud(mic, 4800) }
+	quiet := func(mic []int16) bool { return firstLoud(mic) >= 0 && endsQuiet(mic, 9600) }
 	c.listen(loud)
 	c.send(event{"type": "speech", "state": "start"})
 	c.listen(quiet)
@@ -268,9 +268,9 @@ func holdIsNotMeasured(t *testing.T, s stage) {
 	c := s.talk()
 	for generation, mode := range []string{"hold", "protected", "consent"} {
 		before := len(c.listen(func([]int16) bool { return true }))
-		c.listen(func(mic []int16) bool { return len(mic) > before+4800 && rms(mic[len(mic)-4800:]) > 0.02 })
+		c.listen(func(mic []int16) bool { return len(mic) > before+4800 && endsLoud(mic, 4800) })
 		c.send(event{"type": "speech", "state": "start"})
-		c.listen(func(mic []int16) bool { return len(mic) > 9600 && rms(mic[len(mic)-9600:]) < 0.001 })
+		c.listen(func(mic []int16) bool { return endsQuiet(mic, 9600) })
 		c.send(event{"type": "speech", "state": "stop"}, event{"type": mode, "state": "start"})
 		c.send(event{"type": mode, "state": "stop"}, event{"type": "turn", "state": "start", "generation": generation + 1})
 		c.play(syllables(c.rate(), 500, 5))

@@ -169,3 +169,9 @@ func TestMatched(t *testing.T) {
 		}
 	}
 }
+
+// endsLoud reports whether the last n samples are speech. It is false while there are fewer.
+func endsLoud(pcm []int16, n int) bool { return len(pcm) >= n && rms(pcm[len(pcm)-n:]) > 0.02 }
+
+// endsQuiet reports whether the last n samples are silence. It is false while there are fewer.
+func endsQuiet(pcm []int16, n int) bool { return len(pcm) >= n && rms(pcm[len(pcm)-n:]) < 0.001 }
