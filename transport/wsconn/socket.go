@@ -26,7 +26,7 @@ type socket struct {
 	rest         []byte      // bytes not sent yet; owned by Write, which has one caller at a time
 
 	mu         sync.Mutex
-	end        time.Time     // no deadline is later; zero until hurry
+	end        time.Time     // the deadline of everything after hurry; zero before
 	idle       time.Duration // how long a read may wait
 	readStops  bool          // the read in progress was interrupted
 	writeStops bool          // the write in progress was interrupted
@@ -76,7 +76,7 @@ func (s *socket) interruptWrite() {
 	_ = s.Conn.SetWriteDeadline(past)
 }
 
-// hurry moves every deadline before end: those of the operations in progress and of all later ones.
+// hurry makes end the deadline of the operations in progress and of all later ones.
 func (s *socket) hurry(end time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,13 +84,12 @@ func (s *socket) hurry(end time.Time) {
 	_ = s.Conn.SetDeadline(end)
 }
 
-// until returns the deadline d from now; the caller holds mu.
+// until returns the deadline d from now, or the one that hurry set; the caller holds mu.
 func (s *socket) until(d time.Duration) time.Time {
-	at := time.Now().Add(d)
-	if !s.end.IsZero() && s.end.Before(at) {
+	if !s.end.IsZero() {
 		return s.end
 	}
-	return at
+	return time.Now().Add(d)
 }
 
 // Read reads before the deadline of the read in progress.
@@ -101,7 +100,7 @@ func (s *socket) Read(b []byte) (int, error) {
 	return s.Conn.Read(b)
 }
 
-// Write writes b to the socket within the write timeout. It keeps the bytes that do not go in time
+// Write writes b to the socket within the write timeout, or before end. It keeps the bytes that do not go in time
 // and reports success to the framing above, which would otherwise never write again; the caller of
 // the framing checks stalled. The framing writes a message in pieces: once a piece is kept, Write
 // keeps the pieces after it without waiting. It fails when it would keep more than restBytesMax.
