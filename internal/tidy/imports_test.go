@@ -104,8 +104,9 @@ func layers() map[string]layer {
 			tests: []string{"live/sim"},
 		},
 		"web": {},
-		"web/webtest": {tests: []string{".", "agent/managed", "agent/managed/api", "agent/provider", "journal/journaltest",
-			"petri", "petri/netview", "petri/runner", "transport", "transport/ws", "web"}},
+		"web/webtest": {tests: []string{".", "agent/managed", "agent/managed/api", "agent/provider", "audio",
+			"journal/journaltest", "live", "live/sim", "petri", "petri/netview", "petri/runner", "transport", "transport/ws",
+			"voicenets", "web"}},
 		"access": {
 			imports: []string{"transport"},
 			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},

@@ -1,4 +1,4 @@
-package voicegw_test
+package webtest_test
 
 import (
 	"io"
@@ -90,7 +90,7 @@ func TestPageGoesOn(t *testing.T) {
 	if err := model.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, Greeting: greetCaller})
+	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, Greeting: "Greet the caller."})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package voicegw_test
+package webtest_test
 
 import (
 	"encoding/base64"
@@ -47,11 +47,16 @@ func served(t *testing.T) (url string, model *sim.Server) {
 	return server.URL, model
 }
 
+// speech is an utterance at a rate.
+func speech(name string, rateHz int) []int16 {
+	return audiotest.Resample(audiotest.Speech(name), rateHz).Samples
+}
+
 // spoken is a microphone's WAV: a second of silence, then utterances with silence behind each.
 func spoken(gap time.Duration, names ...string) []int16 {
 	out := make([]int16, 48000)
 	for _, n := range names {
-		out = append(out, audiotest.Resample(audiotest.Speech(n), 48000).Samples...)
+		out = append(out, speech(n, 48000)...)
 		out = append(out, make([]int16, 48000*int(gap/time.Millisecond)/1000)...)
 	}
 	return out
