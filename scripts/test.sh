@@ -136,7 +136,7 @@ behind() {
 # It also runs again, as built for use, the tests of allocations, which the race detector's own allocations may disturb.
 # Together they link each package's tests once.
 stories() {
-    local stories=(. ./internal/simulate ./cmd/voicegw ./agent ./agent/managed ./live/sim) pattern packages
+    local stories=(. ./internal/simulate ./cmd/voicegw ./agent ./agent/managed ./agent/workflow ./live/sim) pattern packages
     # shellcheck disable=SC2068 # the patterns of their test files are to be expanded
     pattern="$(behind '!race' ${stories[@]/%//*_test.go})" || return 1
     packages="$(allocating)" && [[ -n "$packages" ]] || { echo 'no tests of allocations' && return 1; }

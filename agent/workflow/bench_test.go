@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // team is a file of n agents: stages of three llm agents at once, with tools, one after the other, the
@@ -44,16 +43,20 @@ func wide(n int) []byte {
 		list.String())
 }
 
-// TestLarge wants workflows that no one could explore as a whole to be decided, in a time that only a
-// wrong method exceeds.
+// TestLarge wants workflows that no one could explore as a whole to be decided with few markings.
 func TestLarge(t *testing.T) {
 	for name, text := range map[string][]byte{"fifty at once": wide(50), "fifty in stages": team(50)} {
-		start := time.Now()
-		if r, found := judge(t, name, text); r == nil || !r.Proved() {
+		r, found := judge(t, name, text)
+		if r == nil || !r.Proved() {
 			t.Errorf("%s: %v", name, found)
+			continue
 		}
-		if took := time.Since(start); took > 30*time.Second {
-			t.Errorf("%s took %v", name, took)
+		states := 0
+		for _, p := range r.Proofs {
+			states += p.States
+		}
+		if states > 5000 {
+			t.Errorf("%s: %d markings were explored", name, states)
 		}
 	}
 	if r, _ := judge(t, "too many", wide(251)); r != nil {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,10 @@ func said(t *testing.T, text string) (found, warned []string) {
 	t.Helper()
 	w, list := Load("w.yaml", []byte(text), Registry{})
 	if w != nil {
-		r := verified(t, text)
+		r, err := Verify(context.Background(), compiled(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
 		list = r.Findings
 		for _, f := range r.Warnings {
 			warned = append(warned, string(f.Rule)+": "+f.Message)
