@@ -182,7 +182,7 @@ func (c *call) start(work context.Context) (err error) {
 	c.reader = &peerReader{peer: c.peer, inputRateHz: c.hello.InputRateHz, in: c.in, input: c.out.input, acks: c.out.acks,
 		tally: c.out.tally, silence: c.out.silence, tools: c.out.tools, writer: c.out.peer, end: c.end,
 		model: c.out.model, messages: c.messages, hold: c.session.hold,
-		keys:  decidingKeys{Keys: c.cfg.Keys, unconsented: c.session.unconsented},
+		keys:  decidingKeys{Keys: c.cfg.Keys, unconsented: c.session.unconsented, protection: &c.session.protection},
 		typed: turnPermits{gap: time.Minute / time.Duration(c.cfg.TypedPerMinute), most: c.cfg.TypedPerMinute}}
 	if c.messages.hook != nil {
 		c.workers.start("Hooks.Message", func() { c.messages.deliver(c.session) })

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
+	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -15,7 +17,7 @@ type Keys struct {
 	Consent string
 	// Protect begins protected input: see Session.Protect. ProtectEnd ends what Protect began, and completes the digits
 	// for Hooks.Digits; it may be the same key. Until it is pressed, no digit goes to the model, whatever the host asks
-	// for meanwhile. Neither does speech, until the host ends the protection.
+	// for meanwhile. Neither does speech, until the host ends the protection. What the host protects, no key exposes.
 	Protect, ProtectEnd string
 }
 
@@ -41,30 +43,101 @@ func (k *Keys) check(consent bool) error {
 	return nil
 }
 
-// decidingKeys takes the keys by which a caller decides. One goroutine uses it.
+// protection joins the two that protect input, the host and the caller's keys, into the one switch of the net. Safe
+// for concurrent use, except in the net's loop.
+type protection struct {
+	mu   sync.Mutex // held while injecting, so that the net gets digits and positions in their order
+	on   bool       // the position of the switch
+	host bool       // the host asked for it
+}
+
+// ask injects what the host asks for. What the caller's keys protect is open then, until the next digit.
+func (p *protection) ask(on bool, inject func(petri.Token) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := inject(voicenets.Protect.Token(position(on))); err != nil {
+		return err
+	}
+	p.on, p.host = on, on
+	return nil
+}
+
+// decidingKeys takes the keys of a telephone. One goroutine uses it.
 type decidingKeys struct {
 	Keys
 	unconsented func() bool // the call waits for consent
-	protecting  bool        // Protect was pressed, and ProtectEnd was not
+	protection  *protection
+	protecting  bool // Protect was pressed, and ProtectEnd was not
 }
 
-// take does what a key decides, and reports whether it decided something.
-func (k *decidingKeys) take(ctx context.Context, r *peerReader, key string) bool {
+// decision is what a key decides.
+type decision int
+
+const (
+	decidesNothing decision = iota
+	decidesConsent
+	decidesProtect
+	decidesProtectEnd
+)
+
+// decides returns what a key decides. A digit of protected input is no consent, whoever protects it.
+func (k *decidingKeys) decides(key string, protecting bool) decision {
 	switch {
-	case !k.protecting && key == k.Consent && k.unconsented():
-		r.toggle(ctx, voicenets.Consent.Token(voicenets.On))
-	case k.protecting && key == k.ProtectEnd:
-		k.protecting = false
-		r.in.inject(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Last: true}))
-		r.toggle(ctx, voicenets.Protect.Token(voicenets.Off))
-	case !k.protecting && key == k.Protect:
-		k.protecting = true
-		r.toggle(ctx, voicenets.Protect.Token(voicenets.On))
-	case k.protecting:
-		r.in.inject(ctx, voicenets.Protect.Token(voicenets.On)) // the host may have ended it
-		return false
-	default:
-		return false
+	case protecting && key == k.ProtectEnd:
+		return decidesProtectEnd
+	case !protecting && key == k.Protect:
+		return decidesProtect
+	case !protecting && !k.protection.on && key == k.Consent && k.unconsented():
+		return decidesConsent
 	}
-	return true
+	return decidesNothing
+}
+
+// turns returns how many entries of digits keys end. Those that decide something end none.
+func (k *decidingKeys) turns(keys string) (n int) {
+	k.protection.mu.Lock()
+	defer k.protection.mu.Unlock()
+	protecting := k.protecting
+	for i := range len(keys) {
+		switch k.decides(keys[i:i+1], protecting) {
+		case decidesProtect:
+			protecting = true
+		case decidesProtectEnd:
+			protecting = false
+		case decidesNothing:
+			n += strings.Count(keys[i:i+1], "#")
+		}
+	}
+	return n
+}
+
+// press does what a key decides. A key that decides nothing is a digit for the net; # ends an entry.
+func (k *decidingKeys) press(ctx context.Context, r *peerReader, key string) {
+	p := k.protection
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	protect := func(on bool) {
+		if p.on != on {
+			p.on = on
+			r.toggle(ctx, voicenets.Protect.Token(position(on)))
+		}
+	}
+	switch k.decides(key, k.protecting) {
+	case decidesConsent:
+		r.toggle(ctx, voicenets.Consent.Token(voicenets.On))
+	case decidesProtect:
+		k.protecting = true
+		protect(true)
+	case decidesProtectEnd:
+		k.protecting = false
+		if p.on { // else the host ended it, and there is no digit since
+			r.in.inject(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Last: true}))
+		}
+		protect(p.host)
+	default:
+		if k.protecting {
+			protect(true) // the host may have ended it
+		}
+		r.in.inject(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Text: key, Last: key == "#"}))
+	}
 }

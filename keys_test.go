@@ -143,6 +143,67 @@ func TestKeysWithoutDigits(t *testing.T) {
 	})
 }
 
+// TestKeysAndHost: what the host protects stays so when a caller's key ends its own protection, its digits are no
+// consent, and an end key behind the host's is no digit.
+func TestKeysAndHost(t *testing.T) {
+	t.Parallel()
+	var got entries
+	cfg, sessions := withSession(voicegw.Config{Net: voicenets.Config{Consent: true},
+		Keys: voicegw.Keys{Consent: "1", Protect: "*", ProtectEnd: "#"}})
+	cfg.Hooks.Digits = got.add
+	inBubble(t, plan{gw: cfg}, func(w *world) {
+		p := w.call(hello(), manner{})
+		s := <-sessions
+		protect := func(on bool) {
+			if err := s.Protect(on); err != nil {
+				t.Error(err)
+			}
+		}
+		protect(true)
+		p.presses("12#")
+		if !s.State().Unconsented {
+			t.Error("a digit that the host protects is consent")
+		}
+		p.presses("*34#")
+		if !s.State().Protected {
+			t.Error("a key ended what the host protects")
+		}
+		protect(false)
+		p.presses("1")
+		if st := s.State(); st.Protected || st.Unconsented {
+			t.Errorf("the host has ended it, and the caller has agreed: %+v", st)
+		}
+		p.presses("*56")
+		protect(false)
+		p.presses("#")
+		time.Sleep(10 * time.Second)
+		if st := s.State(); st.Protected || got.all() != "12# 34" {
+			t.Errorf("the host got %q, and %+v", got.all(), st)
+		}
+		if texts := fmt.Sprint(w.connection(1).Texts); strings.Contains(texts, "pressed") {
+			t.Errorf("the model got %q", texts)
+		}
+		p.hangUp()
+	})
+}
+
+// TestKeysAreNoTurns: keys that protect are not counted as entries for the model, so none is refused.
+func TestKeysAreNoTurns(t *testing.T) {
+	t.Parallel()
+	var got entries
+	cfg, sessions := withSession(voicegw.Config{TypedPerMinute: 1, Keys: voicegw.Keys{Protect: "#", ProtectEnd: "#"}})
+	cfg.Hooks.Digits = got.add
+	inBubble(t, plan{gw: cfg}, func(w *world) {
+		p := w.call(hello(), manner{})
+		s := <-sessions
+		p.presses("#51##62#")
+		if s.State().Protected || got.all() != "51 62" {
+			t.Errorf("%+v, and the host got %q", s.State(), got.all())
+		}
+		p.hangUp()
+	})
+}
+
 // TestKeysRefused names what is wrong with keys.
 func TestKeysRefused(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package voicegw
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
@@ -44,7 +43,7 @@ func (r *peerReader) read(ctx context.Context) {
 		if wait := p.spend(time.Now(), r.cost(&ev)); wait > 0 && !sleep(ctx, wait) {
 			return
 		}
-		if n := typedTurns(&ev); n > 0 {
+		if n := r.typedTurns(&ev); n > 0 {
 			if wait := r.typed.take(time.Now(), n); wait > 0 {
 				r.writer.answer(ctx, tooFast(wait))
 				continue
@@ -68,12 +67,12 @@ func (r *peerReader) cost(ev *transport.Event) time.Duration {
 
 // typedTurns is how many model turns an event asks for without speech: one for a text, and one for
 // each entry of digits that it ends.
-func typedTurns(ev *transport.Event) int {
+func (r *peerReader) typedTurns(ev *transport.Event) int {
 	switch ev.Kind {
 	case transport.EventText, transport.EventPrompt:
 		return 1
 	case transport.EventDTMF:
-		return strings.Count(ev.Text, "#")
+		return r.keys.turns(ev.Text)
 	}
 	return 0
 }
@@ -111,7 +110,9 @@ func (r *peerReader) event(ctx context.Context, ev *transport.Event) {
 	case transport.EventContext:
 		r.note(ctx, ev)
 	case transport.EventDTMF:
-		r.digits(ctx, ev.Text)
+		for i := range len(ev.Text) {
+			r.keys.press(ctx, r, ev.Text[i:i+1])
+		}
 	case transport.EventAway, transport.EventBack:
 		r.connection(ctx, ev)
 	case transport.EventMessage:
@@ -152,16 +153,6 @@ func (r *peerReader) note(ctx context.Context, ev *transport.Event) {
 func (r *peerReader) toggle(ctx context.Context, position petri.Token) {
 	r.input.restart()
 	r.in.inject(ctx, position)
-}
-
-// digits injects keys of a phone, but for those by which the caller decides; # ends an entry.
-func (r *peerReader) digits(ctx context.Context, keys string) {
-	for i := range len(keys) {
-		if r.keys.take(ctx, r, keys[i:i+1]) {
-			continue
-		}
-		r.in.inject(ctx, voicenets.CallerDigit.Token(&voicenets.Digits{Text: keys[i : i+1], Last: keys[i] == '#'}))
-	}
 }
 
 // acknowledged injects a token for each frame that was newly heard.

@@ -30,6 +30,8 @@ type Session struct {
 	hold   *holdSwitch
 	model  *modelWriter
 	feed   event.Feed // of the net's events
+
+	protection protection
 }
 
 // newCallID makes the id of a call: unguessable, because people and logs quote it.
@@ -69,8 +71,8 @@ func (s *Session) Mute(on bool) error { return s.inject(voicenets.PeerMute.Token
 func (s *Session) Consent(on bool) error { return s.inject(voicenets.Consent.Token(position(on))) }
 
 // Protect begins or ends protected input. Nothing that the caller says or presses meanwhile goes to
-// the model or into an archive; digits go to Hooks.Digits.
-func (s *Session) Protect(on bool) error { return s.inject(voicenets.Protect.Token(position(on))) }
+// the model or into an archive; digits go to Hooks.Digits. A store of Config.Watch must not call Hold or Protect.
+func (s *Session) Protect(on bool) error { return s.protection.ask(on, s.inject) }
 
 // ErrTextLost means that a text does not go to the model. The error that wraps it says why.
 var ErrTextLost = errors.New("voicegw: the text does not go to the model")
