@@ -73,8 +73,11 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	c.out = &outputs{peer: c.newPeerWriter(), model: c.newModelWriter(det, talk, tools), dialer: dialer, tools: tools,
 		prompts: &promptPlayer{prompts: c.cfg.Prompts, outputRateHz: hello.OutputRateHz, in: c.in, end: c.end},
 		acks:    &ackTracker{}, talk: talk, tally: &tally{}, turns: &turnLog{now: c.sinceBegan}, end: c.end,
-		workers: c.workers, hooks: &c.cfg.Hooks, session: c.session, log: c.log, metrics: c.metrics,
-		silence: &silence{now: c.sinceBegan, observe: c.metrics.silence.Observe}}
+		workers: c.workers, hooks: &c.cfg.Hooks, session: c.session, log: c.log, metrics: c.metrics}
+	c.out.silence = &silence{now: c.sinceBegan, observe: func(seconds float64) {
+		c.metrics.silence.Observe(seconds)
+		c.out.turns.stage(Silent)
+	}}
 	c.session.peer, c.session.hold, c.session.model = c.out.peer, &holdSwitch{}, c.out.model
 	c.messages = newPageMessages(c.cfg.Hooks.Message)
 	c.out.up = func() { g.sessions.Store(c.id, c.session); close(c.messages.up) }
@@ -83,7 +86,11 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	dialer.dialer, dialer.setup, dialer.timeout = plan.Dialer, modelSetup(c.cfg, plan, &hello), c.cfg.DialTimeout
 	c.out.modelName = cmp.Or(dialer.setup.Model, c.cfg.Model.Name)
 	dialer.ownLanguage, dialer.announce = hello.Language != "", c.prog.timings.RotateSoon
-	dialer.dialled, tools.ended = c.metrics.dialled, c.metrics.tool
+	dialer.dialled, tools.now = c.metrics.dialled, c.sinceBegan
+	tools.ended = func(tc ToolCall, took time.Duration) {
+		c.metrics.tool(tc.Name, tc.Result, took)
+		c.out.turns.tool(tc)
+	}
 	dialer.in, dialer.workers, dialer.end, dialer.talk, dialer.log = c.in, c.workers, c.end, talk, c.log
 	tools.schedules = schedules(c.cfg, dialer.setup.Model)
 	tools.inNet, tools.in, tools.workers, tools.session, tools.log = c.prog.hasTools, c.in, c.workers, c.session, c.log
@@ -180,7 +187,7 @@ func (c *call) start(work context.Context) (err error) {
 	c.end.attach(c.net)
 	close(ready)
 	c.reader = &peerReader{peer: c.peer, inputRateHz: c.hello.InputRateHz, in: c.in, input: c.out.input, acks: c.out.acks,
-		tally: c.out.tally, silence: c.out.silence, tools: c.out.tools, writer: c.out.peer, end: c.end,
+		tally: c.out.tally, silence: c.out.silence, turns: c.out.turns, tools: c.out.tools, writer: c.out.peer, end: c.end,
 		model: c.out.model, messages: c.messages, hold: c.session.hold,
 		keys:  decidingKeys{Keys: c.cfg.Keys, unconsented: c.session.unconsented, protection: &c.session.protection},
 		typed: turnPermits{gap: time.Minute / time.Duration(c.cfg.TypedPerMinute), most: c.cfg.TypedPerMinute}}

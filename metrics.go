@@ -127,9 +127,6 @@ func (m *metrics) record(r Record, late time.Duration) {
 	}
 }
 
-// turnUnanswered is the end of a caller's turn for which the model had no reply.
-const turnUnanswered = "unanswered"
-
 // turn counts a turn of the model that ended, after how long it began, and what it cost.
 func (m *metrics) turn(model string, t *Turn) {
 	m.turns.WithLabelValues(string(t.End)).Inc()

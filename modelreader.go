@@ -52,6 +52,7 @@ func (r *modelReader) read(ctx, use context.Context) {
 func (r *modelReader) message(ctx context.Context, m *live.ServerMessage) {
 	switch m.Kind {
 	case live.ServerAudio:
+		r.turns.audio()
 		if err := r.framer.push(m.PCM, m.RateHz); err != nil {
 			r.log.Warn("dropped audio of the model", zap.Int("rate_hz", m.RateHz))
 		}

@@ -156,7 +156,7 @@ func (o *outputs) control(work context.Context, t petri.Token) {
 	case string(voicenets.Hangup):
 		e, _ := voicenets.Hangup.From(t)
 		o.end.hungUp(e)
-		o.endReply(e)
+		o.endTurn(e)
 	}
 }
 
@@ -208,19 +208,25 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 	switch n.Kind {
 	case voicenets.SpeechHeard:
 		o.speaking = true
+		o.turns.turned(SpeechBegan)
 	case voicenets.SpeechOver:
 		o.speaking = false
-		o.turns.over()
+		o.turns.spoke()
 	case voicenets.MarkEnd:
 		if !o.prompt {
 			it.usage = o.turns.tokens()
 		}
 	case voicenets.NoReply:
-		it.turns = o.turns.unanswered(wire(n.Gen))
-		o.metrics.turns.WithLabelValues(turnUnanswered).Inc()
+		it.turns = o.turns.unanswered(wire(n.Gen), TurnUnanswered)
+		o.metrics.turns.WithLabelValues(string(TurnUnanswered)).Inc()
 	case voicenets.ReplyStarted:
 		o.input.raised.Store(true)
 		o.reply = wire(n.Gen)
+		o.turns.started(o.reply)
+	case voicenets.ReplyPaused:
+		o.turns.stage(Paused)
+	case voicenets.ReplyResumed:
+		o.turns.resumed()
 	case voicenets.ReplyCut, voicenets.ReplyComplete, voicenets.ReplyLost:
 		o.input.raised.Store(false)
 		o.reply = 0
@@ -228,6 +234,7 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 		o.ended(&it, m.Generation, m.TurnEnd)
 	case voicenets.ClearPlayout:
 		o.acks.cleared(n.Gen)
+		o.turns.stage(Cleared)
 		if o.speaking || o.model.modelVAD {
 			o.silence.cleared(wire(n.Gen))
 		}
@@ -244,21 +251,24 @@ func (o *outputs) ended(it *peerItem, generation uint64, why transport.TurnEnd) 
 	if !o.prompt {
 		it.usage = o.turns.take()
 	}
-	it.turns = o.turns.end(generation, why, it.heard, it.usage)
+	it.turns = o.turns.end(generation, why, it.heard, it.usage, o.prompt)
 	if !o.prompt {
 		o.metrics.turn(o.modelName, &it.turns[len(it.turns)-1])
 	}
 	o.prompt = false
 }
 
-// endReply reports the end of a reply that the end of the call cuts short.
-func (o *outputs) endReply(e voicenets.End) {
-	if o.reply == 0 {
-		return
-	}
+// endTurn reports the end of a turn that the end of the call cuts short.
+func (o *outputs) endTurn(e voicenets.End) {
 	why := transport.TurnCallOver
 	if e == voicenets.ModelLost {
 		why = transport.TurnModelLost
+	}
+	if o.reply == 0 {
+		if o.turns.open() {
+			o.peer.put(peerItem{silent: true, turns: o.turns.unanswered(0, why)})
+		}
+		return
 	}
 	var it peerItem
 	o.ended(&it, o.reply, why)

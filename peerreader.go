@@ -19,6 +19,7 @@ type peerReader struct {
 	acks        *ackTracker
 	tally       *tally
 	silence     *silence
+	turns       *turnLog
 	tools       *toolCalls
 	writer      *peerWriter
 	model       *modelWriter
@@ -171,6 +172,9 @@ func (r *peerReader) acknowledged(ctx context.Context, ev *transport.Event) {
 // heard injects a token for each of so many frames of a generation.
 func (r *peerReader) heard(ctx context.Context, generation uint64, frames int) {
 	gen := petri.Gen(generation - 1) // generation 0 was never handed over
+	if frames > 0 {
+		r.turns.heard(generation)
+	}
 	for range frames {
 		r.in.inject(ctx, voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
 	}

@@ -39,7 +39,7 @@ type peerWriter struct {
 	early []peerItem // replies that wait for it; they stay in replies
 }
 
-// peerItem has one of msg, frame, transcript and ready set, or is a notice.
+// peerItem has one of msg, frame, transcript, ready and silent set, or is a notice.
 type peerItem struct {
 	frame      *voicenets.ReplyFrame
 	transcript *voicenets.TranscriptFragment
@@ -49,6 +49,7 @@ type peerItem struct {
 	usage      transport.Usage // what it cost,
 	turns      []Turn          // and what was said
 	ready      bool            // the call is up
+	silent     bool            // only turns, which the peer does not learn of
 	reply      bool            // msg answers the peer
 }
 
@@ -193,6 +194,8 @@ func (w *peerWriter) begin(ctx context.Context, show *show) error {
 
 func (w *peerWriter) send(ctx context.Context, it peerItem) error {
 	switch {
+	case it.silent:
+		return nil
 	case it.frame != nil:
 		return w.peer.SendAudio(ctx, wire(it.frame.Gen), it.frame.PCM)
 	case it.ready:

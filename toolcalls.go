@@ -40,7 +40,8 @@ type toolCalls struct {
 	workers *workers
 	session *Session                 // in the context of functions
 	send    func(*transport.Message) // to the peer
-	ended   func(tool, result string, took time.Duration)
+	now     func() time.Duration     // since the call began
+	ended   func(tc ToolCall, took time.Duration)
 	log     *zap.Logger
 
 	mu      sync.Mutex
@@ -51,7 +52,14 @@ type toolCalls struct {
 // toolRun is a tool call that has not ended.
 type toolRun struct {
 	call   live.ToolCall
+	began  time.Duration      // since the call did
 	cancel context.CancelFunc // stops the function; nil before it runs
+}
+
+// over is a tool call that ended, for the turn.
+func (r *toolRun) over(result, answer string) ToolCall {
+	return ToolCall{Name: foreign.Cut(r.call.Name, transport.NameLenMax), Result: result, Began: r.began,
+		Args: foreign.Cut(string(r.call.Args), toolContentMax), Answer: foreign.Cut(answer, toolContentMax)}
 }
 
 // toolAnswer is the result of a function.
@@ -76,7 +84,7 @@ func (t *toolCalls) called(ctx context.Context, tc live.ToolCall) {
 		t.log.Warn("the model called a tool, but the call has no tools", zap.String("tool", tc.Name))
 		return
 	}
-	run := &toolRun{call: tc}
+	run := &toolRun{call: tc, began: t.now()}
 	t.mu.Lock()
 	_, again := t.runs[tc.ID]
 	if !again && len(t.runs) < toolIDsMax {
@@ -126,7 +134,7 @@ func (t *toolCalls) stop(r *voicenets.ToolRun) {
 	run, _ := r.Call.Payload.(*toolRun)
 	run.cancel()
 	t.forget(run)
-	t.ended(run.call.Name, "cancelled", 0)
+	t.ended(run.over("cancelled", ""), 0)
 	t.send(&transport.Message{Kind: transport.MessageToolCancel, ID: peerID(run.call.ID)})
 }
 
@@ -168,7 +176,7 @@ func (t *toolCalls) reply(end *voicenets.ToolEnd) live.ToolReply {
 			result = "failed"
 		}
 	}
-	t.ended(r.Name, result, took)
+	t.ended(run.over(result, cmp.Or(r.Error, string(r.Output))), took)
 	tool := t.tools[r.Name]
 	if tool == nil || !tool.NonBlocking || !t.schedules {
 		r.Scheduling = live.ScheduleUnset

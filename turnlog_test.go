@@ -1,6 +1,8 @@
 package voicegw_test
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +82,74 @@ func TestTurnHookTyped(t *testing.T) {
 		p.ended(transport.TurnComplete)
 		if turn := <-turns; turn.Who != transport.WhoModel {
 			t.Errorf("the host's text is a turn of the caller: %+v", turn)
+		}
+	})
+}
+
+// names lists the stages of a turn, and checks their order.
+func names(t *testing.T, turn voicegw.Turn) string {
+	t.Helper()
+	var list []string
+	last := time.Duration(0)
+	for _, s := range turn.Stages {
+		if s.At < last || s.At > turn.Ended {
+			t.Errorf("%s is at %v, after %v, of a turn that ended at %v", s.Name, s.At, last, turn.Ended)
+		}
+		last = s.At
+		list = append(list, string(s.Name))
+	}
+	return strings.Join(list, " ")
+}
+
+// TestTurnStages follows a question with a tool call, a reply that the caller interrupts, and a turn
+// that the end of the call leaves without a reply.
+func TestTurnStages(t *testing.T) {
+	t.Parallel()
+	turns := make(chan voicegw.Turn, 16)
+	tool := voicegw.Tool{Name: "look_up", Description: "looks something up",
+		Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			time.Sleep(time.Second)
+			return json.RawMessage(`{"found":"it"}`), nil
+		}}
+	cfg := voicegw.Config{Tools: []voicegw.Tool{tool}, Hooks: voicegw.Hooks{Turn: func(_ *voicegw.Session,
+		turn voicegw.Turn) {
+		if turn.Who == transport.WhoModel || len(turn.Stages) > 0 {
+			turns <- turn
+		}
+	}}}
+	script := scenario(t, "transcripts missing\non turn 1: call look_up {\"of\":\"x\"}\non turn 3: ignore")
+	inBubble(t, plan{model: sim.Config{Scenario: script}, gw: cfg, away: 5 * time.Millisecond}, func(w *world) {
+		p := w.call(hello(), manner{})
+		p.say(speech("question", 16000))
+		p.ended(transport.TurnComplete)
+		turn := <-turns
+		if got := names(t, turn); got != "speech_began speech_ended turn_ended model_first sent_first played_first" {
+			t.Errorf("the stages of an answer are %s", got)
+		}
+		if len(turn.Tools) != 1 || turn.Began() != turn.Stages[0].At {
+			t.Fatalf("the turn is %+v", turn)
+		}
+		c := turn.Tools[0]
+		if took := c.Ended - c.Began; c.Name != "look_up" || c.Result != "answered" || c.Args != `{"of":"x"}` ||
+			c.Answer != `{"found":"it"}` || took < time.Second || took > 1100*time.Millisecond {
+			t.Errorf("the tool call is %+v", c)
+		}
+		p.say(speech("long", 16000))
+		p.turn(transport.StateStart)
+		time.Sleep(300 * time.Millisecond)
+		p.say(speech("question", 16000))
+		p.ended(transport.TurnInterrupted)
+		turn = <-turns
+		if got := names(t, turn); turn.Tools != nil || !turn.Interrupted() || got != "speech_began speech_ended turn_ended "+
+			"model_first sent_first played_first paused cleared silent" {
+			t.Errorf("the stages of an interrupted reply are %s", got)
+		}
+		time.Sleep(6 * time.Second)
+		p.hangUp()
+		turn = <-turns
+		if got := names(t, turn); turn.Who != transport.WhoCaller || turn.End != transport.TurnCallOver ||
+			got != "speech_began speech_ended turn_ended" {
+			t.Errorf("the turn without a reply is %+v", turn)
 		}
 	})
 }

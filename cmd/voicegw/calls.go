@@ -238,6 +238,7 @@ func showCallCommand() *cobra.Command {
 			return err
 		}
 		story, err := c.story()
+		story = c.named(story)
 		if asJSON && err == nil {
 			return printJSON(cmd.OutOrStdout(), struct {
 				Record *callRecord  `json:"record"`
@@ -316,6 +317,9 @@ func (c *recorded) export(w io.Writer) error {
 			TurnsLeftOut: r.TurnsLeftOut}
 		for _, t := range r.Turns {
 			t.Text = ""
+			for i := range t.Tools {
+				t.Tools[i].Name = "a function"
+			}
 			e.Turns = append(e.Turns, t)
 		}
 		b, err := json.MarshalIndent(e, "", " ")

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +87,43 @@ func storyWords() map[string]string {
 		"end_call":                  "the call ends",
 		"begin_prompt_":             "a prompt is played",
 		"finish_prompt":             "the prompt is over",
+		"start_call_":               "the model calls a function",
+		"answer_call_":              "the function has answered",
+		"time_out_call_":            "the function takes too long",
+		"cancel_call_":              "the model does not need the function any more",
+		"lose_call_":                "nobody needs the function any more: the connection to the model is lost",
+		"refuse_call":               "the model calls one function too many",
 	}
+}
+
+// isToolCall reports whether a transition begins or ends a tool call.
+func isToolCall(name string) bool {
+	name = strings.TrimRight(name, "_0123456789")
+	return slices.Contains([]string{"start_call", "answer_call", "answer_call_late", "time_out_call", "cancel_call",
+		"lose_call", "refuse_call"}, name)
+}
+
+// named is a story in which tool calls have the names that the record has. Without a record, the
+// archive says only that there were some.
+func (c *recorded) named(story []storyEvent) []storyEvent {
+	var calls []storyEvent
+	if c.record == nil || c.archive == "" {
+		return story
+	}
+	for _, t := range c.record.Turns {
+		for _, tool := range t.Tools {
+			began, took := time.Duration(tool.BeganMS)*time.Millisecond, time.Duration(tool.TookMS)*time.Millisecond
+			calls = append(calls, storyEvent{At: began, Text: "the model calls " + tool.Name},
+				storyEvent{At: began + took, Text: fmt.Sprintf("%s: %s after %v", tool.Name, tool.Result, took)})
+		}
+	}
+	if len(calls) == 0 {
+		return story
+	}
+	story = slices.DeleteFunc(story, func(e storyEvent) bool { return isToolCall(shortName(e.By)) })
+	story = append(story, calls...)
+	slices.SortStableFunc(story, func(a, b storyEvent) int { return cmp.Compare(a.At, b.At) })
+	return story
 }
 
 // shortName returns the name of a transition without its part of the net, and without the mode that an
@@ -196,10 +234,16 @@ func tellRecord(w io.Writer, r *callRecord) {
 		r.Replies, r.Interrupted, r.FalseInterruptions, r.Unanswered, r.LinksLost)
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "  %s: %q", t.Who, t.Text)
-		if t.Who == transport.WhoModel {
+		switch {
+		case t.Who == transport.WhoModel:
 			fmt.Fprintf(w, " (%s, %.1f s heard, after %d ms)", t.End, float64(t.HeardMS)/1000, t.LatencyMS)
+		case t.End != "":
+			fmt.Fprintf(w, " (%s)", t.End)
 		}
 		fmt.Fprintln(w)
+		for _, tool := range t.Tools {
+			fmt.Fprintf(w, "    %s: %s after %d ms\n", tool.Name, tool.Result, tool.TookMS)
+		}
 	}
 }
 

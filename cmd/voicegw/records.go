@@ -45,6 +45,17 @@ type turnRecord struct {
 	HeardMS   int64             `json:"heard_ms,omitempty"`
 	LatencyMS int64             `json:"latency_ms,omitempty"`
 	Tokens    int32             `json:"tokens,omitempty"`
+	Prompt    bool              `json:"prompt,omitempty"`
+	EndedMS   int64             `json:"ended_ms,omitempty"` // since the call began
+	Tools     []toolRecord      `json:"tools,omitempty"`
+}
+
+// toolRecord is a tool call in a record, without what it was asked and answered.
+type toolRecord struct {
+	Name    string `json:"name"`
+	Result  string `json:"result"`
+	BeganMS int64  `json:"began_ms"` // since the call did
+	TookMS  int64  `json:"took_ms"`
 }
 
 // records writes a record of each call that has ended. Calls never wait for it: what the disk does
@@ -112,7 +123,11 @@ func (r *records) turn(call string, t *voicegw.Turn) {
 		r.running[call] = rec
 	}
 	line := turnRecord{Who: t.Who, End: t.End, HeardMS: t.HeardMS, LatencyMS: t.Latency.Milliseconds(),
-		Tokens: t.Usage.Total}
+		Tokens: t.Usage.Total, Prompt: t.Prompt, EndedMS: t.Ended.Milliseconds()}
+	for _, c := range t.Tools {
+		line.Tools = append(line.Tools, toolRecord{c.Name, c.Result, c.Began.Milliseconds(),
+			(c.Ended - c.Began).Milliseconds()})
+	}
 	if r.transcripts {
 		line.Text = t.Text
 	}

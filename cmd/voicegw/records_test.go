@@ -285,6 +285,44 @@ func TestCallsOfServe(t *testing.T) {
 	command(t, nil, "replay", file, "--at", "-1s").want(t, 2, "--at")
 }
 
+// TestCallWithATool names the function in the record and in the story, and not in a bug report.
+func TestCallWithATool(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	model := scripted(t, "about A model with a tool.\non turn 1: call find_order {\"number\":\"secret17\"}")
+	crm := newCRM(t, map[string]string{"/order": `{"result":{"state":"secret42"}}`})
+	tools := writeFile(t, "tools.json", fmt.Appendf(nil,
+		`[{"name":"find_order","description":"finds an order","url":%q}]`, crm.URL+"/order"))
+	secret := writeFile(t, "secret", []byte(hookSecret))
+	records, archive := filepath.Join(dir, "records"), filepath.Join(dir, "archive")
+	s := startServe(t, []string{"VOICEGW_GREETING=", "GEMINI_API_KEY=k"}, "--model-base-url", model.URL(), "--records-dir",
+		records, "--archive", archive, "--session-tools-file", tools, "--webhooks-secret-file", secret,
+		"--webhooks-allow", "127.0.0.1")
+	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--out",
+		filepath.Join(dir, "heard.wav")).want(t, 0)
+	s.end()
+	text := read(t, filepath.Join(records, "calls.jsonl"))
+	var rec callRecord
+	if err := json.Unmarshal(text, &rec); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte(`"tools":[{"name":"find_order","result":"answered","began_ms":`)) ||
+		bytes.Contains(text, []byte("secret")) {
+		t.Errorf("the record is %s", text)
+	}
+	both := []string{"--records-dir", records, "--archive", archive}
+	show := command(t, nil, append([]string{"calls", "show", rec.Call}, both...)...)
+	show.want(t, 0, "the model calls find_order", "find_order: answered after")
+	if strings.Contains(show.stdout, "start_call") {
+		t.Errorf("the story has the tool call twice:\n%s", show.stdout)
+	}
+	command(t, nil, "calls", "show", rec.Call, "--archive", archive).want(t, 0, "the model calls a function",
+		"the function has answered")
+	out := filepath.Join(dir, "bug.zip")
+	command(t, nil, append([]string{"calls", "export", rec.Call, "--out", out}, both...)...).want(t, 0)
+	clean(t, out, []string{"find_order", "secret17", "secret42"})
+}
+
 // clean wants none of these words of four letters or more in a bundle.
 func clean(t *testing.T, name string, words []string) {
 	t.Helper()
