@@ -23,7 +23,7 @@ export GO FUZZTIME
 # With a C compiler and libopus at hand the gateway speaks Opus to callers over WebRTC; without, G.722. OPUS= does without.
 OPUS ?= $(shell command -v $(CC) pkg-config >/dev/null && pkg-config --exists opus && echo libopus)
 
-.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim chaos mutation bench bench-durable cover clean
+.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim chaos mutation bench bench-calls bench-durable cover clean
 
 help: ## list the targets
 	@echo 'voicegw: make TARGET [VARIABLE=value]'
@@ -77,6 +77,9 @@ mutation: ## how much the proofs notice: every mutant of the session, minutes (M
 
 bench: ## benchmarks with allocations (PKG=./audio BENCH=Resample COUNT=5)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 30m $(PKG)
+
+bench-calls: build ## what calls cost beside a raw relay (CALLS=40 ARGS='--seconds 60 --transport ws')
+	bin/voicegw bench --calls '$(if $(filter command line environment,$(origin CALLS)),$(CALLS),20)' $(ARGS)
 
 bench-durable: ## an agent's turns beside Temporal's, half an hour; needs strace and PostgreSQL (ARGS='-rounds 1')
 	$(GO) run -C internal/durablebench . $(ARGS)

@@ -76,7 +76,7 @@ func rootCommand() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(serveCommand(), callCommand(), callsCommand(), simCommand(), netCommand(), verifyCommand(),
 		exploreCommand(), replayCommand(), agentsCommand(), sessionsCommand(), workflowCommand(), tokenCommand(),
-		configCommand(), completionCommand(), doctorCommand(), versionCommand())
+		configCommand(), completionCommand(), doctorCommand(), benchCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = helpArguments

@@ -15,10 +15,10 @@ func TestUnknownCommands(t *testing.T) {
 		words []string
 	}{
 		{[]string{"frobnicate"}, []string{`voicegw: there is no command "frobnicate"`,
-			"the commands are agents, call, calls, completion"}},
+			"the commands are agents, bench, call, calls, completion"}},
 		{[]string{"verfy"}, []string{`voicegw: there is no command "verfy"`, "did you mean verify?"}},
 		{[]string{"help", "frobnicate"}, []string{`there is no command "frobnicate"`,
-			"the commands are agents, call, calls, completion"}},
+			"the commands are agents, bench, call, calls, completion"}},
 		{[]string{"help", "verfy"}, []string{`there is no command "verfy"`, "did you mean verify?"}},
 		{[]string{"net", "frobnicate"}, []string{`voicegw net: there is no net "frobnicate"`, "the nets are session"}},
 		{[]string{"net", "sesion"}, []string{`voicegw net: there is no net "sesion"`, "did you mean session?"}},

@@ -30,7 +30,7 @@ func timeAsLength() map[string]bool {
 // parameter.
 func clocked() []string {
 	return []string{
-		".", "cmd/...", "console", "petri/runner", "live", "live/sim", "transport/...", "access", "webhook",
+		".", "bench/...", "cmd/...", "console", "petri/runner", "live", "live/sim", "transport/...", "access", "webhook",
 		"agent/adkagent",
 		"agent/calls", "agent/managed", "agent/managed/api", "agent/workflow/exec", "agent/workflow/httpapi",
 		"agent/provider", "agent/workflow/openapi", "journal/...",
@@ -50,7 +50,7 @@ func clock() map[string]bool {
 // concurrent are the folders that may start goroutines; tests may everywhere.
 func concurrent() []string {
 	return []string{
-		".", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "webhook", "internal/browsertest",
+		".", "bench/...", "cmd/...", "petri/runner", "live", "live/sim", "transport/...", "webhook", "internal/browsertest",
 		"internal/npmtest", "internal/endpointtest", "internal/simulate", "verify/mutate", "voicenets/prove",
 		"agent/adkagent", "agent/managed", "agent/managed/api", "agent/workflow/httpapi",
 		"journal", "journal/journaltest", "journal/postgres",

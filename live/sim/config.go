@@ -65,6 +65,9 @@ type Config struct {
 	Faults Faults
 	// Scenario adds faults and tool calls at chosen points. The default is none.
 	Scenario *Scenario
+	// Watch gets what happens on the connections, as it happens: the goroutine of the connection
+	// calls it. It must not block. nil means nobody watches.
+	Watch func(Watched)
 }
 
 // withDefaults returns c with the defaults set.

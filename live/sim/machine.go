@@ -228,6 +228,7 @@ func (m *machine) begin() *refusal {
 		m.goAway = m.now + m.faults.GoAwayAt
 	}
 	m.log("setup_complete", "")
+	m.watched(WatchedReady, nil)
 	m.send(m.json(fmt.Sprintf(`{"setupComplete":{"sessionId":"sim-%d"}}`, m.id)))
 	m.cue(cueReady, 1, "")
 	return nil
@@ -260,6 +261,7 @@ func (m *machine) checkSetup() *refusal {
 
 // hear takes audio of the caller.
 func (m *machine) takeAudio(r *request) *refusal {
+	m.watched(WatchedAudio, r.pcm)
 	m.rec.message(r.pcm)
 	if m.calling() {
 		m.audioInCall++

@@ -73,6 +73,9 @@ func (m *machine) sendChunk(r *reply) {
 	size := m.cfg.ChunkMin + more.Truncate(10*time.Millisecond)
 	pcm := r.chunk(int(size * outputRateHz / time.Second))
 	m.use.response += tokens(playtime(r.sent)) - tokens(playtime(r.sent-len(pcm)))
+	if r.chunks == 1 {
+		m.watched(WatchedReply, nil)
+	}
 	m.send(m.audio(pcm))
 	m.sendModelTranscript(r)
 	r.due += time.Duration(float64(playtime(len(pcm))) / m.cfg.Speed)
@@ -134,6 +137,7 @@ func (m *machine) interrupt() {
 		return
 	}
 	m.log("interrupted", playtime(r.sent).String())
+	m.watched(WatchedInterrupted, nil)
 	if m.faults.AudioWithInterrupted {
 		m.fault("audio with interrupted")
 		late := string(dialect{}.audio(r.late()).data)

@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Transports of callers.
+const (
+	WebSocket = "ws"
+	WebRTC    = "webrtc"
+	Twilio    = "twilio"
+)
+
+// Defaults and limits of a Config.
+const (
+	CallsDefault   = 20
+	CallsMax       = 2000
+	SecondsDefault = 20
+	SecondsMax     = 3600
+	RoundsDefault  = 2
+	RoundsMax      = 100
+	settleDefault  = 3 * time.Second
+)
+
+// Endpoint is a process that takes calls.
+type Endpoint struct {
+	URL     string // of the transport
+	Metrics string // of its Prometheus metrics; "" if they are unknown
+}
+
+// Config is what to measure.
+type Config struct {
+	Transport string
+	Calls     int           // at one time; 0 means CallsDefault
+	Length    time.Duration // measured of each side, without the start of calls; 0 means SecondsDefault
+	Rounds    int           // in which gateway and relay alternate; 0 means RoundsDefault
+	Seed      uint64        // of the schedules
+	Token     string        // of the calls; "" is none
+
+	Gateway Endpoint
+	Relay   *Endpoint // nil: there is none to compare with
+	Model   string    // the http URL of the Model that both use; "": the gateway has another model
+
+	// Progress gets a line about what happens, about once a second. nil means nobody wants to know.
+	Progress func(line string)
+
+	settle time.Duration // before a measurement; 0 means settleDefault
+}
+
+// check sets the defaults and returns an error for what is out of range.
+func (c *Config) check() error {
+	c.Calls, c.Rounds = cmp.Or(c.Calls, CallsDefault), cmp.Or(c.Rounds, RoundsDefault)
+	c.Length, c.settle = cmp.Or(c.Length, SecondsDefault*time.Second), cmp.Or(c.settle, settleDefault)
+	if c.Progress == nil {
+		c.Progress = func(string) {}
+	}
+	switch {
+	case !slices.Contains(Transports(), c.Transport):
+		return fmt.Errorf("bench: the transport is %q; want one of %v", c.Transport, Transports())
+	case c.Calls < 1 || c.Calls > CallsMax:
+		return fmt.Errorf("bench: %d calls; want 1 to %d", c.Calls, CallsMax)
+	case c.Length < time.Second || c.Length > SecondsMax*time.Second:
+		return fmt.Errorf("bench: %v of measurement; want 1s to %ds", c.Length, SecondsMax)
+	case c.Rounds < 1 || c.Rounds > RoundsMax:
+		return fmt.Errorf("bench: %d rounds; want 1 to %d", c.Rounds, RoundsMax)
+	case c.Relay != nil && c.Model == "":
+		return fmt.Errorf("bench: a relay needs the model that the gateway has")
+	}
+	return nil
+}
+
+// Transports are those that callers can use.
+func Transports() []string { return []string{WebSocket} }
+
+// dial calls an endpoint.
+func (c *Config) dial(ctx context.Context, url string) (line, error) {
+	return dialWS(ctx, url, c.Token)
+}

@@ -1,0 +1,7 @@
+// Package relay is the raw relay: the floor under what a call costs. It carries the same bytes to
+// the same model over the same sockets as a gateway, and decides nothing: no detection of speech, no
+// turns, no pace, no acknowledgements, no record. Package bench compares the gateway with it.
+//
+// It uses the libraries as anybody would: two goroutines a call, encoding/json, and a buffer for each
+// direction. It is no example of a gateway: it trusts its callers and its model.
+package relay

@@ -1,0 +1,92 @@
+package relay
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/coder/websocket"
+)
+
+// Paths of the transports.
+const (
+	WebSocketPath = "/v1/voice"
+)
+
+// Relay takes calls. It is an http.Handler. Its zero value has no model.
+type Relay struct {
+	Model string // http URL of the model
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	switch req.URL.Path {
+	case WebSocketPath:
+		r.voice(w, req)
+	default:
+		http.NotFound(w, req)
+	}
+}
+
+// frameBytes is 20 ms at 24 kHz.
+const frameBytes = 960
+
+// ready is what the gateway promises its callers.
+const ready = `{"type":"ready","call":"relay","version":1,"input_rate":16000,"output_rate":24000,"frame_ms":20,` +
+	`"ack_ms":100,"budget_ms":400,"detection":"server","model":{"name":"parrot","embedded":true},"greeting":false,` +
+	`"limits":{"message_bytes":131072,"call_s":3600}}`
+
+// voice relays binary frames of PCM.
+func (r *Relay) voice(w http.ResponseWriter, req *http.Request) {
+	peer, err := websocket.Accept(w, req, &websocket.AcceptOptions{Subprotocols: []string{"voicegw.v1"},
+		CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		return
+	}
+	defer func() { _ = peer.CloseNow() }()
+	ctx := req.Context()
+	if _, _, err := peer.Read(ctx); err != nil { // the hello
+		return
+	}
+	m, err := dialModel(ctx, r.Model)
+	if err != nil {
+		return
+	}
+	defer m.close()
+	if err := peer.Write(ctx, websocket.MessageText, []byte(ready)); err != nil {
+		return
+	}
+	both(ctx, peer, m, func(ctx context.Context) error {
+		kind, b, err := peer.Read(ctx)
+		if err != nil || kind != websocket.MessageBinary {
+			return err
+		}
+		return m.send(ctx, b)
+	}, func(ctx context.Context) error {
+		pcm, err := m.receive(ctx)
+		if err != nil {
+			return err
+		}
+		for frame := range slices.Chunk(pcm, frameBytes) {
+			if err := peer.Write(ctx, websocket.MessageBinary, frame); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// both relays both ways until one ends, and closes the connections.
+func both(ctx context.Context, peer *websocket.Conn, m *model, up, down func(context.Context) error) {
+	var downward sync.WaitGroup
+	downward.Go(func() {
+		for down(ctx) == nil {
+		}
+		_ = peer.CloseNow()
+	})
+	for up(ctx) == nil {
+	}
+	m.close()
+	downward.Wait()
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicegw/voicegw/bench"
+)
+
+// benchOptions are the flags of bench.
+type benchOptions struct {
+	transport, url, metrics string
+	calls, seconds, rounds  int
+	seed                    uint64
+	json                    bool
+}
+
+func benchCommand() *cobra.Command {
+	o := &benchOptions{}
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "measure what calls cost",
+		Long: "bench starts a gateway, a raw relay without any logic, and the embedded model, each as a process of its\n" +
+			"own on this machine. It places calls that speak, pause and interrupt, in real time, to the relay and to\n" +
+			"the gateway in turn, and prints what the gateway costs and what it adds. With --url it calls a gateway\n" +
+			"that runs already; then there is nothing to compare with, and what is not known is unknown, or null.",
+		Example: "  voicegw bench --calls 40 --seconds 60\n" +
+			"  voicegw bench --url ws://127.0.0.1:8080/v1/voice --metrics http://127.0.0.1:9090/metrics -o json",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("seed") {
+				o.seed = rand.Uint64N(1 << 53) // so that programs can read it as a number
+			}
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.transport, "transport", bench.WebSocket, "how callers call: "+strings.Join(bench.Transports(), ", "))
+	f.IntVar(&o.calls, "calls", bench.CallsDefault, "calls at one time, at most 2000")
+	f.IntVar(&o.seconds, "seconds", bench.SecondsDefault, "seconds to measure each side, at most 3600")
+	f.IntVar(&o.rounds, "rounds", bench.RoundsDefault, "rounds in which relay and gateway alternate, at most 100")
+	f.Uint64Var(&o.seed, "seed", 0, "the seed of what callers do (default a new one each time)")
+	f.StringVar(&o.url, "url", "", "call this `URL` instead; a token for it is in "+tokenVariable)
+	f.StringVar(&o.metrics, "metrics", "", "with --url, the `URL` of the metrics of its process")
+	outputFlag(cmd, &o.json, "one object")
+	complete(cmd, "transport", bench.Transports()...)
+	f.SortFlags = false
+	cmd.AddCommand(benchPartCommand())
+	return cmd
+}
+
+// run measures and prints the report.
+func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	shown := newProgress(stderr, "")
+	defer shown.end()
+	cfg.Progress = func(line string) { shown.say("%s", line) }
+	if o.url == "" {
+		parts, err := startBenchParts(ctx, o.transport)
+		if err != nil {
+			return err
+		}
+		defer parts.stop()
+		cfg.Gateway, cfg.Relay, cfg.Model = parts.gateway, &parts.relay, parts.model
+	}
+	report, err := bench.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	shown.end()
+	if o.json {
+		return report.WriteJSON(stdout)
+	}
+	return report.WriteMarkdown(stdout)
+}
+
+// config reads the flags.
+func (o *benchOptions) config() (bench.Config, error) {
+	cfg := bench.Config{Transport: o.transport, Calls: o.calls, Length: time.Duration(o.seconds) * time.Second,
+		Rounds: o.rounds, Seed: o.seed, Gateway: bench.Endpoint{URL: o.url, Metrics: o.metrics}}
+	if o.url != "" {
+		cfg.Token = os.Getenv(tokenVariable)
+	}
+	for _, n := range []struct {
+		flag       string
+		value, max int
+	}{
+		{"calls", o.calls, bench.CallsMax},
+		{"seconds", o.seconds, bench.SecondsMax},
+		{"rounds", o.rounds, bench.RoundsMax},
+	} {
+		if n.value < 1 || n.value > n.max {
+			return cfg, usagef("--%s is %d; want 1 to %d", n.flag, n.value, n.max)
+		}
+	}
+	switch {
+	case !slices.Contains(bench.Transports(), o.transport):
+		return cfg, usagef("--transport is %q; want one of %s", o.transport, strings.Join(bench.Transports(), ", "))
+	case o.seconds < o.rounds:
+		return cfg, usagef("--seconds is %d, fewer than the %d rounds; want a second for each", o.seconds, o.rounds)
+	case o.metrics != "" && o.url == "":
+		return cfg, usagef("--metrics is %q without --url; bench knows the metrics of what it starts", o.metrics)
+	}
+	return cfg, nil
+}
