@@ -47,6 +47,9 @@ var ErrOver = errors.New("voicegw: the call is over")
 // ErrNotInNet means that the session's net lacks this part; see Config.Net.
 var ErrNotInNet = errors.New("voicegw: the session's net does not have this")
 
+// ErrStalled means that the net of a call does not answer: a store blocks it, or the machine is overloaded.
+var ErrStalled = errors.New("voicegw: the call does not answer")
+
 // ID returns the id of the call, as in logs and in the message ready.
 func (s *Session) ID() string { return s.id }
 
@@ -183,6 +186,8 @@ func (s *Session) failed(err error) error {
 		return ErrOver
 	case errors.Is(err, petri.ErrPlace):
 		return ErrNotInNet
+	case errors.Is(err, runner.ErrInboxFull), errors.Is(err, runner.ErrStalled):
+		return fmt.Errorf("%w: %w", ErrStalled, err)
 	}
 	return fmt.Errorf("voicegw: call %s: %w", s.id, err)
 }

@@ -33,8 +33,11 @@ type State struct {
 }
 
 // counter returns a function that counts the tokens of a place in the marking of now.
-func (s *Session) counter() func(petri.AnyPlace) int {
-	marking, prog := s.net.Marking(), s.prog
+func (s *Session) counter() func(petri.AnyPlace) int { return s.counterIn(s.net.Marking()) }
+
+// counterIn returns a function that counts the tokens of a place in a marking.
+func (s *Session) counterIn(marking []int32) func(petri.AnyPlace) int {
+	prog := s.prog
 	return func(p petri.AnyPlace) (n int) {
 		place := prog.Place(p.String())
 		for slot := range marking {
@@ -57,8 +60,22 @@ func (s *Session) occupied() bool {
 func (s *Session) unconsented() bool { return s.counter()(voicenets.Unconsented) > 0 }
 
 // State returns what the call is doing. It waits for the step of the net that runs, which takes microseconds.
-func (s *Session) State() State {
-	count := s.counter()
+func (s *Session) State() State { return s.stateIn(s.net.Marking()) }
+
+// StateWithin is State for a caller that must not wait for one call that hangs, because of a store of Config.Watch for
+// example. The error wraps ErrStalled if the net of the call has worked on one step for longer than limit; the State
+// then has nothing but Began. StateWithin blocks for at most limit.
+func (s *Session) StateWithin(limit time.Duration) (State, error) {
+	marking, err := s.net.MarkingWithin(limit)
+	if err != nil {
+		return State{Began: s.began}, s.failed(err)
+	}
+	return s.stateIn(marking), nil
+}
+
+// stateIn returns what the call is doing by a marking of its net.
+func (s *Session) stateIn(marking []int32) State {
+	count := s.counterIn(marking)
 	has := func(p petri.AnyPlace) bool { return count(p) > 0 }
 	st := State{Began: s.began, Phase: PhaseListening, OnHold: has(voicenets.Held), Protected: has(voicenets.Protected),
 		Unconsented: has(voicenets.Unconsented), InputClosed: has(voicenets.InputClosed), ModelOnline: has(voicenets.Online)}

@@ -23,6 +23,8 @@ const (
 	eventsMax  = 1 << 20          // of an archive
 	pageEvents = 20_000           // of an archive in one batch
 	netsMax    = 32               // drawings that are kept
+	stallMax   = time.Second      // for the net of a call to finish a step
+	retryAfter = "5"              // seconds
 )
 
 // Config configures a handler. Gateway is required.
@@ -97,6 +99,9 @@ func refuse(w http.ResponseWriter, err error) {
 	p := &problem{http.StatusInternalServerError, err.Error()}
 	errors.As(err, &p)
 	w.Header().Set("Content-Type", "application/json")
+	if p.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	w.WriteHeader(p.status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": p.message}})
 }
@@ -110,13 +115,18 @@ type Call struct {
 	Client   string            `json:"client,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Began    time.Time         `json:"began"`
-	State    *voicegw.State    `json:"state,omitempty"` // in the list
+	State    *voicegw.State    `json:"state,omitempty"` // in the list, unless the call does not answer
 }
 
 func callOf(s *voicegw.Session) Call {
-	h, state := s.Hello(), s.State()
-	return Call{ID: s.ID(), Endpoint: h.Endpoint, From: h.From, To: h.To, Client: h.Client, Labels: s.Labels(),
-		Began: state.Began, State: &state}
+	h := s.Hello()
+	state, err := s.StateWithin(stallMax)
+	c := Call{ID: s.ID(), Endpoint: h.Endpoint, From: h.From, To: h.To, Client: h.Client, Labels: s.Labels(),
+		Began: state.Began}
+	if err == nil {
+		c.State = &state
+	}
+	return c
 }
 
 // list lists running calls and archives.

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
 	"strings"
@@ -29,6 +30,9 @@ const (
 	bodyMax = 64 << 10 // bytes of a request
 	listMax = 1000     // calls in a list
 	timeMax = 5 * time.Second
+
+	stallMax   = time.Second // for the net of a call to finish a step
+	retryAfter = "5"         // seconds
 )
 
 // Actor is who makes a request.
@@ -61,6 +65,9 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, errors.New("control: Config needs Gateway, Authorize and Audit")
 	}
 	s := &server{cfg: cfg}
+	for i := range s.turns {
+		s.turns[i] = make(chan struct{}, 1)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/calls", s.as(s.list))
 	mux.HandleFunc("GET /v1/calls/{call}", s.as(s.show))
@@ -72,7 +79,25 @@ func New(cfg Config) (http.Handler, error) {
 	return mux, nil
 }
 
-type server struct{ cfg Config }
+type server struct {
+	cfg   Config
+	turns [64]chan struct{} // by a hash of the call's id; each has room for the request that is carried out
+}
+
+// turn waits until no other request to the call is carried out, so that the audit log has the requests in the order in
+// which the net gets them. The function that it returns ends the turn.
+func (s *server) turn(ctx context.Context, call string) (end func(), err error) {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, call)
+	one := s.turns[h.Sum32()%uint32(len(s.turns))]
+	select {
+	case one <- struct{}{}:
+		return func() { <-one }, nil
+	case <-ctx.Done():
+		return nil, &problem{http.StatusServiceUnavailable, "busy",
+			"other requests wait in this call; nothing was done, try again"}
+	}
+}
 
 // problem is why a request is refused.
 type problem struct {
@@ -88,6 +113,9 @@ func (p *problem) Error() string { return p.message }
 func refuse(w http.ResponseWriter, err error) {
 	p := &problem{http.StatusInternalServerError, "internal", err.Error()}
 	errors.As(err, &p)
+	if p.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	answer(w, p.status, map[string]any{"error": map[string]string{"code": p.code, "message": p.message}})
 }
 
@@ -121,13 +149,21 @@ type Call struct {
 	To       string            `json:"to,omitempty"`
 	Client   string            `json:"client,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"`
-	State    voicegw.State     `json:"state"`
+	State    *voicegw.State    `json:"state,omitempty"`
+	// Unknown says why there is no State: the call does not answer.
+	Unknown string `json:"state_unknown,omitempty"`
 }
 
 func callOf(s *voicegw.Session) Call {
 	h := s.Hello()
-	return Call{ID: s.ID(), Endpoint: h.Endpoint, From: h.From, To: h.To, Client: h.Client, Labels: s.Labels(),
-		State: s.State()}
+	c := Call{ID: s.ID(), Endpoint: h.Endpoint, From: h.From, To: h.To, Client: h.Client, Labels: s.Labels()}
+	state, err := s.StateWithin(stallMax)
+	if err != nil {
+		c.Unknown = err.Error()
+	} else {
+		c.State = &state
+	}
+	return c
 }
 
 // sees reports whether an actor may see a call.
@@ -155,7 +191,8 @@ func (s *server) session(r *http.Request, who Actor) (*voicegw.Session, error) {
 	id := r.PathValue("call")
 	session, ok := s.cfg.Gateway.Session(id)
 	if !ok || !who.sees(session) {
-		return nil, &problem{http.StatusNotFound, "not_found", fmt.Sprintf("no call %q is up", id)}
+		return nil, &problem{http.StatusNotFound, "not_found",
+			fmt.Sprintf("no call %q is up; it has ended, or there was none", id)}
 	}
 	return session, nil
 }
@@ -197,11 +234,24 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, who Actor) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeMax)
 	defer cancel()
-	err = asProblem(act.do(ctx, s, session, in))
-	s.audit(who, session, name, in, err)
-	if err == nil {
+	audit := func(err error) { s.audit(who, session, name, in, err) }
+	if err = s.carryOut(ctx, act, session, in, audit); err == nil {
 		answer(w, http.StatusOK, callOf(session))
 	}
+	return err
+}
+
+// carryOut does an action when its turn comes. audit gets the result before the turn ends.
+func (s *server) carryOut(ctx context.Context, act *action, session *voicegw.Session, in *request,
+	audit func(error)) error {
+	end, err := s.turn(ctx, session.ID())
+	if err != nil {
+		audit(err)
+		return err
+	}
+	defer end()
+	err = asProblem(act.do(ctx, s, session, in))
+	audit(err)
 	return err
 }
 
@@ -252,8 +302,12 @@ func asProblem(err error) error {
 		return &problem{http.StatusConflict, "not_configured", "the gateway's settings do not have this for its calls"}
 	case errors.Is(err, voicegw.ErrTextLost):
 		return &problem{http.StatusConflict, "text_lost", err.Error()}
+	case errors.Is(err, voicegw.ErrStalled):
+		return &problem{http.StatusServiceUnavailable, "busy",
+			"too many requests wait in this call; nothing was done, try again"}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &problem{http.StatusServiceUnavailable, "busy", "the call does not answer; try again"}
+		return &problem{http.StatusServiceUnavailable, "busy",
+			"the call does not answer; it has the request and may still do it, so look at the call before you try again"}
 	}
 	return invalid("%v", err)
 }

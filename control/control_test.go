@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +24,8 @@ import (
 	"github.com/voicegw/voicegw/control"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/voicenets"
@@ -36,7 +41,30 @@ type desk struct {
 	control http.Handler
 	audit   *observer.ObservedLogs
 	ended   chan voicegw.Record
+	blocked atomic.Pointer[blockage]
 }
+
+// blockage is a call whose store blocks.
+type blockage struct {
+	call    string
+	release chan struct{}
+}
+
+// watch returns a store that blocks the net of the call of d.blocked.
+func (d *desk) watch(call string, _ *petri.Program) event.Store { return blocking{d: d, call: call} }
+
+type blocking struct {
+	d    *desk
+	call string
+}
+
+func (b blocking) Append([]petri.Event) {
+	if at := b.d.blocked.Load(); at != nil && at.call == b.call {
+		<-at.release
+	}
+}
+
+func (blocking) Stored() uint64 { return math.MaxUint64 }
 
 // newDesk starts a gateway whose calls belong to the tenant that their client names.
 func newDesk(tb testing.TB, targets map[string]string) *desk {
@@ -51,6 +79,7 @@ func newDesk(tb testing.TB, targets map[string]string) *desk {
 	core, logs := observer.New(zapcore.InfoLevel)
 	d := &desk{TB: tb, model: model, audit: logs, ended: make(chan voicegw.Record, 4)}
 	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, Net: voicenets.Config{Consent: true},
+		Watch: d.watch,
 		Hooks: voicegw.Hooks{
 			Begin: func(_ context.Context, h *transport.Hello) (*voicegw.Plan, error) {
 				return &voicegw.Plan{Labels: map[string]string{control.TenantLabel: h.Client}}, nil
@@ -130,6 +159,12 @@ func (d *desk) call(tenant string) <-chan transport.Message {
 
 // do makes a request as somebody, and returns the status and the answer.
 func (d *desk) do(who, method, path, body string) (int, string) {
+	code, out, _ := d.answer(who, method, path, body)
+	return code, out
+}
+
+// answer is do, with the header of the answer.
+func (d *desk) answer(who, method, path, body string) (int, string, http.Header) {
 	r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
 	if who != "" {
 		r.Header.Set("Authorization", who)
@@ -140,7 +175,7 @@ func (d *desk) do(who, method, path, body string) (int, string) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	return w.Code, string(out)
+	return w.Code, string(out), w.Header()
 }
 
 // calls waits until n calls are listed for somebody, and returns them.
@@ -182,7 +217,7 @@ func (d *desk) state(id, want string, is func(voicegw.State) bool) {
 		if err := json.Unmarshal([]byte(out), &c); err != nil {
 			d.Fatalf("%s: %v", out, err)
 		}
-		return is(c.State)
+		return c.State != nil && is(*c.State)
 	})
 }
 
@@ -312,6 +347,111 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := control.New(control.Config{}); err == nil {
 		t.Error("an empty Config is accepted")
+	}
+}
+
+// TestStalledCall: a call whose store blocks delays neither the list nor other calls, and is not reported as well.
+func TestStalledCall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.call("acme")
+	d.call("acme")
+	calls := d.calls("root", 2)
+	stuck, well := "/v1/calls/"+calls[0].ID, "/v1/calls/"+calls[1].ID
+	d.blocked.Store(&blockage{calls[0].ID, make(chan struct{})})
+	code, out, header := d.answer("root", "POST", stuck+"/say", `{"text":"Say that we are sorry."}`)
+	if code != http.StatusServiceUnavailable || header.Get("Retry-After") == "" ||
+		!strings.Contains(out, "may still do it") {
+		t.Errorf("say: %d %s %v", code, out, header)
+	}
+	d.until("the state is unknown", func() bool {
+		list := d.calls("root", 2)
+		if list[1].State == nil {
+			t.Fatalf("the other call is %+v", list[1])
+		}
+		return list[0].State == nil && strings.Contains(list[0].Unknown, "does not answer: ")
+	})
+	if code, out := d.do("root", "POST", well+"/consent", `{"on":true}`); code != http.StatusOK {
+		t.Errorf("consent of the other call: %d %s", code, out)
+	}
+	d.state(calls[1].ID, "open", func(s voicegw.State) bool { return !s.Unconsented })
+	full := false
+	for range 5000 {
+		if code, out, header = d.answer("root", "POST", stuck+"/mute", `{"on":true}`); code == http.StatusOK {
+			continue
+		}
+		full = code == http.StatusServiceUnavailable && strings.Contains(out, "nothing was done") &&
+			header.Get("Retry-After") != ""
+		break
+	}
+	if !full {
+		t.Errorf("at a call that takes no more requests: %d %s %v", code, out, header)
+	}
+	at := d.blocked.Swap(nil)
+	close(at.release)
+	d.state(at.call, "muted", func(s voicegw.State) bool { return s.InputClosed })
+}
+
+// TestTwoOperators: two operators who contradict each other both get answers. The audit log has their requests in the
+// order in which the call gets them: the last one counts.
+func TestTwoOperators(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.call("acme")
+	id := d.calls("root", 1)[0].ID
+	const each = 50
+	var operators sync.WaitGroup
+	for who, on := range map[string]bool{"ann": true, "bob": false} {
+		operators.Go(func() {
+			for range each {
+				if code, out := d.do(who, "POST", "/v1/calls/"+id+"/hold", fmt.Sprintf(`{"on":%t}`, on)); code != http.StatusOK {
+					t.Errorf("%s: %d %s", who, code, out)
+				}
+			}
+		})
+	}
+	operators.Wait()
+	log := d.audit.All()
+	if len(log) != 2*each {
+		t.Fatalf("the audit log has %d lines", len(log))
+	}
+	for _, e := range log {
+		if f := e.ContextMap(); f["done"] != true || f["on"] != (f["actor"] == "ann") {
+			t.Errorf("the audit log has %v", f)
+		}
+	}
+	last := log[len(log)-1].ContextMap()["on"] == true
+	d.state(id, fmt.Sprintf("on hold: %t", last), func(s voicegw.State) bool { return s.OnHold == last })
+}
+
+// TestEndedCall: requests to a call that ends are answered, before its end and after it.
+func TestEndedCall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.call("acme")
+	id := d.calls("root", 1)[0].ID
+	at := "/v1/calls/" + id
+	if code, out := d.do("root", "POST", at+"/hang-up", ""); code != http.StatusOK {
+		t.Fatalf("hang-up: %d %s", code, out)
+	}
+	d.until("the call is gone", func() bool {
+		code, out := d.do("root", "POST", at+"/hold", `{"on":true}`)
+		if code != http.StatusOK && code != http.StatusConflict && code != http.StatusNotFound {
+			t.Errorf("at the end: %d %s", code, out)
+		}
+		return code == http.StatusNotFound
+	})
+	<-d.ended
+	logged := d.audit.Len()
+	for path, method := range map[string]string{"": "GET", "/hold": "POST", "/say": "POST", "/hang-up": "POST"} {
+		code, out := d.do("root", method, at+path, "")
+		want := `no call \"` + id + `\" is up; it has ended, or there was none`
+		if code != http.StatusNotFound || !strings.Contains(out, want) {
+			t.Errorf("%s after the end: %d %s", path, code, out)
+		}
+	}
+	if d.audit.Len() != logged {
+		t.Error("the audit log has requests that no call got")
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/voicegw/voicegw"
@@ -111,5 +113,58 @@ func TestControlCalls(t *testing.T) {
 	}
 	if strings.Contains(log, "globex") {
 		t.Errorf("the log has a request that no call got:\n%s", log)
+	}
+}
+
+// TestAuditLogOnAFullDisk: an audit log that cannot be written stops neither calls nor operators. A metric counts the
+// lines that are lost.
+func TestAuditLogOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	p, url, admin := serveInto(t, full)
+	c, err := ws.Dial(t.Context(), "ws"+strings.TrimPrefix(url, "http")+"v1/voice",
+		transport.Hello{InputRateHz: 8000, OutputRateHz: 8000}, ws.DialConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var id string
+	listed := func() bool {
+		_, out := get(t, http.DefaultClient, "http://"+admin+"/v1/calls")
+		if m := regexp.MustCompile(`"id":"(c-[0-9a-f]+)"`).FindStringSubmatch(out); m != nil {
+			id = m[1]
+		}
+		return id != ""
+	}
+	if !waitFor(listed, patience) {
+		t.Fatal("no call is listed")
+	}
+	for _, action := range []string{"hold", "mute", "hold"} {
+		resp, err := http.Post("http://"+admin+"/v1/calls/"+id+"/"+action, "", strings.NewReader(`{"on":true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", action, resp.Status)
+		}
+	}
+	lost := func() bool {
+		_, text := get(t, http.DefaultClient, "http://"+admin+"/metrics")
+		return strings.Contains(text, "\nvoicegw_audit_lines_lost_total 3\n")
+	}
+	if !waitFor(lost, patience) {
+		t.Error("the metrics do not count the lines that are lost")
+	}
+	if _, out := get(t, http.DefaultClient, "http://"+admin+"/v1/calls/"+id); !strings.Contains(out, `"on_hold":true`) {
+		t.Errorf("the call is %s", out)
+	}
+	p.signal(syscall.SIGTERM)
+	if code, _ := p.wait(); code != 0 {
+		t.Errorf("serve ended with %d", code)
 	}
 }

@@ -27,7 +27,7 @@ func newLoggerAt(level zapcore.LevelEnabler, how settings.Log, w *logWriter) *za
 	}
 	w.note = func(lost uint64) []byte {
 		b, err := encoder.Clone().EncodeEntry(zapcore.Entry{Level: zapcore.WarnLevel, Time: time.Now(),
-			Message: "lines of the log were lost"}, []zapcore.Field{zap.Uint64("lines", lost)})
+			LoggerName: w.name, Message: "lines of the log were lost"}, []zapcore.Field{zap.Uint64("lines", lost)})
 		if err != nil {
 			return nil
 		}
@@ -38,19 +38,27 @@ func newLoggerAt(level zapcore.LevelEnabler, how settings.Log, w *logWriter) *za
 	return zap.New(core, zap.WrapCore(func(c zapcore.Core) zapcore.Core { return &floodCore{Core: c, flood: &w.flood} }))
 }
 
-// auditLog is the log of who did what. log.level does not apply to it.
+// auditName is the name of the logger of who did what.
+const auditName = "audit"
+
+// auditLog is the log of who did what. log.level does not apply to it, and it has a writer of its own, so that the
+// lines of the other log do not displace its lines.
 func auditLog(how settings.Log, w *logWriter) *zap.Logger {
 	how.Level = zapcore.InfoLevel
-	return newLogger(how, w).Named("audit")
+	w.name = auditName
+	return newLogger(how, w).Named(auditName)
 }
 
-// logMetrics returns counters of the lines that were lost.
-func logMetrics(w *logWriter) []prometheus.Collector {
+// logMetrics returns counters of the lines of the log and of the audit log that were lost.
+func logMetrics(w, audit *logWriter) []prometheus.Collector {
+	unaudited := prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "voicegw", Name: "audit_lines_lost_total",
+		Help: "Lines that are not in the audit log, because it could not be written."},
+		func() float64 { return float64(audit.losses()) })
 	lost := func(why string, count func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "voicegw", Name: "log_lines_lost_total",
 			Help: "Lines that are not in the log. unread: the reader of the log was too slow; flood: strangers caused " +
 				"too many.",
 			ConstLabels: prometheus.Labels{"why": why}}, func() float64 { return float64(count()) })
 	}
-	return []prometheus.Collector{lost("unread", w.losses), lost("flood", w.flood.dropped.Load)}
+	return []prometheus.Collector{unaudited, lost("unread", w.losses), lost("flood", w.flood.dropped.Load)}
 }

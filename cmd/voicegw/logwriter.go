@@ -18,6 +18,7 @@ const (
 // neither. Its goroutine ends with close. Safe for concurrent use.
 type logWriter struct {
 	w    io.Writer
+	name string                   // of the logger that reports lost lines; "" of the log itself
 	note func(lost uint64) []byte // returns the line that reports lost lines; nil: none
 
 	flood flood
@@ -68,9 +69,9 @@ func (l *logWriter) wake() {
 func (l *logWriter) run() {
 	defer close(l.idle)
 	for {
-		b, closing := l.take()
+		b, noted, closing := l.take()
 		if len(b) > 0 {
-			l.put(b)
+			l.put(b, noted)
 			continue
 		}
 		if closing {
@@ -80,25 +81,32 @@ func (l *logWriter) run() {
 	}
 }
 
-// take returns the lines that wait, followed by a note if lines were lost.
-func (l *logWriter) take() (b []byte, closing bool) {
+// take returns the lines that wait, followed by a note if lines were lost. noted is how many the note is about, 0
+// without one.
+func (l *logWriter) take() (b []byte, noted uint64, closing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, l.waiting = l.waiting, nil
 	if len(b) > 0 && l.unnoted > 0 && l.note != nil {
-		b = append(b, l.note(l.unnoted)...)
-		l.unnoted = 0
+		noted, l.unnoted = l.unnoted, 0
+		b = append(b, l.note(noted)...)
 	}
-	return b, l.closing
+	return b, noted, l.closing
 }
 
-// put writes lines and counts those that it could not write as lost.
-func (l *logWriter) put(b []byte) {
+// put writes lines and counts those that it could not write as lost. A note that is lost is none of them; what it was
+// about is noted again.
+func (l *logWriter) put(b []byte, noted uint64) {
 	n, err := l.w.Write(b)
-	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.lose(b[n:])
+	if err == nil || n == len(b) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lose(b[n:])
+	if noted > 0 {
+		l.lost--
+		l.unnoted += noted - 1
 	}
 }
 

@@ -66,8 +66,10 @@ func TestLogWithoutAReader(t *testing.T) {
 	r := &reader{watched: newWatched(), awake: make(chan struct{}), dead: true}
 	close(r.awake)
 	w := newLogWriter(r)
-	for range 5 {
+	w.note = func(uint64) []byte { return []byte("lines were lost\n") } // does not count itself
+	for i := range 5 {
 		_, _ = io.WriteString(w, "a line\n")
+		waitFor(func() bool { return w.losses() == uint64(i+1) }, patience)
 	}
 	w.close()
 	_, _ = io.WriteString(w, "behind the end\n")

@@ -28,7 +28,7 @@ func documentedMetrics(t *testing.T) map[string][]prometheus.Collector {
 		t.Fatal(err)
 	}
 	return map[string][]prometheus.Collector{"gateway": {gw.Metrics()},
-		"serve": append(logMetrics(new(logWriter))[:1], newGuardMetrics(guard), proofMetrics(1, 1)[0],
+		"serve": append(logMetrics(new(logWriter), new(logWriter))[:2], newGuardMetrics(guard), proofMetrics(1, 1)[0],
 			(*records)(nil).metrics(), collectorsOf((&archives{}).metrics()), newWebhookMetrics(nil))}
 }
 

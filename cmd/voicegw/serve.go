@@ -88,6 +88,8 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 	defer stop()
 	written := newLogWriter(stderr)
 	defer written.close()
+	audited := newLogWriter(stderr)
+	defer audited.close()
 	stderr = written
 	level := zap.NewAtomicLevelAt(set.Log.Level)
 	log := newLoggerAt(level, set.Log, written)
@@ -104,7 +106,7 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 	if err != nil {
 		return &usageError{err}
 	}
-	s.audit = auditLog(set.Log, written)
+	s.audit = auditLog(set.Log, audited)
 	gw := s.gw
 	if err := s.start(ctx, stderr); err != nil {
 		_ = gw.Close()
@@ -113,7 +115,7 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	registry.MustRegister(logMetrics(written)...)
+	registry.MustRegister(logMetrics(written, audited)...)
 	registry.MustRegister(proofMetrics(len(gw.Nets()), s.proved)...)
 	registry.MustRegister(s.records.metrics(), collectorsOf(s.archives.metrics()))
 	registry.MustRegister(newWebhookMetrics(s.webhooks))

@@ -94,7 +94,7 @@ func layers() map[string]layer {
 			tests: []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
 		"control": {imports: []string{".", "internal/strictjson", "transport"},
-			tests: []string{"live", "live/sim", "transport/ws", "voicenets"}},
+			tests: []string{"live", "live/sim", "petri", "petri/event", "transport/ws", "voicenets"}},
 		"console": {imports: []string{".", "petri", "petri/dot", "petri/event", "voicenets"},
 			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "web"}},
 		"webhook": {imports: []string{".", "agent/fetch", "internal/strictjson", "transport"}},

@@ -36,11 +36,12 @@ type inbox struct {
 	items    []entry
 	results  int // how many of items are results
 	max      int
-	refused  uint64 // injections refused with ErrInboxFull
-	poked    bool   // wake the loop although no injection came
-	stopping bool   // take no more injections; end when the queue is empty
-	closed   bool   // the loop has ended
-	parked   bool   // the loop waits at wake
+	refused  uint64        // injections refused with ErrInboxFull
+	poked    bool          // wake the loop although no injection came
+	stopping bool          // take no more injections; end when the queue is empty
+	closed   bool          // the loop has ended
+	parked   bool          // the loop waits at wake
+	since    time.Duration // when the loop took the last batch or was woken
 	wake     chan struct{}
 
 	progress progress
@@ -89,7 +90,7 @@ func (q *inbox) signal() {
 	if !q.parked {
 		return
 	}
-	q.parked = false
+	q.parked, q.since = false, q.now()
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -128,6 +129,7 @@ func (q *inbox) take(spare []entry) batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	b := batch{items: q.items, now: q.now(), stopping: q.stopping}
+	q.since = b.now
 	if len(q.items)-q.results >= q.max {
 		defer q.progress.advance()
 	}
@@ -147,7 +149,19 @@ func (q *inbox) park() bool {
 func (q *inbox) unpark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.parked = false
+	if q.parked {
+		q.parked, q.since = false, q.now()
+	}
+}
+
+// busy returns for how long the loop has worked on its last batch; 0 while it waits.
+func (q *inbox) busy() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.parked || q.closed {
+		return 0
+	}
+	return q.now() - q.since
 }
 
 // elapsed returns the net time.

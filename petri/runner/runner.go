@@ -2,8 +2,10 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -146,6 +148,34 @@ func (r *Runner) Marking() []int32 {
 	defer r.own.Unlock()
 	return r.machine.Marking(nil)
 }
+
+// ErrStalled means that the loop has worked on one batch for too long: a Store or an Out blocks, or
+// the net itself does not come to rest.
+var ErrStalled = errors.New("runner: the run does not answer")
+
+// MarkingWithin is Marking for a caller that must not wait for a run that hangs. The error wraps
+// ErrStalled if the loop has worked on one batch for longer than limit. The marking may then be
+// older than what was injected. MarkingWithin blocks for at most limit.
+func (r *Runner) MarkingWithin(limit time.Duration) ([]int32, error) {
+	for {
+		free := r.own.TryLock()
+		busy := r.in.busy()
+		if free && busy <= limit {
+			defer r.own.Unlock()
+			return r.machine.Marking(nil), nil
+		}
+		if free {
+			r.own.Unlock()
+		}
+		if busy > limit {
+			return nil, fmt.Errorf("%w: one step has taken %v so far", ErrStalled, busy.Round(time.Millisecond))
+		}
+		time.Sleep(stallPoll) // the machine works
+	}
+}
+
+// stallPoll is how often MarkingWithin looks whether the machine is free. A step takes microseconds.
+const stallPoll = time.Millisecond
 
 // Track returns a tracker that stands where the run does, between two steps of the loop.
 func (r *Runner) Track() *petri.Tracker {

@@ -295,6 +295,49 @@ func TestMarkingBesideTheLoop(t *testing.T) {
 	}
 }
 
+// TestMarkingWithin: a run that hangs in its Out is reported, and nobody waits for it longer than asked.
+func TestMarkingWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		entered, leave := make(chan struct{}), make(chan struct{})
+		r := mustStart(t, relay(false), Config{Out: func(petri.Token) {
+			entered <- struct{}{}
+			<-leave
+		}})
+		time.Sleep(time.Hour) // idle, which is not stalled
+		if _, err := r.MarkingWithin(time.Second); err != nil {
+			t.Errorf("idle: %v", err)
+		}
+		if err := r.Inject(ping.Token(petri.Unit{})); err != nil {
+			t.Fatal(err)
+		}
+		<-entered
+		if _, err := r.MarkingWithin(time.Second); err != nil {
+			t.Errorf("at once: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		_, err := r.MarkingWithin(time.Second)
+		if !errors.Is(err, ErrStalled) || !strings.Contains(err.Error(), "2s") {
+			t.Errorf("after two seconds: %v", err)
+		}
+		r.own.Lock() // as if the machine did not come to rest
+		began := time.Now()
+		if _, err := r.MarkingWithin(3 * time.Second); !errors.Is(err, ErrStalled) || time.Since(began) > 3*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		r.own.Unlock()
+		close(leave)
+		synctest.Wait()
+		if _, err := r.MarkingWithin(time.Second); err != nil {
+			t.Errorf("when it goes on: %v", err)
+		}
+		mustClose(t, r)
+		time.Sleep(time.Hour)
+		if _, err := r.MarkingWithin(time.Second); err != nil {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
 func TestLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w world

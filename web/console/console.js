@@ -42,9 +42,9 @@ async function list() {
 function showCalls(calls, now) {
   element("running-count").textContent = String(calls.length);
   const items = calls.map((c) => {
-    const state = c.state.on_hold ? "On hold" : !c.state.model_online ? "No model" : PHASES[/** @type {keyof PHASES} */ (c.state.phase)] ?? c.state.phase;
+    const state = !c.state ? "No answer" : c.state.on_hold ? "On hold" : !c.state.model_online ? "No model" : PHASES[/** @type {keyof PHASES} */ (c.state.phase)] ?? c.state.phase;
     const chip = create("span", "chip", state);
-    chip.dataset.phase = c.state.on_hold ? "held" : c.state.phase;
+    chip.dataset.phase = c.state?.on_hold ? "held" : c.state?.phase ?? "unknown";
     const seconds = Math.max(0, Math.round((now - Date.parse(c.began)) / 1000));
     const facts = [c.endpoint, c.from && `from ${c.from}`, c.to && `to ${c.to}`, c.client].filter(Boolean).join(" · ");
     return item(`#calls/${c.id}`, c.id, facts, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`, chip);
