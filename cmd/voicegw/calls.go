@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,7 +144,13 @@ func eachRecord(s *settings.Settings, do func(*callRecord)) (damaged int, err er
 	if s.Records.Dir == "" {
 		return 0, usagef("it needs records.dir, the directory of records (--records-dir)")
 	}
-	names, err := filepath.Glob(filepath.Join(s.Records.Dir, "calls*.jsonl"))
+	entries, err := os.ReadDir(s.Records.Dir)
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "calls") && strings.HasSuffix(e.Name(), ".jsonl") {
+			names = append(names, filepath.Join(s.Records.Dir, e.Name()))
+		}
+	}
 	if err == nil && len(names) == 0 {
 		err = fmt.Errorf("there are no records in %s; with records.format csv there are none to read", s.Records.Dir)
 	}
@@ -152,6 +159,9 @@ func eachRecord(s *settings.Settings, do func(*callRecord)) (damaged int, err er
 	}
 	for _, name := range names {
 		n, err := recordsOf(name, do)
+		if errors.Is(err, fs.ErrNotExist) { // serve has deleted it
+			continue
+		}
 		if err != nil {
 			return damaged, &usageError{fmt.Errorf("%s: %w", name, err)}
 		}
@@ -167,17 +177,41 @@ func recordsOf(name string, do func(*callRecord)) (damaged int, err error) {
 		return 0, err
 	}
 	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, recordLineMax)
-	for lines.Scan() {
+	err = eachLine(file, func(line []byte) {
 		r := &callRecord{}
-		if json.Unmarshal(lines.Bytes(), r) != nil || r.Call == "" {
+		if json.Unmarshal(line, r) != nil || r.Call == "" {
 			damaged++
-			continue
+			return
 		}
 		do(r)
+	})
+	return damaged, err
+}
+
+// eachLine calls do with each line, which is nil if it is longer than recordLineMax.
+func eachLine(from io.Reader, do func(line []byte)) error {
+	lines := bufio.NewReaderSize(from, 64<<10)
+	var line []byte
+	for long := false; ; {
+		part, err := lines.ReadSlice('\n')
+		if long = long || len(line)+len(part) > recordLineMax; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long:
+			do(nil)
+		case len(line) > 0:
+			do(line)
+		}
+		if line, long = line[:0], false; err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
 	}
-	return damaged, lines.Err()
 }
 
 // recorded is what is kept of one call.

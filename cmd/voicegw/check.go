@@ -164,6 +164,7 @@ func (f *checkResults) checkServing(ctx context.Context, set *settings.Settings)
 		f.failed("gateway", &usageError{err})
 		return
 	}
+	defer s.webhooks.close()
 	defer func() { _ = s.gw.Close() }()
 	if f.failed("endpoints", s.open()) {
 		return
@@ -225,8 +226,8 @@ func (f *checkResults) checkSessions(ctx context.Context, s *serving) {
 
 // checkDirectories checks that the directories of settings can be written.
 func (f *checkResults) checkDirectories(set *settings.Settings) {
-	for _, d := range []struct{ key, path string }{{"archive", set.Archive}, {"data_dir", set.DataDir},
-		{"workflow.storage", set.Workflow.Storage}, {"tls.acme_cache", set.TLS.ACME.Folder}} {
+	for _, d := range []struct{ key, path string }{{"archive", set.Archive}, {"records.dir", set.Records.Dir},
+		{"data_dir", set.DataDir}, {"workflow.storage", set.Workflow.Storage}, {"tls.acme_cache", set.TLS.ACME.Folder}} {
 		if d.path == "" {
 			continue
 		}

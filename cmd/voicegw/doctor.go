@@ -366,7 +366,8 @@ func (d *doctor) disk(context.Context) (f checkResults) {
 		}
 		f.room("cache", dir)
 	}
-	for _, p := range [][2]string{{"archive", d.set.Archive}, {"data_dir", d.set.DataDir}} {
+	for _, p := range [][2]string{{"archive", d.set.Archive}, {"records.dir", d.set.Records.Dir},
+		{"data_dir", d.set.DataDir}, {"workflow.storage", d.set.Workflow.Storage}} {
 		if p[1] != "" {
 			f.room(p[0], p[1])
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,7 +82,7 @@ func newRecords(s *settings.Settings, log *zap.Logger) *records {
 		running: map[string]*callRecord{}}
 	file := func(ending string, format func(*callRecord) ([]byte, error), head []byte) {
 		r.files = append(r.files, &rotatedFile{dir: set.Dir, name: "calls", ending: ending, bytesMax: set.FileBytes,
-			filesMax: set.Files, format: format, head: head})
+			filesMax: set.Files, format: format, head: head, remove: os.Remove})
 	}
 	if set.JSON {
 		file(".jsonl", jsonRecord, nil)
@@ -206,6 +207,9 @@ func (r *records) write(rec *callRecord) {
 	for _, f := range r.files {
 		if err := f.add(rec); err != nil {
 			r.lose(rec.Call, err)
+		}
+		if err := f.prune(); err != nil { // the record is written
+			r.log.Error("old records are not deleted", zap.Error(err))
 		}
 	}
 }

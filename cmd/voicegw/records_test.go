@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -437,5 +439,88 @@ func TestRecordInDocs(t *testing.T) {
 	var r callRecord
 	if err := d.Decode(&r); err != nil || r.CarrierCall != "CA17" || len(r.Turns) != 2 || r.Turns[1].Tokens != 31 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestRecordsAfterACrash: a crash in the middle of a line costs the record of that line alone, in both formats.
+func TestRecordsAfterACrash(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	torn := map[string]string{"calls.jsonl": `{"call":"c-0","endpo`, "calls.csv": "call,client\nc-0,\"a na"}
+	for name, text := range torn {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := recordsIn(dir, settings.Records{JSON: true, CSV: true})
+	r.over("c-1")
+	r.over("c-2")
+	s := &settings.Settings{Records: settings.Records{Dir: dir}}
+	var got []string
+	damaged, err := eachRecord(s, func(r *callRecord) { got = append(got, r.Call) })
+	if err != nil || damaged != 1 || !slices.Equal(got, []string{"c-1", "c-2"}) {
+		t.Errorf("%q are read, %d lines are damaged, %v", got, damaged, err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "calls.csv")))).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Errorf("the table is %q, %v", rows, err)
+	}
+}
+
+// TestRecordsOfTwoProcesses: two that write to one directory lose nothing, whoever renames the file.
+func TestRecordsOfTwoProcesses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var both sync.WaitGroup
+	var list [2]*records
+	for i := range list {
+		list[i] = recordsIn(dir, settings.Records{JSON: true, FileBytes: 4096, Files: 1000})
+		both.Go(func() {
+			for n := range 300 {
+				list[i].over(fmt.Sprintf("c-%d-%d", i, n))
+			}
+		})
+	}
+	both.Wait()
+	seen := map[string]bool{}
+	damaged, err := eachRecord(&settings.Settings{Records: settings.Records{Dir: dir}},
+		func(r *callRecord) { seen[r.Call] = true })
+	if err != nil || damaged > 0 || len(seen) != 600 || list[0].lost.Load()+list[1].lost.Load() > 0 {
+		t.Errorf("%d records are read, %d lines damaged, %d and %d lost, %v", len(seen), damaged, list[0].lost.Load(),
+			list[1].lost.Load(), err)
+	}
+}
+
+// TestRecordsThatStay: an old file that cannot be deleted costs no record.
+func TestRecordsThatStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := recordsIn(dir, settings.Records{JSON: true, FileBytes: 1, Files: 1})
+	r.files[0].remove = func(string) error { return fs.ErrPermission }
+	for i := range 3 {
+		r.over(fmt.Sprintf("c-%d", i))
+	}
+	if r.lost.Load() > 0 {
+		t.Errorf("%d records are lost", r.lost.Load())
+	}
+}
+
+// TestDamagedRecords: lines of any length that are no records are counted, in a directory of any name.
+func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "[calls] of *")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	long := append(make([]byte, recordLineMax+1), '\n') // as a file system leaves it that lost power
+	if err := os.WriteFile(filepath.Join(dir, "calls-1.jsonl"), long, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	recordsIn(dir, settings.Records{JSON: true}).over("c-1")
+	var got []string
+	damaged, err := eachRecord(&settings.Settings{Records: settings.Records{Dir: dir}},
+		func(r *callRecord) { got = append(got, r.Call) })
+	if err != nil || damaged != 1 || !slices.Equal(got, []string{"c-1"}) {
+		t.Errorf("%q are read, %d lines are damaged, %v", got, damaged, err)
 	}
 }

@@ -117,14 +117,17 @@ func (r *reloader) take(next *settings.Settings) (done, later []string, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if has("access.secret_file") {
-		if err := r.serving.guard.SetSecrets(admission.Secrets); err != nil {
-			return nil, nil, fmt.Errorf("access.secret_file: %w", err)
-		}
+	if _, err := access.New(admission); err != nil {
+		return nil, nil, err
 	}
 	if e := r.serving.endpoints; e != nil && e.webrtc != nil {
 		if err := e.webrtc.SetICEServers(servers); err != nil {
 			return nil, nil, err
+		}
+	}
+	if has("access.secret_file") { // access.New took the same secrets
+		if err := r.serving.guard.SetSecrets(admission.Secrets); err != nil {
+			return nil, nil, fmt.Errorf("access.secret_file: %w", err)
 		}
 	}
 	if has("admin.token_file") {
@@ -142,8 +145,8 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 	switch key {
 	case "access.secret_file":
 		return started.TokensRequired() != next.TokensRequired() || !r.serving.guard.WantsTokens()
-	case "admin.token_file":
-		return r.admin == nil
+	case "admin.token_file": // the listener that is open keeps its token: the next address may need none, but not this one
+		return r.admin == nil || next.AdminTokenFile == "" && started.AdminListen != next.AdminListen
 	case "model.name", "model.key_file": // a key must not go to another service than the one it is for
 		a, b := started.Model, next.Model
 		return started.Embedded() || next.Embedded() || a.BaseURL != b.BaseURL || a.Project != b.Project ||

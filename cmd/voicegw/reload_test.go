@@ -174,3 +174,86 @@ func TestReloadTakesAndNames(t *testing.T) {
 		})
 	}
 }
+
+// reloading is a reloader over settings that were started, and an admin listener.
+func reloading(t *testing.T, started *settings.Settings) *reloader {
+	t.Helper()
+	admission, err := started.Access()
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := access.New(admission)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &serving{settings: started, log: zap.NewNop(), guard: guard, model: &model{wire: started.Wire()}}
+	s.rules.Store(&callRules{})
+	a := &admin{}
+	token, err := adminToken(started)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.setToken(token)
+	return &reloader{serving: s, admin: a, level: zap.NewAtomicLevel(), now: started}
+}
+
+// TestReloadKeepsAdminToken: a token that goes together with the address that needs it stays until the address changes,
+// which needs a restart. Without it the open address would answer to everybody.
+func TestReloadKeepsAdminToken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"token": testSecret})
+	token := ", token_file: " + filepath.Join(dir, "token")
+	for name, c := range map[string]struct {
+		before, after string
+		open          bool // the listener may go on without a token
+	}{
+		"another address": {"admin: {listen: '0.0.0.0:9090'" + token + "}\n", "admin: {listen: '127.0.0.1:9090'}\n", false},
+		"no address":      {"admin: {listen: '0.0.0.0:9090'" + token + "}\n", "voice: Puck\n", false},
+		"the same":        {"admin: {listen: '127.0.0.1:9090'" + token + "}\n", "admin: {listen: '127.0.0.1:9090'}\n", true},
+	} {
+		started, err := configured(t, c.before, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := configured(t, c.after, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := reloading(t, started)
+		_, later, err := r.take(next)
+		if err != nil || slices.Contains(later, "admin.token_file") == c.open || (*r.admin.token.Load() == "") != c.open {
+			t.Errorf("%s: %v, %q need a restart, and the token is %q", name, err, later, *r.admin.token.Load())
+		}
+	}
+}
+
+// TestReloadAllOrNothing: settings with one mistake, which only an endpoint notices, change nothing.
+func TestReloadAllOrNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	files(t, dir, map[string]string{"secret": testSecret})
+	config := func(servers string) *settings.Settings {
+		s, err := configured(t, "endpoints: [webrtc]\nlisten: '127.0.0.1:0'\naccess: {secret_file: "+secret+
+			"}\nwebrtc: {ice_servers: '"+servers+"'}\n", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	r := reloading(t, config("stun:stun.example.com"))
+	var err error
+	if r.serving.endpoints, err = openEndpoints(r.now, noLines{}, zap.NewNop()); err != nil {
+		t.Fatal(err)
+	}
+	defer r.serving.endpoints.Close()
+	good := command(t, []string{settings.SecretVariable + "=" + testSecret}, "token")
+	files(t, dir, map[string]string{"secret": strings.Repeat("another ", 8)})
+	if _, _, err := r.take(config("stun:")); err == nil {
+		t.Error("a server without a name is taken")
+	}
+	if _, err := r.serving.guard.Verify(t.Context(), strings.TrimSpace(good.stdout), access.ScopeCalls); err != nil {
+		t.Errorf("the secret has changed: %v", err)
+	}
+}

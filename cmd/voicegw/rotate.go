@@ -19,9 +19,12 @@ type rotatedFile struct {
 	filesMax          int // renamed files
 	format            func(*callRecord) ([]byte, error)
 	head              []byte // the first line of each file
+	grown             bool   // a file was renamed since prune
+	remove            func(path string) error
 }
 
-// add writes a record. A line that the disk takes only a part of is removed again.
+// add writes a record. A line that the disk takes only a part of is removed again. A file that ends in the middle of a
+// line, as after a crash, is renamed like a full one, so that the new line is whole.
 func (f *rotatedFile) add(r *callRecord) error {
 	line, err := f.format(r)
 	if err != nil {
@@ -29,8 +32,8 @@ func (f *rotatedFile) add(r *callRecord) error {
 	}
 	path := filepath.Join(f.dir, f.name+f.ending)
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > 0 && info.Size()+int64(len(line)) > f.bytesMax {
-		if err := f.rotate(path); err != nil {
+	if err == nil && info.Size() > 0 && (info.Size()+int64(len(line)) > f.bytesMax || torn(path, info.Size())) {
+		if err := f.rename(path); err != nil {
 			return err
 		}
 	}
@@ -39,6 +42,18 @@ func (f *rotatedFile) add(r *callRecord) error {
 		return err
 	}
 	return errors.Join(appendLine(file, f.head, line), file.Close())
+}
+
+// torn reports whether a file ends in the middle of a line.
+func torn(path string, size int64) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	last := []byte{0}
+	_, err = file.ReadAt(last, size-1)
+	return err == nil && last[0] != '\n'
 }
 
 // appendLine appends a line to a file, behind head if the file is empty.
@@ -59,23 +74,30 @@ func appendLine(file *os.File, head, line []byte) error {
 	return nil
 }
 
-// rotate renames the full file and deletes the oldest renamed ones.
-func (f *rotatedFile) rotate(path string) error {
+// rename renames the full file. Another process, which takes calls beside this one, may have done so already.
+func (f *rotatedFile) rename(path string) error {
 	stamp := time.Now().UTC().Format("20060102T150405.000000000Z")
-	if err := os.Rename(path, filepath.Join(f.dir, f.name+"-"+stamp+f.ending)); err != nil {
-		return err
+	err := os.Rename(path, filepath.Join(f.dir, f.name+"-"+stamp+f.ending))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
+	f.grown = true
+	return err
+}
+
+// prune deletes the oldest renamed files beyond filesMax, if one more was renamed.
+func (f *rotatedFile) prune() error {
+	if !f.grown {
+		return nil
+	}
+	f.grown = false
 	old, err := f.renamed()
-	if err != nil {
-		return err
-	}
-	for len(old) > f.filesMax {
-		if err := os.Remove(filepath.Join(f.dir, old[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+	for ; err == nil && len(old) > f.filesMax; old = old[1:] {
+		if err = f.remove(filepath.Join(f.dir, old[0])); errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		old = old[1:]
 	}
-	return nil
+	return err
 }
 
 // renamed lists the renamed files, the oldest first.
