@@ -35,7 +35,7 @@ type Begin struct {
 	// Open lets calls begin, as Next has planned them, when the server does not answer. If it is false, they are refused
 	// as busy.
 	Open bool
-	Log  *zap.Logger
+	Log  *zap.Logger // nil disables it
 }
 
 // Decision is what the server answers. The zero value lets the call begin.
@@ -125,8 +125,11 @@ func (b *Begin) ask(ctx context.Context, hello *transport.Hello, plan *voicegw.P
 			err = d.check()
 		}
 	}
+	if cancelled(err) { // the caller has gone
+		return nil, fmt.Errorf("webhook: begin: %w", err)
+	}
 	if err != nil {
-		b.Log.Error("the begin webhook did not decide", zap.String("why", err.Error()),
+		logged(b.Log).Error("the begin webhook did not decide", zap.String("why", err.Error()),
 			zap.NamedError("error", unwrapped(err)), zap.Bool("call_begins", b.Open))
 		return nil, fmt.Errorf("webhook: begin: %w", err)
 	}

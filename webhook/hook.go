@@ -63,18 +63,21 @@ type Result int
 
 // The results of requests.
 const (
-	OK       Result = iota // the server answered with JSON, or with nothing
-	Refused                // the server answered with a status that says no, or not with JSON
-	Failed                 // no try got an answer that counts
-	TimedOut               // nor did one in time
+	OK        Result = iota // the server answered with JSON, or with nothing
+	Refused                 // the server answered with a status that says no, or not with JSON
+	Failed                  // no try got an answer that counts
+	TimedOut                // nor did one in time
+	Cancelled               // nobody waited for the answer any more
 	resultCount
 )
 
 // String returns the name of a result, as metrics have it.
-func (r Result) String() string { return []string{"ok", "refused", "failed", "timeout"}[r] }
+func (r Result) String() string {
+	return []string{"ok", "refused", "failed", "timeout", "cancelled"}[r]
+}
 
 // Results lists all results.
-func Results() []Result { return []Result{OK, Refused, Failed, TimedOut} }
+func Results() []Result { return []Result{OK, Refused, Failed, TimedOut, Cancelled} }
 
 // Count returns how many requests ended so.
 func (h *Hook) Count(r Result) uint64 { return h.stats[r].Load() }
@@ -85,7 +88,8 @@ func New(cfg Config) (*Hook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhook: URL: %w", err)
 	}
-	if u.Scheme != "https" && !slices.Contains(cfg.Allow, u.Hostname()) {
+	named := func(entry string) bool { return strings.EqualFold(strings.Trim(entry, "[]"), u.Hostname()) }
+	if u.Scheme != "https" && !slices.ContainsFunc(cfg.Allow, named) {
 		return nil, fmt.Errorf("webhook: the URL begins with %s://; it must be https, or its host %q must be allowed",
 			u.Scheme, u.Hostname())
 	}
@@ -138,7 +142,7 @@ func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage,
 	if err != nil || len(data) > BodyMax {
 		return nil, h.ended(&Error{Failed, fmt.Sprintf("the request is too large: more than %d bytes", BodyMax), err})
 	}
-	resp, wrong := h.send(ctx, key, data)
+	resp, wrong := h.send(ctx, key, data, nil)
 	var answer json.RawMessage
 	if wrong == nil {
 		answer, wrong = answerOf(resp)
@@ -146,15 +150,26 @@ func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage,
 	return answer, h.ended(wrong)
 }
 
-// send posts JSON until a server takes it with 2xx or it is given up.
-func (h *Hook) send(ctx context.Context, key string, body []byte) (*fetch.Response, *Error) {
+// send posts JSON until a server takes it with 2xx or it is given up. When hurry is closed it ends its wait, once, and
+// waits from then on as after the first try.
+func (h *Hook) send(ctx context.Context, key string, body []byte, hurry <-chan struct{}) (*fetch.Response, *Error) {
 	wait := h.cfg.Backoff
 	for try := 1; ; try++ {
 		resp, after, err := h.once(ctx, key, body)
-		if err == nil || after < 0 || try == h.cfg.Tries || !sleep(ctx, max(wait, after)) {
+		if err == nil || after < 0 || try == h.cfg.Tries {
 			return resp, err
 		}
-		wait = min(2*wait, backoffMax)
+		switch sleep(ctx, max(wait, after), hurry) {
+		case over:
+			if errors.Is(ctx.Err(), context.Canceled) {
+				err = gone(err)
+			}
+			return resp, err
+		case hurried:
+			wait, hurry = h.cfg.Backoff, nil
+		default:
+			wait = min(2*wait, backoffMax)
+		}
 	}
 }
 
@@ -177,7 +192,16 @@ func (h *Hook) once(ctx context.Context, key string, body []byte) (*fetch.Respon
 		Timeout: h.cfg.Timeout, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"},
 			"Idempotency-Key": {key}, SignatureHeader: {Sign(h.cfg.Secret, time.Now(), body)}}})
 	var denied *fetch.DeniedError
+	var size *fetch.SizeError
+	if errors.As(err, &size) && size.Status/100 != 2 { // the status says it all
+		resp, err = &fetch.Response{Status: size.Status}, nil
+	}
 	switch {
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+		return nil, final, gone(err)
+	case errors.As(err, &size):
+		return nil, final, &Error{Refused, fmt.Sprintf("the service answered with more than %d bytes; %d are possible",
+			fetch.BodyMax, AnswerMax), err}
 	case errors.As(err, &denied):
 		return nil, final, &Error{Failed, "the service has an address that the operator does not allow", err}
 	case errors.Is(err, context.DeadlineExceeded), err != nil && ctx.Err() != nil:
@@ -198,6 +222,9 @@ func (h *Hook) once(ctx context.Context, key string, body []byte) (*fetch.Respon
 	wrong.Result = Failed
 	return nil, retryAfter(resp.Header), wrong
 }
+
+// gone is the error of a request for which nobody waits any more.
+func gone(err error) *Error { return &Error{Cancelled, "nobody waits for the answer any more", err} }
 
 // answerOf is the JSON of a response.
 func answerOf(r *fetch.Response) (json.RawMessage, *Error) {
@@ -224,18 +251,29 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(min(s, 3600))*time.Second, backoffMax)
 }
 
-// sleep waits, and reports whether ctx let it.
-func sleep(ctx context.Context, d time.Duration) bool {
+// slept is how a sleep ended.
+type slept int
+
+const (
+	rested slept = iota
+	hurried
+	over // there is no time for another try
+)
+
+// sleep waits, unless ctx or hurry ends it.
+func sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) slept {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
-		return false
+		return over
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return true
+		return rested
+	case <-hurry:
+		return hurried
 	case <-ctx.Done():
-		return false
+		return over
 	}
 }
 

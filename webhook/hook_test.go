@@ -110,6 +110,30 @@ func TestTool(t *testing.T) {
 	}
 }
 
+// TestToolNobodyWaitsFor: a call of a function that the model or the caller gives up is no failure of the server, and is
+// not repeated. A log is optional.
+func TestToolNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]fetch.Response{"in a try": {}, "between tries": {Status: 503}} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &answers{list: []fetch.Response{first}}
+			h, err := webhook.New(webhook.Config{URL: "https://crm.example/", Secret: secret, Client: server,
+				Backoff: 3 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			_, err = h.Tool(voicegw.Tool{Name: "orders"}, nil).Call(ctx, json.RawMessage(`{}`))
+			if err == nil || h.Count(webhook.Cancelled) != 1 || h.Count(webhook.TimedOut)+h.Count(webhook.Failed) > 0 ||
+				len(server.keys) != 1 {
+				t.Errorf("%s: %v after %d tries, %d count as cancelled", name, err, len(server.keys),
+					h.Count(webhook.Cancelled))
+			}
+		})
+	}
+}
+
 // TestHookOnTheNetwork posts to a real server, and to no other than that of its URL.
 func TestHookOnTheNetwork(t *testing.T) {
 	t.Parallel()
@@ -169,9 +193,11 @@ func TestWebhookRefused(t *testing.T) {
 			t.Errorf("%+v: %v; want %q", cfg, err, want)
 		}
 	}
-	local := webhook.Config{URL: "http://127.0.0.1/x", Secret: secret, Allow: []string{"127.0.0.1"}}
-	if _, err := webhook.New(local); err != nil {
-		t.Error(err)
+	for url, allow := range map[string]string{"http://127.0.0.1/x": "127.0.0.1", "http://[::1]:8080/x": "[::1]",
+		"http://crm.internal/x": "CRM.internal"} {
+		if _, err := webhook.New(webhook.Config{URL: url, Secret: secret, Allow: []string{allow}}); err != nil {
+			t.Errorf("%s with %s: %v", url, allow, err)
+		}
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/agent/fetch"
 )
 
 // queueDefault is how many requests may wait.
@@ -31,9 +33,11 @@ type Queue struct {
 	cfg     QueueConfig
 	stop    context.CancelFunc
 	running sync.WaitGroup
+	closing chan struct{} // closed by Close: what waits for its next try has it now
 
 	mu      sync.Mutex
 	waiting []request // oldest first
+	closed  bool      // nothing more is sent
 	news    chan struct{}
 	idle    chan struct{} // closed while nothing waits and nothing is being sent
 	lost    int
@@ -41,6 +45,7 @@ type Queue struct {
 
 // request is a request that waits.
 type request struct {
+	call string // its id, for the log
 	key  string
 	body []byte
 }
@@ -57,7 +62,8 @@ func NewQueue(cfg QueueConfig) (*Queue, error) {
 		cfg.Log = zap.NewNop()
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	q := &Queue{cfg: cfg, stop: stop, news: make(chan struct{}, 1), idle: make(chan struct{})}
+	q := &Queue{cfg: cfg, stop: stop, closing: make(chan struct{}), news: make(chan struct{}, 1),
+		idle: make(chan struct{})}
 	close(q.idle)
 	q.running.Go(func() { q.run(ctx) })
 	return q, nil
@@ -65,7 +71,7 @@ func NewQueue(cfg QueueConfig) (*Queue, error) {
 
 // Ended posts the record of a call. Its key is the id of the call.
 func (q *Queue) Ended(r voicegw.Record) {
-	q.put(r.Call, struct {
+	q.put(r.Call, r.Call, struct {
 		Type   string         `json:"type"`
 		Record voicegw.Record `json:"record"`
 	}{"end", r})
@@ -73,7 +79,7 @@ func (q *Queue) Ended(r voicegw.Record) {
 
 // Digits posts what the caller entered during protected input.
 func (q *Queue) Digits(s *voicegw.Session, digits string) {
-	q.put(rand.Text(), struct {
+	q.put(s.ID(), rand.Text(), struct {
 		Type   string `json:"type"`
 		Call   Call   `json:"call"`
 		Digits string `json:"digits"`
@@ -81,12 +87,16 @@ func (q *Queue) Digits(s *voicegw.Session, digits string) {
 }
 
 // put queues a request. It never blocks.
-func (q *Queue) put(key string, body any) {
+func (q *Queue) put(call, key string, body any) {
 	data, err := json.Marshal(body)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err != nil || len(data) > BodyMax {
-		q.gaveUp("it is too large")
+	switch {
+	case err != nil || len(data) > BodyMax:
+		q.gaveUp(call, "it is too large")
+		return
+	case q.closed:
+		q.gaveUp(call, whyClosed)
 		return
 	}
 	select {
@@ -95,21 +105,24 @@ func (q *Queue) put(key string, body any) {
 	default:
 	}
 	if len(q.waiting) == q.cfg.Max {
+		q.gaveUp(q.waiting[0].call, "the queue was full")
 		q.waiting = append(q.waiting[:0], q.waiting[1:]...)
-		q.gaveUp("the queue was full")
 	}
-	q.waiting = append(q.waiting, request{key, data})
+	q.waiting = append(q.waiting, request{call, key, data})
 	select {
 	case q.news <- struct{}{}:
 	default:
 	}
 }
 
-// gaveUp counts a request that was given up; mu is held. Its content is in no log.
-func (q *Queue) gaveUp(why string) {
+// whyClosed is why a request is given up that Close leaves.
+const whyClosed = "the gateway ended"
+
+// gaveUp counts a request of a call that was given up; mu is held. Its content is in no log.
+func (q *Queue) gaveUp(call, why string) {
 	q.lost++
-	q.cfg.Log.Error("a webhook did not get a request", zap.String("host", q.cfg.Hook.Host()), zap.String("why", why),
-		zap.Int("lost", q.lost))
+	q.cfg.Log.Error("a webhook did not get a request", zap.String("call", call), zap.String("host", q.cfg.Hook.Host()),
+		zap.String("why", why), zap.Int("lost", q.lost))
 }
 
 // Lost returns how many requests were given up.
@@ -126,11 +139,16 @@ func (q *Queue) Waiting() int {
 	return len(q.waiting)
 }
 
-// Close waits until every request is answered or given up, or ctx is done, and stops the queue. It returns an error if
-// some were not taken.
+// Close waits until every request is answered or given up, or ctx is done, and stops the queue. A request that waits for
+// its next try has it at once. Close returns an error if some were not taken. What comes after it is given up.
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle
+	select {
+	case <-q.closing:
+	default:
+		close(q.closing)
+	}
 	q.mu.Unlock()
 	select {
 	case <-idle:
@@ -138,7 +156,14 @@ func (q *Queue) Close(ctx context.Context) error {
 	}
 	q.stop()
 	q.running.Wait()
-	if n := q.Lost() + q.Waiting(); n > 0 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, r := range q.waiting {
+		q.gaveUp(r.call, whyClosed)
+	}
+	q.waiting = nil
+	if n := q.lost; n > 0 {
 		return fmt.Errorf("webhook: %s did not get %d requests", q.cfg.Hook.Host(), n)
 	}
 	return nil
@@ -155,10 +180,17 @@ func (q *Queue) run(ctx context.Context) {
 			}
 			continue
 		}
-		_, wrong := q.cfg.Hook.send(ctx, r.key, r.body)
+		_, wrong := q.cfg.Hook.send(ctx, r.key, r.body, q.closing)
+		if wrong != nil && errors.As(wrong.Err, new(*fetch.SizeError)) && wrong.Result == Refused {
+			wrong = nil // the status is 2xx, and nobody reads the answer
+		}
 		if err := q.cfg.Hook.ended(wrong); err != nil {
+			why := err.Error()
+			if cancelled(err) {
+				why = whyClosed
+			}
 			q.mu.Lock()
-			q.gaveUp(err.Error())
+			q.gaveUp(r.call, why)
 			q.mu.Unlock()
 		}
 	}

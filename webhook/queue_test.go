@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/agent/fetch"
@@ -25,7 +30,8 @@ var secret = []byte("a secret of a test")
 
 // receiver is the other end of a queue, without a network.
 type receiver struct {
-	refuse int // so many requests first
+	refuse int           // so many requests first
+	gate   chan struct{} // if not nil, requests wait until it is closed
 
 	mu    sync.Mutex
 	calls []string
@@ -42,6 +48,9 @@ type ended struct {
 
 // Do answers a request, by no JSON.
 func (r *receiver) Do(_ context.Context, req fetch.Request) (*fetch.Response, error) {
+	if r.gate != nil {
+		<-r.gate
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tries++
@@ -88,24 +97,27 @@ func TestWebhook(t *testing.T) {
 		"at last":        {8, 7, 1, "a", 0, (1<<7 - 1) * time.Second},
 		"one try late":   {8, 8, 1, "", 1, (1<<7 - 1) * time.Second},
 		"never":          {8, 100, 2, "", 2, 2 * (1<<7 - 1) * time.Second},
-		"too many":       {8, 0, 12, "cdefghijkl", 2, 0},
+		"too many":       {8, 0, 13, "adefghijklm", 2, 0}, // the first is under way, ten wait
 		"every 5 min":    {13, 12, 1, "a", 0, (1<<9-1)*time.Second + 3*5*time.Minute},
 		"a try, and out": {1, 1, 2, "b", 1, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &receiver{refuse: test.refuse}
+				r := &receiver{refuse: test.refuse, gate: make(chan struct{})}
 				q, began := newQueue(t, r, test.tries), time.Now()
 				for i := range test.records {
 					q.Ended(voicegw.Record{Call: string(rune('a' + i))})
+					synctest.Wait()
 				}
+				close(r.gate)
+				time.Sleep(time.Hour) // Close hurries
 				err := q.Close(context.Background())
 				got, lost := strings.Join(r.calls, ""), q.Lost()
 				if got != test.delivered || lost != test.lost || (err != nil) != (lost > 0) {
 					t.Errorf("%q were delivered, %d lost, %v; want %q and %d", got, lost, err, test.delivered, test.lost)
 				}
-				if took := time.Since(began); took != test.took {
+				if took := r.at.Sub(began); took != test.took {
 					t.Errorf("it took %v, want %v", took, test.took)
 				}
 				r.judge(t)
@@ -143,6 +155,81 @@ func TestWebhookCannotWait(t *testing.T) {
 			t.Errorf("records were left: %v", err)
 		}
 	})
+}
+
+// TestQueueCloseHurries: a record that waits a minute for its next try has it when the queue closes, and others after 1
+// and 2 seconds. What comes later is counted and named.
+func TestQueueCloseHurries(t *testing.T) {
+	for refuse, delivered := range map[int]string{7: "ab", 9: "ab", 10: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			core, log := observer.New(zapcore.ErrorLevel)
+			r := &receiver{refuse: refuse}
+			h, err := webhook.New(webhook.Config{URL: "https://hooks.example.com/", Secret: secret, Client: r, Tries: 20,
+				Backoff: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := webhook.NewQueue(webhook.QueueConfig{Hook: h, Log: zap.New(core)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Ended(voicegw.Record{Call: "a"})
+			q.Ended(voicegw.Record{Call: "b"})
+			time.Sleep(70 * time.Second) // 7 tries, and the next in almost a minute
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			err = q.Close(ctx)
+			got := strings.Join(r.calls, "")
+			if got != delivered || (err == nil) != (q.Lost() == 0) || len(got)+q.Lost() != 2 {
+				t.Errorf("after %d refusals %q were delivered, %d lost, %v", refuse, got, q.Lost(), err)
+			}
+			lost := q.Lost()
+			q.Ended(voicegw.Record{Call: "late"})
+			if lines := log.FilterField(zap.String("call", "late")).Len(); q.Lost() != lost+1 || lines != 1 {
+				t.Errorf("%d are lost behind the end, and %d lines name it", q.Lost()-lost, lines)
+			}
+			if err := q.Close(ctx); err == nil {
+				t.Error("a second Close forgets what was lost")
+			}
+		})
+	}
+}
+
+// TestQueueTakesAnyAnswer: a status 2xx is enough, however large the body behind it.
+func TestQueueTakesAnyAnswer(t *testing.T) {
+	t.Parallel()
+	for status, lost := range map[int]int{200: 0, 400: 1} {
+		var tries atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			tries.Add(1)
+			w.WriteHeader(status)
+			_, _ = w.Write(make([]byte, 2*fetch.BodyMax))
+		}))
+		client, err := fetch.New(fetch.Config{Allow: []string{"127.0.0.1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := webhook.New(webhook.Config{URL: server.URL, Secret: secret, Allow: []string{"127.0.0.1"}, Client: client,
+			Backoff: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := webhook.NewQueue(webhook.QueueConfig{Hook: h})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Ended(voicegw.Record{Call: "a"})
+		_ = q.Close(t.Context())
+		if q.Lost() != lost || tries.Load() != 1 {
+			t.Errorf("status %d: %d are lost after %d tries; want %d after 1", status, q.Lost(), tries.Load(), lost)
+		}
+		_, err = h.Post(t.Context(), "key", 7)
+		if err == nil || tries.Load() != 2 || lost == 0 && !strings.Contains(err.Error(), "more than 1048576 bytes") {
+			t.Errorf("status %d: a function gets %v after %d tries", status, err, tries.Load()-1)
+		}
+		client.Transport().CloseIdleConnections()
+		server.Close()
+	}
 }
 
 // TestQueueRefused: a record that is too large is lost at once, and a queue needs a hook.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 
 	"go.uber.org/zap"
 
@@ -44,9 +45,10 @@ type toolRequest struct {
 }
 
 // Tool returns t with the server as its function. The JSON that the server answers goes to the model, and so does the
-// text of an error. All tries together may take as long as Config.Timeout.
+// text of an error. All tries together may take as long as Config.Timeout. log gets a warning when it does not answer
+// well; nil disables it.
 func (h *Hook) Tool(t voicegw.Tool, log *zap.Logger) voicegw.Tool {
-	name := t.Name
+	name, log := t.Name, logged(log)
 	t.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		ctx, cancel := context.WithTimeout(ctx, h.cfg.Timeout)
 		defer cancel()
@@ -55,13 +57,27 @@ func (h *Hook) Tool(t voicegw.Tool, log *zap.Logger) voicegw.Tool {
 			in.Call = sessionOf(s)
 		}
 		out, err := h.Post(ctx, rand.Text(), in)
-		if err != nil {
+		if err != nil && !cancelled(err) {
 			log.Warn("a webhook did not answer", zap.String("tool", name), zap.String("call", in.Call.ID),
 				zap.String("why", err.Error()), zap.NamedError("error", unwrapped(err)))
 		}
 		return out, err
 	}
 	return t
+}
+
+// cancelled reports whether a request ended because nobody waited for it any more.
+func cancelled(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Result == Cancelled
+}
+
+// logged is a log that may be nil.
+func logged(log *zap.Logger) *zap.Logger {
+	if log == nil {
+		return zap.NewNop()
+	}
+	return log
 }
 
 // unwrapped is the error below an *Error, which names what a model must not know.

@@ -155,10 +155,20 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	case err != nil:
 		return nil, plain(u, err, r.Timeout)
 	case len(body) > BodyMax:
-		return nil, fmt.Errorf("fetch: %s: the response has more than %d bytes, the most there may be; ask for less",
-			shown(u), BodyMax)
+		return nil, &SizeError{URL: shown(u), Status: resp.StatusCode}
 	}
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: body, URL: resp.Request.URL.String()}, nil
+}
+
+// SizeError is the error of a response with more than BodyMax bytes.
+type SizeError struct {
+	URL    string // without its query
+	Status int
+}
+
+// Error names the URL and the limit.
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("fetch: %s: the response has more than %d bytes, the most there may be; ask for less", e.URL, BodyMax)
 }
 
 // Value is the body as a result of a tool: a JSON value if it is JSON, whatever the server says it is, and text if

@@ -129,7 +129,7 @@ func newWebhookMetrics(w *webhooks) *webhookMetrics {
 	}
 	return &webhookMetrics{webhooks: w,
 		requests: desc("requests_total", "Requests to webhooks, without repetitions, and how they ended: ok, refused (a "+
-			"status that says no, or no JSON), failed or timeout.", "hook", "result"),
+			"status that says no, or no JSON), failed, timeout or cancelled.", "hook", "result"),
 		waiting: desc("waiting", "Requests that wait for a webhook.", "hook"),
 		lost:    desc("lost_total", "Requests that were given up: records of calls, and digits.", "hook")}
 }
