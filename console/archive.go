@@ -55,7 +55,14 @@ func (s *server) open(name string) (*event.Reader, *petri.Program, io.Closer, er
 	if s.cfg.Archives == nil || !fs.ValidPath(file) || strings.ContainsAny(name, `/\`) {
 		return nil, nil, nil, &problem{http.StatusNotFound, fmt.Sprintf("there is no archive %q", name)}
 	}
-	f, err := s.cfg.Archives.Open(file)
+	info, err := fs.Stat(s.cfg.Archives, file)
+	if err == nil && !info.Mode().IsRegular() { // to open a pipe might take for ever
+		err = fs.ErrNotExist
+	}
+	var f fs.File
+	if err == nil {
+		f, err = s.cfg.Archives.Open(file)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil, &problem{http.StatusNotFound, fmt.Sprintf("there is no archive %q", name)}
 	}

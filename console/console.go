@@ -129,17 +129,19 @@ func callOf(s *voicegw.Session) Call {
 	return c
 }
 
-// list lists running calls and archives.
+// list lists running calls and archives. Archives that cannot be read leave the calls to be seen.
 func (s *server) list(*http.Request) (any, error) {
 	calls := []Call{}
 	for _, session := range s.cfg.Gateway.Sessions() {
 		calls = append(calls, callOf(session))
 	}
+	trouble := ""
 	archives, more, err := s.archives()
 	if err != nil {
-		return nil, err
+		archives, trouble = []Archived{}, err.Error()
 	}
-	return map[string]any{"calls": calls, "archives": archives, "more_archives": more, "now": time.Now()}, nil
+	return map[string]any{"calls": calls, "archives": archives, "more_archives": more, "archives_trouble": trouble,
+		"now": time.Now()}, nil
 }
 
 // netView is a net as the page draws it.

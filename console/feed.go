@@ -29,17 +29,30 @@ type sender struct {
 	out *http.ResponseController
 }
 
+// errFeeds refuses one more feed, or report.
+var errFeeds = &problem{http.StatusServiceUnavailable, fmt.Sprintf("%d calls are being shown, which is the most; close "+
+	"one of them", feedsMax)}
+
+// begin takes the place of a feed, or of a report, which costs as much. If there is one, end must follow.
+func (s *server) begin() bool {
+	select {
+	case s.feeds <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *server) end() { <-s.feeds }
+
 // feeding answers with a feed: the event head, batches as batch, and at the end over with its reason.
 func (s *server) feeding(do func(*http.Request, *sender) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.feeds <- struct{}{}:
-			defer func() { <-s.feeds }()
-		default:
-			refuse(w, &problem{http.StatusServiceUnavailable, fmt.Sprintf("%d calls are being shown, which is the most; "+
-				"close one of them", feedsMax)})
+		if !s.begin() {
+			refuse(w, errFeeds)
 			return
 		}
+		defer s.end()
 		to := &sender{w: w, out: http.NewResponseController(w)}
 		if err := do(r, to); err != nil {
 			refuse(w, err)

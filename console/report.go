@@ -75,8 +75,18 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
+	if !s.begin() {
+		refuse(w, errFeeds)
+		return
+	}
+	defer s.end()
 	rec := newRecorder(prog.Track())
-	_, err = rec.read(read, eventsMax)
+	for err == nil {
+		if r.Context().Err() != nil { // the client is gone
+			return
+		}
+		_, err = rec.read(read, pageEvents)
+	}
 	page := reportOf(rec.flush(rec.t.Now()))
 	page.ID, page.Began, page.Trouble = name, read.Header.Start, trouble(read, rec, err)
 	h := w.Header()

@@ -26,12 +26,12 @@ let timer = 0;
 async function list() {
   clearTimeout(timer);
   try {
-    const { calls, archives, more_archives: isMore, now } = await ask("calls");
+    const { calls, archives, more_archives: isMore, archives_trouble: trouble, now } = await ask("calls");
     if (location.hash.length > 1) return;
     showCalls(calls, Date.parse(now));
     element("archive-count").textContent = isMore ? `the newest ${archives.length}` : String(archives.length);
     element("archives").replaceChildren(...(archives.length > 0 ? archives.map(archived) : [create("li", "label", "None. With the setting archive, each call leaves one.")]));
-    say("Connected");
+    say("Connected", trouble);
   } catch (error) {
     say("Not available", error instanceof Error ? error.message : String(error));
   }
