@@ -30,8 +30,8 @@ type sender struct {
 }
 
 // errFeeds refuses one more feed, or report.
-var errFeeds = &problem{http.StatusServiceUnavailable, fmt.Sprintf("%d calls are being shown, which is the most; close "+
-	"one of them", feedsMax)}
+var errFeeds = &problem{http.StatusServiceUnavailable, fmt.Sprintf("%d calls are being shown, which is the most; "+
+	"close one of them", feedsMax)}
 
 // begin takes the place of a feed, or of a report, which costs as much. If there is one, end must follow.
 func (s *server) begin() bool {

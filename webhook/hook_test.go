@@ -110,8 +110,8 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// TestToolNobodyWaitsFor: a call of a function that the model or the caller gives up is no failure of the server, and is
-// not repeated. A log is optional.
+// TestToolNobodyWaitsFor: a call of a function that the model or the caller gives up is no failure of the server, and
+// is not repeated. A log is optional.
 func TestToolNobodyWaitsFor(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]fetch.Response{"in a try": {}, "between tries": {Status: 503}} {

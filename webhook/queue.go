@@ -139,8 +139,8 @@ func (q *Queue) Waiting() int {
 	return len(q.waiting)
 }
 
-// Close waits until every request is answered or given up, or ctx is done, and stops the queue. A request that waits for
-// its next try has it at once. Close returns an error if some were not taken. What comes after it is given up.
+// Close waits until every request is answered or given up, or ctx is done, and stops the queue. A request that waits
+// for its next try has it at once. Close returns an error if some were not taken. What comes after it is given up.
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle

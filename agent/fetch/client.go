@@ -168,7 +168,8 @@ type SizeError struct {
 
 // Error names the URL and the limit.
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("fetch: %s: the response has more than %d bytes, the most there may be; ask for less", e.URL, BodyMax)
+	return fmt.Sprintf("fetch: %s: the response has more than %d bytes, the most there may be; ask for less", e.URL,
+		BodyMax)
 }
 
 // Value is the body as a result of a tool: a JSON value if it is JSON, whatever the server says it is, and text if

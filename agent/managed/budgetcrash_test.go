@@ -31,7 +31,8 @@ func (h *house) playBudget(restarted func()) {
 		if s, err := h.rt.Session(h.Context(), ada, h.session); err == nil && s.Budget == nil {
 			return nil
 		}
-		_, err := h.rt.UpdateSession(h.Context(), ada, h.session, SessionPatch{Budget: BudgetChange{Set: true}})
+		none := SessionPatch{Budget: BudgetChange{Set: true}}
+		_, err := h.rt.UpdateSession(h.Context(), ada, h.session, none)
 		restarted()
 		return err
 	})
@@ -40,8 +41,8 @@ func (h *house) playBudget(restarted func()) {
 	send("four", Text("More"))
 }
 
-// TestCrashBudgetInterrupt: a turn that its budget has stopped is given up once, whenever the process is killed, however
-// often it is interrupted.
+// TestCrashBudgetInterrupt: a turn that its budget has stopped is given up once, whenever the process is killed,
+// however often it is interrupted.
 func TestCrashBudgetInterrupt(t *testing.T) {
 	s := &tale{begin: budgetStory, play: (*house).playBudget, most: 1, free: true}
 	s.everywhere(t)
