@@ -122,7 +122,7 @@ func (c *call) newPeerWriter() *peerWriter {
 // newModelWriter makes the queue to the model. It is held at first if the caller
 // has to consent.
 func (c *call) newModelWriter(det voicenets.Detection, talk *conversation, tools *toolCalls) *modelWriter {
-	return &modelWriter{modelVAD: det == voicenets.ModelVAD, greeting: c.cfg.Greeting, nudge: c.cfg.Nudge,
+	return &modelWriter{modelVAD: det == voicenets.ModelVAD, greeting: c.plan.Greeting, nudge: c.cfg.Nudge,
 		talk: talk, reply: tools.reply, log: c.log, wake: make(chan struct{}, 1), held: c.cfg.Net.Consent,
 		stalled: func() { c.end.ask(modelLost(errModelStalled)) }}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"go.uber.org/zap"
 
@@ -49,6 +51,9 @@ type Plan struct {
 	Instructions map[string]string
 	// SystemInstruction, if not empty, replaces that of Setup, the one that the hello names, and the client's own.
 	SystemInstruction string
+	// Greeting, if not empty, replaces Config.Greeting, which must not be empty, because the net of the call depends on
+	// whether there is one.
+	Greeting string
 	// Dialer, if not nil, replaces Config.Dialer.
 	Dialer live.Dialer
 	// Tools are added to Config.Tools.
@@ -88,6 +93,10 @@ func (g *Gateway) plan(ctx context.Context, hello *transport.Hello) (*Plan, erro
 		return nil, &transport.Refused{Reason: transport.ReasonInternal,
 			Err: errors.New("voicegw: Plan.Tools needs Config.Net.ToolSlots to be 1 or more")}
 	}
+	if err := p.greet(&g.cfg); err != nil {
+		p.release()
+		return nil, &transport.Refused{Reason: transport.ReasonInternal, Err: err}
+	}
 	p.Tools = append(append([]Tool(nil), g.cfg.Tools...), p.Tools...)
 	if p.Allow != nil {
 		p.Tools = slices.DeleteFunc(p.Tools, func(t Tool) bool { return !p.Allow(t.Name) })
@@ -116,6 +125,20 @@ func (g *Gateway) plan(ctx context.Context, hello *transport.Hello) (*Plan, erro
 		g.cfg.Log.Info("a call does not follow what its client asks for", zap.String("client", hello.Client), zap.Error(f))
 	}
 	return p, nil
+}
+
+// greet fills in the greeting.
+func (p *Plan) greet(cfg *Config) error {
+	switch {
+	case p.Greeting == "":
+		p.Greeting = cfg.Greeting
+	case cfg.Greeting == "":
+		return errors.New("voicegw: Plan.Greeting needs Config.Greeting")
+	case len(p.Greeting) > greetingLenMax || !utf8.ValidString(p.Greeting):
+		return fmt.Errorf("voicegw: Plan.Greeting has %d bytes; at most %d of UTF-8 are possible", len(p.Greeting),
+			greetingLenMax)
+	}
+	return nil
 }
 
 func (p *Plan) release() {

@@ -82,3 +82,35 @@ func TestInstructionsOfThePlan(t *testing.T) {
 		}
 	})
 }
+
+// TestGreetingOfThePlan greets a caller as the plan says. A plan cannot add a greeting to a net without one.
+func TestGreetingOfThePlan(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		gateway, plan, want string
+		ok                  bool
+	}{
+		{greetCaller, "", greetCaller, true},
+		{greetCaller, "Say good morning.", "Say good morning.", true},
+		{"", "Say good morning.", "", false},
+		{greetCaller, strings.Repeat("x", 4001), "", false},
+	} {
+		p := plan{gw: voicegw.Config{Greeting: c.gateway}}
+		p.gw.Hooks.Begin = func(context.Context, *transport.Hello) (*voicegw.Plan, error) {
+			return &voicegw.Plan{Greeting: c.plan}, nil
+		}
+		inBubble(t, p, func(w *world) {
+			if !c.ok {
+				if _, _, err := w.try(hello()); err == nil {
+					t.Errorf("the greeting %.30q in place of %q is accepted", c.plan, c.gateway)
+				}
+				return
+			}
+			w.call(hello(), manner{}).ended(transport.TurnComplete)
+			texts := w.model.Connections()[0].Texts
+			if len(texts) == 0 || texts[0].Text != c.want {
+				t.Errorf("the model is asked %+v, want %q", texts, c.want)
+			}
+		})
+	}
+}

@@ -35,6 +35,13 @@ func (g *Grant) admit(c *Claims) {
 // Allows reports whether the call may use a tool.
 func (g *Grant) Allows(tool string) bool { return g.Tools == nil || slices.Contains(g.Tools, tool) }
 
+// Shorten lets the call last no longer than this, in Hooks.Begin of its gateway. Zero changes nothing.
+func (g *Grant) Shorten(longest time.Duration) {
+	if longest > 0 && (g.CallMax == 0 || longest < g.CallMax) {
+		g.CallMax = longest
+	}
+}
+
 // Spend counts n bytes of the call against the limits of its address, tenant and subject. It
 // returns false if one of them has fewer left; then the call should end with transport.ReasonLimit.
 // Call it for each message of audio in either direction. It does not allocate.

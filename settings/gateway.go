@@ -43,12 +43,7 @@ func (s *Settings) Gateway() (voicegw.Config, error) {
 	if s.showNet != nil {
 		c.ShowNet = *s.showNet
 	}
-	switch {
-	case s.greeting != nil:
-		c.Greeting = *s.greeting
-	case s.Embedded():
-		c.Greeting = greetingDefault
-	}
+	c.Greeting = s.Greeting()
 	if s.Archive != "" {
 		c.Archive = func(call string) (io.WriteCloser, error) { return createArchive(s.Archive, call) }
 	}

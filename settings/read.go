@@ -40,7 +40,7 @@ func (e Error) Error() string {
 func Load(file string) (*Settings, error) { return Read(Sources{File: file, Environ: os.Environ()}) }
 
 // Read reads settings from their sources and checks them together. It opens the files of keys,
-// secrets and certificates, and no others. Its error is an Error.
+// secrets, certificates and rules, and no others. Its error is an Error.
 func Read(from Sources) (*Settings, error) {
 	r := &reader{Settings: newSettings(), given: map[string]value{}, env: environment(from.Environ)}
 	if from.File == "" {
@@ -58,6 +58,7 @@ func Read(from Sources) (*Settings, error) {
 	}
 	r.readKey()
 	r.readSecrets()
+	r.readRules()
 	r.checkTogether()
 	if len(r.wrong) > 0 {
 		return nil, Error(r.wrong)

@@ -150,6 +150,9 @@ func (s *Settings) modelRows() []Row {
 			"the language of a call whose hello names none", nil).reloading(),
 		s.greetingRow(),
 		s.instructionsRow(),
+		textRow("rules", &s.RulesFile, "none", "the path of a YAML file with a list of rules",
+			"instructions, voice, model, functions and limits of the calls of a tenant, a number, an endpoint or a client (see "+
+				"docs/rules.md)", nil).reloading(),
 		wordRow("detection", "gateway", "what detects speech if the hello does not say: the gateway or the model",
 			[]string{"gateway", "model"}, func(i int) {
 				s.gateway.Detection = []voicenets.Detection{voicenets.GatewayVAD, voicenets.ModelVAD}[i]
@@ -157,14 +160,28 @@ func (s *Settings) modelRows() []Row {
 	}
 }
 
+// greetingBytesMax is the longest greeting.
+const greetingBytesMax = 4000
+
+// Greeting returns the request that makes the model speak first, "" if there is none.
+func (s *Settings) Greeting() string {
+	switch {
+	case s.greeting != nil:
+		return *s.greeting
+	case s.Embedded():
+		return greetingDefault
+	}
+	return ""
+}
+
 func (s *Settings) greetingRow() Row {
-	const greetingMax = 4000
 	r := textRow("greeting", new(string), "Greet the caller. (embedded model), none (others)",
 		"at most 4000 bytes of text, or nothing",
 		"a request to the model that makes it speak first; empty lets the caller begin", nil)
-	r.Max, r.store = strconv.Itoa(greetingMax), func(v value) bool {
+	r.Reloads = true
+	r.Max, r.store = strconv.Itoa(greetingBytesMax), func(v value) bool {
 		s.greeting = &v.text
-		return len(v.text) <= greetingMax && utf8.ValidString(v.text)
+		return len(v.text) <= greetingBytesMax && utf8.ValidString(v.text)
 	}
 	return r
 }

@@ -41,6 +41,8 @@ type Settings struct {
 	Voice        string
 	Language     string // BCP 47
 	Instructions map[string]string
+	RulesFile    string // the path of the file with Rules; "": none
+	Rules        []Rule // the first that takes a call counts
 	ToolsFile    string
 	AgentTools   []AgentTool // of ToolsFile; Gateway sets them
 	WebTools     []WebTool   // the same

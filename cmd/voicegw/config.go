@@ -38,7 +38,14 @@ func configCommand() *cobra.Command {
 		},
 	}
 	outputFlag(check, &asJSON, "the checks, as serve --check has them")
-	cmd.AddCommand(check, &cobra.Command{
+	cmd.AddCommand(check, schemaCommand())
+	return cmd
+}
+
+// schemaCommand prints JSON Schemas.
+func schemaCommand() *cobra.Command {
+	var rules bool
+	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of the YAML file",
 		Long: "schema prints the JSON Schema of the YAML file. An editor with a YAML language server completes and checks\n" +
@@ -47,9 +54,14 @@ func configCommand() *cobra.Command {
 		Example: "  voicegw config schema > voicegw.schema.json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(settings.Schema())
+			schema := settings.Schema()
+			if rules {
+				schema = settings.RulesSchema()
+			}
+			_, err := cmd.OutOrStdout().Write(schema)
 			return err
 		},
-	})
+	}
+	cmd.Flags().BoolVar(&rules, "rules", false, "that of the file which the setting rules names")
 	return cmd
 }

@@ -274,7 +274,7 @@ func TestYAMLInDocs(t *testing.T) {
 	n := 0
 	for _, b := range blocks(t) {
 		if b.lang != "yaml" || strings.HasPrefix(b.page, "docs/workflows") || strings.HasPrefix(b.text, "- name: ") {
-			// TestDocs of agent/workflow, TestWebhooksInDocs and TestCallCenter read these
+			// TestDocs of agent/workflow, TestWebhooksInDocs, TestCallCenter and TestRulesForClients read these
 			continue
 		}
 		n++

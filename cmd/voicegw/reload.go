@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -21,19 +22,32 @@ type callRules struct {
 	session      voicegw.SessionRules
 	dialer       live.Dialer
 	instructions map[string]string
+	greeting     string // "" leaves the gateway without one
+	clients      []clientRule
 }
 
-// plan plans a call. Its token may name the model and the tools and narrow what the client may choose.
-func (s *serving) plan(ctx context.Context, _ *transport.Hello) (*voicegw.Plan, error) {
+// plan plans a call. The first rule that takes the call decides about it. Its token may name the model and the tools
+// and narrow what the client may choose.
+func (s *serving) plan(ctx context.Context, hello *transport.Hello) (*voicegw.Plan, error) {
 	rules := s.rules.Load()
-	setup := rules.setup
-	p := &voicegw.Plan{Setup: &setup, Dialer: rules.dialer, Instructions: rules.instructions}
+	setup, own := rules.setup, rules.session
+	p := &voicegw.Plan{Setup: &setup, Session: &own, Dialer: rules.dialer, Instructions: rules.instructions,
+		Greeting: rules.greeting}
 	grant := access.GrantOf(ctx)
+	if rule := ruleOf(rules.clients, grant, hello); rule != nil {
+		if err := rule.plan(p, &own, grant); err != nil {
+			return nil, err
+		}
+	}
 	if grant == nil {
 		return p, nil
 	}
-	own := rules.session.Only(grant.Session)
-	p.Allow, p.Session, p.Labels = grant.Allows, &own, ownerLabels(grant)
+	own = own.Only(grant.Session)
+	ruled := p.Allow
+	p.Allow = func(tool string) bool { return grant.Allows(tool) && (ruled == nil || ruled(tool)) }
+	labels := ownerLabels(grant)
+	maps.Copy(labels, p.Labels) // which name no owner
+	p.Labels = labels
 	if grant.Model != "" {
 		setup.Model, own.Models = grant.Model, voicegw.Names{}
 	}
@@ -134,7 +148,11 @@ func (r *reloader) take(next *settings.Settings) (done, later []string, err erro
 		r.admin.setToken(token)
 	}
 	r.level.SetLevel(next.Log.Level)
-	r.serving.takeRules(next, slices.Contains(later, "model.name") || slices.Contains(later, "model.key_file"))
+	clients, err := clientRules(next, r.serving.rules.Load().clients)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.serving.takeRules(next, later, clients)
 	r.now = next
 	return done, later, nil
 }
@@ -147,6 +165,12 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 		return started.TokensRequired() != next.TokensRequired() || !r.serving.guard.WantsTokens()
 	case "admin.token_file": // the listener that is open keeps its token: the next address may need none, but not this one
 		return r.admin == nil || next.AdminTokenFile == "" && started.AdminListen != next.AdminListen
+	case "greeting": // the net depends on whether there is one
+		return (started.Greeting() == "") != (next.Greeting() == "")
+	case "rules":
+		return started.Greeting() == "" && slices.ContainsFunc(next.Rules, func(rule settings.Rule) bool {
+			return rule.Greeting != ""
+		})
 	case "model.name", "model.key_file": // a key must not go to another service than the one it is for
 		a, b := started.Model, next.Model
 		return started.Embedded() || next.Embedded() || a.BaseURL != b.BaseURL || a.Project != b.Project ||
@@ -155,10 +179,16 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 	return false
 }
 
-// takeRules changes what calls take from the settings when they begin. sameModel keeps the model and
-// its key.
-func (s *serving) takeRules(next *settings.Settings, sameModel bool) {
+// takeRules changes what calls take from the settings when they begin, but for the settings of later.
+func (s *serving) takeRules(next *settings.Settings, later []string, clients []clientRule) {
 	rules := *s.rules.Load()
+	sameModel := slices.Contains(later, "model.name") || slices.Contains(later, "model.key_file")
+	if !slices.Contains(later, "rules") {
+		rules.clients = clients
+	}
+	if !slices.Contains(later, "greeting") {
+		rules.greeting = next.Greeting()
+	}
 	rules.setup.Voice, rules.setup.Language = next.Voice, next.Language
 	rules.instructions = next.Instructions
 	rules.setup.SystemInstruction = next.Instructions["default"]

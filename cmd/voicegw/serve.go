@@ -165,7 +165,12 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
 	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load, model: m}
-	s.rules.Store(&callRules{setup: cfg.Setup, session: cfg.Session, dialer: cfg.Dialer, instructions: cfg.Instructions})
+	clients, err := clientRules(set, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.rules.Store(&callRules{setup: cfg.Setup, session: cfg.Session, dialer: cfg.Dialer, instructions: cfg.Instructions,
+		greeting: cfg.Greeting, clients: clients})
 	cfg.Hooks = voicegw.Hooks{Begin: s.plan}
 	if err := s.joinWebhooks(&cfg); err != nil {
 		return nil, err
