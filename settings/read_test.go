@@ -163,6 +163,8 @@ func TestMistakesTogether(t *testing.T) {
 		{"target with a space", "handoff: {targets: {sales: +49 30 1}}", nil, nil, []string{"handoff.targets is a map"}},
 		{"webhook without a secret", "webhooks: {end_url: 'https://a.example'}", nil, nil,
 			[]string{"webhooks.end_url", "webhooks.secret_file beside it"}},
+		{"webhook slower than the hello", "webhooks: {begin_url: 'https://a.example', secret_file: x, begin_timeout: 10s}",
+			nil, nil, []string{"webhooks.begin_timeout", `"10s"`, "less than limits.hello_timeout (10s)"}},
 		{"webhook of another scheme", "webhooks: {end_url: 'ftp://a.example', secret_file: x}", nil, nil,
 			[]string{"webhooks.end_url", "an https URL"}},
 		{"key", "keys: {protect: '**'}", nil, nil, []string{`keys.protect is "**"`, "a key of a telephone"}},

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -49,9 +50,13 @@ func (s *Settings) webhookRows() []Row {
 	}
 }
 
-// checkWebhooks refuses webhooks without a secret that signs.
+// checkWebhooks refuses webhooks without a secret that signs, and one for which no caller would wait.
 func (r *reader) checkWebhooks() {
 	w := &r.Webhooks
+	if hello := r.gateway.WS.HelloTimeout; w.Begin != "" && w.Timeout >= hello {
+		r.refuse("webhooks.begin_timeout", fmt.Sprintf("less than limits.hello_timeout (%v), which ends the call of a "+
+			"caller who is not accepted by then", hello))
+	}
 	for key, url := range map[string]string{"webhooks.begin_url": w.Begin, "webhooks.end_url": w.End,
 		"webhooks.digits_url": w.Digits} {
 		if url != "" && w.SecretFile == "" {
