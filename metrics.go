@@ -127,19 +127,20 @@ func (m *metrics) record(r Record, late time.Duration) {
 	}
 }
 
-// turn counts a turn of the model that ended, after how long it began, and what it cost.
-func (m *metrics) turn(model string, t *Turn) {
+// turn counts a turn of the model that ended, after how long it began, and what it cost, which it
+// returns.
+func (m *metrics) turn(model string, t *Turn) (dollars float64, known bool) {
 	m.turns.WithLabelValues(string(t.End)).Inc()
 	if t.Latency > 0 {
 		m.answer.Observe(t.Latency.Seconds())
 	}
-	m.usage(model, t.Usage)
+	return m.usage(model, t.Usage)
 }
 
 // usage counts tokens and what they cost.
-func (m *metrics) usage(model string, u transport.Usage) {
+func (m *metrics) usage(model string, u transport.Usage) (dollars float64, known bool) {
 	if u == (transport.Usage{}) {
-		return
+		return 0, false
 	}
 	label := m.models.label(model)
 	for _, k := range [...]struct {
@@ -150,11 +151,13 @@ func (m *metrics) usage(model string, u transport.Usage) {
 		m.tokens.WithLabelValues(label, k.kind).Add(float64(max(k.n, 0)))
 	}
 	if m.price == nil {
-		return
+		return 0, false
 	}
-	if dollars, known := m.price(model, u); known && dollars >= 0 {
+	if dollars, known = m.price(model, u); known && dollars >= 0 {
 		m.cost.WithLabelValues(label).Add(dollars)
+		return dollars, true
 	}
+	return 0, false
 }
 
 // dialled counts a dial, and how long it took if it opened a connection.

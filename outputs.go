@@ -253,7 +253,8 @@ func (o *outputs) ended(it *peerItem, generation uint64, why transport.TurnEnd) 
 	}
 	it.turns = o.turns.end(generation, why, it.heard, it.usage, o.prompt)
 	if !o.prompt {
-		o.metrics.turn(o.modelName, &it.turns[len(it.turns)-1])
+		dollars, known := o.metrics.turn(o.modelName, &it.turns[len(it.turns)-1])
+		o.tally.spent(it.usage, dollars, known)
 	}
 	o.prompt = false
 }

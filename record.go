@@ -34,8 +34,27 @@ type Record struct {
 	LinksLost          int `json:"links_lost"`          // connections to the model that were replaced
 	HeardMS            int `json:"heard_ms"`            // of the replies, as the peer acknowledged
 
+	// Model is the name of the model.
+	Model string `json:"model,omitempty"`
+	// Tokens are those that the model reported by the ends of its turns.
+	Tokens Tokens `json:"tokens,omitzero"`
+	// CostDollars is what these tokens cost by Config.Price. It is nil if that has no price of the
+	// model, or no tokens were reported.
+	CostDollars *float64 `json:"cost_dollars,omitempty"`
+
 	// ArchiveLost is true if the archive is incomplete.
 	ArchiveLost bool `json:"archive_lost,omitempty"`
+}
+
+// Tokens are the tokens of a call, by the kinds of the metric voicegw_model_tokens_total: InputAudio and
+// InputCached are parts of Input, OutputAudio is one of Output, and Thoughts are counted apart.
+type Tokens struct {
+	Input       int64 `json:"input"`
+	InputAudio  int64 `json:"input_audio"`
+	InputCached int64 `json:"input_cached"`
+	Output      int64 `json:"output"`
+	OutputAudio int64 `json:"output_audio"`
+	Thoughts    int64 `json:"thoughts"`
 }
 
 // tally counts what a Record reports. The zero value is ready to use.
@@ -67,6 +86,26 @@ func (t *tally) heard(frames int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts.HeardMS += frames * transport.FrameMS
+}
+
+// spent counts the tokens of a turn, and what they cost if that is known.
+func (t *tally) spent(u transport.Usage, dollars float64, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sum := &t.counts.Tokens
+	for _, k := range [...]struct {
+		to *int64
+		n  int32
+	}{{&sum.Input, u.Prompt}, {&sum.InputAudio, u.PromptAudio}, {&sum.InputCached, u.Cached}, {&sum.Output, u.Response},
+		{&sum.OutputAudio, u.ResponseAudio}, {&sum.Thoughts, u.Thoughts}} {
+		*k.to += int64(max(k.n, 0))
+	}
+	if known {
+		if t.counts.CostDollars == nil {
+			t.counts.CostDollars = new(float64)
+		}
+		*t.counts.CostDollars += dollars
+	}
 }
 
 // sum returns a record with the counts.
@@ -106,6 +145,7 @@ func (c *call) record() Record {
 	r, w := c.out.tally.sum(), c.end.ending()
 	r.ArchiveLost = c.archive != nil && c.archive.incomplete()
 	r.Call, r.Endpoint, r.Client, r.Labels = c.id, c.hello.Endpoint, c.hello.Client, c.plan.Labels
+	r.Model = c.out.modelName
 	r.From, r.To, r.CarrierCall = c.hello.From, c.hello.To, c.hello.CarrierCall
 	r.Began, r.Duration, r.Reason = c.began, time.Since(c.began), w.reason.String()
 	if w.err != nil {

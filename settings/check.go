@@ -21,6 +21,7 @@ func (r *reader) checkTogether() {
 	r.checkTURN()
 	r.checkWebhooks()
 	r.checkKeys()
+	r.checkTelemetry()
 	for i := range r.rows {
 		r.noteIdle(&r.rows[i])
 	}

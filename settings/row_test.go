@@ -60,6 +60,7 @@ func another(r Row) string {
 		"webhooks.end_url":   "https://a.example", "webhooks.digits_url": "https://a.example",
 		"access.jwks":           "https://a.example/keys",
 		"prompts.notify":        "x.wav",
+		"otel.endpoint":         "https://a.example",
 		"session.client_voices": "Puck", "session.client_models": "all", "session.client_tools": "none",
 		"prompts.filler": "default", "journal": "nats://a.example:4222", "advertise": "http://a.example",
 		"workflow.public_url": "http://a.example",

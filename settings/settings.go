@@ -24,6 +24,7 @@ type Settings struct {
 	Insecure     bool
 	Archive      string // the directory for the archives of calls; "": none are written
 	Records      Records
+	Telemetry    Telemetry
 	DataDir      string // the directory for the sessions of agents
 	Journal      Journal
 	Agents       string // the directory of definitions of agents; "": none
@@ -181,7 +182,7 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.recordRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
+	s.rows = slices.Concat(s.serverRows(), s.recordRows(), s.telemetryRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
 		s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.webhookRows(), s.keyRows(), s.modelRows(),
 		s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {

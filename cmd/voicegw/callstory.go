@@ -232,6 +232,13 @@ func tellRecord(w io.Writer, r *callRecord) {
 	}
 	fmt.Fprintf(w, "  %d replies, %d interrupted, %d false interruptions, %d turns unanswered, %d connections lost\n",
 		r.Replies, r.Interrupted, r.FalseInterruptions, r.Unanswered, r.LinksLost)
+	if r.Model != "" {
+		fmt.Fprintf(w, "  model %s: %d tokens read, %d written", r.Model, r.Tokens.Input, r.Tokens.Output)
+		if r.CostDollars != nil {
+			fmt.Fprintf(w, ", %.4f dollars", *r.CostDollars)
+		}
+		fmt.Fprintln(w)
+	}
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "  %s: %q", t.Who, t.Text)
 		switch {

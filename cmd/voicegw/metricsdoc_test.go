@@ -14,6 +14,7 @@ import (
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
 	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/telemetry"
 )
 
 // documentedMetrics returns the collectors of each table of docs/metrics.md.
@@ -29,7 +30,8 @@ func documentedMetrics(t *testing.T) map[string][]prometheus.Collector {
 	}
 	return map[string][]prometheus.Collector{"gateway": {gw.Metrics()},
 		"serve": append(logMetrics(new(logWriter), new(logWriter))[:2], newGuardMetrics(guard), proofMetrics(1, 1)[0],
-			(*records)(nil).metrics(), collectorsOf((&archives{}).metrics()), newWebhookMetrics(nil))}
+			(*records)(nil).metrics(), collectorsOf((&archives{}).metrics()), newWebhookMetrics(nil),
+			(*telemetry.Telemetry)(nil).Collector())}
 }
 
 // TestMetricsDocIsFresh holds the tables of docs/metrics.md to the metrics.

@@ -235,7 +235,7 @@ func jsonRecord(r *callRecord) ([]byte, error) {
 func csvColumns() []string {
 	return []string{"call", "carrier_call", "endpoint", "from", "to", "client", "labels", "began", "seconds", "reason",
 		"error", "replies", "interrupted", "false_interruptions", "unanswered", "links_lost", "heard_seconds",
-		"archive_lost", "turns"}
+		"archive_lost", "turns", "model", "input_tokens", "output_tokens", "cost_dollars"}
 }
 
 // csvRecord returns a record as a line of CSV.
@@ -247,12 +247,17 @@ func csvRecord(r *callRecord) ([]byte, error) {
 			return nil, err
 		}
 	}
+	dollars := "" // not known
+	if r.CostDollars != nil {
+		dollars = strconv.FormatFloat(*r.CostDollars, 'f', 6, 64)
+	}
 	seconds := func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }
 	return csvLine([]string{r.Call, r.CarrierCall, r.Endpoint, r.From, r.To, r.Client, string(labels),
 		r.Began.UTC().Format(time.RFC3339Nano), seconds(r.Duration.Milliseconds()), r.Reason, r.Error,
 		strconv.Itoa(r.Replies), strconv.Itoa(r.Interrupted), strconv.Itoa(r.FalseInterruptions),
 		strconv.Itoa(r.Unanswered), strconv.Itoa(r.LinksLost), seconds(int64(r.HeardMS)), strconv.FormatBool(r.ArchiveLost),
-		strconv.Itoa(len(r.Turns) + r.TurnsLeftOut)})
+		strconv.Itoa(len(r.Turns) + r.TurnsLeftOut), r.Model, strconv.FormatInt(r.Tokens.Input, 10),
+		strconv.FormatInt(r.Tokens.Output, 10), dollars})
 }
 
 // csvLine returns a line of CSV (RFC 4180). A value that a spreadsheet would take for a formula gets

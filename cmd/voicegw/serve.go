@@ -25,6 +25,7 @@ import (
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/telemetry"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/web"
 )
@@ -78,6 +79,8 @@ type serving struct {
 	records   *records // nil: none are written
 	archives  *archives
 	webhooks  *webhooks
+	registry  *prometheus.Registry
+	telemetry *telemetry.Telemetry // nil: nothing is exported
 }
 
 // serve takes calls until ctx is done, and then ends them. read reads the settings again, for a reload.
@@ -112,13 +115,13 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 		_ = gw.Close()
 		return err
 	}
-	registry := prometheus.NewRegistry()
+	registry := s.registry
 	registry.MustRegister(gw.Metrics(), newGuardMetrics(s.guard), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(logMetrics(written, audited)...)
 	registry.MustRegister(proofMetrics(len(gw.Nets()), s.proved)...)
 	registry.MustRegister(s.records.metrics(), collectorsOf(s.archives.metrics()))
-	registry.MustRegister(newWebhookMetrics(s.webhooks))
+	registry.MustRegister(newWebhookMetrics(s.webhooks), s.telemetry.Collector())
 	admin, err := openAdmin(set, s.gate, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), s.operator(), log)
 	if err != nil {
 		_ = s.server.listener.Close()
@@ -180,6 +183,11 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	}
 	s.records = newRecords(set, log)
 	s.records.join(&cfg.Hooks)
+	s.registry = prometheus.NewRegistry()
+	if s.telemetry, err = openTelemetry(set, s.registry, log); err != nil {
+		return nil, err
+	}
+	s.telemetry.Join(&cfg.Hooks)
 	s.gw, err = voicegw.New(cfg)
 	s.archives = &archives{dir: set.Archive, limits: set.Records.Archives, runs: s.runs, log: log.Named("archives")}
 	var setup *live.SetupError
@@ -261,6 +269,7 @@ func (s *serving) until(ctx context.Context, beside func(context.Context)) (err 
 	running.Wait()
 	recorded()
 	s.webhooks.close()
+	s.closeTelemetry()
 	s.sessions.close(context.Background())
 	return err
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// otlp is a backend that keeps what it gets.
+type otlp struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	spans   []*trace.Span
+	metrics string // what came to /v1/metrics
+}
+
+func newOTLP(t *testing.T) *otlp {
+	o := &otlp{}
+	o.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if r.Header.Get("X-Key") != "17" {
+			t.Errorf("%s has the headers %v", r.URL, r.Header)
+		}
+		if r.URL.Path == "/v1/metrics" {
+			o.metrics += string(body)
+			return
+		}
+		var m traces.ExportTraceServiceRequest
+		if err == nil {
+			err = proto.Unmarshal(body, &m)
+		}
+		if err != nil || r.URL.Path != "/v1/traces" {
+			t.Errorf("%s: %v", r.URL, err)
+		}
+		for _, rs := range m.ResourceSpans {
+			for _, s := range rs.ScopeSpans {
+				o.spans = append(o.spans, s.Spans...)
+			}
+		}
+	}))
+	t.Cleanup(o.Close)
+	return o
+}
+
+// TestTelemetryOfServe takes a call with a tool call: a backend gets it as one trace, without what was
+// said, and the metrics. Variables of a cluster that name another backend do no harm.
+func TestTelemetryOfServe(t *testing.T) {
+	t.Parallel()
+	backend := newOTLP(t)
+	model := scripted(t, "about A model with a tool.\non turn 1: call find_order {\"number\":\"secret17\"}")
+	crm := newCRM(t, map[string]string{"/order": `{"result":{"state":"secret42"}}`})
+	tools := writeFile(t, "tools.json", fmt.Appendf(nil,
+		`[{"name":"find_order","description":"finds an order","url":%q}]`, crm.URL+"/order"))
+	s := startServe(t, []string{"VOICEGW_GREETING=", "GEMINI_API_KEY=k", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://10.0.0.1:4317", "OTEL_PORT=tcp://10.0.0.1:80",
+		"VOICEGW_OTEL_PORT=tcp://10.0.0.1:80"}, "--model-base-url", model.URL(), "--session-tools-file", tools,
+		"--webhooks-secret-file", writeFile(t, "secret", []byte(hookSecret)), "--webhooks-allow", "127.0.0.1",
+		"--otel-export", "both", "--otel-endpoint", backend.URL,
+		"--otel-headers-file", writeFile(t, "headers", []byte("X-Key: 17\n")))
+	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--out",
+		filepath.Join(t.TempDir(), "heard.wav")).want(t, 0)
+	s.end()
+	backend.mu.Lock()
+	defer backend.mu.Unlock()
+	var told []string
+	ids := map[string]bool{}
+	for _, span := range backend.spans {
+		ids[string(span.TraceId)] = true
+		line := span.Name
+		for _, e := range span.Events {
+			line += " " + e.Name
+		}
+		told = append(told, line)
+		if strings.Contains(span.String(), "secret") || strings.Contains(span.String(), "question") {
+			t.Errorf("a span has content: %v", span)
+		}
+	}
+	want := "execute_tool find_order; turn speech_began speech_ended turn_ended model_first sent_first played_first; call"
+	if got := strings.Join(told, "; "); got != want || len(ids) != 1 {
+		t.Errorf("%d traces: %s; want %s\n%s", len(ids), got, want, s.stderr.String())
+	}
+	for _, name := range []string{"voicegw_calls_ended_total", "voicegw_answer_latency_seconds", "voicegw_otel_spans_total"} {
+		if !strings.Contains(backend.metrics, name) {
+			t.Errorf("the backend has no metric %s", name)
+		}
+	}
+}
+
+// TestServeWithoutABackend takes calls and ends while nobody takes what is exported, and refuses a
+// backend that it cannot speak to.
+func TestServeWithoutABackend(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, nil, "--otel-export", "both", "--otel-endpoint", "http://127.0.0.1:1")
+	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--out",
+		filepath.Join(t.TempDir(), "heard.wav")).want(t, 0)
+	s.end()
+	if said := s.stderr.String(); !strings.Contains(said, "the telemetry backend does not take traces; calls go on") {
+		t.Errorf("the log does not say that the backend is down:\n%s", said)
+	}
+	for env, want := range map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT=10.0.0.1:4317": "is not an http or https URL",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://10.0.0.1:4317 OTEL_EXPORTER_OTLP_PROTOCOL=grpc": "speaks http/protobuf"} {
+		command(t, strings.Fields(env), "config", "check", "--otel-export", "traces").want(t, 2, want, "otel.endpoint")
+		command(t, strings.Fields(env), "config", "check").want(t, 0)
+	}
+	bad := writeFile(t, "headers", []byte("Authorization Bearer x\n"))
+	command(t, nil, "serve", "--check", "--otel-export", "traces", "--otel-headers-file", bad).want(t, 2,
+		"line 1 of "+bad+" is no header")
+}
