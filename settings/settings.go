@@ -182,9 +182,9 @@ func EndpointNames() []string {
 // newSettings returns the defaults.
 func newSettings() *Settings {
 	s := &Settings{}
-	s.rows = slices.Concat(s.serverRows(), s.recordRows(), s.telemetryRows(), s.nodeRows(), s.quotaRows(), s.agentRows(), s.workflowRows(),
-		s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.webhookRows(), s.keyRows(), s.modelRows(),
-		s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
+	s.rows = slices.Concat(s.serverRows(), s.recordRows(), s.telemetryRows(), s.nodeRows(), s.quotaRows(), s.agentRows(),
+		s.workflowRows(), s.tlsRows(), s.endpointRows(), s.accessRows(), s.handOffRows(), s.webhookRows(), s.keyRows(),
+		s.modelRows(), s.sessionRows(), s.timingRows(), s.speechRows(), s.limitRows(), s.logRows())
 	for _, r := range s.rows {
 		if r.literal {
 			r.store(value{text: r.Default})

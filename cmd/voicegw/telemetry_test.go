@@ -91,15 +91,16 @@ func TestTelemetryOfServe(t *testing.T) {
 	if got := strings.Join(told, "; "); got != want || len(ids) != 1 {
 		t.Errorf("%d traces: %s; want %s\n%s", len(ids), got, want, s.stderr.String())
 	}
-	for _, name := range []string{"voicegw_calls_ended_total", "voicegw_answer_latency_seconds", "voicegw_otel_spans_total"} {
+	for _, name := range []string{"voicegw_calls_ended_total", "voicegw_answer_latency_seconds",
+		"voicegw_otel_spans_total"} {
 		if !strings.Contains(backend.metrics, name) {
 			t.Errorf("the backend has no metric %s", name)
 		}
 	}
 }
 
-// TestServeWithoutABackend takes calls and ends while nobody takes what is exported, and refuses a
-// backend that it cannot speak to.
+// TestServeWithoutABackend takes calls and ends while nobody takes what is exported, and refuses
+// headers that are none.
 func TestServeWithoutABackend(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, nil, "--otel-export", "both", "--otel-endpoint", "http://127.0.0.1:1")
@@ -108,11 +109,6 @@ func TestServeWithoutABackend(t *testing.T) {
 	s.end()
 	if said := s.stderr.String(); !strings.Contains(said, "the telemetry backend does not take traces; calls go on") {
 		t.Errorf("the log does not say that the backend is down:\n%s", said)
-	}
-	for env, want := range map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT=10.0.0.1:4317": "is not an http or https URL",
-		"OTEL_EXPORTER_OTLP_ENDPOINT=http://10.0.0.1:4317 OTEL_EXPORTER_OTLP_PROTOCOL=grpc": "speaks http/protobuf"} {
-		command(t, strings.Fields(env), "config", "check", "--otel-export", "traces").want(t, 2, want, "otel.endpoint")
-		command(t, strings.Fields(env), "config", "check").want(t, 0)
 	}
 	bad := writeFile(t, "headers", []byte("Authorization Bearer x\n"))
 	command(t, nil, "serve", "--check", "--otel-export", "traces", "--otel-headers-file", bad).want(t, 2,

@@ -82,8 +82,7 @@ func layers() map[string]layer {
 		"transport/ws/wsclient": {imports: []string{"audio", "transport", "transport/ws"}},
 		"transport/mediastream": {
 			imports: []string{"audio", "transport", "transport/admission", "transport/phone", "transport/wsconn",
-				"internal/foreign",
-				"internal/jsonscan"},
+				"internal/foreign", "internal/jsonscan"},
 			tests: []string{".", "live", "live/sim", "transport/phone/phonetest"},
 		},
 		"transport/phone":           {imports: []string{"audio", "transport", "transport/admission", "transport/wsconn"}},
@@ -98,7 +97,7 @@ func layers() map[string]layer {
 		"console": {imports: []string{".", "petri", "petri/dot", "petri/event", "voicenets"},
 			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "web"}},
 		"telemetry": {imports: []string{".", "transport"}},
-		"webhook": {imports: []string{".", "agent/fetch", "internal/strictjson", "transport"}},
+		"webhook":   {imports: []string{".", "agent/fetch", "internal/strictjson", "transport"}},
 		"settings": {
 			imports: []string{".", "access", "audio", "live", "transport", "transport/ws", "transport/wsconn",
 				"voicenets", "internal/spelling"},
