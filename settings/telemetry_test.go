@@ -12,21 +12,24 @@ import (
 // What a cluster sets for every container counts only if something is exported.
 func TestTelemetry(t *testing.T) {
 	t.Parallel()
-	const cluster = "OTEL_EXPORTER_OTLP_ENDPOINT=http://10.0.0.1:4317"
+	const cluster, gRPC = "OTEL_EXPORTER_OTLP_ENDPOINT=http://10.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"
+	both := []string{"--otel-export=both"}
 	for name, tt := range map[string]struct {
 		env  []string
 		args []string
 		want string // the endpoint, or words of the error
 	}{
-		"none":             {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=tcp://10.0.0.1:80", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, nil, ""},
-		"here":             {nil, []string{"--otel-export=traces"}, "http://127.0.0.1:4318"},
-		"variable":         {[]string{cluster}, []string{"--otel-export=metrics"}, "http://10.0.0.1:4317"},
-		"variable, HTTP":   {[]string{cluster, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"}, []string{"--otel-export=both"}, "http://10.0.0.1:4317"},
-		"setting":          {[]string{cluster, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, []string{"--otel-export=both", "--otel-endpoint=https://a.example"}, "https://a.example"},
-		"service link":     {[]string{"VOICEGW_OTEL_PORT=tcp://10.0.0.1:80", "VOICEGW_OTEL_SERVICE_HOST=10.0.0.1"}, nil, ""},
-		"variable, gRPC":   {[]string{cluster, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, []string{"--otel-export=both"}, "error: voicegw speaks http/protobuf"},
-		"variable, no URL": {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=10.0.0.1:4318"}, []string{"--otel-export=both"}, "error: is not an http or https URL"},
-		"setting, no URL":  {nil, []string{"--otel-export=both", "--otel-endpoint=10.0.0.1:4318"}, "error: otel.endpoint"},
+		"none":     {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=tcp://10.0.0.1:80", gRPC}, nil, ""},
+		"here":     {nil, []string{"--otel-export=traces"}, "http://127.0.0.1:4318"},
+		"variable": {[]string{cluster}, []string{"--otel-export=metrics"}, "http://10.0.0.1:4317"},
+		"variable, HTTP": {[]string{cluster, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"}, both,
+			"http://10.0.0.1:4317"},
+		"setting":        {[]string{cluster, gRPC}, append(both[:1:1], "--otel-endpoint=https://a.example"), "https://a.example"},
+		"service link":   {[]string{"VOICEGW_OTEL_PORT=tcp://10.0.0.1:80", "VOICEGW_OTEL_SERVICE_HOST=10.0.0.1"}, nil, ""},
+		"variable, gRPC": {[]string{cluster, gRPC}, both, "error: voicegw speaks http/protobuf"},
+		"variable, no URL": {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=10.0.0.1:4318"}, both,
+			"error: is not an http or https URL"},
+		"setting, no URL": {nil, append(both[:1:1], "--otel-endpoint=10.0.0.1:4318"), "error: otel.endpoint"},
 	} {
 		s, err := configured(t, "", tt.env, tt.args...)
 		words, refused := strings.CutPrefix(tt.want, "error: ")
