@@ -14,7 +14,7 @@ import (
 
 func netCommand() *cobra.Command {
 	var format string
-	var list bool
+	var list, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "net [NAME[/PART]]",
 		Short: "draw a net that calls or agents run on",
@@ -26,12 +26,18 @@ func netCommand() *cobra.Command {
 		Args:              atMostOneNet,
 		ValidArgsFunction: completeNets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if list {
-				return listNets(cmd.OutOrStdout())
+			switch {
+			case list:
+				return listNets(cmd.OutOrStdout(), asJSON)
+			case asJSON && cmd.Flags().Changed("format") && format != "json":
+				return usagef("-o json and --format %s contradict each other", format)
+			case asJSON:
+				format = "json"
 			}
 			return drawNet(cmd.OutOrStdout(), argument(args), format)
 		},
 	}
+	outputFlag(cmd, &asJSON, "with --list, a list of nets; else the same as --format json")
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(netFormats(), ", "))
 	cmd.Flags().BoolVar(&list, "list", false, "name the nets")
 	complete(cmd, "format", netFormats()...)
@@ -53,26 +59,39 @@ func argument(args []string) string {
 	return args[0]
 }
 
-func listNets(w io.Writer) error {
+// listedNet is a net in the list, for programs.
+type listedNet struct {
+	Name        string `json:"name"`
+	Places      int    `json:"places"`
+	Transitions int    `json:"transitions"`
+	About       string `json:"about"`
+}
+
+func listNets(w io.Writer, asJSON bool) error {
+	var list []listedNet
+	add := func(name, doc string, program func() (*petri.Program, error)) error {
+		p, err := program()
+		if err == nil {
+			list = append(list, listedNet{name, len(p.Places()), len(p.Transitions()), doc})
+		}
+		return err
+	}
 	for _, n := range shippedNets() {
-		if err := listNet(w, n.name, n.doc, n.program); err != nil {
+		if err := add(n.name, n.doc, n.program); err != nil {
 			return err
 		}
 	}
 	for _, n := range agentNets() {
-		if err := listNet(w, n.name, n.doc, n.program); err != nil {
+		if err := add(n.name, n.doc, n.program); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func listNet(w io.Writer, name, doc string, program func() (*petri.Program, error)) error {
-	p, err := program()
-	if err != nil {
-		return err
+	if asJSON {
+		return printJSON(w, list)
 	}
-	fmt.Fprintf(w, "%-27s %3d places, %3d transitions: %s\n", name, len(p.Places()), len(p.Transitions()), doc)
+	for _, n := range list {
+		fmt.Fprintf(w, "%-27s %3d places, %3d transitions: %s\n", n.Name, n.Places, n.Transitions, n.About)
+	}
 	return nil
 }
 

@@ -20,7 +20,7 @@ import (
 
 func replayCommand() *cobra.Command {
 	var at time.Duration
-	var step bool
+	var step, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "replay the archive of a call, and compare every event",
@@ -44,12 +44,15 @@ func replayCommand() *cobra.Command {
 			switch {
 			case at < 0:
 				return usagef("--at is %v; want a length of time from 0s, such as 12.3s", at)
+			case step && asJSON:
+				return usagef("--step is for people: it has no -o json; --at has")
 			case step || cmd.Flags().Changed("at"):
-				return stepThrough(args[0], c, at, step, cmd)
+				return stepThrough(args[0], c, at, step, asJSON, cmd)
 			}
-			return replay(args[0], c, cmd.OutOrStdout())
+			return replay(args[0], c, asJSON, cmd.OutOrStdout())
 		},
 	}
+	outputFlag(cmd, &asJSON, "the result, or with --at what the net held")
 	addSettingFlags(cmd, settings.NetRows())
 	cmd.Flags().DurationVar(&at, "at", 0, "print what the net held at this time of the call, such as 12.3s")
 	cmd.Flags().BoolVar(&step, "step", false, "step through the events, forwards and back, as lines of the input say")
@@ -66,8 +69,26 @@ func netOf(s *settings.Settings) (voicenets.Config, error) {
 	return c.Net, err
 }
 
+// replayJSON is the result of a replay for programs. The exit code says what it means.
+type replayJSON struct {
+	Call       string         `json:"call"`
+	Net        string         `json:"net"`
+	Events     uint64         `json:"events"` // that are the same
+	NetTimeS   float64        `json:"net_time_s"`
+	Difference *differentJSON `json:"difference,omitempty"`
+	Properties int            `json:"properties"` // proved ones that hold in every marking
+	Incomplete string         `json:"incomplete,omitempty"`
+}
+
+// differentJSON is the first event that differs.
+type differentJSON struct {
+	Event    uint64 `json:"event"`
+	Archived string `json:"archived"`
+	Replayed string `json:"replayed"`
+}
+
 // replay plays the archive of a call again on a net of this configuration.
-func replay(name string, net voicenets.Config, stdout io.Writer) error {
+func replay(name string, net voicenets.Config, asJSON bool, stdout io.Writer) error {
 	r, err := readArchive(name)
 	if errors.Is(err, event.ErrIncomplete) {
 		return answerf(exitOpen, "%v", err)
@@ -91,9 +112,16 @@ func replay(name string, net voicenets.Config, stdout io.Writer) error {
 	}
 	defer file.Close()
 	done, err := event.Replay(prog, file)
+	out := replayJSON{Call: r.header.Run, Net: n.name, Events: done, NetTimeS: r.last.At.Seconds(), Incomplete: r.open()}
 	var diff *event.Difference
 	switch {
 	case errors.As(err, &diff):
+		if asJSON {
+			out.Difference = &differentJSON{diff.Seq, fmt.Sprint(diff.Archived), fmt.Sprint(diff.Replayed)}
+			if err := printJSON(stdout, out); err != nil {
+				return err
+			}
+		}
 		return answerf(exitFailed, "%d events are the same, event %d differs:\n  archived: %s\n  replayed: %s",
 			done, diff.Seq, diff.Archived, diff.Replayed)
 	case err != nil:
@@ -101,15 +129,22 @@ func replay(name string, net voicenets.Config, stdout io.Writer) error {
 	case done != r.events:
 		return answerf(exitFailed, "%d of %d events were replayed", done, r.events)
 	}
-	fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
-	fmt.Fprintf(stdout, "%d events in %v of net time\nall are the same\n", done, r.last.At)
-	watched, err := holdToProof(name, prog, watchable(prog, n.keeps()))
-	if err != nil {
+	if !asJSON {
+		fmt.Fprintf(stdout, "%s: %s (%s)\n", r.header.Run, n.name, n.doc)
+		fmt.Fprintf(stdout, "%d events in %v of net time\nall are the same\n", done, r.last.At)
+	}
+	if out.Properties, err = holdToProof(name, prog, watchable(prog, n.keeps())); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%d proved properties hold in every marking\n", watched)
-	if why := r.open(); why != "" {
-		return answerf(exitOpen, "%s is incomplete: %s", name, why)
+	if asJSON {
+		if err := printJSON(stdout, out); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(stdout, "%d proved properties hold in every marking\n", out.Properties)
+	}
+	if out.Incomplete != "" {
+		return answerf(exitOpen, "%s is incomplete: %s", name, out.Incomplete)
 	}
 	return nil
 }

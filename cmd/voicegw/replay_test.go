@@ -54,6 +54,7 @@ func TestRecordAndReplay(t *testing.T) {
 	command(t, nil, append([]string{"replay", file}, flags...)...).want(t, 0, "the same")
 	command(t, nil, append([]string{"replay", file}, flags[:2]...)...).want(t, 2, "with other settings")
 
+	command(t, nil, "replay", file, "--config", config, "-o", "json").want(t, 0, `"net":"session"`, `"properties":`)
 	lines := strings.SplitAfter(string(data), "\n")
 	fired := regexp.MustCompile(`("kind":"fired","index":)\d+`)
 	for _, test := range []struct {
@@ -78,6 +79,9 @@ func TestRecordAndReplay(t *testing.T) {
 		path := writeFile(t, test.name+settings.ArchiveEnding, []byte(test.text))
 		command(t, nil, "replay", path, "--config", config).want(t, test.code, test.words...)
 	}
+	forged := writeFile(t, "forged.jsonl", []byte(changed(string(data), len(data)/2, fired, "${1}0")))
+	command(t, nil, "replay", forged, "--config", config, "-o", "json").want(t, 1, `"difference":{"event":`,
+		`"archived":"`)
 	command(t, nil, "replay", file).want(t, 2, `written by net "session" with other settings`, "--config")
 	command(t, nil, "replay", file, "--timing-frame-gap=1h").want(t, 2, "timing.frame_gap", "150ms to 2s")
 	command(t, nil, "replay", filepath.Join(dir, "none")).want(t, 2, "no such file")

@@ -137,8 +137,34 @@ func (s *stepper) target(word string) (int, bool) {
 	return s.at(t), err == nil && t >= 0
 }
 
+// markingJSON is what a net held at one time, for programs.
+type markingJSON struct {
+	Event  int                `json:"event"` // the last one; 0: before the first
+	Events int                `json:"events"`
+	Last   string             `json:"last,omitempty"`
+	Tokens map[string]int32   `json:"tokens"`       // by place
+	Timers map[string]float64 `json:"timers_due_s"` // by transition
+}
+
+// marking returns what show prints.
+func (s *stepper) marking() markingJSON {
+	m := markingJSON{Event: s.done, Events: len(s.events), Tokens: map[string]int32{}, Timers: map[string]float64{}}
+	if s.done > 0 {
+		m.Last = s.prog.Describe(s.events[s.done-1])
+	}
+	for slot, n := range s.now.Marking() {
+		if n > 0 {
+			m.Tokens[s.prog.SlotName(slot)] = n
+		}
+	}
+	for _, c := range s.now.Clocks() {
+		m.Timers[s.prog.Transitions()[c.Transition].Name] = c.Due.Seconds()
+	}
+	return m
+}
+
 // stepThrough prints the marking at a time, and steps from there on if step is true.
-func stepThrough(name string, net voicenets.Config, at time.Duration, step bool, cmd *cobra.Command) error {
+func stepThrough(name string, net voicenets.Config, at time.Duration, step, asJSON bool, cmd *cobra.Command) error {
 	s, err := openStepper(name, net)
 	if err != nil {
 		return err
@@ -148,6 +174,9 @@ func stepThrough(name string, net voicenets.Config, at time.Duration, step bool,
 	}
 	if step {
 		return s.interact(cmd.InOrStdin(), cmd.OutOrStdout())
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), s.marking())
 	}
 	s.show(cmd.OutOrStdout())
 	return nil

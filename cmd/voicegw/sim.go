@@ -25,6 +25,7 @@ type simOptions struct {
 	speed            float64
 	latency          time.Duration
 	seed             uint64
+	json             bool
 }
 
 func simCommand() *cobra.Command {
@@ -38,7 +39,7 @@ func simCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.scenarios {
-				return listScenarios(cmd.OutOrStdout())
+				return listScenarios(cmd.OutOrStdout(), o.json)
 			}
 			server, err := o.server(cmd.Flags().Changed("seed"))
 			if err != nil {
@@ -47,11 +48,16 @@ func simCommand() *cobra.Command {
 			if err := server.Start(o.listen); err != nil {
 				return listenError(o.listen, err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "the embedded model is at %s\n", server.URL())
+			if o.json {
+				_ = printJSON(cmd.OutOrStdout(), map[string]string{"url": server.URL()})
+			} else {
+				fmt.Fprintf(cmd.OutOrStdout(), "the embedded model is at %s\n", server.URL())
+			}
 			<-cmd.Context().Done()
 			return server.Close()
 		},
 	}
+	outputFlag(cmd, &o.json, "the URL, or a list of the scenarios")
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8081", "a loopback address; port 0 takes any free one")
 	f.StringVar(&o.greeting, "greeting", "", "a `WAV` that it plays when it receives text (default a short invitation)")
@@ -63,15 +69,26 @@ func simCommand() *cobra.Command {
 	return cmd
 }
 
+// scenarioJSON is a scenario for programs.
+type scenarioJSON struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+}
+
 // listScenarios prints the built-in scenarios and their subjects.
-func listScenarios(w io.Writer) error {
+func listScenarios(w io.Writer, asJSON bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var list []scenarioJSON
 	for _, name := range sim.Scenarios() {
 		s, err := sim.LoadScenario(name)
 		if err != nil {
 			return err
 		}
+		list = append(list, scenarioJSON{name, s.About})
 		fmt.Fprintf(table, "%s\t%s\n", name, s.About)
+	}
+	if asJSON {
+		return printJSON(w, list)
 	}
 	return table.Flush()
 }

@@ -23,6 +23,7 @@ type tokenOptions struct {
 	tools   []string
 	noTools bool
 	session []string
+	json    bool
 }
 
 func tokenCommand() *cobra.Command {
@@ -43,6 +44,7 @@ func tokenCommand() *cobra.Command {
 			return mintToken(s, o, time.Now(), cmd.OutOrStdout())
 		},
 	}
+	outputFlag(cmd, &o.json, "token, id and expires")
 	f := cmd.Flags()
 	f.DurationVar(&o.life, "life", time.Minute, "the call must begin within this time, at most 24h; a gateway accepts 1h")
 	f.StringVar(&o.claims.Tenant, "tenant", "", "the tenant whose limits apply to the call")
@@ -102,6 +104,16 @@ func mintToken(s *settings.Settings, o tokenOptions, now time.Time, stdout io.Wr
 	if err != nil {
 		return usagef("%w", errors.Unwrap(err))
 	}
+	if o.json {
+		return printJSON(stdout, tokenJSON{Token: token, ID: claims.ID, Expires: claims.Expiry.UTC().Truncate(time.Second)})
+	}
 	_, err = fmt.Fprintln(stdout, token)
 	return err
+}
+
+// tokenJSON is a token for programs.
+type tokenJSON struct {
+	Token   string    `json:"token"`
+	ID      string    `json:"id"`      // jti, as the log has it
+	Expires time.Time `json:"expires"` // a call must begin before
 }

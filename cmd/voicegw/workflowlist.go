@@ -21,24 +21,34 @@ import (
 
 func listWorkflowsCommand() *cobra.Command {
 	var dir string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the workflows of a directory, and whether each is accepted",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listWorkflows(cmd.Context(), cmd.OutOrStdout(), dir)
+			return listWorkflows(cmd.Context(), cmd.OutOrStdout(), dir, asJSON)
 		},
 	}
+	outputFlag(cmd, &asJSON, "a list")
 	cmd.Flags().StringVar(&dir, "dir", workflowsDir, "the `directory` of workflows: NAME/workflow.yaml or NAME.yaml")
 	return cmd
 }
 
-func listWorkflows(ctx context.Context, out io.Writer, dir string) error {
+// listedWorkflow is a workflow in the list, for programs.
+type listedWorkflow struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Status string `json:"status"` // accepted, or refused and why
+}
+
+func listWorkflows(ctx context.Context, out io.Writer, dir string, asJSON bool) error {
 	files, err := workflowFiles(dir)
 	if err != nil {
 		return &usageError{err}
 	}
 	return withTools(func(s *settings.Workflow) error {
+		list := []listedWorkflow{}
 		for _, file := range files {
 			e, err := newEngine(s, exec.Config{})
 			if err != nil {
@@ -56,7 +66,13 @@ func listWorkflows(ctx context.Context, out io.Writer, dir string) error {
 			} else if w.Unverified != "" {
 				says = "accepted, unverified: " + w.Unverified
 			}
-			fmt.Fprintf(out, "%-24s %-40s %s\n", name, file, says)
+			list = append(list, listedWorkflow{name, file, says})
+		}
+		if asJSON {
+			return printJSON(out, list)
+		}
+		for _, w := range list {
+			fmt.Fprintf(out, "%-24s %-40s %s\n", w.Name, w.File, w.Status)
 		}
 		return nil
 	})
@@ -154,6 +170,7 @@ func initWorkflow(out io.Writer, dir, name string) error {
 
 func testCommand() *cobra.Command {
 	var dir, tests string
+	var asJSON bool
 	var w settings.Workflow
 	cmd := &cobra.Command{
 		Use:   "test FILE|NAME",
@@ -170,11 +187,12 @@ func testCommand() *cobra.Command {
 			}
 			return withTools(func(s *settings.Workflow) error {
 				s.OpenAPI = w.OpenAPI
-				return testWorkflow(cmd.Context(), cmd.OutOrStdout(), s, file, tests)
+				return testWorkflow(cmd.Context(), cmd.OutOrStdout(), s, file, tests, asJSON)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", workflowsDir, "the `directory` of workflows by name")
+	outputFlag(cmd, &asJSON, "the results")
 	cmd.Flags().StringVar(&tests, "tests", "", "the `file` of tests, if it is not beside the workflow")
 	cmd.Flags().StringVar(&w.OpenAPI, "openapi", "", "a YAML `file` with openapi_tools")
 	return cmd
@@ -197,7 +215,8 @@ func testFile(file string) (string, error) {
 	return "", usagef("%s has no tests: write %s", file, strings.Join(tried, " or "))
 }
 
-func testWorkflow(ctx context.Context, out io.Writer, s *settings.Workflow, file, tests string) (err error) {
+func testWorkflow(ctx context.Context, out io.Writer, s *settings.Workflow, file, tests string,
+	asJSON bool) (err error) {
 	if tests == "" {
 		if tests, err = testFile(file); err != nil {
 			return err
@@ -227,19 +246,51 @@ func testWorkflow(ctx context.Context, out io.Writer, s *settings.Workflow, file
 		return err
 	}
 	failed := 0
+	list := []testedWorkflow{}
 	for _, r := range results {
-		if len(r.Diffs) == 0 {
-			fmt.Fprintf(out, "ok    %s\n", r.Name)
-			continue
-		}
-		failed++
-		fmt.Fprintf(out, "FAIL  %s\n", r.Name)
+		one := testedWorkflow{Test: r.Name, OK: len(r.Diffs) == 0}
 		for _, d := range r.Diffs {
-			fmt.Fprintln(out, "      "+strings.ReplaceAll(d.String(), "\n", "\n      "))
+			one.Differences = append(one.Differences, d.String())
 		}
+		list = append(list, one)
+		if !one.OK {
+			failed++
+		}
+	}
+	if asJSON {
+		err = printJSON(out, list)
+	} else {
+		err = printTests(out, list)
+	}
+	if err != nil {
+		return err
 	}
 	if failed > 0 {
 		return answerf(exitFailed, "%d of %s failed", failed, counted(len(results), "test"))
 	}
 	return nil
+}
+
+// testedWorkflow is the result of a test.
+type testedWorkflow struct {
+	Test        string   `json:"test"`
+	OK          bool     `json:"ok"`
+	Differences []string `json:"differences,omitempty"`
+}
+
+// printTests prints results for people.
+func printTests(out io.Writer, list []testedWorkflow) error {
+	var b strings.Builder
+	for _, one := range list {
+		if one.OK {
+			fmt.Fprintf(&b, "ok    %s\n", one.Test)
+			continue
+		}
+		fmt.Fprintf(&b, "FAIL  %s\n", one.Test)
+		for _, d := range one.Differences {
+			fmt.Fprintln(&b, "      "+strings.ReplaceAll(d, "\n", "\n      "))
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }
