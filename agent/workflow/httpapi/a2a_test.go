@@ -231,18 +231,25 @@ func TestInputRequired(t *testing.T) {
 	}
 }
 
-// TestTasks forgets the oldest tasks that have ended, and refuses one more if none has.
+// TestTasks forgets the oldest tasks that have ended, and refuses one more if none has. One owner has half of the
+// places and no more, and loses no task to another who fills those of their own.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	s := newTasks()
 	s.owner = func(ctx context.Context) (string, error) { return ctx.Value(ownerKey{}).(managed.Owner).User, nil }
 	ada, bob := withOwner(t.Context(), managed.Owner{User: "ada"}), withOwner(t.Context(), managed.Owner{User: "bob"})
-	for i := range tasksMax {
-		if _, err := s.Create(ada, &a2a.Task{ID: a2a.TaskID(fmt.Sprint(i))}); err != nil {
-			t.Fatal(err)
+	cid := withOwner(t.Context(), managed.Owner{User: "cid"})
+	for owner, ctx := range map[string]context.Context{"": ada, "cid's ": cid} {
+		for i := range tasksOfOwner {
+			if _, err := s.Create(ctx, &a2a.Task{ID: a2a.TaskID(fmt.Sprint(owner, i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Create(ctx, &a2a.Task{ID: "more"}); err == nil {
+			t.Errorf("a task too many of an owner was taken: %q", owner)
 		}
 	}
-	if _, err := s.Create(ada, &a2a.Task{ID: "more"}); err == nil {
+	if _, err := s.Create(bob, &a2a.Task{ID: "more"}); err == nil {
 		t.Error("a task too many was taken")
 	}
 	if _, err := s.Get(bob, "7"); !errors.Is(err, a2a.ErrTaskNotFound) {
@@ -261,6 +268,9 @@ func TestTasks(t *testing.T) {
 	}
 	if got, err := s.Get(ada, "7"); err != nil || got.Version != 2 || got.Task.Status.State != a2a.TaskStateCompleted {
 		t.Error(got, err)
+	}
+	if _, err := s.Create(cid, &a2a.Task{ID: "more"}); err == nil {
+		t.Error("a task too many took the place of another owner's")
 	}
 	if _, err := s.Create(ada, &a2a.Task{ID: "more"}); err != nil {
 		t.Error(err)

@@ -11,9 +11,13 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
-// tasksMax is how many tasks of one workflow are remembered. Of more, the oldest that has ended is forgotten; if none
-// has, a new task is refused. Their runs stay in the journal.
-const tasksMax = 1000
+// tasksMax is how many tasks of one workflow are remembered, and tasksOfOwner how many of them may be one owner's, so
+// that nobody takes the places of all others. Of more, the oldest that has ended is forgotten; if none has, a new task
+// is refused. Their runs stay in the journal.
+const (
+	tasksMax     = 1000
+	tasksOfOwner = tasksMax / 2
+)
 
 // tasks remembers the tasks of A2A. It is safe for concurrent use.
 type tasks struct {
@@ -50,17 +54,32 @@ func (t *tasks) Create(ctx context.Context, one *a2a.Task) (taskstore.TaskVersio
 	if t.byID[one.ID] != nil {
 		return 0, taskstore.ErrTaskAlreadyExists
 	}
-	if len(t.order) >= tasksMax && !t.forget() {
+	own := func(of *task) bool { return of.owner == owner }
+	if t.count(own) >= tasksOfOwner && !t.forget(own) {
+		return 0, fmt.Errorf("%d tasks of yours are at work or wait; try again later", tasksOfOwner)
+	}
+	all := func(*task) bool { return true }
+	if len(t.order) >= tasksMax && !t.forget(all) {
 		return 0, fmt.Errorf("%d tasks are at work or wait; try again later", len(t.order))
 	}
 	t.byID[one.ID], t.order = &task{b, 1, owner, one.Status.State.Terminal()}, append(t.order, one.ID)
 	return 1, nil
 }
 
-// forget forgets the oldest task that has ended; mu is held.
-func (t *tasks) forget() bool {
+// count counts tasks; mu is held.
+func (t *tasks) count(of func(*task) bool) (n int) {
+	for _, one := range t.byID {
+		if of(one) {
+			n++
+		}
+	}
+	return n
+}
+
+// forget forgets the oldest of these tasks that has ended; mu is held.
+func (t *tasks) forget(of func(*task) bool) bool {
 	for i, id := range t.order {
-		if t.byID[id].ended {
+		if one := t.byID[id]; one.ended && of(one) {
 			delete(t.byID, id)
 			t.order = append(t.order[:i:i], t.order[i+1:]...)
 			return true
