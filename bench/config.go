@@ -28,7 +28,7 @@ const (
 
 // Endpoint is a process that takes calls.
 type Endpoint struct {
-	URL     string // of the transport
+	URL     string // of the transport: http, https, ws or wss
 	Metrics string // of its Prometheus metrics; "" if they are unknown
 }
 
@@ -74,9 +74,12 @@ func (c *Config) check() error {
 }
 
 // Transports are those that callers can use.
-func Transports() []string { return []string{WebSocket} }
+func Transports() []string { return []string{WebSocket, Twilio} }
 
-// dial calls an endpoint.
-func (c *Config) dial(ctx context.Context, url string) (line, error) {
+// dial makes a call of a number.
+func (c *Config) dial(ctx context.Context, url string, call int) (line, error) {
+	if c.Transport == Twilio {
+		return dialTwilio(ctx, url, call)
+	}
 	return dialWS(ctx, url, c.Token)
 }

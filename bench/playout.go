@@ -22,7 +22,8 @@ type playout struct {
 	played  [2]generation
 	marks   []mark
 	reached []mark
-	late    int // frames that came after their time
+	returns bool // marks that a clear drops count as reached
+	late    int  // frames that came after their time
 	lastAck time.Time
 }
 
@@ -96,6 +97,9 @@ func (p *playout) of(id uint64) *generation {
 func (p *playout) clear(now time.Time, id uint64) (playedMS int64) {
 	p.advance(now)
 	p.out, p.queue = p.in, p.queue[:0]
+	if p.returns {
+		p.reached = append(p.reached, p.marks...)
+	}
 	p.marks = p.marks[:0]
 	p.ended = time.Time{}
 	g := p.of(id)

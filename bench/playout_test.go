@@ -80,6 +80,19 @@ func TestPlayoutClears(t *testing.T) {
 	}
 }
 
+// TestPlayoutReturnsMarks, as Twilio does, also those that a clear drops.
+func TestPlayoutReturnsMarks(t *testing.T) {
+	t.Parallel()
+	s := &story{now: time.Unix(1000, 0)}
+	s.returns = true
+	s.push(s.at(0), 0)
+	s.playout.mark(s.at(0), 0, "m")
+	s.clear(s.at(10), 0)
+	if got := s.acksAt(20); !slices.Equal(got, []string{"0:0m"}) {
+		t.Errorf("after a clear it returns %v", got)
+	}
+}
+
 // TestPlayoutIsBounded: what was played does not stay in memory.
 func TestPlayoutIsBounded(t *testing.T) {
 	t.Parallel()

@@ -15,9 +15,9 @@ func TestUnknown(t *testing.T) {
 	if err := cfg.check(); err != nil {
 		t.Fatal(err)
 	}
-	r := &run{cfg: cfg, report: &Report{Transport: WebSocket}}
-	gateway := &side{name: gatewayName, waits: []time.Duration{time.Second}}
-	r.conclude(gateway, []*side{gateway})
+	r := &run{cfg: cfg, report: &Report{Transport: WebSocket},
+		sides: []*side{{name: gatewayName, found: found{waits: []time.Duration{time.Second}}}}}
+	r.conclude()
 	var text, object strings.Builder
 	if err := r.report.WriteMarkdown(&text); err != nil {
 		t.Fatal(err)
@@ -58,4 +58,14 @@ func TestMatch(t *testing.T) {
 	if q := quantiles(s.down); *q != (Quantiles{P50: 3, P95: 3, P99: 3, N: 1}) {
 		t.Errorf("replies take %+v", *q)
 	}
+}
+
+// FuzzTwilio reads anything.
+func FuzzTwilio(f *testing.F) {
+	f.Add([]byte(`{"event":"media","media":{"payload":"AAAA"},"mark":{"name":"m"}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := readTwilio(b); err != nil && (m.Event != "" || m.Media.Payload != nil) {
+			t.Errorf("it is wrong and says %+v", m)
+		}
+	})
 }

@@ -10,65 +10,91 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 )
 
-// side is a gateway or a relay, and what was measured of it in all rounds.
+// side is a gateway or a relay.
 type side struct {
 	name  string
 	at    Endpoint
 	model *modelClient // nil: it has a model of its own
 
-	idle     *usage // before any call; nil: unknown
+	idle *usage // before any call; nil: unknown
+	found
+}
+
+// found is what was measured of a side, in all rounds.
+type found struct {
 	cpu      float64
 	bytes    float64 // sums over rounds
 	routines float64
 
-	up, down       []time.Duration
-	clears         []time.Duration
-	silences       []time.Duration
-	waits          []time.Duration
-	late           int
-	frames, tardy  int
-	lost           int // timed frames that the model did not hear
-	timed, replies int
+	up, down      []time.Duration
+	clears        []time.Duration
+	silences      []time.Duration
+	waits         []time.Duration
+	late          int
+	frames, tardy int
+	timed, lost   int // frames, and those of them that the model did not hear
 }
 
 const gatewayName = "gateway"
 
 // Run measures.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
+	r, err := start(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return r.measure(ctx, r.cfg.Calls)
+}
+
+// run measures again and again.
+type run struct {
+	cfg    Config
+	sides  []*side // the gateway is the last
+	report *Report // of the measurement in progress
+}
+
+// start checks the configuration and warms the processes up.
+func start(ctx context.Context, cfg Config) (*run, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, report: &Report{Transport: cfg.Transport, Calls: cfg.Calls, Seconds: cfg.Length.Seconds(),
-		Seed: cfg.Seed}}
 	gateway := &side{name: gatewayName, at: cfg.Gateway}
-	sides := []*side{gateway}
+	r := &run{cfg: cfg, sides: []*side{gateway}}
 	if cfg.Model != "" {
 		gateway.model = &modelClient{cfg.Model}
 	}
 	if cfg.Relay != nil {
-		sides = []*side{{name: "relay", at: *cfg.Relay, model: gateway.model}, gateway}
+		r.sides = []*side{{name: "relay", at: *cfg.Relay, model: gateway.model}, gateway}
 	}
-	for _, s := range sides {
+	for _, s := range r.sides {
 		if err := r.warm(ctx, s); err != nil {
 			return nil, err
 		}
 	}
-	for n := range cfg.Rounds {
-		for _, s := range sides {
-			where := fmt.Sprintf("%s, round %d of %d", s.name, n+1, cfg.Rounds)
-			if err := r.round(ctx, s, cfg.Calls, cfg.Length/time.Duration(cfg.Rounds), where); err != nil {
+	return r, nil
+}
+
+// measure measures a number of calls, in all rounds.
+func (r *run) measure(ctx context.Context, calls int) (*Report, error) {
+	r.report = &Report{Transport: r.cfg.Transport, Calls: calls, Seconds: r.cfg.Length.Seconds(), Seed: r.cfg.Seed}
+	for _, s := range r.sides {
+		s.found = found{}
+		if s.model != nil { // what was left by a measurement that failed
+			if _, err := s.model.notices(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
-	r.conclude(gateway, sides)
+	for n := range r.cfg.Rounds {
+		for _, s := range r.sides {
+			where := fmt.Sprintf("%s, round %d of %d", s.name, n+1, r.cfg.Rounds)
+			if err := r.round(ctx, s, calls, r.cfg.Length/time.Duration(r.cfg.Rounds), where); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.conclude()
 	return r.report, nil
-}
-
-// run is a run in progress.
-type run struct {
-	cfg    Config
-	report *Report
 }
 
 // warm places one call, so that what a process needs once is not counted as a call's, and notes what
@@ -119,13 +145,13 @@ func (r *run) place(ctx context.Context, s *side, n int, where string) (*placed,
 		}
 	}
 	for i := range n {
-		l, err := r.cfg.dial(ctx, s.at.URL)
+		l, err := r.cfg.dial(ctx, s.at.URL, i)
 		if err != nil {
 			p.hangUp()
 			return nil, fmt.Errorf("bench: call %d of %d to the %s: %w", i+1, n, s.name, err)
 		}
 		c := newCaller(l, r.cfg.Seed, i)
-		c.clears = s.name == gatewayName
+		c.clears, c.playout.returns = s.name == gatewayName, r.cfg.Transport == Twilio
 		p.callers = append(p.callers, c)
 		p.talking.Go(func() { c.talk(talking) })
 		if err := s.reached(ctx, p.first+i+1); err != nil {
@@ -317,8 +343,8 @@ func (s *side) match(f *findings, heard []notice, within func(time.Time) bool) {
 }
 
 // conclude makes the report.
-func (r *run) conclude(gateway *side, sides []*side) {
-	rep := r.report
+func (r *run) conclude() {
+	rep, gateway := r.report, r.sides[len(r.sides)-1]
 	rep.Gateway = gateway.cost(r.cfg.Rounds)
 	rep.InterruptedToClear, rep.SpeechToSilence = quantiles(gateway.clears), quantiles(gateway.silences)
 	rep.EndToFirstAudio = quantiles(gateway.waits)
@@ -326,7 +352,7 @@ func (r *run) conclude(gateway *side, sides []*side) {
 	if gateway.idle == nil {
 		rep.note("the cost of the gateway is unknown: it was not started by bench, and no metrics were named")
 	}
-	for _, s := range sides {
+	for _, s := range r.sides {
 		if s.tardy*50 > s.frames {
 			rep.note("the machine was too busy: %.0f %% of the frames of the callers to the %s left more than %v late",
 				100*float64(s.tardy)/float64(s.frames), s.name, lateSend)
@@ -335,11 +361,11 @@ func (r *run) conclude(gateway *side, sides []*side) {
 			rep.wrong("%s: %d of %d frames did not reach the model within %v", s.name, s.lost, s.timed, frames(toneCount))
 		}
 	}
-	if len(sides) == 1 {
+	if len(r.sides) == 1 {
 		rep.note("there is no relay to compare with: the figures of the relay, the ratios and what is added are unknown")
 		return
 	}
-	relay := sides[0]
+	relay := r.sides[0]
 	rep.Relay = relay.cost(r.cfg.Rounds)
 	rep.Ratio = ratio(rep.Gateway, rep.Relay)
 	rep.Added = &Added{Up: quantiles(gateway.up).minus(quantiles(relay.up)),

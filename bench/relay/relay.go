@@ -12,6 +12,7 @@ import (
 // Paths of the transports.
 const (
 	WebSocketPath = "/v1/voice"
+	TwilioPath    = "/v1/twilio"
 )
 
 // Relay takes calls. It is an http.Handler. Its zero value has no model.
@@ -24,6 +25,8 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch req.URL.Path {
 	case WebSocketPath:
 		r.voice(w, req)
+	case TwilioPath:
+		r.twilio(w, req)
 	default:
 		http.NotFound(w, req)
 	}

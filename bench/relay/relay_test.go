@@ -32,3 +32,13 @@ func FuzzSound(f *testing.F) {
 		}
 	})
 }
+
+// FuzzStream reads anything.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte(`{"event":"media","streamSid":"MZ1","media":{"payload":"AAAA"}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := readStream(b); err != nil && (m.Event != "" || m.Media.Payload != nil) {
+			t.Errorf("it is wrong and says %+v", m)
+		}
+	})
+}

@@ -19,6 +19,8 @@ type benchOptions struct {
 	transport, url, metrics string
 	calls, seconds, rounds  int
 	seed                    uint64
+	findLimit               bool
+	target                  time.Duration
 	json                    bool
 }
 
@@ -47,6 +49,9 @@ func benchCommand() *cobra.Command {
 	f.IntVar(&o.seconds, "seconds", bench.SecondsDefault, "seconds to measure each side, at most 3600")
 	f.IntVar(&o.rounds, "rounds", bench.RoundsDefault, "rounds in which relay and gateway alternate, at most 100")
 	f.Uint64Var(&o.seed, "seed", 0, "the seed of what callers do (default a new one each time)")
+	f.BoolVar(&o.findLimit, "find-limit", false, "find the most calls at which p99 of what is added stays within --target; "+
+		"begins with --calls")
+	f.DurationVar(&o.target, "target", bench.TargetDefault, "with --find-limit, the most that may be added, 1ms to 10s")
 	f.StringVar(&o.url, "url", "", "call this `URL` instead; a token for it is in "+tokenVariable)
 	f.StringVar(&o.metrics, "metrics", "", "with --url, the `URL` of the metrics of its process")
 	outputFlag(cmd, &o.json, "one object")
@@ -66,14 +71,22 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	defer shown.end()
 	cfg.Progress = func(line string) { shown.say("%s", line) }
 	if o.url == "" {
-		parts, err := startBenchParts(ctx, o.transport)
+		parts, err := startBenchParts(ctx)
 		if err != nil {
 			return err
 		}
 		defer parts.stop()
+		path := benchPaths()[o.transport]
+		parts.gateway.URL, parts.relay.URL = parts.gateway.URL+path, parts.relay.URL+path
 		cfg.Gateway, cfg.Relay, cfg.Model = parts.gateway, &parts.relay, parts.model
 	}
-	report, err := bench.Run(ctx, cfg)
+	measure := bench.Run
+	if o.findLimit {
+		measure = func(ctx context.Context, cfg bench.Config) (*bench.Report, error) {
+			return bench.FindLimit(ctx, cfg, o.target)
+		}
+	}
+	report, err := measure(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -108,6 +121,10 @@ func (o *benchOptions) config() (bench.Config, error) {
 		return cfg, usagef("--transport is %q; want one of %s", o.transport, strings.Join(bench.Transports(), ", "))
 	case o.seconds < o.rounds:
 		return cfg, usagef("--seconds is %d, fewer than the %d rounds; want a second for each", o.seconds, o.rounds)
+	case o.findLimit && o.url != "":
+		return cfg, usagef("--find-limit and --url exclude each other: without a relay nobody knows what is added")
+	case o.target < time.Millisecond || o.target > 10*time.Second:
+		return cfg, usagef("--target is %v; want 1ms to 10s", o.target)
 	case o.metrics != "" && o.url == "":
 		return cfg, usagef("--metrics is %q without --url; bench knows the metrics of what it starts", o.metrics)
 	}

@@ -32,8 +32,14 @@ type benchParts struct {
 	running        []*benchPart
 }
 
-// startBenchParts starts the model, a relay and a gateway with the default settings.
-func startBenchParts(ctx context.Context, transport string) (*benchParts, error) {
+// benchPaths are the paths of the transports, by their names.
+func benchPaths() map[string]string {
+	return map[string]string{bench.WebSocket: relay.WebSocketPath, bench.Twilio: relay.TwilioPath}
+}
+
+// startBenchParts starts the model, a relay and a gateway with the default settings and all
+// transports.
+func startBenchParts(ctx context.Context) (*benchParts, error) {
 	p := &benchParts{}
 	model, err := p.start(ctx, "model")
 	if err != nil {
@@ -43,14 +49,11 @@ func startBenchParts(ctx context.Context, transport string) (*benchParts, error)
 	if p.relay, err = p.start(ctx, "relay", p.model); err == nil {
 		p.gateway, err = p.start(ctx, "gateway", "--listen", loopback, "--admin-listen", loopback,
 			"--model-base-url", strings.Replace(p.model, "http", "ws", 1), "--calls-max", fmt.Sprint(2*bench.CallsMax),
-			"--access-cpu-max", "200", "--access-late-max", "1m")
+			"--endpoints", "twilio", "--access-cpu-max", "200", "--access-late-max", "1m")
 	}
 	if err != nil {
 		p.stop()
 		return nil, err
-	}
-	for _, e := range []*bench.Endpoint{&p.relay, &p.gateway} {
-		e.URL = strings.Replace(e.URL, "http", "ws", 1) + relay.WebSocketPath
 	}
 	return p, nil
 }

@@ -111,7 +111,7 @@ func layers() map[string]layer {
 			imports: []string{"transport"},
 			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},
 		},
-		"bench": {imports: []string{"audio", "live/sim", "transport", "transport/ws"}}, "bench/relay": {},
+		"bench": {imports: []string{"audio", "live/sim", "transport", "transport/ws"}}, "bench/relay": {imports: []string{"audio"}},
 		"internal/foreign":             {},
 		"internal/jsonscan":            {},
 		"internal/foreign/foreigntest": {},
@@ -243,7 +243,7 @@ func thirdParty() []place {
 	speakers := []string{"live", "live/sim", "transport/...", "cmd/..."}
 	return []place{
 		{module: "github.com/coder/websocket", folders: append(speakers, "web/webtest tests", "internal/endpointtest",
-			"bench/relay")},
+			"bench/...")},
 		{module: "google.golang.org/genai", folders: []string{"live", "agent/...", "examples/...", "cmd/voicegw",
 			"internal/durablebench"}, tests: true},
 		{module: "google.golang.org/adk/v2", folders: []string{"agent/...", "examples/...", "internal/durablebench",
