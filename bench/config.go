@@ -74,12 +74,15 @@ func (c *Config) check() error {
 }
 
 // Transports are those that callers can use.
-func Transports() []string { return []string{WebSocket, Twilio} }
+func Transports() []string { return []string{WebSocket, WebRTC, Twilio} }
 
 // dial makes a call of a number.
 func (c *Config) dial(ctx context.Context, url string, call int) (line, error) {
-	if c.Transport == Twilio {
+	switch c.Transport {
+	case Twilio:
 		return dialTwilio(ctx, url, call)
+	case WebRTC:
+		return dialWebRTC(ctx, url, c.Token)
 	}
 	return dialWS(ctx, url, c.Token)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/gob"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -40,14 +41,19 @@ type Model struct {
 // NewModel returns a model that takes as many connections.
 func NewModel(connectionsMax int) (*Model, error) {
 	m := &Model{ear: newEar(), order: map[int]int{}}
-	reply := newVoice(24000)
-	var said []int16
-	for n := 0; time.Duration(n)*audio.FrameDuration < ReplyLength; n++ {
-		said = append(said, reply.frame(n, n%toneCount)...)
-	}
 	var err error
-	m.sim, err = sim.New(sim.Config{FixedReply: said, RepliesMax: -1, ConnectionsMax: connectionsMax, Watch: m.watch})
+	m.sim, err = sim.New(sim.Config{FixedReply: reply(), RepliesMax: -1, ConnectionsMax: connectionsMax, Watch: m.watch})
 	return m, err
+}
+
+// reply returns what the model says. Its syllables have no rhythm, or a gateway would take a caller,
+// who has one, for the reply's echo.
+func reply() (pcm []int16) {
+	v, rng := newVoice(24000), rand.New(rand.NewPCG(1, 2))
+	for n := 0; frames(n) < ReplyLength; n++ {
+		pcm = append(pcm, v.frames[rng.IntN(2)][n%toneCount]...)
+	}
+	return pcm
 }
 
 // Close ends all connections.

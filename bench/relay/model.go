@@ -52,17 +52,22 @@ func (m *model) send(ctx context.Context, le []byte) error {
 	return m.conn.Write(ctx, websocket.MessageText, m.out)
 }
 
-// receive returns the audio of the next message, PCM at 24 kHz; nil if it has none.
-func (m *model) receive(ctx context.Context) ([]byte, error) {
+// receive returns what matters of the next message.
+func (m *model) receive(ctx context.Context) (said, error) {
 	_, b, err := m.conn.Read(ctx)
 	if err != nil {
-		return nil, err
+		return said{}, err
 	}
-	return sound(b)
+	return read(b)
 }
 
-// sound returns the audio in a message of the model.
-func sound(b []byte) ([]byte, error) {
+// said is what matters of a message of the model.
+type said struct {
+	pcm         []byte // at 24 kHz; nil: none
+	interrupted bool
+}
+
+func read(b []byte) (said, error) {
 	var message struct {
 		ServerContent struct {
 			ModelTurn struct {
@@ -70,13 +75,15 @@ func sound(b []byte) ([]byte, error) {
 					InlineData struct{ Data []byte }
 				}
 			}
+			Interrupted bool
 		}
 	}
 	if err := json.Unmarshal(b, &message); err != nil {
-		return nil, fmt.Errorf("relay: a message of the model: %w", err)
+		return said{}, fmt.Errorf("relay: a message of the model: %w", err)
 	}
+	s := said{interrupted: message.ServerContent.Interrupted}
 	if parts := message.ServerContent.ModelTurn.Parts; len(parts) > 0 {
-		return parts[0].InlineData.Data, nil
+		s.pcm = parts[0].InlineData.Data
 	}
-	return nil, nil
+	return s, nil
 }

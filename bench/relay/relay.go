@@ -7,17 +7,23 @@ import (
 	"sync"
 
 	"github.com/coder/websocket"
+	"github.com/pion/webrtc/v4"
 )
 
 // Paths of the transports.
 const (
 	WebSocketPath = "/v1/voice"
 	TwilioPath    = "/v1/twilio"
+	WHIPPath      = "/v1/whip"
 )
 
 // Relay takes calls. It is an http.Handler. Its zero value has no model.
 type Relay struct {
 	Model string // http URL of the model
+
+	once   sync.Once // of the first call by WebRTC
+	api    *webrtc.API
+	failed error
 }
 
 // ServeHTTP implements http.Handler.
@@ -27,6 +33,8 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.voice(w, req)
 	case TwilioPath:
 		r.twilio(w, req)
+	case WHIPPath:
+		r.whip(w, req)
 	default:
 		http.NotFound(w, req)
 	}
@@ -67,11 +75,11 @@ func (r *Relay) voice(w http.ResponseWriter, req *http.Request) {
 		}
 		return m.send(ctx, b)
 	}, func(ctx context.Context) error {
-		pcm, err := m.receive(ctx)
+		said, err := m.receive(ctx)
 		if err != nil {
 			return err
 		}
-		for frame := range slices.Chunk(pcm, frameBytes) {
+		for frame := range slices.Chunk(said.pcm, frameBytes) {
 			if err := peer.Write(ctx, websocket.MessageBinary, frame); err != nil {
 				return err
 			}

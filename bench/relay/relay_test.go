@@ -6,29 +6,29 @@ import (
 	"testing"
 )
 
-// TestSound reads the audio of a message, if it has any.
-func TestSound(t *testing.T) {
+// TestRead reads the audio of a message, if it has any.
+func TestRead(t *testing.T) {
 	t.Parallel()
 	audio := `{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"mimeType":"audio/pcm;rate=24000","data":"` +
 		base64.StdEncoding.EncodeToString([]byte("sound")) + `"}}]}}}`
-	if b, err := sound([]byte(audio)); err != nil || string(b) != "sound" {
-		t.Errorf("%q, %v", b, err)
+	if s, err := read([]byte(audio)); err != nil || string(s.pcm) != "sound" || s.interrupted {
+		t.Errorf("%+v, %v", s, err)
 	}
-	if b, err := sound([]byte(`{"serverContent":{"turnComplete":true}}`)); err != nil || b != nil {
-		t.Errorf("%q, %v", b, err)
+	if s, err := read([]byte(`{"serverContent":{"interrupted":true}}`)); err != nil || s.pcm != nil || !s.interrupted {
+		t.Errorf("%+v, %v", s, err)
 	}
-	_, err := sound([]byte(`{"serverContent":`))
+	_, err := read([]byte(`{"serverContent":`))
 	if err == nil || !strings.Contains(err.Error(), "a message of the model") {
 		t.Errorf("half a message: %v", err)
 	}
 }
 
-// FuzzSound reads anything.
-func FuzzSound(f *testing.F) {
+// FuzzRead reads anything.
+func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"data":"AAAA"}}]}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if pcm, err := sound(b); err != nil && pcm != nil {
-			t.Errorf("it is wrong and says %q", pcm)
+		if s, err := read(b); err != nil && (s.pcm != nil || s.interrupted) {
+			t.Errorf("it is wrong and says %+v", s)
 		}
 	})
 }

@@ -91,11 +91,11 @@ func (s *stream) up(ctx context.Context) error {
 }
 
 func (s *stream) down(ctx context.Context) error {
-	pcm, err := s.model.receive(ctx)
+	said, err := s.model.receive(ctx)
 	if err != nil {
 		return err
 	}
-	s.in = s.to8.Resample(s.in[:0], audio.AppendSamples(nil, pcm))
+	s.in = s.to8.Resample(s.in[:0], audio.AppendSamples(nil, said.pcm))
 	s.coded = audio.AppendMuLaw(s.coded[:0], s.in)
 	for frame := range slices.Chunk(s.coded, codedFrame) {
 		s.out = append(s.out[:0], `{"event":"media","streamSid":"`...)

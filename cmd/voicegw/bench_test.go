@@ -85,17 +85,17 @@ func TestBenchURL(t *testing.T) {
 func TestBenchMistakes(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"--calls is 0; want 1 to 2000":                       {"--calls", "0"},
-		"--seconds is 3601; want 1 to 3600":                  {"--seconds", "3601"},
-		"--rounds is -1; want 1 to 100":                      {"--rounds", "-1"},
-		`--transport is "smoke"; want one of ws, twilio`:     {"--transport", "smoke"},
-		"--seconds is 2, fewer than the 3 rounds":            {"--seconds", "2", "--rounds", "3"},
-		`--metrics is "http://x" without --url`:              {"--metrics", "http://x"},
-		"--find-limit and --url exclude each other":          {"--find-limit", "--url", "ws://x"},
-		"--target is 1µs; want 1ms to 10s":                   {"--target", "1us"},
-		"want a part: gateway, relay or model":               {"part", "trumpet"},
-		"want the URL of the model":                          {"part", "relay"},
-		"nothing is listening there; is the gateway running": nil,
+		"--calls is 0; want 1 to 2000":                           {"--calls", "0"},
+		"--seconds is 3601; want 1 to 3600":                      {"--seconds", "3601"},
+		"--rounds is -1; want 1 to 100":                          {"--rounds", "-1"},
+		`--transport is "smoke"; want one of ws, webrtc, twilio`: {"--transport", "smoke"},
+		"--seconds is 2, fewer than the 3 rounds":                {"--seconds", "2", "--rounds", "3"},
+		`--metrics is "http://x" without --url`:                  {"--metrics", "http://x"},
+		"--find-limit and --url exclude each other":              {"--find-limit", "--url", "ws://x"},
+		"--target is 1µs; want 1ms to 10s":                       {"--target", "1us"},
+		"want a part: gateway, relay or model":                   {"part", "trumpet"},
+		"want the URL of the model":                              {"part", "relay"},
+		"nothing is listening there; is the gateway running":     nil,
 	} {
 		if args == nil {
 			command(t, nil, "bench", "--url", "ws://127.0.0.1:1/v1/voice").want(t, exitFailed, want)

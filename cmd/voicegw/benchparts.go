@@ -34,7 +34,8 @@ type benchParts struct {
 
 // benchPaths are the paths of the transports, by their names.
 func benchPaths() map[string]string {
-	return map[string]string{bench.WebSocket: relay.WebSocketPath, bench.Twilio: relay.TwilioPath}
+	return map[string]string{bench.WebSocket: relay.WebSocketPath, bench.WebRTC: relay.WHIPPath,
+		bench.Twilio: relay.TwilioPath}
 }
 
 // startBenchParts starts the model, a relay and a gateway with the default settings and all
@@ -49,7 +50,7 @@ func startBenchParts(ctx context.Context) (*benchParts, error) {
 	if p.relay, err = p.start(ctx, "relay", p.model); err == nil {
 		p.gateway, err = p.start(ctx, "gateway", "--listen", loopback, "--admin-listen", loopback,
 			"--model-base-url", strings.Replace(p.model, "http", "ws", 1), "--calls-max", fmt.Sprint(2*bench.CallsMax),
-			"--endpoints", "twilio", "--access-cpu-max", "200", "--access-late-max", "1m")
+			"--endpoints", "webrtc,twilio", "--access-cpu-max", "200", "--access-late-max", "1m")
 	}
 	if err != nil {
 		p.stop()

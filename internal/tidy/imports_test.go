@@ -280,7 +280,7 @@ func thirdParty() []place {
 			"agent/workflow/exec"}},
 		{module: "github.com/prometheus/client_golang", folders: []string{".", "cmd/voicegw", "telemetry"}, tests: true},
 		{module: "C", folders: []string{"verify/smt", "transport/rtc"}}, // cgo, behind a build tag
-		{module: "github.com/pion", folders: []string{"transport/rtc", "cmd/voicegw tests"}},
+		{module: "github.com/pion", folders: []string{"transport/rtc", "bench/...", "cmd/voicegw tests"}},
 		{module: "github.com/aclements/go-z3", folders: []string{"verify/smt"}},
 		{module: "github.com/go-jose/go-jose/v4", folders: []string{"access"}, tests: true},
 		{module: "golang.org/x/crypto/acme", folders: []string{"cmd/voicegw"}},
