@@ -41,9 +41,9 @@ type callerFrame struct {
 	samples [audio.DetectorRateHz / 50]int16
 }
 
-// slabFrames is how many frames are allocated at once: one second. The net and the caller's turn
-// keep frames for as long as they need them.
-const slabFrames = 50
+// slabFrames is how many frames are allocated at once. The net and the caller's turn keep frames for
+// as long as they need them, and one frame keeps its slab.
+const slabFrames = 12
 
 // newCallerInput makes the input of a peer that sends rateHz.
 func newCallerInput(rateHz int, cfg audio.ActivityConfig, now func() time.Duration,

@@ -14,6 +14,9 @@ import (
 // before. A peer that leaves so much else unread has stopped reading.
 const peerQueueMax = 1024
 
+// peerBatchKept is the longest queue whose memory is kept for the next items.
+const peerBatchKept = 64
+
 // peerWriter is the queue from the net to the peer: audio, notices and transcripts, in order. write
 // empties it.
 type peerWriter struct {
@@ -26,11 +29,14 @@ type peerWriter struct {
 	view    *netview.View            // nil: the peer does not see its net
 	drawing string                   // of the net that the view shows
 
-	queue   chan peerItem
+	wake    chan struct{} // a signal, 1 deep
 	replies chan struct{} // one for each reply in the queue, at most half of peerQueueMax
 	written chan struct{} // closed when write has returned
 
 	mu     sync.Mutex
+	batch  []peerItem // the oldest items, which write pops; its memory then becomes the queue's
+	next   int        // of batch
+	queue  []peerItem // the others
 	closed bool
 
 	// of write
@@ -54,7 +60,7 @@ type peerItem struct {
 }
 
 func newPeerWriter(p transport.Peer) *peerWriter {
-	return &peerWriter{peer: p, queue: make(chan peerItem, peerQueueMax), replies: make(chan struct{}, peerQueueMax/2),
+	return &peerWriter{peer: p, wake: make(chan struct{}, 1), replies: make(chan struct{}, peerQueueMax/2),
 		written: make(chan struct{})}
 }
 
@@ -72,14 +78,50 @@ func (w *peerWriter) offer(it peerItem) bool {
 	if w.closed {
 		return true
 	}
-	select {
-	case w.queue <- it:
-		return true
-	default:
+	full := w.len() >= peerQueueMax
+	if full {
 		w.closed = true
-		close(w.queue)
-		return false
+	} else {
+		w.queue = append(w.queue, it)
 	}
+	w.signal()
+	return !full
+}
+
+func (w *peerWriter) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// waiting returns how many items wait to be sent.
+func (w *peerWriter) waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.len()
+}
+
+// len is waiting; the caller holds mu.
+func (w *peerWriter) len() int { return len(w.batch) - w.next + len(w.queue) }
+
+// pop takes the oldest item; ok reports whether there is one, and last that none will come. write
+// alone calls it.
+func (w *peerWriter) pop() (it peerItem, ok, last bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next == len(w.batch) {
+		clear(w.batch)
+		if cap(w.batch) > peerBatchKept {
+			w.batch = nil
+		}
+		w.batch, w.queue, w.next = w.queue, w.batch[:0], 0
+	}
+	if w.next == len(w.batch) {
+		return it, false, w.closed
+	}
+	w.next++
+	return w.batch[w.next-1], true, false
 }
 
 // answer queues a reply to something that the peer sent. It waits while a peer that sends faster
@@ -96,10 +138,8 @@ func (w *peerWriter) answer(ctx context.Context, m *transport.Message) {
 func (w *peerWriter) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed {
-		w.closed = true
-		close(w.queue)
-	}
+	w.closed = true
+	w.signal()
 }
 
 // wait waits until write, which has begun, returns, but at most for limit.
@@ -122,9 +162,22 @@ func (w *peerWriter) write(ctx context.Context) {
 		for _, it := range w.early {
 			w.took(&it)
 		}
-		for it := range w.queue {
+		w.drop()
+	}
+}
+
+// drop drops what is queued until the queue is closed.
+func (w *peerWriter) drop() {
+	for {
+		it, ok, last := w.pop()
+		switch {
+		case ok:
 			w.took(&it)
 			w.tell(it.turns)
+		case last:
+			return
+		default:
+			<-w.wake
 		}
 	}
 }
@@ -152,21 +205,8 @@ func (w *peerWriter) sendAll(ctx context.Context) error {
 	defer show.stop()
 	for {
 		select {
-		case it, ok := <-w.queue:
-			if !ok {
-				return nil
-			}
-			if it.reply && !w.isUp {
-				w.early = append(w.early, it)
-				continue
-			}
-			w.took(&it)
-			err := w.send(ctx, it)
-			w.tell(it.turns)
-			if it.ready && err == nil {
-				err = w.begin(ctx, show)
-			}
-			if err != nil {
+		case <-w.wake:
+			if last, err := w.sendQueued(ctx, show); last || err != nil {
 				return err
 			}
 		case <-show.changed:
@@ -175,6 +215,29 @@ func (w *peerWriter) sendAll(ctx context.Context) error {
 			}
 		case <-show.rested():
 			show.resume()
+		}
+	}
+}
+
+// sendQueued sends what is queued now. last reports that nothing more will come.
+func (w *peerWriter) sendQueued(ctx context.Context, show *show) (last bool, err error) {
+	for {
+		it, ok, last := w.pop()
+		if !ok {
+			return last, nil
+		}
+		if it.reply && !w.isUp {
+			w.early = append(w.early, it)
+			continue
+		}
+		w.took(&it)
+		err := w.send(ctx, it)
+		w.tell(it.turns)
+		if it.ready && err == nil {
+			err = w.begin(ctx, show)
+		}
+		if err != nil {
+			return false, err
 		}
 	}
 }

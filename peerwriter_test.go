@@ -60,8 +60,8 @@ func TestPeerWriterFull(t *testing.T) {
 	}
 	w.put(textItem("b"))
 	w.put(textItem("c"))
-	if stalls != 1 || len(w.queue) != peerQueueMax {
-		t.Errorf("%d stalls are reported, and %d items wait", stalls, len(w.queue))
+	if stalls != 1 || w.waiting() != peerQueueMax {
+		t.Errorf("%d stalls are reported, and %d items wait", stalls, w.waiting())
 	}
 }
 
@@ -87,15 +87,15 @@ func TestPeerWriterAnswers(t *testing.T) {
 		for range peerQueueMax / 2 {
 			w.put(textItem("a"))
 		}
-		it := <-w.queue
+		it, _, _ := w.pop()
 		w.took(&it)
 		if synctest.Wait(); answered != peerQueueMax/2+1 {
 			t.Errorf("%d replies came into the queue after one has left", answered)
 		}
 		cancel()
 		synctest.Wait()
-		if len(w.queue) != peerQueueMax {
-			t.Errorf("%d items wait: a reply was queued after its context was done", len(w.queue))
+		if w.waiting() != peerQueueMax {
+			t.Errorf("%d items wait: a reply was queued after its context was done", w.waiting())
 		}
 	})
 }
@@ -123,8 +123,8 @@ func TestPeerWriterGone(t *testing.T) {
 				}
 				go w.write(ctx)
 				synctest.Wait()
-				if sent != 1 || len(w.queue) != 0 || len(w.replies) != 0 || (gone != nil) == over {
-					t.Errorf("%d messages were sent, %d wait; the call learned of %v", sent, len(w.queue), gone)
+				if sent != 1 || w.waiting() != 0 || len(w.replies) != 0 || (gone != nil) == over {
+					t.Errorf("%d messages were sent, %d wait; the call learned of %v", sent, w.waiting(), gone)
 				}
 				began := time.Now()
 				w.wait(time.Second)

@@ -157,7 +157,7 @@ func (r *running) sum() (p present, counts netCounts) {
 		}
 		p.unacked += c.prog.held(marking, voicenets.Unacked)
 		p.waiting += c.prog.held(marking, voicenets.ReplyAudio)
-		for i, n := range [...]int{len(c.out.peer.queue), c.out.model.waiting(), c.archive.waiting()} {
+		for i, n := range [...]int{c.out.peer.waiting(), c.out.model.waiting(), c.archive.waiting()} {
 			p.queued[i] += n
 			p.fullest[i] = max(p.fullest[i], n)
 		}

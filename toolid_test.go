@@ -55,17 +55,21 @@ func TestToolIDAgain(t *testing.T) {
 	b := c.out.tools
 	call := func() *toolRun { return &toolRun{call: live.ToolCall{ID: "1", Name: "ask"}, cancel: func() {}} }
 	first, second := call(), call()
+	sent := func() {
+		<-c.out.peer.wake
+		c.out.peer.pop()
+	}
 	asked := func(ctx context.Context, run *toolRun) <-chan toolAnswer {
 		answer := make(chan toolAnswer, 1)
 		go func() { answer <- b.ask(ctx, &run.call) }()
-		<-c.out.peer.queue
+		sent()
 		return answer
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	b.runs["1"] = first
 	gone := asked(ctx, first)
 	b.stop(&voicenets.ToolRun{Call: &voicenets.ToolCall{Payload: first}})
-	<-c.out.peer.queue // that it is cancelled
+	sent() // that it is cancelled
 	b.runs["1"] = second
 	answer := asked(t.Context(), second)
 	cancel()
