@@ -49,8 +49,8 @@ func benchCommand() *cobra.Command {
 	f.IntVar(&o.seconds, "seconds", bench.SecondsDefault, "seconds to measure each side, at most 3600")
 	f.IntVar(&o.rounds, "rounds", bench.RoundsDefault, "rounds in which relay and gateway alternate, at most 100")
 	f.Uint64Var(&o.seed, "seed", 0, "the seed of what callers do (default a new one each time)")
-	f.BoolVar(&o.findLimit, "find-limit", false, "find the most calls at which p99 of what is added stays within --target; "+
-		"begins with --calls")
+	f.BoolVar(&o.findLimit, "find-limit", false, "find the most calls at which p99 of what is added stays within "+
+		"--target; begins with --calls")
 	f.DurationVar(&o.target, "target", bench.TargetDefault, "with --find-limit, the most that may be added, 1ms to 10s")
 	f.StringVar(&o.url, "url", "", "call this `URL` instead; a token for it is in "+tokenVariable)
 	f.StringVar(&o.metrics, "metrics", "", "with --url, the `URL` of the metrics of its process")

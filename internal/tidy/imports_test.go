@@ -111,9 +111,9 @@ func layers() map[string]layer {
 			imports: []string{"transport"},
 			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},
 		},
-		"bench": {imports: []string{"audio", "live/sim", "transport", "transport/ws"}}, "bench/relay": {imports: []string{"audio"}},
-		"internal/foreign":             {},
-		"internal/jsonscan":            {},
+		"bench": {imports: []string{"audio", "live/sim", "transport", "transport/ws"}}, "bench/relay": {
+			imports: []string{"audio"}},
+		"internal/foreign": {}, "internal/jsonscan": {},
 		"internal/foreign/foreigntest": {},
 		"internal/spelling":            {},
 		"internal/strictjson":          {imports: []string{"internal/spelling"}},
