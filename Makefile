@@ -12,6 +12,7 @@ COUNT    ?= 1
 EVERY    ?= 1
 FUZZTIME ?= 10s
 KILLS    ?= 20
+LEDGER   ?=
 MUTANTS  ?=
 PKG      ?= ./...
 SEED     ?=
@@ -23,7 +24,7 @@ export GO FUZZTIME
 # With a C compiler and libopus at hand the gateway speaks Opus to callers over WebRTC; without, G.722. OPUS= does without.
 OPUS ?= $(shell command -v $(CC) pkg-config >/dev/null && pkg-config --exists opus && echo libopus)
 
-.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim chaos mutation bench bench-calls bench-durable cover clean
+.PHONY: help run build build-opus test clients deps fmt vet race fuzz sim soak chaos mutation bench bench-calls bench-durable cover clean
 
 help: ## list the targets
 	@echo 'voicegw: make TARGET [VARIABLE=value]'
@@ -60,10 +61,15 @@ race: ## every test under the race detector (PKG=./live/...)
 fuzz: ## each fuzz target for FUZZTIME=10s (PKG=./live/...)
 	@scripts/fuzz.sh $(PKG)
 
-sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000; no SEED: a fresh one)
-	VOICEGW_SIM_SEED='$(SEED)' VOICEGW_SIM_CALLS='$(CALLS)' GOGC=400 \
+sim: ## whole calls at random, held to the proofs (SEED=17 CALLS=1000 LEDGER=sim.jsonl; no SEED: a fresh one)
+	VOICEGW_SIM_SEED='$(SEED)' VOICEGW_SIM_CALLS='$(CALLS)' VOICEGW_SIM_LEDGER='$(abspath $(LEDGER))' \
+		VOICEGW_SIM_COMMIT="$$(git describe --always --dirty --abbrev=12 --exclude '*')" GOGC=400 \
 		$(GO) test -count 1 -timeout 0 -v -run '^TestSimulate$$' ./internal/simulate \
 		| grep --line-buffered -vE '^ *(=== |--- PASS)'
+
+soak: ## thousands of calls with faults, on sockets: what is left of them, a minute (CALLS=3000)
+	VOICEGW_SOAK_CALLS='$(if $(filter command line environment,$(origin CALLS)),$(CALLS),3000)' \
+		$(GO) test -count 1 -timeout 0 -v -run '^TestSoak$$' . | grep --line-buffered -vE '^ *=== '
 
 chaos: ## journals and sessions whose processes are killed again and again, minutes (KILLS=20; ten times that of sessions)
 	VOICEGW_CHAOS='$(KILLS)' $(GO) test -count 1 -timeout 0 -v -run 'Crash' ./journal/... | grep -vE '^ *=== '

@@ -20,6 +20,7 @@ func TestSimulate(t *testing.T) {
 	if err != nil {
 		seed = rand.Uint64N(1e9)
 	}
+	ledger := os.Getenv("VOICEGW_SIM_LEDGER")
 	summary := newSummary(seed)
 	sounds := newSounds()
 	if calls > 0 {
@@ -48,6 +49,19 @@ func TestSimulate(t *testing.T) {
 		})
 	}
 	summary.report(t)
+	if ledger == "" || calls == 0 {
+		return
+	}
+	e := entry{Commit: os.Getenv("VOICEGW_SIM_COMMIT"), At: summary.began.UTC(), First: summary.first, Last: seed - 1,
+		Calls: summary.calls.Load(), Worlds: summary.worlds.Load(), Wrong: summary.failed.Load()}
+	if err := book(ledger, e); err != nil {
+		t.Error(err)
+	}
+	all, err := sum(ledger)
+	if err != nil {
+		t.Error(err)
+	}
+	t.Log(all)
 }
 
 // heapGrowthMax is how much memory, in bytes, may be left of all calls together.
