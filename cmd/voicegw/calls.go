@@ -109,7 +109,7 @@ func listCalls(s *settings.Settings, f *callFilter, now time.Time, stdout, stder
 			list = append(list, r)
 		}
 	})
-	if err != nil {
+	if err != nil && len(list) == 0 {
 		return err
 	}
 	slices.SortStableFunc(list, func(a, b *callRecord) int { return a.Began.Compare(b.Began) })
@@ -127,7 +127,7 @@ func listCalls(s *settings.Settings, f *callFilter, now time.Time, stdout, stder
 		fmt.Fprintf(stdout, "%s  %s  %-8s %8s  %-14s %2d turns  %s\n", r.Call, r.Began.UTC().Format(time.DateTime),
 			r.Endpoint, r.Duration.Round(100*time.Millisecond), r.Reason, len(r.Turns)+r.TurnsLeftOut, r.Client)
 	}
-	return nil
+	return err
 }
 
 // takes reports whether a filter takes a call, apart from its time.
@@ -139,7 +139,8 @@ func (f *callFilter) takes(r *callRecord) bool {
 // recordLineMax is the longest line of a file of records.
 const recordLineMax = 4 << 20
 
-// eachRecord calls do with each record of the files of records.dir, and returns how many lines are none.
+// eachRecord calls do with each record of the files of records.dir, and returns how many lines are none. It goes on
+// behind a file that cannot be read; the error names all of them.
 func eachRecord(s *settings.Settings, do func(*callRecord)) (damaged int, err error) {
 	if s.Records.Dir == "" {
 		return 0, usagef("it needs records.dir, the directory of records (--records-dir)")
@@ -157,15 +158,16 @@ func eachRecord(s *settings.Settings, do func(*callRecord)) (damaged int, err er
 	if err != nil {
 		return 0, &usageError{err}
 	}
+	var unread []error
 	for _, name := range names {
 		n, err := recordsOf(name, do)
-		if errors.Is(err, fs.ErrNotExist) { // serve has deleted it
-			continue
-		}
-		if err != nil {
-			return damaged, &usageError{fmt.Errorf("%s: %w", name, err)}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // serve may have deleted it
+			unread = append(unread, fmt.Errorf("%s: %w", name, err))
 		}
 		damaged += n
+	}
+	if len(unread) > 0 {
+		return damaged, &usageError{errors.Join(unread...)}
 	}
 	return damaged, nil
 }
@@ -177,6 +179,12 @@ func recordsOf(name string, do func(*callRecord)) (damaged int, err error) {
 		return 0, err
 	}
 	defer file.Close()
+	return readRecords(file, do)
+}
+
+// readRecords calls do with each record of a file of JSON lines, and returns how many lines are none: torn ones, those
+// of something else, and those that are too long.
+func readRecords(file io.Reader, do func(*callRecord)) (damaged int, err error) {
 	err = eachLine(file, func(line []byte) {
 		r := &callRecord{}
 		if json.Unmarshal(line, r) != nil || r.Call == "" {
@@ -364,7 +372,10 @@ func (c *recorded) export(w io.Writer) error {
 		story, serr := c.story()
 		var text bytes.Buffer
 		tellStory(&text, story)
-		errs = append(errs, err, serr, put("archive"+settings.ArchiveEnding, archive), put("story.txt", text.Bytes()))
+		if serr != nil {
+			fmt.Fprintln(&text, "the archive ends here, or is damaged from here on")
+		}
+		errs = append(errs, err, put("archive"+settings.ArchiveEnding, archive), put("story.txt", text.Bytes()))
 	}
 	return errors.Join(append(errs, z.Close())...)
 }

@@ -163,7 +163,7 @@ func (c *recorded) story() (list []storyEvent, err error) {
 		return nil, fmt.Errorf("%s: %w", c.archive, err)
 	}
 	words := storyWords()
-	frames, up := 0, 0
+	frames, up, ended, last := 0, 0, false, time.Duration(0)
 	note := func(at time.Duration, text, by string) {
 		if frames > 0 {
 			list = append(list, storyEvent{At: at,
@@ -178,12 +178,17 @@ func (c *recorded) story() (list []storyEvent, err error) {
 	}
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && !ended:
+			return list, fmt.Errorf("%s ends at %.3f s, before the call does: it was cut off, or the call still runs", c.archive,
+				last.Seconds())
+		case err == io.EOF:
 			return list, nil
+		case err != nil:
+			return list, fmt.Errorf("%s: after %.3f s: %w", c.archive, last.Seconds(), err)
 		}
-		if err != nil {
-			return list, fmt.Errorf("%s: %w", c.archive, err)
-		}
+		last = e.At
+		ended = ended || e.Kind == petri.Ended || e.Kind == petri.Faulted
 		name := r.Name()
 		short := shortName(name)
 		switch {

@@ -251,6 +251,73 @@ func TestListCalls(t *testing.T) {
 	}
 }
 
+// TestUnreadableRecords lists the calls of the other files, and names the file that cannot be read.
+func TestUnreadableRecords(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "calls-0.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	recordsIn(dir, settings.Records{JSON: true}).over("c-1")
+	var out bytes.Buffer
+	err := listCalls(&settings.Settings{Records: settings.Records{Dir: dir}}, &callFilter{most: 10}, time.Now(), &out,
+		io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "calls-0.jsonl") || !strings.Contains(out.String(), "c-1 ") {
+		t.Errorf("it lists %q, %v", out.String(), err)
+	}
+}
+
+// FuzzRecords reads any file: every line is a record or counted.
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte(`{"call":"c-1","turns":[{"who":"model"}]}` + "\n" + `{"call":"c-2"`))
+	f.Add([]byte("\n{}\nnull\n[]\n{\"call\":\"c-/../x\"}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		lines := 0
+		for range bytes.Lines(text) {
+			lines++
+		}
+		records := 0
+		damaged, err := readRecords(bytes.NewReader(text), func(r *callRecord) {
+			records++
+			tellRecord(io.Discard, r)
+			if _, err := csvRecord(r); err != nil {
+				t.Error(err)
+			}
+		})
+		if err != nil || records+damaged != lines {
+			t.Errorf("%d records and %d damaged lines of %d, %v", records, damaged, lines, err)
+		}
+	})
+}
+
+// TestDamagedArchives tells what an archive has, and says why it has no more.
+func TestDamagedArchives(t *testing.T) {
+	t.Parallel()
+	head := `{"format":"voicegw.events","version":1,"net":"session"}` + "\n"
+	for name, tt := range map[string]struct{ text, want string }{
+		"foreign":   {"PK\x03\x04 something else\n", "it is not an archive of events"},
+		"empty":     {"", "it has no header"},
+		"truncated": {head + `{"seq":1,"at":1000000000,"kind":"started"}` + "\n" + `{"seq":2,"at":`, "ends at 1.000 s"},
+		"damaged":   {head + `{"seq":1,"at":1000000000,"kind":"started"}` + "\n{\n" + "{}\n", "after 1.000 s: "},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "c-1.jsonl"), []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := findCall(&settings.Settings{Archive: dir}, "c-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.story(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+		var bundle bytes.Buffer
+		if err := c.export(&bundle); name == "truncated" && (err != nil || bundle.Len() == 0) {
+			t.Errorf("%s: it is not exported: %v", name, err)
+		}
+	}
+}
+
 // TestCallsOfServe takes a call, lists it, tells it, exports it without a word of it, and steps
 // through it.
 func TestCallsOfServe(t *testing.T) {
