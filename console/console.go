@@ -37,6 +37,8 @@ type Config struct {
 	Net func(hash string) (*petri.Program, error)
 	// Page serves the page, web.ConsolePage; nil: none.
 	Page http.Handler
+	// Sharer signs links to reports, and New makes it serve them; nil: there are no links.
+	Sharer *Sharer
 }
 
 // New returns the handler. It is safe for concurrent use.
@@ -50,12 +52,19 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	s := &server{cfg: cfg, nets: map[string]*netView{}, feeds: make(chan struct{}, feedsMax)}
+	if cfg.Sharer != nil {
+		if cfg.Sharer.Key == nil || cfg.Sharer.Path == "" {
+			return nil, errors.New("console: Config.Sharer needs Key and Path")
+		}
+		cfg.Sharer.server = s
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/calls", answering(s.list))
 	mux.HandleFunc("GET /api/nets/{hash}", answering(s.net))
 	mux.HandleFunc("GET /api/calls/{call}/feed", s.feeding(s.running))
 	mux.HandleFunc("GET /api/archives/{name}/feed", s.feeding(s.archived))
 	mux.HandleFunc("GET /api/archives/{name}/report", s.report)
+	mux.HandleFunc("GET /api/archives/{name}/link", answering(s.link))
 	mux.HandleFunc("/api/", answering(func(r *http.Request) (any, error) {
 		return nil, &problem{http.StatusNotFound, fmt.Sprintf("there is no %s %s; see docs/console.md", r.Method, r.URL.Path)}
 	}))

@@ -111,11 +111,18 @@ func (s *server) running(r *http.Request, to *sender) error {
 	defer watch.Close()
 	call, t := callOf(session), watch.Tracker()
 	now := func() time.Duration { return time.Since(call.Began) }
-	if err := to.begin(Head{Call: call, Net: s.know(session.Program()), Running: true, At: ms(max(now(), t.Now())),
-		Seq: t.Seq(), Marking: append([]int32(nil), t.Marking()...)}); err != nil {
+	head := Head{Call: call, Net: s.know(session.Program()), Running: true, At: ms(max(now(), t.Now())), Seq: t.Seq(),
+		Marking: append([]int32(nil), t.Marking()...)}
+	rec := s.history(r.Context(), call.ID, session.Program(), t.Seq())
+	if rec != nil {
+		head.At, head.Seq, head.Marking = 0, 0, make([]int32, len(head.Marking))
+	} else {
+		rec = newRecorder(t)
+	}
+	if to.begin(head) != nil {
 		return nil // the client is gone
 	}
-	follow(r.Context(), watch, newRecorder(t), now, to)
+	follow(r.Context(), watch, rec, now, to)
 	return nil
 }
 

@@ -68,7 +68,11 @@ var reportRows = []struct {
 
 // report serves the report of an archived call as a file to keep.
 func (s *server) report(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
+	s.reportOn(w, r, r.PathValue("name"), "attachment")
+}
+
+// reportOn answers with the report of an archived call.
+func (s *server) reportOn(w http.ResponseWriter, r *http.Request, name, disposition string) {
 	read, prog, file, err := s.open(name)
 	if err != nil {
 		refuse(w, err)
@@ -91,7 +95,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 	page.ID, page.Began, page.Trouble = name, read.Header.Start, trouble(read, rec, err)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".html"))
+	h.Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", disposition, name+".html"))
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	_ = reportPage.Execute(w, page) // the client may be gone
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/url"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,9 +93,9 @@ func profiles(mux *http.ServeMux) {
 	mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
 }
 
-// guarded refuses requests without the token, but for /healthz and /readyz. If there is no token, it refuses those
-// that a page of another site can make a browser send: with a name that is not this machine's own (DNS rebinding).
-// It always refuses pages of other origins.
+// guarded refuses requests without the token, but for /healthz, /readyz and signed links to calls. If there is no
+// token, it refuses those that a page of another site can make a browser send: with a name that is not this machine's
+// own (DNS rebinding). It always refuses pages of other origins.
 func (a *admin) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := *a.token.Load()
@@ -106,7 +107,7 @@ func (a *admin) guarded(next http.Handler) http.Handler {
 				http.StatusMisdirectedRequest)
 		case !ownOrigin(r):
 			http.Error(w, "the admin listener does not answer to pages of other origins", http.StatusForbidden)
-		case token != "" && !isProbe(r) && subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+		case token != "" && !isProbe(r) && !isShared(r) && subtle.ConstantTimeCompare(got[:], want[:]) != 1:
 			w.Header().Set("WWW-Authenticate", challenge(r))
 			http.Error(w, "the admin listener needs the token of admin.token_file: Authorization: Bearer TOKEN",
 				http.StatusUnauthorized)
@@ -121,6 +122,11 @@ func (a *admin) setToken(token string) { a.token.Store(&token) }
 
 // isProbe reports whether a request asks only whether the process is well.
 func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
+
+// isShared reports whether a request is for what a signed link shows, which checks the signature.
+func isShared(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, sharedPath) && path.Clean(r.URL.Path) == r.URL.Path
+}
 
 // ownOrigin reports whether a request comes from no page, or from one of this listener.
 func ownOrigin(r *http.Request) bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"io/fs"
@@ -18,6 +19,9 @@ import (
 // consolePath is the path of the console, and of all paths below it.
 const consolePath = "/console/"
 
+// sharedPath is the path of reports that a signed link shows, without the token of the admin listener.
+const sharedPath = consolePath + "shared/"
+
 // console serves the console.
 func (s *serving) console() http.Handler {
 	var archives fs.FS
@@ -25,12 +29,18 @@ func (s *serving) console() http.Handler {
 		archives = os.DirFS(s.settings.Archive)
 	}
 	nets := &archivedNets{settings: s.settings, known: map[string]*petri.Program{}}
+	key := make([]byte, 32) // links end with the process
+	_, _ = rand.Read(key)   // never fails
+	sharer := &console.Sharer{Path: sharedPath, Key: func() []byte { return key }}
 	h, err := console.New(console.Config{Gateway: s.gw, Archives: archives, Net: nets.find,
-		Page: web.ConsolePage(web.ConsolePageConfig{})})
+		Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
 	if err != nil {
 		panic(err) // nothing of the Config comes from outside
 	}
-	return http.StripPrefix(strings.TrimSuffix(consolePath, "/"), h)
+	mux := http.NewServeMux()
+	mux.Handle(sharedPath, sharer)
+	mux.Handle(consolePath, http.StripPrefix(strings.TrimSuffix(consolePath, "/"), h))
+	return mux
 }
 
 // archivedNets finds the nets of archives among those that the settings make. It is safe for concurrent use.

@@ -34,6 +34,9 @@ func TestConsoleNeedsToken(t *testing.T) {
 		{"console/", basic(token), 401, "Basic realm="},
 		{"console/", "Basic " + token, 401, "Basic realm="},
 		{"console/", "Basic", 401, "Basic realm="},
+		{"console/shared/c-1?until=1&signature=x", "", 403, ""}, // not the token: the signature is wrong
+		{"console/shared/../api/calls", "", 401, "Basic realm="},
+		{"console/shared/%2e%2e/api/calls", "", 401, "Basic realm="},
 		{"metrics", basic("me:" + token), 401, "Bearer"},
 		{"v1/calls", basic("me:" + token), 401, "Bearer"},
 	} {

@@ -1,5 +1,6 @@
 // One call: what is known of it, the moment that is shown, and the views of that moment.
 
+import { create } from "../chat/build.js";
 import { ask, follow } from "./feed.js";
 import { NetViewer } from "./net-viewer.js";
 import { Recording, clock } from "./recording.js";
@@ -21,6 +22,7 @@ export class CallView {
   });
   #t = 0;
   #shown = -1; // events shown
+  #archive = ""; // its name, if an archive is shown
   #isLive = false;
   #isPlaying = false;
   #isRunning = false;
@@ -40,6 +42,7 @@ export class CallView {
     element("zoom-in").addEventListener("click", () => this.#timeline.zoom(0.5, this.#t, this.now()));
     element("zoom-out").addEventListener("click", () => this.#timeline.zoom(2, this.#t, this.now()));
     element("zoom-all").addEventListener("click", () => this.rec && this.#timeline.whole(this.rec.start, this.now()));
+    element("make-link").addEventListener("click", () => this.#link());
     for (const id of ["filter", "frames"]) element(id).addEventListener("input", () => (this.#tables.key = ""));
   }
 
@@ -49,6 +52,9 @@ export class CallView {
     const share = element("share");
     share.hidden = kind !== "archives";
     share.href = `./api/archives/${encodeURIComponent(id)}/report`;
+    this.#archive = kind === "archives" ? id : "";
+    element("make-link").hidden = kind !== "archives";
+    element("link").hidden = true;
     const signal = (this.#abort = new AbortController()).signal;
     this.#say("Loading");
     try {
@@ -56,6 +62,21 @@ export class CallView {
       this.#over(why);
     } catch (error) {
       if (!signal.aborted) this.#over(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Makes a signed link to the report of the archive that is shown. */
+  async #link() {
+    const archive = this.#archive;
+    try {
+      const { path, until } = await ask(`archives/${encodeURIComponent(archive)}/link`);
+      if (archive !== this.#archive) return;
+      const link = create("a", "", new URL(path, location.href).href);
+      link.href = path;
+      element("link").replaceChildren(`Until ${new Date(until).toLocaleString()}, this link shows the report to whoever has it: `, link);
+      element("link").hidden = false;
+    } catch (error) {
+      this.#say("", error instanceof Error ? error.message : String(error));
     }
   }
 
