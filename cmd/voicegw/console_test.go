@@ -3,10 +3,15 @@ package main
 import (
 	"encoding/base64"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/settings"
 )
 
 // TestConsoleNeedsToken: nothing of the console can be read without the token, which a browser sends as a password.
@@ -34,7 +39,7 @@ func TestConsoleNeedsToken(t *testing.T) {
 		{"console/", basic(token), 401, "Basic realm="},
 		{"console/", "Basic " + token, 401, "Basic realm="},
 		{"console/", "Basic", 401, "Basic realm="},
-		{"console/shared/c-1?until=1&signature=x", "", 403, ""}, // not the token: the signature is wrong
+		{"console/shared/c-1?until=1&signature=x", "", 200, ""}, // the console checks the signature
 		{"console/shared/../api/calls", "", 401, "Basic realm="},
 		{"console/shared/%2e%2e/api/calls", "", 401, "Basic realm="},
 		{"metrics", basic("me:" + token), 401, "Bearer"},
@@ -54,6 +59,23 @@ func TestConsoleNeedsToken(t *testing.T) {
 		_ = resp.Body.Close()
 		if got := resp.Header.Get("WWW-Authenticate"); resp.StatusCode != c.status || !strings.HasPrefix(got, c.challenge) {
 			t.Errorf("%s with %q: %s, challenge %q", c.path, c.authorization, resp.Status, got)
+		}
+	}
+}
+
+// TestSharedPath: without the token, the console answers a link with a wrong signature with a refusal.
+func TestSharedPath(t *testing.T) {
+	t.Parallel()
+	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{APIKey: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := (&serving{settings: &settings.Settings{}, gw: gw}).console()
+	for path, want := range map[string]int{"/console/shared/c-1": 403,
+		"/console/shared/c-1?until=9999999999&signature=x": 403, "/console/api/archives/c-1/link": 404} {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil)); w.Code != want {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
 		}
 	}
 }
