@@ -46,27 +46,21 @@ func (h *Hooks) stages() Stages {
 
 // Handler does the work of one task of a net, in a session that runs and in a proof. Handle makes it.
 type Handler struct {
-	bind   func(s *Session) runner.Handler
-	worker *petri.Net // automaton of the task, for proofs
-	start  string
+	handler runner.Handler
+	worker  *petri.Net // automaton of the task, for proofs
+	start   string
 }
 
 // Handle returns the Handler that does the work of task t with fn. fn runs in a goroutine of its own.
 // ctx ends when the net cancels the task or the session closes; fn must then return soon.
 func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, s *Session, in I) (O, error)) Handler {
-	return Handler{
-		bind: func(s *Session) runner.Handler {
-			return runner.Handle(t, func(ctx context.Context, in I) (O, error) { return fn(ctx, s, in) })
-		},
-		worker: workerAutomaton(t), start: string(t.Start),
-	}
+	return Handler{handler: runner.HandleFor(t, fn), worker: workerAutomaton(t), start: string(t.Start)}
 }
 
 // storeHandler lets the goroutine of Session.Run store events.
 func storeHandler() Handler {
-	return Handle(storing(), func(ctx context.Context, s *Session, w *Write) (petri.Unit, error) {
-		return petri.Unit{}, s.store(ctx, &Event{Turn: w.Turn, Kind: w.Kind, Event: w.Event})
-	})
+	t := storing()
+	return Handler{handler: runner.HandleAsync(t, (*Session).store), worker: workerAutomaton(t), start: string(t.Start)}
 }
 
 // Work replaces what New makes of an agent's Instruction, Model and Tools. A field that is nil replaces

@@ -6,10 +6,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/adk/v2/model"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/verify"
 )
 
@@ -101,8 +103,26 @@ type Program struct {
 	Properties []*verify.Property
 
 	compiled *petri.Program
+	shared   *shared
 	cost     int            // how many requests one token of Budget is good for
 	requests map[string]int // places of strategies, by full name: for how many requests a token stands
+}
+
+// shared is what the sessions of a program share.
+type shared struct {
+	once   sync.Once
+	tasks  []runner.Handler
+	spares runner.Spares
+}
+
+// handlers are those of a program, as the runner has them.
+func (s *shared) handlers(p *Program) []runner.Handler {
+	s.once.Do(func() {
+		for _, h := range p.Handlers {
+			s.tasks = append(s.tasks, h.handler)
+		}
+	})
+	return s.tasks
 }
 
 // nameRule is what the name of an agent looks like.
@@ -348,7 +368,7 @@ func (p *Program) compile() error {
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
-	p.compiled = prog
+	p.compiled, p.shared = prog, &shared{}
 	return nil
 }
 

@@ -53,7 +53,7 @@ type turnRun struct {
 // item is an event to emit, or the end of the turn.
 type item struct {
 	event *Event
-	ack   chan error // of an event that is to be stored
+	done  func(petri.Unit, error) // of an event that is to be stored
 	end   *End
 }
 
@@ -64,10 +64,8 @@ func Start(p *Program, o Options) (*Session, error) {
 	}
 	s := &Session{prog: p.compiled, turn: make(chan struct{}, 1), watchers: &watchers{}}
 	s.turn <- struct{}{}
-	c := runner.Config{Name: o.Name, Store: s.watchers.beside(o.Store), Logger: o.Logger, Out: s.out}
-	for _, h := range p.Handlers {
-		c.Tasks = append(c.Tasks, h.bind(s))
-	}
+	c := runner.Config{Name: o.Name, Store: s.watchers.beside(o.Store), Logger: o.Logger, Out: s.out, Owner: s,
+		Tasks: p.shared.handlers(p), Spares: &p.shared.spares}
 	run, err := runner.Start(p.compiled, c)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
@@ -147,8 +145,8 @@ func (s *Session) follow(ctx context.Context, r *turnRun) (*End, error) {
 				return it.end, r.result(it.end)
 			}
 			err := r.emit(it.event)
-			if it.ack != nil {
-				it.ack <- err // an error makes the net end the turn
+			if it.done != nil {
+				it.done(petri.Unit{}, err) // an error makes the net end the turn
 			} else if err != nil {
 				s.stop(r, err)
 			}
@@ -206,26 +204,16 @@ func (s *Session) setCurrent(r *turnRun) {
 	s.current = r
 }
 
-// store passes an event to the goroutine of Run and waits until it is stored.
-func (s *Session) store(ctx context.Context, e *Event) error {
+// store passes an event to the goroutine of Run, which calls done when it is stored. The loop of the runner calls it.
+func (s *Session) store(w *Write, done func(petri.Unit, error)) {
 	s.mu.Lock()
-	r := s.current
-	s.mu.Unlock()
-	if r == nil {
-		return errors.New("no turn runs")
+	defer s.mu.Unlock()
+	if s.current == nil {
+		done(petri.Unit{}, errors.New("no turn runs"))
+		return
 	}
-	ack := make(chan error, 1)
-	select {
-	case r.items <- item{event: e, ack: ack}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-ack:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	e := &Event{Turn: w.Turn, Kind: w.Kind, Event: w.Event}
+	s.current.items <- item{event: e, done: done} // there is room for one, as for the end
 }
 
 // out receives the outputs of the net. It runs on the loop of the runner and never blocks.

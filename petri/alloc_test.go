@@ -45,6 +45,24 @@ func bumpChain() colourChain {
 		}}, in.Token(card{hue: 1})}
 }
 
+// TestRestartAllocations checks that a run on a machine that has run before does not allocate.
+func TestRestartAllocations(t *testing.T) {
+	for _, c := range colourChains() {
+		m := silent(t, c.net)
+		once := func() {
+			m.Restart()
+			if err := m.Inject(0, c.token); err != nil {
+				t.Fatal(err)
+			}
+			m.Advance(20_000)
+		}
+		once()
+		if n := testing.AllocsPerRun(100, once); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
 // TestIdleBytes checks that an idle machine of twelve transitions takes at most 4 kB.
 func TestIdleBytes(t *testing.T) {
 	if n := idleBytes(t, 500); n > 4096 {

@@ -53,6 +53,13 @@ func (p *Program) Start() *Machine {
 		panic(p.runnable)
 	}
 	m := p.machine()
+	m.start()
+	return m
+}
+
+// start begins a run on a machine without tokens.
+func (m *Machine) start() {
+	p := m.prog
 	m.busy = true
 	m.record(Event{Kind: Started})
 	for _, t := range p.init {
@@ -69,7 +76,6 @@ func (p *Program) Start() *Machine {
 	}
 	m.settle()
 	m.busy = false
-	return m
 }
 
 // machine returns a machine without tokens.

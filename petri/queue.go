@@ -21,6 +21,7 @@ type store interface {
 	commit(ring int32)
 	emit(place string, seq uint64, to []Token) []Token
 	release()
+	empty()
 	bump()
 	popOldest()
 	popNewest()

@@ -419,10 +419,19 @@ func faults(fn func()) (f *Fault) {
 	return nil
 }
 
+// start starts the machine, with the memory of the run before if there was one.
+func (p *pair) start() {
+	if p.m == nil {
+		p.m = p.prog.Start()
+	} else {
+		p.m.Restart()
+	}
+}
+
 // run plays a schedule on both and returns the first difference.
 func (p *pair) run(d draw, steps int) string {
-	fault := faults(func() { p.m = p.prog.Start() })
-	p.r = startReference(p.g)
+	fault := faults(p.start)
+	p.r, p.seen, p.outs = startReference(p.g), 0, 0
 	if fault != nil || p.r.fault {
 		return p.bothFault(fault)
 	}
@@ -564,8 +573,11 @@ func (c *tally) check(t interface{ Fatalf(string, ...any) }, d draw) {
 		c.refused++
 		return
 	}
-	if s := p.run(d, 30); s != "" {
+	if s := p.run(d, 10); s != "" {
 		t.Fatalf("%s\n%s", s, g)
+	}
+	if s := p.run(d, 30); s != "" {
+		t.Fatalf("in its second run: %s\n%s", s, g)
 	}
 	c.events += len(p.r.events)
 	c.outs += len(p.r.out)

@@ -33,6 +33,12 @@ type Config struct {
 	Store event.Store
 	// Tasks do the slow work. Every task of the net needs a Handler.
 	Tasks []Handler
+	// Owner is what handlers made by HandleFor and HandleAsync get.
+	Owner any
+	// Spares, if not nil, has the machines of runs that have ended, and this run uses one of them. Its
+	// own machine goes there when it has ended without an error. All runs that share one must have the
+	// same program, Tasks and Destinations.
+	Spares *Spares
 	// Inbox is the largest number of injections that may be queued, 1 to 65,536. The queue uses
 	// memory only for injections that wait. Default 1024.
 	Inbox int

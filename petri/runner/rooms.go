@@ -24,6 +24,9 @@ type fullPlace struct {
 func (r *Runner) roomAt(t petri.Token) <-chan struct{} {
 	r.own.Lock()
 	defer r.own.Unlock()
+	if r.machine == nil { // the run is over
+		return r.done
+	}
 	return r.rooms.wait(r.machine, &r.prog.Places()[r.prog.Place(t.Place())])
 }
 

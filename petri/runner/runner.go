@@ -46,10 +46,7 @@ func Start(prog *petri.Program, cfg Config) (*Runner, error) {
 	}
 	r := &Runner{prog: prog, cfg: cfg, in: newInbox(cfg.Inbox), done: make(chan struct{})}
 	r.acks.New = func() any { return make(chan error, 1) }
-	if r.loop.sinks, err = newSinks(prog, &r.cfg); err != nil {
-		return nil, err
-	}
-	if r.machine, err = startMachine(prog, cfg.Name); err != nil {
+	if err := r.build(); err != nil {
 		return nil, err
 	}
 	r.workers.init()
@@ -60,17 +57,26 @@ func Start(prog *petri.Program, cfg Config) (*Runner, error) {
 	return r, nil
 }
 
-// startMachine starts the machine and turns a panic into an error.
-func startMachine(prog *petri.Program, name string) (m *petri.Machine, err error) {
-	if err := prog.Runnable(); err != nil {
-		return nil, fmt.Errorf("runner: start %s: %w", name, err)
+// build starts the machine, on that of a run before if there is one, and turns a panic into an error.
+func (r *Runner) build() (err error) {
+	if err := r.prog.Runnable(); err != nil {
+		return fmt.Errorf("runner: start %s: %w", r.cfg.Name, err)
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("runner: start %s: %w", name, newPanic(v))
+			err = fmt.Errorf("runner: start %s: %w", r.cfg.Name, newPanic(v))
 		}
 	}()
-	return prog.Start(), nil
+	if old := r.cfg.Spares.take(); old != nil && old.machine.Program() == r.prog {
+		r.machine, r.loop.sinks = old.machine, old.sinks
+		r.machine.Restart()
+		return nil
+	}
+	if r.loop.sinks, err = newSinks(r.prog, &r.cfg); err != nil {
+		return err
+	}
+	r.machine = r.prog.Start()
+	return nil
 }
 
 // Inject queues a token for an environment place and returns. It does not block and does not
@@ -142,10 +148,18 @@ func (r *Runner) Err() error {
 }
 
 // Marking returns the token count of every slot, in the order of petri.Program.SlotName, as it is
-// between two steps of the loop.
+// between two steps of the loop. With Config.Spares no tokens are left when the run is over.
 func (r *Runner) Marking() []int32 {
 	r.own.Lock()
 	defer r.own.Unlock()
+	return r.marking()
+}
+
+// marking is the marking, for a caller that holds own.
+func (r *Runner) marking() []int32 {
+	if r.machine == nil { // it belongs to another run
+		return make([]int32, r.prog.Slots())
+	}
 	return r.machine.Marking(nil)
 }
 
@@ -162,7 +176,7 @@ func (r *Runner) MarkingWithin(limit time.Duration) ([]int32, error) {
 		busy := r.in.busy()
 		if free && busy <= limit {
 			defer r.own.Unlock()
-			return r.machine.Marking(nil), nil
+			return r.marking(), nil
 		}
 		if free {
 			r.own.Unlock()
@@ -177,10 +191,14 @@ func (r *Runner) MarkingWithin(limit time.Duration) ([]int32, error) {
 // stallPoll is how often MarkingWithin looks whether the machine is free. A step takes microseconds.
 const stallPoll = time.Millisecond
 
-// Track returns a tracker that stands where the run does, between two steps of the loop.
+// Track returns a tracker that stands where the run does, between two steps of the loop. With Config.Spares
+// it returns nil when the run is over.
 func (r *Runner) Track() *petri.Tracker {
 	r.own.Lock()
 	defer r.own.Unlock()
+	if r.machine == nil {
+		return nil
+	}
 	return r.machine.Track()
 }
 
@@ -237,5 +255,6 @@ func (r *Runner) finish(err error) {
 		err = stuck
 	}
 	r.err = err
+	r.leave()
 	close(r.done)
 }

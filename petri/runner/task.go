@@ -22,7 +22,8 @@ var ErrStuck = errors.New("the run did not end in time")
 type Handler struct {
 	start   string
 	in, out string // colours of the start and done places
-	work    func(ctx context.Context, start petri.Token, done string, deliver func(petri.Token))
+	work    func(ctx context.Context, owner any, start petri.Token, done string, deliver func(petri.Token))
+	begin   func(owner any, start petri.Token, done string, deliver func(petri.Token)) // in place of work
 }
 
 // Handle returns a Handler that calls fn for each start of the task t. fn receives the value put at
@@ -34,15 +35,37 @@ type Handler struct {
 // handler serves the task with exactly this start place. If the net has no such task, it serves
 // every instance of the task in a subnet (prefix/start).
 func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, in I) (O, error)) Handler {
-	return Handler{
-		start: string(t.Start), in: colourName[I](), out: colourName[petri.Result[O]](),
-		work: func(ctx context.Context, start petri.Token, done string, deliver func(petri.Token)) {
-			in, _ := petri.Place[I](start.Place()).From(start)
-			call(ctx, in, fn, func(res petri.Result[O]) {
-				deliver(petri.Place[petri.Result[O]](done).Token(res))
-			})
-		},
+	return HandleFor(t, func(ctx context.Context, _ any, in I) (O, error) { return fn(ctx, in) })
+}
+
+// HandleFor is Handle for a function that many runs share: fn also receives Config.Owner of its run.
+func HandleFor[S, I, O any](t petri.Task[I, O], fn func(ctx context.Context, owner S, in I) (O, error)) Handler {
+	h := handlerOf(t)
+	h.work = func(ctx context.Context, owner any, start petri.Token, done string, deliver func(petri.Token)) {
+		in, _ := petri.Place[I](start.Place()).From(start)
+		s, _ := owner.(S)
+		call(ctx, s, in, fn, func(res petri.Result[O]) {
+			deliver(petri.Place[petri.Result[O]](done).Token(res))
+		})
 	}
+	return h
+}
+
+// HandleAsync returns a Handler for work that something else does: the loop calls fn for each start of the task. fn
+// must not block or panic, and must see to it that done is called exactly once, from any goroutine, with the value or
+// an error. When the net cancels the task, fn does not learn it.
+func HandleAsync[S, I, O any](t petri.Task[I, O], fn func(owner S, in I, done func(O, error))) Handler {
+	h := handlerOf(t)
+	h.begin = func(owner any, start petri.Token, done string, deliver func(petri.Token)) {
+		in, _ := petri.Place[I](start.Place()).From(start)
+		s, _ := owner.(S)
+		fn(s, in, func(v O, err error) { deliver(petri.Place[petri.Result[O]](done).Token(resultOf(v, err))) })
+	}
+	return h
+}
+
+func handlerOf[I, O any](t petri.Task[I, O]) Handler {
+	return Handler{start: string(t.Start), in: colourName[I](), out: colourName[petri.Result[O]]()}
 }
 
 // colourName returns the name of a colour as in petri.PlaceInfo.Type.
@@ -53,8 +76,17 @@ func colourName[T any]() string {
 	return reflect.TypeFor[T]().String()
 }
 
+// resultOf is the result of a function that has returned.
+func resultOf[O any](v O, err error) petri.Result[O] {
+	if err != nil {
+		return petri.Result[O]{Outcome: petri.Failed, Value: v, Reason: err.Error()}
+	}
+	return petri.Result[O]{Outcome: petri.Succeeded, Value: v}
+}
+
 // call calls fn and delivers exactly one result, even if fn panics or calls runtime.Goexit.
-func call[I, O any](ctx context.Context, in I, fn func(context.Context, I) (O, error), deliver func(petri.Result[O])) {
+func call[S, I, O any](ctx context.Context, owner S, in I, fn func(context.Context, S, I) (O, error),
+	deliver func(petri.Result[O])) {
 	res := petri.Result[O]{Outcome: petri.Failed, Reason: "its goroutine exited"}
 	defer func() {
 		if v := recover(); v != nil {
@@ -65,12 +97,8 @@ func call[I, O any](ctx context.Context, in I, fn func(context.Context, I) (O, e
 		}
 		deliver(res)
 	}()
-	v, err := fn(ctx, in)
-	if err != nil {
-		res.Value, res.Reason = v, err.Error()
-		return
-	}
-	res = petri.Result[O]{Outcome: petri.Succeeded, Value: v}
+	v, err := fn(ctx, owner, in)
+	res = resultOf(v, err)
 }
 
 // task is one task of the net. Only the loop uses it.
@@ -126,14 +154,18 @@ func (c *workers) init() {
 	c.ctx = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
 }
 
-// startTask starts a goroutine. endTasks waits for it.
+// startTask starts a goroutine, unless the handler needs none. endTasks waits for it.
 func (r *Runner) startTask(t *task, start petri.Token) {
+	if t.handler.begin != nil {
+		t.handler.begin(r.cfg.Owner, start, t.done, r.in.deliver)
+		return
+	}
 	ctx, cancel := r.workers.ctx()
 	t.cancel = cancel
 	r.workers.begun = true
 	r.workers.all.Go(func() {
 		defer cancel()
-		t.handler.work(ctx, start, t.done, r.in.deliver)
+		t.handler.work(ctx, r.cfg.Owner, start, t.done, r.in.deliver)
 	})
 }
 

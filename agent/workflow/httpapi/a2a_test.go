@@ -92,15 +92,22 @@ func TestCards(t *testing.T) {
 	}
 }
 
+// client is a client of the agent that a workflow is for others.
+func (h *shop) client(flow string) *a2aclient.Client {
+	h.Helper()
+	client, err := a2aclient.NewFromEndpoints(h.Context(), []*a2a.AgentInterface{
+		a2a.NewAgentInterface(h.url+"/a2a/"+flow, a2a.TransportProtocolJSONRPC)})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return client
+}
+
 // TestCancelTask stops the run of a task. Nobody else can.
 func TestCancelTask(t *testing.T) {
 	t.Parallel()
 	h := newShop(t, managed.Limits{})
-	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
-		a2a.NewAgentInterface(h.url+"/a2a/wait", a2a.TransportProtocolJSONRPC)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := h.client("wait")
 	var id a2a.TaskID
 	for ev, err := range client.SendStreamingMessage(t.Context(), &a2a.SendMessageRequest{
 		Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("go"))}) {
@@ -179,11 +186,7 @@ func TestTasksApart(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Parallel()
 	h := newShop(t, managed.Limits{})
-	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
-		a2a.NewAgentInterface(h.url+"/a2a/wait", a2a.TransportProtocolJSONRPC)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := h.client("wait")
 	for _, closed := range []bool{false, true} {
 		if !closed {
 			go func() { <-h.began; h.server.Close() }()
@@ -202,11 +205,7 @@ func TestClose(t *testing.T) {
 func TestInputRequired(t *testing.T) {
 	t.Parallel()
 	h := newShop(t, managed.Limits{})
-	client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{
-		a2a.NewAgentInterface(h.url+"/a2a/ask", a2a.TransportProtocolJSONRPC)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := h.client("ask")
 	send := func(m *a2a.Message) *a2a.Task {
 		t.Helper()
 		got, err := client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: m})
