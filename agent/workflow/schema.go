@@ -191,8 +191,7 @@ func runtimeFields() []field {
 	later := "context caching and compaction are not supported: remove it"
 	list := []field{
 		{key: "session_service", kind: text, enum: []string{"in_memory", "sqlite", "database"}, def: "in_memory",
-
-			doc: "no effect: sessions are always in the journal, which does what each of these does"},
+			doc: "only in_memory: the operator says where sessions are kept"},
 		{key: "memory_service", kind: text, enum: []string{"none", "in_memory"}, def: "none", doc: "memory for load_memory"},
 		{key: "artifact_service", kind: text, enum: []string{"none", "in_memory", "file"}, def: "none",
 			doc: "files of the session: of the process, or in the folder of the tool storage"},

@@ -31,6 +31,9 @@ func (l *loader) checkServices(n *yaml.Node) {
 			l.add(Unsupports, at(v), "`"+key+"`: "+format, args...)
 		}
 	}
+	for _, kept := range []string{"sqlite", "database"} {
+		refuse("session_service", kept, "the operator keeps sessions, with --data-dir or the setting `journal`: remove it")
+	}
 	refuse("credential_service", "in_memory", "credentials are named in the settings of the gateway: remove it")
 	refuse("resumable", "false", "every run can be resumed: remove it")
 	if l.str(n, "artifact_service") != "file" {
