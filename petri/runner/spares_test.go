@@ -24,7 +24,8 @@ func TestSpares(t *testing.T) {
 				}
 				return who, nil
 			}
-			r, err := Start(prog, Config{Out: w.Out, Store: &w, Tasks: []Handler{HandleFor(lookup(), fn)}, Owner: owner, Spares: s})
+			r, err := Start(prog, Config{Out: w.Out, Store: &w, Tasks: []Handler{HandleFor(lookup(), fn)}, Owner: owner,
+				Spares: s})
 			if err != nil {
 				t.Fatal(err)
 			}
