@@ -168,3 +168,42 @@ func TestRulesSchemaCommand(t *testing.T) {
 		t.Errorf("it prints %.200s", out.stdout)
 	}
 }
+
+// TestGreetingReload: a greeting changes at a reload, but neither comes nor goes, because the net depends on that.
+func TestGreetingReload(t *testing.T) {
+	t.Parallel()
+	read := func(text string) *settings.Settings {
+		set, err := configured(t, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	rules := "rules: " + writeFile(t, "rules.yaml", []byte("- {name: x, greeting: Say good morning.}"))
+	for _, c := range []struct {
+		before, after, key string
+		held               bool
+	}{
+		{"greeting: Say hello.", "greeting: Say hi.", "greeting", false},
+		{"greeting: Say hello.", "greeting: ''", "greeting", true},
+		{"greeting: ''", "greeting: Say hi.", "greeting", true},
+		{"greeting: Say hello.", rules, "rules", false},
+		{"greeting: ''", rules, "rules", true},
+	} {
+		r := &reloader{serving: &serving{settings: read(c.before)}}
+		if got := r.held(c.key, read(c.after)); got != c.held {
+			t.Errorf("from %s to %s: %s needs a restart: %t", c.before, c.after, c.key, got)
+		}
+	}
+	s := &serving{settings: read("greeting: Say hello.")}
+	s.rules.Store(&callRules{greeting: "Say hello."})
+	for _, c := range []struct {
+		later []string
+		want  string
+	}{{[]string{"greeting"}, "Say hello."}, {nil, "Say hi."}} {
+		s.takeRules(read("greeting: Say hi."), c.later, nil)
+		if p, err := s.plan(t.Context(), &transport.Hello{}); err != nil || p.Greeting != c.want {
+			t.Errorf("restart for %q: the plan greets %q, %v; want %q", c.later, p.Greeting, err, c.want)
+		}
+	}
+}
