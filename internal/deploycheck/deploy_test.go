@@ -228,7 +228,19 @@ func (o *objects) settings(pod core.PodSpec) error {
 	if _, limited := c.Resources.Limits[core.ResourceCPU]; limited {
 		return errors.New("a limit on the processor delays audio")
 	}
-	return o.listeners(c, s)
+	return errors.Join(o.listeners(c, s), written(c, s))
+}
+
+// written wants a volume for each directory that the gateway writes.
+func written(c core.Container, s *settings.Settings) error {
+	for _, dir := range []string{s.Archive, s.Records.Dir, s.DataDir} {
+		if dir != "" && !slices.ContainsFunc(c.VolumeMounts, func(m core.VolumeMount) bool {
+			return !m.ReadOnly && (dir == m.MountPath || strings.HasPrefix(dir, m.MountPath+"/"))
+		}) {
+			return fmt.Errorf("%s cannot be written", dir)
+		}
+	}
+	return nil
 }
 
 // listeners compares the ports of the container with the settings.
@@ -320,6 +332,13 @@ func TestChart(t *testing.T) {
 				"hosts": []any{"voice.example.com"}, "limits": map[string]any{"handshakes_per_address": 256}},
 			"nodeSelector": map[string]any{"a": "b"}, "podAnnotations": map[string]any{"a": "b"},
 			"imagePullSecrets": []any{map[string]any{"name": "a"}}}, ""},
+		{"a volume", "voicegw", map[string]any{"config": map[string]any{"archive": "/data/archive"},
+			"volumes":      []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}},
+			"volumeMounts": []any{map[string]any{"name": "data", "mountPath": "/data"}}}, ""},
+		{"a mount without a volume", "voicegw", map[string]any{
+			"volumeMounts": []any{map[string]any{"name": "data", "mountPath": "/data"}}}, `there is no volume "data"`},
+		{"no volume", "voicegw", map[string]any{"config": map[string]any{"archive": "/data/archive"}},
+			"/data/archive cannot be written"},
 		{"admin without a token", "voicegw", map[string]any{"admin": map[string]any{"enabled": true}}, "admin.enabled needs"},
 		{"a wrong setting", "voicegw", map[string]any{"config": map[string]any{"voise": "Puck"}}, "did you mean voice?"},
 		{"no time to drain", "voicegw", map[string]any{"drainDelaySeconds": 0}, "before it refuses calls"},
