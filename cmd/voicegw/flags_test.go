@@ -50,7 +50,7 @@ func TestBadConfigurationEndsServe(t *testing.T) {
 		{[]string{"serve", "--session-tools-file", tools}, "session.tools_file " + tools + ": "},
 		{[]string{"serve", "--endpoints", "twilio", "--twilio-secret-file", "nope"}, "endpoint twilio: twilio.secret_file"},
 		{[]string{"srve"}, "did you mean serve?"},
-		{[]string{"dance"}, "the commands are agents, call"},
+		{[]string{"dance"}, "the commands are agents, bench, call"},
 		{[]string{"sim", "--listen", "0.0.0.0:0"}, "loopback"},
 		{[]string{"sim", "--speed", "0"}, "0.1 to 1000"},
 		{[]string{"sim", "--latency", "1h"}, "10s"},
