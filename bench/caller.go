@@ -33,7 +33,7 @@ type line interface {
 	close()
 }
 
-// phase is what a caller does.
+// phase is the part of the conversation that a caller is in.
 type phase uint8
 
 const (
@@ -64,7 +64,7 @@ type caller struct {
 	closing bool
 }
 
-// findings are what a caller has measured.
+// findings are the measurements of one caller.
 type findings struct {
 	sent    []sentFrame
 	waits   []wait      // for replies

@@ -39,13 +39,13 @@ type Config struct {
 	Length    time.Duration // measured of each side, without the start of calls; 0 means SecondsDefault
 	Rounds    int           // in which gateway and relay alternate; 0 means RoundsDefault
 	Seed      uint64        // of the schedules
-	Token     string        // of the calls; "" is none
+	Token     string        // sent with each call; "": the calls have no token
 
 	Gateway Endpoint
-	Relay   *Endpoint // nil: there is none to compare with
+	Relay   *Endpoint // nil: the gateway is measured alone
 	Model   string    // the http URL of the Model that both use; "": the gateway has another model
 
-	// Progress gets a line about what happens, about once a second. nil means nobody wants to know.
+	// Progress gets a line about what happens, about once a second. nil: no lines.
 	Progress func(line string)
 
 	settle time.Duration // before a measurement; 0 means settleDefault

@@ -71,7 +71,7 @@ func between(few, many int) int {
 	return (few + many) / 2
 }
 
-// stepOf says whether a report is within a target. What is unknown is not.
+// stepOf says whether a report is within a target. A report with an unknown figure is not within it.
 func stepOf(r *Report, targetMS float64) Step {
 	s := Step{Calls: r.Calls, Errors: r.Errors}
 	if r.Gateway != nil {

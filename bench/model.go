@@ -46,8 +46,8 @@ func NewModel(connectionsMax int) (*Model, error) {
 	return m, err
 }
 
-// reply returns what the model says. Its syllables have no rhythm, or a gateway would take a caller,
-// who has one, for the reply's echo.
+// reply returns what the model says. Its syllables have no rhythm: callers have one, and a gateway would
+// take a caller with the rhythm of the reply for its echo.
 func reply() (pcm []int16) {
 	v, rng := newVoice(24000), rand.New(rand.NewPCG(1, 2))
 	for n := 0; frames(n) < ReplyLength; n++ {

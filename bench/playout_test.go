@@ -93,7 +93,7 @@ func TestPlayoutReturnsMarks(t *testing.T) {
 	}
 }
 
-// TestPlayoutIsBounded: what was played does not stay in memory.
+// TestPlayoutIsBounded wants played audio to be dropped from memory.
 func TestPlayoutIsBounded(t *testing.T) {
 	t.Parallel()
 	s := &story{now: time.Unix(1000, 0)}

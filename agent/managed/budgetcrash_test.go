@@ -16,14 +16,7 @@ func budgetStory(t *testing.T, ran map[string]int) *house {
 
 // playBudget plays it. Each request has a key, but for the raise, which is the same when it is repeated.
 func (h *house) playBudget(restarted func()) {
-	send := func(key string, events ...Event) {
-		h.until(key, func() error {
-			_, err := h.rt.Send(h.Context(), ada, h.session, Once{Key: key}, events...)
-			restarted()
-			return err
-		})
-		restarted()
-	}
+	send := h.sender(restarted)
 	send("one", Text("Look"))
 	send("two", Event{Type: UserInterrupt}, Event{Type: UserInterrupt})
 	send("three", Event{Type: UserInterrupt})

@@ -62,9 +62,9 @@ func (h *house) until(what string, ask func() error) {
 	h.Fatalf("%s: refused too often", what)
 }
 
-// play plays the story. Each request has a key.
-func (h *house) play(restarted func()) {
-	send := func(key string, events ...Event) {
+// sender returns a function that sends events with a key until they are accepted. It calls restarted after each try.
+func (h *house) sender(restarted func()) func(key string, events ...Event) {
+	return func(key string, events ...Event) {
 		h.until(key, func() error {
 			_, err := h.rt.Send(h.Context(), ada, h.session, Once{Key: key}, events...)
 			restarted()
@@ -72,6 +72,11 @@ func (h *house) play(restarted func()) {
 		})
 		restarted()
 	}
+}
+
+// play plays the story. Each request has a key.
+func (h *house) play(restarted func()) {
+	send := h.sender(restarted)
 	find := func(kind Type) string {
 		for _, ev := range h.events() {
 			if ev.Type == kind && (kind != AgentToolUse || ev.Permission == "ask") {

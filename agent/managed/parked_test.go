@@ -206,14 +206,7 @@ func TestRunCrash(t *testing.T) {
 	for name, s := range map[string]*tale{"without snapshots": {}, "with snapshots": {snapshot: 1}} {
 		s.begin, s.most = releaseHouse, 1
 		s.play = func(h *house, restarted func()) {
-			send := func(key string, events ...Event) {
-				h.until(key, func() error {
-					_, err := h.rt.Send(h.Context(), ada, h.session, Once{Key: key}, events...)
-					restarted()
-					return err
-				})
-				restarted()
-			}
+			send := h.sender(restarted)
 			send("one", Text("Release"))
 			h.answer(send, AgentCustomToolUse, AgentToolUse)
 		}

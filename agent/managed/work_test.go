@@ -131,14 +131,7 @@ func kitchenStory(t *testing.T, ran map[string]int) *house {
 
 // playKitchen goes to the kitchen and back.
 func (h *house) playKitchen(restarted func()) {
-	send := func(key string, events ...Event) {
-		h.until(key, func() error {
-			_, err := h.rt.Send(h.Context(), ada, h.session, Once{Key: key}, events...)
-			restarted()
-			return err
-		})
-		restarted()
-	}
+	send := h.sender(restarted)
 	send("one", Text("What can you cook?"))
 	send("two", Text("I order soup"))
 	for _, ev := range h.events() {

@@ -12,7 +12,7 @@ import (
 	"github.com/voicegw/voicegw/bench/relay"
 )
 
-// TestRefused answers what is no call, and an offer that is none.
+// TestRefused wants errors for a request that is not a call and for a body that is not an SDP offer.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(&relay.Relay{Model: "http://127.0.0.1:1"})

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/settings"
-	"github.com/voicegw/voicegw/voicenets"
 )
 
 // withoutOutput are the commands without -o, and why.
@@ -72,21 +68,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 // TestOutputJSON runs the commands that need no server, and reads what they print.
 func TestOutputJSON(t *testing.T) {
 	t.Parallel()
-	n, err := findNet("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := n.program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var data bytes.Buffer
-	m := p.Start()
-	if err := m.Inject(time.Second, voicenets.PeerMute.Token(voicenets.On)); err != nil {
-		t.Fatal(err)
-	}
-	event.NewArchive(&data, p, event.ArchiveConfig{}).Append(m.Advance(time.Second).Events)
-	archive := writeFile(t, "muted"+settings.ArchiveEnding, data.Bytes())
+	_, _, archive := mutedCall(t)
 	env := []string{settings.SecretVariable + "=" + strings.Repeat("s", 40)}
 	for _, c := range []struct {
 		args string

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/verify"
@@ -104,14 +105,14 @@ func TestArchiveDirectory(t *testing.T) {
 	command(t, nil, "serve", "--archive", filepath.Join(file, "below")).want(t, 2, "archive is")
 }
 
-// TestHoldToProof: a property that a recorded call breaks is told with the events that led there.
-func TestHoldToProof(t *testing.T) {
-	t.Parallel()
+// mutedCall archives a call of the shipped net whose caller mutes the microphone after a second.
+func mutedCall(t *testing.T) (n shippedNet, p *petri.Program, file string) {
+	t.Helper()
 	n, err := findNet("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := n.program()
+	p, err = n.program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +122,18 @@ func TestHoldToProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	event.NewArchive(&data, p, event.ArchiveConfig{}).Append(m.Advance(time.Second).Events)
-	file := writeFile(t, "muted"+settings.ArchiveEnding, data.Bytes())
+	return n, p, writeFile(t, "muted"+settings.ArchiveEnding, data.Bytes())
+}
+
+// TestHoldToProof: a property that a recorded call breaks is told with the events that led there.
+func TestHoldToProof(t *testing.T) {
+	t.Parallel()
+	n, p, file := mutedCall(t)
 	if watched, err := holdToProof(file, p, watchable(p, n.keeps())); err != nil || watched < 5 {
 		t.Errorf("%d properties: %v", watched, err)
 	}
 	var a *answer
-	_, err = holdToProof(file, p, []*verify.Property{verify.Never("input_gate/muted")})
+	_, err := holdToProof(file, p, []*verify.Property{verify.Never("input_gate/muted")})
 	if !errors.As(err, &a) || a.code != exitFailed || !strings.Contains(a.text, "injected peer_mute[on]") {
 		t.Errorf("%v", err)
 	}
