@@ -64,7 +64,8 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	det := detection(c.cfg, &hello)
 	c.prog = g.programs[variant{det, hello.HalfDuplex}]
 	c.events = newEventRing(&c.prog.drops)
-	c.session = &Session{id: c.id, hello: hello, labels: plan.Labels, prog: c.prog.Program}
+	c.session = &Session{id: c.id, hello: hello, labels: plan.Labels, prog: c.prog.Program,
+		protection: protection{switchLock: newSwitchLock()}}
 
 	talk, dialer, tools := &conversation{}, &modelDialer{}, newToolCalls(plan.Tools)
 	c.end = newEnder(dialer.stop)
@@ -78,7 +79,7 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 		c.metrics.silence.Observe(seconds)
 		c.out.turns.stage(Silent)
 	}}
-	c.session.peer, c.session.hold, c.session.model = c.out.peer, &holdSwitch{}, c.out.model
+	c.session.peer, c.session.hold, c.session.model = c.out.peer, &holdSwitch{switchLock: newSwitchLock()}, c.out.model
 	c.messages = newPageMessages(c.cfg.Hooks.Message)
 	c.out.up = func() { g.sessions.Store(c.id, c.session); close(c.messages.up) }
 	c.down = func() { g.sessions.Delete(c.id) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/voicenets"
@@ -46,15 +45,17 @@ func (k *Keys) check(consent bool) error {
 // protection joins the two that protect input, the host and the caller's keys, into the one switch of the net. Safe
 // for concurrent use, except in the net's loop.
 type protection struct {
-	mu   sync.Mutex // held while injecting, so that the net gets digits and positions in their order
-	on   bool       // the position of the switch
-	host bool       // the host asked for it
+	switchLock      // held while injecting, so that the net gets digits and positions in their order
+	on         bool // the position of the switch
+	host       bool // the host asked for it
 }
 
 // ask injects what the host asks for. What the caller's keys protect is open then, until the next digit.
 func (p *protection) ask(on bool, inject func(petri.Token) error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if err := p.lockSoon(); err != nil {
+		return err
+	}
+	defer p.unlock()
 	if err := inject(voicenets.Protect.Token(position(on))); err != nil {
 		return err
 	}
@@ -95,8 +96,8 @@ func (k *decidingKeys) decides(key string, protecting bool) decision {
 
 // turns returns how many entries of digits keys end. Those that decide something end none.
 func (k *decidingKeys) turns(keys string) (n int) {
-	k.protection.mu.Lock()
-	defer k.protection.mu.Unlock()
+	k.protection.lock()
+	defer k.protection.unlock()
 	protecting := k.protecting
 	for i := range len(keys) {
 		switch k.decides(keys[i:i+1], protecting) {
@@ -114,8 +115,8 @@ func (k *decidingKeys) turns(keys string) (n int) {
 // press does what a key decides. A key that decides nothing is a digit for the net; # ends an entry.
 func (k *decidingKeys) press(ctx context.Context, r *peerReader, key string) {
 	p := k.protection
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock()
+	defer p.unlock()
 	protect := func(on bool) {
 		if p.on != on {
 			p.on = on

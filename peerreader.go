@@ -99,7 +99,7 @@ func (r *peerReader) event(ctx context.Context, ev *transport.Event) {
 		r.input.talk(ev.On)
 	case transport.EventHold:
 		r.input.restart()
-		r.hold.ask(ev.On, func(t petri.Token) error { r.in.inject(ctx, t); return nil })
+		r.hold.press(ev.On, func(t petri.Token) { r.in.inject(ctx, t) })
 	case transport.EventConsent:
 		r.toggle(ctx, voicenets.Consent.Token(position(ev.On)))
 	case transport.EventBye:

@@ -18,7 +18,8 @@ import (
 
 // Session controls a running call from the host's code. The net of the call decides what becomes of
 // each request. All methods are safe for concurrent use. Only Text, Context and Prompt, which wait for
-// the net's answer, and Send block. They return ErrOver once the call is over.
+// the net's answer, and Send block; Hold and Protect wait for at most a second while the caller moves
+// the same switch. They return ErrOver once the call is over.
 type Session struct {
 	id     string
 	hello  transport.Hello
