@@ -49,22 +49,35 @@ func (s *server) archives() (list []Archived, more bool, err error) {
 	return list, false, nil
 }
 
-// open opens an archive and finds its net. The caller closes it.
-func (s *server) open(name string) (*event.Reader, *petri.Program, io.Closer, error) {
+// fileOf returns the file of an archive.
+func (s *server) fileOf(name string) (string, error) {
 	file := name + archiveEnding
 	if s.cfg.Archives == nil || !fs.ValidPath(file) || strings.ContainsAny(name, `/\`) {
-		return nil, nil, nil, &problem{http.StatusNotFound, fmt.Sprintf("there is no archive %q", name)}
+		return "", noArchive(name)
 	}
 	info, err := fs.Stat(s.cfg.Archives, file)
-	if err == nil && !info.Mode().IsRegular() { // to open a pipe might take for ever
-		err = fs.ErrNotExist
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() { // to open a pipe might take for ever
+		return "", noArchive(name)
 	}
-	var f fs.File
-	if err == nil {
-		f, err = s.cfg.Archives.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("console: %w", err)
 	}
+	return file, nil
+}
+
+func noArchive(name string) error {
+	return &problem{http.StatusNotFound, fmt.Sprintf("there is no archive %q", name)}
+}
+
+// open opens an archive and finds its net. The caller closes it.
+func (s *server) open(name string) (*event.Reader, *petri.Program, io.Closer, error) {
+	file, err := s.fileOf(name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	f, err := s.cfg.Archives.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil, &problem{http.StatusNotFound, fmt.Sprintf("there is no archive %q", name)}
+		return nil, nil, nil, noArchive(name)
 	}
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("console: %w", err)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,10 @@ type Config struct {
 	Archives fs.FS
 	// Net returns the net with a hash of an archive. If there is none, the error goes to the client.
 	Net func(hash string) (*petri.Program, error)
+	// Transcript returns what was said in a call, the oldest first: so far, if written is the zero time,
+	// else in the archived call whose archive was written last then. The page shows an error in its
+	// place. nil: transcripts are off.
+	Transcript func(ctx context.Context, call string, written time.Time) ([]Said, error)
 	// Page serves the page, web.ConsolePage; nil: none.
 	Page http.Handler
 	// Sharer signs links to reports, and New makes it serve them; nil: there are no links.
@@ -63,6 +68,8 @@ func New(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("GET /api/nets/{hash}", answering(s.net))
 	mux.HandleFunc("GET /api/calls/{call}/feed", s.feeding(s.running))
 	mux.HandleFunc("GET /api/archives/{name}/feed", s.feeding(s.archived))
+	mux.HandleFunc("GET /api/calls/{call}/transcript", answering(s.runningTranscript))
+	mux.HandleFunc("GET /api/archives/{name}/transcript", answering(s.archivedTranscript))
 	mux.HandleFunc("GET /api/archives/{name}/report", s.report)
 	mux.HandleFunc("GET /api/archives/{name}/link", answering(s.link))
 	mux.HandleFunc("/api/", answering(func(r *http.Request) (any, error) {

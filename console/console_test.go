@@ -47,7 +47,7 @@ func newDesk(tb testing.TB, archives fstest.MapFS, net func(string) (*petri.Prog
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h, err := New(Config{Gateway: gw, Archives: archives, Net: net,
+	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Transcript: said,
 		Page: web.ConsolePage(web.ConsolePageConfig{})})
 	if err != nil {
 		tb.Fatal(err)
@@ -63,6 +63,16 @@ func newDesk(tb testing.TB, archives fstest.MapFS, net func(string) (*petri.Prog
 		_ = model.Close()
 	})
 	return &desk{TB: tb, gw: gw, url: server.URL}
+}
+
+// said is what was said in all calls.
+func said(_ context.Context, _ string, written time.Time) ([]Said, error) {
+	if written.IsZero() {
+		return []Said{{At: 1, Who: "model", Text: "Hello so far."}}, nil
+	}
+	return []Said{{At: 4000, Who: "caller", Text: "<b>Where</b> is my order?"},
+		{At: 9000, Who: "caller", Text: "I mean order 17."},
+		{At: 14200, Who: "model", Text: "It is on its way.", End: "interrupted"}}, nil
 }
 
 // call calls the gateway and reads what it hears until the test is over.
@@ -212,6 +222,9 @@ func TestRunning(t *testing.T) {
 			}
 		}
 	})
+	if code, body := d.get("calls/c-none/transcript"); code != http.StatusNotFound {
+		t.Errorf("the transcript of no call: %d %s", code, body)
+	}
 	if s.over != "" || !s.head.Running || s.head.Call.ID != session.ID() || s.head.Call.State.Phase == "" || !spoke {
 		t.Errorf("the feed begins with %+v and ends with %q", s.head, s.over)
 	}
@@ -312,6 +325,7 @@ func TestArchives(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
+		"archives/none/transcript": `404 there is no archive "none"`, "archives/notes.txt/transcript": "404 there is no",
 		"archives/text/feed": "422 text.jsonl cannot be read", "archives/none/feed": `404 there is no archive "none"`,
 		"archives/..%2fwhole/feed": "404 there is no archive", "archives/notes.txt/feed": "404 there is no archive",
 		"archives/other/feed": "409 other.jsonl was written by net \"session\" with other settings, or by another " +

@@ -93,12 +93,16 @@ func (s *sender) write(text string) error {
 // over ends a feed. why is "" if all went well.
 func (s *sender) over(why string) { _ = s.send("over", map[string]string{"why": why}) }
 
+func noCall(id string) error {
+	return &problem{http.StatusNotFound, fmt.Sprintf("no call %q is up; if calls are archived, it is in the list of "+
+		"archives", id)}
+}
+
 // running shows a running call.
 func (s *server) running(r *http.Request, to *sender) error {
 	session, ok := s.cfg.Gateway.Session(r.PathValue("call"))
 	if !ok {
-		return &problem{http.StatusNotFound, fmt.Sprintf("no call %q is up; if calls are archived, it is in the list of "+
-			"archives", r.PathValue("call"))}
+		return noCall(r.PathValue("call"))
 	}
 	watch, err := session.Watch()
 	if errors.Is(err, event.ErrFollowers) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/live"
@@ -46,6 +47,28 @@ func TestListWithoutArchives(t *testing.T) {
 	code, body := asked(t.Context(), h, "/api/calls")
 	if code != http.StatusOK || !strings.Contains(body, `"calls":[]`) || !strings.Contains(body, "list archives") {
 		t.Errorf("%d %s", code, body)
+	}
+}
+
+// TestNoTranscript: without transcripts the answer says why, and how to get them.
+func TestNoTranscript(t *testing.T) {
+	t.Parallel()
+	s := &server{cfg: Config{Archives: fstest.MapFS{"c-1.jsonl": {}}}, feeds: make(chan struct{}, 1)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{name}", answering(s.archivedTranscript))
+	code, body := asked(t.Context(), mux, "/c-1")
+	if code != http.StatusOK || !strings.Contains(body, `"said":[],"why":"transcripts are off`) {
+		t.Errorf("%d %s", code, body)
+	}
+	s.cfg.Transcript = func(context.Context, string, time.Time) ([]Said, error) {
+		return make([]Said, saidMax+5), nil
+	}
+	if _, body := asked(t.Context(), mux, "/c-1"); strings.Count(body, `"who"`) != saidMax {
+		t.Errorf("of a long call come %d turns", strings.Count(body, `"who"`))
+	}
+	s.begin()
+	if code, body := asked(t.Context(), mux, "/c-1"); code != http.StatusServiceUnavailable {
+		t.Errorf("beside too many feeds: %d %s", code, body)
 	}
 }
 

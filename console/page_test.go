@@ -75,6 +75,8 @@ func TestPage(t *testing.T) {
 		document.querySelector("[data-tile=thinking]").classList.contains("lit") &&
 		document.querySelector("#why-lists").textContent.includes("tools/time_out_call_0") &&
 		document.querySelector("[data-place=tool_running_0]").classList.contains("marked")`)
+	tab.WaitFor(`[...document.querySelectorAll("#transcript li")].some((e) => e.innerText.includes("<b>Where</b> is")) &&
+		document.querySelector("#transcript .now").innerText.includes("I mean order 17.")`)
 	tab.Click("#step-on")
 	tab.WaitFor(`document.querySelector("#clock").textContent === "0:13.9"`)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
@@ -115,7 +117,7 @@ func enter(tab *browsertest.Tab, field, text string) {
 // looks checks what a page looks like.
 func looks(t *testing.T, tab *browsertest.Tab, what, scheme string, width int) {
 	t.Helper()
-	height := map[int]int{1280: 2080, 390: 3400}[width]
+	height := map[int]int{1280: 2380, 390: 3800}[width]
 	if what == "list" {
 		height = 400
 	}
@@ -153,6 +155,7 @@ func TestBusyCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watch.Close()
+	tab.WaitFor(`document.querySelector("#transcript").innerText.includes("Hello so far.")`)
 	first := watch.Tracker().Seq()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

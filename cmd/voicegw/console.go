@@ -33,7 +33,7 @@ func (s *serving) console() http.Handler {
 	_, _ = rand.Read(key)   // never fails
 	sharer := &console.Sharer{Path: sharedPath, Key: func() []byte { return key }}
 	h, err := console.New(console.Config{Gateway: s.gw, Archives: archives, Net: nets.find,
-		Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
+		Transcript: s.records.transcript, Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
 	if err != nil {
 		panic(err) // nothing of the Config comes from outside
 	}

@@ -29,6 +29,12 @@ const (
 	recordCloseWait = 2 * time.Second
 )
 
+// The names of files with records.
+const (
+	recordsName = "calls"
+	recordsJSON = ".jsonl"
+)
+
 // callRecord is a record as it is exported: that of the gateway, and its turns.
 type callRecord struct {
 	voicegw.Record
@@ -47,6 +53,7 @@ type turnRecord struct {
 	LatencyMS int64             `json:"latency_ms,omitempty"`
 	Tokens    int32             `json:"tokens,omitempty"`
 	Prompt    bool              `json:"prompt,omitempty"`
+	BeganMS   int64             `json:"began_ms,omitempty"` // since the call began: of the speech
 	EndedMS   int64             `json:"ended_ms,omitempty"` // since the call began
 	Tools     []toolRecord      `json:"tools,omitempty"`
 }
@@ -64,6 +71,7 @@ type toolRecord struct {
 type records struct {
 	files       []*rotatedFile
 	transcripts bool
+	dir         string
 	log         *zap.Logger
 	queue       chan *callRecord
 	lost        atomic.Uint64
@@ -78,14 +86,14 @@ func newRecords(s *settings.Settings, log *zap.Logger) *records {
 	if set.Dir == "" {
 		return nil
 	}
-	r := &records{transcripts: set.Transcripts, log: log.Named("records"), queue: make(chan *callRecord, recordQueueMax),
-		running: map[string]*callRecord{}}
+	r := &records{transcripts: set.Transcripts, dir: set.Dir, log: log.Named("records"),
+		queue: make(chan *callRecord, recordQueueMax), running: map[string]*callRecord{}}
 	file := func(ending string, format func(*callRecord) ([]byte, error), head []byte) {
-		r.files = append(r.files, &rotatedFile{dir: set.Dir, name: "calls", ending: ending, bytesMax: set.FileBytes,
+		r.files = append(r.files, &rotatedFile{dir: set.Dir, name: recordsName, ending: ending, bytesMax: set.FileBytes,
 			filesMax: set.Files, format: format, head: head, remove: os.Remove})
 	}
 	if set.JSON {
-		file(".jsonl", jsonRecord, nil)
+		file(recordsJSON, jsonRecord, nil)
 	}
 	if set.CSV {
 		head, _ := csvLine(csvColumns()) // of constants
@@ -124,7 +132,10 @@ func (r *records) turn(call string, t *voicegw.Turn) {
 		r.running[call] = rec
 	}
 	line := turnRecord{Who: t.Who, End: t.End, HeardMS: t.HeardMS, LatencyMS: t.Latency.Milliseconds(),
-		Tokens: t.Usage.Total, Prompt: t.Prompt, EndedMS: t.Ended.Milliseconds()}
+		Tokens: t.Usage.Total, Prompt: t.Prompt, BeganMS: spoken(t).Milliseconds(), EndedMS: t.Ended.Milliseconds()}
+	if n := len(rec.Turns); n > 0 && rec.Turns[n-1].Who == transport.WhoCaller && rec.Turns[n-1].BeganMS == 0 {
+		rec.Turns[n-1].BeganMS = t.Began().Milliseconds()
+	}
 	for _, c := range t.Tools {
 		line.Tools = append(line.Tools, toolRecord{c.Name, c.Result, c.Began.Milliseconds(),
 			(c.Ended - c.Began).Milliseconds()})
@@ -138,6 +149,19 @@ func (r *records) turn(call string, t *voicegw.Turn) {
 	}
 	rec.text += len(line.Text)
 	rec.Turns = append(rec.Turns, line)
+}
+
+// spoken returns when the speech of a turn began; 0 if that is not known yet.
+func spoken(t *voicegw.Turn) time.Duration {
+	if t.Who == transport.WhoCaller {
+		return t.Began()
+	}
+	for _, s := range t.Stages {
+		if s.Name == voicegw.SentFirst {
+			return s.At
+		}
+	}
+	return t.Ended
 }
 
 // ended queues the record of a call that has ended. It never blocks.

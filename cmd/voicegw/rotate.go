@@ -76,13 +76,17 @@ func appendLine(file *os.File, head, line []byte) error {
 
 // rename renames the full file. Another process, which takes calls beside this one, may have done so already.
 func (f *rotatedFile) rename(path string) error {
-	stamp := time.Now().UTC().Format("20060102T150405.000000000Z")
-	err := os.Rename(path, filepath.Join(f.dir, f.name+"-"+stamp+f.ending))
+	err := os.Rename(path, filepath.Join(f.dir, f.renamedAt(time.Now())))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	f.grown = true
 	return err
+}
+
+// renamedAt is the name of a file that is renamed at a time.
+func (f *rotatedFile) renamedAt(at time.Time) string {
+	return f.name + "-" + at.UTC().Format("20060102T150405.000000000Z") + f.ending
 }
 
 // prune deletes the oldest renamed files beyond filesMax, if one more was renamed.

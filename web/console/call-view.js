@@ -7,6 +7,7 @@ import { Recording, clock } from "./recording.js";
 import { Storyboard } from "./storyboard.js";
 import { showEvents, showSilences, showTurns } from "./tables.js";
 import { Timeline } from "./timeline.js";
+import { Transcript } from "./transcript.js";
 
 const element = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const TABLES_MS = 250; // between two drawings of the tables
@@ -20,6 +21,7 @@ export class CallView {
     drawing: element("drawing"), part: element("part"), find: element("find"), follow: element("follow"),
     larger: element("net-in"), smaller: element("net-out"), fit: element("fit"), fired: element("fired"),
   });
+  #transcript = new Transcript({ panel: element("transcript"), note: element("transcript-note") }, (t) => this.seek(t));
   #t = 0;
   #shown = -1; // events shown
   #archive = ""; // its name, if an archive is shown
@@ -55,6 +57,7 @@ export class CallView {
     this.#archive = kind === "archives" ? id : "";
     element("make-link").hidden = kind !== "archives";
     element("link").hidden = true;
+    this.#transcript.open(`${kind}/${encodeURIComponent(id)}`);
     const signal = (this.#abort = new AbortController()).signal;
     this.#say("Loading");
     try {
@@ -84,6 +87,7 @@ export class CallView {
     this.#abort.abort();
     cancelAnimationFrame(this.#tick);
     this.rec = null;
+    this.#transcript.open("");
     element("drawing").replaceChildren();
   }
 
@@ -232,9 +236,10 @@ export class CallView {
   /** @param {Recording} rec @param {number} n */
   #drawTables(rec, n) {
     const filter = { text: element("filter").value, frames: element("frames").checked };
+    this.#transcript.show(this.#t);
     const key = `${n} ${rec.turns.length} ${rec.silences.length} ${rec.end} ${filter.text} ${filter.frames}`;
     if (performance.now() - this.#tables.at < TABLES_MS || key === this.#tables.key) return;
-    if (element("call").querySelector(".turns:hover, .silences:hover") && this.#isLive) return; // somebody is about to press
+    if (element("call").querySelector(".turns:hover, .silences:hover, .lines:hover") && this.#isLive) return; // somebody is about to press
     this.#tables = { at: performance.now(), key };
     showTurns(element("turns"), rec, this.#t, (t) => this.seek(t));
     showSilences(element("silences"), rec, this.#t, (t) => this.seek(t));
