@@ -142,7 +142,7 @@ func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage,
 	if err != nil || len(data) > BodyMax {
 		return nil, h.ended(&Error{Failed, fmt.Sprintf("the request is too large: more than %d bytes", BodyMax), err})
 	}
-	resp, wrong := h.send(ctx, key, data, nil)
+	resp, wrong := h.send(ctx, key, data)
 	var answer json.RawMessage
 	if wrong == nil {
 		answer, wrong = answerOf(resp)
@@ -150,26 +150,21 @@ func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage,
 	return answer, h.ended(wrong)
 }
 
-// send posts JSON until a server takes it with 2xx or it is given up. When hurry is closed it ends its wait, once, and
-// waits from then on as after the first try.
-func (h *Hook) send(ctx context.Context, key string, body []byte, hurry <-chan struct{}) (*fetch.Response, *Error) {
+// send posts JSON until a server takes it with 2xx or it is given up.
+func (h *Hook) send(ctx context.Context, key string, body []byte) (*fetch.Response, *Error) {
 	wait := h.cfg.Backoff
 	for try := 1; ; try++ {
 		resp, after, err := h.once(ctx, key, body)
 		if err == nil || after < 0 || try == h.cfg.Tries {
 			return resp, err
 		}
-		switch sleep(ctx, max(wait, after), hurry) {
-		case over:
+		if !sleep(ctx, max(wait, after)) {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				err = gone(err)
 			}
 			return resp, err
-		case hurried:
-			wait, hurry = h.cfg.Backoff, nil
-		default:
-			wait = min(2*wait, backoffMax)
 		}
+		wait = min(2*wait, backoffMax)
 	}
 }
 
@@ -251,29 +246,18 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(min(s, 3600))*time.Second, backoffMax)
 }
 
-// slept is how a sleep ended.
-type slept int
-
-const (
-	rested slept = iota
-	hurried
-	over // there is no time for another try
-)
-
-// sleep waits, unless ctx or hurry ends it.
-func sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) slept {
+// sleep waits. It returns false, at once if it can, when ctx leaves no time for another try.
+func sleep(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
-		return over
+		return false
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return rested
-	case <-hurry:
-		return hurried
+		return true
 	case <-ctx.Done():
-		return over
+		return false
 	}
 }
 

@@ -1,12 +1,15 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -14,55 +17,75 @@ import (
 	"github.com/voicegw/voicegw/agent/fetch"
 )
 
-// queueDefault is how many requests may wait.
-const queueDefault = 1000
+// Defaults and limits of a Queue.
+const (
+	queueDefault  = 1000 // requests that may wait
+	flightDefault = 8    // requests under way
+	flightMax     = 100
+)
 
 // QueueConfig configures a Queue. Only Hook is required.
 type QueueConfig struct {
 	Hook *Hook
-	// Max is how many requests may wait: 1,000 by default. One more displaces the oldest.
+	// Max is how many requests may wait, for their first try or a later one: 1,000 by default. One more displaces the
+	// oldest.
 	Max int
+	// InFlight is how many requests are under way at the same time: 8 by default, at most 100.
+	InFlight int
 	// Log gets an error for each request that was given up; nil disables it.
 	Log *zap.Logger
 }
 
-// Queue posts what nobody waits for, in order. Its requests wait in memory only. Set Hooks.Ended to its Ended method
-// or Hooks.Digits to its Digits method, and close it at the end. All methods are safe for concurrent use, and only
-// Close blocks.
+// Queue posts what nobody waits for. Its requests wait in memory only. Each has tries of its own and, while it waits
+// for the next one, holds back no other but later requests of the same call, which stay in order. Set Hooks.Ended to
+// its Ended method or Hooks.Digits to its Digits method, and close it at the end. All methods are safe for concurrent
+// use, and only Close blocks.
 type Queue struct {
 	cfg     QueueConfig
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	closing chan struct{} // closed by Close: what waits for its next try has it now
+	news    chan struct{} // something may be due
 
-	mu      sync.Mutex
-	waiting []request // oldest first
-	closed  bool      // nothing more is sent
-	news    chan struct{}
-	idle    chan struct{} // closed while nothing waits and nothing is being sent
-	lost    int
+	mu       sync.Mutex
+	waiting  []*request          // oldest first
+	inFlight map[string]*request // by call
+	numbers  uint64              // of requests so far
+	closing  bool                // by Close: a request that waits for its next try has it at once
+	closed   bool                // nothing more is sent
+	idle     chan struct{}       // closed while nothing waits and nothing is in flight
+	lost     int
 }
 
-// request is a request that waits.
+// request is a request that waits or is in flight.
 type request struct {
-	call string // its id, for the log
-	key  string
-	body []byte
+	number uint64 // in the order of arrival
+	call   string // its id
+	key    string
+	body   []byte
+
+	tries   int
+	due     time.Time     // of the next try
+	wait    time.Duration // after a try that failed
+	hurried bool          // by Close
+}
+
+// hurry makes the next try due at once, and the waits begin again.
+func (r *request) hurry(now time.Time, backoff time.Duration) {
+	r.hurried, r.due, r.wait = true, now, backoff
 }
 
 // NewQueue starts a queue.
 func NewQueue(cfg QueueConfig) (*Queue, error) {
-	if cfg.Hook == nil || cfg.Max < 0 {
-		return nil, fmt.Errorf("webhook: QueueConfig: Max is %d; it needs a Hook, and Max must not be negative", cfg.Max)
+	if cfg.Hook == nil || cfg.Max < 0 || cfg.InFlight < 0 || cfg.InFlight > flightMax {
+		return nil, fmt.Errorf("webhook: QueueConfig: Max is %d and InFlight %d; it needs a Hook, Max must not be "+
+			"negative, and InFlight must be 0 to %d", cfg.Max, cfg.InFlight, flightMax)
 	}
-	if cfg.Max == 0 {
-		cfg.Max = queueDefault
-	}
+	cfg.Max, cfg.InFlight = cmp.Or(cfg.Max, queueDefault), cmp.Or(cfg.InFlight, flightDefault)
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	q := &Queue{cfg: cfg, stop: stop, closing: make(chan struct{}), news: make(chan struct{}, 1),
+	q := &Queue{cfg: cfg, stop: stop, news: make(chan struct{}, 1), inFlight: map[string]*request{},
 		idle: make(chan struct{})}
 	close(q.idle)
 	q.running.Go(func() { q.run(ctx) })
@@ -104,11 +127,25 @@ func (q *Queue) put(call, key string, body any) {
 		q.idle = make(chan struct{})
 	default:
 	}
-	if len(q.waiting) == q.cfg.Max {
+	q.numbers++
+	q.enqueue(&request{number: q.numbers, call: call, key: key, body: data, due: time.Now(), wait: q.cfg.Hook.cfg.Backoff})
+}
+
+// enqueue lets a request wait; mu is held.
+func (q *Queue) enqueue(r *request) {
+	at, _ := slices.BinarySearchFunc(q.waiting, r.number, func(w *request, n uint64) int {
+		return cmp.Compare(w.number, n)
+	})
+	q.waiting = slices.Insert(q.waiting, at, r)
+	if len(q.waiting) > q.cfg.Max {
 		q.gaveUp(q.waiting[0].call, "the queue was full")
-		q.waiting = append(q.waiting[:0], q.waiting[1:]...)
+		q.waiting = slices.Delete(q.waiting, 0, 1)
 	}
-	q.waiting = append(q.waiting, request{call, key, data})
+	q.look()
+}
+
+// look lets run look for what is due.
+func (q *Queue) look() {
 	select {
 	case q.news <- struct{}{}:
 	default:
@@ -132,7 +169,7 @@ func (q *Queue) Lost() int {
 	return q.lost
 }
 
-// Waiting returns how many requests wait.
+// Waiting returns how many requests wait for their first try or a later one.
 func (q *Queue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,10 +181,14 @@ func (q *Queue) Waiting() int {
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle
-	select {
-	case <-q.closing:
-	default:
-		close(q.closing)
+	if !q.closing {
+		q.closing = true
+		for _, r := range q.waiting {
+			if r.tries > 0 {
+				r.hurry(time.Now(), q.cfg.Hook.cfg.Backoff)
+			}
+		}
+		q.look()
 	}
 	q.mu.Unlock()
 	select {
@@ -160,6 +201,9 @@ func (q *Queue) Close(ctx context.Context) error {
 	defer q.mu.Unlock()
 	q.closed = true
 	for _, r := range q.waiting {
+		if r.tries > 0 {
+			_ = q.cfg.Hook.ended(gone(nil))
+		}
 		q.gaveUp(r.call, whyClosed)
 	}
 	q.waiting = nil
@@ -169,46 +213,82 @@ func (q *Queue) Close(ctx context.Context) error {
 	return nil
 }
 
-// run posts until ctx is done.
+// run makes each try when it is due, until ctx is done.
 func (q *Queue) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		r, ok := q.next()
-		if !ok {
-			select {
-			case <-q.news:
-			case <-ctx.Done():
-			}
+		r, wait := q.next(time.Now())
+		if r != nil {
+			q.running.Go(func() { q.try(ctx, r) })
 			continue
 		}
-		_, wrong := q.cfg.Hook.send(ctx, r.key, r.body, q.closing)
-		if wrong != nil && errors.As(wrong.Err, new(*fetch.SizeError)) && wrong.Result == Refused {
-			wrong = nil // the status is 2xx, and nobody reads the answer
+		due := time.NewTimer(wait)
+		select {
+		case <-q.news:
+		case <-due.C:
+		case <-ctx.Done():
 		}
-		if err := q.cfg.Hook.ended(wrong); err != nil {
-			why := err.Error()
-			if cancelled(err) {
-				why = whyClosed
-			}
-			q.mu.Lock()
-			q.gaveUp(r.call, why)
-			q.mu.Unlock()
-		}
+		due.Stop()
 	}
 }
 
-// next takes the oldest request.
-func (q *Queue) next() (request, bool) {
+// next takes the request that has been due for the longest time. If there is none that may go, it returns how long
+// until one is due.
+func (q *Queue) next(now time.Time) (*request, time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
-		select {
-		case <-q.idle:
-		default:
-			close(q.idle)
-		}
-		return request{}, false
+	if len(q.inFlight) >= q.cfg.InFlight {
+		return nil, backoffMax // a try that ends brings news
 	}
-	r := q.waiting[0]
-	q.waiting = append(q.waiting[:0], q.waiting[1:]...)
-	return r, true
+	first := -1
+	earlier := map[string]bool{} // calls with an earlier request
+	for i, r := range q.waiting {
+		if q.inFlight[r.call] == nil && !earlier[r.call] && (first < 0 || r.due.Before(q.waiting[first].due)) {
+			first = i
+		}
+		earlier[r.call] = true
+	}
+	if first < 0 {
+		return nil, backoffMax
+	}
+	r := q.waiting[first]
+	if wait := r.due.Sub(now); wait > 0 {
+		return nil, wait
+	}
+	q.waiting = slices.Delete(q.waiting, first, first+1)
+	q.inFlight[r.call] = r
+	return r, 0
+}
+
+// try makes one try of a request, which then waits for the next one, or is over.
+func (q *Queue) try(ctx context.Context, r *request) {
+	h := q.cfg.Hook
+	_, after, wrong := h.once(ctx, r.key, r.body)
+	if wrong != nil && errors.As(wrong.Err, new(*fetch.SizeError)) && wrong.Result == Refused {
+		wrong = nil // the status is 2xx, and nobody reads the answer
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.inFlight, r.call)
+	r.tries++
+	if wrong != nil && after >= 0 && r.tries < h.cfg.Tries && ctx.Err() == nil {
+		now := time.Now()
+		if r.due = now.Add(max(r.wait, after)); q.closing && !r.hurried {
+			r.hurry(now, h.cfg.Backoff)
+		} else {
+			r.wait = min(2*r.wait, backoffMax)
+		}
+		q.enqueue(r)
+		return
+	}
+	if err := h.ended(wrong); err != nil {
+		why := err.Error()
+		if cancelled(err) {
+			why = whyClosed
+		}
+		q.gaveUp(r.call, why)
+	}
+	q.look()
+	if len(q.waiting) == 0 && len(q.inFlight) == 0 {
+		close(q.idle)
+	}
 }

@@ -30,14 +30,16 @@ var secret = []byte("a secret of a test")
 
 // receiver is the other end of a queue, without a network.
 type receiver struct {
-	refuse int           // so many requests first
-	gate   chan struct{} // if not nil, requests wait until it is closed
+	refuse map[string]int // so many requests of a call first
+	gate   chan struct{}  // if not nil, requests wait until it is closed
 
-	mu    sync.Mutex
-	calls []string
-	tries int
-	last  fetch.Request
-	at    time.Time
+	mu      sync.Mutex
+	calls   []string
+	tries   map[string]int
+	last    fetch.Request
+	at      time.Time
+	current int // requests that wait at the gate
+	most    int // of them at a time
 }
 
 // ended is what a receiver gets.
@@ -48,24 +50,33 @@ type ended struct {
 
 // Do answers a request, by no JSON.
 func (r *receiver) Do(_ context.Context, req fetch.Request) (*fetch.Response, error) {
-	if r.gate != nil {
-		<-r.gate
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tries++
-	r.last, r.at = req, time.Now()
-	if r.tries <= r.refuse {
-		if r.tries%2 == 0 {
-			return nil, errors.New("the line broke")
-		}
-		return &fetch.Response{Status: 503}, nil
+	if r.gate != nil {
+		r.current++
+		r.most = max(r.most, r.current)
+		r.mu.Unlock()
+		<-r.gate
+		r.mu.Lock()
+		r.current--
 	}
 	var e ended
 	if err := json.Unmarshal(req.Body, &e); err != nil || e.Type != "end" {
 		return nil, errors.New("no record")
 	}
-	r.calls = append(r.calls, e.Record.Call)
+	if r.tries == nil {
+		r.tries = map[string]int{}
+	}
+	call := e.Record.Call
+	r.tries[call]++
+	r.last, r.at = req, time.Now()
+	if n := r.tries[call]; n <= r.refuse[call] {
+		if n%2 == 0 {
+			return nil, errors.New("the line broke")
+		}
+		return &fetch.Response{Status: 503}, nil
+	}
+	r.calls = append(r.calls, call)
 	return &fetch.Response{Status: 200, Body: []byte("ok")}, nil
 }
 
@@ -77,29 +88,34 @@ func newQueue(t *testing.T, r webhook.Doer, tries int) *webhook.Queue {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := webhook.NewQueue(webhook.QueueConfig{Hook: h, Max: 10})
+	q, err := webhook.NewQueue(webhook.QueueConfig{Hook: h, Max: 10, InFlight: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return q
 }
 
-// TestWebhook delivers every record once it can, signed, in order, and gives up what nobody takes.
+// TestWebhook delivers every record once it can, signed, and gives up what nobody takes. One that has to wait for its
+// next try holds back no other.
 func TestWebhook(t *testing.T) {
 	tests := map[string]struct {
-		tries, refuse, records int
-		delivered              string
-		lost                   int
-		took                   time.Duration
+		tries     int
+		refuse    map[string]int
+		records   int
+		delivered string
+		lost      int
+		took      time.Duration
 	}{
-		"at once":        {8, 0, 3, "abc", 0, 0},
-		"after a try":    {8, 1, 2, "ab", 0, time.Second},
-		"at last":        {8, 7, 1, "a", 0, (1<<7 - 1) * time.Second},
-		"one try late":   {8, 8, 1, "", 1, (1<<7 - 1) * time.Second},
-		"never":          {8, 100, 2, "", 2, 2 * (1<<7 - 1) * time.Second},
-		"too many":       {8, 0, 13, "adefghijklm", 2, 0}, // the first is under way, ten wait
-		"every 5 min":    {13, 12, 1, "a", 0, (1<<9-1)*time.Second + 3*5*time.Minute},
-		"a try, and out": {1, 1, 2, "b", 1, 0},
+		"at once":        {8, nil, 3, "abc", 0, 0},
+		"after a try":    {8, map[string]int{"a": 1}, 2, "ba", 0, time.Second},
+		"at last":        {8, map[string]int{"a": 7}, 3, "bca", 0, (1<<7 - 1) * time.Second},
+		"one try late":   {8, map[string]int{"a": 8}, 1, "", 1, (1<<7 - 1) * time.Second},
+		"never":          {8, map[string]int{"a": 100, "b": 100}, 3, "c", 2, (1<<7 - 1) * time.Second},
+		"one of each":    {8, map[string]int{"a": 2, "b": 1}, 3, "cba", 0, 3 * time.Second},
+		"too many":       {8, nil, 13, "adefghijklm", 2, 0}, // the first is under way, ten wait
+		"and too late":   {8, map[string]int{"a": 1}, 11, "bcdefghijk", 1, 0},
+		"every 5 min":    {13, map[string]int{"a": 12}, 1, "a", 0, (1<<9-1)*time.Second + 3*5*time.Minute},
+		"a try, and out": {1, map[string]int{"a": 1}, 2, "b", 1, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +162,7 @@ func (r *receiver) judge(t *testing.T) {
 // TestWebhookCannotWait ends when it is told to, and says what it left.
 func TestWebhookCannotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(t, &receiver{refuse: 1000}, 8)
+		q := newQueue(t, &receiver{refuse: map[string]int{"a": 1000, "b": 1000}}, 8)
 		q.Ended(voicegw.Record{Call: "a"})
 		q.Ended(voicegw.Record{Call: "b"})
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -160,10 +176,10 @@ func TestWebhookCannotWait(t *testing.T) {
 // TestQueueCloseHurries: a record that waits a minute for its next try has it when the queue closes, and others after 1
 // and 2 seconds. What comes later is counted and named.
 func TestQueueCloseHurries(t *testing.T) {
-	for refuse, delivered := range map[int]string{7: "ab", 9: "ab", 10: ""} {
+	for refuse, delivered := range map[int]string{7: "ba", 9: "ba", 10: "b"} {
 		synctest.Test(t, func(t *testing.T) {
 			core, log := observer.New(zapcore.ErrorLevel)
-			r := &receiver{refuse: refuse}
+			r := &receiver{refuse: map[string]int{"a": refuse}}
 			h, err := webhook.New(webhook.Config{URL: "https://hooks.example.com/", Secret: secret, Client: r, Tries: 20,
 				Backoff: time.Second})
 			if err != nil {
@@ -174,6 +190,7 @@ func TestQueueCloseHurries(t *testing.T) {
 				t.Fatal(err)
 			}
 			q.Ended(voicegw.Record{Call: "a"})
+			synctest.Wait()
 			q.Ended(voicegw.Record{Call: "b"})
 			time.Sleep(70 * time.Second) // 7 tries, and the next in almost a minute
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -193,6 +210,43 @@ func TestQueueCloseHurries(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestQueueInFlight: as many requests as are allowed go at the same time. Those of one call go one after the other, in
+// their order, and wait for one that has to be tried again.
+func TestQueueInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiver{refuse: map[string]int{"a": 1}, gate: make(chan struct{})}
+		h, err := webhook.New(webhook.Config{URL: "https://hooks.example.com/calls", Secret: secret, Client: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := webhook.NewQueue(webhook.QueueConfig{Hook: h, InFlight: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range strings.Split("aabbbcde", "") {
+			q.Ended(voicegw.Record{Call: call})
+		}
+		judge := func(when string, waiting, current, delivered int) {
+			t.Helper()
+			synctest.Wait()
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if q.Waiting() != waiting || r.current != current || len(r.calls) != delivered || r.most != 3 {
+				t.Errorf("%s %d wait, %d are under way, %d at most, %v are delivered; want %d, %d, 3 and %d of them", when,
+					q.Waiting(), r.current, r.most, r.calls, waiting, current, delivered)
+			}
+		}
+		judge("at first", 5, 3, 0)
+		close(r.gate)
+		judge("when the server answers", 2, 0, 6)
+		time.Sleep(time.Second)
+		judge("in the end", 0, 0, 8)
+		if err := q.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestQueueTakesAnyAnswer: a status 2xx is enough, however large the body behind it.
@@ -240,7 +294,8 @@ func TestQueueRefused(t *testing.T) {
 	if err := q.Close(t.Context()); err == nil || q.Lost() != 1 || q.Waiting() != 0 {
 		t.Errorf("%v, %d lost", err, q.Lost())
 	}
-	for _, cfg := range []webhook.QueueConfig{{}, {Hook: &webhook.Hook{}, Max: -1}} {
+	for _, cfg := range []webhook.QueueConfig{{}, {Hook: &webhook.Hook{}, Max: -1}, {Hook: &webhook.Hook{}, InFlight: -1},
+		{Hook: &webhook.Hook{}, InFlight: 101}} {
 		if _, err := webhook.NewQueue(cfg); err == nil {
 			t.Errorf("%+v was taken", cfg)
 		}
