@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -68,7 +70,7 @@ func TestPage(t *testing.T) {
 	tab.WaitFor(`document.querySelector("#archives a")`)
 	looks(t, tab, "list", "light", 1280)
 	tab.Click("#archives a")
-	tab.WaitFor(`document.querySelector("#drawing svg") && document.querySelector(".silence")`)
+	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector(".silence")`)
 	tab.Eval(`[...document.querySelectorAll(".silence button")].find((b) => b.textContent.includes("0:11.0")).click()`,
 		nil)
 	tab.WaitFor(`document.querySelector("#why-text").textContent.startsWith("The model called a function at 0:11.3") &&
@@ -77,6 +79,30 @@ func TestPage(t *testing.T) {
 		document.querySelector("[data-place=tool_running_0]").classList.contains("marked")`)
 	tab.WaitFor(`[...document.querySelectorAll("#transcript li")].some((e) => e.innerText.includes("<b>Where</b> is")) &&
 		document.querySelector("#transcript .now").innerText.includes("I mean order 17.")`)
+	module, err := os.ReadFile(filepath.Join("..", "web", "viewer", "phase.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page struct {
+		Wrong string
+		Cuts  []string
+	}
+	tab.Eval(`(() => {`+strings.ReplaceAll(string(module), "export ", "")+`
+		const rec = voicegwConsole.rec;
+		const spans = rec.lanes.get("phase").filter((s) => s.note !== "over" && s.to > s.from);
+		return {
+			wrong: spans.map((s) => [s.note, phaseOf(rec.tokens(rec.count(s.from)))])
+				.filter(([a, b]) => a !== b).join(" for "),
+			cuts: [...document.querySelectorAll("[data-transition]")].map((g) => g.dataset.transition).filter(isCut).sort(),
+		};
+	})()`, &page)
+	var want []string
+	for i := range cuts(p.prog, spotsOf(p.prog)) {
+		want = append(want, p.prog.Transitions()[i].Name)
+	}
+	if slices.Sort(want); page.Wrong != "" || !slices.Equal(page.Cuts, want) {
+		t.Errorf("the caller's page tells %s, and takes for cuts %v, want %v", page.Wrong, page.Cuts, want)
+	}
 	tab.Click("#step-on")
 	tab.WaitFor(`document.querySelector("#clock").textContent === "0:13.9"`)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
@@ -99,9 +125,10 @@ func TestPage(t *testing.T) {
 	tab.Eval(`((part) => {
 		part.value = [...part.options].find((o) => o.text.startsWith("link")).value;
 		part.dispatchEvent(new Event("change"));
-	})(document.querySelector("#part"))`, nil)
-	tab.WaitFor(`document.querySelectorAll("g.subnet.away").length === document.querySelectorAll("g.subnet").length - 1`)
-	enter(tab, "#find", "retry_1")
+	})(document.querySelector("#net-part"))`, nil)
+	tab.WaitFor(`document.querySelectorAll("g.net-subnet.away").length ===
+		document.querySelectorAll("g.net-subnet").length - 1`)
+	enter(tab, "#net-find", "retry_1")
 	tab.WaitFor(`document.querySelector(".found")?.dataset.transition === "link/retry_1"`)
 	enter(tab, "#filter", "lose_link")
 	tab.WaitFor(`document.querySelectorAll(".event").length === 1`)
@@ -132,7 +159,7 @@ func looks(t *testing.T, tab *browsertest.Tab, what, scheme string, width int) {
 		t.Fatal(err)
 	}
 	tab.Eval(string(script), &wide)
-	tab.Eval(`axe.run({exclude: [["#drawing svg"]]}).then(({violations}) =>
+	tab.Eval(`axe.run({exclude: [["#net-drawing svg"]]}).then(({violations}) =>
 		violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`, &found)
 	if len(wide)+len(found) > 0 {
 		t.Errorf("%s at %d px, %s: too wide are %q, axe finds %q", what, width, scheme, wide, found)
@@ -149,7 +176,7 @@ func TestBusyCall(t *testing.T) {
 	d := newDesk(t, nil, nil)
 	session := d.call()
 	tab := browser.Browser(t).Open(t, d.url+"/console/#calls/"+session.ID())
-	tab.WaitFor(`document.querySelector("#drawing svg")`)
+	tab.WaitFor(`document.querySelector("#net-drawing svg")`)
 	watch, err := session.Watch()
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"path"
 	"strings"
 )
 
@@ -38,25 +37,11 @@ func ChatPage(cfg ChatPageConfig) http.Handler {
 	if !strings.HasPrefix(cfg.APIPath, "/") || !strings.HasSuffix(cfg.APIPath, "/") {
 		panic(fmt.Sprintf("web: use path %q: want one that begins and ends with a slash, such as /v1/", cfg.APIPath))
 	}
-	all := map[string]*file{}
-	for _, dir := range []string{"chat", "page"} {
-		entries, err := files.ReadDir(dir)
-		must("read files", err)
-		for _, e := range entries {
-			name := path.Join(dir, e.Name())
-			body, err := files.ReadFile(name)
-			must("read files", err)
-			all["/"+name] = newFile(name, body)
-		}
-	}
-	modules := imports(all, chatModule)
-	page := execute(all[chatIndex].body, struct {
+	all := embedded()
+	served := chosen(all, chatModule, "/chat/chat.css", "/page/page.css", "/page/favicon.svg")
+	served["/"] = newFile("index.html", execute(all[chatIndex].body, struct {
 		ChatPageConfig
 		Modules []string
-	}{cfg, modules})
-	served := map[string]*file{"/": newFile("index.html", page)}
-	for _, name := range append(modules, chatModule, "/chat/chat.css", "/page/page.css", "/page/favicon.svg") {
-		served[name] = all[name]
-	}
+	}{cfg, imports(all, chatModule)}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, served) })
 }

@@ -18,15 +18,20 @@
 //
 // Folder page is the page: page.js connects one VoiceClient to the views, each in a module of its
 // own. The gateway draws the net of a call as SVG, in which a group with data-place is a place and
-// one with data-transition a transition; net-view.js copies only shapes, text and presentation
-// attributes of it, and page.css colours them.
+// one with data-transition a transition; net-view.js shows it, and what the call is doing.
+//
+// Folder viewer has what the page, the console and [NetPage] share: net-viewer.js, the net with its tokens
+// moving; drawing.js, which copies only shapes, text and presentation attributes of an SVG;
+// storyboard.js; phase.js, which tells from a marking what a call is doing; build.js, which alone makes
+// elements of the text of others.
 //
 // Folder console is the page of the console, which [ConsolePage] serves. recording.js, a pure module,
-// keeps what the gateway says of a call; call-view.js shows one moment of it in the views: storyboard.js,
-// timeline.js, tables.js and net-viewer.js. What the moment means is computed in package console.
+// keeps what the gateway says of a call; call-view.js shows one moment of it in the views: timeline.js,
+// tables.js, transcript.js, explanation.js, and those of folder viewer. What the moment means is computed
+// in package console.
 //
 // Folder chat is the page for chats, which [ChatPage] serves. api.js asks the sessions API,
 // event-stream.js follows the stream of a session (sse.js parses it), and conversation.js, a pure
 // reducer, makes of events what the page shows. open-session.js joins these three for one session.
-// log-view.js and call-card.js show it; build.js alone makes elements, of text; words.js has the words.
+// log-view.js and call-card.js show it; words.js has the words.
 package web

@@ -20,6 +20,7 @@ import (
 //go:embed client/*.js client/*.d.ts page/*.html page/*.js page/*.css page/*.svg net/*.html net/*.js
 //go:embed chat/*.html chat/*.js chat/*.css
 //go:embed console/*.html console/*.js console/*.css
+//go:embed viewer/*.js viewer/*.css
 var files embed.FS
 
 // The address that pages import the client from, and its module: the entry of the client.
@@ -70,24 +71,46 @@ func Handler(cfg Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, served) })
 }
 
-// load reads and renders every file once, by the path it is served at. NetPage and ChatPage serve the
-// others.
+// load reads and renders every file once, by the path it is served at. NetPage, ChatPage and ConsolePage
+// serve the others.
 func load(cfg Config) map[string]*file {
-	served := map[string]*file{entryPath: newFile("client.js", []byte(entryModule))}
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "chat/") ||
-			strings.HasPrefix(name, "console/") {
+	all := embedded()
+	modules := imports(all, "/page/page.js")
+	served := map[string]*file{entryPath: newFile("client.js", []byte(entryModule)), viewerStyle: all[viewerStyle]}
+	for name, f := range all {
+		if strings.HasPrefix(name, "/client/") || strings.HasPrefix(name, "/page/") || slices.Contains(modules, name) {
+			served[name] = f
+		}
+	}
+	served["/"] = newFile("index.html", render(served["/page/index.html"].body, cfg, modules))
+	delete(served, "/page/index.html")
+	served["/favicon.ico"] = served["/page/favicon.svg"] // browsers ask for it whatever the page says
+	return served
+}
+
+// viewerStyle is the style of the storyboard and the net.
+const viewerStyle = "/viewer/viewer.css"
+
+// embedded returns all files, by their path with a slash in front.
+func embedded() map[string]*file {
+	all := map[string]*file{}
+	must("read files", fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		body, err := files.ReadFile(name)
-		served["/"+name] = newFile(name, body)
+		all["/"+name] = newFile(name, body)
 		return err
-	})
-	must("read files", err)
-	page := render(served["/page/index.html"].body, cfg, imports(served, "/page/page.js"))
-	served["/"] = newFile("index.html", page)
-	delete(served, "/page/index.html")
-	served["/favicon.ico"] = served["/page/favicon.svg"] // browsers ask for it whatever the page says
+	}))
+	return all
+}
+
+// chosen returns files of those, and all modules that a module imports.
+func chosen(all map[string]*file, module string, names ...string) map[string]*file {
+	served := map[string]*file{}
+	for _, name := range append(append(imports(all, module), module), names...) {
+		served[name] = all[name]
+	}
 	return served
 }
 

@@ -109,7 +109,8 @@ func TestHandlerConfig(t *testing.T) {
 			t.Errorf("the page does not contain %s", want)
 		}
 	}
-	for _, module := range []string{"client/index.js", "client/voice-client.js", "page/net-view.js"} {
+	for _, module := range []string{"client/index.js", "client/voice-client.js", "page/net-view.js",
+		"viewer/net-viewer.js", "viewer/build.js"} {
 		if want := `<link rel="modulepreload" href="./` + module + `">`; strings.Count(string(body), want) != 1 {
 			t.Errorf("the page does not contain %s once", want)
 		}

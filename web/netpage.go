@@ -58,13 +58,7 @@ const (
 // your own authorization.
 func NetPage(cfg NetPageConfig) http.Handler {
 	cfg.Title = cmp.Or(cfg.Title, "Nets")
-	served := map[string]*file{}
-	for at, name := range map[string]string{"/net.js": "net/net.js", "/net-view.js": "page/net-view.js",
-		"/page.css": "page/page.css", "/favicon.svg": "page/favicon.svg"} {
-		body, err := files.ReadFile(name)
-		must("read files", err)
-		served[at] = newFile(at[1:], body)
-	}
+	served := chosen(embedded(), "/net/net.js", viewerStyle, "/page/page.css", "/page/favicon.svg")
 	page, err := template.ParseFS(files, "net/index.html")
 	must("parse net/index.html", err)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -64,10 +64,11 @@ func TestNetPage(t *testing.T) {
 		has          string
 	}{
 		{"GET", "/", 200, `<a href="./?session=a%26b">&lt;desk&gt;</a>`},
-		{"GET", "/?session=a%26b", 200, "./net.js"},
-		{"GET", "/net.js", 200, "EventSource"},
-		{"GET", "/net-view.js", 200, "class NetView"},
-		{"GET", "/page.css", 200, ".net"},
+		{"GET", "/?session=a%26b", 200, "./net/net.js"},
+		{"GET", "/net/net.js", 200, "EventSource"},
+		{"GET", "/page/net-view.js", 200, "class NetView"},
+		{"GET", "/viewer/viewer.css", 200, ".board"},
+		{"GET", "/page/page.css", 200, ".net"},
 		{"GET", "/events?session=other", 404, "no net of that name runs"},
 		{"GET", "/events?session=blank", 500, "no drawing"},
 		{"POST", "/events?session=a%26b", 404, ""},

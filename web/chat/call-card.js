@@ -1,6 +1,6 @@
 // The card of one call of a tool: what was called, with what, what came of it, and the form that answers it.
 
-import { button, create, textBox } from "./build.js";
+import { button, create, textBox } from "../viewer/build.js";
 import { callWords, contentText, laidOut } from "./words.js";
 
 /**

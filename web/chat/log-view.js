@@ -1,7 +1,7 @@
 // The conversation on the page: messages, calls and notes in their order, what is coming, and what is not
 // sent yet.
 
-import { button, create, showText, textBox } from "./build.js";
+import { button, create, showText, textBox } from "../viewer/build.js";
 import { CallCard } from "./call-card.js";
 import { isOver, waitsFor } from "./conversation.js";
 import { contentText, noteWords } from "./words.js";

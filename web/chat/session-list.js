@@ -1,6 +1,6 @@
 // The list of sessions.
 
-import { create } from "./build.js";
+import { create } from "../viewer/build.js";
 import { shortTime, statusWords, titleOf } from "./words.js";
 
 /**

@@ -1,7 +1,7 @@
 // The form that starts a session: an agent, made here if there is none, and the first message.
 
 import { newKey } from "./api.js";
-import { create } from "./build.js";
+import { create } from "../viewer/build.js";
 import { byId } from "../page/elements.js";
 
 /**

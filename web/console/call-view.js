@@ -1,13 +1,14 @@
 // One call: what is known of it, the moment that is shown, and the views of that moment.
 
-import { create } from "../chat/build.js";
+import { create } from "../viewer/build.js";
+import { Explanation } from "./explanation.js";
 import { ask, follow } from "./feed.js";
-import { NetViewer } from "./net-viewer.js";
 import { Recording, clock } from "./recording.js";
-import { Storyboard } from "./storyboard.js";
 import { showEvents, showSilences, showTurns } from "./tables.js";
 import { Timeline } from "./timeline.js";
 import { Transcript } from "./transcript.js";
+import { NetViewer } from "../viewer/net-viewer.js";
+import { CUT_SHOWN, Storyboard } from "../viewer/storyboard.js";
 
 const element = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const TABLES_MS = 250; // between two drawings of the tables
@@ -15,12 +16,10 @@ const TABLES_MS = 250; // between two drawings of the tables
 export class CallView {
   /** @type {Recording | null} */ rec = null;
   #abort = new AbortController();
-  #board = new Storyboard({ board: element("board"), text: element("why-text"), lists: element("why-lists") });
+  #board = new Storyboard(element("board"));
+  #explanation = new Explanation({ text: element("why-text"), lists: element("why-lists") });
   #timeline = new Timeline({ canvas: element("canvas"), names: element("lane-names") }, (t) => this.seek(t));
-  #net = new NetViewer({
-    drawing: element("drawing"), part: element("part"), find: element("find"), follow: element("follow"),
-    larger: element("net-in"), smaller: element("net-out"), fit: element("fit"), fired: element("fired"),
-  });
+  #net = new NetViewer(element("net-viewer"), element("net-tools"), true);
   #transcript = new Transcript({ panel: element("transcript"), note: element("transcript-note") }, (t) => this.seek(t));
   #t = 0;
   #shown = -1; // events shown
@@ -88,7 +87,7 @@ export class CallView {
     cancelAnimationFrame(this.#tick);
     this.rec = null;
     this.#transcript.open("");
-    element("drawing").replaceChildren();
+    this.#net.clear();
   }
 
   /** @param {string} name @param {any} data */
@@ -123,8 +122,9 @@ export class CallView {
     const rec = this.rec;
     ask(`nets/${encodeURIComponent(head.net)}`).then((net) => {
       if (this.rec !== rec) return;
-      this.#net.load(net);
       rec.learn(net);
+      const words = [...net.places.map((/** @type {any} */ p) => [p.name, p.means]), ...net.transitions.map((/** @type {any} */ t) => [t.name, t.does])];
+      this.#net.load(net.svg, new Map(words));
       this.#shown = -1;
       this.#drawn = "";
     }, (error) => this.#say("", error.message));
@@ -210,7 +210,9 @@ export class CallView {
     this.#drawTables(rec, n);
     if (key === this.#drawn) return;
     this.#drawn = key;
-    this.#board.show(rec, this.#t);
+    const cut = rec.lastIn("cut", this.#t);
+    this.#board.light(rec.spanAt("phase", this.#t)?.note ?? "", cut !== null && this.#t - cut.to < CUT_SHOWN);
+    this.#explanation.show(rec, this.#t);
     this.#timeline.draw(rec, this.#t, now);
     this.#moveNet(rec, n);
     const slider = element("scrubber");
@@ -224,12 +226,8 @@ export class CallView {
   #moveNet(rec, n) {
     if (n === this.#shown) return;
     const isNext = this.#shown >= 0 && n > this.#shown && n - this.#shown < 400;
-    if (isNext) {
-      const kinds = [];
-      for (let i = this.#shown; i < n; i++) kinds.push(rec.kinds[rec.codes[i]]);
-      this.#net.fire(kinds);
-    } else if (n > 0) this.#net.fire([rec.kinds[rec.codes[n - 1]]]);
-    this.#net.mark(rec.marking(n));
+    this.#net.fire(rec.firings(isNext ? this.#shown : n - 1, n));
+    this.#net.mark(rec.tokens(n));
     this.#shown = n;
   }
 

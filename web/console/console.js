@@ -1,6 +1,6 @@
 // The console: a list of calls, and one call. The address says which: #calls/ID, #archives/NAME.
 
-import { create } from "../chat/build.js";
+import { create } from "../viewer/build.js";
 import { CallView } from "./call-view.js";
 import { ask } from "./feed.js";
 

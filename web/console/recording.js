@@ -12,6 +12,8 @@ export class Recording {
   /** @type {any[]} */ causes = [];
   /** @type {any[]} */ silences = [];
   /** @type {[number, number][]} */ pairs = []; // slots of fresh tokens, and of those that have become stale
+  /** @type {any[]} */ #places = [];
+  /** @type {string[]} */ #slots = []; // the place of each slot
   /** @type {Int32Array[]} */ #keys = [];
   #marking;
   end = 0;
@@ -27,7 +29,9 @@ export class Recording {
 
   /** @param {{ places: any[] }} net */
   learn(net) {
+    this.#places = net.places;
     for (const p of net.places) {
+      for (let s = 0; s < p.slots; s++) this.#slots[p.slot + s] = p.name;
       if (p.gen) for (let s = p.slot; s < p.slot + p.slots; s += 2) this.pairs.push([s, s + 1]);
     }
   }
@@ -64,6 +68,29 @@ export class Recording {
     const marking = this.#keys[key].slice();
     for (let i = key * KEYFRAME; i < n; i++) move(marking, this.kinds[this.codes[i]], this.pairs);
     return marking;
+  }
+
+  /** How many tokens each place has after so many events; it has none that is empty. @param {number} n */
+  tokens(n) {
+    /** @type {Record<string, number>} */
+    const tokens = {};
+    this.marking(n).forEach((count, slot) => {
+      const place = this.#slots[slot];
+      if (count > 0 && place) tokens[place] = (tokens[place] ?? 0) + count;
+    });
+    return tokens;
+  }
+
+  /** The firings among events, from one number to another. @param {number} from @param {number} to */
+  firings(from, to) {
+    const list = [];
+    for (let i = Math.max(from, 0); i < to; i++) {
+      const { kind, of, frame, take = [], put = [], out = [] } = this.kinds[this.codes[i]];
+      if (kind !== "fired") continue;
+      const placesOf = (/** @type {[number, number][]} */ slots) => slots.map(([slot]) => this.#slots[slot]);
+      list.push({ of, frame, from: placesOf(take), to: [...placesOf(put), ...out.map((/** @type {number} */ p) => this.#places[p]?.name)] });
+    }
+    return list;
   }
 
   /** @param {string} lane @param {number} t */

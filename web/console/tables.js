@@ -1,6 +1,6 @@
 // Turns with their latency, silences, and events.
 
-import { button, create } from "../chat/build.js";
+import { button, create } from "../viewer/build.js";
 import { clock, span } from "./recording.js";
 
 /** The stages between the end of the caller's speech and the reply in the caller's ear. */

@@ -1,6 +1,6 @@
 // The timeline: a row for each lane, drawn on a canvas.
 
-import { create } from "../chat/build.js";
+import { create } from "../viewer/build.js";
 import { clock } from "./recording.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -1,6 +1,6 @@
 // What was said in a call, where the operator keeps it.
 
-import { button, create } from "../chat/build.js";
+import { button, create } from "../viewer/build.js";
 import { ask } from "./feed.js";
 import { clock } from "./recording.js";
 

@@ -1,6 +1,6 @@
 // The page of one running net: NetPage in netpage.go serves it.
 
-import { NetView } from "./net-view.js";
+import { NetView } from "../page/net-view.js";
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -8,8 +8,8 @@ const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id))
 const state = element("state");
 const view = new NetView({
   panel: element("net"),
-  drawing: element("drawing"),
-  fired: element("fired"),
+  viewer: element("viewer"),
+  tools: element("tools"),
   size: element("size"),
 });
 

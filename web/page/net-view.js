@@ -1,58 +1,38 @@
-// The drawing of the call's net, with its marking moving on it.
+// The net of a running call or session, as its messages net_graph and net show it, and what it is doing.
 
-const SVG = "http://www.w3.org/2000/svg";
-const FLASH_MS = 350;
-const ELEMENTS_MAX = 20_000;
+import { isCut, phaseOf } from "../viewer/phase.js";
+import { NetViewer } from "../viewer/net-viewer.js";
+import { CUT_SHOWN, Storyboard } from "../viewer/storyboard.js";
 
-// The elements and attributes of a drawing. Everything else is left out: scripts, styles, links,
-// images.
-const ELEMENTS = setOf("svg g defs marker title desc path rect circle ellipse line polyline polygon text tspan");
-const ATTRIBUTES = setOf(`
-  id data-place data-transition data-ref
-  transform viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry dx dy d points
-  fill fill-opacity fill-rule opacity paint-order
-  stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity
-  text-anchor dominant-baseline font-size font-family font-weight font-style
-  marker-start marker-mid marker-end markerWidth markerHeight markerUnits refX refY orient`);
+const BUSY = 2.5; // of a transition that fires in more than half of all messages
 
-/**
- * Shows one net. A place is a group with data-place, a transition a group with data-transition; a
- * group with data-ref is a copy of a place that is drawn elsewhere. A place shows its count in its
- * text of class count, if it has one.
- */
 export class NetView {
   #panel;
-  #drawing;
-  #fired;
   #size;
-  /** @type {SVGSVGElement | null} */
-  #svg = null;
-  /** @type {Map<string, SVGElement[]>} */
-  #places = new Map(); // by name: the place and its copies
-  /** @type {Map<string, SVGElement>} */
-  #transitions = new Map(); // by name
-  /** @type {Map<string, ReturnType<typeof setTimeout>>} */
-  #timers = new Map(); // of the transitions that flash, by name
+  #viewer;
+  #board;
+  /** @type {Readonly<Record<string, number>>} */ #marking = {};
+  /** @type {Map<string, number>} */ #busy = new Map(); // how often transitions fired lately
+  #cut = 0; // timer while the tile of a cut is lit
 
   /**
    * @param {object} elements
    * @param {HTMLElement} elements.panel hidden until a drawing came
-   * @param {HTMLElement} elements.drawing
-   * @param {HTMLElement} elements.fired shows the transitions that fired last
-   * @param {HTMLElement} elements.size the button that enlarges the drawing
+   * @param {HTMLElement} elements.viewer
+   * @param {HTMLElement} elements.tools
+   * @param {HTMLElement} elements.size the button that enlarges the panel
+   * @param {HTMLElement} [elements.board] the storyboard of a call
    */
-  constructor({ panel, drawing, fired, size }) {
+  constructor({ panel, viewer, tools, size, board }) {
     this.#panel = panel;
-    this.#drawing = drawing;
-    this.#fired = fired;
     this.#size = size;
-    new ResizeObserver(() => this.#measure()).observe(drawing);
-    drawing.addEventListener("click", () => this.setLarge(true));
+    this.#viewer = new NetViewer(viewer, tools, false);
+    this.#board = board ? new Storyboard(board) : null;
     size.addEventListener("click", () => this.setLarge(!panel.classList.contains("large")));
   }
 
   /**
-   * Shows the drawing over the whole window, or in its place.
+   * Shows the panel over the whole window, or in its place.
    * @param {boolean} isLarge
    */
   setLarge(isLarge) {
@@ -66,140 +46,57 @@ export class NetView {
    * @param {string} text
    */
   show(text) {
-    const parsed = new DOMParser().parseFromString(withoutCode(text), "text/html").querySelector("svg");
-    const svg = parsed && copy(parsed, { left: ELEMENTS_MAX });
-    this.#svg = svg instanceof SVGSVGElement ? svg : null;
-    this.#panel.hidden = this.#svg === null;
-    this.#places.clear();
-    this.#transitions.clear();
-    if (this.#svg === null) return;
-    fit(this.#svg);
-    this.#drawing.replaceChildren(this.#svg);
-    this.#index(this.#svg);
-    this.#measure();
+    this.#panel.hidden = false; // the viewer measures the drawing
+    this.#panel.hidden = !this.#viewer.load(text);
+    this.#marking = {};
+    this.#busy.clear();
+    this.over();
   }
 
   /**
-   * Shows a marking, and flashes the transitions that fired.
-   * @param {import("../client/index.js").VoiceEvents["net"]} event
+   * Shows a marking, and the transitions that fired.
+   * @param {Pick<import("../client/index.js").VoiceEvents["net"], "marking" | "fired">} event
    */
   mark({ marking, fired }) {
-    for (const [name, groups] of this.#places) for (const group of groups) setCount(group, marking[name] ?? 0);
-    for (const name of fired) this.#flash(name);
-    if (fired.length > 0) this.#fired.textContent = [...new Set(fired)].slice(-3).join(", ");
-  }
-
-  /** @param {SVGSVGElement} svg */
-  #index(svg) {
-    for (const group of all(svg, "[data-place], [data-ref]")) {
-      const name = group.dataset.place ?? group.dataset.ref ?? "";
-      this.#places.set(name, [...(this.#places.get(name) ?? []), group]);
-      setCount(group, 0);
+    this.#viewer.fire(this.#firings(marking, fired));
+    this.#viewer.mark(marking);
+    this.#marking = marking;
+    if (fired.some(isCut)) {
+      clearTimeout(this.#cut);
+      this.#cut = window.setTimeout(() => {
+        this.#cut = 0;
+        this.#light();
+      }, CUT_SHOWN);
     }
-    for (const group of all(svg, "[data-transition]")) {
-      this.#transitions.set(group.dataset.transition ?? "", group);
-    }
+    this.#light();
   }
 
-  // --unit is a CSS pixel in units of the drawing: page.css draws marked places equally thick at
-  // both sizes.
-  #measure() {
-    const svg = this.#svg;
-    const scale = svg?.getScreenCTM()?.a;
-    if (svg && scale) svg.style.setProperty("--unit", Math.max(1, 1 / scale).toFixed(3));
+  /** The call is over: it does nothing any more. */
+  over() {
+    clearTimeout(this.#cut);
+    this.#cut = 0;
+    this.#board?.light("", false);
   }
 
-  /** @param {string} name */
-  #flash(name) {
-    const transition = this.#transitions.get(name);
-    if (!transition) return;
-    transition.classList.add("fired-now");
-    clearTimeout(this.#timers.get(name));
-    this.#timers.set(
-      name,
-      setTimeout(() => transition.classList.remove("fired-now"), FLASH_MS),
-    );
+  #light() {
+    this.#board?.light(phaseOf(this.#marking), this.#cut > 0);
   }
-}
 
-/**
- * @param {SVGSVGElement} svg
- * @param {string} selector
- */
-function all(svg, selector) {
-  return /** @type {NodeListOf<SVGElement>} */ (svg.querySelectorAll(selector));
-}
-
-/**
- * Lets page.css size the drawing.
- * @param {SVGSVGElement} svg
- */
-function fit(svg) {
-  if (!svg.hasAttribute("viewBox")) {
-    const width = parseFloat(svg.getAttribute("width") ?? "") || 800;
-    const height = parseFloat(svg.getAttribute("height") ?? "") || 600;
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  /**
+   * Tells from two markings which tokens moved, where only one transition of a part fired.
+   * @param {Readonly<Record<string, number>>} marking @param {readonly string[]} fired
+   */
+  #firings(marking, fired) {
+    for (const [name, n] of this.#busy) this.#busy.set(name, n * 0.7);
+    for (const name of fired) this.#busy.set(name, (this.#busy.get(name) ?? 0) + 1);
+    const grown = (/** @type {string} */ p) => (marking[p] ?? 0) - (this.#marking[p] ?? 0);
+    const changed = [...new Set([...Object.keys(marking), ...Object.keys(this.#marking)])].filter((p) => grown(p) !== 0);
+    const parts = fired.map((of) => this.#viewer.partOf(of));
+    return fired.map((of, i) => {
+      const part = parts[i];
+      const near = part && parts.filter((p) => p === part).length === 1 ? changed.filter((p) => this.#viewer.isIn(p, part)) : [];
+      const frame = (this.#busy.get(of) ?? 0) > BUSY;
+      return { of, frame, from: near.filter((p) => grown(p) < 0), to: near.filter((p) => grown(p) > 0) };
+    });
   }
-  svg.style.setProperty("--width", String(svg.viewBox.baseVal.width));
-  svg.removeAttribute("width");
-  svg.removeAttribute("height");
-  svg.setAttribute("role", "presentation");
-}
-
-/**
- * @param {SVGElement} group
- * @param {number} count
- */
-function setCount(group, count) {
-  if (group.dataset.count === String(count)) return;
-  group.dataset.count = String(count);
-  group.classList.toggle("marked", count > 0);
-  const text = group.querySelector(".net-count");
-  if (text) text.textContent = count > 0 ? String(count) : "";
-}
-
-/**
- * Removes scripts and styles, so that the browser does not log what the page's policy forbids. copy
- * leaves out what this misses.
- * @param {string} text
- */
-function withoutCode(text) {
-  return text
-    .replace(/<(script|style)\b[^]*?<\/\1\s*>/gi, "")
-    .replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, "");
-}
-
-/**
- * A copy of a foreign drawing with allowed elements and attributes only; null when the element
- * itself is not allowed.
- * @param {Element} from
- * @param {{left: number}} budget of elements
- * @returns {SVGElement | null}
- */
-function copy(from, budget) {
-  if (from.namespaceURI !== SVG || !ELEMENTS.has(from.localName) || budget.left-- <= 0) return null;
-  const to = /** @type {SVGElement} */ (document.createElementNS(SVG, from.localName));
-  for (const { name, value } of from.attributes) {
-    if (name === "class") to.setAttribute("class", value.replace(/[^\s]+/g, "net-$&")); // apart from the page's classes
-    else if (ATTRIBUTES.has(name) && isLocal(value)) to.setAttribute(name, value);
-  }
-  for (const child of from.childNodes) {
-    const copied = child instanceof Element ? copy(child, budget) : child instanceof Text ? child.data : null;
-    if (copied !== null) to.append(copied);
-  }
-  return to;
-}
-
-/**
- * Whether a value refers to the drawing itself, as url(#arrow) does. Any other url() would load
- * something.
- * @param {string} value
- */
-function isLocal(value) {
-  return !/url\(\s*['"]?(?!#)/i.test(value) && !/\burl\(\s*['"]?\s+/i.test(value);
-}
-
-/** @param {string} text */
-function setOf(text) {
-  return new Set(text.trim().split(/\s+/));
 }

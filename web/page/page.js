@@ -74,9 +74,10 @@ const timeline = new Timeline(byId("timeline", HTMLCanvasElement));
 const transcript = new TranscriptView(byId("transcript", HTMLElement));
 const net = new NetView({
   panel: byId("net", HTMLElement),
-  drawing: byId("net-drawing", HTMLElement),
-  fired: byId("net-fired", HTMLElement),
+  viewer: byId("net-viewer", HTMLElement),
+  tools: byId("net-tools", HTMLElement),
   size: byId("net-size", HTMLElement),
+  board: byId("board", HTMLElement),
 });
 new TextInput(client, byId("say", HTMLFormElement));
 new Keypad(client, byId("keys", HTMLElement), byId("pressed", HTMLOutputElement), () => modes.isPrivate);
@@ -103,6 +104,7 @@ client.on("end", ({ reason, message, advice, normal }) => {
     return;
   }
   controls.showEnd(normal);
+  net.over();
   meters.reset();
   timeline.stop();
   reply.close(reason);

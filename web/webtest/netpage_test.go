@@ -51,7 +51,7 @@ func TestNetPage(t *testing.T) {
 		if err := run.Inject(push.Token(petri.Unit{})); err != nil {
 			t.Fatal(err)
 		}
-		tab.WaitFor(marked(next.place) + ` && document.querySelector("#fired").textContent === "` + next.fired + `"`)
+		tab.WaitFor(marked(next.place) + ` && document.querySelector("#net-fired").textContent === "` + next.fired + `"`)
 	}
 	tab.NoErrors()
 }

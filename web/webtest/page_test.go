@@ -135,6 +135,16 @@ func netMoves(t *testing.T, s stage) {
 	s.WaitFor(`document.querySelector('[data-place="caller_silent"].marked')`)
 	s.WaitFor(`!document.querySelector('[data-place="chunk_budget"].marked, [data-ref].marked')`)
 	s.WaitFor(`document.querySelector('[data-place="chunk_budget"] .net-count').textContent === ""`)
+	lit := func(tiles string) {
+		t.Helper()
+		s.WaitFor(`[...document.querySelectorAll("#board .lit")].map((e) => e.dataset.tile).join() === "` + tiles + `"`)
+	}
+	c.send(event{"type": "net", "at_ms": 220, "marking": event{"replying": 1, "online": 1}})
+	lit("speaking")
+	c.send(event{"type": "net", "at_ms": 320, "fired": []string{"turns/barge_in"},
+		"marking": event{"in_turn": 1, "online": 1}})
+	lit("caller-speaks,cut")
+	lit("caller-speaks")
 	var kept string
 	s.Eval(`document.querySelector("#net-drawing").innerHTML`, &kept)
 	for _, foreign := range []string{"example.invalid", "script", "image", "<use", "injected", "tabindex"} {

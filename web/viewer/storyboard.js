@@ -1,9 +1,8 @@
 // The storyboard: what the call is doing at a moment, for somebody who never saw one.
 
-import { create } from "../chat/build.js";
-import { clock, span } from "./recording.js";
+import { create } from "./build.js";
 
-const CUT_SHOWN = 1200; // milliseconds that a cut stays lit
+export const CUT_SHOWN = 1200; // milliseconds that a cut stays lit
 
 /** Tiles: name, words, and the phases that light them. */
 const TILES = [
@@ -28,14 +27,9 @@ const NOTES = {
 export class Storyboard {
   /** @type {{ tile: HTMLLIElement, note: HTMLElement, words: string, phases: string[] }[]} */
   #tiles = [];
-  #text;
-  #lists;
-  #shown = "";
 
-  /** @param {{ board: HTMLElement, text: HTMLElement, lists: HTMLElement }} elements */
-  constructor({ board, text, lists }) {
-    this.#text = text;
-    this.#lists = lists;
+  /** @param {HTMLElement} board a list */
+  constructor(board) {
     for (const [title, words, phases] of TILES) {
       const note = create("p", "tile-note", String(words));
       const tile = create("li", "tile", create("p", "tile-title", String(title)), note);
@@ -45,44 +39,15 @@ export class Storyboard {
     }
   }
 
-  /** @param {import("./recording.js").Recording} rec @param {number} t */
-  show(rec, t) {
-    const phase = rec.spanAt("phase", t)?.note ?? "";
-    const cut = rec.lastIn("cut", t);
+  /** Lights the tiles of a phase; "" lights none. @param {string} phase @param {boolean} isCut */
+  light(phase, isCut) {
     for (const { tile, note, words, phases } of this.#tiles) {
-      const isLit = phases.includes(phase) || (phases.length === 0 && cut !== null && t - cut.to < CUT_SHOWN);
+      const isLit = phases.includes(phase) || (phases.length === 0 && isCut);
       tile.classList.toggle("lit", isLit);
       if (isLit) tile.setAttribute("aria-current", "true");
       else tile.removeAttribute("aria-current");
       const text = isLit && phase in NOTES ? NOTES[/** @type {keyof NOTES} */ (phase)] : words;
       if (note.textContent !== text) note.textContent = text;
     }
-    this.#explain(rec, t);
   }
-
-  /** @param {import("./recording.js").Recording} rec @param {number} t */
-  #explain(rec, t) {
-    const cause = rec.causeAt(t);
-    /** @type {any[]} */
-    const running = cause?.timers ?? [];
-    const rows = running.map((timer) => ({ timer, left: span(Math.max(0, timer.due - t)) }));
-    const key = JSON.stringify([cause, rows.map(({ left }) => left)]);
-    if (key === this.#shown) return;
-    this.#shown = key;
-    this.#text.textContent = cause?.text ?? "Nothing is known of this moment yet.";
-    const timers = rows.map(({ timer, left }) =>
-      create("li", "", create("b", "", `in ${left}`), ` at ${clock(timer.due)} the net ${timer.does} `, create("code", "", timer.name)),
-    );
-    /** @type {any[]} */
-    const held = cause?.blocked ?? [];
-    const blocked = held.map((b) =>
-      create("li", "", `${b.does} `, create("code", "", b.name), " is held back by ", create("b", "", b.inhibitors.join(", "))),
-    );
-    this.#lists.replaceChildren(...list("Timers that run", timers), ...list("What is held back", blocked));
-  }
-}
-
-/** @param {string} title @param {HTMLElement[]} items */
-function list(title, items) {
-  return items.length > 0 ? [create("div", "", create("p", "label", title), create("ul", "plain", ...items))] : [];
 }

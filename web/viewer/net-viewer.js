@@ -1,51 +1,94 @@
 // The net of a call, with its tokens moving.
 
-import { create } from "../chat/build.js";
+import { button, create } from "./build.js";
+import { read } from "./drawing.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOVE_MS = 420;
 const FLASH_MS = 450;
 const MOVES_MAX = 24; // tokens on their way at one time
+const FINE = 2200; // width that is shown, in units of the drawing, beyond which a moving token is too small to see
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
+const LEGEND = [
+  ["place", "place"], ["marked", "with a token"], ["env", "input or output"], ["bar", "fires at once"],
+  ["timed", "waits"], ["read", "reads"], ["inhibit", "inhibits"], ["reset", "empties"],
+];
+
+/**
+ * A firing: the transition, whether it only moves audio, and the places that tokens left and came to.
+ * @typedef {{ of: string, frame?: boolean, from?: string[], to?: string[] }} Firing
+ */
+
+/**
+ * Shows one net. A place is a group with data-place, a transition a group with data-transition; a
+ * group with data-ref is a copy of a place that is drawn elsewhere. A place shows its count in its
+ * text of class count, if it has one.
+ */
 export class NetViewer {
-  #drawing;
-  #part;
-  #fired;
+  #part = create("select", "");
+  #find = create("input", "");
+  #drawing = create("div", "drawing");
+  #fired = create("code", "", "\u2013");
   /** @type {SVGSVGElement | null} */ #svg = null;
-  /** @type {any} */ #net = null;
   /** @type {{ x: number, y: number, w: number, h: number }} */ #box = { x: 0, y: 0, w: 1, h: 1 };
   /** @type {{ x: number, y: number, w: number, h: number }} */ #all = { x: 0, y: 0, w: 1, h: 1 };
   /** @type {Map<string, SVGGElement[]>} */ #places = new Map();
   /** @type {Map<string, SVGGElement>} */ #transitions = new Map();
   /** @type {Map<string, SVGGElement>} */ #panels = new Map();
-  /** @type {string[]} */ #slots = []; // the place of each slot
   /** @type {Map<SVGGElement, { x: number, y: number }>} */ #centres = new Map();
   /** @type {SVGGElement | null} */ #layer = null;
   /** @type {Map<Element, number>} */ #flashes = new Map();
   #moving = 0;
-  #isFollowing = true;
+  #isFollowing = false;
+  #last = ""; // the transition that fired last, those that only move audio left out
+  #isSeen = false; // the drawing is in sight: else nothing moves on it
   #aim = "";
 
-  /** @param {{ drawing: HTMLElement, part: HTMLSelectElement, find: HTMLInputElement, follow: HTMLElement, larger: HTMLElement, smaller: HTMLElement, fit: HTMLElement, fired: HTMLElement }} elements */
-  constructor({ drawing, part, find, follow, larger, smaller, fit, fired }) {
-    this.#drawing = drawing;
-    this.#part = part;
-    this.#fired = fired;
-    part.addEventListener("change", () => this.#showPart());
-    find.addEventListener("input", () => this.#search(find.value));
-    find.addEventListener("keydown", (e) => e.key === "Enter" && this.#goToFound());
-    follow.addEventListener("click", () => this.#setFollowing(follow, !this.#isFollowing));
+  /**
+   * @param {HTMLElement} host what the viewer fills
+   * @param {HTMLElement} tools where its buttons go
+   * @param {boolean} isFollowing whether it goes where something fires, until somebody moves the drawing
+   */
+  constructor(host, tools, isFollowing) {
+    const label = create("label", "label", "Part");
+    label.htmlFor = "net-part";
+    const follow = button("Follow", () => this.#setFollowing(follow, !this.#isFollowing));
+    this.#setFollowing(follow, isFollowing);
     const free = () => this.#setFollowing(follow, false);
-    larger.addEventListener("click", () => (free(), this.#zoom(0.7)));
-    smaller.addEventListener("click", () => (free(), this.#zoom(1.4)));
-    fit.addEventListener("click", () => (free(), this.fit()));
+    const smaller = button("\u2212", () => (free(), this.#zoom(1.4)));
+    const larger = button("+", () => (free(), this.#zoom(0.7)));
+    const fit = button("Fit", () => (free(), this.fit()));
+    smaller.setAttribute("aria-label", "Zoom out");
+    larger.setAttribute("aria-label", "Zoom in");
+    this.#find.type = "search";
+    this.#find.placeholder = "Find a place or transition";
+    this.#find.setAttribute("aria-label", this.#find.placeholder);
+    this.#drawing.tabIndex = 0;
+    this.#drawing.setAttribute("role", "application");
+    this.#drawing.setAttribute("aria-label", "Drawing of the net. Arrow keys move it, plus and minus zoom.");
+    const ids = { part: this.#part, find: this.#find, drawing: this.#drawing, fired: this.#fired, follow, fit };
+    for (const [id, e] of Object.entries(ids)) e.id = `net-${id}`;
+    this.#part.addEventListener("change", () => this.#showPart());
+    this.#find.addEventListener("input", () => this.#search(this.#find.value));
+    this.#find.addEventListener("keydown", (e) => e.key === "Enter" && (free(), this.#goToFound()));
+    tools.prepend(label, this.#part, this.#find, follow, smaller, larger, fit);
+    const legend = create("ul", "legend", ...LEGEND.map(([kind, words]) => create("li", "", create("i", `k ${kind}`), words)));
+    legend.setAttribute("aria-label", "Legend");
+    host.append(this.#drawing, create("div", "below", create("p", "fired", create("span", "label", "Fired last"), " ", this.#fired), legend));
     this.#listen(free);
+    const look = (/** @type {IntersectionObserverEntry[]} */ entries) => {
+      this.#isSeen = entries.at(-1)?.isIntersecting ?? false;
+      this.#followOn();
+    };
+    new IntersectionObserver(look).observe(this.#drawing);
   }
 
   /** @param {HTMLElement} button @param {boolean} isOn */
   #setFollowing(button, isOn) {
     this.#isFollowing = isOn;
+    if (!isOn) this.#aim = "";
+    this.#followOn();
     button.setAttribute("aria-pressed", String(isOn));
   }
 
@@ -97,33 +140,40 @@ export class NetViewer {
     return matrix ? new DOMPoint(e.clientX, e.clientY).matrixTransform(matrix) : { x: 0, y: 0 };
   }
 
-  /** @param {any} net */
-  load(net) {
-    const svg = new DOMParser().parseFromString(net.svg, "image/svg+xml").documentElement;
-    if (!(svg instanceof SVGSVGElement)) return;
-    this.#svg = document.adoptNode(svg);
-    this.#net = net;
-    const { width, height } = svg.viewBox.baseVal;
-    this.#all = { x: 0, y: 0, w: width, h: height };
-    svg.removeAttribute("width");
-    svg.removeAttribute("height");
-    svg.setAttribute("role", "presentation");
-    svg.setAttribute("preserveAspectRatio", "xMidYMid meet");
+  /**
+   * Shows a drawing, given as the text of an SVG. It returns whether it is one.
+   * @param {string} text @param {Map<string, string>} [words] what places mean and transitions do
+   */
+  load(text, words = new Map()) {
+    const svg = read(text);
+    this.clear();
+    this.#svg = svg;
+    if (!svg) return false;
+    const { x, y, width, height } = svg.viewBox.baseVal;
+    this.#all = { x, y, w: width, h: height };
     this.#drawing.replaceChildren(svg);
-    this.#slots = [];
-    for (const p of net.places) for (let s = 0; s < p.slots; s++) this.#slots[p.slot + s] = p.name;
-    this.#index(svg);
+    this.#index(svg, words);
     this.#layer = document.createElementNS(SVG, "g");
     svg.append(this.#layer);
     this.fit();
+    return true;
   }
 
-  /** @param {SVGSVGElement} svg */
-  #index(svg) {
+  /** Shows no net. */
+  clear() {
+    this.#drawing.replaceChildren();
+    this.#fired.textContent = "\u2013";
+    this.#aim = this.#last = "";
+    this.#svg = null;
     for (const map of [this.#places, this.#transitions, this.#panels, this.#centres]) map.clear();
+  }
+
+  /** @param {SVGSVGElement} svg @param {Map<string, string>} words */
+  #index(svg, words) {
     const root = svg.getCTM()?.inverse();
     const centre = (/** @type {SVGGElement} */ g) => {
-      const shape = /** @type {SVGGraphicsElement} */ (g.querySelector("circle, rect"));
+      const shape = /** @type {SVGGraphicsElement | null} */ (g.querySelector("circle, rect, ellipse, polygon"));
+      if (!shape) return;
       const box = shape.getBBox();
       const matrix = shape.getCTM();
       if (!matrix || !root) return;
@@ -134,20 +184,17 @@ export class NetViewer {
       const name = g.dataset.place ?? g.dataset.ref ?? "";
       this.#places.set(name, [...(this.#places.get(name) ?? []), g]);
       centre(g);
-      const about = this.#net.places.find((/** @type {any} */ p) => p.name === name);
-      const title = g.querySelector("title");
-      if (about?.means && title) title.textContent += `\n${about.means}`;
+      explain(g, words.get(name));
     }
     for (const g of /** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll("[data-transition]"))) {
-      this.#transitions.set(g.dataset.transition ?? "", g);
+      const name = g.dataset.transition ?? "";
+      this.#transitions.set(name, g);
       centre(g);
-      const about = this.#net.transitions.find((/** @type {any} */ t) => t.name === g.dataset.transition);
-      const title = g.querySelector("title");
-      if (about && title) title.textContent += `\n${about.does}`;
+      explain(g, words.get(name));
     }
     this.#part.replaceChildren(create("option", "", "Whole net"));
-    for (const g of /** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll("g.subnet"))) {
-      const name = g.querySelector(".subnet-name")?.textContent ?? "";
+    for (const g of /** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll("g.net-subnet"))) {
+      const name = g.querySelector(".net-subnet-name")?.textContent ?? "";
       this.#panels.set(name, g);
       if (name) this.#part.append(create("option", "", name));
     }
@@ -214,38 +261,46 @@ export class NetViewer {
     this.#show(box);
   }
 
-  /** Shows a marking. @param {Int32Array} marking */
+  /** Shows a marking. @param {Readonly<Record<string, number>>} marking tokens by place */
   mark(marking) {
-    /** @type {Map<string, number>} */
-    const counts = new Map();
-    marking.forEach((n, slot) => {
-      if (n > 0) counts.set(this.#slots[slot], (counts.get(this.#slots[slot]) ?? 0) + n);
-    });
     for (const [name, groups] of this.#places) {
-      const n = counts.get(name) ?? 0;
+      const n = marking[name] ?? 0;
       for (const g of groups) {
         if (g.dataset.count === String(n)) continue;
         g.dataset.count = String(n);
         g.classList.toggle("marked", n > 0);
-        const text = g.querySelector(".count");
+        const text = g.querySelector(".net-count");
         if (text) text.textContent = n > 0 ? String(n) : "";
       }
     }
   }
 
-  /** Shows what happened. @param {any[]} kinds */
-  fire(kinds) {
-    const fired = kinds.filter((k) => k.kind === "fired");
-    const names = [...new Set(fired.filter((k) => !k.frame).map((k) => k.of))];
+  /** Shows what happened. @param {Firing[]} fired */
+  fire(fired) {
+    const names = [...new Set(fired.filter((f) => !f.frame).map((f) => f.of))];
     if (names.length > 0) this.#fired.textContent = names.slice(-4).join(", ");
-    for (const k of fired.slice(-MOVES_MAX)) {
-      const g = this.#transitions.get(k.of);
+    for (const f of fired.slice(-MOVES_MAX)) {
+      const g = this.#transitions.get(f.of);
       if (!g) continue;
       this.#flash(g);
-      if (!calm.matches && this.#moving < MOVES_MAX) this.#travel(k, g);
+      if (this.#isSeen && !calm.matches && this.#box.w < FINE && this.#moving < MOVES_MAX) this.#travel(f, g);
     }
-    const last = fired.findLast((k) => !k.frame);
-    if (this.#isFollowing && last && this.#part.selectedIndex <= 0) this.#approach(last.of);
+    this.#last = fired.findLast((f) => !f.frame)?.of ?? this.#last;
+    this.#followOn();
+  }
+
+  #followOn() {
+    if (this.#isSeen && this.#isFollowing && this.#last && this.#part.selectedIndex <= 0) this.#approach(this.#last);
+  }
+
+  /** The part that a transition is drawn in. @param {string} name */
+  partOf(name) {
+    return this.#transitions.get(name)?.closest(".net-subnet") ?? null;
+  }
+
+  /** Whether a place is drawn in a part. @param {string} place @param {Element} part */
+  isIn(place, part) {
+    return (this.#places.get(place) ?? []).some((g) => part.contains(g));
   }
 
   /** @param {Element} g */
@@ -255,19 +310,17 @@ export class NetViewer {
     this.#flashes.set(g, window.setTimeout(() => g.classList.remove("fired-now"), FLASH_MS));
   }
 
-  /** Lets tokens travel through a transition. @param {any} kind @param {SVGGElement} g */
-  #travel(kind, g) {
+  /** Lets tokens travel through a transition. @param {Firing} firing @param {SVGGElement} g */
+  #travel(firing, g) {
     const via = this.#centres.get(g);
     if (!via) return;
-    const panel = g.closest(".subnet");
+    const panel = g.closest(".net-subnet");
     const near = (/** @type {string} */ name) => {
-      const list = this.#places.get(name) ?? [];
-      const one = list.find((p) => p.closest(".subnet") === panel);
+      const one = (this.#places.get(name) ?? []).find((p) => p.closest(".net-subnet") === panel);
       return one && this.#centres.get(one);
     };
-    for (const [slot] of kind.take ?? []) this.#token(near(this.#slots[slot]), via, 0);
-    for (const [slot] of kind.put ?? []) this.#token(via, near(this.#slots[slot]), MOVE_MS / 2);
-    for (const place of kind.out ?? []) this.#token(via, near(this.#net.places[place].name), MOVE_MS / 2);
+    for (const place of firing.from ?? []) this.#token(near(place), via, 0);
+    for (const place of firing.to ?? []) this.#token(via, near(place), MOVE_MS / 2);
   }
 
   /** @param {{ x: number, y: number } | undefined} from @param {{ x: number, y: number } | undefined} to @param {number} delay */
@@ -288,9 +341,9 @@ export class NetViewer {
 
   /** Goes to where something fired. @param {string} name */
   #approach(name) {
-    const panel = this.#transitions.get(name)?.closest("g.subnet");
+    const panel = this.#transitions.get(name)?.closest("g.net-subnet");
     if (!(panel instanceof SVGGElement)) return;
-    const part = panel.querySelector(".subnet-name")?.textContent ?? "";
+    const part = panel.querySelector(".net-subnet-name")?.textContent ?? "";
     if (this.#aim === part) return;
     this.#aim = part;
     for (const [n, g] of this.#panels) g.classList.toggle("aim", n === part);
@@ -311,4 +364,10 @@ export class NetViewer {
     };
     step();
   }
+}
+
+/** Adds words to the title of a node. @param {Element} g @param {string | undefined} words */
+function explain(g, words) {
+  const title = g.querySelector("title");
+  if (words && title) title.textContent += `\n${words}`;
 }
