@@ -189,7 +189,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("voicegw: Config.Nudge has %d bytes; at most %d of UTF-8 are possible",
 			len(c.Nudge), greetingLenMax)
 	}
-	if err := checkTools(c.Tools); err != nil {
+	if err := CheckTools(c.Tools); err != nil {
 		return err
 	}
 	if err := c.Keys.check(c.Net.Consent); err != nil {

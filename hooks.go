@@ -56,7 +56,9 @@ type Plan struct {
 	Greeting string
 	// Dialer, if not nil, replaces Config.Dialer.
 	Dialer live.Dialer
-	// Tools are added to Config.Tools.
+	// BaseTools, if not nil, replace Config.Tools. Metrics count those that Config.Tools does not name as other.
+	BaseTools []Tool
+	// Tools are added to them.
 	Tools []Tool
 	// Allow, if not nil, selects the tools that the call may use. The model does not
 	// know the others and gets an error if it calls one.
@@ -88,20 +90,24 @@ func (g *Gateway) plan(ctx context.Context, hello *transport.Hello) (*Plan, erro
 	if p.Setup == nil {
 		p.Setup = &g.cfg.Setup
 	}
-	if len(p.Tools) > 0 && g.cfg.Net.ToolSlots == 0 {
+	if len(p.BaseTools)+len(p.Tools) > 0 && g.cfg.Net.ToolSlots == 0 {
 		p.release()
 		return nil, &transport.Refused{Reason: transport.ReasonInternal,
-			Err: errors.New("voicegw: Plan.Tools needs Config.Net.ToolSlots to be 1 or more")}
+			Err: errors.New("voicegw: Plan.BaseTools and Plan.Tools need Config.Net.ToolSlots to be 1 or more")}
 	}
 	if err := p.greet(&g.cfg); err != nil {
 		p.release()
 		return nil, &transport.Refused{Reason: transport.ReasonInternal, Err: err}
 	}
-	p.Tools = append(append([]Tool(nil), g.cfg.Tools...), p.Tools...)
+	base := p.BaseTools
+	if base == nil {
+		base = g.cfg.Tools
+	}
+	p.Tools = slices.Concat(base, p.Tools)
 	if p.Allow != nil {
 		p.Tools = slices.DeleteFunc(p.Tools, func(t Tool) bool { return !p.Allow(t.Name) })
 	}
-	if err := checkTools(p.Tools); err != nil {
+	if err := CheckTools(p.Tools); err != nil {
 		p.release()
 		return nil, &transport.Refused{Reason: transport.ReasonInternal, Err: err}
 	}

@@ -2,6 +2,7 @@ package voicegw_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,34 @@ func TestReadyNamesTheModelOfThePlan(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestBaseTools: the functions of a plan replace those of the gateway, also by none.
+func TestBaseTools(t *testing.T) {
+	t.Parallel()
+	tool := func(name string) voicegw.Tool { return voicegw.Tool{Name: name, Description: "a function"} }
+	p := plan{gw: voicegw.Config{Tools: []voicegw.Tool{tool("of_the_gateway")}}}
+	p.gw.Hooks.Begin = func(_ context.Context, h *transport.Hello) (*voicegw.Plan, error) {
+		plans := map[string]*voicegw.Plan{"nil": {}, "none": {BaseTools: []voicegw.Tool{}},
+			"other": {BaseTools: []voicegw.Tool{tool("of_the_plan")}, Tools: []voicegw.Tool{tool("more")}}}
+		return plans[h.Token], nil
+	}
+	inBubble(t, p, func(w *world) {
+		for i, test := range [][]string{{"nil", "of_the_gateway"}, {"none"}, {"other", "of_the_plan", "more"}} {
+			h := hello()
+			h.Token = test[0]
+			w.call(h, manner{})
+			setup := string(w.connection(i + 1).Setup)
+			for _, name := range []string{"of_the_gateway", "of_the_plan", "more"} {
+				if strings.Contains(setup, name) != slices.Contains(test[1:], name) {
+					t.Errorf("with %s the model is set up with %s", test[0], setup)
+				}
+			}
+		}
+	})
+	if err := voicegw.CheckTools([]voicegw.Tool{tool("a"), tool("a")}); err == nil {
+		t.Error("two functions of one name are right")
+	}
 }
 
 // TestSessionsOfAGateway finds the calls that are up, and no others.

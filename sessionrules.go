@@ -139,7 +139,7 @@ func (f *following) take(field, value, want string, allowed bool, change func(*l
 func (f *following) tool(t *transport.Tool) {
 	own := Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, NonBlocking: t.NonBlocking}
 	want := ""
-	switch err := checkTools([]Tool{own}); {
+	switch err := CheckTools([]Tool{own}); {
 	case !f.Tools.allow(t.Name):
 		want = f.Tools.want("")
 	case f.plan.Allow != nil && !f.plan.Allow(t.Name):

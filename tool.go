@@ -48,8 +48,8 @@ func NewTool[In, Out any](name, description string, call func(context.Context, I
 		}}, nil
 }
 
-// checkTools reports what is wrong with tools.
-func checkTools(tools []Tool) error {
+// CheckTools reports what is wrong with tools of one call: their number, names and parameters.
+func CheckTools(tools []Tool) error {
 	if len(tools) > ToolsMax {
 		return fmt.Errorf("voicegw: %d tools; at most %d are possible", len(tools), ToolsMax)
 	}

@@ -50,12 +50,20 @@ type Config struct {
 	Backoff time.Duration
 	// Client makes the requests; nil means one that holds to Allow.
 	Client Doer
+	// Stats counts the requests; nil means Stats of the Hook's own. Hooks may share them.
+	Stats *Stats
 }
+
+// Stats counts requests by how they ended. The zero value is ready. It is safe for concurrent use.
+type Stats [resultCount]atomic.Uint64
+
+// Count returns how many requests ended so.
+func (s *Stats) Count(r Result) uint64 { return s[r].Load() }
 
 // Hook posts JSON to one URL. It is safe for concurrent use.
 type Hook struct {
-	cfg   Config
-	stats [resultCount]atomic.Uint64
+	cfg    Config
+	secret atomic.Pointer[[]byte]
 }
 
 // Result is how a request ended.
@@ -80,7 +88,7 @@ func (r Result) String() string {
 func Results() []Result { return []Result{OK, Refused, Failed, TimedOut, Cancelled} }
 
 // Count returns how many requests ended so.
-func (h *Hook) Count(r Result) uint64 { return h.stats[r].Load() }
+func (h *Hook) Count(r Result) uint64 { return h.cfg.Stats.Count(r) }
 
 // New checks a Config.
 func New(cfg Config) (*Hook, error) {
@@ -92,9 +100,6 @@ func New(cfg Config) (*Hook, error) {
 	if u.Scheme != "https" && !slices.ContainsFunc(cfg.Allow, named) {
 		return nil, fmt.Errorf("webhook: the URL begins with %s://; it must be https, or its host %q must be allowed",
 			u.Scheme, u.Hostname())
-	}
-	if len(cfg.Secret) < SecretLenMin {
-		return nil, fmt.Errorf("webhook: the secret has %d bytes; it must have %d or more", len(cfg.Secret), SecretLenMin)
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = timeoutDefault
@@ -118,7 +123,24 @@ func New(cfg Config) (*Hook, error) {
 			return nil, fmt.Errorf("webhook: %w", err)
 		}
 	}
-	return &Hook{cfg: cfg}, nil
+	if cfg.Stats == nil {
+		cfg.Stats = &Stats{}
+	}
+	h := &Hook{cfg: cfg}
+	if err := h.SetSecret(cfg.Secret); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// SetSecret replaces Config.Secret for tries from now on.
+func (h *Hook) SetSecret(secret []byte) error {
+	if len(secret) < SecretLenMin {
+		return fmt.Errorf("webhook: the secret has %d bytes; it must have %d or more", len(secret), SecretLenMin)
+	}
+	secret = bytes.Clone(secret)
+	h.secret.Store(&secret)
+	return nil
 }
 
 // Error is why a request has no answer. Its text names neither the URL nor an address, so that a model may read it.
@@ -171,10 +193,10 @@ func (h *Hook) send(ctx context.Context, key string, body []byte) (*fetch.Respon
 // ended counts a request.
 func (h *Hook) ended(err *Error) error {
 	if err == nil {
-		h.stats[OK].Add(1)
+		h.cfg.Stats[OK].Add(1)
 		return nil
 	}
-	h.stats[err.Result].Add(1)
+	h.cfg.Stats[err.Result].Add(1)
 	return err
 }
 
@@ -185,7 +207,7 @@ const final = time.Duration(-1)
 func (h *Hook) once(ctx context.Context, key string, body []byte) (*fetch.Response, time.Duration, *Error) {
 	resp, err := h.cfg.Client.Do(ctx, fetch.Request{Method: http.MethodPost, URL: h.cfg.URL, Body: body, Stay: true,
 		Timeout: h.cfg.Timeout, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"},
-			"Idempotency-Key": {key}, SignatureHeader: {Sign(h.cfg.Secret, time.Now(), body)}}})
+			"Idempotency-Key": {key}, SignatureHeader: {Sign(*h.secret.Load(), time.Now(), body)}}})
 	var denied *fetch.DeniedError
 	var size *fetch.SizeError
 	if errors.As(err, &size) && size.Status/100 != 2 { // the status says it all

@@ -301,3 +301,36 @@ func TestQueueRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSetSecret: another secret signs from now on. One that is too short is refused, and the old one stays.
+func TestSetSecret(t *testing.T) {
+	t.Parallel()
+	r := &receiver{}
+	var shared webhook.Stats
+	h, err := webhook.New(webhook.Config{URL: "https://hooks.example.com/", Secret: secret, Client: r, Stats: &shared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.SetSecret([]byte("short")); err == nil {
+		t.Error("a short secret is taken")
+	}
+	other := []byte("another secret of a test")
+	for i, signs := range [][]byte{secret, other} {
+		if i == 1 {
+			if err := h.SetSecret(other); err != nil {
+				t.Error(err)
+			}
+		}
+		_, _ = h.Post(t.Context(), "a", ended{Type: "end"})
+		header := r.last.Header.Get(webhook.SignatureHeader)
+		for _, s := range [][]byte{secret, other} {
+			err := webhook.Verify(s, header, r.last.Body, r.at, time.Second)
+			if (err == nil) != (string(s) == string(signs)) {
+				t.Errorf("request %d: the secret %q: %v", i, s, err)
+			}
+		}
+	}
+	if shared.Count(webhook.Refused) != 2 || h.Count(webhook.Refused) != 2 {
+		t.Errorf("%d and %d requests are counted", shared.Count(webhook.Refused), h.Count(webhook.Refused))
+	}
+}

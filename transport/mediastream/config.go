@@ -58,16 +58,24 @@ type Config struct {
 	Log *zap.Logger
 }
 
-const secretLenMin = 16
+// SecretLenMin is the least length of Config.Secret, in bytes.
+const SecretLenMin = 16
+
+func checkSecret(secret string) error {
+	if secret != "" && len(secret) < SecretLenMin {
+		return fmt.Errorf("mediastream: check config: Secret has %d bytes; at least %d are needed", len(secret),
+			SecretLenMin)
+	}
+	return nil
+}
 
 // withDefaults checks c and sets the zero fields.
 func (c Config) withDefaults() (Config, error) {
-	switch {
-	case c.Lines == nil:
+	if c.Lines == nil {
 		return c, fmt.Errorf("mediastream: check config: Lines is nil; a *voicegw.Gateway has them")
-	case c.Secret != "" && len(c.Secret) < secretLenMin:
-		return c, fmt.Errorf("mediastream: check config: Secret has %d bytes; at least %d are needed", len(c.Secret),
-			secretLenMin)
+	}
+	if err := checkSecret(c.Secret); err != nil {
+		return c, err
 	}
 	for _, address := range []string{c.PublicURL, c.AfterURL} {
 		u, err := url.Parse(address)

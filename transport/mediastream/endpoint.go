@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,6 +18,7 @@ import (
 // Endpoint takes calls from carriers. It is safe for concurrent use and must be closed.
 type Endpoint struct {
 	cfg       Config
+	secrets   atomic.Pointer[secrets]
 	transfers transfers
 	passes    passes
 	visits    admission.Visits
@@ -28,7 +30,25 @@ func New(cfg Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{cfg: cfg}, nil
+	e := &Endpoint{cfg: cfg}
+	e.secrets.Store(&secrets{cfg.AuthToken, cfg.Secret})
+	return e, nil
+}
+
+// secrets are Config.AuthToken and Config.Secret, which can change.
+type secrets struct{ authToken, secret string }
+
+// SetSecrets replaces Config.AuthToken and Config.Secret for requests from now on. Streams that run go on. It cannot
+// take the last secret away, nor give one to an endpoint that has none: who may call would change with it.
+func (e *Endpoint) SetSecrets(authToken, secret string) error {
+	if err := checkSecret(secret); err != nil {
+		return err
+	}
+	if before := e.secrets.Load(); (authToken+secret == "") != (before.authToken+before.secret == "") {
+		return errors.New("mediastream: set secrets: an endpoint with secrets needs one, and one without takes none")
+	}
+	e.secrets.Store(&secrets{authToken, secret})
+	return nil
 }
 
 // ServeHTTP serves the stream at the mount path, and the webhooks at /voice and /after below it.
@@ -89,20 +109,21 @@ const (
 // admit returns what a stream still has to show after its upgrade, or why it is refused.
 func (e *Endpoint) admit(r *http.Request) (missing proof, err error) {
 	err = phone.Admit(r, e.cfg.Hosts)
+	own := e.secrets.Load()
 	switch {
 	case err != nil:
 		return nothing, err
-	case len(r.Header.Values(signatureHeader)) > 0 && e.cfg.AuthToken != "":
-		if !signed(r, e.cfg.AuthToken, e.streamAddresses(r), nil) {
+	case len(r.Header.Values(signatureHeader)) > 0 && own.authToken != "":
+		if !signed(r, own.authToken, e.streamAddresses(r), nil) {
 			return nothing, admission.Refusal(http.StatusForbidden, "the signature is wrong")
 		}
 		if e.cfg.OwnTwiML {
 			return nothing, nil
 		}
 		return thePass, nil
-	case secretGiven(r, e.cfg.Secret) || e.open(r):
+	case secretGiven(r, own.secret) || e.open(r):
 		return nothing, nil
-	case e.cfg.Secret != "" && r.Header.Get("Authorization") == "":
+	case own.secret != "" && r.Header.Get("Authorization") == "":
 		return theSecret, nil
 	}
 	return nothing, admission.Refusal(http.StatusForbidden, "the signature or the secret is missing or wrong")
@@ -110,13 +131,14 @@ func (e *Endpoint) admit(r *http.Request) (missing proof, err error) {
 
 // shown reports whether the start of a stream shows the missing proof.
 func (e *Endpoint) shown(missing proof, s *start) bool {
-	return missing == nothing || phone.SameSecret(s.params[paramSecret], e.cfg.Secret) ||
-		missing == thePass && e.passes.take(e.cfg.AuthToken, s.params[paramPass], s.call, time.Now())
+	own := e.secrets.Load()
+	return missing == nothing || phone.SameSecret(s.params[paramSecret], own.secret) ||
+		missing == thePass && e.passes.take(own.authToken, s.params[paramPass], s.call, time.Now())
 }
 
 // open reports whether no credential is configured and the request came in over the loopback.
 func (e *Endpoint) open(r *http.Request) bool {
-	return e.cfg.AuthToken == "" && e.cfg.Secret == "" && phone.OnLoopback(r)
+	return *e.secrets.Load() == (secrets{}) && phone.OnLoopback(r)
 }
 
 // streamAddresses returns the addresses under which Twilio may have signed the upgrade: it calls

@@ -147,6 +147,54 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
+// TestSetSecrets: other secrets count from now on, and the old ones no more. Whether there are any stays.
+func TestSetSecrets(t *testing.T) {
+	const here = "wss://voice.example.com/v1/twilio"
+	d, err := New(Config{Lines: noLines{}, AuthToken: "the old token", Secret: "the old secret of carriers",
+		PublicURL: "https://voice.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admits := func(header, value string) bool {
+		_, err := d.admit(upgrade(outside, header, value))
+		return err == nil
+	}
+	judge := func(when string, old, now bool) {
+		t.Helper()
+		for _, tt := range []struct {
+			header, value string
+			want          bool
+		}{
+			{signatureHeader, string(signature("the old token", here, nil)), old},
+			{"Authorization", "Bearer the old secret of carriers", old},
+			{signatureHeader, sign(here), now},
+			{"Authorization", "Bearer " + secret, now},
+		} {
+			if got := admits(tt.header, tt.value); got != tt.want {
+				t.Errorf("%s: %s %s is taken: %t", when, tt.header, tt.value, got)
+			}
+		}
+	}
+	judge("at first", true, false)
+	for _, bad := range [][2]string{{"", ""}, {token, "short"}} {
+		if err := d.SetSecrets(bad[0], bad[1]); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+		judge("after a refusal", true, false)
+	}
+	if err := d.SetSecrets(token, secret); err != nil {
+		t.Error(err)
+	}
+	judge("afterwards", false, true)
+	open, err := New(Config{Lines: noLines{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := open.SetSecrets(token, ""); err == nil {
+		t.Error("an endpoint without secrets takes one")
+	}
+}
+
 func basic(user, password string) string {
 	r := &http.Request{Header: http.Header{}}
 	r.SetBasicAuth(user, password)

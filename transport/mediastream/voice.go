@@ -102,10 +102,11 @@ func (e *Endpoint) form(w http.ResponseWriter, r *http.Request) (url.Values, err
 
 // webhookProven reports whether a webhook comes from Twilio.
 func (e *Endpoint) webhookProven(r *http.Request) bool {
-	if e.cfg.AuthToken == "" {
+	token := e.secrets.Load().authToken
+	if token == "" {
 		return e.open(r)
 	}
-	return signed(r, e.cfg.AuthToken, variants(e.address(r, "http")+query(r)), r.PostForm)
+	return signed(r, token, variants(e.address(r, "http")+query(r)), r.PostForm)
 }
 
 // parameters returns the custom parameters of the stream: those of the address, of the call, and of
@@ -133,8 +134,8 @@ func (e *Endpoint) parameters(r *http.Request, form url.Values) (map[string]stri
 			delete(params, name)
 		}
 	}
-	if e.cfg.AuthToken != "" {
-		params[paramPass] = newPass(e.cfg.AuthToken, form.Get("CallSid"), time.Now())
+	if token := e.secrets.Load().authToken; token != "" {
+		params[paramPass] = newPass(token, form.Get("CallSid"), time.Now())
 	}
 	return params, nil
 }
