@@ -33,7 +33,7 @@ func TestChanges(t *testing.T) {
 		{"origins: ['https://a.example', 'https://b.example']", "origins: 'https://a.example, https://b.example'", "[]"},
 		{"instructions: {a: x, b: y}", "instructions: {b: y, a: x}", "[]"},
 		{"instructions: {a: x, b: y}", "instructions: {a: x, b: z}", "[{instructions false true}]"},
-		{"session: {tools_file: " + file + "}", "session: {tools_file: " + file + "}", "[{session.tools_file true false}]"},
+		{"session: {tools_file: " + file + "}", "session: {tools_file: " + file + "}", "[{session.tools_file true true}]"},
 	} {
 		write("before")
 		before := read(c.before)

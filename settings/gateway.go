@@ -66,7 +66,17 @@ func (s *Settings) Gateway() (voicegw.Config, error) {
 }
 
 func (s *Settings) setup() live.Setup {
-	return live.Setup{Voice: s.Voice, Language: s.Language, SystemInstruction: s.Instructions[instructionsDefault]}
+	return live.Setup{Voice: s.Voice, Language: s.Language, SystemInstruction: s.Instructions[instructionsDefault],
+		Temperature: s.Model.Temperature, MaxOutputTokens: s.Model.LongestReply()}
+}
+
+// LongestReply returns MaxOutputTokens as a live.Setup has it.
+func (m *Model) LongestReply() *int32 {
+	if m.MaxOutputTokens == 0 {
+		return nil
+	}
+	n := int32(m.MaxOutputTokens)
+	return &n
 }
 
 // createArchive creates the archive of a call, which nobody else may read.

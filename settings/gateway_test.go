@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,39 @@ func TestArchive(t *testing.T) {
 	}
 	if cfg, err = s.Gateway(); err != nil || cfg.Archive != nil {
 		t.Errorf("without a directory calls are archived: %v", err)
+	}
+}
+
+// TestModelParameters: the temperature and the longest reply go to the model if they are given, 0 degrees too.
+func TestModelParameters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                        "- -",
+		"model: {temperature: 0}": "0 -", "model: {temperature: 0.5}": "0.5 -",
+		"model: {max_output_tokens: 300}":                "- 300",
+		"model: {temperature: '', max_output_tokens: 0}": "- -",
+	} {
+		s, err := configured(t, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := s.Gateway()
+		got := []string{"-", "-"}
+		if cfg.Setup.Temperature != nil {
+			got[0] = fmt.Sprint(*cfg.Setup.Temperature)
+		}
+		if cfg.Setup.MaxOutputTokens != nil {
+			got[1] = fmt.Sprint(*cfg.Setup.MaxOutputTokens)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"temperature: 2.1", "temperature: -0.1", "temperature: warm", "temperature: NaN",
+		"max_output_tokens: -1", "max_output_tokens: 9999999"} {
+		if _, err := configured(t, "model: {"+text+"}", nil); err == nil || !strings.Contains(err.Error(), "want") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ type Row struct {
 	idle     func() bool       // whether other settings leave this one without effect
 	because  string            // why
 	mapped   bool              // in the file it may be a map of texts
+	numeric  bool              // a Text that is a number
 	hidden   bool              // no message shows its value, which may hold a password
 	zero     bool              // 0 is valid besides what Min and Max say
 	store    func(value) bool  // stores a value; false: it is not valid

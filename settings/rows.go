@@ -140,6 +140,9 @@ func (s *Settings) modelRows() []Row {
 		wordRow("model.dialer", "wire",
 			"the client that connects to the model: voicegw's own (wire), or Google's library (sdk), "+
 				"which costs more and can do less", []string{"wire", "sdk"}, func(i int) { m.SDK = i == 1 }),
+		temperatureRow("model.temperature", &m.Temperature),
+		numberRow("model.max_output_tokens", &m.MaxOutputTokens, 0, 1, maxOutputTokens,
+			"the longest reply, in tokens; 0: as the model has it").orZero("0").reloading(),
 		textRow("vertex.project", &m.Project, "none", `a project such as "my-project"`,
 			"the Google Cloud project that pays for a model of Vertex AI; needs application default credentials, not a key",
 			nil),
@@ -158,6 +161,26 @@ func (s *Settings) modelRows() []Row {
 				s.gateway.Detection = []voicenets.Detection{voicenets.GatewayVAD, voicenets.ModelVAD}[i]
 			}).oldValues(map[string]string{"manual": "gateway", "server": "model"}),
 	}
+}
+
+// maxOutputTokens is the most that model.max_output_tokens can be.
+const maxOutputTokens = 1 << 20
+
+// temperatureRow is the temperature of the model; without a value it is the model's own.
+func temperatureRow(key string, to **float32) Row {
+	r := textRow(key, new(string), "the model's", "a number from 0 to 2, such as 0.7",
+		"how freely the model chooses its words: 0 is the same words each time", nil).reloading()
+	r.numeric, r.store = true, func(v value) bool {
+		*to = nil
+		if v.text == "" {
+			return true
+		}
+		f, err := strconv.ParseFloat(v.text, 32)
+		t := float32(f)
+		*to = &t
+		return err == nil && (&live.Setup{Temperature: &t}).Check() == nil
+	}
+	return r
 }
 
 // greetingBytesMax is the longest greeting.

@@ -63,6 +63,21 @@ func ruleFields() []ruleField {
 		text("model", "the model of the same service; a token that names one wins", 100,
 			func(r *Rule) *string { return &r.Model },
 			func(s string) error { return setupWant(live.Setup{Model: s}) }),
+		{"temperature", "the temperature of the model", object{"type": "number", "minimum": 0, "maximum": 2},
+			func(r *rulesReader, n *yaml.Node, rule *Rule) {
+				if f, err := strconv.ParseFloat(n.Value, 32); err == nil && n.Kind == yaml.ScalarNode {
+					t := float32(f)
+					rule.Temperature = &t
+				}
+				if rule.Temperature == nil || setupWant(live.Setup{Temperature: rule.Temperature}) != nil {
+					r.refuse(n, "temperature is %s; want a number from 0 to 2, such as 0.7", kindOf(n))
+				}
+			}},
+		wholeNumber("max_output_tokens", "the longest reply of the model, in tokens", maxOutputTokens,
+			func(rule *Rule, n int) {
+				tokens := int32(n)
+				rule.MaxOutputTokens = &tokens
+			}),
 		{"tools", "the functions that the model may call, of those that it could call without the rule",
 			listSchema(ruleToolsMax, object{"type": "string", "maxLength": 128}),
 			func(r *rulesReader, n *yaml.Node, rule *Rule) { rule.Tools = r.names("tools", n, ruleToolsMax, nil) }},
@@ -79,23 +94,25 @@ func ruleFields() []ruleField {
 	return append(fields, limitFields()...)
 }
 
+// wholeNumber is a field with a whole number of 1 or more.
+func wholeNumber(name, doc string, most int, set func(*Rule, int)) ruleField {
+	return ruleField{name, doc, object{"type": "integer", "minimum": 1, "maximum": most},
+		func(r *rulesReader, n *yaml.Node, rule *Rule) {
+			i, err := strconv.Atoi(n.Value)
+			if err != nil || i < 1 || i > most || n.Kind != yaml.ScalarNode {
+				r.refuse(n, "%s is %s; want a whole number, 1 to %d", name, kindOf(n), most)
+				return
+			}
+			set(rule, i)
+		}}
+}
+
 // limitFields are those of the calls of a rule together.
 func limitFields() []ruleField {
-	number := func(name, doc string, most int, to func(*Rule) *int) ruleField {
-		return ruleField{name, doc, object{"type": "integer", "minimum": 1, "maximum": most},
-			func(r *rulesReader, n *yaml.Node, rule *Rule) {
-				i, err := strconv.Atoi(n.Value)
-				if err != nil || i < 1 || i > most || n.Kind != yaml.ScalarNode {
-					r.refuse(n, "%s is %s; want a whole number, 1 to %d", name, kindOf(n), most)
-					return
-				}
-				*to(rule) = i
-			}}
-	}
 	return []ruleField{
-		number("calls", "calls of the rule at one time", 10_000, func(r *Rule) *int { return &r.Limits.Calls }),
-		number("calls_per_minute", "calls of the rule that may begin a minute", 6_000,
-			func(r *Rule) *int { return &r.Limits.CallsPerMinute }),
+		wholeNumber("calls", "calls of the rule at one time", 10_000, func(r *Rule, n int) { r.Limits.Calls = n }),
+		wholeNumber("calls_per_minute", "calls of the rule that may begin a minute", 6_000,
+			func(r *Rule, n int) { r.Limits.CallsPerMinute = n }),
 	}
 }
 

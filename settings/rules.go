@@ -39,6 +39,9 @@ type Rule struct {
 
 	Instructions, Greeting, Voice, Language, Model string
 
+	Temperature     *float32 // nil: as the settings say
+	MaxOutputTokens *int32   // nil: as the settings say
+
 	Tools   *[]string // the functions that the model may call; nil: all
 	Clients *[]string // the settings that clients may choose: access.SessionSettings; nil: as the settings say
 	Labels  map[string]string
@@ -202,6 +205,7 @@ func (r *rulesReader) judge(node *yaml.Node, rule *Rule) {
 // decides reports whether the rule says anything about calls that it does not refuse.
 func (r *Rule) decides() bool {
 	return r.Instructions != "" || r.Greeting != "" || r.Voice != "" || r.Language != "" || r.Model != "" ||
+		r.Temperature != nil || r.MaxOutputTokens != nil ||
 		r.Tools != nil || r.Clients != nil || r.Labels != nil || r.CallMax != 0 || r.Limits != access.Limits{}
 }
 

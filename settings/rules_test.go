@@ -27,6 +27,8 @@ func TestParseRules(t *testing.T) {
   voice: Puck
   language: de-DE
   model: gemini-x
+  temperature: 0.5
+  max_output_tokens: 300
   tools: [orders]
   client_may: [voice]
   labels: {team: shop}
@@ -41,9 +43,9 @@ func TestParseRules(t *testing.T) {
 	}
 	one := list[0]
 	got := fmt.Sprint(one.When, one.Instructions, one.Greeting, one.Voice, one.Language, one.Model, *one.Tools,
-		*one.Clients, one.Labels, one.CallMax, one.Limits, one.line)
+		*one.Clients, one.Labels, one.CallMax, one.Limits, one.line, *one.Temperature, *one.MaxOutputTokens)
 	const want = `{[acme] [ann b*] [twilio] [+4930*] [+49] [k] map[c:[x y]]}Be brief.Say hello.PuckdeDEgemini-x`
-	if strings.ReplaceAll(got, "de-DE", "deDE") != want+"[orders] [voice] map[team:shop] 10m0s {5 60 0} 2" {
+	if strings.ReplaceAll(got, "de-DE", "deDE") != want+"[orders] [voice] map[team:shop] 10m0s {5 60 0} 2 0.5 300" {
 		t.Errorf("read as %s", got)
 	}
 	if list[1].Refuse != "Not from there." || list[2].Instructions != "Be brief." || len(*list[2].Tools) != 0 ||
@@ -77,6 +79,11 @@ func TestRuleRefusals(t *testing.T) {
 		{"- {name: x, voice: no voice}", `voice is "no voice"; want a voice such as "Puck"`},
 		{"- {name: x, language: german!}", `want a BCP 47 tag such as "de-DE"`},
 		{"- {name: x, model: A B}", `model is "A B"; want a name such as`},
+		{"- {name: x, temperature: 2.5}", `temperature is "2.5"; want a number from 0 to 2, such as 0.7`},
+		{"- {name: x, temperature: NaN}", `temperature is "NaN"`},
+		{"- {name: x, temperature: [1]}", "temperature is a list"},
+		{"- {name: x, max_output_tokens: 1.5}", `max_output_tokens is "1.5"; want a whole number, 1 to 1048576`},
+		{"- {name: x, refuse: no, temperature: 0}", "x: refuse, and what the calls get; want one of both"},
 		{"- {name: x, tools: orders}", `tools is "orders"; want a list of at most 128 names; [] is none`},
 		{"- {name: x, tools: ['']}", "tools has a name of 0 bytes"},
 		{"- {name: x, client_may: [voise]}", `client_may: there is no "voise"; did you mean voice?`},

@@ -69,6 +69,9 @@ func (r *Row) schema() object {
 		}
 	case Text:
 		o["type"], o["maxLength"] = []string{"string", "null"}, number(r.Max)
+		if r.numeric {
+			o["type"] = []string{"number", "string", "null"}
+		}
 		if r.mapped {
 			o["type"], o["additionalProperties"] = []string{"string", "object", "null"}, text
 		}

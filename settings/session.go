@@ -37,7 +37,7 @@ func (s *Settings) sessionRows() []Row {
 			"the path of a JSON or YAML file: a list of {name, description, parameters, agent, url, timeout, "+
 				"secret_file, scheduling}",
 			"functions that the model may call; an agent or an HTTP server answers (see docs/tools.md), or else the "+
-				"caller's side", nil),
+				"caller's side", nil).reloading(),
 		boolRow("session.client_modes", "true", "a client may choose what detects speech, and half-duplex; if not, "+
 			"serve proves one kind of session instead of four, and starts faster",
 			func(b bool) { g.OneMode = !b }).literally(),

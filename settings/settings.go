@@ -118,6 +118,8 @@ type Model struct {
 	Key                    string // of GEMINI_API_KEY or KeyFile; not used with Project
 	Project, Location      string // of Vertex AI; "": the Gemini API
 	SDK                    bool   // dial with Google's client library
+	Temperature            *float32
+	MaxOutputTokens        int // of a reply; 0: as the model has it
 	DialTimeout            time.Duration
 }
 

@@ -33,7 +33,7 @@ func (s *Settings) webhookRows() []Row {
 	begin := func() bool { return w.Begin != "" }
 	return []Row{
 		secretRow("webhooks.secret_file", &w.SecretFile, "at least 16 bytes",
-			"the secret that signs the requests to your HTTP servers (see docs/webhooks.md)"),
+			"the secret that signs the requests to your HTTP servers (see docs/webhooks.md)").reloading(),
 		listRow("webhooks.allow", &w.Allow, "addresses, prefixes and hosts such as 10.1.0.0/16",
 			"private addresses that these servers may have; otherwise they must be on the public network",
 			func(l []string) bool { return !slices.Contains(l, "") }),

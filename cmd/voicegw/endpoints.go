@@ -28,6 +28,7 @@ type endpoints struct {
 	mux    *http.ServeMux
 	gemini http.Handler  // nil: not open
 	webrtc *rtc.Endpoint // nil: not open
+	twilio *mediastream.Endpoint
 	closed []io.Closer
 }
 
@@ -77,7 +78,8 @@ func (p *endpoints) open(name string, s *settings.Settings, lines transport.Line
 		d, err = rtvi.New(cfg)
 	case "twilio":
 		paths = []string{"/v1/twilio", "/v1/twilio/"}
-		d, err = openTwilio(s, lines, log)
+		p.twilio, err = openTwilio(s, lines, log)
+		d = p.twilio
 	case "asterisk":
 		paths = []string{"/v1/asterisk"}
 		d, err = openAsterisk(s, lines, log)
@@ -183,16 +185,25 @@ func iceServers(s *settings.Settings) (list []rtc.ICEServer, err error) {
 
 func openTwilio(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*mediastream.Endpoint, error) {
 	d := &s.Twilio
-	token, err := s.Secret("twilio.auth_token_file", d.AuthTokenFile)
-	if err != nil {
-		return nil, err
-	}
-	secret, err := s.Secret("twilio.secret_file", d.SecretFile)
+	token, secret, err := twilioSecrets(s)
 	if err != nil {
 		return nil, err
 	}
 	return mediastream.New(mediastream.Config{Lines: lines, Log: log, Hosts: s.Hosts, AuthToken: token, Secret: secret,
 		OwnTwiML: d.OwnTwiML, PublicURL: d.PublicURL, AfterURL: d.AfterURL, Targets: targets(d.Targets)})
+}
+
+// twilioSecrets reads the auth token and the secret of carriers that do not sign.
+func twilioSecrets(s *settings.Settings) (token, secret string, err error) {
+	if token, err = s.Secret("twilio.auth_token_file", s.Twilio.AuthTokenFile); err != nil {
+		return "", "", err
+	}
+	secret, err = s.Secret("twilio.secret_file", s.Twilio.SecretFile)
+	if err == nil && secret != "" && len(secret) < mediastream.SecretLenMin {
+		err = fmt.Errorf("twilio.secret_file: the secret has %d bytes; it must have %d or more", len(secret),
+			mediastream.SecretLenMin)
+	}
+	return token, secret, err
 }
 
 func openAsterisk(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*asterisk.Endpoint, error) {

@@ -3,14 +3,18 @@
 package main
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -18,6 +22,8 @@ import (
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
+	"github.com/voicegw/voicegw/webhook"
 )
 
 // files writes the files of a directory.
@@ -139,8 +145,20 @@ func TestReloadTakesAndNames(t *testing.T) {
 		{"named instructions", "instructions: {a: x}", "instructions: {a: y}", nil, []string{"instructions"}, nil},
 		{"tokens", "", "access: {secret_file: " + filepath.Join(dir, "secret") + "}", nil, nil,
 			[]string{"access.secret_file"}},
-		{"a file", tools, tools, map[string]string{"tools.json": `[{"name":"b","description":"x"}]`}, nil,
+		{"functions", tools, tools, map[string]string{"tools.json": `[{"name":"b","description":"x"}]`},
+			[]string{"session.tools_file"}, nil},
+		{"the first functions", "", tools, nil, nil, []string{"session.tools_file"}},
+		{"no functions", tools, "", nil, []string{"session.tools_file"}, nil},
+		{"functions of an agent", tools + "data_dir: " + dir + "\n", tools + "data_dir: " + dir + "\n",
+			map[string]string{"tools.json": `[{"name":"b","description":"x","agent":"a"}]`}, nil,
 			[]string{"session.tools_file"}},
+		{"functions and the transfer", tools, tools + "handoff: {tool: true, targets: [a=+491]}\n",
+			map[string]string{"tools.json": `[{"name":"c","description":"x"}]`}, nil,
+			[]string{"handoff.targets", "handoff.tool", "session.tools_file"}},
+		{"a secret of an endpoint that is closed", "", "twilio: {secret_file: " + filepath.Join(dir, "secret") + "}", nil,
+			nil, []string{"twilio.secret_file"}},
+		{"a secret of webhooks", "webhooks: {secret_file: " + filepath.Join(dir, "key") + "}",
+			"webhooks: {secret_file: " + filepath.Join(dir, "secret") + "}", nil, []string{"webhooks.secret_file"}, nil},
 		{"the model", real, strings.Replace(real, "model: {", "model: {name: gemini-own, ", 1), nil, []string{"model.name"},
 			nil},
 		{"a key and another service", real, strings.Replace(real, "127.0.0.1:1", "127.0.0.1:2", 1),
@@ -161,7 +179,12 @@ func TestReloadTakesAndNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &serving{settings: started, log: zap.NewNop(), guard: guard, model: &model{wire: started.Wire()}}
+			cfg, err := next.Gateway()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &serving{settings: started, log: zap.NewNop(), guard: guard, model: &model{wire: started.Wire()},
+				toolSlots: started.ToolsFile != "", webhooks: &webhooks{}}
 			s.rules.Store(&callRules{dialer: s.model.dialer()})
 			r := &reloader{serving: s, level: zap.NewAtomicLevel(), now: started}
 			done, later, err := r.take(next)
@@ -170,6 +193,11 @@ func TestReloadTakesAndNames(t *testing.T) {
 			}
 			if slices.Contains(later, "model.key_file") && !reflect.DeepEqual(s.rules.Load().dialer, s.model.dialer()) {
 				t.Error("the key changed without the service")
+			}
+			tools := s.rules.Load().tools
+			if slices.Contains(later, "session.tools_file") != (tools == nil) || tools != nil && len(tools) != len(cfg.Tools) ||
+				len(tools) > 0 && tools[0].Name != cfg.Tools[0].Name {
+				t.Errorf("the functions of calls are %+v, want %+v, or those of the start", tools, cfg.Tools)
 			}
 		})
 	}
@@ -195,6 +223,96 @@ func reloading(t *testing.T, started *settings.Settings) *reloader {
 	}
 	a.setToken(token)
 	return &reloader{serving: s, admin: a, level: zap.NewAtomicLevel(), now: started}
+}
+
+// TestReloadFunctions: SIGHUP gives calls that begin afterwards other functions, which another secret signs, and a
+// carrier another secret; a running call keeps its functions. A broken file of functions changes nothing.
+func TestReloadFunctions(t *testing.T) {
+	t.Parallel()
+	const other = "another secret of these webhooks"
+	var mu sync.Mutex
+	signed := map[string]string{} // by path
+	crm := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, secret := range []string{hookSecret, other} {
+			if webhook.Verify([]byte(secret), r.Header.Get(webhook.SignatureHeader), body, time.Now(), time.Minute) == nil {
+				signed[r.URL.Path] = secret
+			}
+		}
+		_, _ = io.WriteString(w, `{"from": "`+r.URL.Path+`"}`)
+	}))
+	defer crm.Close()
+	model := scripted(t, `on text 1: call orders {"number":"4711"}`)
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	tools := func(path string) string {
+		return "[{name: orders, description: knows orders, url: '" + crm.URL + path + "'}]"
+	}
+	files(t, dir, map[string]string{"hook": hookSecret, "carrier": testSecret, "tools.yaml": tools("/old"),
+		"voicegw.yaml": "model: {base_url: '" + model.URL() + "'}\nsession: {tools_file: " + in("tools.yaml") + "}\n" +
+			"webhooks: {secret_file: " + in("hook") + ", allow: [127.0.0.1], end_url: '" + crm.URL + "/end'}\n" +
+			"endpoints: [twilio]\ntwilio: {secret_file: " + in("carrier") + "}\n"})
+	s := startServe(t, nil, "--config", in("voicegw.yaml"))
+	hangUp := func(words string) {
+		t.Helper()
+		seen := len(s.stderr.String())
+		s.signal(syscall.SIGHUP)
+		s.stderr.waitForAfter(t, seen, words)
+	}
+	dial := func() *ws.Client {
+		t.Helper()
+		hello := transport.Hello{InputRateHz: 8000, OutputRateHz: 8000}
+		call, err := ws.Dial(t.Context(), s.voiceURL, hello, ws.DialConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return call
+	}
+	ask := func(call *ws.Client, path, secret string) {
+		t.Helper()
+		if err := call.SendEvent(t.Context(), &transport.Event{Kind: transport.EventText, Text: "My order?"}); err != nil {
+			t.Fatal(err)
+		}
+		got := func() string { mu.Lock(); defer mu.Unlock(); return signed[path] }
+		if !waitFor(func() bool { return got() == secret }, patience) {
+			t.Errorf("a request to %s is signed with %q, want %q", path, got(), secret)
+		}
+	}
+	running := dial()
+	files(t, dir, map[string]string{"tools.yaml": "[{name: orders, ulr: x}]"})
+	hangUp("so nothing changes")
+	call := dial()
+	ask(call, "/old", hookSecret)
+	_ = call.Close()
+	mu.Lock()
+	clear(signed)
+	mu.Unlock()
+	files(t, dir, map[string]string{"tools.yaml": tools("/new"), "hook": other, "carrier": strings.Repeat("carrier ", 4)})
+	hangUp(`["session.tools_file", "twilio.secret_file", "webhooks.secret_file"]`)
+	call = dial()
+	ask(call, "/new", other)
+	_ = call.Close()
+	ask(running, "/old", hookSecret)
+	_ = running.Close()
+	if !waitFor(func() bool { mu.Lock(); defer mu.Unlock(); return signed["/end"] == other }, patience) {
+		t.Error("no record was signed with the new secret")
+	}
+	for secret, want := range map[string]int{testSecret: 403, strings.Repeat("carrier ", 4)[:31]: 101} {
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", strings.Replace(s.url, "ws", "http", 1)+"v1/twilio", nil)
+		r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
+			"Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}, "Authorization": {"Bearer " + secret}}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("a carrier with the secret %q gets %s, want %d", secret, resp.Status, want)
+		}
+	}
+	s.end()
 }
 
 // TestReloadKeepsAdminToken: a token that goes together with the address that needs it stays until the address changes,

@@ -79,6 +79,8 @@ func (r *clientRule) plan(p *voicegw.Plan, session *voicegw.SessionRules, grant 
 	if r.Voice != "" {
 		session.Voices = voicegw.Names{}
 	}
+	s.Temperature, s.MaxOutputTokens = cmp.Or(r.Temperature, s.Temperature), cmp.Or(r.MaxOutputTokens, s.MaxOutputTokens)
+	session.Generation = session.Generation && r.Temperature == nil && r.MaxOutputTokens == nil
 	p.SystemInstruction, p.Greeting = r.Instructions, cmp.Or(r.Greeting, p.Greeting)
 	if r.Clients != nil {
 		*session = session.Only(*r.Clients)

@@ -34,7 +34,8 @@ func TestRulesForClients(t *testing.T) {
 	secret := writeFile(t, "secret", bytes.Repeat([]byte("s"), 40))
 	s := startServe(t, nil, "--rules", rules, "--session-tools-file", tools, "--access-secret-file", secret,
 		"--model-base-url", model.URL(), "--handoff-targets", "sales=+4930123456", "--handoff-tool", "--admin-listen",
-		"127.0.0.1:0", "--instructions", "The instructions of everybody.")
+		"127.0.0.1:0", "--instructions", "The instructions of everybody.", "--model-temperature", "0.3",
+		"--model-max-output-tokens", "500")
 	token := func(args ...string) string {
 		out := command(t, nil, append([]string{"token", "--access-secret-file", secret}, args...)...)
 		out.want(t, 0)
@@ -57,8 +58,9 @@ func TestRulesForClients(t *testing.T) {
 		return string(list[len(list)-1].Setup)
 	}
 	for _, c := range []struct{ tenant, has, hasNot string }{
-		{"acme", "You answer the phone of Acme.|Kore|orders|transfer", "everybody"},
-		{"globex", "The instructions of everybody.", "Acme|Kore|orders|transfer"},
+		{"acme",
+			`You answer the phone of Acme.|Kore|orders|transfer|"temperature":0.2|"maxOutputTokens":500`, "everybody"},
+		{"globex", `The instructions of everybody.|"temperature":0.3`, "Acme|Kore|orders|transfer"},
 	} {
 		got := setup("--tenant", c.tenant)
 		for _, want := range strings.Split(c.has, "|") {

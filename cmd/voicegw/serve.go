@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -79,8 +80,12 @@ type serving struct {
 	records   *records // nil: none are written
 	archives  *archives
 	webhooks  *webhooks
-	registry  *prometheus.Registry
-	telemetry *telemetry.Telemetry // nil: nothing is exported
+	// What a reload of functions keeps: those that agents answer, and whether calls have places for any.
+	agentTools  []voicegw.Tool
+	toolSlots   bool
+	hookSecrets [sha256.Size]byte // of hookTools
+	registry    *prometheus.Registry
+	telemetry   *telemetry.Telemetry // nil: nothing is exported
 }
 
 // serve takes calls until ctx is done, and then ends them. read reads the settings again, for a reload.
@@ -178,9 +183,12 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	if err := s.joinWebhooks(&cfg); err != nil {
 		return nil, err
 	}
+	others := len(cfg.Tools)
 	if err := s.joinAgents(&cfg); err != nil {
 		return nil, err
 	}
+	s.agentTools = cfg.Tools[others:]
+	s.toolSlots = len(cfg.Tools) > 0 || cfg.Session.Tools.Any() || cfg.Net.ToolSlots > 0
 	s.records = newRecords(set, log)
 	s.records.join(&cfg.Hooks)
 	s.registry = prometheus.NewRegistry()

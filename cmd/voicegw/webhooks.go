@@ -1,8 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/agent/fetch"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/webhook"
 )
@@ -18,6 +20,7 @@ const (
 	// queueTries and queueBackoff let a record wait two minutes for its server.
 	queueTries   = 8
 	queueBackoff = time.Second
+	toolHook     = "tool" // the kind of hooks that answer functions
 	// queueGrace is how long the end of the process waits for the servers.
 	queueGrace = 5 * time.Second
 )
@@ -26,25 +29,35 @@ const (
 type webhooks struct {
 	set    *settings.Settings
 	log    *zap.Logger
-	hooks  map[string][]*webhook.Hook // by kind
+	client webhook.Doer
+	stats  map[string]*webhook.Stats // by kind
+	fixed  []*webhook.Hook           // those of all calls: begin, end and digits
 	queues map[string]*webhook.Queue
+}
+
+// hookTools are the functions of a call that HTTP servers answer.
+type hookTools struct {
+	tools   []voicegw.Tool
+	secrets [sha256.Size]byte // a hash of those that sign their requests; zero: no function
 }
 
 // joinWebhooks lets HTTP servers take part in calls, as the settings say.
 func (s *serving) joinWebhooks(cfg *voicegw.Config) error {
-	w := &webhooks{set: s.settings, log: s.log.Named("webhook"), hooks: map[string][]*webhook.Hook{},
-		queues: map[string]*webhook.Queue{}}
-	s.webhooks = w
-	for _, t := range s.settings.WebTools {
-		hook, err := w.open("tool", webhook.Config{URL: t.URL, Timeout: t.Timeout}, t.SecretFile)
-		if err != nil {
-			return fmt.Errorf("session.tools_file %s: %s: %w", s.settings.ToolsFile, t.Name, err)
-		}
-		cfg.Tools = append(cfg.Tools, hook.Tool(t.Tool, w.log))
-	}
 	set := &s.settings.Webhooks
+	client, err := fetch.New(fetch.Config{Allow: set.Allow})
+	if err != nil {
+		return fmt.Errorf("webhooks.allow: %w", err)
+	}
+	w := &webhooks{set: s.settings, log: s.log.Named("webhook"), client: client,
+		stats: map[string]*webhook.Stats{toolHook: {}}, queues: map[string]*webhook.Queue{}}
+	s.webhooks = w
+	tools, err := w.tools(s.settings)
+	if err != nil {
+		return err
+	}
+	cfg.Tools, s.hookSecrets = append(cfg.Tools, tools.tools...), tools.secrets
 	if set.Begin != "" {
-		hook, err := w.open("begin", webhook.Config{URL: set.Begin, Timeout: set.Timeout}, "")
+		hook, err := w.all("begin", webhook.Config{URL: set.Begin, Timeout: set.Timeout})
 		if err != nil {
 			return fmt.Errorf("webhooks.begin_url: %w", err)
 		}
@@ -68,31 +81,79 @@ func (s *serving) joinWebhooks(cfg *voicegw.Config) error {
 	return nil
 }
 
-// open makes a hook of a kind. Its secret is in a file of its own, or in the one of all webhooks.
-func (w *webhooks) open(kind string, cfg webhook.Config, secretFile string) (*webhook.Hook, error) {
-	key := "webhooks.secret_file"
-	if secretFile != "" {
-		key = "secret_file"
+// tools makes the functions of settings that HTTP servers answer.
+func (w *webhooks) tools(set *settings.Settings) (hookTools, error) {
+	var out hookTools
+	secrets := sha256.New()
+	for _, t := range set.WebTools {
+		secret, err := signingSecret(set, t.SecretFile)
+		var hook *webhook.Hook
+		if err == nil {
+			hook, err = w.open(toolHook, webhook.Config{URL: t.URL, Timeout: t.Timeout, Secret: secret})
+		}
+		if err != nil {
+			return out, fmt.Errorf("session.tools_file %s: %s: %w", set.ToolsFile, t.Name, err)
+		}
+		fmt.Fprintf(secrets, "%q", secret)
+		out.tools = append(out.tools, hook.Tool(t.Tool, w.log))
 	}
-	file := cmp.Or(secretFile, w.set.Webhooks.SecretFile)
+	if len(out.tools) > 0 {
+		secrets.Sum(out.secrets[:0])
+	}
+	return out, nil
+}
+
+// signingSecret reads a secret that signs: the one in a file of a function's own, or the one of all webhooks.
+func signingSecret(set *settings.Settings, own string) ([]byte, error) {
+	key, file := "webhooks.secret_file", set.Webhooks.SecretFile
+	if own != "" {
+		key, file = "secret_file", own
+	}
 	if file == "" {
-		return nil, fmt.Errorf("there is no secret to sign with: set webhooks.secret_file")
+		return nil, errors.New("there is no secret to sign with: set webhooks.secret_file")
 	}
-	secret, err := w.set.Secret(key, file)
-	if err != nil {
+	secret, err := set.Secret(key, file)
+	if err == nil && len(secret) < webhook.SecretLenMin {
+		err = fmt.Errorf("%s: the secret has %d bytes; it must have %d or more", key, len(secret), webhook.SecretLenMin)
+	}
+	return []byte(secret), err
+}
+
+// all makes the hook of a kind that all calls share.
+func (w *webhooks) all(kind string, cfg webhook.Config) (*webhook.Hook, error) {
+	var err error
+	if cfg.Secret, err = signingSecret(w.set, ""); err != nil {
 		return nil, err
 	}
-	cfg.Secret, cfg.Allow = []byte(secret), w.set.Webhooks.Allow
-	hook, err := webhook.New(cfg)
+	hook, err := w.open(kind, cfg)
 	if err == nil {
-		w.hooks[kind] = append(w.hooks[kind], hook)
+		w.fixed = append(w.fixed, hook)
 	}
 	return hook, err
 }
 
+// open makes a hook of a kind.
+func (w *webhooks) open(kind string, cfg webhook.Config) (*webhook.Hook, error) {
+	if w.stats[kind] == nil {
+		w.stats[kind] = &webhook.Stats{}
+	}
+	cfg.Allow, cfg.Client, cfg.Stats = w.set.Webhooks.Allow, w.client, w.stats[kind]
+	return webhook.New(cfg)
+}
+
+// setSecret replaces the secret of the hooks that all calls share.
+func (w *webhooks) setSecret(secret []byte) error {
+	for _, h := range w.fixed {
+		if err := h.SetSecret(secret); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // queue makes the queue of a kind.
 func (w *webhooks) queue(kind, url string) (*webhook.Queue, error) {
-	hook, err := w.open(kind, webhook.Config{URL: url, Tries: queueTries, Backoff: queueBackoff}, "")
+	hook, err := w.all(kind, webhook.Config{URL: url, Tries: queueTries, Backoff: queueBackoff})
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +204,9 @@ func (m *webhookMetrics) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *webhookMetrics) Collect(ch chan<- prometheus.Metric) {
-	for kind, hooks := range m.webhooks.hooks {
+	for kind, stats := range m.webhooks.stats {
 		for _, r := range webhook.Results() {
-			n := uint64(0)
-			for _, h := range hooks {
-				n += h.Count(r)
-			}
-			ch <- prometheus.MustNewConstMetric(m.requests, prometheus.CounterValue, float64(n), kind, r.String())
+			ch <- prometheus.MustNewConstMetric(m.requests, prometheus.CounterValue, float64(stats.Count(r)), kind, r.String())
 		}
 	}
 	for kind, q := range m.webhooks.queues {

@@ -156,7 +156,7 @@ func TestWebhookSettings(t *testing.T) {
 	for want, args := range map[string][]string{
 		"webhooks.end_url: webhook: the URL begins with http://": {"--webhooks-end-url=http://crm.example/x",
 			"--webhooks-secret-file=" + secret},
-		"webhooks.begin_url: webhook: the secret has 5 bytes": {"--webhooks-begin-url=https://crm.example/x",
+		"webhooks.begin_url: webhooks.secret_file: the secret has 5 bytes": {"--webhooks-begin-url=https://crm.example/x",
 			"--webhooks-secret-file=" + short},
 		"orders: there is no secret to sign with": {"--session-tools-file=" +
 			tools("[{name: orders, url: 'https://crm.example'}]")},
