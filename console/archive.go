@@ -6,48 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
 )
 
-const (
-	archiveEnding = ".jsonl"
-	archivesMax   = 200 // in the list, the newest
-)
-
-// Archived is an archive in the list.
-type Archived struct {
-	Name    string    `json:"name"` // without its ending; usually the id of the call
-	Written time.Time `json:"written"`
-	Bytes   int64     `json:"bytes"`
-}
-
-// archives lists the newest archives. more reports whether there are others.
-func (s *server) archives() (list []Archived, more bool, err error) {
-	list = []Archived{}
-	if s.cfg.Archives == nil {
-		return list, false, nil
-	}
-	entries, err := fs.ReadDir(s.cfg.Archives, ".")
-	if err != nil {
-		return nil, false, fmt.Errorf("console: list archives: %w", err)
-	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), archiveEnding)
-		if info, err := e.Info(); ok && err == nil && info.Mode().IsRegular() {
-			list = append(list, Archived{name, info.ModTime(), info.Size()})
-		}
-	}
-	slices.SortFunc(list, func(a, b Archived) int { return b.Written.Compare(a.Written) })
-	if len(list) > archivesMax {
-		return list[:archivesMax], true, nil
-	}
-	return list, false, nil
-}
+const archiveEnding = ".jsonl"
 
 // fileOf returns the file of an archive.
 func (s *server) fileOf(name string) (string, error) {

@@ -42,7 +42,7 @@ type Config struct {
 	Transcript func(ctx context.Context, call string, written time.Time) ([]Said, error)
 	// Page serves the page, web.ConsolePage; nil: none.
 	Page http.Handler
-	// Sharer signs links to reports, and New makes it serve them; nil: there are no links.
+	// Sharer signs links to archived calls, and New makes it serve them; nil: there are no links.
 	Sharer *Sharer
 }
 
@@ -57,14 +57,19 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	s := &server{cfg: cfg, nets: map[string]*netView{}, feeds: make(chan struct{}, feedsMax)}
+	s.archives = listing{dir: cfg.Archives, runs: func(call string) bool {
+		_, ok := cfg.Gateway.Session(call)
+		return ok
+	}}
 	if cfg.Sharer != nil {
 		if cfg.Sharer.Key == nil || cfg.Sharer.Path == "" {
 			return nil, errors.New("console: Config.Sharer needs Key and Path")
 		}
-		cfg.Sharer.server = s
+		cfg.Sharer.server, cfg.Sharer.places = s, make(chan struct{}, sharedMax)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/calls", answering(s.list))
+	mux.HandleFunc("GET /api/archives", answering(s.listArchives))
 	mux.HandleFunc("GET /api/nets/{hash}", answering(s.net))
 	mux.HandleFunc("GET /api/calls/{call}/feed", s.feeding(s.running))
 	mux.HandleFunc("GET /api/archives/{name}/feed", s.feeding(s.archived))
@@ -84,6 +89,8 @@ func New(cfg Config) (http.Handler, error) {
 type server struct {
 	cfg   Config
 	feeds chan struct{} // a token for each feed
+
+	archives listing
 
 	mu   sync.Mutex
 	nets map[string]*netView // by hash
@@ -145,19 +152,19 @@ func callOf(s *voicegw.Session) Call {
 	return c
 }
 
-// list lists running calls and archives. Archives that cannot be read leave the calls to be seen.
+// list lists running calls and the newest archives. Archives that cannot be read leave the calls to be seen.
 func (s *server) list(*http.Request) (any, error) {
 	calls := []Call{}
 	for _, session := range s.cfg.Gateway.Sessions() {
 		calls = append(calls, callOf(session))
 	}
-	trouble := ""
-	archives, more, err := s.archives()
-	if err != nil {
-		archives, trouble = []Archived{}, err.Error()
-	}
-	return map[string]any{"calls": calls, "archives": archives, "more_archives": more, "archives_trouble": trouble,
-		"now": time.Now()}, nil
+	archives, err := s.archives.page("")
+	return map[string]any{"calls": calls, "archives": archives, "now": time.Now()}, err
+}
+
+// listArchives lists the archives behind the place in the list that the query names.
+func (s *server) listArchives(r *http.Request) (any, error) {
+	return s.archives.page(r.URL.Query().Get("after"))
 }
 
 // netView is a net as the page draws it.

@@ -47,13 +47,16 @@ func newDesk(tb testing.TB, archives fstest.MapFS, net func(string) (*petri.Prog
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Transcript: said,
+	share := &Sharer{Path: "/console/shared/", Key: func() []byte { return []byte("0123456789abcdef") },
+		Page: web.ConsolePage(web.ConsolePageConfig{Shared: true})}
+	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Transcript: said, Sharer: share,
 		Page: web.ConsolePage(web.ConsolePageConfig{})})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/console/", http.StripPrefix("/console", h))
+	mux.Handle("/console/shared/", share)
 	mux.Handle("/", gw)
 	server := httptest.NewServer(mux)
 	tb.Cleanup(func() {

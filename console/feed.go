@@ -16,11 +16,12 @@ import (
 // Head begins a feed.
 type Head struct {
 	Call    Call    `json:"call"`
-	Net     string  `json:"net"`     // hash of the net, for /api/nets/
-	Running bool    `json:"running"` // more is to come
-	At      float64 `json:"at"`      // milliseconds since the call began
-	Seq     uint64  `json:"seq"`     // number of the last event before the feed
-	Marking []int32 `json:"marking"` // by slot, before the first event
+	Net     string  `json:"net"`             // hash of the net, for /api/nets/
+	Running bool    `json:"running"`         // more is to come
+	At      float64 `json:"at"`              // milliseconds since the call began
+	Seq     uint64  `json:"seq"`             // number of the last event before the feed
+	Marking []int32 `json:"marking"`         // by slot, before the first event
+	Since   string  `json:"since,omitempty"` // why the feed does not show the beginning of the call
 }
 
 // sender writes server-sent events.
@@ -117,11 +118,11 @@ func (s *server) running(r *http.Request, to *sender) error {
 	now := func() time.Duration { return time.Since(call.Began) }
 	head := Head{Call: call, Net: s.know(session.Program()), Running: true, At: ms(max(now(), t.Now())), Seq: t.Seq(),
 		Marking: append([]int32(nil), t.Marking()...)}
-	rec := s.history(r.Context(), call.ID, session.Program(), t.Seq())
-	if rec != nil {
+	rec, err := s.history(r.Context(), call.ID, session.Program(), t.Seq())
+	if err == nil {
 		head.At, head.Seq, head.Marking = 0, 0, make([]int32, len(head.Marking))
 	} else {
-		rec = newRecorder(t)
+		rec, head.Since = newRecorder(t), err.Error()
 	}
 	if to.begin(head) != nil {
 		return nil // the client is gone

@@ -2,6 +2,9 @@ package console
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
@@ -14,23 +17,36 @@ const (
 	historyWait   = 100 * time.Millisecond // between two readings
 )
 
-// history takes the events of a running call up to number seq from its archive. It returns nil if there
-// is no archive that has them: the call is shown from now on then.
-func (s *server) history(ctx context.Context, call string, prog *petri.Program, seq uint64) *recorder {
-	if s.cfg.Archives == nil || seq > historyEvents {
-		return nil
+// Why a running call is not shown from its beginning.
+var (
+	errNoHistory   = errors.New("it is not archived; with the setting archive, a running call is shown from its beginning")
+	errLongHistory = fmt.Errorf("it has more than %d events; its archive has them all when it is over", historyEvents)
+	errLateHistory = errors.New("its archive does not have the events until now")
+)
+
+// history takes the events of a running call up to number seq from its archive. An error says why there
+// is none that has them: the call is shown from now on then.
+func (s *server) history(ctx context.Context, call string, prog *petri.Program, seq uint64) (*recorder, error) {
+	if seq > historyEvents {
+		return nil, errLongHistory
+	}
+	if s.cfg.Archives == nil {
+		return nil, errNoHistory
 	}
 	rec := newRecorder(prog.Track())
 	for range historyTries {
 		done, err := s.catchUp(rec, call, seq)
-		if done {
-			return rec
-		}
-		if err != nil || !rest(ctx, historyWait) {
-			return nil
+		var none *problem
+		switch {
+		case done:
+			return rec, nil
+		case errors.As(err, &none) && none.status == http.StatusNotFound:
+			return nil, errNoHistory
+		case err != nil || !rest(ctx, historyWait):
+			return nil, errLateHistory
 		}
 	}
-	return nil
+	return nil, errLateHistory
 }
 
 // catchUp takes the events of an archive that rec does not have. done reports whether it has them up to seq.

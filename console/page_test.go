@@ -132,6 +132,19 @@ func TestPage(t *testing.T) {
 	tab.WaitFor(`document.querySelector(".found")?.dataset.transition === "link/retry_1"`)
 	enter(tab, "#filter", "lose_link")
 	tab.WaitFor(`document.querySelectorAll(".event").length === 1`)
+	tab.Click("#make-link")
+	tab.WaitFor(`document.querySelector("#link a")`)
+	tab.Eval(`(document.querySelector("#link a").click(), 0)`, nil)
+	tab.WaitFor(`location.pathname.startsWith("/console/shared/c-1/") && document.querySelector("#net-drawing svg") &&
+		document.querySelector("#state").textContent === "Archived" && document.querySelector(".silence")`)
+	tab.Eval(`(() => {`+axe+`
+		return 0;
+	})()`, nil)
+	looks(t, tab, "shared", "light", 390)
+	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
+	tab.WaitFor(`document.querySelector("#why-text").textContent.startsWith("The model called a function at 0:11.3") &&
+		document.querySelector("#said").hidden && document.querySelector("#make-link").hidden &&
+		document.querySelector("#share").href.endsWith("/api/call/report")`)
 	tab.NoErrors()
 }
 
@@ -182,7 +195,8 @@ func TestBusyCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watch.Close()
-	tab.WaitFor(`document.querySelector("#transcript").innerText.includes("Hello so far.")`)
+	tab.WaitFor(`document.querySelector("#transcript").innerText.includes("Hello so far.") &&
+		/^Shown from 0:\d\d\.\d on, when you opened it: it is not/.test(document.querySelector("#since").textContent)`)
 	first := watch.Tracker().Seq()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -19,7 +19,7 @@ import (
 // consolePath is the path of the console, and of all paths below it.
 const consolePath = "/console/"
 
-// sharedPath is the path of reports that a signed link shows, without the token of the admin listener.
+// sharedPath is the path of archived calls that a signed link shows, without the token of the admin listener.
 const sharedPath = consolePath + "shared/"
 
 // console serves the console.
@@ -31,7 +31,8 @@ func (s *serving) console() http.Handler {
 	nets := &archivedNets{settings: s.settings, known: map[string]*petri.Program{}}
 	key := make([]byte, 32) // links end with the process
 	_, _ = rand.Read(key)   // never fails
-	sharer := &console.Sharer{Path: sharedPath, Key: func() []byte { return key }}
+	sharer := &console.Sharer{Path: sharedPath, Key: func() []byte { return key },
+		Page: web.ConsolePage(web.ConsolePageConfig{Shared: true})}
 	h, err := console.New(console.Config{Gateway: s.gw, Archives: archives, Net: nets.find,
 		Transcript: s.records.transcript, Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
 	if err != nil {

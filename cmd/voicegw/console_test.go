@@ -39,7 +39,7 @@ func TestConsoleNeedsToken(t *testing.T) {
 		{"console/", basic(token), 401, "Basic realm="},
 		{"console/", "Basic " + token, 401, "Basic realm="},
 		{"console/", "Basic", 401, "Basic realm="},
-		{"console/shared/c-1?until=1&signature=x", "", 200, ""}, // the console checks the signature
+		{"console/shared/c-1/1.x/", "", 200, ""}, // the console checks the signature
 		{"console/shared/../api/calls", "", 401, "Basic realm="},
 		{"console/shared/%2e%2e/api/calls", "", 401, "Basic realm="},
 		{"metrics", basic("me:" + token), 401, "Bearer"},
@@ -72,7 +72,8 @@ func TestSharedPath(t *testing.T) {
 	}
 	h := (&serving{settings: &settings.Settings{}, gw: gw}).console()
 	for path, want := range map[string]int{"/console/shared/c-1": 403,
-		"/console/shared/c-1?until=9999999999&signature=x": 403, "/console/api/archives/c-1/link": 404} {
+		"/console/shared/c-1/9999999999.x/":                   403,
+		"/console/shared/c-1/9999999999.x/console/console.js": 403, "/console/api/archives/c-1/link": 404} {
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil)); w.Code != want {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)

@@ -23,7 +23,7 @@ export class CallView {
   #transcript = new Transcript({ panel: element("transcript"), note: element("transcript-note") }, (t) => this.seek(t));
   #t = 0;
   #shown = -1; // events shown
-  #archive = ""; // its name, if an archive is shown
+  #path = ""; // of the API of the call
   #isLive = false;
   #isPlaying = false;
   #isRunning = false;
@@ -47,20 +47,22 @@ export class CallView {
     for (const id of ["filter", "frames"]) element(id).addEventListener("input", () => (this.#tables.key = ""));
   }
 
-  /** Opens a call. @param {"calls" | "archives"} kind @param {string} id */
-  async open(kind, id) {
+  /** Opens a call. @param {string} path of its API: calls/ID, archives/NAME; call on the page of a shared one */
+  async open(path) {
     this.close();
-    const share = element("share");
-    share.hidden = kind !== "archives";
-    share.href = `./api/archives/${encodeURIComponent(id)}/report`;
-    this.#archive = kind === "archives" ? id : "";
-    element("make-link").hidden = kind !== "archives";
+    const isRunning = path.startsWith("calls/");
+    const isShared = path === "call";
+    element("share").hidden = isRunning;
+    element("share").href = `./api/${path}/report`;
+    element("make-link").hidden = isRunning || isShared;
     element("link").hidden = true;
-    this.#transcript.open(`${kind}/${encodeURIComponent(id)}`);
+    element("said").hidden = isShared;
+    this.#path = path;
+    this.#transcript.open(isShared ? "" : path);
     const signal = (this.#abort = new AbortController()).signal;
     this.#say("Loading");
     try {
-      const why = await follow(`${kind}/${encodeURIComponent(id)}/feed`, signal, (name, data) => this.#take(name, data));
+      const why = await follow(`${path}/feed`, signal, (name, data) => this.#take(name, data));
       this.#over(why);
     } catch (error) {
       if (!signal.aborted) this.#over(error instanceof Error ? error.message : String(error));
@@ -69,13 +71,13 @@ export class CallView {
 
   /** Makes a signed link to the report of the archive that is shown. */
   async #link() {
-    const archive = this.#archive;
+    const from = this.#path;
     try {
-      const { path, until } = await ask(`archives/${encodeURIComponent(archive)}/link`);
-      if (archive !== this.#archive) return;
+      const { path, until } = await ask(`${from}/link`);
+      if (from !== this.#path) return;
       const link = create("a", "", new URL(path, location.href).href);
       link.href = path;
-      element("link").replaceChildren(`Until ${new Date(until).toLocaleString()}, this link shows the report to whoever has it: `, link);
+      element("link").replaceChildren(`Until ${new Date(until).toLocaleString()}, this link shows the call to whoever has it, without what was said and without numbers: `, link);
       element("link").hidden = false;
     } catch (error) {
       this.#say("", error instanceof Error ? error.message : String(error));
@@ -112,6 +114,8 @@ export class CallView {
     const { call } = head;
     element("call-title").textContent = `Call ${call.id}`;
     element("call-facts").textContent = [call.endpoint, call.from && `from ${call.from}`, call.to && `to ${call.to}`, call.client, call.began && `began ${new Date(call.began).toLocaleString()}`].filter(Boolean).join(" · ");
+    element("since").hidden = !head.since;
+    element("since").textContent = head.since ? `Shown from ${clock(head.at)} on, when you opened it: ${head.since}.` : "";
     element("live").hidden = !head.running;
     element("scrubber").min = String(Math.floor(head.at));
     this.#timeline.from = Math.max(0, head.at - 2000);

@@ -22,20 +22,47 @@ function say(state, trouble = "") {
 const view = new CallView(say);
 /** @type {any} */ (window).voicegwConsole = view;
 let timer = 0;
+let older = ""; // where the archives that are not shown begin
 
 async function list() {
   clearTimeout(timer);
   try {
-    const { calls, archives, more_archives: isMore, archives_trouble: trouble, now } = await ask("calls");
+    const { calls, archives: page, now } = document.hidden ? await shown() : await ask("calls");
     if (location.hash.length > 1) return;
     showCalls(calls, Date.parse(now));
-    element("archive-count").textContent = isMore ? `the newest ${archives.length}` : String(archives.length);
-    element("archives").replaceChildren(...(archives.length > 0 ? archives.map(archived) : [create("li", "label", "None. With the setting archive, each call leaves one.")]));
-    say("Connected", trouble);
+    element("archive-count").textContent = String(page.all);
+    if (element("older-archives").childElementCount === 0) { // else what was paged to stays as it is
+      element("archives").replaceChildren(...(page.archives.length > 0 ? page.archives.map(archived) : [create("li", "label", "None. With the setting archive, each call leaves one.")]));
+      setOlder(page.older);
+    }
+    say("Connected", page.trouble);
   } catch (error) {
     say("Not available", error instanceof Error ? error.message : String(error));
   }
   timer = window.setTimeout(list, LIST_MS);
+}
+
+/** Waits until somebody looks at the page, and asks then. */
+async function shown() {
+  await new Promise((seen) => document.addEventListener("visibilitychange", seen, { once: true }));
+  return ask("calls");
+}
+
+/** @param {string} [place] */
+function setOlder(place = "") {
+  older = place;
+  element("older").hidden = place === "";
+}
+
+/** Shows the next page of archives below those that are shown. */
+async function showOlder() {
+  try {
+    const page = await ask(`archives?after=${encodeURIComponent(older)}`);
+    element("older-archives").append(...page.archives.map(archived));
+    setOlder(page.older);
+  } catch (error) {
+    say("", error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** @param {any[]} calls @param {number} now */
@@ -71,11 +98,20 @@ function route() {
   element("call").hidden = !isCall;
   say("Loading");
   clearTimeout(timer);
+  element("older-archives").replaceChildren();
+  setOlder();
   view.close();
-  if (isCall) view.open(/** @type {any} */ (kind), decodeURIComponent(name));
+  if (isCall) view.open(`${kind}/${name}`);
   else list();
   document.title = isCall ? `${decodeURIComponent(name)} · Console` : "Console";
 }
 
-addEventListener("hashchange", route);
-route();
+element("older").addEventListener("click", showOlder);
+if ("shared" in document.body.dataset) { // one call, for somebody who has a link to it
+  element("lists").hidden = true;
+  element("call").hidden = false;
+  view.open("call");
+} else {
+  addEventListener("hashchange", route);
+  route();
+}

@@ -1,0 +1,120 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bigDir is a directory of many archives, made up. It counts how often it is asked about one.
+type bigDir struct {
+	files   int
+	written time.Time
+	asked   int
+	next    int
+}
+
+func (d *bigDir) Open(name string) (fs.File, error) {
+	if name != "." {
+		return nil, fs.ErrNotExist
+	}
+	d.next = 0
+	return d, nil
+}
+func (d *bigDir) Stat() (fs.FileInfo, error) { return bigEntry{d, -1}, nil }
+func (d *bigDir) Read([]byte) (int, error)   { return 0, io.EOF }
+func (d *bigDir) Close() error               { return nil }
+
+func (d *bigDir) ReadDir(n int) (list []fs.DirEntry, err error) {
+	for ; len(list) < n && d.next < d.files; d.next++ {
+		list = append(list, bigEntry{d, d.next})
+	}
+	if len(list) == 0 {
+		return nil, io.EOF
+	}
+	return list, nil
+}
+
+// bigEntry is an archive, or the directory if i is -1.
+type bigEntry struct {
+	d *bigDir
+	i int
+}
+
+func (e bigEntry) Name() string               { return fmt.Sprintf("c-%06d.jsonl", e.i) }
+func (e bigEntry) IsDir() bool                { return e.i < 0 }
+func (e bigEntry) Type() fs.FileMode          { return e.Mode().Type() }
+func (e bigEntry) Info() (fs.FileInfo, error) { e.d.asked++; return e, nil }
+func (e bigEntry) Size() int64                { return int64(e.i) }
+func (e bigEntry) Sys() any                   { return nil }
+
+func (e bigEntry) Mode() fs.FileMode {
+	if e.i < 0 {
+		return fs.ModeDir
+	}
+	return 0o600
+}
+
+func (e bigEntry) ModTime() time.Time {
+	if e.i < 0 {
+		return e.d.written
+	}
+	return e.d.written.Add(-time.Duration(e.i/3) * time.Second) // three at one time
+}
+
+// TestManyArchives pages through many archives: each is listed once, the newest first, that of a running call is not,
+// and the directory is asked about each only once, however often the list is wanted.
+func TestManyArchives(t *testing.T) {
+	t.Parallel()
+	d := &bigDir{files: 20_000, written: time.Now().Add(-time.Hour)}
+	l := &listing{dir: d, runs: func(call string) bool { return call == "c-000123" }}
+	seen := map[string]bool{}
+	last, after := Archived{Written: time.Now()}, ""
+	for pages := 0; ; pages++ {
+		p, err := l.page(after)
+		if err != nil || p.Trouble != "" || p.All != d.files || len(p.Archives) > archivesPage || pages > d.files {
+			t.Fatalf("page %d: %+v, %v", pages, p, err)
+		}
+		for _, a := range p.Archives {
+			if newestFirst(last, a) >= 0 || seen[a.Name] {
+				t.Fatalf("%v comes after %v", a, last)
+			}
+			seen[a.Name], last = true, a
+		}
+		if after = p.Older; after == "" {
+			break
+		}
+	}
+	if len(seen) != d.files-1 || seen["c-000123"] || d.asked != d.files {
+		t.Errorf("%d of %d are listed, after %d questions", len(seen), d.files, d.asked)
+	}
+	for i := range 3 { // one call runs, so one archive may grow
+		before := d.asked
+		l.refresh(time.Now().Add(time.Duration(i+1) * 2 * listEvery))
+		if d.written = d.written.Add(time.Minute); d.asked > before+1 {
+			t.Errorf("look %d asks %d times", i, d.asked-before)
+		}
+	}
+	if _, err := l.page("tomorrow"); err == nil || err.(*problem).status != http.StatusBadRequest {
+		t.Errorf("a place that is none: %v", err)
+	}
+}
+
+// TestTooManyArchives lists so many archives and says that there are more. Without the directory it says so.
+func TestTooManyArchives(t *testing.T) {
+	t.Parallel()
+	d := &bigDir{files: archivesMax + 1, written: time.Now().Add(-time.Hour)}
+	l := &listing{dir: d, runs: func(string) bool { return false }}
+	if p, err := l.page(""); err != nil || p.All != archivesMax || !strings.Contains(p.Trouble, "more than 100000") {
+		t.Errorf("%d archives, %q, %v", p.All, p.Trouble, err)
+	}
+	d.files, d.written = 2, time.Now()
+	l.refresh(time.Now().Add(listEvery))
+	if len(l.list) != 2 || l.isMore {
+		t.Errorf("of two archives %d are listed, more %v", len(l.list), l.isMore)
+	}
+}
