@@ -14,7 +14,7 @@ import (
 )
 
 // reportVersion changes when a report of an earlier version must not be used any more.
-const reportVersion = 2
+const reportVersion = 3
 
 // saved is a report in a file.
 type saved struct {
@@ -40,7 +40,7 @@ func (r *Report) Bytes() []byte {
 // ReadReport reads a report that Bytes rendered and checks it: it must be for this text and this net, and
 // have a proof for each block. Certificates must hold, by code that shares nothing with exploration: no
 // run of the block stops halfway, holds too many tokens, or leaves something behind. Everything else is worked
-// out again: the structure of blocks without choices, keys and races, that every agent can run, that every run
+// out again: the structure of blocks that are not explored, keys and races, that every agent can run, that every run
 // ends, and findings and warnings, which must be those of the report; only the runs that findings show are
 // believed. This takes about as long as Verify. An error means that the workflow must be verified anew.
 func ReadReport(ctx context.Context, data []byte, c *Compiled) (*Report, error) {
@@ -137,8 +137,8 @@ func (p *Proof) check(ctx context.Context, b *block) error {
 	if err != nil {
 		return err
 	}
-	if b.choiceFree() {
-		_, err := b.structure(prog)
+	if p.Method != "explored" {
+		_, err := b.structure(prog, conditionsMax) // recheck shows that nothing is wrong by it
 		return err
 	}
 	if p.Certificate == nil {

@@ -97,6 +97,19 @@ func (s *summary) need(u use) {
 	}
 }
 
+// shares reports whether one of two kids writes a state key that the other uses.
+func (s *summary) shares(o *summary) bool {
+	one := func(w, r *summary) bool {
+		return slices.ContainsFunc(r.reads, func(u use) bool { return len(w.writes[u.read.key]) > 0 })
+	}
+	for key := range s.writes {
+		if len(o.writes[key]) > 0 {
+			return true
+		}
+	}
+	return one(s, o) || one(o, s)
+}
+
 // gather starts the summary of a block with what its kids read and write.
 func (s *summary) gather(kids []*summary) {
 	for _, k := range kids {
@@ -116,45 +129,38 @@ func (s *summary) lacking(kid *summary, have keySet) {
 	}
 }
 
-// always are the keys that a kid has written whenever it is done.
-func always(b *block, s *summary) keySet {
-	var all keySet
-	for i, o := range b.outlets() {
-		if o.place == b.out() {
-			all = all.and(s.must[i])
-		}
-	}
-	return all
-}
-
-// orderedKeys is the summary of a block without choices, in which before reports whether one kid is done
-// before another starts, on all paths. Each kid runs exactly once.
-func orderedKeys(b *block, kids []*summary, before func(i, j int) bool) *summary {
+// forwardKeys is the summary of a block in which nothing comes again.
+func forwardKeys(c *course, kids []*summary) *summary {
 	s := &summary{writes: map[string][]*block{}}
 	s.gather(kids)
-	every := make([]keySet, len(kids))
-	for i, k := range b.kids {
-		every[i] = always(k, kids[i])
+	have := make([]keySet, len(kids))
+	musts := make([]keySet, len(c.b.outlets()))
+	for i := range have {
+		have[i] = keySet{}
 	}
-	total := keySet{}
-	for j := range kids {
-		have := keySet{}
-		for i := range kids {
-			if before(i, j) {
-				have = have.or(every[i])
+	for i := range musts {
+		musts[i] = keySet{}
+	}
+	for key := range s.writes {
+		written := c.written(key, kids)
+		for i, k := range c.kids {
+			if c.without(k.fires, written[k.at]) == never {
+				have[i][key] = true
 			}
 		}
-		s.lacking(kids[j], have)
-		total = total.or(every[j])
-	}
-	for _, o := range b.outlets() {
-		must := total
-		if !o.exit { // no kid has exited
-			for i := range kids {
-				must = must.or(kids[i].must[0])
+		for i, o := range c.b.outlets() {
+			leaves := c.without(always, c.exits)
+			if o.exit {
+				leaves = c.exits
+			}
+			if c.without(leaves, written[len(c.steps)-1]) == never {
+				musts[i][key] = true
 			}
 		}
-		s.must = append(s.must, must)
 	}
+	for i := range kids {
+		s.lacking(kids[i], have[i])
+	}
+	s.must = musts
 	return s
 }

@@ -16,6 +16,7 @@ func survivors() map[string]string {
 	const (
 		order  = "another transition comes first wherever both may fire"
 		worker = "the net of Worker is tested in package patterns"
+		ends   = "the only last node ends the dag at once"
 		fewer  = "fewer rounds, steps or attempts are sound; TestRuns counts them"
 	)
 	return map[string]string{
@@ -39,7 +40,8 @@ func survivors() map[string]string {
 		"/retry: input 1 takes 2":          fewer,
 		"/retry: without read 0":           "the leaf was asked whenever there is a result",
 		"/ask: without reset 0":            "without tools a leaf is asked once",
-		"tickets/discard: without reset 0": "the only last node ends the dag at once",
+		"tickets/discard: without reset 0": ends,
+		"diamond/discard: without reset 2": ends,
 	}
 }
 

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,9 @@ type Proof struct {
 	Path   string `json:"path"` // of the block in the workflow
 	Line   int    `json:"line"` // where the file uses it
 	Proved bool   `json:"proved"`
-	// Method is "structure", "explored", or "like PATH" for a leaf whose net differs only in names.
+	// Method is "structure" for a block that chooses nothing; "choices" for a dag with when or join: any, proved by its
+	// structure for all outcomes of its choices at once; "explored" by its markings; or "like PATH" for a leaf whose net
+	// differs only in names.
 	Method      string             `json:"method"`
 	States      int                `json:"states,omitempty"` // markings that were explored
 	Certificate *check.Certificate `json:"certificate,omitempty"`
@@ -56,9 +59,9 @@ func (r *Report) Accepted() bool { return r.Proved() || r.Unverified != "" }
 //   - no leaf reads a state key that may not be written yet.
 //
 // Since a block that keeps the first claim behaves like a task, the block around it may be proved with a
-// task in its place: the claims hold for the whole net. A block without choices is proved by the
-// structure of its net; the others are explored. The error is that of ctx, or says that the proof cannot
-// be made at all.
+// task in its place: the claims hold for the whole net. A block in which nothing comes again is proved by the
+// structure of its net, with all outcomes of its choices; the others are explored. The error is that of ctx, or
+// says that the proof cannot be made at all.
 //
 // Of more than a hundred findings the first hundred that were found are returned, and how many more there
 // are.
@@ -69,7 +72,8 @@ func newProver(ctx context.Context, c *Compiled) *prover {
 	w := c.Workflow
 	return &prover{ctx: ctx, c: c, found: &findings{file: w.File, max: findingsMax},
 		warned: &findings{file: w.File, max: findingsMax}, leaves: map[string]*Proof{}, racing: map[string]bool{},
-		apart: map[[2]*block]bool{}, max: statesMax, counts: countMax, certify: true, plays: playsMax,
+		apart: map[[2]*block]bool{}, max: statesMax, conditions: conditionsMax, counts: countMax,
+		certify: true, plays: playsMax,
 		report: &Report{Workflow: w.Name, File: w.File, Hash: w.Hash, Unverified: w.Unverified,
 			Net: netmodel.New(c.prog, netmodel.RunToCompletion).Hash()}}
 }
@@ -97,6 +101,7 @@ type prover struct {
 	terse         bool // findings get no run
 	plays         int  // answers that may still be played for runs of findings
 	max           int  // markings of one block
+	conditions    int  // results on conditions of one block
 	counts        int  // how far counters count
 	report        *Report
 }
@@ -149,32 +154,73 @@ func (b *block) shape() string {
 
 // decide proves a block by its net alone.
 func (p *prover) decide(b *block, kids []*summary, prog *petri.Program, proof *Proof) (*summary, error) {
-	if b.choiceFree() {
-		return p.ordered(b, kids, prog, proof), nil
+	if !b.forward() {
+		return p.explored(b, kids, prog, proof)
 	}
-	return p.explored(b, kids, prog, proof)
+	c, err := b.structure(prog, p.conditions)
+	if err == nil && c.wrong.found() && !b.chooses() {
+		err = errors.New("some of its steps do not fire exactly once")
+	}
+	if err == nil {
+		if s, ok := p.ordered(c, kids, proof); ok {
+			return s, nil
+		}
+		err = errManyConditions
+	}
+	if errors.Is(err, errManyConditions) {
+		return p.explored(b, kids, prog, proof)
+	}
+	proof.Method = "structure"
+	p.flawed(b, "%v", err)
+	s := &summary{writes: map[string][]*block{}}
+	s.gather(kids)
+	for range b.outlets() {
+		s.must = append(s.must, keySet{})
+	}
+	return s, nil
 }
 
-// ordered proves a block without choices.
-func (p *prover) ordered(b *block, kids []*summary, prog *petri.Program, proof *Proof) *summary {
-	proof.Method = "structure"
-	l, err := b.structure(prog)
-	if err != nil {
-		p.found.add(Unproved, b.at, "the net of %s is not as it must be, which is a fault of voicegw and not of the file: %v",
-			b.label(), err)
-		return orderedKeys(b, kids, func(int, int) bool { return false })
-	}
-	order := l.order()
-	before := p.found.count()
+// flawed reports a net that is not as this package makes it.
+func (p *prover) flawed(b *block, format string, args ...any) {
+	p.found.add(Unproved, b.at, "the net of %s is not as it must be, which is a fault of voicegw and not of the file: %s",
+		b.label(), fmt.Sprintf(format, args...))
+}
+
+// ordered follows the state keys through a block that is proved by its structure. It is not ok if there are too many
+// conditions.
+func (p *prover) ordered(c *course, kids []*summary, proof *Proof) (s *summary, ok bool) {
+	s = forwardKeys(c, kids)
+	behind := make([][]condition, len(kids))
 	for i := range kids {
-		for j := i + 1; j < len(kids); j++ {
-			if !order[i][j] && !order[j][i] {
-				p.races(b, i, j, kids[i], kids[j])
+		behind[i] = c.behind(i)
+	}
+	var atOnce [][2]int
+	for i, x := range c.kids {
+		for j, y := range c.kids[i+1:] {
+			j += i + 1
+			both := c.and(x.fires, y.fires)
+			if both == never {
+				one, two := c.b.kids[i], c.b.kids[j]
+				p.apart[[2]*block{one, two}], p.apart[[2]*block{two, one}] = true, true
+			} else if c.without(c.without(both, behind[i][j]), behind[j][i]) != never {
+				atOnce = append(atOnce, [2]int{i, j})
 			}
 		}
 	}
-	proof.Proved = p.found.count() == before
-	return orderedKeys(b, kids, func(i, j int) bool { return order[i][j] })
+	if c.over {
+		return nil, false
+	}
+	before := p.found.count()
+	(&view{p: p, b: c.b, prog: c.prog, kids: kids}).refute(c)
+	for _, pair := range atOnce {
+		i, j := pair[0], pair[1]
+		p.races(c.b, i, j, kids[i], kids[j])
+	}
+	proof.Method, proof.Proved = "structure", p.found.count() == before
+	if c.b.chooses() {
+		proof.Method = "choices"
+	}
+	return s, true
 }
 
 // explored proves a block by its markings.
@@ -189,6 +235,10 @@ func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof 
 	v := &view{p: p, b: b, prog: prog, g: report.Graph, kids: kids}
 	v.separate()
 	v.judge(report)
+	if !v.g.Complete {
+		p.found.add(Unproved, b.at, "%s has more than %d states, too many to prove; move parts of it into blocks of "+
+			"their own: each block is proved alone", b.label(), p.max)
+	}
 	v.ends()
 	v.concurrent()
 	proof.Proved = p.found.count() == before

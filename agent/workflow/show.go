@@ -29,8 +29,9 @@ const (
 // goal says when a run shows what it is to show.
 type goal struct {
 	reached func(*player) bool
-	near    []*block        // the way leads there
-	wait    map[*block]bool // these do not become done
+	near    []*block          // the way leads there
+	wait    map[*block]bool   // these do not become done
+	says    map[*block]string // what some of them say when they are done
 }
 
 // player plays one run.
@@ -74,11 +75,17 @@ func (p *prover) find(g goal) []string {
 			break
 		}
 	}
-	if n := len(best); n > traceMax {
-		best = slices.Concat(best[:traceMax/2], []string{fmt.Sprintf("... %d more steps ...", n-traceMax+1)},
-			best[n-traceMax/2+1:])
+	return shortened(best)
+}
+
+// shortened leaves out the middle of a long story.
+func shortened(told []string) []string {
+	n := len(told)
+	if n <= traceMax {
+		return told
 	}
-	return best
+	return slices.Concat(told[:traceMax/2], []string{fmt.Sprintf("... %d more steps ...", n-traceMax+1)},
+		told[n-traceMax/2+1:])
 }
 
 // play runs until the goal is reached.
@@ -247,6 +254,9 @@ func (p *player) output(b *block) string {
 		routes := routesOf(at.parent.nodes, i)
 		if len(routes) == 1 {
 			continue
+		}
+		if text, ok := p.goal.says[at]; ok {
+			return text
 		}
 		if p.rng != nil {
 			return routes[p.rng.IntN(len(routes))]

@@ -27,7 +27,7 @@ func (v *view) judge(r *verify.Report) {
 	for t, info := range v.prog.Transitions() {
 		if !v.g.Fires(int32(t)) && v.g.Complete {
 			if k := v.kidOf(info.Name, "start"); k != nil {
-				v.p.found.add(Unreached, k.at, "no run of %s ever starts %s%s", v.b.label(), k.label(), v.excluded(k))
+				v.unreached(k, func(x, y *block) bool { return v.p.apart[[2]*block{x, y}] && v.starts(x) && v.starts(y) })
 			}
 		}
 	}
@@ -50,29 +50,16 @@ func (v *view) judge(r *verify.Report) {
 			}
 		default: // a consequence, if there is a finding already
 			if v.p.found.count() == before {
-				v.p.found.add(Unproved, v.b.at, "the net of %s is not as it must be, which is a fault of voicegw and not of the "+
-					"file: %s: %s", v.b.label(), res.Property.Name, res.Reason)
+				v.p.flawed(v.b, "%s: %s", res.Property.Name, res.Reason)
 			}
 		}
-	}
-	if !v.g.Complete {
-		v.p.found.add(Unproved, v.b.at, "%s has more than %d states, too many to prove; move parts of it into blocks of "+
-			"their own: each block is proved alone", v.b.label(), v.p.max)
 	}
 }
 
-// excluded says which dependencies of a node never run in one run.
-func (v *view) excluded(k *block) string {
-	for x, node := range v.b.nodes {
-		for _, d := range node.deps {
-			for _, e := range node.deps {
-				if a, b := v.b.kids[d], v.b.kids[e]; v.b.kids[x] == k && !node.any && v.p.apart[[2]*block{a, b}] {
-					return fmt.Sprintf(": it depends on both %s and %s, of which each run starts only one", a.label(), b.label())
-				}
-			}
-		}
-	}
-	return ""
+// starts reports whether a kid starts in some run that was explored.
+func (v *view) starts(k *block) bool {
+	t := slices.IndexFunc(v.prog.Transitions(), func(t petri.TransitionInfo) bool { return v.kidOf(t.Name, "start") == k })
+	return t >= 0 && v.g.Fires(int32(t))
 }
 
 // kidOf is the kid whose transition has that name, nil if it is none.
@@ -91,26 +78,30 @@ func (v *view) ended(res *verify.Result) bool {
 }
 
 // report adds a finding with the run that shows it.
-func (v *view) report(rule Rule, at Pos, res *verify.Result, words string, ends ...string) {
-	f := v.p.found.add(rule, at, "%s", words)
-	if f == nil || v.p.terse {
-		return
+func (v *view) report(rule Rule, at Pos, run func() []string, words string, ends ...string) {
+	if f := v.p.found.add(rule, at, "%s", words); f != nil && !v.p.terse {
+		f.Trace = append(run(), ends...)
 	}
-	if res.Witness != nil {
-		f.Trace = v.p.show(v, res.Witness.Steps(), last(res))
+}
+
+// run is the run of a witness.
+func (v *view) run(res *verify.Result) func() []string {
+	return func() []string {
+		if res.Witness == nil {
+			return nil
+		}
+		return v.p.show(v, res.Witness.Steps(), last(res))
 	}
-	f.Trace = append(f.Trace, ends...)
 }
 
 // deadlock reports a run that stops before its end.
 func (v *view) deadlock(res *verify.Result) {
 	if res.Witness == nil {
-		v.report(Deadlock, v.b.at, res, fmt.Sprintf("a run of %s may stop before its end: %s", v.b.label(), res.Reason))
+		v.stops(v.b.at, res.Reason, v.run(res))
 		return
 	}
 	at, why := v.stuck(last(res))
-	v.report(Deadlock, at, res, fmt.Sprintf("a run of %s may stop before its end: %s", v.b.label(), why),
-		"nothing can follow: "+why)
+	v.stops(at, why, v.run(res))
 }
 
 // last is the marking at the end of a witness.
@@ -129,42 +120,7 @@ func (v *view) holds(m []int32, name string) bool {
 		return false
 	}
 	pl := v.prog.Places()[i]
-	return !pl.Out && slices.ContainsFunc(m[pl.Slot:pl.Slot+pl.Slots], func(n int32) bool { return n > 0 })
-}
-
-// stuck explains a marking in which nothing can happen.
-func (v *view) stuck(m []int32) (Pos, string) {
-	for x, node := range v.b.nodes {
-		var have, lack []string
-		for _, d := range node.deps {
-			if v.holds(m, v.b.edge(d, v.b.kids[x].name).String()) {
-				have = append(have, v.b.kids[d].label())
-			} else {
-				lack = append(lack, v.b.kids[d].label())
-			}
-		}
-		if !node.any && len(have) > 0 && len(lack) > 0 {
-			return v.b.kids[x].at, fmt.Sprintf("%s waits for %s, which this run never starts; `join: any` starts it after any "+
-				"one of its dependencies", v.b.kids[x].label(), strings.Join(lack, " and "))
-		}
-	}
-	var ends []string
-	for i, k := range v.b.kids {
-		if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, dagEnd).String()) {
-			ends = append(ends, k.label())
-		}
-	}
-	if len(ends) > 0 {
-		return v.b.at, fmt.Sprintf("%s is done, and the end of %s waits for the other last nodes, which this run never "+
-			"starts; `join: any` ends it with any one of them", strings.Join(ends, ", "), v.b.label())
-	}
-	for i, k := range v.b.kids {
-		if routes := routesOf(v.b.nodes, i); len(routes) > 1 {
-			return k.at, fmt.Sprintf("no node follows %s if its output is %s; give a node `when: {%s: default}`",
-				k.label(), otherThan(routes[1:]), k.agent.Name)
-		}
-	}
-	return v.b.at, v.g.Model.Format(m)
+	return m != nil && !pl.Out && slices.ContainsFunc(m[pl.Slot:pl.Slot+pl.Slots], func(n int32) bool { return n > 0 })
 }
 
 // quoted lists texts in quotes.
@@ -194,57 +150,22 @@ func (v *view) again(res *verify.Result) {
 		for _, k := range v.b.kids {
 			if name == v.b.name+"/"+k.name+"/busy" || strings.HasSuffix(name, k.in().String()) ||
 				strings.HasSuffix(name, k.out().String()) || strings.Contains(name, "/"+k.name+">") {
-				v.report(LeftBehind, k.at, res, fmt.Sprintf("%s may be started twice in one run of %s%s", k.label(), v.b.label(),
-					v.twice(k)), k.label()+" would run a second time")
+				v.startedTwice(k, v.run(res))
 				return
 			}
 		}
 	}
-	v.report(LeftBehind, v.b.at, res, fmt.Sprintf("a run of %s may do one thing twice: %s", v.b.label(), res.Reason))
-}
-
-// twice says why a node may be started twice.
-func (v *view) twice(k *block) string {
-	if i := slices.Index(v.b.kids, k); i < len(v.b.nodes) && v.b.nodes[i].any {
-		return ", once after each of its dependencies; `join: any` is for dependencies of which a run has only one: " +
-			"without it, " + k.label() + " waits for all"
-	}
-	return ""
+	v.report(LeftBehind, v.b.at, v.run(res), fmt.Sprintf("a run of %s may do one thing twice: %s", v.b.label(),
+		res.Reason))
 }
 
 // left reports a run that leaves something behind.
 func (v *view) left(res *verify.Result) {
-	words, early := res.Reason, false
+	var m []int32
 	if res.Witness != nil {
-		m := last(res)
-		var list []string
-		for _, k := range v.b.kids {
-			if v.holds(m, k.name+"/busy") {
-				list, early = append(list, k.label()+" still works"), true
-			}
-		}
-		for i, k := range v.b.kids {
-			for x, node := range v.b.nodes {
-				if slices.Contains(node.deps, i) && v.holds(m, v.b.edge(i, v.b.kids[x].name).String()) {
-					list = append(list, fmt.Sprintf("%s is done, and %s, which depends on it, never starts", k.label(),
-						v.b.kids[x].label()))
-				}
-			}
-			if v.b.agent.Type == dagType && v.holds(m, v.b.edge(i, dagEnd).String()) {
-				list, early = append(list, k.label()+" is done, and the end did not wait for it"), true
-			}
-		}
-		if len(list) > 0 {
-			words = strings.Join(list, "; ")
-		}
+		m = last(res)
 	}
-	fix := ""
-	if early && v.b.agent.AnyEnd {
-		fix = "; `join: any` ends it with the first last node that is done: without it, the end waits for all"
-	}
-	message := fmt.Sprintf("%s may end while something of it is left: %s%s", v.b.label(), words, fix)
-	v.report(LeftBehind, v.b.at, res, message,
-		v.b.label()+" has ended, and "+words)
+	v.remains(m, res.Reason, v.run(res))
 }
 
 // ends checks that every run of the block ends: no marking of a run comes back.

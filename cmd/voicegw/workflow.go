@@ -150,16 +150,30 @@ func tellReport(w io.Writer, r *workflow.Report) {
 	for _, f := range r.Warnings {
 		fmt.Fprintf(w, "%s (warning)\n", f)
 	}
-	states := 0
-	for i := range r.Proofs {
-		states += r.Proofs[i].States
-	}
 	switch {
 	case r.Proved():
-		fmt.Fprintf(w, "%s: proved: %s, %d states\n", r.File, counted(len(r.Proofs), "block"), states)
+		fmt.Fprintf(w, "%s: proved: %s\n", r.File, methods(r.Proofs))
 	case r.Accepted():
 		fmt.Fprintf(w, "%s: accepted, but not proved: %s\n", r.File, r.Unverified)
 	}
+}
+
+// methods says how many blocks were proved, and by what.
+func methods(proofs []workflow.Proof) string {
+	count, states := map[string]int{}, 0
+	for _, p := range proofs {
+		method, _, _ := strings.Cut(p.Method, " ") // "like PATH"
+		count[method]++
+		states += p.States
+	}
+	words := counted(len(proofs), "block")
+	for _, m := range [][2]string{{"structure", "by structure"}, {"choices", "with choices by structure"},
+		{"explored", "explored with " + counted(states, "state")}, {"like", "like others"}} {
+		if n := count[m[0]]; n > 0 {
+			words += fmt.Sprintf(", %d %s", n, m[1])
+		}
+	}
+	return words
 }
 
 // counted is a number of things in words.
