@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -50,8 +49,7 @@ const ready = `{"type":"ready","call":"relay","version":1,"input_rate":16000,"ou
 
 // voice relays binary frames of PCM.
 func (r *Relay) voice(w http.ResponseWriter, req *http.Request) {
-	peer, err := websocket.Accept(w, req, &websocket.AcceptOptions{Subprotocols: []string{"voicegw.v1"},
-		CompressionMode: websocket.CompressionDisabled})
+	peer, joined, err := accept(w, req, "voicegw.v1")
 	if err != nil {
 		return
 	}
@@ -68,35 +66,33 @@ func (r *Relay) voice(w http.ResponseWriter, req *http.Request) {
 	if err := peer.Write(ctx, websocket.MessageText, []byte(ready)); err != nil {
 		return
 	}
-	both(ctx, peer, m, func(ctx context.Context) error {
-		kind, b, err := peer.Read(ctx)
-		if err != nil || kind != websocket.MessageBinary {
+	var in []byte
+	both(peer, m, func() error {
+		var kind websocket.MessageType
+		var err error
+		if kind, in, err = receive(peer, in); err != nil || kind != websocket.MessageBinary {
 			return err
 		}
-		return m.send(ctx, b)
-	}, func(ctx context.Context) error {
-		said, err := m.receive(ctx)
+		return m.send(in)
+	}, func() error {
+		said, err := m.receive()
 		if err != nil {
 			return err
 		}
-		for frame := range slices.Chunk(said.pcm, frameBytes) {
-			if err := peer.Write(ctx, websocket.MessageBinary, frame); err != nil {
-				return err
-			}
-		}
-		return nil
+		frames := slices.Collect(slices.Chunk(said.pcm, frameBytes))
+		return joined.write(peer, websocket.MessageBinary, frames)
 	})
 }
 
 // both relays both ways until one ends, and closes the connections.
-func both(ctx context.Context, peer *websocket.Conn, m *model, up, down func(context.Context) error) {
+func both(peer *websocket.Conn, m *model, up, down func() error) {
 	var downward sync.WaitGroup
 	downward.Go(func() {
-		for down(ctx) == nil {
+		for down() == nil {
 		}
 		_ = peer.CloseNow()
 	})
-	for up(ctx) == nil {
+	for up() == nil {
 	}
 	m.close()
 	downward.Wait()

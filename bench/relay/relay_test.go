@@ -11,15 +11,16 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	audio := `{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"mimeType":"audio/pcm;rate=24000","data":"` +
 		base64.StdEncoding.EncodeToString([]byte("sound")) + `"}}]}}}`
-	if s, err := read([]byte(audio)); err != nil || string(s.pcm) != "sound" || s.interrupted {
+	if s, err := read([]byte(audio), nil); err != nil || string(s.pcm) != "sound" || s.interrupted {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err := read([]byte(`{"serverContent":{"interrupted":true}}`)); err != nil || s.pcm != nil || !s.interrupted {
+	if s, err := read([]byte(`{"serverContent": {"interrupted": true}}`), nil); err != nil || len(s.pcm) > 0 || !s.interrupted {
 		t.Errorf("%+v, %v", s, err)
 	}
-	_, err := read([]byte(`{"serverContent":`))
-	if err == nil || !strings.Contains(err.Error(), "a message of the model") {
-		t.Errorf("half a message: %v", err)
+	for _, broken := range []string{strings.TrimRight(audio, `"}]`), strings.Replace(audio, `"data":"`, `"data":"*`, 1)} {
+		if _, err := read([]byte(broken), nil); err == nil || !strings.Contains(err.Error(), "a message of the model") {
+			t.Errorf("%s: %v", broken, err)
+		}
 	}
 }
 
@@ -27,7 +28,7 @@ func TestRead(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"serverContent":{"modelTurn":{"parts":[{"inlineData":{"data":"AAAA"}}]}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := read(b); err != nil && (s.pcm != nil || s.interrupted) {
+		if s, err := read(b, nil); err != nil && (s.pcm != nil || s.interrupted) {
 			t.Errorf("it is wrong and says %+v", s)
 		}
 	})

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -31,7 +30,7 @@ func readStream(b []byte) (m streamMessage, err error) {
 
 // twilio relays a Media Stream: mu-law at 8 kHz up to 16 kHz, and 24 kHz down to it.
 func (r *Relay) twilio(w http.ResponseWriter, req *http.Request) {
-	peer, err := websocket.Accept(w, req, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	peer, joined, err := accept(w, req)
 	if err != nil {
 		return
 	}
@@ -53,19 +52,23 @@ func (r *Relay) twilio(w http.ResponseWriter, req *http.Request) {
 	}
 	defer m.close()
 	s := newStream(peer, m, start.StreamSid)
-	both(ctx, peer, m, s.up, s.down)
+	s.joined = joined
+	both(peer, m, s.up, s.down)
 }
 
 // stream is a Media Stream.
 type stream struct {
 	peer         *websocket.Conn
+	joined       *joined
 	model        *model
 	id           string
 	to16, to8    *audio.Resampler
 	wide, narrow []int16
 	le           []byte
-	in           []int16
-	coded, out   []byte
+	sound, in    []int16
+	read, coded  []byte
+	out          []byte
+	row          [][]byte
 }
 
 func newStream(peer *websocket.Conn, m *model, id string) *stream {
@@ -75,37 +78,37 @@ func newStream(peer *websocket.Conn, m *model, id string) *stream {
 	return s
 }
 
-func (s *stream) up(ctx context.Context) error {
-	_, b, err := s.peer.Read(ctx)
-	if err != nil {
+func (s *stream) up() (err error) {
+	if _, s.read, err = receive(s.peer, s.read); err != nil {
 		return err
 	}
-	message, err := readStream(b)
+	message, err := readStream(s.read)
 	if err != nil || message.Event != "media" {
 		return err
 	}
 	s.narrow = audio.AppendMuLawSamples(s.narrow[:0], message.Media.Payload)
 	s.wide = s.to16.Resample(s.wide[:0], s.narrow)
 	s.le = audio.AppendBytes(s.le[:0], s.wide)
-	return s.model.send(ctx, s.le)
+	return s.model.send(s.le)
 }
 
-func (s *stream) down(ctx context.Context) error {
-	said, err := s.model.receive(ctx)
+func (s *stream) down() error {
+	said, err := s.model.receive()
 	if err != nil {
 		return err
 	}
-	s.in = s.to8.Resample(s.in[:0], audio.AppendSamples(nil, said.pcm))
+	s.sound = audio.AppendSamples(s.sound[:0], said.pcm)
+	s.in = s.to8.Resample(s.in[:0], s.sound)
 	s.coded = audio.AppendMuLaw(s.coded[:0], s.in)
+	s.out, s.row = s.out[:0], s.row[:0]
 	for frame := range slices.Chunk(s.coded, codedFrame) {
-		s.out = append(s.out[:0], `{"event":"media","streamSid":"`...)
+		begin := len(s.out)
+		s.out = append(s.out, `{"event":"media","streamSid":"`...)
 		s.out = append(s.out, s.id...)
 		s.out = append(s.out, `","media":{"payload":"`...)
 		s.out = base64.StdEncoding.AppendEncode(s.out, frame)
 		s.out = append(s.out, `"}}`...)
-		if err := s.peer.Write(ctx, websocket.MessageText, s.out); err != nil {
-			return err
-		}
+		s.row = append(s.row, s.out[begin:])
 	}
-	return nil
+	return s.joined.write(s.peer, websocket.MessageText, s.row)
 }

@@ -151,7 +151,7 @@ func (s *rtpStream) up(t *webrtc.TrackRemote) {
 		narrow = audio.AppendMuLawSamples(narrow[:0], p.Payload)
 		wide = to16.Resample(wide[:0], narrow)
 		le = audio.AppendBytes(le[:0], wide)
-		if s.model.send(context.Background(), le) != nil {
+		if s.model.send(le) != nil {
 			return
 		}
 	}
@@ -161,8 +161,9 @@ func (s *rtpStream) up(t *webrtc.TrackRemote) {
 // for it.
 func (s *rtpStream) receive() {
 	to8, _ := audio.NewResampler(24000, 8000) // both rates are right
+	var sound []int16
 	for {
-		said, err := s.model.receive(context.Background())
+		said, err := s.model.receive()
 		if err != nil {
 			return
 		}
@@ -171,7 +172,8 @@ func (s *rtpStream) receive() {
 			s.queue = s.queue[:0]
 		}
 		if len(s.queue) < queueMax {
-			s.queue = to8.Resample(s.queue, audio.AppendSamples(nil, said.pcm))
+			sound = audio.AppendSamples(sound[:0], said.pcm)
+			s.queue = to8.Resample(s.queue, sound)
 		}
 		s.mu.Unlock()
 	}
