@@ -145,3 +145,19 @@ func (k *interrupter) speak() {
 	}
 	k.peer.events <- bye()
 }
+
+// quantile is the q-quantile of list.
+func quantile(list []time.Duration, q float64) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[min(len(list)-1, int(q*float64(len(list))))]
+}
+
+// switchboard finds the model of a call by the language it asks for.
+type switchboard map[string]*mind
+
+func (s switchboard) Dial(_ context.Context, setup live.Setup) (live.Conn, error) {
+	return s[setup.Language], nil
+}

@@ -15,13 +15,13 @@ type injector struct {
 	fail func(error)    // ends the call
 }
 
-// inject puts a token into the net. It waits while the inbox is full, so that a connection fills up
-// instead of the gateway's memory. It gives up when ctx is done or the net has ended.
-func (in *injector) inject(ctx context.Context, t petri.Token) {
-	if ctx.Err() != nil { // the connection that the token comes from is gone
+// inject puts a row of tokens into the net. It waits while the inbox is full, so that a connection
+// fills up instead of the gateway's memory. It gives up when ctx is done or the net has ended.
+func (in *injector) inject(ctx context.Context, row ...petri.Token) {
+	if ctx.Err() != nil { // the connection that the tokens come from is gone
 		return
 	}
-	in.check(ctx, in.net.InjectBlocking(ctx, t))
+	in.check(ctx, in.net.InjectBlocking(ctx, row...))
 }
 
 // injectFrame puts a frame into the net and waits, as inject does, and also while the frame's place

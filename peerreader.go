@@ -28,7 +28,12 @@ type peerReader struct {
 	messages    *pageMessages
 	hold        *holdSwitch
 	keys        decidingKeys
+	row         []petri.Token // reused
 }
+
+// ackRowMax is how many acknowledged frames enter the net together, so that it and who writes to the
+// peer wake up once for them.
+const ackRowMax = 16
 
 // read injects what the peer sends until it is gone.
 func (r *peerReader) read(ctx context.Context) {
@@ -175,7 +180,11 @@ func (r *peerReader) heard(ctx context.Context, generation uint64, frames int) {
 	if frames > 0 {
 		r.turns.heard(generation)
 	}
-	for range frames {
-		r.in.inject(ctx, voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
+	for frames > 0 {
+		r.row = r.row[:0]
+		for ; frames > 0 && len(r.row) < ackRowMax; frames-- {
+			r.row = append(r.row, voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
+		}
+		r.in.inject(ctx, r.row...)
 	}
 }

@@ -41,8 +41,9 @@ type peerWriter struct {
 
 	// of write
 	msg   transport.Message
-	isUp  bool       // the peer has its ready
-	early []peerItem // replies that wait for it; they stay in replies
+	more  context.Context // for a frame that another one follows at once
+	isUp  bool            // the peer has its ready
+	early []peerItem      // replies that wait for it; they stay in replies
 }
 
 // peerItem has one of msg, frame, transcript, ready and silent set, or is a notice.
@@ -124,6 +125,19 @@ func (w *peerWriter) pop() (it peerItem, ok, last bool) {
 	return w.batch[w.next-1], true, false
 }
 
+// framed reports whether the oldest item is a frame of the reply.
+func (w *peerWriter) framed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.next < len(w.batch):
+		return w.batch[w.next].frame != nil
+	case len(w.queue) > 0:
+		return w.queue[0].frame != nil
+	}
+	return false
+}
+
 // answer queues a reply to something that the peer sent. It waits while a peer that sends faster
 // than it reads has half of the queue full of replies.
 func (w *peerWriter) answer(ctx context.Context, m *transport.Message) {
@@ -155,6 +169,7 @@ func (w *peerWriter) wait(limit time.Duration) {
 // write sends until the queue is closed. After an error it drops what is queued.
 func (w *peerWriter) write(ctx context.Context) {
 	defer close(w.written)
+	w.more = transport.More(ctx)
 	if err := w.sendAll(ctx); err != nil {
 		if ctx.Err() == nil {
 			w.gone(err)
@@ -260,6 +275,9 @@ func (w *peerWriter) send(ctx context.Context, it peerItem) error {
 	case it.silent:
 		return nil
 	case it.frame != nil:
+		if w.framed() {
+			ctx = w.more
+		}
 		return w.peer.SendAudio(ctx, wire(it.frame.Gen), it.frame.PCM)
 	case it.ready:
 		return w.peer.Ready(ctx, w.ready())

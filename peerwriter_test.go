@@ -47,6 +47,34 @@ func TestPeerWriter(t *testing.T) {
 	}
 }
 
+// hinted is a peer that notes for each frame whether another follows.
+type hinted struct {
+	*farEnd
+	more []bool
+}
+
+func (h *hinted) SendAudio(ctx context.Context, _ uint64, _ []int16) error {
+	h.more = append(h.more, transport.HasMore(ctx))
+	return nil
+}
+
+// TestPeerWriterMore: the peer learns of each frame whether another is behind it, so that none waits
+// for one that does not come.
+func TestPeerWriterMore(t *testing.T) {
+	h := &hinted{farEnd: newFarEnd()}
+	w := newPeerWriter(h)
+	frame := peerItem{frame: &voicenets.ReplyFrame{}}
+	silent := peerItem{silent: true}
+	for _, it := range []peerItem{frame, frame, frame, silent, frame, textItem("a"), frame, frame} {
+		w.put(it)
+	}
+	w.close()
+	w.write(t.Context())
+	if want := []bool{true, true, false, false, true, false}; !slices.Equal(h.more, want) {
+		t.Errorf("frames were followed %v, want %v", h.more, want)
+	}
+}
+
 // TestPeerWriterFull: a full queue reports once that the peer stalls, and takes nothing more.
 func TestPeerWriterFull(t *testing.T) {
 	w := newPeerWriter(newFarEnd())

@@ -31,3 +31,13 @@ type Peer interface {
 	// it and return nil.
 	Close(reason Reason, message string) error
 }
+
+// moreKey is the key of More.
+type moreKey struct{}
+
+// More returns a context for SendAudio that says that the caller sends another frame at once. The peer
+// may then send both together. Errors, too, may come only with the frame that is not followed by another.
+func More(ctx context.Context) context.Context { return context.WithValue(ctx, moreKey{}, true) }
+
+// HasMore reports whether ctx comes from More.
+func HasMore(ctx context.Context) bool { return ctx.Value(moreKey{}) != nil }

@@ -14,7 +14,8 @@ func TestRead(t *testing.T) {
 	if s, err := read([]byte(audio), nil); err != nil || string(s.pcm) != "sound" || s.interrupted {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err := read([]byte(`{"serverContent": {"interrupted": true}}`), nil); err != nil || len(s.pcm) > 0 || !s.interrupted {
+	interrupted := []byte(`{"serverContent": {"interrupted": true}}`)
+	if s, err := read(interrupted, nil); err != nil || len(s.pcm) > 0 || !s.interrupted {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, broken := range []string{strings.TrimRight(audio, `"}]`), strings.Replace(audio, `"data":"`, `"data":"*`, 1)} {

@@ -10,15 +10,24 @@ import (
 	"github.com/voicegw/voicegw/petri"
 )
 
-// InjectBlocking is like Inject, but waits while the inbox is full. If ctx ends first, it returns
-// its error, and the token is not queued. It must not be called from Out.
-func (r *Runner) InjectBlocking(ctx context.Context, t petri.Token) error {
-	for {
-		seen := r.in.progress.count()
-		if err := r.Inject(t); !errors.Is(err, ErrInboxFull) {
+// InjectBlocking is like Inject for a row of tokens, which enter one after another at one time. It
+// waits while the inbox has no room for all of them; it returns ErrInboxFull for more than Config.Inbox
+// tokens. If ctx ends first, it returns its error, and no token is queued. It must not be called from Out.
+func (r *Runner) InjectBlocking(ctx context.Context, row ...petri.Token) error {
+	for _, t := range row {
+		if err := r.checkPlace(t); err != nil {
 			return err
 		}
-		if err := r.await(ctx, t, r.in.progress.since(seen)); err != nil {
+	}
+	if len(row) == 0 {
+		return nil
+	}
+	for {
+		seen := r.in.progress.count()
+		if err := r.in.push(nil, row...); !errors.Is(err, ErrInboxFull) || len(row) > r.cfg.Inbox {
+			return err
+		}
+		if err := r.await(ctx, row[0], r.in.progress.since(seen)); err != nil {
 			return err
 		}
 	}

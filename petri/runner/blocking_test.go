@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -191,6 +192,60 @@ func TestInjectBlocking(t *testing.T) {
 		}
 		if err := r.InjectBlocking(t.Context(), in.Token(0)); !errors.Is(err, ErrClosed) {
 			t.Errorf("behind the end a sender got %v", err)
+		}
+	})
+}
+
+// TestInjectRow: a row of tokens enters at one time, waits until all of it has room, and enters whole
+// or not at all.
+func TestInjectRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const inbox = 4
+		held, w := make(chan struct{}), &world{}
+		r := mustStart(t, relay(false), Config{Inbox: inbox, Store: w, Out: func(t petri.Token) { <-held; w.Out(t) }})
+		for i := range inbox { // the loop holds the first
+			if err := r.Inject(in.Token(i)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		row := []petri.Token{in.Token(4), in.Token(5)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.InjectBlocking(ctx, row...); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a row without room got %v", err)
+		}
+		if err := r.InjectBlocking(t.Context(), make([]petri.Token, inbox+1)...); err == nil {
+			t.Error("tokens of no place were taken")
+		}
+		long := slices.Repeat(row, inbox)
+		if err := r.InjectBlocking(t.Context(), long...); !errors.Is(err, ErrInboxFull) {
+			t.Errorf("a row that never has room got %v", err)
+		}
+		var sender sync.WaitGroup
+		sender.Go(func() {
+			if err := r.InjectBlocking(t.Context(), row...); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		close(held)
+		sender.Wait()
+		mustClose(t, r)
+		if got := w.heard(); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5}) {
+			t.Errorf("%v came out", got)
+		}
+		if err := r.InjectBlocking(t.Context()); err != nil {
+			t.Errorf("an empty row got %v", err)
+		}
+		at := map[time.Duration]int{}
+		for _, e := range w.events {
+			if e.Kind == petri.Injected {
+				at[e.At]++
+			}
+		}
+		if at[time.Second] != 2 {
+			t.Errorf("tokens entered at %v, want the two of the row at 1s", at)
 		}
 	})
 }

@@ -36,7 +36,8 @@ type inbox struct {
 	items    []entry
 	results  int // how many of items are results
 	max      int
-	refused  uint64        // injections refused with ErrInboxFull
+	refused  uint64        // injections, or rows of them, refused with ErrInboxFull
+	short    bool          // an injection was refused since the loop took the last batch
 	poked    bool          // wake the loop although no injection came
 	stopping bool          // take no more injections; end when the queue is empty
 	closed   bool          // the loop has ended
@@ -57,18 +58,22 @@ func (q *inbox) now() time.Duration {
 	return q.last
 }
 
-// push stamps and queues an injection.
-func (q *inbox) push(t petri.Token, ack chan error) error {
+// push stamps and queues a row of injections. Either all are queued or none.
+func (q *inbox) push(ack chan error, row ...petri.Token) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed || q.stopping {
 		return ErrClosed
 	}
-	if len(q.items)-q.results >= q.max {
+	if len(q.items)-q.results+len(row) > q.max {
 		q.refused++
+		q.short = true
 		return ErrInboxFull
 	}
-	q.items = append(q.items, entry{at: q.now(), token: t, ack: ack})
+	at := q.now()
+	for _, t := range row {
+		q.items = append(q.items, entry{at: at, token: t, ack: ack})
+	}
 	q.signal()
 	return nil
 }
@@ -130,10 +135,10 @@ func (q *inbox) take(spare []entry) batch {
 	defer q.mu.Unlock()
 	b := batch{items: q.items, now: q.now(), stopping: q.stopping}
 	q.since = b.now
-	if len(q.items)-q.results >= q.max {
+	if q.short {
 		defer q.progress.advance()
 	}
-	q.items, q.results, q.poked = spare[:0], 0, false
+	q.items, q.results, q.poked, q.short = spare[:0], 0, false, false
 	return b
 }
 

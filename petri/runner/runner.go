@@ -86,7 +86,7 @@ func (r *Runner) Inject(t petri.Token) error {
 	if err := r.checkPlace(t); err != nil {
 		return err
 	}
-	return r.in.push(t, nil)
+	return r.in.push(nil, t)
 }
 
 // InjectWait injects a token and waits until the token is in the marking, everything that it
@@ -99,7 +99,7 @@ func (r *Runner) InjectWait(ctx context.Context, t petri.Token) error {
 		return err
 	}
 	ack := r.acks.Get().(chan error)
-	if err := r.in.push(t, ack); err != nil {
+	if err := r.in.push(ack, t); err != nil {
 		r.acks.Put(ack)
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/wsconn"
 )
 
@@ -41,7 +42,8 @@ func (w *wire) sendAudio(ctx context.Context, pcm []int16) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.out = audio.AppendBytes(w.out[:0], pcm)
-	if err := w.conn.Write(ctx, wsconn.Message{Binary: true, Data: w.out}); err != nil {
+	m := wsconn.Message{Binary: true, Data: w.out, More: transport.HasMore(ctx)}
+	if err := w.conn.Write(ctx, m); err != nil {
 		return err
 	}
 	w.counters.audioOut.Add(1)

@@ -40,6 +40,7 @@ type Conn struct {
 type Message struct {
 	Binary bool // false for text
 	Data   []byte
+	More   bool // to be written: another message follows at once, so join it with this one
 }
 
 // Options are the settings that differ between protocols.

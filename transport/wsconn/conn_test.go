@@ -174,7 +174,7 @@ func TestBoundsAllocateNothing(t *testing.T) {
 		ctx, b := t.Context(), make([]byte, 16)
 		for name, do := range map[string]func(){
 			"a read":  func() { c.socket.startRead(time.Minute); _ = c.reading.begin(ctx); c.reading.end() },
-			"a write": func() { c.socket.startWrite(); _ = c.sending.begin(ctx); c.socket.armWrite(); c.sending.end() },
+			"a write": func() { c.socket.startWrite(false); _ = c.sending.begin(ctx); c.socket.armWrite(); c.sending.end() },
 		} {
 			do() // the context is registered
 			if n := testing.AllocsPerRun(500, do); n != 0 {

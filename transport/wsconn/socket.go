@@ -11,6 +11,9 @@ import (
 	"github.com/voicegw/voicegw/transport/admission"
 )
 
+// rowBytesMax bounds the bytes that are joined into one write.
+const rowBytesMax = 16 << 10
+
 // restBytesMax bounds the bytes that a socket keeps: the rest of a message and a few control frames.
 const restBytesMax = 1 << 20
 
@@ -23,6 +26,8 @@ type socket struct {
 	writeTimeout time.Duration
 	anyByte      bool        // every received byte extends the read in progress
 	stalled      atomic.Bool // a write ran into its deadline
+	more         atomic.Bool // another message follows at once: join it with this one
+	row          []byte      // messages that wait to be joined with the next; owned by Write, as rest is
 	rest         []byte      // bytes not sent yet; owned by Write, which has one caller at a time
 
 	mu         sync.Mutex
@@ -62,7 +67,8 @@ func (s *socket) interruptRead() {
 }
 
 // startWrite begins a message: it forgets what stopped an earlier one.
-func (s *socket) startWrite() {
+func (s *socket) startWrite(more bool) {
+	s.more.Store(more)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writeStops, s.keeping = false, false
@@ -80,6 +86,7 @@ func (s *socket) interruptWrite() {
 func (s *socket) hurry(end time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.more.Store(false)
 	s.end, s.writeStops, s.keeping = end, false, false
 	_ = s.Conn.SetDeadline(end)
 }
@@ -105,6 +112,21 @@ func (s *socket) Read(b []byte) (int, error) {
 // the framing checks stalled. The framing writes a message in pieces: once a piece is kept, Write
 // keeps the pieces after it without waiting. It fails when it would keep more than restBytesMax.
 func (s *socket) Write(b []byte) (int, error) {
+	joined := len(s.row) > 0 || s.more.Load()
+	if !joined {
+		return s.write(b)
+	}
+	s.row = append(s.row, b...)
+	if s.more.Load() && len(s.row) < rowBytesMax {
+		return len(b), nil
+	}
+	_, err := s.write(s.row)
+	s.row = s.row[:0]
+	return len(b), err
+}
+
+// write is Write without joining.
+func (s *socket) write(b []byte) (int, error) {
 	if !s.armWrite() {
 		return s.keep(b, len(b))
 	}

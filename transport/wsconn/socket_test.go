@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,7 +43,7 @@ func TestSocketBounds(t *testing.T) {
 		if err := write(); err != nil || time.Since(began) != 0 {
 			t.Errorf("a piece behind one that is kept: %v after %v", err, time.Since(began))
 		}
-		l.startWrite()
+		l.startWrite(false)
 		if err := write(); err != nil || time.Since(began) != 2*time.Second || string(l.rest) != "xxx" {
 			t.Errorf("a message behind one that is kept: %v after %v, %q kept", err, time.Since(began), l.rest)
 		}
@@ -82,7 +83,7 @@ func TestStallBetweenPieces(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.startWrite()
+		s.startWrite(false)
 		write(bytes.Repeat([]byte("message "), 2000))
 		write([]byte("pong"))
 		if !s.stalled.Load() {
@@ -97,6 +98,49 @@ func TestStallBetweenPieces(t *testing.T) {
 			t.Errorf("%d bytes came, want %d", len(b), len(want))
 		}
 	})
+}
+
+// TestJoinedWrites: messages that others follow are one write with the last, at most rowBytesMax of
+// them, and none is left when the call ends.
+func TestJoinedWrites(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	s := &socket{Conn: near, writeTimeout: time.Minute}
+	writes := make(chan string)
+	go func() {
+		defer close(writes)
+		b := make([]byte, 2*rowBytesMax)
+		for {
+			n, err := far.Read(b)
+			if err != nil {
+				return
+			}
+			writes <- string(b[:n])
+		}
+	}()
+	go func() {
+		defer near.Close()
+		write := func(more bool, text string) {
+			s.startWrite(more)
+			if n, err := s.Write([]byte(text)); n != len(text) || err != nil {
+				t.Errorf("a write returned %d, %v", n, err)
+			}
+		}
+		write(true, "a")
+		write(true, "b")
+		write(false, "c")
+		write(false, "d")
+		write(true, strings.Repeat("e", rowBytesMax-1))
+		write(true, "f")
+		write(true, "g")
+		s.hurry(time.Now().Add(time.Minute))
+		_, _ = s.Write([]byte("bye"))
+	}()
+	for _, want := range []string{"abc", "d", strings.Repeat("e", rowBytesMax-1) + "f", "gbye", ""} {
+		if got := <-writes; got != want {
+			t.Errorf("wrote %.10q of %d bytes, want %.10q of %d", got, len(got), want, len(want))
+		}
+	}
 }
 
 // TestHijack says when there is no connection to take over.

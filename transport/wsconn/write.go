@@ -24,7 +24,7 @@ func (c *Conn) Write(ctx context.Context, m Message) error {
 	if c.Stalled() {
 		return transport.ErrStalled
 	}
-	c.socket.startWrite()
+	c.socket.startWrite(m.More)
 	if err := c.sending.begin(ctx); err != nil {
 		return err
 	}
