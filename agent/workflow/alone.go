@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/voicegw/voicegw/agent"
 	"github.com/voicegw/voicegw/petri"
@@ -84,10 +85,14 @@ func (b *block) asTask() *petri.Net {
 }
 
 // countMax is how far a counter of rounds, hops, steps or attempts counts in a proof. A larger one needs no more: the
-// net only asks whether anything is left on a counter, and takes one at a time; and whenever it takes one, the rest of
-// the block is marked as it was when it took the one before, except for marks that are only ever set: state keys, and
-// the exit of a loop. So a run with more rounds passes no marking, apart from the counter, that a run with a first
-// round, one in the middle and a last one does not pass, and the same steps follow it.
+// net only asks whether anything is left on a counter, and takes one at a time (countsDown checks that); and whenever
+// it takes one, the rest of the block is marked as it was when it took the one before, except for marks that are only
+// ever set: state keys, and the exit of a loop. So a run with more rounds passes no marking, apart from the counter,
+// that a run with a first round, one in the middle and a last one does not pass, and the same steps follow it.
+//
+// What is found in a file does not depend on the bound: the first round finds the fewest keys written, and 1 would do.
+// The bound is for the nets that this package makes. With 1 they do not have the transitions between rounds; with 2 no
+// round has both one before it and one behind it, so that what it leaves to the next is not seen; 3 has all there is.
 const countMax = 3
 
 // alone compiles the block by itself, closed, with counters up to most.
@@ -241,10 +246,30 @@ func doer(t petri.Task[*Job, *Result]) *petri.Net {
 	return n
 }
 
+// counters are the most tokens on each counter of the block, by place.
+func (b *block) counters() map[string]int {
+	return map[string]int{"rounds": b.agent.MaxIterations, "hops": b.agent.MaxHops, tries.String(): b.agent.Attempts,
+		steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
+}
+
+// countsDown checks that the net takes one from a counter at a time, and otherwise only asks whether anything is left.
+func (b *block) countsDown(prog *petri.Program) error {
+	counters := b.counters()
+	for _, t := range prog.Transitions() {
+		for _, a := range t.Arcs {
+			name := strings.TrimPrefix(prog.Places()[a.Place].Name, b.name+"/")
+			fills := a.Kind == petri.OutArc || a.Kind == petri.ResetArc
+			if counters[name] > 0 && !fills && (a.Count != 1 || a.All) {
+				return fmt.Errorf("%s does more than take one from %s, or ask for one", t.Name, name)
+			}
+		}
+	}
+	return nil
+}
+
 // caps bound the places of a block to one token, except its counters.
 func (b *block) caps(n *petri.Net) {
-	counters := map[string]int{"rounds": b.agent.MaxIterations, "hops": b.agent.MaxHops, tries.String(): b.agent.Attempts,
-		steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
+	counters := b.counters()
 	seen := map[string]bool{agent.EndInvocation.String(): true, agent.SessionWrite.String(): true,
 		agent.Stored.String(): true,
 		agent.Lost.String():   true, agent.NotBusy.String(): true, someParked.String(): true}

@@ -232,6 +232,9 @@ func (p *prover) explored(b *block, kids []*summary, prog *petri.Program, proof 
 	}
 	proof.Method, proof.States, proof.Certificate = "explored", report.Graph.States(), report.Certificate
 	before := p.found.count()
+	if err := b.countsDown(prog); err != nil {
+		p.flawed(b, "%v", err)
+	}
 	v := &view{p: p, b: b, prog: prog, g: report.Graph, kids: kids}
 	v.separate()
 	v.judge(report)

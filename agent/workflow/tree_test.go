@@ -709,7 +709,8 @@ func TestTreesWhole(t *testing.T) {
 	}
 }
 
-// TestCounters compares proofs that count up to countMax with proofs that count to the end.
+// TestCounters compares proofs that count up to countMax with proofs that count to the end. What is found in files does
+// not depend on the bound; TestCountMax shows that the bound is needed for the nets.
 func TestCounters(t *testing.T) {
 	counted := 0
 	for seed := range uint64(seeds(30)) {
