@@ -140,6 +140,8 @@ func TestPage(t *testing.T) {
 	tab.Eval(`(() => {`+axe+`
 		return 0;
 	})()`, nil)
+	tab.WaitFor(`document.querySelector("#clock").textContent === "0:33.5" &&
+		document.querySelector(".silence.now").textContent.includes("the model is slow")`) // the longest
 	looks(t, tab, "shared", "light", 390)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
 	tab.WaitFor(`document.querySelector("#why-text").textContent.startsWith("The model called a function at 0:11.3") &&

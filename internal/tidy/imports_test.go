@@ -95,7 +95,7 @@ func layers() map[string]layer {
 		"control": {imports: []string{".", "internal/strictjson", "transport"},
 			tests: []string{"live", "live/sim", "petri", "petri/event", "transport/ws", "voicenets"}},
 		"console": {imports: []string{".", "petri", "petri/dot", "petri/event", "voicenets"},
-			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "web"}},
+			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "transport/ws/*", "web"}},
 		"telemetry": {imports: []string{".", "transport"}},
 		"webhook":   {imports: []string{".", "agent/fetch", "internal/strictjson", "transport"}},
 		"settings": {

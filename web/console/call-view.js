@@ -145,8 +145,15 @@ export class CallView {
     const was = this.#isRunning;
     this.#isRunning = false;
     element("live").hidden = true;
-    if (!was && this.rec && !why) this.seek(this.rec.silences.find(Boolean)?.from ?? 0);
+    if (!was && this.rec) this.#showLongest();
     this.#say(this.rec ? (was ? "The call is over" : "Archived") : "Not available", why);
+  }
+
+  /** Shows an archived call at the longest silence in which somebody waited; without one, at its beginning. */
+  #showLongest() {
+    const waits = (this.rec?.silences ?? []).filter((s) => s && s.key !== "caller_silent");
+    const longest = waits.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
+    this.seek(longest ? (longest.from + longest.to) / 2 : 0);
   }
 
   /** The time of the call now, also between two batches. */

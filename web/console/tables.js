@@ -88,10 +88,12 @@ export function showTurns(panel, rec, t, seek) {
  */
 export function showSilences(list, rec, t, seek) {
   const items = rec.silences.filter(Boolean).slice(-100).map((s) => {
+    const chip = create("span", "chip", s.key.replaceAll("_", " "));
+    if (s.key !== "caller_silent") chip.dataset.phase = "thinking";
     const item = create(
       "li",
       "silence",
-      create("div", "turn-head", button(`${span(s.to - s.from)} at ${clock(s.from)}`, () => seek(s.from + (s.to - s.from) / 2), "link"), create("span", "chip", s.key.replaceAll("_", " "))),
+      create("div", "turn-head", button(`${span(s.to - s.from)} at ${clock(s.from)}`, () => seek(s.from + (s.to - s.from) / 2), "link"), chip),
       create("p", "", s.text),
     );
     item.classList.toggle("now", s.from <= t && t <= s.to);
