@@ -35,10 +35,14 @@ func (m *modelOfNow) Dial(ctx context.Context, setup live.Setup) (live.Conn, err
 	return live.Wire{BaseURL: *m.url.Load()}.Dial(ctx, setup)
 }
 
-// serve runs a model while do runs.
-func (m *modelOfNow) serve(t *testing.T, do func()) {
+// start starts the model of now, of a scenario, and returns what ends it.
+func (m *modelOfNow) start(t *testing.T, scenario string) (end func()) {
 	t.Helper()
-	model, err := sim.New(sim.Config{Greeting: speech("hello", 24000), GreetingText: "Hello there."})
+	s, err := sim.ParseScenario("soak", scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := sim.New(sim.Config{Greeting: speech("hello", 24000), GreetingText: "Hello there.", Scenario: s})
 	if err == nil {
 		err = model.Start("127.0.0.1:0")
 	}
@@ -47,25 +51,59 @@ func (m *modelOfNow) serve(t *testing.T, do func()) {
 	}
 	url := model.URL()
 	m.url.Store(&url)
+	return func() { _ = model.Close() }
+}
+
+// soakModels are the models of a soak by kind of call: one that works, and those that fail in the greeting.
+type soakModels map[int]*modelOfNow
+
+// serve runs the models while do runs.
+func (m soakModels) serve(t *testing.T, do func()) {
+	t.Helper()
+	for kind, scenario := range map[int]string{
+		soakHangUp:      "about A model that works.",
+		soakModelCut:    "on chunk 3 of reply 1: drop",
+		soakModelFails:  "on chunk 3 of reply 1: close 1011 Internal error encountered.",
+		soakModelGoes:   "on chunk 3 of reply 1: go_away 100ms",
+		soakModelSilent: "on chunk 3 of reply 1: freeze",
+	} {
+		defer m[kind].start(t, scenario)()
+	}
 	do()
-	_ = model.Close()
+}
+
+// of is the model of a call's client.
+func (m soakModels) of(client string) live.Dialer {
+	kind, err := strconv.Atoi(client)
+	if err != nil || m[kind] == nil {
+		return m[soakHangUp]
+	}
+	return m[kind]
 }
 
 // soak is a gateway that takes many calls.
 type soak struct {
 	*world
 	calls [soakKinds]atomic.Int64 // by kind, those that came up
+	lost  atomic.Int64            // connections to models
 }
 
 // Kinds of calls of a soak.
 const (
-	soakHangUp = iota // hangs up at once
-	soakTalk          // says something first
-	soakCut           // its connection breaks
-	soakSlow          // reads nothing
-	soakModel         // its model cannot be reached
+	soakHangUp      = iota // hangs up at once
+	soakTalk               // says something first
+	soakCut                // its connection breaks
+	soakSlow               // reads nothing
+	soakModelCut           // the connection to its model breaks in the greeting
+	soakModelFails         // its model ends with an error
+	soakModelGoes          // its model announces its end, and ends
+	soakModelSilent        // its model says no more
+	soakModel              // its model cannot be reached
 	soakKinds
 )
+
+// soakListens is how long a call listens to a model that fails: it is dialled anew meanwhile.
+const soakListens = 800 * time.Millisecond
 
 // one makes a call.
 func (s *soak) one(kind int) {
@@ -77,9 +115,7 @@ func (s *soak) one(kind int) {
 		return c, err
 	}
 	h := hello()
-	if kind == soakModel {
-		h.Client = "no model"
-	}
+	h.Client = strconv.Itoa(kind)
 	c, err := ws.Dial(context.Background(), s.url, h, cfg)
 	if err != nil {
 		return
@@ -103,6 +139,11 @@ func (s *soak) one(kind int) {
 		}
 	case soakModel:
 		_ = c.Recv(ctx, &m)
+	case soakModelCut, soakModelFails, soakModelGoes, soakModelSilent:
+		listens, stop := context.WithTimeout(ctx, soakListens)
+		defer stop()
+		for c.Recv(listens, &m) == nil {
+		}
 	}
 }
 
@@ -174,19 +215,21 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		n = 150
 	}
+	model := soakModels{soakHangUp: {}, soakModelCut: {}, soakModelFails: {}, soakModelGoes: {}, soakModelSilent: {}}
 	p := plan{gw: voicegw.Config{Greeting: greetCaller}}
 	p.gw.Hooks.Begin = func(_ context.Context, h *transport.Hello) (*voicegw.Plan, error) {
-		if h.Client == "no model" {
+		if h.Client == strconv.Itoa(soakModel) {
 			return &voicegw.Plan{Dialer: brokenDialer{}}, nil
 		}
-		return nil, nil
+		return &voicegw.Plan{Dialer: model.of(h.Client)}, nil
 	}
-	model := &modelOfNow{}
-	p.gw.Dialer = model
-	s := &soak{world: onLoopback(t, p)}
+	p.gw.Dialer = model[soakHangUp]
+	s := &soak{}
+	p.gw.Hooks.Ended = func(r voicegw.Record) { s.lost.Add(int64(r.LinksLost)) }
+	s.world = onLoopback(t, p)
 	idle := func() bool { return s.gw.Calls() == 0 }
 	model.serve(t, func() {
-		s.round(10 * soakKinds)
+		s.round(5 * soakKinds)
 		s.eventually("the first calls end", idle)
 	})
 	before, began, during := s.footprint(), time.Now(), 0
@@ -207,9 +250,8 @@ func TestSoak(t *testing.T) {
 		after = s.footprint()
 		return after.goroutines <= before.goroutines && after.files <= before.files
 	})
-	t.Logf("%d calls (%d hung up, %d talked, %d cut, %d slow; the others had no model) beside %d long ones in %v", n,
-		s.calls[0].Load(), s.calls[1].Load(), s.calls[2].Load(), s.calls[3].Load(), during,
-		time.Since(began).Round(time.Second))
+	t.Logf("%d calls beside %d long ones in %v; %d connections to models were lost", n, during,
+		time.Since(began).Round(time.Second), s.lost.Load())
 	t.Logf("heap: %d KiB before, %d KiB after; goroutines: %d and %d; descriptors: %d and %d", before.heap>>10,
 		after.heap>>10, before.goroutines, after.goroutines, before.files, after.files)
 	if growth := after.heap - before.heap; growth > heapGrowthMax {
@@ -219,5 +261,8 @@ func TestSoak(t *testing.T) {
 		if s.calls[kind].Load() == 0 {
 			t.Errorf("no call of kind %d came up", kind)
 		}
+	}
+	if lost := s.lost.Load(); lost < int64(n/soakKinds) {
+		t.Errorf("%d connections to models were lost in calls with models that fail", lost)
 	}
 }
