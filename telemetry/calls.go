@@ -30,23 +30,30 @@ type callSpan struct {
 	said  string // by the caller, in the turn whose reply has not ended
 }
 
+// traced is the trace of a call, as headers: its own span as planned, and the span of its request.
+type traced struct{ own, parent string }
+
 // begin returns the span of a call, which begins with the call.
-func (c *calls) begin(id string, began time.Time) *callSpan {
+func (c *calls) begin(id string, began time.Time, at traced) *callSpan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.running[id]
 	if s == nil {
 		s = &callSpan{began: began}
-		_, s.span = c.tracer.Start(context.Background(), "call", trace.WithTimestamp(began), trace.WithNewRoot(),
-			trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("voicegw.call.id", id)))
+		ctx := trace.ContextWithRemoteSpanContext(context.Background(), spanOf(at.parent))
+		if own := spanOf(at.own); own.IsValid() {
+			ctx = context.WithValue(ctx, plannedSpan{}, own)
+		}
+		_, s.span = c.tracer.Start(ctx, "call", trace.WithTimestamp(began), trace.WithSpanKind(trace.SpanKindServer),
+			trace.WithAttributes(attribute.String("voicegw.call.id", id)))
 		c.running[id] = s
 	}
 	return s
 }
 
 // turn makes the spans of an exchange that ended.
-func (c *calls) turn(id string, began time.Time, t *voicegw.Turn) {
-	call := c.begin(id, began)
+func (c *calls) turn(id string, began time.Time, in traced, t *voicegw.Turn) {
+	call := c.begin(id, began, in)
 	if t.End == "" { // the reply follows
 		call.said = t.Text
 		return
@@ -115,7 +122,7 @@ func (c *calls) tool(ctx context.Context, at func(time.Duration) trace.SpanEvent
 
 // ended ends the span of a call.
 func (c *calls) ended(r *voicegw.Record) {
-	call := c.begin(r.Call, r.Began)
+	call := c.begin(r.Call, r.Began, traced{r.Trace, r.TraceParent})
 	c.mu.Lock()
 	delete(c.running, r.Call)
 	c.mu.Unlock()

@@ -48,6 +48,34 @@ type Config struct {
 	Log *zap.Logger
 }
 
+func (cfg *Config) check() error {
+	u, err := url.Parse(cfg.Endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("telemetry: Endpoint is %q; want an http or https URL such as http://127.0.0.1:4318", cfg.Endpoint)
+	}
+	return nil
+}
+
+// traceOptions are those of the exporter of traces, but for its retries.
+func traceOptions(cfg *Config) []otlptracehttp.Option {
+	options := []otlptracehttp.Option{
+		otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/traces")}
+	if cfg.Headers != nil {
+		options = append(options, otlptracehttp.WithHeaders(cfg.Headers))
+	}
+	return options
+}
+
+// metricOptions are those of the exporter of metrics, but for its retries.
+func metricOptions(cfg *Config) []otlpmetrichttp.Option {
+	options := []otlpmetrichttp.Option{
+		otlpmetrichttp.WithEndpointURL(strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/metrics")}
+	if cfg.Headers != nil {
+		options = append(options, otlpmetrichttp.WithHeaders(cfg.Headers))
+	}
+	return options
+}
+
 // Telemetry exports traces and metrics. A nil *Telemetry exports nothing. It is safe for concurrent
 // use.
 type Telemetry struct {
@@ -60,10 +88,8 @@ type Telemetry struct {
 
 // New returns a Telemetry. It does not wait for the backend. Close must follow.
 func New(ctx context.Context, cfg Config) (*Telemetry, error) {
-	u, err := url.Parse(cfg.Endpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("telemetry: Endpoint is %q; want an http or https URL such as http://127.0.0.1:4318",
-			cfg.Endpoint)
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
@@ -75,12 +101,11 @@ func New(ctx context.Context, cfg Config) (*Telemetry, error) {
 		cfg.Log.Warn("OTEL_RESOURCE_ATTRIBUTES is not read", zap.Error(err))
 	}
 	t := &Telemetry{}
-	base := strings.TrimSuffix(cfg.Endpoint, "/")
 	if cfg.Traces {
-		err = t.openTraces(ctx, base+"/v1/traces", res, &cfg)
+		err = t.openTraces(ctx, res, &cfg)
 	}
 	if cfg.Metrics != nil && err == nil {
-		err = t.openMetrics(ctx, base+"/v1/metrics", res, &cfg)
+		err = t.openMetrics(ctx, res, &cfg)
 	}
 	if err != nil {
 		_ = t.Close(ctx)
@@ -97,13 +122,9 @@ const (
 )
 
 // openTraces begins the export of spans.
-func (t *Telemetry) openTraces(ctx context.Context, url string, res *resource.Resource, cfg *Config) error {
-	options := []otlptracehttp.Option{otlptracehttp.WithEndpointURL(url), otlptracehttp.WithRetry(
-		otlptracehttp.RetryConfig{Enabled: true, InitialInterval: retryFirst, MaxInterval: retryMost,
-			MaxElapsedTime: retryTime})}
-	if cfg.Headers != nil {
-		options = append(options, otlptracehttp.WithHeaders(cfg.Headers))
-	}
+func (t *Telemetry) openTraces(ctx context.Context, res *resource.Resource, cfg *Config) error {
+	options := append(traceOptions(cfg), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true,
+		InitialInterval: retryFirst, MaxInterval: retryMost, MaxElapsedTime: retryTime}))
 	to, err := otlptracehttp.New(ctx, options...)
 	if err != nil {
 		return err
@@ -113,20 +134,17 @@ func (t *Telemetry) openTraces(ctx context.Context, url string, res *resource.Re
 	q.SpanProcessor = sdktrace.NewBatchSpanProcessor(
 		&spanExporter{SpanExporter: to, counts: &t.counts, health: health{log: cfg.Log, what: "traces"}},
 		sdktrace.WithMaxQueueSize(QueueMax), sdktrace.WithExportTimeout(ExportTime))
-	t.tracers = sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithSpanProcessor(q))
+	t.tracers = sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithSpanProcessor(q),
+		sdktrace.WithIDGenerator(spanIDs{}))
 	t.calls = &calls{tracer: t.tracers.Tracer("github.com/voicegw/voicegw"), content: cfg.Content,
 		running: map[string]*callSpan{}}
 	return nil
 }
 
 // openMetrics begins the export of metrics.
-func (t *Telemetry) openMetrics(ctx context.Context, url string, res *resource.Resource, cfg *Config) error {
-	options := []otlpmetrichttp.Option{otlpmetrichttp.WithEndpointURL(url), otlpmetrichttp.WithRetry(
-		otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: retryFirst, MaxInterval: retryMost,
-			MaxElapsedTime: retryTime})}
-	if cfg.Headers != nil {
-		options = append(options, otlpmetrichttp.WithHeaders(cfg.Headers))
-	}
+func (t *Telemetry) openMetrics(ctx context.Context, res *resource.Resource, cfg *Config) error {
+	options := append(metricOptions(cfg), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true,
+		InitialInterval: retryFirst, MaxInterval: retryMost, MaxElapsedTime: retryTime}))
 	to, err := otlpmetrichttp.New(ctx, options...)
 	if err != nil {
 		return err
@@ -138,14 +156,18 @@ func (t *Telemetry) openMetrics(ctx context.Context, url string, res *resource.R
 	return nil
 }
 
-// Join adds the hooks that traces need behind those that are there.
+// Join adds the hooks that traces need. Those of turns and records come behind those that are there. Begin comes first:
+// hello.Trace is the span of the call for whatever the call asks others, or without traces the one of its request; see
+// Continue.
 func (t *Telemetry) Join(h *voicegw.Hooks) {
+	t.joinBegin(h)
 	if t == nil || t.calls == nil {
 		return
 	}
 	turn, ended := h.Turn, h.Ended
 	h.Turn = func(s *voicegw.Session, one voicegw.Turn) {
-		t.calls.turn(s.ID(), s.State().Began, &one)
+		hello := s.Hello()
+		t.calls.turn(s.ID(), s.State().Began, traced{hello.Trace, hello.TraceParent}, &one)
 		if turn != nil {
 			turn(s, one)
 		}

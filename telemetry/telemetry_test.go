@@ -52,14 +52,15 @@ func shut(t *testing.T, tel *Telemetry) {
 // conversation is a call of three exchanges.
 func conversation(tel *Telemetry, id string) {
 	c := tel.calls
-	c.turn(id, epoch, &voicegw.Turn{Who: transport.WhoCaller, Text: "secret question"})
-	c.turn(id, epoch, &voicegw.Turn{Who: transport.WhoModel, Text: "secret answer", End: transport.TurnInterrupted,
+	turn := func(t *voicegw.Turn) { c.turn(id, epoch, traced{}, t) }
+	turn(&voicegw.Turn{Who: transport.WhoCaller, Text: "secret question"})
+	turn(&voicegw.Turn{Who: transport.WhoModel, Text: "secret answer", End: transport.TurnInterrupted,
 		HeardMS: 1240, Latency: s / 2, Ended: 9 * s, Usage: transport.Usage{Prompt: 20, Response: 10},
 		Stages: []voicegw.Stage{{Name: voicegw.SpeechBegan, At: s}, {Name: voicegw.SpeechEnded, At: 2 * s},
 			{Name: voicegw.SentFirst, At: 4 * s}, {Name: voicegw.Cleared, At: 8 * s}},
 		Tools: []voicegw.ToolCall{{Name: "find_order", Result: "answered", Began: 2 * s, Ended: 3 * s, Args: "secret number",
 			Answer: "secret state"}, {Name: "fail", Result: "failed", Began: 2 * s, Ended: 3 * s}}})
-	c.turn(id, epoch, &voicegw.Turn{Who: transport.WhoCaller, End: voicegw.TurnUnanswered, Text: "secret again",
+	turn(&voicegw.Turn{Who: transport.WhoCaller, End: voicegw.TurnUnanswered, Text: "secret again",
 		Ended: 12 * s, Stages: []voicegw.Stage{{Name: voicegw.TurnEnded, At: 10 * s}}})
 	c.ended(&voicegw.Record{Call: id, Endpoint: "twilio", CarrierCall: "CA17", From: "+4930123456", Began: epoch,
 		Duration: 13 * s, Reason: "caller_hung_up", Model: "live", Error: "secret text of somebody"})

@@ -63,6 +63,10 @@ type Hello struct {
 	From, To string // telephone numbers or similar, as the carrier reports them
 
 	CarrierCall string // the carrier's own id of the call; "" if there is no carrier, or it gives none
+
+	// The host's hook Begin sets these: headers traceparent (W3C Trace Context) of the span of the call, for what it asks
+	// others, and of the span of its request. "" if there are none.
+	Trace, TraceParent string
 }
 
 // Offer says what a gateway offers. Its zero value accepts every hello that asks for nothing by

@@ -117,8 +117,8 @@ func (b *Begin) Plan(ctx context.Context, hello *transport.Hello) (*voicegw.Plan
 func (b *Begin) ask(ctx context.Context, hello *transport.Hello, plan *voicegw.Plan) (*Decision, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Hook.cfg.Timeout)
 	defer cancel()
-	answer, err := b.Hook.Post(ctx, rand.Text(), beginRequest{Type: "begin", Call: callOf("", hello, plan.Labels),
-		Instructions: hello.Instructions})
+	in := beginRequest{Type: "begin", Call: callOf("", hello, plan.Labels), Instructions: hello.Instructions}
+	answer, err := b.Hook.post(ctx, rand.Text(), hello.Trace, in)
 	d := &Decision{}
 	if err == nil && len(answer) > 0 {
 		if err = (strictjson.Decoder{}).Decode(answer, d); err == nil {

@@ -29,6 +29,9 @@ const (
 	backoffMax     = 5 * time.Minute
 )
 
+// TraceHeader names the trace that a request belongs to (W3C Trace Context).
+const TraceHeader = "Traceparent"
+
 // Doer makes one request. A *fetch.Client is one.
 type Doer interface {
 	Do(context.Context, fetch.Request) (*fetch.Response, error)
@@ -160,11 +163,16 @@ func (e *Error) Unwrap() error { return e.Err }
 // again when the server cannot be reached or answers with 408, 425, 429 or 5xx, until ctx ends. key is the same for
 // all tries (Idempotency-Key), so that the server can tell a repetition. The error is an *Error.
 func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage, error) {
+	return h.post(ctx, key, "", body)
+}
+
+// post is Post in a trace, a header traceparent (W3C Trace Context).
+func (h *Hook) post(ctx context.Context, key, trace string, body any) (json.RawMessage, error) {
 	data, err := json.Marshal(body)
 	if err != nil || len(data) > BodyMax {
 		return nil, h.ended(&Error{Failed, fmt.Sprintf("the request is too large: more than %d bytes", BodyMax), err})
 	}
-	resp, wrong := h.send(ctx, key, data)
+	resp, wrong := h.send(ctx, key, trace, data)
 	var answer json.RawMessage
 	if wrong == nil {
 		answer, wrong = answerOf(resp)
@@ -173,10 +181,10 @@ func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage,
 }
 
 // send posts JSON until a server takes it with 2xx or it is given up.
-func (h *Hook) send(ctx context.Context, key string, body []byte) (*fetch.Response, *Error) {
+func (h *Hook) send(ctx context.Context, key, trace string, body []byte) (*fetch.Response, *Error) {
 	wait := h.cfg.Backoff
 	for try := 1; ; try++ {
-		resp, after, err := h.once(ctx, key, body)
+		resp, after, err := h.once(ctx, key, trace, body)
 		if err == nil || after < 0 || try == h.cfg.Tries {
 			return resp, err
 		}
@@ -204,10 +212,14 @@ func (h *Hook) ended(err *Error) error {
 const final = time.Duration(-1)
 
 // once makes one try. after is how long the server wants to be left alone.
-func (h *Hook) once(ctx context.Context, key string, body []byte) (*fetch.Response, time.Duration, *Error) {
+func (h *Hook) once(ctx context.Context, key, trace string, body []byte) (*fetch.Response, time.Duration, *Error) {
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Idempotency-Key": {key},
+		SignatureHeader: {Sign(*h.secret.Load(), time.Now(), body)}}
+	if trace != "" {
+		header.Set(TraceHeader, trace)
+	}
 	resp, err := h.cfg.Client.Do(ctx, fetch.Request{Method: http.MethodPost, URL: h.cfg.URL, Body: body, Stay: true,
-		Timeout: h.cfg.Timeout, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"},
-			"Idempotency-Key": {key}, SignatureHeader: {Sign(*h.secret.Load(), time.Now(), body)}}})
+		Timeout: h.cfg.Timeout, Header: header})
 	var denied *fetch.DeniedError
 	var size *fetch.SizeError
 	if errors.As(err, &size) && size.Status/100 != 2 { // the status says it all

@@ -61,6 +61,7 @@ type request struct {
 	number uint64 // in the order of arrival
 	call   string // its id
 	key    string
+	trace  string
 	body   []byte
 
 	tries   int
@@ -94,7 +95,7 @@ func NewQueue(cfg QueueConfig) (*Queue, error) {
 
 // Ended posts the record of a call. Its key is the id of the call.
 func (q *Queue) Ended(r voicegw.Record) {
-	q.put(r.Call, r.Call, struct {
+	q.put(r.Call, r.Call, r.Trace, struct {
 		Type   string         `json:"type"`
 		Record voicegw.Record `json:"record"`
 	}{"end", r})
@@ -102,7 +103,7 @@ func (q *Queue) Ended(r voicegw.Record) {
 
 // Digits posts what the caller entered during protected input.
 func (q *Queue) Digits(s *voicegw.Session, digits string) {
-	q.put(s.ID(), rand.Text(), struct {
+	q.put(s.ID(), rand.Text(), s.Hello().Trace, struct {
 		Type   string `json:"type"`
 		Call   Call   `json:"call"`
 		Digits string `json:"digits"`
@@ -110,7 +111,7 @@ func (q *Queue) Digits(s *voicegw.Session, digits string) {
 }
 
 // put queues a request. It never blocks.
-func (q *Queue) put(call, key string, body any) {
+func (q *Queue) put(call, key, trace string, body any) {
 	data, err := json.Marshal(body)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,7 +129,8 @@ func (q *Queue) put(call, key string, body any) {
 	default:
 	}
 	q.numbers++
-	q.enqueue(&request{number: q.numbers, call: call, key: key, body: data, due: time.Now(), wait: q.cfg.Hook.cfg.Backoff})
+	q.enqueue(&request{number: q.numbers, call: call, key: key, trace: trace, body: data, due: time.Now(),
+		wait: q.cfg.Hook.cfg.Backoff})
 }
 
 // enqueue lets a request wait; mu is held.
@@ -262,7 +264,7 @@ func (q *Queue) next(now time.Time) (*request, time.Duration) {
 // try makes one try of a request, which then waits for the next one, or is over.
 func (q *Queue) try(ctx context.Context, r *request) {
 	h := q.cfg.Hook
-	_, after, wrong := h.once(ctx, r.key, r.body)
+	_, after, wrong := h.once(ctx, r.key, r.trace, r.body)
 	if wrong != nil && errors.As(wrong.Err, new(*fetch.SizeError)) && wrong.Result == Refused {
 		wrong = nil // the status is 2xx, and nobody reads the answer
 	}

@@ -212,6 +212,23 @@ func TestQueueCloseHurries(t *testing.T) {
 	}
 }
 
+// TestQueueCloseInFlight: a try that fails while the queue closes is followed by the next at once.
+func TestQueueCloseInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiver{refuse: map[string]int{"a": 1}, gate: make(chan struct{})}
+		q := newQueue(t, r, 8)
+		q.Ended(voicegw.Record{Call: "a"})
+		closed := make(chan error)
+		began := time.Now()
+		go func() { closed <- q.Close(t.Context()) }()
+		synctest.Wait()
+		close(r.gate)
+		if err := <-closed; err != nil || len(r.calls) != 1 || time.Since(began) != 0 {
+			t.Errorf("%v, %v are delivered after %v", err, r.calls, time.Since(began))
+		}
+	})
+}
+
 // TestQueueInFlight: as many requests as are allowed go at the same time. Those of one call go one after the other, in
 // their order, and wait for one that has to be tried again.
 func TestQueueInFlight(t *testing.T) {

@@ -52,11 +52,12 @@ func (h *Hook) Tool(t voicegw.Tool, log *zap.Logger) voicegw.Tool {
 	t.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		ctx, cancel := context.WithTimeout(ctx, h.cfg.Timeout)
 		defer cancel()
+		trace := ""
 		in := toolRequest{Type: "tool", Name: name, Arguments: args}
 		if s, ok := voicegw.SessionOf(ctx); ok {
-			in.Call = sessionOf(s)
+			in.Call, trace = sessionOf(s), s.Hello().Trace
 		}
-		out, err := h.Post(ctx, rand.Text(), in)
+		out, err := h.post(ctx, rand.Text(), trace, in)
 		if err != nil && !cancelled(err) {
 			log.Warn("a webhook did not answer", zap.String("tool", name), zap.String("call", in.Call.ID),
 				zap.String("why", err.Error()), zap.NamedError("error", unwrapped(err)))

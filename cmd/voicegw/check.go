@@ -244,6 +244,9 @@ func writable(dir string) (string, error) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if errors.Is(err, os.ErrNotExist) && at != filepath.Dir(at) {
+			if link, err := os.Readlink(at); err == nil {
+				return "", fmt.Errorf("%s is a link to %s, which is not there", at, link)
+			}
 			continue
 		}
 		if err != nil {

@@ -77,6 +77,12 @@ func TestServeCheck(t *testing.T) {
 		{"readable", 0, own("--endpoints", "twilio", "--twilio-secret-file", secretFile(t, 0o644)), "settings", statusWarn,
 			"others on this machine may read"},
 		{"tools", 2, own("--session-tools-file", file), "gateway", statusFail, "session.tools_file"},
+		{"headers", 2, own("--otel-export", "traces", "--otel-headers-file", file), "gateway", statusFail, "is no header"},
+		{"webhook", 2, own("--webhooks-end-url", "http://crm.example/x", "--webhooks-secret-file", secretFile(t, 0o600)),
+			"gateway", statusFail, "webhooks.end_url"},
+		{"admin port", 1, own("--admin-listen", taken.Addr().String()), "admin", statusFail, "the port is in use"},
+		{"agents", 2, own("--data-dir", filepath.Join(dir, "data"), "--after-call-agent", "nobody"), "sessions", statusFail,
+			`there is no agent "nobody"`},
 		{"certificate", 2, own("--tls-cert-file", file, "--tls-key-file", file), "settings", statusFail, "tls.cert_file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -147,8 +153,16 @@ func TestWritable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := writeFile(t, "file", nil)
+	links := t.TempDir()
+	for name, to := range map[string]string{"dangling": filepath.Join(links, "gone"), "good": dir, "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(links, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for path, want := range map[string]string{dir: "can be written", filepath.Join(dir, "a", "b"): "can be made",
-		file: "", filepath.Join(file, "b"): ""} {
+		file: "", filepath.Join(file, "b"): "", filepath.Join(links, "good"): "can be written",
+		filepath.Join(links, "good", "a"): "can be made", filepath.Join(links, "dangling"): "",
+		filepath.Join(links, "dangling", "a"): "", filepath.Join(links, "loop"): ""} {
 		got, err := writable(path)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", path, got, err, want)

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -33,9 +34,9 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "check the key, the network, ports, TURN, the clock, proofs and the disk, and say what to do",
 		Long: "doctor takes the settings of serve and checks what serve needs: that the model takes the key, its service\n" +
-			"and the TURN servers can be reached, ports are free or a gateway answers there, the certificate and the\n" +
-			"clock are right, the nets of calls are proved, and there is room on the disk. Each check ends within 10 s,\n" +
-			"the proof within 2 min. The key goes to the model's service and nowhere else.\n\n" +
+			"the TURN servers and the telemetry backend can be reached, ports are free or a gateway answers there, the\n" +
+			"certificate and the clock are right, the nets of calls are proved, and there is room on the disk. Each check\n" +
+			"ends within 10 s, the proof within 2 min. The key goes to the model's service and nowhere else.\n\n" +
 			"The exit code is 0 if nothing is wrong, 1 if a check failed, 2 if the settings are wrong, 3 if nothing\n" +
 			"failed and something could not be checked.",
 		Example: "  voicegw doctor --config voicegw.yaml",
@@ -59,7 +60,7 @@ func examine(ctx context.Context, set *settings.Settings, wrong error) checkResu
 	d := &doctor{set: set}
 	prove := func(context.Context) checkResults { return d.proofs(ctx) } // it has a limit of its own
 	checks := []func(context.Context) checkResults{d.key, d.network, d.ports, d.certificate, d.turn, d.clock, prove,
-		d.disk, d.descriptors}
+		d.disk, d.descriptors, d.telemetry}
 	found := make([]checkResults, len(checks))
 	var wait sync.WaitGroup
 	for i, check := range checks {
@@ -206,7 +207,8 @@ func (d *doctor) answers(ctx context.Context, address string) bool {
 		host = "127.0.0.1"
 	}
 	insecure := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // nothing secret is sent
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, // nothing secret is sent
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, scheme := range []string{"http", "https"} {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/healthz", nil)
 		if err != nil {
@@ -216,8 +218,9 @@ func (d *doctor) answers(ctx context.Context, address string) bool {
 		if err != nil {
 			continue
 		}
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 16))
 		_ = resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
+		if resp.StatusCode == http.StatusOK && string(body) == "ok\n" && resp.Header.Get(policyHeader) == plainPolicy {
 			return true
 		}
 	}
@@ -344,6 +347,7 @@ func (d *doctor) proofs(ctx context.Context) (f checkResults) {
 		f.failed("proofs", &usageError{err})
 		return f
 	}
+	defer s.webhooks.close()
 	defer func() { _ = s.gw.Close() }()
 	f.checkProofs(ctx, s)
 	return f

@@ -56,14 +56,15 @@ func TestDoctorAndTheKey(t *testing.T) {
 	}
 	defer service.Close()
 	var asked, told atomic.Int64
-	spy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	spy := httptest.NewServer(plain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
+		_, _ = io.WriteString(w, "ok\n")
 		for name, values := range r.Header {
 			if strings.Contains(name+strings.Join(values, " ")+r.URL.String(), "the-right-key") {
 				told.Add(1)
 			}
 		}
-	}))
+	})))
 	defer spy.Close()
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,6 +136,85 @@ func TestDoctorPorts(t *testing.T) {
 	f := (&doctor{set: s}).ports(t.Context())
 	if len(f) != 1 || f[0].Status != statusFail || !strings.Contains(f[0].Detail, "the port is in use") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestDoctorKnowsAGateway: only what answers as a gateway does is one. Other servers with a good /healthz use the port.
+func TestDoctorKnowsAGateway(t *testing.T) {
+	t.Parallel()
+	says := func(text string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+	}
+	gateway := httptest.NewServer(plain(says("ok\n")))
+	defer gateway.Close()
+	for name, test := range map[string]struct {
+		handler http.Handler
+		want    checkStatus
+	}{
+		"a gateway":         {plain(says("ok\n")), statusOK},
+		"another server":    {says("ok\n"), statusFail},
+		"its page":          {plain(says("<html>")), statusFail},
+		"longer":            {plain(says("ok\nok\n")), statusFail},
+		"a gateway at last": {http.RedirectHandler(gateway.URL, http.StatusFound), statusFail},
+		"one that is ill": {plain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})), statusFail},
+	} {
+		server := httptest.NewServer(test.handler)
+		set, err := configured(t, "", nil, "--listen", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := (&doctor{set: set}).ports(t.Context())
+		if len(f) != 1 || f[0].Status != test.want {
+			t.Errorf("%s: %+v, want %s", name, f, test.want)
+		}
+		server.Close()
+	}
+}
+
+// TestDoctorTelemetry: a backend that takes OTLP is right; one that does not has advice, and is not right.
+func TestDoctorTelemetry(t *testing.T) {
+	t.Parallel()
+	backend := newOTLP(t)
+	refuses := httptest.NewServer(http.NotFoundHandler())
+	defer refuses.Close()
+	headers := writeFile(t, "headers", []byte("X-Key: 17\n"))
+	for name, test := range map[string]struct {
+		args []string
+		want checkStatus
+		code int
+	}{
+		"off": {nil, "", 0},
+		"good": {[]string{"--otel-export=both", "--otel-endpoint=" + backend.URL, "--otel-headers-file=" + headers},
+			statusOK, 0},
+		"down":    {[]string{"--otel-export=traces", "--otel-endpoint=http://127.0.0.1:1"}, statusFail, exitFailed},
+		"no OTLP": {[]string{"--otel-export=metrics", "--otel-endpoint=" + refuses.URL}, statusFail, exitFailed},
+		"headers": {[]string{"--otel-export=traces", "--otel-headers-file=" + writeFile(t, "bad", []byte("x\n"))}, statusFail,
+			exitUsage},
+	} {
+		set, err := configured(t, "", nil, test.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := (&doctor{set: set}).telemetry(t.Context())
+		if test.want == "" {
+			if len(f) != 0 {
+				t.Errorf("%s: %+v", name, f)
+			}
+			continue
+		}
+		if _, code := f.result(); len(f) != 1 || f[0].Status != test.want || code != test.code {
+			t.Errorf("%s: %+v with the code %d; want %s and %d", name, f, code, test.want, test.code)
+		}
+		if f[0].Status == statusFail && f[0].Do == "" && test.code != exitUsage {
+			t.Errorf("%s: it does not say what to do", name)
+		}
+	}
+	backend.mu.Lock()
+	defer backend.mu.Unlock()
+	if len(backend.spans) != 0 || strings.Contains(backend.metrics, "voicegw_") {
+		t.Errorf("doctor exports %d spans and %q", len(backend.spans), backend.metrics)
 	}
 }
 

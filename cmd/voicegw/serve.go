@@ -110,7 +110,7 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	s, err := newServing(set, m, log)
+	s, err := newServing(set, m, log, joinTelemetry)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -152,8 +152,9 @@ func serve(ctx context.Context, set *settings.Settings, read func() (*settings.S
 }
 
 // newServing builds the gateway and its admission guard; the gateway reports net lateness to the
-// guard. An error is a mistake in the settings.
-func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, error) {
+// guard. joins add what takes part in calls besides. An error is a mistake in the settings.
+func newServing(set *settings.Settings, m *model, log *zap.Logger,
+	joins ...func(*serving, *voicegw.Config) error) (*serving, error) {
 	admission, err := set.Access()
 	if err != nil {
 		return nil, err
@@ -192,10 +193,14 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger) (*serving, er
 	s.records = newRecords(set, log)
 	s.records.join(&cfg.Hooks)
 	s.registry = prometheus.NewRegistry()
-	if s.telemetry, err = openTelemetry(set, s.registry, log); err != nil {
+	if _, err := telemetryConfig(set, s.registry, log); err != nil {
 		return nil, err
 	}
-	s.telemetry.Join(&cfg.Hooks)
+	for _, join := range joins {
+		if err := join(s, &cfg); err != nil {
+			return nil, err
+		}
+	}
 	s.gw, err = voicegw.New(cfg)
 	s.archives = &archives{dir: set.Archive, limits: set.Records.Archives, runs: s.runs, log: log.Named("archives")}
 	var setup *live.SetupError
@@ -248,6 +253,7 @@ func (s *serving) open() (err error) {
 		page.ChatPath = chatPath
 	}
 	s.gate = &gate{next: s.tenants(s.endpoints.before(routes(web.Handler(page), s.gw.Voice(), s.gw)))}
+	s.gate.next = telemetry.Continue(s.gate.next)
 	return nil
 }
 

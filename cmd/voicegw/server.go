@@ -93,6 +93,12 @@ func routes(page, voice, health http.Handler) http.Handler {
 	return mux
 }
 
+// policyHeader is the header of what a browser may do with a response, and plainPolicy allows it nothing.
+const (
+	policyHeader = "Content-Security-Policy"
+	plainPolicy  = "default-src 'none'; frame-ancestors 'none'"
+)
+
 // plain marks responses that are not pages, so that no browser takes them for one.
 func plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +106,7 @@ func plain(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set(policyHeader, plainPolicy)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -8,11 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/ws"
 )
 
 // otlp is a backend that keeps what it gets.
@@ -96,6 +100,80 @@ func TestTelemetryOfServe(t *testing.T) {
 		if !strings.Contains(backend.metrics, name) {
 			t.Errorf("the backend has no metric %s", name)
 		}
+	}
+}
+
+// TestTraceContinues: a call continues the trace of its request, and passes on its own span to webhooks. With no export
+// it passes on the span of the request.
+func TestTraceContinues(t *testing.T) {
+	t.Parallel()
+	const incoming = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for _, exports := range []bool{true, false} {
+		backend := newOTLP(t)
+		var mu sync.Mutex
+		got := map[string]string{} // the header by path
+		crm := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			got[r.URL.Path] = r.Header.Get("Traceparent")
+		}))
+		model := scripted(t, "on text 1: call orders {}")
+		args := []string{"--model-base-url", model.URL(), "--webhooks-secret-file", writeFile(t, "s", []byte(hookSecret)),
+			"--webhooks-allow", "127.0.0.1", "--webhooks-begin-url", crm.URL + "/begin", "--webhooks-end-url", crm.URL + "/end",
+			"--session-tools-file", writeFile(t, "tools.json", fmt.Appendf(nil, `[{"name":"orders","url":%q}]`,
+				crm.URL+"/tool"))}
+		if exports {
+			args = append(args, "--otel-export", "traces", "--otel-endpoint", backend.URL, "--otel-headers-file",
+				writeFile(t, "headers", []byte("X-Key: 17\n")))
+		}
+		s := startServe(t, nil, args...)
+		call, err := ws.Dial(t.Context(), s.voiceURL, transport.Hello{InputRateHz: 8000, OutputRateHz: 8000},
+			ws.DialConfig{Header: http.Header{"Traceparent": {incoming}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := call.SendEvent(t.Context(), &transport.Event{Kind: transport.EventText, Text: "My order?"}); err != nil {
+			t.Fatal(err)
+		}
+		came := func(path string) bool { mu.Lock(); defer mu.Unlock(); _, ok := got[path]; return ok }
+		if !waitFor(func() bool { return came("/tool") }, patience) {
+			t.Error("the function was not asked")
+		}
+		_ = call.Close()
+		s.end()
+		crm.Close()
+		want := incoming
+		backend.mu.Lock()
+		for _, span := range backend.spans {
+			if span.Name == "call" {
+				want = fmt.Sprintf("00-%x-%x-01", span.TraceId, span.SpanId)
+				if parent := fmt.Sprintf("00-%x-%x-01", span.TraceId, span.ParentSpanId); parent != incoming {
+					t.Errorf("the parent of the call is %s", parent)
+				}
+			}
+		}
+		backend.mu.Unlock()
+		if (want == incoming) == exports {
+			t.Errorf("with export %t the call has the span %s", exports, want)
+		}
+		for _, path := range []string{"/begin", "/tool", "/end"} {
+			if got[path] != want {
+				t.Errorf("%s gets the trace %q, want %q", path, got[path], want)
+			}
+		}
+	}
+}
+
+// TestChecksExportNothing: serve --check takes no call, and exports nothing.
+func TestChecksExportNothing(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	backend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer backend.Close()
+	startWith(t, noProof, []string{"OTEL_METRIC_EXPORT_INTERVAL=1"}, nil, "serve", "--check", "--listen", "127.0.0.1:0",
+		"--otel-export", "both", "--otel-endpoint", backend.URL).result().want(t, 0)
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the backend was asked %d times", n)
 	}
 }
 
