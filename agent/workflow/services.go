@@ -85,7 +85,7 @@ func (l *loader) checkServers(servers []*yaml.Node) {
 		case "sse":
 			l.add(Unsupports, at(l.get(s, "transport")), "`transport: sse`: the protocol has replaced it: write http")
 		case "stdio":
-			l.checkServer(s, "stdio", "command", "uri")
+			l.checkServer(s, "stdio", "command", "uri", "credential")
 		case "http":
 			l.checkServer(s, "http", "uri", "command", "args")
 			if v := l.get(s, "uri"); v != nil {

@@ -139,11 +139,12 @@ type Runtime struct {
 
 // MCPServer is a server of tools.
 type MCPServer struct {
-	Name      string   `yaml:"name"`
-	Transport string   `yaml:"transport"`
-	URI       string   `yaml:"uri"`
-	Command   string   `yaml:"command"`
-	Args      []string `yaml:"args"`
+	Name       string   `yaml:"name"`
+	Transport  string   `yaml:"transport"`
+	URI        string   `yaml:"uri"`
+	Credential string   `yaml:"credential"` // the name of one of managed.Config.Credentials
+	Command    string   `yaml:"command"`
+	Args       []string `yaml:"args"`
 }
 
 // Registry is what a file may name. A nil list means that any name of its kind is accepted.

@@ -251,7 +251,8 @@ func (f *flow) serve(d *managed.Definition) {
 		d.Tools = append(d.Tools, choiceTool())
 	}
 	for _, s := range f.w.Runtime.MCPServers {
-		one := managed.MCPServer{Type: "url", Name: s.Name, URL: s.URI, Command: s.Command, Args: s.Args}
+		one := managed.MCPServer{Type: "url", Name: s.Name, URL: s.URI, Credential: s.Credential, Command: s.Command,
+			Args: s.Args}
 		if s.Command != "" {
 			one.Type = "stdio"
 		}

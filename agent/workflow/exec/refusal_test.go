@@ -94,7 +94,7 @@ func TestServers(t *testing.T) {
 	if err := e.Add(load(t, e, agents(", tools: [m, get_user_choice]", "a")+`orchestration: {type: sequential, agents: [a]}
 runtime:
   mcp_servers:
-    - {name: m, transport: http, uri: "https://tools.example/mcp"}
+    - {name: m, transport: http, uri: "https://tools.example/mcp", credential: github}
     - {name: n, transport: stdio, command: files, args: [-x]}
 `)); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ runtime:
 		`"type":"array"}},"required":["options"],"type":"object"}},`+
 		`{"type":"mcp_toolset","mcp_server_name":"m","default_config":{"permission_policy":{"type":"always_allow"}}},`+
 		`{"type":"mcp_toolset","mcp_server_name":"n","default_config":{"permission_policy":{"type":"always_allow"}}}],`+
-		`"mcp_servers":[{"type":"url","name":"m","url":"https://tools.example/mcp"},`+
+		`"mcp_servers":[{"type":"url","name":"m","url":"https://tools.example/mcp","credential":"github"},`+
 		`{"type":"stdio","name":"n","command":"files","args":["-x"]}],"program":"w"}` {
 		t.Errorf("the definition is %s", got)
 	}
