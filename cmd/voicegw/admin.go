@@ -125,7 +125,7 @@ func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Pa
 
 // isShared reports whether a request is for what a signed link shows, which checks the signature.
 func isShared(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, sharedPath) && path.Clean(r.URL.Path) == r.URL.Path
+	return strings.HasPrefix(r.URL.Path, sharedPath) && path.Clean(r.URL.Path) == strings.TrimSuffix(r.URL.Path, "/")
 }
 
 // ownOrigin reports whether a request comes from no page, or from one of this listener.
