@@ -43,11 +43,14 @@ type Session struct {
 
 // turnRun is what the goroutine of Run gets from the net.
 type turnRun struct {
-	turn    *Turn
-	items   chan item
-	failed  error // why the turn ends early
-	stopped bool  // the net was asked to end the turn
-	deaf    bool  // Emit has failed
+	turn  *Turn
+	items chan item
+	open  int // items that Run has not finished; Session.mu guards it
+
+	emitting sync.Mutex // held while Emit works; it guards what follows
+	failed   error      // why the turn ends early
+	stopped  bool       // the net was asked to end the turn
+	deaf     bool       // Emit has failed
 }
 
 // item is an event to emit, or the end of the turn.
@@ -103,7 +106,11 @@ func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
 	}
 	r := &turnRun{turn: t, items: make(chan item, partialsMax+4)}
 	s.setCurrent(r)
-	defer s.setCurrent(nil)
+	defer func() {
+		s.setCurrent(nil)
+		r.emitting.Lock() // Emit is not called when Run has returned
+		defer r.emitting.Unlock()
+	}()
 	if err := s.run.Inject(UserIn.Token(t)); errors.Is(err, runner.ErrClosed) {
 		return nil, ErrClosed
 	} else if err != nil {
@@ -145,6 +152,7 @@ func (s *Session) follow(ctx context.Context, r *turnRun) (*End, error) {
 				return it.end, r.result(it.end)
 			}
 			err := r.emit(it.event)
+			s.finished(r)
 			if it.done != nil {
 				it.done(petri.Unit{}, err) // an error makes the net end the turn
 			} else if err != nil {
@@ -154,8 +162,17 @@ func (s *Session) follow(ctx context.Context, r *turnRun) (*End, error) {
 	}
 }
 
+// finished counts an item that Run has finished.
+func (s *Session) finished(r *turnRun) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.open--
+}
+
 // stop asks the net to end the turn, once.
 func (s *Session) stop(r *turnRun, cause error) {
+	r.emitting.Lock()
+	defer r.emitting.Unlock()
 	if r.failed != nil && r.stopped {
 		return
 	}
@@ -169,6 +186,13 @@ func (s *Session) stop(r *turnRun, cause error) {
 
 // emit hands an event to the turn. After an error of Emit the turn gets no more events.
 func (r *turnRun) emit(e *Event) error {
+	r.emitting.Lock()
+	defer r.emitting.Unlock()
+	return r.emitAlone(e)
+}
+
+// emitAlone is emit for a caller that holds emitting.
+func (r *turnRun) emitAlone(e *Event) error {
 	switch {
 	case r.deaf:
 		return r.failed
@@ -189,6 +213,8 @@ func (r *turnRun) emit(e *Event) error {
 
 // result is the error of a turn.
 func (r *turnRun) result(end *End) error {
+	r.emitting.Lock()
+	defer r.emitting.Unlock()
 	switch {
 	case r.failed != nil && end.How >= Stopped:
 		return fmt.Errorf("agent: turn %s: %w", r.turn.ID, r.failed)
@@ -204,16 +230,31 @@ func (s *Session) setCurrent(r *turnRun) {
 	s.current = r
 }
 
-// store passes an event to the goroutine of Run, which calls done when it is stored. The loop of the runner calls it.
-func (s *Session) store(w *Write, done func(petri.Unit, error)) {
+// store stores an event. The loop of the runner calls it. The goroutine of Run stores the event and calls done,
+// unless Turn.Anywhere is set and everything before has been emitted: then what store returns does it.
+func (s *Session) store(w *Write, done func(petri.Unit, error)) func() (petri.Unit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.current == nil {
+	r := s.current
+	if r == nil {
 		done(petri.Unit{}, errors.New("no turn runs"))
-		return
+		return nil
 	}
 	e := &Event{Turn: w.Turn, Kind: w.Kind, Event: w.Event}
-	s.current.items <- item{event: e, done: done} // there is room for one, as for the end
+	if w.Turn.Anywhere && r.open == 0 && r.emitting.TryLock() {
+		return func() (petri.Unit, error) {
+			defer r.emitting.Unlock()
+			return petri.Unit{}, r.emitAlone(e)
+		}
+	}
+	r.add(item{event: e, done: done}) // there is room for one, as for the end
+	return nil
+}
+
+// add hands an item to the goroutine of Run. The caller holds Session.mu.
+func (r *turnRun) add(it item) {
+	r.open++
+	r.items <- it
 }
 
 // out receives the outputs of the net. It runs on the loop of the runner and never blocks.
@@ -225,7 +266,7 @@ func (s *Session) out(t petri.Token) {
 		return
 	}
 	if end, ok := TurnEnd.From(t); ok {
-		r.items <- item{end: end} // there is room for an event, a notice and an end beside the partials
+		r.add(item{end: end}) // there is room for an event, a notice and an end beside the partials
 		return
 	}
 	e, ok := EventOut.From(t)
@@ -236,5 +277,5 @@ func (s *Session) out(t petri.Token) {
 		s.dropped++
 		return
 	}
-	r.items <- item{event: e}
+	r.add(item{event: e})
 }

@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +31,9 @@ type talk struct {
 	lines   []string // every event, as text
 	turns   int
 	store   func(ev *session.Event) error // nil: every event is stored
+
+	anywhere bool        // Turn.Anywhere
+	emitting atomic.Bool // Emit works
 }
 
 func start(t testing.TB, p *Program) *talk {
@@ -47,6 +53,10 @@ func play(t testing.TB, l Limits, script []provider.ScriptTurn, tools ...Tool) *
 }
 
 func (k *talk) emit(ev *session.Event, kind EventKind) error {
+	if !k.emitting.CompareAndSwap(false, true) {
+		k.t.Error("Emit is called while it works")
+	}
+	defer k.emitting.Store(false)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if kind.Stored() {
@@ -97,7 +107,7 @@ func (k *talk) say(ctx context.Context, text string) (*End, error) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
 			return append([]*genai.Content(nil), k.history...)
-		}, Emit: k.emit})
+		}, Emit: k.emit, Anywhere: k.anywhere})
 }
 
 // must runs one turn and checks how it ends and what it says.
@@ -137,15 +147,38 @@ func TestTurn(t *testing.T) {
 	k.must("thanks", Answered, `host answer "Bye."`)
 }
 
+// TestStreaming checks that parts of a response and the events around them are emitted in order, whichever
+// goroutines do it.
 func TestStreaming(t *testing.T) {
-	k := start(t, newProgram(t, one(Limits{})))
-	defer k.close()
-	_, err := k.s.Run(t.Context(), &Turn{ID: "a", Message: genai.NewContentFromText("one two three", "user"), Emit: k.emit,
-		Stream: true})
-	want := "user step \"one two three\"\nhost partial \"one \"\nhost partial \"two \"\nhost partial \"three\"\n" +
-		"host answer \"one two three\""
-	if got := strings.Join(k.lines, "\n"); err != nil || got != want {
-		t.Errorf("%v:\n%s\nwant\n%s", err, got, want)
+	for _, anywhere := range []bool{false, true} {
+		k := start(t, newProgram(t, one(Limits{})))
+		_, err := k.s.Run(t.Context(), &Turn{ID: "a", Message: genai.NewContentFromText("one two three", "user"), Emit: k.emit,
+			Stream: true, Anywhere: anywhere})
+		want := "user step \"one two three\"\nhost partial \"one \"\nhost partial \"two \"\nhost partial \"three\"\n" +
+			"host answer \"one two three\""
+		if got := strings.Join(k.lines, "\n"); err != nil || got != want {
+			t.Errorf("anywhere %v: %v:\n%s\nwant\n%s", anywhere, err, got, want)
+		}
+		k.close()
+	}
+}
+
+// TestAnywhere checks on which goroutine the message of a turn is stored.
+func TestAnywhere(t *testing.T) {
+	for _, anywhere := range []bool{false, true} {
+		k := start(t, newProgram(t, one(Limits{})))
+		var outer [1 << 14]byte
+		k.anywhere, k.store = anywhere, func(ev *session.Event) error {
+			stack := outer[:runtime.Stack(outer[:], false)]
+			if on := bytes.Contains(stack, []byte("TestAnywhere(")); ev.Author == "user" && on == anywhere {
+				t.Errorf("anywhere %v: Emit is called on the goroutine of Run: %v", anywhere, on)
+			}
+			return nil
+		}
+		if _, err := k.say(t.Context(), "hello"); err != nil {
+			t.Error(err)
+		}
+		k.close()
 	}
 }
 
@@ -341,8 +374,10 @@ func TestSlowModel(t *testing.T) {
 // and that the session goes on.
 func TestUnstored(t *testing.T) {
 	broken := errors.New("disk full")
-	for fail := 1; fail <= 4; fail++ {
+	for i := range 8 {
+		fail := i%4 + 1
 		k := play(t, Limits{}, []provider.ScriptTurn{calls(call("menu")), text("Soup.")}, menu())
+		k.anywhere = i >= 4
 		n := 0
 		k.store = func(*session.Event) error {
 			if n++; n == fail {

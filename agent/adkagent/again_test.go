@@ -37,15 +37,21 @@ func TestWaitingTurn(t *testing.T) {
 	a := mustNew(t, waiter(t, m), Options{})
 	w := newWorld(t, a, over(Sessions(session.InMemoryService())))
 	var turns sync.WaitGroup
+	over := make(chan struct{}, 2)
 	say := func() {
 		turns.Go(func() {
+			defer func() { over <- struct{}{} }()
 			if got, err := w.say("hello"); err != nil || len(got) != 1 {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
 	}
 	say()
-	<-entered
+	select {
+	case <-entered:
+	case <-over:
+		t.Fatal("the first turn ended before it asked the model")
+	}
 	say()
 	until(t, "the second turn", func() bool {
 		n := a.core.nets

@@ -20,8 +20,9 @@ const (
 type Config struct {
 	// Name is the name of the run in logs and errors. Default: the name of the net.
 	Name string
-	// Out receives every output token, in order. The loop calls it: Out must not block and must not
-	// wait for the run (InjectWait, Close). It may call Inject and Stop. nil discards the outputs.
+	// Out receives every output token, in order. The loop calls it, one call at a time and not always in
+	// the same goroutine: Out must not block and must not wait for the run (InjectWait, Close). It may call
+	// Inject and Stop. nil discards the outputs.
 	Out func(petri.Token)
 	// Handed, if not nil, is called behind every row of calls of Out: after the outputs of one step
 	// that need not wait, and after those that had to. What the net puts out within one instant to one

@@ -10,7 +10,8 @@
 //	err = run.Inject(edge.Token(Start)) // from any goroutine
 //	err = run.Close()
 //
-// One goroutine, the loop, owns the machine, and one timer wakes it. Inject stamps each token with
+// One goroutine at a time, the loop, owns the machine, and one timer wakes it: the goroutine of the run, or, while
+// that waits, the one that delivers the result of a task. Inject stamps each token with
 // the time since the start of the run when it queues the token; stamps never decrease. A timer of
 // the net fires at its due time, however late the process is. So what the net does depends on the
 // stamps alone. Lateness only delays the outputs, and Stats measures it.

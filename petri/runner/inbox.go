@@ -40,8 +40,10 @@ type inbox struct {
 	short    bool          // an injection was refused since the loop took the last batch
 	poked    bool          // wake the loop although no injection came
 	stopping bool          // take no more injections; end when the queue is empty
+	over     bool          // the loop takes no more steps
 	closed   bool          // the loop has ended
-	parked   bool          // the loop waits at wake
+	parked   bool          // the goroutine of the run waits at wake
+	guest    bool          // another goroutine has the loop; only while parked
 	since    time.Duration // when the loop took the last batch or was woken
 	wake     chan struct{}
 
@@ -78,21 +80,53 @@ func (q *inbox) push(ack chan error, row ...petri.Token) error {
 	return nil
 }
 
-// deliver queues the result of a task. A result is lost only if the run is over.
-func (q *inbox) deliver(t petri.Token) {
+// deliver queues the result of a task. A result is lost only if the run is over. If nobody has the loop, the
+// caller gets it as a guest: deliver returns true, and the caller works until leave returns false.
+func (q *inbox) deliver(t petri.Token) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return
+		return false
 	}
 	q.results++
 	q.items = append(q.items, entry{at: q.now(), token: t, result: true})
-	q.signal()
+	if !q.parked || q.guest {
+		return false
+	}
+	if q.over {
+		q.signal()
+		return false
+	}
+	q.guest = true
+	return true
 }
 
-// signal wakes the loop if it waits. The caller holds mu.
+// leave ends the work of a guest and returns false. It returns true if there is more to do, and this is not
+// enough for a guest: then the goroutine of the run goes on, as at the end of the run.
+func (q *inbox) leave(enough bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	more := len(q.items) > 0 || q.poked || q.over
+	if more && !enough && !q.over {
+		return true
+	}
+	q.guest = false
+	if more {
+		q.signal()
+	}
+	return false
+}
+
+// end announces that the loop is over. It has no more guests.
+func (q *inbox) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.over = true
+}
+
+// signal wakes the goroutine of the run if nobody has the loop. The caller holds mu.
 func (q *inbox) signal() {
-	if !q.parked {
+	if !q.parked || q.guest {
 		return
 	}
 	q.parked, q.since = false, q.now()
@@ -142,7 +176,7 @@ func (q *inbox) take(spare []entry) batch {
 	return b
 }
 
-// park announces that the loop is about to wait. It returns false if there is something to do.
+// park announces that the goroutine of the run is about to wait. It returns false if there is something to do.
 func (q *inbox) park() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -150,20 +184,26 @@ func (q *inbox) park() bool {
 	return q.parked
 }
 
-// unpark announces that the loop is awake.
-func (q *inbox) unpark() {
+// unpark announces that the goroutine of the run is awake. It returns false if a guest has the loop, who then
+// looks at the time once more.
+func (q *inbox) unpark() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.guest {
+		q.poked = true
+		return false
+	}
 	if q.parked {
 		q.parked, q.since = false, q.now()
 	}
+	return true
 }
 
 // busy returns for how long the loop has worked on its last batch; 0 while it waits.
 func (q *inbox) busy() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.parked || q.closed {
+	if q.parked && !q.guest || q.closed {
 		return 0
 	}
 	return q.now() - q.since

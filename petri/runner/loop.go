@@ -22,7 +22,9 @@ var (
 	ErrResult = errors.New("the net refused the result of a task")
 )
 
-// loop is the state of the goroutine that owns the machine.
+// loop is the state of the loop. It belongs to the goroutine of the run while that is awake. While it waits, the
+// goroutine that delivers the result of a task borrows the loop, so that no other goroutine need be woken for it:
+// see inbox.deliver.
 type loop struct {
 	sinks    sinks
 	batch    []entry
@@ -30,8 +32,17 @@ type loop struct {
 	answered int     // entries of batch that have been answered
 	timer    *time.Timer
 	armed    time.Duration // what timer is set to; petri.Forever: stopped
+	worker   *worker       // has the loop; nil: another goroutine has it
+	over     bool          // there are no more steps
+	fault    error         // why it is over; nil after a proper end
 	broken   error         // why the store failed; nil while it works
 }
+
+// Limits of the loop.
+const (
+	guestMax  = 16          // steps of a guest in a row
+	earlyWake = time.Second // a timer that is further away stays armed although nothing is due then
+)
 
 // unanswered returns the entries that the loop took from the inbox and did not answer.
 func (l *loop) unanswered() []entry { return l.batch[l.answered:] }
@@ -39,22 +50,33 @@ func (l *loop) unanswered() []entry { return l.batch[l.answered:] }
 // work runs the loop until the run ends. An error is a fault.
 func (r *Runner) work() error {
 	l := &r.loop
-	l.timer = time.NewTimer(time.Hour)
-	l.timer.Stop()
 	defer l.timer.Stop()
-	l.armed = petri.Forever
-	for {
-		b := r.in.take(l.batch)
-		l.batch, l.answered = b.items, 0
-		ready, err := r.turn(b)
-		if err != nil {
-			return err
-		}
-		if ready.Ended || b.stopping {
-			return r.flush()
-		}
-		r.wait(min(ready.Wake, l.sinks.deadline(r.cfg.StoreWait)), b.now)
+	for !r.cycle() {
+		r.wait()
 	}
+	if l.fault != nil {
+		return l.fault
+	}
+	return r.protect(r.flush)
+}
+
+// cycle processes what is queued, and arms the timer. It returns true when the loop is over.
+func (r *Runner) cycle() bool {
+	l := &r.loop
+	if l.over {
+		return true
+	}
+	b := r.in.take(l.batch)
+	l.batch, l.answered = b.items, 0
+	var ready petri.Ready
+	l.fault = r.protect(func() (err error) { ready, err = r.turn(b); return err })
+	l.over = l.fault != nil || ready.Ended || b.stopping
+	if l.over {
+		r.in.end()
+	} else {
+		r.arm(min(ready.Wake, l.sinks.deadline(r.cfg.StoreWait)), b.now)
+	}
+	return l.over
 }
 
 // turn processes a batch of the inbox, and the timers that are due.
@@ -130,29 +152,39 @@ func (r *Runner) advance(items []entry, now time.Duration) (petri.Ready, error) 
 	return ready, nil
 }
 
-// wait sleeps until the next timer of the net is due or the inbox wakes the loop.
-func (r *Runner) wait(wake, now time.Duration) {
+// arm sets the timer for when the loop has to work next.
+func (r *Runner) arm(wake, now time.Duration) {
 	l := &r.loop
 	switch {
-	case wake <= now:
+	case l.armed > now && l.armed == wake, l.armed-now >= earlyWake && l.armed < wake:
 		return
-	case wake == l.armed:
 	case wake == petri.Forever:
 		l.timer.Stop()
 	default:
 		l.timer.Reset(wake - r.in.elapsed())
 	}
 	l.armed = wake
+}
+
+// wait sleeps until the timer is due or the inbox wakes the loop.
+func (r *Runner) wait() {
 	if !r.in.park() {
 		return
 	}
-	select {
-	case <-r.in.wake:
-		return
-	case <-l.timer.C:
-		l.armed = petri.Forever
+	for {
+		due := false
+		select {
+		case <-r.in.wake:
+		case <-r.loop.timer.C:
+			due = true
+		}
+		if r.in.unpark() {
+			if due {
+				r.loop.armed = petri.Forever
+			}
+			return
+		}
 	}
-	r.in.unpark()
 }
 
 // flush waits, at the end of a run, for outputs that wait to be stored.

@@ -27,6 +27,7 @@ type Runner struct {
 
 	loop    loop
 	workers workers
+	async   func(petri.Token) // delivers the result of a task that something else did
 	stat    stats
 
 	done chan struct{}
@@ -50,6 +51,13 @@ func Start(prog *petri.Program, cfg Config) (*Runner, error) {
 		return nil, err
 	}
 	r.workers.init()
+	r.async = func(t petri.Token) {
+		if r.in.deliver(t) {
+			r.visit(nil)
+		}
+	}
+	r.loop.timer, r.loop.armed = time.NewTimer(time.Hour), petri.Forever
+	r.loop.timer.Stop()
 	if n, ok := cfg.Store.(event.Notifier); ok {
 		n.Notify(r.in.poke)
 	}
@@ -204,7 +212,7 @@ func (r *Runner) Track() *petri.Tracker {
 
 // run is the goroutine of the run: first the loop, then the end.
 func (r *Runner) run() {
-	err := r.protect(r.work)
+	err := r.work()
 	if err != nil {
 		r.fault(err)
 	}

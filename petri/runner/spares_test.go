@@ -76,7 +76,10 @@ func TestHandleAsync(t *testing.T) {
 		}
 		orders := make(chan order, 4)
 		r := mustStart(t, desk(t, "a", "b"), Config{Out: w.Out, Owner: orders, Tasks: []Handler{HandleAsync(lookup(),
-			func(to chan order, n int, done func(string, error)) { to <- order{n, done} })}})
+			func(to chan order, n int, done func(string, error)) func() (string, error) {
+				to <- order{n, done}
+				return nil
+			})}})
 		mustInject(t, r, query.Token(1))
 		mustInject(t, r, query.Token(2))
 		first, second := <-orders, <-orders

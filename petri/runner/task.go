@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
-	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/petri"
 )
@@ -22,13 +18,17 @@ var ErrStuck = errors.New("the run did not end in time")
 type Handler struct {
 	start   string
 	in, out string // colours of the start and done places
-	work    func(ctx context.Context, owner any, start petri.Token, done string, deliver func(petri.Token))
-	begin   func(owner any, start petri.Token, done string, deliver func(petri.Token)) // in place of work
+	// begin begins the work on the loop, and returns what does it elsewhere; nil: deliver is called without it.
+	begin func(owner any, start petri.Token, done string, deliver func(petri.Token)) work
+	async bool // the net cannot cancel it
 }
 
+// work does the work of one start of a task and delivers its result.
+type work func(ctx context.Context, deliver func(petri.Token))
+
 // Handle returns a Handler that calls fn for each start of the task t. fn receives the value put at
-// t.Start and runs in a goroutine of its own. ctx is cancelled when the net cancels the task or the
-// run ends; fn must then return soon.
+// t.Start and runs in a goroutine that has nothing else to do meanwhile. ctx is cancelled when the net
+// cancels the task or the run ends; fn must then return soon.
 //
 // The result of fn is injected at t.Done exactly once. An error or a panic becomes a Failed result
 // with its text, and anything that fn returns after a cancellation becomes a Cancelled one. The
@@ -41,25 +41,33 @@ func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, in I) (O,
 // HandleFor is Handle for a function that many runs share: fn also receives Config.Owner of its run.
 func HandleFor[S, I, O any](t petri.Task[I, O], fn func(ctx context.Context, owner S, in I) (O, error)) Handler {
 	h := handlerOf(t)
-	h.work = func(ctx context.Context, owner any, start petri.Token, done string, deliver func(petri.Token)) {
-		in, _ := petri.Place[I](start.Place()).From(start)
+	h.begin = func(owner any, start petri.Token, done string, _ func(petri.Token)) work {
 		s, _ := owner.(S)
-		call(ctx, s, in, fn, func(res petri.Result[O]) {
-			deliver(petri.Place[petri.Result[O]](done).Token(res))
-		})
+		return func(ctx context.Context, deliver func(petri.Token)) {
+			in, _ := petri.Place[I](start.Place()).From(start)
+			call(ctx, func() (O, error) { return fn(ctx, s, in) }, petri.Place[petri.Result[O]](done), deliver)
+		}
 	}
 	return h
 }
 
 // HandleAsync returns a Handler for work that something else does: the loop calls fn for each start of the task. fn
 // must not block or panic, and must see to it that done is called exactly once, from any goroutine, with the value or
-// an error. When the net cancels the task, fn does not learn it.
-func HandleAsync[S, I, O any](t petri.Task[I, O], fn func(owner S, in I, done func(O, error))) Handler {
+// an error. Outside of Out, done may call Out, so its caller holds no lock that Out needs. If fn returns a function,
+// that one does the work instead, in a goroutine of the run, and done is not called. When the net cancels the task,
+// neither function learns it.
+func HandleAsync[S, I, O any](t petri.Task[I, O], fn func(owner S, in I, done func(O, error)) func() (O, error)) Handler {
 	h := handlerOf(t)
-	h.begin = func(owner any, start petri.Token, done string, deliver func(petri.Token)) {
+	h.async = true
+	h.begin = func(owner any, start petri.Token, done string, deliver func(petri.Token)) work {
 		in, _ := petri.Place[I](start.Place()).From(start)
 		s, _ := owner.(S)
-		fn(s, in, func(v O, err error) { deliver(petri.Place[petri.Result[O]](done).Token(resultOf(v, err))) })
+		place := petri.Place[petri.Result[O]](done)
+		do := fn(s, in, func(v O, err error) { deliver(place.Token(resultOf(v, err))) })
+		if do == nil {
+			return nil
+		}
+		return func(ctx context.Context, deliver func(petri.Token)) { call(ctx, do, place, deliver) }
 	}
 	return h
 }
@@ -85,8 +93,7 @@ func resultOf[O any](v O, err error) petri.Result[O] {
 }
 
 // call calls fn and delivers exactly one result, even if fn panics or calls runtime.Goexit.
-func call[S, I, O any](ctx context.Context, owner S, in I, fn func(context.Context, S, I) (O, error),
-	deliver func(petri.Result[O])) {
+func call[O any](ctx context.Context, fn func() (O, error), to petri.Place[petri.Result[O]], deliver func(petri.Token)) {
 	res := petri.Result[O]{Outcome: petri.Failed, Reason: "its goroutine exited"}
 	defer func() {
 		if v := recover(); v != nil {
@@ -95,9 +102,9 @@ func call[S, I, O any](ctx context.Context, owner S, in I, fn func(context.Conte
 		if ctx.Err() != nil {
 			res = petri.Result[O]{Outcome: petri.Cancelled, Reason: res.Reason}
 		}
-		deliver(res)
+		deliver(to.Token(res))
 	}()
-	v, err := fn(ctx, owner, in)
+	v, err := fn()
 	res = resultOf(v, err)
 }
 
@@ -140,61 +147,9 @@ func findHandler(place string, handlers []Handler) int {
 	return found
 }
 
-// workers are the goroutines of tasks.
-type workers struct {
-	all    sync.WaitGroup
-	ctx    func() (context.Context, context.CancelFunc) // derives a context from that of the run
-	cancel context.CancelFunc
-	begun  bool
-}
-
-func (c *workers) init() {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	c.ctx = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
-}
-
-// startTask starts a goroutine, unless the handler needs none. endTasks waits for it.
-func (r *Runner) startTask(t *task, start petri.Token) {
-	if t.handler.begin != nil {
-		t.handler.begin(r.cfg.Owner, start, t.done, r.in.deliver)
-		return
-	}
-	ctx, cancel := r.workers.ctx()
-	t.cancel = cancel
-	r.workers.begun = true
-	r.workers.all.Go(func() {
-		defer cancel()
-		t.handler.work(ctx, r.cfg.Owner, start, t.done, r.in.deliver)
-	})
-}
-
 // stop cancels the latest start of the task. Its goroutine still delivers a result.
 func (t *task) stop() {
 	if t.cancel != nil {
 		t.cancel()
-	}
-}
-
-// endTasks cancels every task and waits for their goroutines, for at most Config.Grace.
-func (r *Runner) endTasks() error {
-	r.workers.cancel()
-	if !r.workers.begun {
-		return nil
-	}
-	returned := make(chan struct{})
-	go func() { // ends with the last goroutine that it waits for
-		defer close(returned)
-		r.workers.all.Wait()
-	}()
-	grace := time.NewTimer(r.cfg.Grace)
-	defer grace.Stop()
-	select {
-	case <-returned:
-		return nil
-	case <-grace.C:
-		r.cfg.Logger.Error("task goroutine does not return", zap.String("run", r.cfg.Name))
-		return fmt.Errorf("runner: run %s: %w: a task did not return within %v of its cancellation",
-			r.cfg.Name, ErrStuck, r.cfg.Grace)
 	}
 }

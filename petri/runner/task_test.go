@@ -27,8 +27,8 @@ func lookup() petri.Task[int, string] {
 	return petri.Task[int, string]{Start: begin, InFlight: inFlight, Done: done}
 }
 
-// worker is one slot: free, running, draining, free.
-func worker(name string) *petri.Net {
+// slot is one slot: free, running, draining, free.
+func slot(name string) *petri.Net {
 	return &petri.Net{
 		Name: name, Ports: []petri.AnyPlace{query, reply}, Tasks: []petri.AnyTask{lookup()},
 		Init: []petri.Token{free.Token(petri.Unit{})},
@@ -48,7 +48,7 @@ func desk(t testing.TB, workers ...string) *petri.Net {
 	t.Helper()
 	var parts []*petri.Net
 	for _, w := range workers {
-		parts = append(parts, worker(w))
+		parts = append(parts, slot(w))
 	}
 	n, err := petri.Compose("desk", parts...)
 	if err != nil {
