@@ -211,7 +211,7 @@ func (r *turnRun) answer(ctx context.Context) (*agent.End, error) {
 	}
 	defer func() { _ = s.Close() }()
 	t := &agent.Turn{ID: fmt.Sprintf("%s-%d", r.o.id, r.t.info.Number), Message: r.before[len(r.before)-1].content,
-		HistoryOf: r.history, Emit: r.emit, Stream: !r.o.rt.cfg.Whole, Host: r}
+		HistoryOf: r.history, Emit: r.emit, Anywhere: true, Stream: !r.o.rt.cfg.Whole, Host: r}
 	for _, id := range r.t.info.Resume {
 		if c := callIn(r.before, id); c != nil {
 			t.Resume = append(t.Resume, c)
