@@ -24,8 +24,8 @@ type Turn struct {
 	History func() []*genai.Content
 	// HistoryOf returns them as one agent sees them, in place of History.
 	HistoryOf func(agent string) []*genai.Content
-	// Emit receives every event of the turn, in order, on the goroutine of Session.Run unless Anywhere is set. It must store
-	// the event, unless kind.Stored is false. An error means that the event is not stored: the turn
+	// Emit receives every event of the turn, in order, on the goroutine of Session.Run unless Anywhere is set.
+	// It must store the event, unless kind.Stored is false. An error means that the event is not stored: the turn
 	// ends, and the error is the error of Session.Run.
 	Emit func(ev *session.Event, kind EventKind) error
 	// Anywhere lets any goroutine of the session call Emit, still one event at a time. Then the goroutine that has

@@ -51,7 +51,8 @@ type Handler struct {
 	start   string
 }
 
-// Handle returns the Handler that does the work of task t with fn. fn runs in a goroutine that has nothing else to do meanwhile.
+// Handle returns the Handler that does the work of task t with fn. fn runs in a goroutine that has nothing else to do
+// meanwhile.
 // ctx ends when the net cancels the task or the session closes; fn must then return soon.
 func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, s *Session, in I) (O, error)) Handler {
 	return Handler{handler: runner.HandleFor(t, fn), worker: workerAutomaton(t), start: string(t.Start)}

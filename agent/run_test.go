@@ -152,8 +152,8 @@ func TestTurn(t *testing.T) {
 func TestStreaming(t *testing.T) {
 	for _, anywhere := range []bool{false, true} {
 		k := start(t, newProgram(t, one(Limits{})))
-		_, err := k.s.Run(t.Context(), &Turn{ID: "a", Message: genai.NewContentFromText("one two three", "user"), Emit: k.emit,
-			Stream: true, Anywhere: anywhere})
+		_, err := k.s.Run(t.Context(), &Turn{ID: "a", Message: genai.NewContentFromText("one two three", "user"),
+			Emit: k.emit, Stream: true, Anywhere: anywhere})
 		want := "user step \"one two three\"\nhost partial \"one \"\nhost partial \"two \"\nhost partial \"three\"\n" +
 			"host answer \"one two three\""
 		if got := strings.Join(k.lines, "\n"); err != nil || got != want {

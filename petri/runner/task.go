@@ -56,7 +56,8 @@ func HandleFor[S, I, O any](t petri.Task[I, O], fn func(ctx context.Context, own
 // an error. Outside of Out, done may call Out, so its caller holds no lock that Out needs. If fn returns a function,
 // that one does the work instead, in a goroutine of the run, and done is not called. When the net cancels the task,
 // neither function learns it.
-func HandleAsync[S, I, O any](t petri.Task[I, O], fn func(owner S, in I, done func(O, error)) func() (O, error)) Handler {
+func HandleAsync[S, I, O any](t petri.Task[I, O],
+	fn func(owner S, in I, done func(O, error)) func() (O, error)) Handler {
 	h := handlerOf(t)
 	h.async = true
 	h.begin = func(owner any, start petri.Token, done string, deliver func(petri.Token)) work {
@@ -93,7 +94,8 @@ func resultOf[O any](v O, err error) petri.Result[O] {
 }
 
 // call calls fn and delivers exactly one result, even if fn panics or calls runtime.Goexit.
-func call[O any](ctx context.Context, fn func() (O, error), to petri.Place[petri.Result[O]], deliver func(petri.Token)) {
+func call[O any](ctx context.Context, fn func() (O, error), to petri.Place[petri.Result[O]],
+	deliver func(petri.Token)) {
 	res := petri.Result[O]{Outcome: petri.Failed, Reason: "its goroutine exited"}
 	defer func() {
 		if v := recover(); v != nil {
