@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -13,12 +14,14 @@ import (
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/internal/strictjson"
+	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/transport"
 )
 
 // Limits of what a begin webhook decides.
 const (
 	instructionsMax = 32 << 10 // bytes
+	greetingMax     = 4000     // bytes
 	labelsMax       = 16
 	labelNameMax    = 64  // bytes
 	labelValueMax   = 256 // bytes
@@ -44,23 +47,38 @@ type Decision struct {
 	Refuse string `json:"refuse"`
 	// Instructions replace those of the settings and of the client.
 	Instructions string `json:"instructions"`
+	// Greeting replaces the one that is planned, of at most 4,000 bytes. Without one there can be none.
+	Greeting string `json:"greeting"`
+	// Voice and Language, a BCP 47 tag, replace those of the planned Setup, which must be there. The client may then
+	// choose no voice; a language that it names wins.
+	Voice    string `json:"voice"`
+	Language string `json:"language"`
 	// Tools are the functions that the call may use, of those that it could use without them; nil: all.
 	Tools *[]string `json:"tools"`
 	// Labels are added to the call. They replace none that a token has set.
 	Labels map[string]string `json:"labels"`
 }
 
-// check reports what is wrong with a decision.
-func (d *Decision) check() error {
+// check reports what is wrong with a decision about a planned call.
+func (d *Decision) check(p *voicegw.Plan) error {
 	switch {
 	case len(d.Refuse) > messageMax:
 		return fmt.Errorf("refuse has %d bytes; at most %d are possible", len(d.Refuse), messageMax)
 	case len(d.Instructions) > instructionsMax || !utf8.ValidString(d.Instructions):
 		return fmt.Errorf("instructions has %d bytes; at most %d are possible", len(d.Instructions), instructionsMax)
+	case len(d.Greeting) > greetingMax || !utf8.ValidString(d.Greeting):
+		return fmt.Errorf("greeting has %d bytes; at most %d of UTF-8 are possible", len(d.Greeting), greetingMax)
+	case d.Greeting != "" && p.Greeting == "":
+		return fmt.Errorf("greeting is %.40q, and calls have none; the setting greeting gives them one", d.Greeting)
+	case d.Voice+d.Language != "" && p.Setup == nil:
+		return fmt.Errorf("voice is %.40q and language %.40q, and Next plans no Setup", d.Voice, d.Language)
 	case d.Tools != nil && len(*d.Tools) > toolsMax:
 		return fmt.Errorf("tools has %d names; at most %d are possible", len(*d.Tools), toolsMax)
 	case len(d.Labels) > labelsMax:
 		return fmt.Errorf("labels has %d entries; at most %d are possible", len(d.Labels), labelsMax)
+	}
+	if err := (live.Setup{Voice: d.Voice, Language: d.Language}).Check(); err != nil {
+		return err
 	}
 	for name, value := range d.Labels {
 		if name == "" || len(name) > labelNameMax || len(value) > labelValueMax {
@@ -122,7 +140,7 @@ func (b *Begin) ask(ctx context.Context, hello *transport.Hello, plan *voicegw.P
 	d := &Decision{}
 	if err == nil && len(answer) > 0 {
 		if err = (strictjson.Decoder{}).Decode(answer, d); err == nil {
-			err = d.check()
+			err = d.check(plan)
 		}
 	}
 	if cancelled(err) { // the caller has gone
@@ -141,6 +159,8 @@ func (d *Decision) apply(p *voicegw.Plan) {
 	if d.Instructions != "" {
 		p.SystemInstruction = d.Instructions
 	}
+	p.Greeting = cmp.Or(d.Greeting, p.Greeting)
+	d.speak(p)
 	labels := maps.Clone(d.Labels)
 	if labels == nil {
 		labels = map[string]string{}
@@ -152,4 +172,18 @@ func (d *Decision) apply(p *voicegw.Plan) {
 	}
 	before, names := p.Allow, *d.Tools
 	p.Allow = func(tool string) bool { return slices.Contains(names, tool) && (before == nil || before(tool)) }
+}
+
+// speak plans the voice and the language.
+func (d *Decision) speak(p *voicegw.Plan) {
+	if d.Voice+d.Language != "" {
+		setup := *p.Setup
+		setup.Voice, setup.Language = cmp.Or(d.Voice, setup.Voice), cmp.Or(d.Language, setup.Language)
+		p.Setup = &setup
+	}
+	if d.Voice != "" && p.Session != nil {
+		session := *p.Session
+		session.Voices = voicegw.Names{}
+		p.Session = &session
+	}
 }

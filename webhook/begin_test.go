@@ -13,6 +13,7 @@ import (
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/agent/fetch"
+	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/webhook"
 )
@@ -38,10 +39,15 @@ func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, r
 	if err != nil {
 		t.Fatal(err)
 	}
+	greeting, planned := "Hello.", live.Setup{Voice: "Puck", Model: "a-model"}
+	if open {
+		greeting = "" // the settings have none
+	}
 	b := webhook.Begin{Hook: h, Open: open, Log: zap.NewNop(),
 		Next: func(context.Context, *transport.Hello) (*voicegw.Plan, error) {
 			return &voicegw.Plan{Labels: map[string]string{"tenant": "acme"}, Release: func() { released = true },
-				Allow: func(tool string) bool { return tool != "secret" }}, nil
+				Allow: func(tool string) bool { return tool != "secret" }, Greeting: greeting, Setup: &planned,
+				Session: &voicegw.SessionRules{Voices: voicegw.Names{All: true}}}, nil
 		}}
 	p, err = b.Plan(context.Background(), &transport.Hello{Endpoint: "twilio", From: "+491", To: "+492", Token: "a.b.c",
 		Params: map[string]string{"campaign": "7"}})
@@ -52,12 +58,16 @@ func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, r
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	p, released, request, err := begin(t, 200, `{"instructions": "Be brief.", "tools": ["orders", "secret"],
-		"labels": {"customer": "17", "tenant": "globex"}}`, false)
+		"greeting": "Hello Ann.", "voice": "Kore", "language": "de-DE", "labels": {"customer": "17", "tenant": "globex"}}`, false)
 	if err != nil || released {
 		t.Fatal(err, released)
 	}
 	if p.SystemInstruction != "Be brief." || !maps.Equal(p.Labels, map[string]string{"customer": "17", "tenant": "acme"}) {
 		t.Errorf("the plan is %+v", p)
+	}
+	if s := p.Setup; p.Greeting != "Hello Ann." || s.Voice != "Kore" || s.Language != "de-DE" || s.Model != "a-model" ||
+		p.Session.Voices.Any() {
+		t.Errorf("the plan is %q, %+v, %+v", p.Greeting, s, p.Session)
 	}
 	for tool, want := range map[string]bool{"orders": true, "secret": false, "others": false} {
 		if p.Allow(tool) != want {
@@ -70,7 +80,8 @@ func TestBegin(t *testing.T) {
 		t.Errorf("the server got %s, want %s", request, want)
 	}
 	for _, body := range []string{"", "{}", `{"tools": null}`} {
-		if p, _, _, err := begin(t, 200, body, false); err != nil || p.SystemInstruction != "" || !p.Allow("others") {
+		if p, _, _, err := begin(t, 200, body, false); err != nil || p.SystemInstruction != "" || !p.Allow("others") ||
+			p.Greeting != "Hello." || p.Setup.Voice != "Puck" || !p.Session.Voices.All {
 			t.Errorf("%q: %+v, %v", body, p, err)
 		}
 	}
@@ -97,12 +108,16 @@ func TestBeginRefused(t *testing.T) {
 		{200, `{"labels": {"a": "` + strings.Repeat("x", 257) + `"}}`, false, transport.ReasonBusy, ""},
 		{200, `{"instructions": "` + strings.Repeat("x", 33<<10) + `"}`, false, transport.ReasonBusy, ""},
 		{200, `{"labels": ` + many(17) + `}`, false, transport.ReasonBusy, ""},
+		{200, `{"greeting": "` + strings.Repeat("x", 4001) + `"}`, false, transport.ReasonBusy, ""},
+		{200, `{"greeting": "Hello."}`, true, transport.ReasonNone, ""}, // no decision: there is no greeting
+		{200, `{"voice": "no voice"}`, false, transport.ReasonBusy, ""},
+		{200, `{"language": "German!"}`, false, transport.ReasonBusy, ""},
 		{500, ``, true, transport.ReasonNone, ""},
 		{200, `[]`, true, transport.ReasonNone, ""},
 	} {
 		p, released, _, err := begin(t, c.status, c.body, c.open)
 		if c.reason == transport.ReasonNone {
-			if err != nil || p.Labels["tenant"] != "acme" || released {
+			if err != nil || p.Labels["tenant"] != "acme" || released || p.Greeting != "" {
 				t.Errorf("%d %.40s: %v", c.status, c.body, err)
 			}
 			continue

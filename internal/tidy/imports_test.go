@@ -97,7 +97,7 @@ func layers() map[string]layer {
 		"console": {imports: []string{".", "petri", "petri/dot", "petri/event", "voicenets"},
 			tests: []string{"internal/npmtest", "live", "live/sim", "transport", "transport/ws", "transport/ws/*", "web"}},
 		"telemetry": {imports: []string{".", "transport"}},
-		"webhook":   {imports: []string{".", "agent/fetch", "internal/strictjson", "transport"}},
+		"webhook":   {imports: []string{".", "agent/fetch", "internal/strictjson", "live", "transport"}},
 		"settings": {
 			imports: []string{".", "access", "audio", "live", "transport", "transport/ws", "transport/wsconn",
 				"voicenets", "internal/spelling"},

@@ -31,12 +31,22 @@ func New(cfg Config) (*Endpoint, error) {
 		return nil, err
 	}
 	e := &Endpoint{cfg: cfg}
-	e.secrets.Store(&secrets{cfg.AuthToken, cfg.Secret})
+	e.secrets.Store(&secrets{authToken: cfg.AuthToken, secret: cfg.Secret})
 	return e, nil
 }
 
 // secrets are Config.AuthToken and Config.Secret, which can change.
-type secrets struct{ authToken, secret string }
+type secrets struct {
+	authToken, secret string
+
+	before string    // the auth token before this one: calls are on the way with its passes
+	until  time.Time // when the last of these ends
+}
+
+// pass reports whether a pass is valid for a call, and uses it up.
+func (s *secrets) pass(p *passes, pass, call string, now time.Time) bool {
+	return p.take(s.authToken, pass, call, now) || now.Before(s.until) && p.take(s.before, pass, call, now)
+}
 
 // SetSecrets replaces Config.AuthToken and Config.Secret for requests from now on. Streams that run go on. It cannot
 // take the last secret away, nor give one to an endpoint that has none: who may call would change with it.
@@ -44,10 +54,15 @@ func (e *Endpoint) SetSecrets(authToken, secret string) error {
 	if err := checkSecret(secret); err != nil {
 		return err
 	}
-	if before := e.secrets.Load(); (authToken+secret == "") != (before.authToken+before.secret == "") {
+	before := e.secrets.Load()
+	if (authToken+secret == "") != (before.authToken+before.secret == "") {
 		return errors.New("mediastream: set secrets: an endpoint with secrets needs one, and one without takes none")
 	}
-	e.secrets.Store(&secrets{authToken, secret})
+	next := &secrets{authToken: authToken, secret: secret, before: before.authToken, until: time.Now().Add(passLife)}
+	if authToken == before.authToken {
+		next.before, next.until = before.before, before.until
+	}
+	e.secrets.Store(next)
 	return nil
 }
 
@@ -133,12 +148,13 @@ func (e *Endpoint) admit(r *http.Request) (missing proof, err error) {
 func (e *Endpoint) shown(missing proof, s *start) bool {
 	own := e.secrets.Load()
 	return missing == nothing || phone.SameSecret(s.params[paramSecret], own.secret) ||
-		missing == thePass && e.passes.take(own.authToken, s.params[paramPass], s.call, time.Now())
+		missing == thePass && own.pass(&e.passes, s.params[paramPass], s.call, time.Now())
 }
 
 // open reports whether no credential is configured and the request came in over the loopback.
 func (e *Endpoint) open(r *http.Request) bool {
-	return *e.secrets.Load() == (secrets{}) && phone.OnLoopback(r)
+	own := e.secrets.Load()
+	return own.authToken+own.secret == "" && phone.OnLoopback(r)
 }
 
 // streamAddresses returns the addresses under which Twilio may have signed the upgrade: it calls

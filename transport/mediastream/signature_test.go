@@ -3,12 +3,15 @@ package mediastream
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/admission"
@@ -193,6 +196,30 @@ func TestSetSecrets(t *testing.T) {
 	if err := open.SetSecrets(token, ""); err == nil {
 		t.Error("an endpoint without secrets takes one")
 	}
+}
+
+// TestPassBeforeReload: a call that has a pass when the auth token changes gets to its stream, once and in the pass's life.
+func TestPassBeforeReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, err := New(Config{Lines: noLines{}, AuthToken: "the old token"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows := func(pass string) bool {
+			return d.shown(thePass, &start{call: "CA1", params: map[string]string{paramPass: pass}})
+		}
+		first, second := newPass("the old token", "CA1", time.Now()), newPass("the old token", "CA1", time.Now())
+		if err := errors.Join(d.SetSecrets(token, ""), d.SetSecrets(token, secret)); err != nil {
+			t.Fatal(err)
+		}
+		if !shows(first) || shows(first) || shows(newPass("another", "CA1", time.Now())) {
+			t.Error("the pass counts not, or twice, or any does")
+		}
+		time.Sleep(passLife)
+		if shows(second) || shows(newPass("the old token", "CA1", time.Now())) || !shows(newPass(token, "CA1", time.Now())) {
+			t.Error("a minute later the old token counts, or the new one does not")
+		}
+	})
 }
 
 func basic(user, password string) string {
