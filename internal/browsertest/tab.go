@@ -217,12 +217,17 @@ func (t *Tab) WaitFor(expression string) {
 		switch text, err := t.evaluate("Boolean(" + expression + ")"); {
 		case err == nil && text == "true":
 			return
-		case err != nil && !strings.Contains(err.Error(), "context was destroyed"): // by a page on its way
+		case err != nil && !onItsWay(err):
 			t.fatal("wait for "+expression, err)
 		case time.Now().After(end):
 			t.fatal("wait for "+expression, context.DeadlineExceeded)
 		}
 	}
+}
+
+// onItsWay reports whether an evaluation failed because another page came.
+func onItsWay(err error) bool {
+	return strings.Contains(err.Error(), "context was destroyed") || strings.Contains(err.Error(), "target navigated")
 }
 
 // Click clicks the element of a CSS selector with the mouse, scrolling to it first. It waits until

@@ -160,7 +160,7 @@ func (s stage) talkPushing() *call {
 	s.shows("#push", "Press and talk")
 	s.shows("#speaking", "Hold the button")
 	c.send(event{"type": "turn", "state": "start", "generation": 1})
-	c.play(syllables(c.rate(), 500, 3))
+	c.play(syllables(c.rate(), 1500, 3))
 	s.shows("#speaking", "The model is speaking. Press the button to stop it.")
 	s.shows("#speaking", "Hold the button")
 	return c
