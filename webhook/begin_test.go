@@ -58,7 +58,8 @@ func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, r
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	p, released, request, err := begin(t, 200, `{"instructions": "Be brief.", "tools": ["orders", "secret"],
-		"greeting": "Hello Ann.", "voice": "Kore", "language": "de-DE", "labels": {"customer": "17", "tenant": "globex"}}`, false)
+		"greeting": "Hello Ann.", "voice": "Kore", "language": "de-DE",
+		"labels": {"customer": "17", "tenant": "globex"}}`, false)
 	if err != nil || released {
 		t.Fatal(err, released)
 	}

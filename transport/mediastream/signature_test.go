@@ -198,7 +198,8 @@ func TestSetSecrets(t *testing.T) {
 	}
 }
 
-// TestPassBeforeReload: a call that has a pass when the auth token changes gets to its stream, once and in the pass's life.
+// TestPassBeforeReload: a call that has a pass when the auth token changes gets to its stream, once and in the pass's
+// life.
 func TestPassBeforeReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := New(Config{Lines: noLines{}, AuthToken: "the old token"})

@@ -165,8 +165,8 @@ func TestChromium(t *testing.T) {
 	tab.NoErrors()
 }
 
-// TestChromiumBargeIn speaks over a long reply, two seconds after the page has learned of it: a busy machine then delays
-// both.
+// TestChromiumBargeIn speaks over a long reply, two seconds after the page has learned of it: a busy machine then
+// delays both.
 func TestChromiumBargeIn(t *testing.T) {
 	t.Parallel()
 	over := speech("over")
