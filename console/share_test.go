@@ -55,11 +55,11 @@ func TestShare(t *testing.T) {
 		time.Until(link.Until) > ShareFor || time.Until(link.Until) < ShareFor-time.Minute {
 		t.Fatalf("the link is %s, %v", body, err)
 	}
-	code, page, head := get(share, http.MethodGet, link.Path)
+	code, page, _ := get(share, http.MethodGet, link.Path)
 	if code != http.StatusOK || !strings.Contains(page, "data-shared") {
 		t.Errorf("the page: %d %.300s", code, page)
 	}
-	code, page, head = get(share, http.MethodGet, link.Path+"api/call/report")
+	code, page, head := get(share, http.MethodGet, link.Path+"api/call/report")
 	if code != http.StatusOK || !strings.Contains(page, "<h1>Call c-1</h1>") || strings.Contains(page, "<script") ||
 		!strings.HasPrefix(head.Get("Content-Security-Policy"), "default-src 'none'") ||
 		!strings.HasPrefix(head.Get("Content-Disposition"), "inline") {

@@ -97,19 +97,6 @@ func (s *summary) need(u use) {
 	}
 }
 
-// shares reports whether one of two kids writes a state key that the other uses.
-func (s *summary) shares(o *summary) bool {
-	one := func(w, r *summary) bool {
-		return slices.ContainsFunc(r.reads, func(u use) bool { return len(w.writes[u.read.key]) > 0 })
-	}
-	for key := range s.writes {
-		if len(o.writes[key]) > 0 {
-			return true
-		}
-	}
-	return one(s, o) || one(o, s)
-}
-
 // gather starts the summary of a block with what its kids read and write.
 func (s *summary) gather(kids []*summary) {
 	for _, k := range kids {
