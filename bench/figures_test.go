@@ -15,7 +15,7 @@ func (m *mute) ack(uint64, int64, string, bool) error { m.acks++; return nil }
 func (*mute) run(*caller) error                       { return nil }
 func (*mute) close()                                  {}
 
-// interrupter is a caller who speaks over a reply at a made-up time, for 400 ms.
+// interrupter returns a caller who has spoken over a reply for 400 ms, and the time on the caller's clock.
 func interrupter(t *testing.T) (c *caller, now time.Time) {
 	t.Helper()
 	now = time.Unix(1000, 0)

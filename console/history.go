@@ -24,8 +24,8 @@ var (
 	errLateHistory = errors.New("its archive does not have the events until now")
 )
 
-// history takes the events of a running call up to number seq from its archive. An error says why there
-// is none that has them: the call is shown from now on then.
+// history takes the events of a running call up to number seq from its archive. An error says why
+// no archive has them. The call is then shown from now on.
 func (s *server) history(ctx context.Context, call string, prog *petri.Program, seq uint64) (*recorder, error) {
 	if seq > historyEvents {
 		return nil, errLongHistory

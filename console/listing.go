@@ -51,7 +51,7 @@ type listing struct {
 type archivesList struct {
 	Archives []Archived `json:"archives"`
 	All      int        `json:"all"`             // archives in the whole list
-	Older    string     `json:"older,omitempty"` // where the next page begins; "": there is none
+	Older    string     `json:"older,omitempty"` // where the next page begins; "" on the last page
 	Trouble  string     `json:"trouble,omitempty"`
 }
 
@@ -116,12 +116,14 @@ func (l *listing) refresh(now time.Time) {
 	l.looked = now
 	info, err := fs.Stat(l.dir, ".")
 	if err != nil {
-		l.known, l.list, l.err = nil, nil, err
+		l.known, l.list, l.err, l.dirMod = nil, nil, err, time.Time{}
 		return
 	}
 	changed := false
 	if mod := info.ModTime(); mod.IsZero() || mod != l.dirMod || before.Sub(mod) < listEvery { // it may have changed since
-		changed, l.err = l.read(now)
+		if changed, l.err = l.read(now); l.err != nil {
+			mod = time.Time{} // the next look reads again
+		}
 		l.dirMod = mod
 	} else {
 		changed = l.ask(now)
@@ -196,7 +198,7 @@ func (l *listing) ask(now time.Time) (changed bool) {
 	return changed
 }
 
-// about returns what the file system says of an archive, false if there is none of that name.
+// about returns what the file system says of an archive. It returns false if there is no such file.
 func (l *listing) about(name string, stat func() (fs.FileInfo, error), now time.Time) (Archived, bool) {
 	info, err := stat()
 	if err != nil || !info.Mode().IsRegular() {

@@ -1,10 +1,13 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -117,4 +120,32 @@ func TestTooManyArchives(t *testing.T) {
 	if len(l.list) != 2 || l.isMore {
 		t.Errorf("of two archives %d are listed, more %v", len(l.list), l.isMore)
 	}
+}
+
+// TestListingComesBack: a directory that cannot be read for a while is listed again, although nothing in it changed.
+func TestListingComesBack(t *testing.T) {
+	t.Parallel()
+	dir, away := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "away")
+	old := time.Now().Add(-time.Hour)
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "c-1.jsonl"), nil, 0o600),
+		os.Chtimes(dir, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	l := &listing{dir: os.DirFS(dir), runs: func(string) bool { return false }}
+	look := func(all int, trouble bool) {
+		t.Helper()
+		l.looked = time.Now().Add(-listEvery)
+		if p, err := l.page(""); err != nil || p.All != all || (p.Trouble != "") != trouble {
+			t.Errorf("the list is %+v, %v; want %d archives", p, err, all)
+		}
+	}
+	look(1, false)
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	look(0, true)
+	if err := os.Rename(away, dir); err != nil {
+		t.Fatal(err)
+	}
+	look(1, false)
 }

@@ -20,8 +20,8 @@ const ShareFor = 7 * 24 * time.Hour
 // sharedMax is how many shared calls are read at one time, so that those who have links leave feeds to operators.
 const sharedMax = 4
 
-// A Sharer signs links to archived calls, and serves those calls to whoever has a link. Serve it without
-// your own authorization: the signature is the authorization. It shows one archived call without speech,
+// A Sharer signs links to archived calls. Whoever has a link sees the call. Put no authorization in front
+// of it, because the signature is the authorization. It shows one archived call without speech,
 // text, digits and telephone numbers, and changes nothing. The zero value shares nothing.
 type Sharer struct {
 	// Key returns what signs links, at least 16 bytes. Another key ends the links of the one before.

@@ -170,7 +170,7 @@ func (r *reloader) changes(next *settings.Settings, functions hookTools) (done, 
 type reloadedSecrets struct {
 	admin, authToken, carriers string
 	access                     [][]byte
-	hooks                      []byte // nil: webhooks.secret_file is none
+	hooks                      []byte // nil without webhooks.secret_file
 }
 
 // readSecrets reads and checks them.

@@ -125,7 +125,7 @@ func mutedCall(t *testing.T) (n shippedNet, p *petri.Program, file string) {
 	return n, p, writeFile(t, "muted"+settings.ArchiveEnding, data.Bytes())
 }
 
-// TestHoldToProof: a property that a recorded call breaks is told with the events that led there.
+// TestHoldToProof replays a call that breaks a property. The error shows the events that led there.
 func TestHoldToProof(t *testing.T) {
 	t.Parallel()
 	n, p, file := mutedCall(t)

@@ -236,7 +236,7 @@ func BenchmarkDagRatio(b *testing.B) {
 	}
 }
 
-// least is the smaller of two times, the first of which may be 0 for none.
+// least returns the smaller time. If a is 0, nothing was measured before, and b is it.
 func least(a, b time.Duration) time.Duration {
 	if a == 0 {
 		return b
