@@ -148,19 +148,25 @@ func TestWideChoices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
 		for _, f := range r.Findings {
-			got = append(got, string(f.Rule)+": "+f.Message)
 			if f.Rule != Unreached && len(f.Trace) < 3 {
 				t.Errorf("%s: no run shows %s", name, f)
 			}
 		}
-		wants(t, name, got, c.want)
+		wants(t, name, wordsOf(r), c.want)
 		proof := r.Proofs[len(r.Proofs)-1]
 		if len(c.want) == 0 && (proof.Method != "choices" || !proof.Proved) {
 			t.Errorf("%s: %+v", name, proof)
 		}
 	}
+}
+
+// wordsOf are the findings of a report, with their rules.
+func wordsOf(r *Report) (words []string) {
+	for _, f := range r.Findings {
+		words = append(words, string(f.Rule)+": "+f.Message)
+	}
+	return words
 }
 
 // TestTooManyChoices wants a block with too many conditions to be explored, and refused if it has too many markings,
@@ -176,11 +182,7 @@ func TestTooManyChoices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for _, f := range r.Findings {
-			got = append(got, string(f.Rule)+": "+f.Message)
-		}
-		wants(t, "mesh", got, want)
+		wants(t, "mesh", wordsOf(r), want)
 		if method := r.Proofs[len(r.Proofs)-1].Method; method != "explored" {
 			t.Errorf("the method is %s", method)
 		}
