@@ -11,6 +11,7 @@ import (
 // Quota limits the calls of a group of callers that the guard does not know, such as those of one rule. Callers have
 // its permits beside those of the guard. It is safe for concurrent use.
 type Quota struct {
+	of string
 	mu sync.Mutex
 	q  *quota
 }
@@ -20,7 +21,7 @@ func NewQuota(of string, l Limits) (*Quota, error) {
 	if err := checkQuota(of, l); err != nil {
 		return nil, err
 	}
-	return &Quota{q: newQuota(of, "", l)}, nil
+	return &Quota{of: of, q: newQuota(of, "", l)}, nil
 }
 
 func checkQuota(of string, l Limits) error {
@@ -35,17 +36,27 @@ func checkQuota(of string, l Limits) error {
 
 // SetLimits changes the limits for calls that begin from now on. Calls that run count against them.
 func (q *Quota) SetLimits(l Limits) error {
-	if err := checkQuota(q.q.of, l); err != nil {
-		return err
+	commit, err := q.PrepareLimits(l)
+	if err == nil {
+		commit()
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if l != q.q.limits {
-		calls := q.q.calls
-		q.q = newQuota(q.q.of, "", l)
-		q.q.calls = calls
+	return err
+}
+
+// PrepareLimits checks the limits as SetLimits does and changes nothing; commit then changes them.
+func (q *Quota) PrepareLimits(l Limits) (commit func(), err error) {
+	if err := checkQuota(q.of, l); err != nil {
+		return nil, err
 	}
-	return nil
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if l != q.q.limits {
+			calls := q.q.calls
+			q.q = newQuota(q.of, "", l)
+			q.q.calls = calls
+		}
+	}, nil
 }
 
 // Take takes a permit for a call that begins now; GiveBack returns it. The error is a *transport.Refused.

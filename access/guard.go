@@ -51,21 +51,29 @@ func New(cfg Config) (*Guard, error) {
 // from now on; calls that began with them go on. A guard cannot change between having secrets and having
 // none. After an error it keeps the old ones.
 func (g *Guard) SetSecrets(secrets [][]byte) error {
+	commit, err := g.PrepareSecrets(secrets)
+	if err == nil {
+		commit()
+	}
+	return err
+}
+
+// PrepareSecrets checks the secrets as SetSecrets does and changes nothing; commit then replaces them.
+func (g *Guard) PrepareSecrets(secrets [][]byte) (commit func(), err error) {
 	next := *g.verifier.Load()
 	if len(secrets) == 0 || len(next.secrets) == 0 {
-		return errors.New("access: set secrets: want one or more, for a guard that has some")
+		return nil, errors.New("access: set secrets: want one or more, for a guard that has some")
 	}
 	cfg := g.cfg
 	cfg.Secrets = secrets
 	if err := cfg.check(); err != nil {
-		return err
+		return nil, err
 	}
 	next.secrets = make([][]byte, len(secrets))
 	for i, s := range secrets {
 		next.secrets[i] = slices.Clone(s)
 	}
-	g.verifier.Store(&next)
-	return nil
+	return func() { g.verifier.Store(&next) }, nil
 }
 
 // Ready returns nil if the machine can take another call, or a *transport.Refused while

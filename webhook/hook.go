@@ -138,12 +138,20 @@ func New(cfg Config) (*Hook, error) {
 
 // SetSecret replaces Config.Secret for tries from now on.
 func (h *Hook) SetSecret(secret []byte) error {
+	commit, err := h.PrepareSecret(secret)
+	if err == nil {
+		commit()
+	}
+	return err
+}
+
+// PrepareSecret checks the secret as SetSecret does and changes nothing; commit then replaces it.
+func (h *Hook) PrepareSecret(secret []byte) (commit func(), err error) {
 	if len(secret) < SecretLenMin {
-		return fmt.Errorf("webhook: the secret has %d bytes; it must have %d or more", len(secret), SecretLenMin)
+		return nil, fmt.Errorf("webhook: the secret has %d bytes; it must have %d or more", len(secret), SecretLenMin)
 	}
 	secret = bytes.Clone(secret)
-	h.secret.Store(&secret)
-	return nil
+	return func() { h.secret.Store(&secret) }, nil
 }
 
 // Error is why a request has no answer. Its text names neither the URL nor an address, so that a model may read it.

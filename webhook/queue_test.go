@@ -332,6 +332,9 @@ func TestSetSecret(t *testing.T) {
 		t.Error("a short secret is taken")
 	}
 	other := []byte("another secret of a test")
+	if _, err := h.PrepareSecret(other); err != nil { // and nothing changes yet
+		t.Error(err)
+	}
 	for i, signs := range [][]byte{secret, other} {
 		if i == 1 {
 			if err := h.SetSecret(other); err != nil {

@@ -86,59 +86,173 @@ func (r *reloader) reload() {
 		log.Error("the settings are wrong, so nothing changes", zap.Error(err))
 		return
 	}
-	done, later, err := r.take(next)
-	switch {
-	case err != nil:
+	p, err := r.plan(next)
+	if err != nil {
 		log.Error("the settings are wrong, so nothing changes", zap.Error(err))
 		return
-	case len(done) > 0:
-		log.Info("settings changed for calls that begin from now on", zap.Strings("settings", done))
-	case len(later) == 0:
+	}
+	r.commit(p)
+	switch {
+	case len(p.done) > 0:
+		log.Info("settings changed for calls that begin from now on", zap.Strings("settings", p.done))
+	case len(p.later) == 0:
 		log.Info("no setting has changed")
 	}
-	if len(later) > 0 {
-		log.Warn("these settings changed and need a restart", zap.Strings("settings", later))
+	if len(p.later) > 0 {
+		log.Warn("these settings changed and need a restart", zap.Strings("settings", p.later))
 	}
 	for _, note := range next.Notes {
 		log.Warn(note)
 	}
 }
 
-// take checks every change first and then makes those that need no restart. It returns the keys of
-// both kinds.
-func (r *reloader) take(next *settings.Settings) (done, later []string, err error) {
+// replacement is what a reload replaces in a running gateway. All of it is built and checked.
+type replacement struct {
+	next        *settings.Settings
+	done, later []string // the keys of changes that are taken now, and of those that need a restart
+	swaps       []func() // each replaces one thing, and cannot fail
+}
+
+// takes reports whether one of the settings changes now.
+func (p *replacement) takes(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(p.done, key) })
+}
+
+// swap adds what commit does to make one change.
+func (p *replacement) swap(one func()) { p.swaps = append(p.swaps, one) }
+
+// commit makes the changes of a plan. It cannot fail.
+func (r *reloader) commit(p *replacement) {
+	for _, swap := range p.swaps {
+		swap()
+	}
+	r.now = p.next
+}
+
+// plan builds and checks everything that a reload replaces, and changes nothing. Its error names the setting.
+func (r *reloader) plan(next *settings.Settings) (*replacement, error) {
 	functions, err := r.serving.functions(next)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	done, later = r.changes(next, functions)
-	secrets, err := readSecrets(next)
-	if err != nil {
-		return nil, nil, err
+	p := &replacement{next: next}
+	p.done, p.later = r.changes(next, functions)
+	if err := r.calls(p, functions); err != nil {
+		return nil, err
 	}
-	servers, err := iceServers(next)
-	if err != nil {
-		return nil, nil, err
-	}
-	if e := r.serving.endpoints; e != nil && e.webrtc != nil {
-		if err := e.webrtc.SetICEServers(servers); err != nil {
-			return nil, nil, err
+	for _, prepare := range []func(*replacement) error{r.access, r.admission, r.twilio, r.webRTC, r.hooks} {
+		if err := prepare(p); err != nil {
+			return nil, err
 		}
 	}
-	if err := r.takeSecrets(secrets, func(key string) bool { return slices.Contains(done, key) }); err != nil {
-		return nil, nil, err // which readSecrets and held rule out
-	}
-	r.level.SetLevel(next.Log.Level)
-	clients, err := clientRules(next, r.serving.rules.Load().clients)
+	p.swap(func() { r.level.SetLevel(next.Log.Level) })
+	return p, nil
+}
+
+// access prepares the secrets that sign call tokens.
+func (r *reloader) access(p *replacement) error {
+	admission, err := p.next.Access()
 	if err != nil {
-		return nil, nil, err
+		return err
+	}
+	if _, err := access.New(admission); err != nil {
+		return fmt.Errorf("access: %w", err)
+	}
+	if !p.takes("access.secret_file") {
+		return nil
+	}
+	commit, err := r.serving.guard.PrepareSecrets(admission.Secrets)
+	if err != nil {
+		return fmt.Errorf("access.secret_file: %w", err)
+	}
+	p.swap(commit)
+	return nil
+}
+
+// admission prepares the token of the admin listener.
+func (r *reloader) admission(p *replacement) error {
+	token, err := adminToken(p.next)
+	if err == nil && p.takes("admin.token_file") {
+		p.swap(func() { r.admin.setToken(token) })
+	}
+	return err
+}
+
+// twilio prepares the secrets of carriers.
+func (r *reloader) twilio(p *replacement) error {
+	token, secret, err := twilioSecrets(p.next)
+	if err != nil || !p.takes("twilio.auth_token_file", "twilio.secret_file") {
+		return err
+	}
+	commit, err := r.serving.endpoints.twilio.PrepareSecrets(token, secret)
+	if err != nil {
+		return fmt.Errorf("twilio.secret_file: %w", err)
+	}
+	p.swap(commit)
+	return nil
+}
+
+// webRTC prepares the servers that callers over WebRTC are given.
+func (r *reloader) webRTC(p *replacement) error {
+	servers, err := iceServers(p.next)
+	if e := r.serving.endpoints; err != nil || e == nil || e.webrtc == nil {
+		return err
+	}
+	commit, err := r.serving.endpoints.webrtc.PrepareICEServers(servers)
+	if err != nil {
+		return fmt.Errorf("webrtc.ice_servers, webrtc.turn_servers: %w", err)
+	}
+	p.swap(commit)
+	return nil
+}
+
+// hooks prepares the secret of the webhooks of all calls.
+func (r *reloader) hooks(p *replacement) error {
+	if p.next.Webhooks.SecretFile == "" {
+		return nil
+	}
+	secret, err := signingSecret(p.next, "")
+	if err != nil || !p.takes("webhooks.secret_file") {
+		return err
+	}
+	commit, err := r.serving.webhooks.prepareSecret(secret)
+	if err == nil {
+		p.swap(commit)
+	}
+	return err
+}
+
+// calls prepares what calls take from the settings when they begin, but for the settings that need a restart.
+func (r *reloader) calls(p *replacement, functions hookTools) error {
+	s, next := r.serving, p.next
+	rules := *s.rules.Load()
+	later := func(key string) bool { return slices.Contains(p.later, key) }
+	clients, limit, err := clientRules(next, rules.clients)
+	if err != nil {
+		return fmt.Errorf("rules %s: %w", next.RulesFile, err)
+	}
+	if !later("rules") {
+		rules.clients = clients
+		p.swap(limit)
 	}
 	if !r.toolsHeld(next) {
-		r.serving.takeTools(functions)
+		rules.tools = append([]voicegw.Tool{}, functions.tools...)
+		p.swap(func() { s.hookSecrets = functions.secrets })
 	}
-	r.serving.takeRules(next, later, clients)
-	r.now = next
-	return done, later, nil
+	if !later("greeting") {
+		rules.greeting = next.Greeting()
+	}
+	rules.setup.Voice, rules.setup.Language = next.Voice, next.Language
+	rules.setup.Temperature, rules.setup.MaxOutputTokens = next.Model.Temperature, next.Model.LongestReply()
+	rules.instructions = next.Instructions
+	rules.setup.SystemInstruction = next.Instructions["default"]
+	if !later("model.name") && !later("model.key_file") && !next.Embedded() && !s.settings.Embedded() {
+		m := *s.model
+		m.wire.Model, m.wire.APIKey = next.Model.Name, next.Wire().APIKey
+		rules.dialer, rules.setup.Model = m.dialer(), next.Model.Name
+	}
+	p.swap(func() { s.rules.Store(&rules) })
+	return nil
 }
 
 // changes returns the keys of the changes that need no restart, and of the others.
@@ -164,54 +278,6 @@ func (r *reloader) changes(next *settings.Settings, functions hookTools) (done, 
 		return done, append(later, toolsKey)
 	}
 	return append(done, toolsKey), later
-}
-
-// reloadedSecrets are the secrets that a running gateway takes.
-type reloadedSecrets struct {
-	admin, authToken, carriers string
-	access                     [][]byte
-	hooks                      []byte // nil without webhooks.secret_file
-}
-
-// readSecrets reads and checks them.
-func readSecrets(next *settings.Settings) (out reloadedSecrets, err error) {
-	if out.admin, err = adminToken(next); err != nil {
-		return out, err
-	}
-	admission, err := next.Access()
-	if err != nil {
-		return out, err
-	}
-	if _, err = access.New(admission); err != nil {
-		return out, err
-	}
-	out.access = admission.Secrets
-	if out.authToken, out.carriers, err = twilioSecrets(next); err == nil && next.Webhooks.SecretFile != "" {
-		out.hooks, err = signingSecret(next, "")
-	}
-	return out, err
-}
-
-// takeSecrets replaces the secrets whose setting has changed.
-func (r *reloader) takeSecrets(secrets reloadedSecrets, has func(key string) bool) error {
-	s := r.serving
-	if has("access.secret_file") {
-		if err := s.guard.SetSecrets(secrets.access); err != nil {
-			return fmt.Errorf("access.secret_file: %w", err)
-		}
-	}
-	if has("admin.token_file") {
-		r.admin.setToken(secrets.admin)
-	}
-	if has("twilio.auth_token_file") || has("twilio.secret_file") {
-		if err := s.endpoints.twilio.SetSecrets(secrets.authToken, secrets.carriers); err != nil {
-			return err
-		}
-	}
-	if has("webhooks.secret_file") && secrets.hooks != nil {
-		return s.webhooks.setSecret(secrets.hooks)
-	}
-	return nil
 }
 
 // held reports whether a change that a running gateway could take needs a restart because of others.
@@ -270,33 +336,4 @@ func (s *serving) functions(next *settings.Settings) (hookTools, error) {
 		return all, fmt.Errorf("%s %s: %w", toolsKey, next.ToolsFile, err)
 	}
 	return all, nil
-}
-
-// takeTools changes the functions of calls that begin from now on.
-func (s *serving) takeTools(functions hookTools) {
-	rules := *s.rules.Load()
-	rules.tools, s.hookSecrets = append([]voicegw.Tool{}, functions.tools...), functions.secrets
-	s.rules.Store(&rules)
-}
-
-// takeRules changes what calls take from the settings when they begin, but for the settings of later.
-func (s *serving) takeRules(next *settings.Settings, later []string, clients []clientRule) {
-	rules := *s.rules.Load()
-	sameModel := slices.Contains(later, "model.name") || slices.Contains(later, "model.key_file")
-	if !slices.Contains(later, "rules") {
-		rules.clients = clients
-	}
-	if !slices.Contains(later, "greeting") {
-		rules.greeting = next.Greeting()
-	}
-	rules.setup.Voice, rules.setup.Language = next.Voice, next.Language
-	rules.setup.Temperature, rules.setup.MaxOutputTokens = next.Model.Temperature, next.Model.LongestReply()
-	rules.instructions = next.Instructions
-	rules.setup.SystemInstruction = next.Instructions["default"]
-	if !sameModel && !next.Embedded() && !s.settings.Embedded() {
-		m := *s.model
-		m.wire.Model, m.wire.APIKey = next.Model.Name, next.Wire().APIKey
-		rules.dialer, rules.setup.Model = m.dialer(), next.Model.Name
-	}
-	s.rules.Store(&rules)
 }

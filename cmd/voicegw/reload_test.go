@@ -203,6 +203,16 @@ func TestReloadTakesAndNames(t *testing.T) {
 	}
 }
 
+// take plans a reload and makes its changes.
+func (r *reloader) take(next *settings.Settings) (done, later []string, err error) {
+	p, err := r.plan(next)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.commit(p)
+	return p.done, p.later, nil
+}
+
 // reloading is a reloader over settings that were started, and an admin listener.
 func reloading(t *testing.T, started *settings.Settings) *reloader {
 	t.Helper()

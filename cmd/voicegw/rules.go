@@ -22,28 +22,33 @@ type clientRule struct {
 	quota *access.Quota // nil: no limit
 }
 
-// clientRules are the rules of the settings. Rules of before keep their quotas.
-func clientRules(set *settings.Settings, before []clientRule) ([]clientRule, error) {
-	var list []clientRule
+// clientRules are the rules of the settings. Rules of before keep their quotas; limit then gives these the limits that
+// the rules have now.
+func clientRules(set *settings.Settings, before []clientRule) (list []clientRule, limit func(), err error) {
+	var limits []func()
 	for _, r := range set.Rules {
 		one := clientRule{Rule: r}
-		i := slices.IndexFunc(before, func(b clientRule) bool { return b.Name == r.Name })
-		if i >= 0 {
+		if i := slices.IndexFunc(before, func(b clientRule) bool { return b.Name == r.Name }); i >= 0 {
 			one.quota = before[i].quota
 		}
-		var err error
 		switch {
 		case one.quota != nil:
-			err = one.quota.SetLimits(r.Limits)
+			var commit func()
+			commit, err = one.quota.PrepareLimits(r.Limits)
+			limits = append(limits, commit)
 		case r.Limits != access.Limits{}:
 			one.quota, err = access.NewQuota("rule "+r.Name, r.Limits)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list = append(list, one)
 	}
-	return list, nil
+	return list, func() {
+		for _, commit := range limits {
+			commit()
+		}
+	}, nil
 }
 
 // ruleOf returns the first rule that takes a call, nil if there is none.

@@ -113,7 +113,7 @@ func TestRuleLimits(t *testing.T) {
 	}
 	hello := &transport.Hello{From: "+1"}
 	s := &serving{settings: read("- {name: few, when: {from: '+1'}, calls: 2, labels: {team: shop}}")}
-	list, err := clientRules(s.settings, nil)
+	list, _, err := clientRules(s.settings, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +151,11 @@ func TestRuleLimits(t *testing.T) {
 		{"- {name: few, when: {from: '+1'}, calls: 2}", true},
 	} {
 		before := s.rules.Load().clients
-		if list, err = clientRules(read(c.text), before); err != nil {
+		var limit func()
+		if list, limit, err = clientRules(read(c.text), before); err != nil {
 			t.Fatal(err)
 		}
+		limit()
 		s.rules.Store(&callRules{clients: list})
 		full(c.full)
 	}
@@ -203,7 +205,12 @@ func TestGreetingReload(t *testing.T) {
 		later []string
 		want  string
 	}{{[]string{"greeting"}, "Say hello."}, {nil, "Say hi."}} {
-		s.takeRules(read("greeting: Say hi."), c.later, nil)
+		p := &replacement{next: read("greeting: Say hi."), later: c.later}
+		r := &reloader{serving: s}
+		if err := r.calls(p, hookTools{}); err != nil {
+			t.Fatal(err)
+		}
+		r.commit(p)
 		if p, err := s.plan(t.Context(), &transport.Hello{}); err != nil || p.Greeting != c.want {
 			t.Errorf("restart for %q: the plan greets %q, %v; want %q", c.later, p.Greeting, err, c.want)
 		}

@@ -174,7 +174,7 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger,
 	cfg.Lateness = admission.Load.Late
 	cfg.Guard = func(l transport.Lines) transport.Lines { return access.NewLines(l, guard) }
 	s := &serving{settings: set, log: log, audit: log, guard: guard, load: admission.Load, model: m}
-	clients, err := clientRules(set, nil)
+	clients, _, err := clientRules(set, nil)
 	if err != nil {
 		return nil, err
 	}

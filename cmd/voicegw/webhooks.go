@@ -141,14 +141,21 @@ func (w *webhooks) open(kind string, cfg webhook.Config) (*webhook.Hook, error) 
 	return webhook.New(cfg)
 }
 
-// setSecret replaces the secret of the hooks that all calls share.
-func (w *webhooks) setSecret(secret []byte) error {
+// prepareSecret checks the secret of the hooks that all calls share; commit then replaces it.
+func (w *webhooks) prepareSecret(secret []byte) (commit func(), err error) {
+	var all []func()
 	for _, h := range w.fixed {
-		if err := h.SetSecret(secret); err != nil {
-			return err
+		one, err := h.PrepareSecret(secret)
+		if err != nil {
+			return nil, fmt.Errorf("webhooks.secret_file: %w", err)
 		}
+		all = append(all, one)
 	}
-	return nil
+	return func() {
+		for _, one := range all {
+			one()
+		}
+	}, nil
 }
 
 // queue makes the queue of a kind.

@@ -51,19 +51,29 @@ func (s *secrets) pass(p *passes, pass, call string, now time.Time) bool {
 // SetSecrets replaces Config.AuthToken and Config.Secret for requests from now on. Streams that run go on. It cannot
 // take the last secret away, nor give one to an endpoint that has none: who may call would change with it.
 func (e *Endpoint) SetSecrets(authToken, secret string) error {
+	commit, err := e.PrepareSecrets(authToken, secret)
+	if err == nil {
+		commit()
+	}
+	return err
+}
+
+// PrepareSecrets checks the secrets as SetSecrets does and changes nothing; commit then replaces them.
+func (e *Endpoint) PrepareSecrets(authToken, secret string) (commit func(), err error) {
 	if err := checkSecret(secret); err != nil {
-		return err
+		return nil, err
 	}
 	before := e.secrets.Load()
 	if (authToken+secret == "") != (before.authToken+before.secret == "") {
-		return errors.New("mediastream: set secrets: an endpoint with secrets needs one, and one without takes none")
+		return nil, errors.New("mediastream: set secrets: an endpoint with secrets needs one, and one without takes none")
 	}
-	next := &secrets{authToken: authToken, secret: secret, before: before.authToken, until: time.Now().Add(passLife)}
-	if authToken == before.authToken {
-		next.before, next.until = before.before, before.until
-	}
-	e.secrets.Store(next)
-	return nil
+	return func() {
+		next := &secrets{authToken: authToken, secret: secret, before: before.authToken, until: time.Now().Add(passLife)}
+		if authToken == before.authToken {
+			next.before, next.until = before.before, before.until
+		}
+		e.secrets.Store(next)
+	}, nil
 }
 
 // ServeHTTP serves the stream at the mount path, and the webhooks at /voice and /after below it.

@@ -39,12 +39,20 @@ func (s ICEServer) issue(now time.Time) ICEServer {
 // SetICEServers replaces Config.ICEServers for calls that begin afterwards. After an error it keeps the old
 // ones.
 func (e *Endpoint) SetICEServers(list []ICEServer) error {
+	commit, err := e.PrepareICEServers(list)
+	if err == nil {
+		commit()
+	}
+	return err
+}
+
+// PrepareICEServers checks the servers as SetICEServers does and changes nothing; commit then replaces them.
+func (e *Endpoint) PrepareICEServers(list []ICEServer) (commit func(), err error) {
 	if err := checkServers(list); err != nil {
-		return err
+		return nil, err
 	}
 	list = slices.Clone(list)
-	e.servers.Store(&list)
-	return nil
+	return func() { e.servers.Store(&list) }, nil
 }
 
 // iceServers returns the servers for one call.

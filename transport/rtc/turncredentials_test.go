@@ -62,6 +62,25 @@ func TestServersAreChecked(t *testing.T) {
 	}
 }
 
+// TestPrepareICEServers: servers that are prepared count from the commit on, and wrong ones never.
+func TestPrepareICEServers(t *testing.T) {
+	t.Parallel()
+	e := &Endpoint{}
+	if err := e.SetICEServers([]ICEServer{{URLs: []string{"stun:old.example"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.PrepareICEServers([]ICEServer{{URLs: []string{"stun:"}}}); err == nil {
+		t.Error("a server without a name is taken")
+	}
+	commit, err := e.PrepareICEServers([]ICEServer{{URLs: []string{"stun:new.example"}}})
+	if got := e.iceServers()[0].URLs[0]; err != nil || got != "stun:old.example" {
+		t.Errorf("before the commit callers are given %s, %v", got, err)
+	}
+	if commit(); e.iceServers()[0].URLs[0] != "stun:new.example" {
+		t.Errorf("after it they are given %v", e.iceServers())
+	}
+}
+
 // FuzzServers wants every server that is valid to be one that the library takes, and its credentials to come
 // through a header unchanged.
 func FuzzServers(f *testing.F) {
