@@ -109,7 +109,8 @@ func (t *reloadTrial) state() string {
 		names = append(names, tool.Name)
 	}
 	return fmt.Sprintf("token %t, carrier %d, admin %q, level %v, voice %s, functions %q, rules %+v, "+
-		"full %t", err == nil, carrier, *t.admin.token.Load(), t.level.Level(), rules.setup.Voice, names, rules.clients[0].Rule.Voice, full != nil)
+		"full %t", err == nil, carrier, *t.admin.token.Load(), t.level.Level(), rules.setup.Voice, names,
+		rules.clients[0].Rule.Voice, full != nil)
 }
 
 // TestReloadRefusedChangesNothing: a reload with one bad part names it and changes nothing, whatever else has changed:
