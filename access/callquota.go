@@ -34,16 +34,8 @@ func checkQuota(of string, l Limits) error {
 	return nil
 }
 
-// SetLimits changes the limits for calls that begin from now on. Calls that run count against them.
-func (q *Quota) SetLimits(l Limits) error {
-	commit, err := q.PrepareLimits(l)
-	if err == nil {
-		commit()
-	}
-	return err
-}
-
-// PrepareLimits checks the limits as SetLimits does and changes nothing; commit then changes them.
+// PrepareLimits checks limits and changes nothing. commit then sets them for calls that begin from now on; calls that
+// run count against them.
 func (q *Quota) PrepareLimits(l Limits) (commit func(), err error) {
 	if err := checkQuota(q.of, l); err != nil {
 		return nil, err

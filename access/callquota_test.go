@@ -34,9 +34,11 @@ func TestQuota(t *testing.T) {
 	take(false) // three have begun
 	now = now.Add(21 * time.Second)
 	take(true)
-	if err := q.SetLimits(Limits{Calls: 2}); err != nil {
+	commit, err := q.PrepareLimits(Limits{Calls: 2})
+	if err != nil {
 		t.Fatal(err)
 	}
+	commit()
 	take(false) // two run still
 	q.GiveBack()
 	take(true)
@@ -44,7 +46,7 @@ func TestQuota(t *testing.T) {
 		if _, err := NewQuota("rule few", l); err == nil {
 			t.Errorf("%+v is accepted", l)
 		}
-		if err := q.SetLimits(l); err == nil {
+		if _, err := q.PrepareLimits(l); err == nil {
 			t.Errorf("%+v is accepted later", l)
 		}
 	}

@@ -121,6 +121,15 @@ func (p *replacement) takes(keys ...string) bool {
 // swap adds what commit does to make one change.
 func (p *replacement) swap(one func()) { p.swaps = append(p.swaps, one) }
 
+// prepared adds a change that was prepared, unless that failed. Its error names the setting.
+func (p *replacement) prepared(setting string, commit func(), err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", setting, err)
+	}
+	p.swap(commit)
+	return nil
+}
+
 // commit makes the changes of a plan. It cannot fail.
 func (r *reloader) commit(p *replacement) {
 	for _, swap := range p.swaps {
@@ -162,11 +171,7 @@ func (r *reloader) access(p *replacement) error {
 		return nil
 	}
 	commit, err := r.serving.guard.PrepareSecrets(admission.Secrets)
-	if err != nil {
-		return fmt.Errorf("access.secret_file: %w", err)
-	}
-	p.swap(commit)
-	return nil
+	return p.prepared("access.secret_file", commit, err)
 }
 
 // admission prepares the token of the admin listener.
@@ -185,11 +190,7 @@ func (r *reloader) twilio(p *replacement) error {
 		return err
 	}
 	commit, err := r.serving.endpoints.twilio.PrepareSecrets(token, secret)
-	if err != nil {
-		return fmt.Errorf("twilio.secret_file: %w", err)
-	}
-	p.swap(commit)
-	return nil
+	return p.prepared("twilio.secret_file", commit, err)
 }
 
 // webRTC prepares the servers that callers over WebRTC are given.
@@ -199,11 +200,7 @@ func (r *reloader) webRTC(p *replacement) error {
 		return err
 	}
 	commit, err := r.serving.endpoints.webrtc.PrepareICEServers(servers)
-	if err != nil {
-		return fmt.Errorf("webrtc.ice_servers, webrtc.turn_servers: %w", err)
-	}
-	p.swap(commit)
-	return nil
+	return p.prepared("webrtc.ice_servers, webrtc.turn_servers", commit, err)
 }
 
 // hooks prepares the secret of the webhooks of all calls.
@@ -216,10 +213,7 @@ func (r *reloader) hooks(p *replacement) error {
 		return err
 	}
 	commit, err := r.serving.webhooks.prepareSecret(secret)
-	if err == nil {
-		p.swap(commit)
-	}
-	return err
+	return p.prepared("webhooks.secret_file", commit, err)
 }
 
 // calls prepares what calls take from the settings when they begin, but for the settings that need a restart.

@@ -94,7 +94,7 @@ func (t *reloadTrial) carrier(secret string) int {
 	return w.Code
 }
 
-// state is what a gateway does with new calls, carriers and operators, in words.
+// state says how the gateway treats a new call, a carrier and an operator.
 func (t *reloadTrial) state() string {
 	s := t.serving
 	rules := s.rules.Load()

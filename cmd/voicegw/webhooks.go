@@ -147,7 +147,7 @@ func (w *webhooks) prepareSecret(secret []byte) (commit func(), err error) {
 	for _, h := range w.fixed {
 		one, err := h.PrepareSecret(secret)
 		if err != nil {
-			return nil, fmt.Errorf("webhooks.secret_file: %w", err)
+			return nil, err
 		}
 		all = append(all, one)
 	}
