@@ -209,7 +209,7 @@ func (c *caller) next(now time.Time) (n, number int) {
 	if c.phase == speaking {
 		n, number = c.said, c.number
 		c.number = (c.number + 1) % toneCount
-		c.found.sent = append(c.found.sent, sentFrame{now, number, c.said >= settled})
+		c.found.sent = append(c.found.sent, sentFrame{now, number, c.said >= settled && !fades(c.said)})
 		c.said++
 	}
 	c.left--

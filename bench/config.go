@@ -35,6 +35,7 @@ type Endpoint struct {
 // Config is what to measure.
 type Config struct {
 	Transport string
+	Codec     string        // of calls by WebRTC; "" means PCMU. Other transports have none
 	Calls     int           // at one time; 0 means CallsDefault
 	Length    time.Duration // measured of each side, without the start of calls; 0 means SecondsDefault
 	Rounds    int           // in which gateway and relay alternate; 0 means RoundsDefault
@@ -55,12 +56,19 @@ type Config struct {
 func (c *Config) check() error {
 	c.Calls, c.Rounds = cmp.Or(c.Calls, CallsDefault), cmp.Or(c.Rounds, RoundsDefault)
 	c.Length, c.settle = cmp.Or(c.Length, SecondsDefault*time.Second), cmp.Or(c.settle, settleDefault)
+	if c.Transport == WebRTC {
+		c.Codec = cmp.Or(c.Codec, PCMU)
+	}
 	if c.Progress == nil {
 		c.Progress = func(string) {}
 	}
 	switch {
 	case !slices.Contains(Transports(), c.Transport):
 		return fmt.Errorf("bench: the transport is %q; want one of %v", c.Transport, Transports())
+	case c.Codec != "" && c.Transport != WebRTC:
+		return fmt.Errorf("bench: the codec %q is for the transport %s only, not %s", c.Codec, WebRTC, c.Transport)
+	case c.Codec != "" && !slices.Contains(Codecs(), c.Codec):
+		return fmt.Errorf("bench: the codec is %q; want one of %v", c.Codec, Codecs())
 	case c.Calls < 1 || c.Calls > CallsMax:
 		return fmt.Errorf("bench: %d calls; want 1 to %d", c.Calls, CallsMax)
 	case c.Length < time.Second || c.Length > SecondsMax*time.Second:
@@ -82,7 +90,7 @@ func (c *Config) dial(ctx context.Context, url string, call int) (line, error) {
 	case Twilio:
 		return dialTwilio(ctx, url, call)
 	case WebRTC:
-		return dialWebRTC(ctx, url, c.Token)
+		return dialWebRTC(ctx, url, c.Codec, c.Token)
 	}
 	return dialWS(ctx, url, c.Token)
 }

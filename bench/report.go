@@ -10,6 +10,7 @@ import (
 // Report is what a run measured. A figure that is not known is nil, never 0.
 type Report struct {
 	Transport string  `json:"transport"`
+	Codec     string  `json:"codec,omitempty"`
 	Calls     int     `json:"calls"`
 	Seconds   float64 `json:"seconds"` // measured of each side
 	Seed      uint64  `json:"seed"`
@@ -103,7 +104,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // WriteMarkdown writes the report as tables.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d calls over %s, %.0f s measured, seed %d\n\n", r.Calls, r.Transport, r.Seconds, r.Seed)
+	fmt.Fprintf(&b, "%d calls over %s, %.0f s measured, seed %d\n\n", r.Calls, strings.TrimSpace(r.Transport+" "+r.Codec),
+		r.Seconds, r.Seed)
 	r.writeCosts(&b)
 	r.writeTimes(&b)
 	fmt.Fprintf(&b, "\n%d late frames, %d errors\n", r.LateFrames, r.Errors)

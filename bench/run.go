@@ -76,7 +76,8 @@ func start(ctx context.Context, cfg Config) (*run, error) {
 
 // measure measures a number of calls, in all rounds.
 func (r *run) measure(ctx context.Context, calls int) (*Report, error) {
-	r.report = &Report{Transport: r.cfg.Transport, Calls: calls, Seconds: r.cfg.Length.Seconds(), Seed: r.cfg.Seed}
+	r.report = &Report{Transport: r.cfg.Transport, Codec: r.cfg.Codec, Calls: calls, Seconds: r.cfg.Length.Seconds(),
+		Seed: r.cfg.Seed}
 	for _, s := range r.sides {
 		s.found = found{}
 		if s.model != nil { // what was left by a measurement that failed

@@ -58,6 +58,10 @@ func quietFrame(n int) int {
 	return 0
 }
 
+// fades reports whether the nth frame follows a louder one. A codec that delays the sound puts the end
+// of the louder one into it, with the number of that one.
+func fades(n int) bool { return n > 0 && quietFrame(n) > quietFrame(n-1) }
+
 // voiceFrame makes 20 ms of harmonics and a tone. All have whole periods, so frames join smoothly.
 func voiceFrame(rateHz, tone int, gain float64) []int16 {
 	pcm := make([]int16, audio.FrameSamples(rateHz))

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,13 +14,13 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
-	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
-// rtcLine is a WebRTC call as WHIP begins it, with G.711 both ways and a data channel for events.
+// rtcLine is a WebRTC call as WHIP begins it, with one codec both ways and a data channel for events.
 type rtcLine struct {
+	codec rtcCodec
 	pc    *webrtc.PeerConnection
 	track *webrtc.TrackLocalStaticRTP
 	heard chan *webrtc.TrackRemote // 1 deep
@@ -36,19 +35,17 @@ type rtcLine struct {
 // channelLabel names the data channel of docs/webrtc.md.
 const channelLabel = "voicegw.v1"
 
-// pcmu is G.711.
-func pcmu() webrtc.RTPCodecCapability {
-	return webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypePCMU, ClockRate: 8000}
-}
-
 // dialWebRTC calls as a browser does.
-func dialWebRTC(ctx context.Context, url, token string) (line, error) {
-	l := &rtcLine{heard: make(chan *webrtc.TrackRemote, 1), clear: make(chan struct{}, 16), over: make(chan struct{})}
+func dialWebRTC(ctx context.Context, url, codec, token string) (line, error) {
+	c, err := newRTCCodec(codec)
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	l := &rtcLine{codec: c, heard: make(chan *webrtc.TrackRemote, 1), clear: make(chan struct{}, 16),
+		over: make(chan struct{})}
 	l.packet.Version = 2
 	if err := l.dial(ctx, url, token); err != nil {
-		if l.pc != nil {
-			l.close()
-		}
+		l.close()
 		return nil, fmt.Errorf("bench: dial %s: %w", url, err)
 	}
 	return l, nil
@@ -56,8 +53,7 @@ func dialWebRTC(ctx context.Context, url, token string) (line, error) {
 
 func (l *rtcLine) dial(ctx context.Context, url, token string) error {
 	codecs := &webrtc.MediaEngine{}
-	if err := codecs.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: pcmu()},
-		webrtc.RTPCodecTypeAudio); err != nil {
+	if err := codecs.RegisterCodec(l.codec.parameters(), webrtc.RTPCodecTypeAudio); err != nil {
 		return err
 	}
 	settings := webrtc.SettingEngine{LoggerFactory: &logging.DefaultLoggerFactory{Writer: io.Discard}}
@@ -71,7 +67,8 @@ func (l *rtcLine) dial(ctx context.Context, url, token string) error {
 	}
 	connected := make(chan struct{})
 	l.watch(connected)
-	if l.track, err = webrtc.NewTrackLocalStaticRTP(pcmu(), "voice", "caller"); err != nil {
+	if l.track, err = webrtc.NewTrackLocalStaticRTP(l.codec.parameters().RTPCodecCapability, "voice",
+		"caller"); err != nil {
 		return err
 	}
 	if _, err := l.pc.AddTrack(l.track); err != nil {
@@ -159,15 +156,15 @@ func (l *rtcLine) event(in webrtc.DataChannelMessage) {
 	}
 }
 
-// rtcVoice is the voice as G.711 has it.
-var rtcVoice = sync.OnceValue(func() *voice { return newVoice(8000) })
-
 func (l *rtcLine) send(n, number int) error {
-	l.coded = audio.AppendMuLaw(l.coded[:0], rtcVoice().frame(n, number))
+	var err error
+	if l.coded, err = l.codec.encode(l.coded[:0], n, number); err != nil {
+		return err
+	}
 	l.packet.Payload = l.coded
-	err := l.track.WriteRTP(&l.packet)
+	err = l.track.WriteRTP(&l.packet)
 	l.packet.SequenceNumber++
-	l.packet.Timestamp += uint32(len(l.coded))
+	l.packet.Timestamp += l.codec.ticks()
 	return err
 }
 
@@ -201,18 +198,16 @@ func (l *rtcLine) listen(c *caller, t *webrtc.TrackRemote) {
 			l.once.Do(func() { close(l.over) })
 			return
 		}
-		if audible(p.Payload) {
+		if len(p.Payload) > 0 && l.codec.audible(p.Payload) {
 			c.audio(time.Now(), 0)
 		}
 	}
 }
 
-// audible reports whether a payload of G.711 has any sound: mu-law has two codes for zero.
-func audible(coded []byte) bool {
-	return len(bytes.Trim(coded, "\xff\x7f")) > 0
-}
-
 func (l *rtcLine) close() {
 	l.once.Do(func() { close(l.over) })
-	_ = l.pc.Close()
+	if l.pc != nil {
+		_ = l.pc.Close()
+	}
+	l.codec.close()
 }

@@ -13,6 +13,7 @@ import (
 func TestAudible(t *testing.T) {
 	t.Parallel()
 	v := newVoice(8000)
+	audible := pcmuCodec{}.audible
 	if audible(nil) || audible(audio.AppendMuLaw(nil, v.quiet)) {
 		t.Error("silence is audible")
 	}

@@ -161,7 +161,8 @@ inductions() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -tags z3 -run 
 has_libopus() { command -v pkg-config >/dev/null && pkg-config --exists opus; }
 
 # opus tests what is behind the build tag libopus: Opus to callers over WebRTC, with a C library.
-opus() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -tags libopus -run 'Alloc|Encode|Talk|Chromium$' ./transport/rtc; }
+opus() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -tags libopus -run 'Alloc|Encode|Opus|Talk|Chromium$' \
+    ./audio/opus ./bench ./transport/rtc; }
 
 # beside lists what needs no time of its own: it computes, and waits for nobody.
 beside() {

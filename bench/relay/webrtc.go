@@ -18,11 +18,11 @@ import (
 
 const (
 	offerMax  = 64 << 10
-	queueMax  = 60 * 8000 // samples of the reply that wait to be sent
+	queueMax  = 60 // seconds of the reply that wait to be sent
 	udpBuffer = 4 << 20
 )
 
-// newWebRTC sets the library up for one UDP port of this machine, with G.711 and its default
+// newWebRTC sets the library up for one UDP port of this machine, with its default
 // interceptors.
 func newWebRTC() (*webrtc.API, error) {
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -37,16 +37,12 @@ func newWebRTC() (*webrtc.API, error) {
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
 	media := &webrtc.MediaEngine{}
-	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: pcmu()},
-		webrtc.RTPCodecTypeAudio); err != nil {
-		return nil, fmt.Errorf("relay: %w", err)
+	for _, c := range []codec{pcmu(), opus48()} {
+		if err := media.RegisterCodec(c.RTPCodecParameters, webrtc.RTPCodecTypeAudio); err != nil {
+			return nil, fmt.Errorf("relay: %w", err)
+		}
 	}
 	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithSettingEngine(settings)), nil
-}
-
-// pcmu is G.711.
-func pcmu() webrtc.RTPCodecCapability {
-	return webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypePCMU, ClockRate: 8000}
 }
 
 // whip answers an offer and relays RTP until the connection is over.
@@ -92,7 +88,7 @@ func (r *Relay) call(ctx context.Context, offer string) (answer string, err erro
 			})
 		}
 	})
-	s := &rtpStream{model: m, over: over}
+	s := &rtpStream{model: m, over: over, codec: offered(offer)}
 	if answer, err = s.join(pc, offer); err != nil {
 		m.close()
 		_ = pc.Close()
@@ -105,22 +101,36 @@ func (r *Relay) call(ctx context.Context, offer string) (answer string, err erro
 type rtpStream struct {
 	model *model
 	over  chan struct{}
+	codec codec
 	track *webrtc.TrackLocalStaticRTP
 
 	mu    sync.Mutex
-	queue []int16 // of the reply, at 8 kHz
+	queue []int16 // of the reply, at the rate of the codec
 }
 
 // join answers the offer and starts a goroutine for the reply, one for its pace, and one for the
 // caller's audio. They end with the connection.
 func (s *rtpStream) join(pc *webrtc.PeerConnection, offer string) (answer string, err error) {
-	if s.track, err = webrtc.NewTrackLocalStaticRTP(pcmu(), "voice", "relay"); err != nil {
+	decode, err := s.codec.decoder()
+	if err != nil {
+		return "", err
+	}
+	encode, free, err := s.codec.encoder()
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			free()
+		}
+	}()
+	if s.track, err = webrtc.NewTrackLocalStaticRTP(s.codec.RTPCodecCapability, "voice", "relay"); err != nil {
 		return "", err
 	}
 	if _, err := pc.AddTrack(s.track); err != nil {
 		return "", err
 	}
-	pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { s.up(t) })
+	pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { s.up(t, decode) })
 	if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}); err != nil {
 		return "", err
 	}
@@ -134,22 +144,28 @@ func (s *rtpStream) join(pc *webrtc.PeerConnection, offer string) (answer string
 	}
 	<-gathered
 	go s.receive()
-	go s.send()
+	go func() {
+		defer free()
+		s.send(encode)
+	}()
 	return pc.LocalDescription().SDP, nil
 }
 
 // up relays the caller's audio.
-func (s *rtpStream) up(t *webrtc.TrackRemote) {
-	to16, _ := audio.NewResampler(8000, 16000) // both rates are right
-	var narrow, wide []int16
+func (s *rtpStream) up(t *webrtc.TrackRemote, decode func([]int16, []byte) ([]int16, error)) {
+	var wide []int16
 	var le []byte
 	for {
 		p, _, err := t.ReadRTP()
 		if err != nil {
 			return
 		}
-		narrow = audio.AppendMuLawSamples(narrow[:0], p.Payload)
-		wide = to16.Resample(wide[:0], narrow)
+		if len(p.Payload) == 0 {
+			continue
+		}
+		if wide, err = decode(wide[:0], p.Payload); err != nil {
+			return
+		}
 		le = audio.AppendBytes(le[:0], wide)
 		if s.model.send(le) != nil {
 			return
@@ -160,7 +176,7 @@ func (s *rtpStream) up(t *webrtc.TrackRemote) {
 // receive queues the reply, and drops it when the model was interrupted, or later replies would wait
 // for it.
 func (s *rtpStream) receive() {
-	to8, _ := audio.NewResampler(24000, 8000) // both rates are right
+	down, _ := audio.NewResampler(24000, s.codec.rateHz) // both rates are right
 	var sound []int16
 	for {
 		said, err := s.model.receive()
@@ -171,20 +187,20 @@ func (s *rtpStream) receive() {
 		if said.interrupted {
 			s.queue = s.queue[:0]
 		}
-		if len(s.queue) < queueMax {
+		if len(s.queue) < queueMax*s.codec.rateHz {
 			sound = audio.AppendSamples(sound[:0], said.pcm)
-			s.queue = to8.Resample(s.queue, sound)
+			s.queue = down.Resample(s.queue, sound)
 		}
 		s.mu.Unlock()
 	}
 }
 
 // send sends a packet every 20 ms, as RTP needs it: of the reply, or of silence.
-func (s *rtpStream) send() {
+func (s *rtpStream) send(encode func([]byte, []int16) ([]byte, error)) {
 	tick := time.NewTicker(audio.FrameDuration)
 	defer tick.Stop()
 	p := rtp.Packet{Header: rtp.Header{Version: 2}}
-	frame := make([]int16, codedFrame)
+	frame := make([]int16, audio.FrameSamples(s.codec.rateHz))
 	for {
 		select {
 		case <-tick.C:
@@ -195,11 +211,11 @@ func (s *rtpStream) send() {
 		s.mu.Lock()
 		s.queue = s.queue[:copy(s.queue, s.queue[copy(frame, s.queue):])]
 		s.mu.Unlock()
-		p.Payload = audio.AppendMuLaw(p.Payload[:0], frame)
-		if s.track.WriteRTP(&p) != nil {
+		var err error
+		if p.Payload, err = encode(p.Payload[:0], frame); err != nil || s.track.WriteRTP(&p) != nil {
 			return
 		}
 		p.SequenceNumber++
-		p.Timestamp += codedFrame
+		p.Timestamp += s.codec.ticks
 	}
 }

@@ -11,17 +11,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicegw/voicegw/audio/opus"
 	"github.com/voicegw/voicegw/bench"
 )
 
 // benchOptions are the flags of bench.
 type benchOptions struct {
-	transport, url, metrics string
-	calls, seconds, rounds  int
-	seed                    uint64
-	findLimit               bool
-	target                  time.Duration
-	json                    bool
+	transport, codec       string
+	url, metrics           string
+	calls, seconds, rounds int
+	seed                   uint64
+	findLimit              bool
+	target                 time.Duration
+	json                   bool
 }
 
 func benchCommand() *cobra.Command {
@@ -45,6 +47,8 @@ func benchCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.transport, "transport", bench.WebSocket, "how callers call: "+strings.Join(bench.Transports(), ", "))
+	f.StringVar(&o.codec, "codec", "", "with --transport webrtc, the codec both ways: "+
+		strings.Join(bench.Codecs(), ", ")+" (default "+bench.PCMU+"; "+bench.Opus+" needs libopus)")
 	f.IntVar(&o.calls, "calls", bench.CallsDefault, "calls at one time, at most 2000")
 	f.IntVar(&o.seconds, "seconds", bench.SecondsDefault, "seconds to measure each side, at most 3600")
 	f.IntVar(&o.rounds, "rounds", bench.RoundsDefault, "rounds in which relay and gateway alternate, at most 100")
@@ -56,6 +60,7 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&o.metrics, "metrics", "", "with --url, the `URL` of the metrics of its process")
 	outputFlag(cmd, &o.json, "one object")
 	complete(cmd, "transport", bench.Transports()...)
+	complete(cmd, "codec", bench.Codecs()...)
 	f.SortFlags = false
 	cmd.AddCommand(benchPartCommand())
 	return cmd
@@ -99,8 +104,9 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 
 // config reads the flags.
 func (o *benchOptions) config() (bench.Config, error) {
-	cfg := bench.Config{Transport: o.transport, Calls: o.calls, Length: time.Duration(o.seconds) * time.Second,
-		Rounds: o.rounds, Seed: o.seed, Gateway: bench.Endpoint{URL: o.url, Metrics: o.metrics}}
+	cfg := bench.Config{Transport: o.transport, Codec: o.codec, Calls: o.calls,
+		Length: time.Duration(o.seconds) * time.Second, Rounds: o.rounds, Seed: o.seed,
+		Gateway: bench.Endpoint{URL: o.url, Metrics: o.metrics}}
 	if o.url != "" {
 		cfg.Token = os.Getenv(tokenVariable)
 	}
@@ -119,6 +125,13 @@ func (o *benchOptions) config() (bench.Config, error) {
 	switch {
 	case !slices.Contains(bench.Transports(), o.transport):
 		return cfg, usagef("--transport is %q; want one of %s", o.transport, strings.Join(bench.Transports(), ", "))
+	case o.codec != "" && o.transport != bench.WebRTC:
+		return cfg, usagef("--codec is %q with --transport %s; it is for --transport %s", o.codec, o.transport, bench.WebRTC)
+	case o.codec != "" && !slices.Contains(bench.Codecs(), o.codec):
+		return cfg, usagef("--codec is %q; want one of %s", o.codec, strings.Join(bench.Codecs(), ", "))
+	case o.codec == bench.Opus && !opus.HasEncoder:
+		return cfg, usagef("--codec is %q, but this program was built without libopus; build it with `make build-opus`",
+			o.codec)
 	case o.seconds < o.rounds:
 		return cfg, usagef("--seconds is %d, fewer than the %d rounds; want a second for each", o.seconds, o.rounds)
 	case o.findLimit && o.url != "":

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicegw/voicegw/audio/opus"
 	"github.com/voicegw/voicegw/bench"
 )
 
@@ -89,6 +90,8 @@ func TestBenchMistakes(t *testing.T) {
 		"--seconds is 3601; want 1 to 3600":                      {"--seconds", "3601"},
 		"--rounds is -1; want 1 to 100":                          {"--rounds", "-1"},
 		`--transport is "smoke"; want one of ws, webrtc, twilio`: {"--transport", "smoke"},
+		`--codec is "pcmu" with --transport ws; it is for --tra`: {"--codec", "pcmu"},
+		`--codec is "mp3"; want one of pcmu, opus`:               {"--transport", "webrtc", "--codec", "mp3"},
 		"--seconds is 2, fewer than the 3 rounds":                {"--seconds", "2", "--rounds", "3"},
 		`--metrics is "http://x" without --url`:                  {"--metrics", "http://x"},
 		"--find-limit and --url exclude each other":              {"--find-limit", "--url", "ws://x"},
@@ -103,4 +106,14 @@ func TestBenchMistakes(t *testing.T) {
 		}
 		command(t, nil, append([]string{"bench"}, args...)...).want(t, exitUsage, want)
 	}
+}
+
+// TestBenchNoOpus refuses Opus where libopus is not built in, and says how to get it.
+func TestBenchNoOpus(t *testing.T) {
+	t.Parallel()
+	if opus.HasEncoder {
+		t.Skip("built with libopus")
+	}
+	command(t, nil, "bench", "--transport", "webrtc", "--codec", "opus").want(t, exitUsage,
+		`--codec is "opus", but this program was built without libopus; build it with`, "make build-opus")
 }

@@ -43,6 +43,7 @@ func layers() map[string]layer {
 		"voicenets/prove":        {imports: []string{"voicenets", "voicenets/claims"}},
 		"audio":                  {},
 		"audio/audiotest":        {imports: []string{"audio"}},
+		"audio/opus":             {tests: []string{"audio"}},
 		"audio/audiotest/speech": {imports: []string{"audio"}},
 		"live": {
 			imports: []string{"audio", "internal/foreign", "internal/jsonscan"}, tests: []string{"live/sim"},
@@ -58,7 +59,7 @@ func layers() map[string]layer {
 				"internal/foreign", "internal/jsonscan"},
 		},
 		"transport/rtc": {
-			imports: []string{"audio", "transport", "transport/admission", "transport/ws"},
+			imports: []string{"audio", "audio/opus", "transport", "transport/admission", "transport/ws"},
 			tests:   []string{".", "access", "live", "live/sim", "transport/openai", "transport/rtvi", "web"},
 		},
 		"transport/ws/wstest": {},
@@ -111,15 +112,14 @@ func layers() map[string]layer {
 			imports: []string{"transport"},
 			tests:   []string{".", "audio", "live", "live/sim", "transport/ws", "transport/ws/wsclient"},
 		},
-		"bench": {imports: []string{"audio", "live/sim", "transport", "transport/ws"}}, "bench/relay": {
-			imports: []string{"audio"}},
+		"bench": {imports: []string{"audio", "audio/opus", "live/sim", "transport", "transport/ws"},
+			tests: []string{"bench/relay"}}, "bench/relay": {imports: []string{"audio", "audio/opus"}},
 		"internal/foreign": {}, "internal/jsonscan": {},
 		"internal/foreign/foreigntest": {},
 		"internal/spelling":            {},
 		"internal/strictjson":          {imports: []string{"internal/spelling"}},
 		"internal/tidy":                {}, "internal/browsertest": {},
-		"internal/npmtest":         {},
-		"internal/clienttest":      {imports: []string{"internal/npmtest"}},
+		"internal/npmtest": {}, "internal/clienttest": {imports: []string{"internal/npmtest"}},
 		"internal/tools/authority": {},
 		"internal/durablebench": {imports: []string{"agent/managed", "agent/managed/api", "agent/provider", "journal",
 			"journal/jetstream", "journal/postgres"}},
@@ -279,8 +279,9 @@ func thirdParty() []place {
 		{module: "github.com/google/jsonschema-go", folders: []string{".", "settings tests", "agent/workflow",
 			"agent/workflow/exec"}},
 		{module: "github.com/prometheus/client_golang", folders: []string{".", "cmd/voicegw", "telemetry"}, tests: true},
-		{module: "C", folders: []string{"verify/smt", "transport/rtc"}}, // cgo, behind a build tag
-		{module: "github.com/pion", folders: []string{"transport/rtc", "bench/...", "cmd/voicegw tests"}},
+		{module: "C", folders: []string{"verify/smt", "audio/opus"}}, // cgo, behind a build tag
+		{module: "github.com/pion", folders: []string{"audio/opus", "transport/rtc", "bench/...",
+			"cmd/voicegw tests"}},
 		{module: "github.com/aclements/go-z3", folders: []string{"verify/smt"}},
 		{module: "github.com/go-jose/go-jose/v4", folders: []string{"access"}, tests: true},
 		{module: "golang.org/x/crypto/acme", folders: []string{"cmd/voicegw"}},

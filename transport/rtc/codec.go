@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/pion/webrtc/v4"
+
+	"github.com/voicegw/voicegw/audio/opus"
 )
 
 // Codec is an audio codec of RTP.
@@ -41,7 +43,7 @@ func (c Codec) String() string {
 func (c Codec) rateHz() int {
 	switch c {
 	case Opus:
-		return 24000
+		return opus.EncoderRateHz
 	case G722:
 		return 16000
 	}
@@ -89,7 +91,7 @@ func checkCodecs(list []Codec) error {
 		switch {
 		case !slices.Contains(codecs(), c):
 			return fmt.Errorf("transport/rtc: check codecs: %d is no codec", c)
-		case c == Opus && !hasOpusEncoder:
+		case c == Opus && !opus.HasEncoder:
 			return errors.New("transport/rtc: check codecs: this program was built without libopus (build tag libopus)")
 		case slices.Contains(list[:i], c):
 			return fmt.Errorf("transport/rtc: check codecs: %s is named twice", c)

@@ -11,6 +11,7 @@ import (
 	"github.com/pion/stun/v4"
 	"go.uber.org/zap"
 
+	"github.com/voicegw/voicegw/audio/opus"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/admission"
 )
@@ -182,7 +183,7 @@ func (c Config) withDefaults() Config {
 	c.ICEServers, c.PublicIPs = slices.Clone(c.ICEServers), slices.Clone(c.PublicIPs)
 	c.Codecs = slices.Clone(c.Codecs)
 	if len(c.Codecs) == 0 {
-		c.Codecs = slices.DeleteFunc(codecs(), func(k Codec) bool { return k == Opus && !hasOpusEncoder })
+		c.Codecs = slices.DeleteFunc(codecs(), func(k Codec) bool { return k == Opus && !opus.HasEncoder })
 	}
 	return c
 }

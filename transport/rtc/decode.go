@@ -3,14 +3,13 @@ package rtc
 import (
 	"fmt"
 
-	"github.com/pion/opus"
-
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/audio/opus"
 )
 
 const (
 	// inputRateHz is the rate of decoded caller audio, for every codec.
-	inputRateHz = 16000
+	inputRateHz = opus.DecoderRateHz
 	// packetSamplesMax is the longest packet of any codec here: 120 ms of Opus (RFC 6716 section
 	// 2).
 	packetSamplesMax = inputRateHz * 120 / 1000
@@ -27,11 +26,11 @@ type decoder interface {
 func newDecoder(c Codec) (decoder, error) {
 	switch c {
 	case Opus:
-		d, err := opus.NewDecoderWithOutput(inputRateHz, 1)
+		d, err := opus.NewDecoder()
 		if err != nil {
-			return nil, fmt.Errorf("transport/rtc: new Opus decoder: %w", err)
+			return nil, fmt.Errorf("transport/rtc: %w", err)
 		}
-		return &opusDecoder{decoder: d}, nil
+		return opusDecoder{d}, nil
 	case G722:
 		return &g722Decoder{decoder: audio.NewG722Decoder()}, nil
 	case PCMU, PCMA:
@@ -44,22 +43,14 @@ func newDecoder(c Codec) (decoder, error) {
 	return nil, fmt.Errorf("transport/rtc: new decoder: unknown codec %d", c)
 }
 
-// opusDecoder decodes Opus in pure Go. It takes SILK, hybrid and CELT packets, mono and stereo, and
-// conceals nothing.
-type opusDecoder struct {
-	decoder opus.Decoder
-	pcm     [packetSamplesMax]int16
+// opusDecoder conceals nothing.
+type opusDecoder struct{ decoder *opus.Decoder }
+
+func (d opusDecoder) decode(dst []int16, payload []byte) ([]int16, error) {
+	return d.decoder.Append(dst, payload)
 }
 
-func (d *opusDecoder) decode(dst []int16, payload []byte) ([]int16, error) {
-	n, err := d.decoder.DecodeToInt16(payload, d.pcm[:])
-	if err != nil {
-		return dst, fmt.Errorf("transport/rtc: decode Opus: %w", err)
-	}
-	return append(dst, d.pcm[:n]...), nil
-}
-
-func (d *opusDecoder) lost() {} // the library has no loss handling
+func (opusDecoder) lost() {} // the library has no loss handling
 
 type g722Decoder struct{ decoder *audio.G722Decoder }
 

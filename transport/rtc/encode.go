@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/audio/opus"
 )
 
 // encoder turns frames of 20 ms, at the rate of its codec, into payloads of RTP packets, appended
@@ -17,7 +18,11 @@ type encoder interface {
 func newEncoder(c Codec) (encoder, error) {
 	switch c {
 	case Opus:
-		return newOpusEncoder()
+		e, err := opus.NewEncoder()
+		if err != nil {
+			return nil, fmt.Errorf("transport/rtc: %w", err)
+		}
+		return opusEncoder{e}, nil
 	case G722:
 		return &g722Encoder{encoder: audio.NewG722Encoder()}, nil
 	case PCMU, PCMA:
@@ -25,6 +30,13 @@ func newEncoder(c Codec) (encoder, error) {
 	}
 	return nil, fmt.Errorf("transport/rtc: new encoder: unknown codec %d", c)
 }
+
+type opusEncoder struct{ encoder *opus.Encoder }
+
+func (e opusEncoder) encode(dst []byte, pcm []int16) ([]byte, error) {
+	return e.encoder.Append(dst, pcm)
+}
+func (e opusEncoder) close() { e.encoder.Close() }
 
 type g722Encoder struct{ encoder *audio.G722Encoder }
 

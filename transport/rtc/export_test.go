@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/pion/webrtc/v4/pkg/media/oggreader"
+
+	"github.com/voicegw/voicegw/audio/opus"
 )
 
 // HasOpusEncoder tells whether libopus is built in.
-const HasOpusEncoder = hasOpusEncoder
+const HasOpusEncoder = opus.HasEncoder
 
 // NewOn is New on a port that a test made.
 func NewOn(cfg Config, conn net.PacketConn) (*Endpoint, error) {
