@@ -44,7 +44,13 @@ const (
 func ArcPlace(a AnyArc) AnyPlace { return a.asArc().place }
 
 func (a Arc) asArc() Arc      { return a }
-func (p Place[T]) asArc() Arc { return Arc{place: p, n: 1} }
+func (p Place[T]) asArc() Arc { return arcOf(p) }
+
+// The compiler makes the methods of Place once for each colour of a program. They stay small, and
+// packages with nets compile faster, because what they share is not inlined into them.
+
+//go:noinline
+func arcOf(p AnyPlace) Arc { return Arc{place: p, n: 1} }
 
 // One returns an arc of one token. A bare Place means the same.
 func (p Place[T]) One() Arc { return p.asArc() }
@@ -76,27 +82,37 @@ func (p Place[T]) Passing(q Place[T]) Arc { return p.asArc().passing(q) }
 // KeyBy returns an output arc whose key is computed by fn from the keys of the tokens consumed and
 // read. Compile tabulates fn, which must be a pure function.
 func (p Place[T]) KeyBy(fn func(*Keys) Key) Arc {
-	a := p.asArc()
-	a.keyBy = fn
-	return a
+	return p.asArc().byKey(fn)
 }
 
 // Exactly sets the number of tokens to n.
+//
+//go:noinline
 func (a Arc) Exactly(n int) Arc { a.kind, a.n = exactly, n; return a }
 
 // AtLeast makes the arc need n tokens and, as an input, take all tokens of the place.
+//
+//go:noinline
 func (a Arc) AtLeast(n int) Arc { a.kind, a.n = atLeast, n; return a }
 
 // All makes the arc need one token and, as an input, take all tokens of the place.
+//
+//go:noinline
 func (a Arc) All() Arc { a.kind, a.n = all, 1; return a }
 
 // Fresh narrows the arc to tokens of the current generation.
+//
+//go:noinline
 func (a Arc) Fresh() Arc { a.age = freshOnly; return a }
 
 // Stale narrows the arc to tokens of earlier generations.
+//
+//go:noinline
 func (a Arc) Stale() Arc { a.age = staleOnly; return a }
 
 // Is narrows the arc to tokens that have one of the given keys.
+//
+//go:noinline
 func (a Arc) Is(keys ...HasKey) Arc {
 	a.keys = 0
 	for _, k := range keys {
@@ -109,4 +125,8 @@ func (a Arc) Is(keys ...HasKey) Arc {
 	return a
 }
 
+//go:noinline
 func (a Arc) passing(q AnyPlace) Arc { a.from = q; return a }
+
+//go:noinline
+func (a Arc) byKey(fn func(*Keys) Key) Arc { a.keyBy = fn; return a }

@@ -45,15 +45,15 @@ func (f *Firing) fault(place, problem string) {
 	panic(&Fault{Net: f.m.prog.name, Transition: f.t.Name, Place: place, Problem: problem})
 }
 
-// input returns the store of a place that the firing consumes from, reads or resets, and the slot
+// input returns the queue of a place that the firing consumes from, reads or resets, and the slot
 // of its token there.
-func (f *Firing) input(name string) (store, int32) {
+func (f *Firing) input(name string) (*queue, int32) {
 	for i := range f.t.arcs {
 		a := &f.t.arcs[i]
 		if a.local != name || a.kind == InhibitArc {
 			continue
 		}
-		s := f.m.stores[a.place]
+		s := f.m.queues[a.place]
 		if s == nil {
 			return nil, 0
 		}
@@ -86,12 +86,12 @@ func (f *Firing) takenUnits(name string) int {
 	return 0
 }
 
-// output returns the store of a place at which the firing produces. It returns nil if the place
+// output returns the queue of a place at which the firing produces. It returns nil if the place
 // holds units.
-func (f *Firing) output(name string) store {
+func (f *Firing) output(name string) *queue {
 	for i := range f.t.outs {
 		if f.t.outs[i].local == name {
-			s := f.m.stores[f.t.outs[i].place]
+			s := f.m.queues[f.t.outs[i].place]
 			if s != nil {
 				f.puts++
 			}
@@ -189,7 +189,7 @@ func (m *Machine) pick(t *TransitionInfo) int {
 func (m *Machine) older(t *TransitionInfo, a, b *Mode) bool {
 	for i := range t.arcs {
 		sa, sb := a.arcSlot[i], b.arcSlot[i]
-		s := m.stores[t.arcs[i].place]
+		s := m.queues[t.arcs[i].place]
 		if s == nil {
 			continue
 		}
@@ -209,7 +209,7 @@ func (m *Machine) older(t *TransitionInfo, a, b *Mode) bool {
 
 // olderPick compares two ways to take the same number of tokens from a place, by the oldest token,
 // then by the next oldest, and so on.
-func olderPick(s store, a, b []take) int {
+func olderPick(s *queue, a, b []take) int {
 	var atA, atB [2 * maxKeys]int32
 	for {
 		qa, okA := nextOldest(s, a, &atA)
@@ -221,7 +221,7 @@ func olderPick(s store, a, b []take) int {
 }
 
 // nextOldest returns the next token of a pick, from the oldest to the newest.
-func nextOldest(s store, pick []take, at *[2 * maxKeys]int32) (seq uint64, ok bool) {
+func nextOldest(s *queue, pick []take, at *[2 * maxKeys]int32) (seq uint64, ok bool) {
 	best := -1
 	for i, k := range pick {
 		if at[i] < k.n {
@@ -242,7 +242,7 @@ func (m *Machine) peek(t *TransitionInfo, mode *Mode) {
 	for _, i := range t.peeks {
 		a := &t.arcs[i]
 		first := int32(m.prog.places[a.place].Slot)
-		if s := m.stores[a.place]; mode.arcSlot[i] >= 0 {
+		if s := m.queues[a.place]; mode.arcSlot[i] >= 0 {
 			s.peek(mode.arcSlot[i] - first)
 		} else {
 			s.peek(s.oldest(a.slots, first))
@@ -256,7 +256,7 @@ func (m *Machine) consume(mode *Mode) {
 	for i := range mode.takes {
 		k := &mode.takes[i]
 		m.count[k.slot] -= k.n
-		if s := m.stores[k.place]; s != nil {
+		if s := m.queues[k.place]; s != nil {
 			s.take(k.ring, k.n)
 		} else {
 			m.f.units = append(m.f.units, Count{k.place, k.n})
@@ -266,7 +266,7 @@ func (m *Machine) consume(mode *Mode) {
 		k := &mode.empties[i]
 		n := m.count[k.slot]
 		m.count[k.slot] = 0
-		if s := m.stores[k.place]; s != nil {
+		if s := m.queues[k.place]; s != nil {
 			s.clear(k.ring, !k.input)
 		} else {
 			m.f.units = append(m.f.units, Count{k.place, n})
@@ -278,7 +278,7 @@ func (m *Machine) consume(mode *Mode) {
 func (m *Machine) bump() {
 	m.age()
 	for _, i := range m.prog.genPlaces {
-		m.stores[i].bump()
+		m.queues[i].bump()
 	}
 }
 
@@ -318,14 +318,14 @@ func (m *Machine) produce(f *Firing) {
 }
 
 func (m *Machine) release(place int32) {
-	if s := m.stores[place]; s != nil {
+	if s := m.queues[place]; s != nil {
 		s.release()
 	}
 }
 
 // place commits one output: the tokens that the action put, or those passed on.
 func (m *Machine) place(f *Firing, o *out) {
-	s := m.stores[o.place]
+	s := m.queues[o.place]
 	if s != nil {
 		if f.puts > 0 && s.staged() == int(o.n) {
 			f.puts -= int(o.n)
@@ -359,7 +359,7 @@ func (m *Machine) checkCapacity(o *out) {
 }
 
 // stage makes the tokens of an output that the action did not put.
-func (m *Machine) stage(f *Firing, s store, o *out) {
+func (m *Machine) stage(f *Firing, s *queue, o *out) {
 	switch n := s.staged(); {
 	case n != 0:
 		f.fault(m.prog.places[o.place].Name, fmt.Sprintf("the action produced %d tokens; %d are declared", n, o.n))
@@ -377,7 +377,7 @@ func (m *Machine) stage(f *Firing, s store, o *out) {
 
 // checkKinds panics if the keys and generations that the action put are not those declared. Proofs
 // rely on them.
-func (f *Firing) checkKinds(s store, o *out) {
+func (f *Firing) checkKinds(s *queue, o *out) {
 	p := &f.m.prog.places[o.place]
 	for i := range int(o.n) {
 		have, problem := s.stagedKind(i, f.m.gen)
@@ -399,13 +399,13 @@ func (f *Firing) stray() {
 		for i := range b.outs {
 			in = in || b.outs[i].place == o.place
 		}
-		if s := f.m.stores[o.place]; !in && s != nil && s.staged() > 0 {
+		if s := f.m.queues[o.place]; !in && s != nil && s.staged() > 0 {
 			f.fault(o.local, fmt.Sprintf("the action produced there, but branch %d does not", f.branch))
 		}
 	}
 }
 
-func (m *Machine) emit(s store, p *PlaceInfo, n int32) {
+func (m *Machine) emit(s *queue, p *PlaceInfo, n int32) {
 	if p.task > 0 {
 		m.working[p.task-1] = true
 	}

@@ -78,3 +78,16 @@ func (k *Keys) find(name string) (PlaceInfo, int, bool) {
 	k.bad = name
 	return PlaceInfo{}, 0, false
 }
+
+func (k *Keys) key(place string) Key {
+	info, i, ok := k.find(place)
+	if ok && info.Gen {
+		i /= 2
+	}
+	return Key(i)
+}
+
+func (k *Keys) isFresh(place string) bool {
+	info, i, ok := k.find(place)
+	return ok && (!info.Gen || i%2 == 0)
+}

@@ -21,7 +21,7 @@ type Machine struct {
 	count  []int32
 	on     []bool   // by transition: enabled
 	awake  []uint64 // bit set: the sleepy transitions whose first condition is met; nil without crowds
-	stores []store
+	queues []*queue
 	ready  readySet
 	timers timers
 	f      Firing
@@ -65,7 +65,7 @@ func (m *Machine) start() {
 	for _, t := range p.init {
 		i := p.byName[t.place]
 		slot := int32(p.places[i].col.slotOfValue(t.value, 0))
-		if s := m.stores[i]; s != nil {
+		if s := m.queues[i]; s != nil {
 			s.pushAny(slot, owned(t.value))
 		}
 	}
@@ -82,7 +82,7 @@ func (m *Machine) start() {
 func (p *Program) machine() *Machine {
 	m := &Machine{
 		prog: p, count: make([]int32, len(p.slotPlace)), on: make([]bool, len(p.transitions)),
-		stores: make([]store, len(p.places)), working: make([]bool, len(p.tasks)),
+		queues: make([]*queue, len(p.places)), working: make([]bool, len(p.tasks)),
 		ready: newReadySet(len(p.ranks)), timers: newTimers(p),
 	}
 	if len(p.crowds) > 0 {
@@ -91,7 +91,7 @@ func (p *Program) machine() *Machine {
 	for i := range p.places {
 		pl := &p.places[i]
 		if !pl.col.unit {
-			m.stores[i] = pl.col.newStore(pl.Slots)
+			m.queues[i] = newQueue(pl.Slots, pl.col)
 		}
 	}
 	m.f.m = m
@@ -181,7 +181,7 @@ func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
 	if pl.task > 0 {
 		m.working[pl.task-1] = false
 	}
-	if s := m.stores[i]; s != nil {
+	if s := m.queues[i]; s != nil {
 		s.pushAny(slot, v)
 	}
 	m.count[int32(pl.Slot)+slot]++
@@ -194,7 +194,7 @@ func (m *Machine) enter(i int32, pl *PlaceInfo, v any) error {
 // makeRoom drops a token of a full payload place. It reports false if the place refuses instead.
 func (m *Machine) makeRoom(i int32, pl *PlaceInfo) bool {
 	slot := int32(0)
-	s := m.stores[i]
+	s := m.queues[i]
 	switch {
 	case pl.Policy == Refuse:
 		return false

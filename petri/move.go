@@ -109,15 +109,15 @@ func (m *Machine) move(u int32, t *TransitionInfo, mode *Mode) {
 func (m *Machine) step(mv *move) {
 	switch mv.kind {
 	case passOn:
-		m.stores[mv.to].pass(m.stores[mv.from], mv.ring, mv.toRing)
+		m.queues[mv.to].pass(m.queues[mv.from], mv.ring, mv.toRing)
 	case discard:
-		m.stores[mv.from].discard(mv.ring, mv.n)
+		m.queues[mv.from].discard(mv.ring, mv.n)
 	case makeNew:
 		for range mv.n {
-			m.stores[mv.to].pushAny(mv.toRing, mv.value)
+			m.queues[mv.to].pushAny(mv.toRing, mv.value)
 		}
 	case passOut:
-		m.leave(mv.to, m.stores[mv.from].popAny(mv.ring))
+		m.leave(mv.to, m.queues[mv.from].popAny(mv.ring))
 	case makeOut:
 		for range mv.n {
 			m.leave(mv.to, mv.value)

@@ -28,16 +28,14 @@ type AnyPlace interface {
 
 // colour describes the Go type of a place's tokens to the net.
 type colour struct {
-	typ      reflect.Type
-	keys     []string // nil: no keys
-	gen      bool
-	secret   bool
-	unit     bool
-	enum     bool // the type is an unsigned integer whose value is its key
-	direct   bool // boxing a value in an interface does not allocate
-	newStore func(rings int) store
-	decode   func([]byte) (any, error)
-	fromKey  func(Key) any
+	typ       reflect.Type
+	keys      []string // nil: no keys
+	gen       bool
+	secret    bool
+	unit      bool
+	enum      bool // the type is an unsigned integer whose value is its key
+	direct    bool // boxing a value in an interface does not allocate
+	newValues func() values
 }
 
 // String returns the name of the place.
@@ -46,32 +44,34 @@ func (p Place[T]) String() string { return string(p) }
 func (p Place[T]) typ() reflect.Type { return reflect.TypeFor[T]() }
 
 func (p Place[T]) colour() *colour {
-	typ := reflect.TypeFor[T]()
-	c := &colour{typ: typ, unit: typ == reflect.TypeFor[Unit]()}
 	var zero T
-	if k, ok := any(zero).(Keyed); ok {
+	return newColour(reflect.TypeFor[T](), zero, newValues[T])
+}
+
+func newColour(typ reflect.Type, zero any, newValues func() values) *colour {
+	c := &colour{typ: typ, unit: typ == reflect.TypeFor[Unit](), newValues: newValues}
+	if k, ok := zero.(Keyed); ok {
 		c.keys = k.KeyNames()
 	}
 	switch typ.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Chan, reflect.Func:
 		c.direct = true
 	}
-	_, c.gen = any(zero).(Generational)
-	_, c.secret = any(zero).(Secret)
-	c.newStore = func(rings int) store { return newQueue[T](rings, c) }
-	c.decode = func(b []byte) (any, error) {
-		var v T
-		if err := json.Unmarshal(b, &v); err != nil {
-			return nil, fmt.Errorf("petri: decode %s as %s: %w", b, typ, err)
-		}
-		return v, nil
-	}
-	c.fromKey = func(k Key) any {
-		return reflect.ValueOf(k).Convert(typ).Interface()
-	}
+	_, c.gen = zero.(Generational)
+	_, c.secret = zero.(Secret)
 	c.enum = c.isEnum()
 	return c
 }
+
+func (c *colour) decode(b []byte) (any, error) {
+	v := reflect.New(c.typ)
+	if err := json.Unmarshal(b, v.Interface()); err != nil {
+		return nil, fmt.Errorf("petri: decode %s as %s: %w", b, c.typ, err)
+	}
+	return v.Elem().Interface(), nil
+}
+
+func (c *colour) fromKey(k Key) any { return reflect.ValueOf(k).Convert(c.typ).Interface() }
 
 // isEnum reports whether the type is an unsigned integer whose value is its key.
 func (c *colour) isEnum() bool {
@@ -185,13 +185,13 @@ func (t Token) String() string {
 // arc, Get returns the token that the firing reads at p, and otherwise the token that its reset
 // removed. If there are several tokens, Get returns the oldest one. It panics if p is not an input,
 // read or reset place of the transition.
-func (p Place[T]) Get(f *Firing) T {
-	q, slot := f.input(string(p))
-	if q == nil {
-		var zero T
-		return zero
+func (p Place[T]) Get(f *Firing) (v T) {
+	if q, slot := f.input(string(p)); q != nil {
+		if c := q.front(slot); c != none {
+			v = q.values.(*valuesOf[T]).cells[c]
+		}
 	}
-	return q.(*queue[T]).front(slot)
+	return v
 }
 
 // Count returns the number of tokens that this firing removed from p through its input arc and its
@@ -201,14 +201,16 @@ func (p Place[T]) Count(f *Firing) int {
 	if q == nil {
 		return f.takenUnits(string(p))
 	}
-	return q.(*queue[T]).taken()
+	return q.taken()
 }
 
 // Each calls fn for each token that this firing removed from p: first the tokens of the input arc,
 // then the tokens of the reset, both from the oldest to the newest.
 func (p Place[T]) Each(f *Firing, fn func(T)) {
 	if q, _ := f.input(string(p)); q != nil {
-		q.(*queue[T]).each(fn)
+		for _, c := range q.got {
+			fn(q.values.(*valuesOf[T]).cells[c])
+		}
 	}
 }
 
@@ -217,23 +219,19 @@ func (p Place[T]) Each(f *Firing, fn func(T)) {
 // of them or none.
 func (p Place[T]) Put(f *Firing, v T) {
 	if q := f.output(string(p)); q != nil {
-		q.(*queue[T]).put(v)
+		c := q.put()
+		q.values.(*valuesOf[T]).cells[c] = v
 	}
 }
 
 // Key returns the key of the token that the firing would consume or read at p. Compile refuses the
 // net unless each firing of the transition consumes or reads exactly one kind of token there.
 func (p Place[T]) Key(k *Keys) Key {
-	info, i, ok := k.find(string(p))
-	if ok && info.Gen {
-		i /= 2
-	}
-	return Key(i)
+	return k.key(string(p))
 }
 
 // IsFresh reports whether the token that the firing would consume or read at p belongs to the
 // current generation. Compile refuses the net in the same cases as for Key.
 func (p Place[T]) IsFresh(k *Keys) bool {
-	info, i, ok := k.find(string(p))
-	return ok && (!info.Gen || i%2 == 0)
+	return k.isFresh(string(p))
 }

@@ -2,132 +2,131 @@ package petri
 
 import "fmt"
 
-// store holds the tokens of one place that carry data, in one ring for each slot. Its methods take
-// indexes, so that a firing does not allocate.
-type store interface {
-	pushAny(ring int32, v any)
-	popAny(ring int32) any
-	pass(from store, ring, to int32)
-	discard(ring, n int32)
-	take(ring, n int32)
-	clear(ring int32, reset bool)
-	taken() int
-	peek(ring int32)
-	forward(from store, ring int32, n int32)
-	stageAny(v any, n int32)
-	stageZero(n int32)
-	staged() int
-	stagedKind(i int, now Gen) (int32, string)
-	commit(ring int32)
-	emit(place string, seq uint64, to []Token) []Token
-	release()
-	empty()
-	bump()
-	popOldest()
-	popNewest()
-	oldest(rings []int32, first int32) int32
-	newest() int32
-	values(ring int32) []any
-	headSeq(ring int32) uint64
-	seqOf(ring, i int32) uint64
-}
-
-// queue is the store of a Place[T]. Within a slot it is first in, first out; across slots, sequence
-// numbers order the tokens.
-type queue[T any] struct {
-	rings  []ring[T]
-	got    []T      // taken by this firing: by its input arc, then by its reset, each oldest first
-	gotSeq []uint64 // of got, in places with several slots
-	inputs int      // how many of got the input arc took
-	seen   []T      // read by this firing at a place that it resets or bumps
-	stage  []T      // produced by this firing
-	spare  ring[T]  // empty; for bump
+// queue holds the tokens of one place that carry data. Within a slot it is first in, first out;
+// across slots, sequence numbers order the tokens. A value stays in its cell from the moment it is
+// produced here until it is consumed; only the number of the cell moves. So all of the order is
+// independent of the colour.
+type queue struct {
+	rings  []ring
+	got    []cell // taken by this firing: by its input arc, then by its reset, each oldest first
+	inputs int    // how many of got the input arc took
+	seen   []cell // read by this firing at a place that it resets or bumps
+	stage  []cell // produced by this firing
+	spare  ring   // empty; for bump
 	next   uint64
+	seqs   []uint64 // by cell, only in places with several slots: the order of arrival
+	free   []cell
+	values values
 	col    *colour
 }
 
-// ring is a circular buffer whose capacity is a power of two.
-type ring[T any] struct {
-	buf  []T
-	seq  []uint64 // only in places with several slots
+// cell is the number of a cell that holds a value.
+type cell = int32
+
+// none is no cell.
+const none cell = -1
+
+// ring is a circular buffer of cells whose capacity is a power of two.
+type ring struct {
+	buf  []cell
 	head int32
 	n    int32
 }
 
-func newQueue[T any](rings int, c *colour) *queue[T] {
-	return &queue[T]{rings: make([]ring[T], max(rings, 1)), col: c}
+func newQueue(rings int, c *colour) *queue {
+	return &queue{rings: make([]ring, max(rings, 1)), values: c.newValues(), col: c}
 }
 
-func (r *ring[T]) at(i int32) *T { return &r.buf[(r.head+i)&int32(len(r.buf)-1)] }
+func (r *ring) at(i int32) cell { return r.buf[(r.head+i)&int32(len(r.buf)-1)] }
 
-func (r *ring[T]) seqAt(i int32) uint64 { return r.seq[(r.head+i)&int32(len(r.buf)-1)] }
-
-func (r *ring[T]) grow(ordered bool) {
-	buf := make([]T, max(2*len(r.buf), 2))
-	var seq []uint64
-	if ordered {
-		seq = make([]uint64, len(buf))
-	}
+func (r *ring) grow() {
+	buf := make([]cell, max(2*len(r.buf), 2))
 	for i := range r.n {
-		buf[i] = *r.at(i)
-		if ordered {
-			seq[i] = r.seqAt(i)
-		}
+		buf[i] = r.at(i)
 	}
-	r.buf, r.seq, r.head = buf, seq, 0
+	r.buf, r.head = buf, 0
 }
 
-func (r *ring[T]) push(v T, seq uint64, ordered bool) {
+func (r *ring) push(c cell) {
 	if int(r.n) == len(r.buf) {
-		r.grow(ordered)
+		r.grow()
 	}
-	i := (r.head + r.n) & int32(len(r.buf)-1)
-	r.buf[i] = v
-	if ordered {
-		r.seq[i] = seq
-	}
+	r.buf[(r.head+r.n)&int32(len(r.buf)-1)] = c
 	r.n++
 }
 
 // pop removes the oldest token.
-func (r *ring[T]) pop() T {
-	var zero T
-	p := r.at(0)
-	v := *p
-	*p = zero
+func (r *ring) pop() cell {
+	c := r.buf[r.head]
 	r.head = (r.head + 1) & int32(len(r.buf)-1)
 	r.n--
+	return c
+}
+
+func (q *queue) ordered() bool { return len(q.rings) > 1 }
+
+// alloc returns a cell, which holds the zero value.
+func (q *queue) alloc() cell {
+	if n := len(q.free); n > 0 {
+		c := q.free[n-1]
+		q.free = q.free[:n-1]
+		return c
+	}
+	if q.ordered() {
+		q.seqs = append(q.seqs, 0)
+	}
+	return q.values.grow()
+}
+
+// recycle forgets the value of a cell.
+func (q *queue) recycle(c cell) {
+	q.values.zero(c)
+	q.free = append(q.free, c)
+}
+
+func (q *queue) push(ring int32, c cell) {
+	if q.ordered() {
+		q.next++
+		q.seqs[c] = q.next
+	}
+	q.rings[ring].push(c)
+}
+
+func (q *queue) pushAny(ring int32, v any) {
+	c := q.alloc()
+	q.values.set(c, v)
+	q.push(ring, c)
+}
+
+func (q *queue) popAny(ring int32) any {
+	c := q.rings[ring].pop()
+	v := q.values.get(c)
+	q.recycle(c)
 	return v
 }
 
-func (q *queue[T]) ordered() bool { return len(q.rings) > 1 }
-
-func (q *queue[T]) push(ring int32, v T) {
-	q.next++
-	q.rings[ring].push(v, q.next, q.ordered())
+// pass moves the oldest token of another queue of the same colour to this one.
+func (q *queue) pass(from *queue, ring, to int32) {
+	c, d := q.alloc(), from.rings[ring].pop()
+	q.values.copy(c, from.values, d)
+	from.recycle(d)
+	q.push(to, c)
 }
 
-func (q *queue[T]) pushAny(ring int32, v any) { q.push(ring, v.(T)) }
-
-func (q *queue[T]) popAny(ring int32) any { return q.rings[ring].pop() }
-
-// pass moves the oldest token of another store of the same colour to this one.
-func (q *queue[T]) pass(from store, ring, to int32) { q.push(to, from.(*queue[T]).rings[ring].pop()) }
-
-func (q *queue[T]) discard(ring, n int32) {
+func (q *queue) discard(ring, n int32) {
 	for range n {
-		q.rings[ring].pop()
+		q.recycle(q.rings[ring].pop())
 	}
 }
 
 // take moves the n oldest tokens of a ring to got.
-func (q *queue[T]) take(ring, n int32) {
+func (q *queue) take(ring, n int32) {
 	q.takeAfter(0, ring, n)
 	q.inputs = len(q.got)
 }
 
 // clear moves all tokens of a ring to got.
-func (q *queue[T]) clear(ring int32, reset bool) {
+func (q *queue) clear(ring int32, reset bool) {
 	n := q.rings[ring].n
 	if reset {
 		q.takeAfter(q.inputs, ring, n)
@@ -138,132 +137,126 @@ func (q *queue[T]) clear(ring int32, reset bool) {
 
 // takeAfter moves n tokens of a ring to got and keeps got[first:] ordered from the oldest to the
 // newest.
-func (q *queue[T]) takeAfter(first int, ring, n int32) {
+func (q *queue) takeAfter(first int, ring, n int32) {
 	r := &q.rings[ring]
-	if !q.ordered() {
-		for range n {
-			q.got = append(q.got, r.pop())
-		}
-		return
-	}
 	for range n {
-		seq := r.seqAt(0)
-		v := r.pop()
-		i := len(q.got)
-		q.got, q.gotSeq = append(q.got, v), append(q.gotSeq, seq)
-		for ; i > first && q.gotSeq[i-1] > seq; i-- {
-			q.got[i], q.gotSeq[i] = q.got[i-1], q.gotSeq[i-1]
+		c, i := r.pop(), len(q.got)
+		q.got = append(q.got, c)
+		if !q.ordered() {
+			continue
 		}
-		q.got[i], q.gotSeq[i] = v, seq
+		for ; i > first && q.seqs[q.got[i-1]] > q.seqs[c]; i-- {
+			q.got[i] = q.got[i-1]
+		}
+		q.got[i] = c
 	}
 }
 
-// front returns the token that this firing reads, or the oldest token that it took.
-func (q *queue[T]) front(ring int32) (v T) {
+// front returns the token that this firing reads, or the oldest token that it took, or none.
+func (q *queue) front(ring int32) cell {
 	switch {
 	case len(q.seen) > 0:
 		return q.seen[0]
 	case len(q.got) > 0:
 		return q.got[0]
 	case ring < 0 || q.rings[ring].n == 0:
-		return v
+		return none
 	default:
-		return *q.rings[ring].at(0)
+		return q.rings[ring].at(0)
 	}
 }
 
-// peek saves the token that this firing reads before the place is reset or bumped.
-func (q *queue[T]) peek(ring int32) { q.seen = append(q.seen, *q.rings[ring].at(0)) }
+// peek keeps the token that this firing reads before the place is reset or bumped.
+func (q *queue) peek(ring int32) { q.seen = append(q.seen, q.rings[ring].at(0)) }
 
-func (q *queue[T]) taken() int { return len(q.got) }
+func (q *queue) taken() int { return len(q.got) }
 
-// each calls fn for each token that this firing took.
-func (q *queue[T]) each(fn func(T)) {
-	for _, v := range q.got {
-		fn(v)
-	}
+// put stages a token and returns the cell for its value.
+func (q *queue) put() cell {
+	c := q.alloc()
+	q.stage = append(q.stage, c)
+	return c
 }
 
-func (q *queue[T]) put(v T) { q.stage = append(q.stage, v) }
-
-func (q *queue[T]) stageAny(v any, n int32) {
+func (q *queue) stageAny(v any, n int32) {
 	for range n {
-		q.stage = append(q.stage, v.(T))
+		q.values.set(q.put(), v)
 	}
 }
 
-func (q *queue[T]) stageZero(n int32) {
-	var zero T
+func (q *queue) stageZero(n int32) {
 	for range n {
-		q.stage = append(q.stage, zero)
+		q.put()
 	}
 }
 
-func (q *queue[T]) staged() int { return len(q.stage) }
+func (q *queue) staged() int { return len(q.stage) }
 
-// forward stages the tokens that this firing took, or reads, in the store from.
-func (q *queue[T]) forward(from store, ring int32, n int32) {
-	src := from.(*queue[T])
-	if src.inputs == 0 {
-		q.stage = append(q.stage, src.front(ring))
+// forward stages the tokens that this firing took, or reads, in the queue from.
+func (q *queue) forward(from *queue, ring int32, n int32) {
+	if from.inputs == 0 {
+		q.values.copy(q.put(), from.values, from.front(ring))
 		return
 	}
-	q.stage = append(q.stage, src.got[:n]...)
+	for _, c := range from.got[:n] {
+		q.values.copy(q.put(), from.values, c)
+	}
 }
 
 // stagedKind returns the slot of staged token i according to its key and generation, or a problem
 // if the colour cannot have such a token.
-func (q *queue[T]) stagedKind(i int, now Gen) (int32, string) {
-	kind, problem := q.col.kindOf(q.look(i), now)
+func (q *queue) stagedKind(i int, now Gen) (int32, string) {
+	look := q.values.look
+	if q.col.direct {
+		look = q.values.get
+	}
+	kind, problem := q.col.kindOf(look(q.stage[i]), now)
 	return int32(kind), problem
 }
 
-// look returns staged token i as an interface value, without an allocation.
-func (q *queue[T]) look(i int) any {
-	if q.col.direct {
-		return q.stage[i]
-	}
-	return &q.stage[i]
-}
-
-func (q *queue[T]) commit(ring int32) {
-	var zero T
-	for i, v := range q.stage {
-		q.push(ring, v)
-		q.stage[i] = zero
+func (q *queue) commit(ring int32) {
+	for _, c := range q.stage {
+		q.push(ring, c)
 	}
 	q.stage = q.stage[:0]
 }
 
-func (q *queue[T]) emit(place string, seq uint64, to []Token) []Token {
-	for _, v := range q.stage {
-		to = append(to, Token{place: place, value: v, seq: seq})
+func (q *queue) emit(place string, seq uint64, to []Token) []Token {
+	for _, c := range q.stage {
+		to = append(to, Token{place: place, value: q.values.get(c), seq: seq})
+		q.recycle(c)
 	}
-	q.drop()
+	q.stage = q.stage[:0]
 	return to
 }
 
-// drop removes the staged tokens.
-func (q *queue[T]) drop() {
-	clear(q.stage)
-	q.stage = q.stage[:0]
+// release forgets the tokens taken and read, so that their values can be garbage collected.
+func (q *queue) release() {
+	for _, c := range q.got {
+		q.recycle(c)
+	}
+	q.got, q.inputs, q.seen = q.got[:0], 0, q.seen[:0]
 }
 
-// release removes the references to tokens taken and read, so that they can be garbage collected.
-func (q *queue[T]) release() {
-	var zero T
-	for i := range q.got {
-		q.got[i] = zero
+// empty removes all tokens, and keeps the memory unless it is large.
+func (q *queue) empty() {
+	for i := range q.rings {
+		r := &q.rings[i]
+		if len(r.buf) > keepCells {
+			r.buf = nil
+		}
+		r.head, r.n = 0, 0
 	}
-	q.got, q.gotSeq, q.inputs = q.got[:0], q.gotSeq[:0], 0
-	if len(q.seen) > 0 {
-		clear(q.seen)
-		q.seen = q.seen[:0]
+	if max(cap(q.seqs), cap(q.free)) > keepCells {
+		q.seqs, q.free = nil, nil
 	}
+	q.values.empty()
+	q.seqs, q.free, q.next = q.seqs[:0], q.free[:0], 0
+	q.got, q.inputs, q.seen, q.stage = q.got[:0], 0, q.seen[:0], q.stage[:0]
 }
 
 // bump moves every fresh token to the stale slot of its key, in order.
-func (q *queue[T]) bump() {
+func (q *queue) bump() {
 	for k := 0; k+1 < len(q.rings); k += 2 {
 		fresh, stale := &q.rings[k], &q.rings[k+1]
 		switch {
@@ -271,27 +264,26 @@ func (q *queue[T]) bump() {
 		case stale.n == 0:
 			*fresh, *stale = *stale, *fresh
 		default:
-			q.spare.merge(fresh, stale)
+			q.merge(fresh, stale)
 			*stale, q.spare = q.spare, *stale
 		}
 	}
 }
 
-// merge moves the tokens of two rings here, ordered by sequence number.
-func (r *ring[T]) merge(a, b *ring[T]) {
+// merge moves the tokens of two rings to the spare one, in order.
+func (q *queue) merge(a, b *ring) {
 	for a.n+b.n > 0 {
 		from := a
-		if a.n == 0 || b.n > 0 && b.seqAt(0) < a.seqAt(0) {
+		if a.n == 0 || b.n > 0 && q.seqs[b.at(0)] < q.seqs[a.at(0)] {
 			from = b
 		}
-		seq := from.seqAt(0)
-		r.push(from.pop(), seq, true)
+		q.spare.push(from.pop())
 	}
 }
 
 // oldest returns the ring whose front token came first, among the given slots, or among all if
 // slots is nil. first is the first slot of the place.
-func (q *queue[T]) oldest(slots []int32, first int32) int32 {
+func (q *queue) oldest(slots []int32, first int32) int32 {
 	best, bestSeq := int32(0), ^uint64(0)
 	look := func(i int32) {
 		if s := q.headSeq(i); q.rings[i].n > 0 && s < bestSeq {
@@ -310,46 +302,88 @@ func (q *queue[T]) oldest(slots []int32, first int32) int32 {
 }
 
 // newest returns the ring whose last token came last.
-func (q *queue[T]) newest() int32 {
+func (q *queue) newest() int32 {
 	best, bestSeq := int32(0), uint64(0)
 	for i := range q.rings {
-		r := &q.rings[i]
-		if r.n > 0 && r.seq != nil && r.seqAt(r.n-1) > bestSeq {
-			best, bestSeq = int32(i), r.seqAt(r.n-1)
+		if s := q.seqOf(int32(i), q.rings[i].n-1); s > bestSeq {
+			best, bestSeq = int32(i), s
 		}
 	}
 	return best
 }
 
 // headSeq returns the sequence number of the front token of a ring.
-func (q *queue[T]) headSeq(ring int32) uint64 { return q.seqOf(ring, 0) }
+func (q *queue) headSeq(ring int32) uint64 { return q.seqOf(ring, 0) }
 
-// seqOf returns the sequence number of token i of a ring. It returns 0 if the place has one ring
-// only, where no order is needed.
-func (q *queue[T]) seqOf(ring, i int32) uint64 {
+// seqOf returns the sequence number of token i of a ring. It returns 0 if there is no such token,
+// or if the place has one ring only, where no order is needed.
+func (q *queue) seqOf(ring, i int32) uint64 {
 	r := &q.rings[ring]
-	if r.seq == nil || i >= r.n {
+	if !q.ordered() || i < 0 || i >= r.n {
 		return 0
 	}
-	return r.seqAt(i)
+	return q.seqs[r.at(i)]
 }
 
-func (q *queue[T]) popOldest() { q.rings[q.oldest(nil, 0)].pop() }
+func (q *queue) popOldest() { q.discard(q.oldest(nil, 0), 1) }
 
-func (q *queue[T]) popNewest() {
+func (q *queue) popNewest() {
 	r := &q.rings[q.newest()]
-	var zero T
-	*r.at(r.n - 1) = zero
 	r.n--
+	q.recycle(r.at(r.n))
 }
 
-func (q *queue[T]) values(ring int32) []any {
+// tokens returns the values of a ring, from the oldest to the newest.
+func (q *queue) tokens(ring int32) []any {
 	r := &q.rings[ring]
 	var out []any
 	for i := range r.n {
-		out = append(out, any(*r.at(i)))
+		out = append(out, q.values.get(r.at(i)))
 	}
 	return out
+}
+
+// values is the memory of a place's tokens. A cell without a token holds the zero value.
+type values interface {
+	grow() cell                       // adds a cell
+	set(c cell, v any)                // v is of the colour's type
+	copy(c cell, from values, d cell) // from is of the same colour
+	get(c cell) any
+	look(c cell) any // a pointer to the value, without an allocation
+	zero(c cell)
+	empty() // removes all cells
+}
+
+// valuesOf holds the values of a Place[T]. The compiler makes a copy of its methods for each colour
+// of a program, so it has few and small ones.
+type valuesOf[T any] struct{ cells []T }
+
+func newValues[T any]() values { return &valuesOf[T]{} }
+
+func (s *valuesOf[T]) grow() cell {
+	var zero T
+	s.cells = append(s.cells, zero)
+	return cell(len(s.cells) - 1)
+}
+
+func (s *valuesOf[T]) set(c cell, v any) { s.cells[c] = v.(T) }
+
+func (s *valuesOf[T]) copy(c cell, from values, d cell) { s.cells[c] = from.(*valuesOf[T]).cells[d] }
+
+func (s *valuesOf[T]) get(c cell) any { return s.cells[c] }
+
+func (s *valuesOf[T]) look(c cell) any { return &s.cells[c] }
+
+func (s *valuesOf[T]) zero(c cell) {
+	var zero T
+	s.cells[c] = zero
+}
+
+func (s *valuesOf[T]) empty() {
+	clear(s.cells)
+	if s.cells = s.cells[:0]; cap(s.cells) > keepCells {
+		s.cells = nil
+	}
 }
 
 // slotOfValue returns the slot, within its place, of a token according to its key and generation. v

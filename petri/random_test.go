@@ -550,9 +550,9 @@ func (p *pair) queues() string {
 			want[slot] = append(want[slot], p.tints[i].token(drawnToken{i, t.key, t.gen, t.id}).value)
 		}
 		for slot := range p.place(i).Slots {
-			s := p.m.stores[p.prog.Place(p.g.places[i].name)]
-			if s != nil && !reflect.DeepEqual(s.values(int32(slot)), want[slot]) {
-				return fmt.Sprintf("place %d slot %d holds %v, reference %v", i, slot, s.values(int32(slot)), want[slot])
+			s := p.m.queues[p.prog.Place(p.g.places[i].name)]
+			if s != nil && !reflect.DeepEqual(s.tokens(int32(slot)), want[slot]) {
+				return fmt.Sprintf("place %d slot %d holds %v, reference %v", i, slot, s.tokens(int32(slot)), want[slot])
 			}
 		}
 	}

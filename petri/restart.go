@@ -1,12 +1,12 @@
 package petri
 
-// keepRing is the largest ring of tokens that a machine keeps when it starts again.
-const keepRing = 64
+// keepCells is the number of tokens of a place whose memory a machine keeps when it starts again.
+const keepCells = 64
 
 // Restart puts the machine into the state in which Program.Start returned it, and keeps its memory for the new run.
 // It may follow a Fault. What the machine returned before is no longer valid, and trackers of it stay as they are.
 func (m *Machine) Restart() {
-	for _, s := range m.stores {
+	for _, s := range m.queues {
 		if s != nil {
 			s.empty()
 		}
@@ -21,22 +21,6 @@ func (m *Machine) Restart() {
 	m.silent, m.handed, m.ended = false, false, false
 	m.f = Firing{m: m, units: m.f.units[:0]}
 	m.start()
-}
-
-// empty removes all tokens.
-func (q *queue[T]) empty() {
-	for i := range q.rings {
-		r := &q.rings[i]
-		switch {
-		case len(r.buf) > keepRing:
-			r.buf, r.seq = nil, nil
-		case r.n > 0:
-			clear(r.buf)
-		}
-		r.head, r.n = 0, 0
-	}
-	q.release()
-	q.drop()
 }
 
 func (s *readySet) clear() {

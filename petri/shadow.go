@@ -50,7 +50,7 @@ func (c *colour) shadow() *colour {
 	s := *c
 	s.typ = reflect.TypeFor[shadow]()
 	s.enum, s.direct, s.secret = false, false, false
-	s.newStore = func(rings int) store { return newQueue[shadow](rings, &s) }
+	s.newValues = newValues[shadow]
 	return &s
 }
 
@@ -94,12 +94,13 @@ func (f *Firing) actAsShadow(choose func(seq uint64) int) {
 	b := &f.mode.Branches[f.branch]
 	for i := range b.outs {
 		o := &b.outs[i]
-		q, ok := f.m.stores[o.place].(*queue[shadow])
-		if !ok {
+		q := f.m.queues[o.place]
+		if q == nil {
 			continue
 		}
 		for range o.n {
-			q.put(f.m.prog.places[o.place].shadowValue(int(o.ring), f.m.gen, 0))
+			c := q.put()
+			q.values.(*valuesOf[shadow]).cells[c] = f.m.prog.places[o.place].shadowValue(int(o.ring), f.m.gen, 0)
 			f.puts++
 		}
 	}

@@ -82,7 +82,7 @@ func (s *Snapshot) hold(m *Machine, place int) {
 	if p.Out {
 		return
 	}
-	if m.stores[place] == nil {
+	if m.queues[place] == nil {
 		if n := int(m.count[p.Slot]); n > 0 {
 			s.tokens = append(s.tokens, heldToken{place: p.Name, n: n})
 		}
@@ -90,7 +90,7 @@ func (s *Snapshot) hold(m *Machine, place int) {
 	}
 	values, at := make([][]any, p.Slots), make([]int, p.Slots)
 	for slot := range p.Slots {
-		values[slot] = m.stores[place].values(int32(slot))
+		values[slot] = m.queues[place].tokens(int32(slot))
 	}
 	for range m.prog.marked(m.count, p) {
 		slot := m.nextHeld(place, values, at)
@@ -107,7 +107,7 @@ func (m *Machine) nextHeld(place int, values [][]any, at []int) int {
 		if at[slot] == len(values[slot]) {
 			continue
 		}
-		if seq := m.stores[place].seqOf(int32(slot), int32(at[slot])); best < 0 || seq < bestSeq {
+		if seq := m.queues[place].seqOf(int32(slot), int32(at[slot])); best < 0 || seq < bestSeq {
 			best, bestSeq = slot, seq
 		}
 	}
@@ -186,16 +186,16 @@ func (r *restorer) token(t *heldToken) error {
 	if i < 0 || r.p.places[i].Out {
 		return damaged("place %q never holds tokens", t.place)
 	}
-	p, store := &r.p.places[i], r.m.stores[i]
-	if t.slot < 0 || t.slot >= p.Slots || t.n < 1 || t.n > p.Max-r.p.marked(r.m.count, p) || store != nil && t.n != 1 {
+	p, q := &r.p.places[i], r.m.queues[i]
+	if t.slot < 0 || t.slot >= p.Slots || t.n < 1 || t.n > p.Max-r.p.marked(r.m.count, p) || q != nil && t.n != 1 {
 		return damaged("%d tokens at slot %d of place %q do not fit", t.n, t.slot, t.place)
 	}
-	if store != nil {
+	if q != nil {
 		v, err := r.value(p, t)
 		if err != nil {
 			return err
 		}
-		store.pushAny(int32(t.slot), v)
+		q.pushAny(int32(t.slot), v)
 	}
 	r.m.count[p.Slot+t.slot] += int32(t.n)
 	return nil

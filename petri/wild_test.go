@@ -263,7 +263,7 @@ func (w *wild) check(t *testing.T, m *Machine) {
 		}
 		for slot := range p.Slots {
 			have := m.count[p.Slot+slot]
-			if s := m.stores[i]; have < 0 || s != nil && len(s.values(int32(slot))) != int(have) {
+			if s := m.queues[i]; have < 0 || s != nil && len(s.tokens(int32(slot))) != int(have) {
 				t.Fatalf("place %s slot %d: %d tokens are counted", p.Name, slot, have)
 			}
 		}
