@@ -260,9 +260,10 @@ func (c *caller) wrong(format string, args ...any) {
 	c.found.errors = append(c.found.errors, fmt.Sprintf(format, args...))
 }
 
-// decider says by which frame a gateway's detector knows that the caller speaks. It hears what the
-// gateway hears.
+// decider says by which frame the detector of a gateway or of the model knows that the caller speaks.
+// It hears what they hear.
 type decider struct {
+	strict   bool // over a reply, as a gateway is and the model is not
 	voice    *voice
 	detector *audio.Detector
 	activity *audio.Activity
@@ -281,8 +282,8 @@ func newDecider() *decider {
 }
 
 // hear takes a frame, just before it is sent.
-func (d *decider) hear(now time.Time, n, number int, raised bool) {
-	if d.activity.Frame(d.detector.Score(d.voice.frame(n, number)), raised) == audio.Start {
+func (d *decider) hear(now time.Time, n, number int, over bool) {
+	if d.activity.Frame(d.detector.Score(d.voice.frame(n, number)), over && d.strict) == audio.Start {
 		d.at = now
 	}
 }

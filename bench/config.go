@@ -15,6 +15,15 @@ const (
 	Twilio    = "twilio"
 )
 
+// Who detects when a caller speaks, as the setting detection of a gateway has it.
+const (
+	ByGateway = "gateway"
+	ByModel   = "model"
+)
+
+// Detections are those that a gateway can have.
+func Detections() []string { return []string{ByGateway, ByModel} }
+
 // Defaults and limits of a Config.
 const (
 	CallsDefault   = 20
@@ -36,6 +45,7 @@ type Endpoint struct {
 type Config struct {
 	Transport string
 	Codec     string        // of calls by WebRTC; "" means PCMU. Other transports have none
+	Detection string        // that the gateway has; "" means ByGateway
 	Calls     int           // at one time; 0 means CallsDefault
 	Length    time.Duration // measured of each side, without the start of calls; 0 means SecondsDefault
 	Rounds    int           // in which gateway and relay alternate; 0 means RoundsDefault
@@ -56,6 +66,7 @@ type Config struct {
 func (c *Config) check() error {
 	c.Calls, c.Rounds = cmp.Or(c.Calls, CallsDefault), cmp.Or(c.Rounds, RoundsDefault)
 	c.Length, c.settle = cmp.Or(c.Length, SecondsDefault*time.Second), cmp.Or(c.settle, settleDefault)
+	c.Detection = cmp.Or(c.Detection, ByGateway)
 	if c.Transport == WebRTC {
 		c.Codec = cmp.Or(c.Codec, PCMU)
 	}
@@ -69,6 +80,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("bench: the codec %q is for the transport %s only, not %s", c.Codec, WebRTC, c.Transport)
 	case c.Codec != "" && !slices.Contains(Codecs(), c.Codec):
 		return fmt.Errorf("bench: the codec is %q; want one of %v", c.Codec, Codecs())
+	case !slices.Contains(Detections(), c.Detection):
+		return fmt.Errorf("bench: the detection is %q; want one of %v", c.Detection, Detections())
 	case c.Calls < 1 || c.Calls > CallsMax:
 		return fmt.Errorf("bench: %d calls; want 1 to %d", c.Calls, CallsMax)
 	case c.Length < time.Second || c.Length > SecondsMax*time.Second:

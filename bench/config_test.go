@@ -13,6 +13,7 @@ func TestRefused(t *testing.T) {
 		`the transport is "smoke"; want one of [ws`:     {Transport: "smoke"},
 		`the codec is "mp3"; want one of [pcmu opus]`:   {Transport: WebRTC, Codec: "mp3"},
 		`codec "opus" is for the transport webrtc only`: {Transport: Twilio, Codec: Opus},
+		`the detection is "me"; want one of [gateway`:   {Transport: WebSocket, Detection: "me"},
 		"-1 calls; want 1 to 2000":                      {Transport: WebSocket, Calls: -1},
 		"2001 calls; want 1 to 2000":                    {Transport: WebSocket, Calls: 2001},
 		"1ms of measurement; want 1s to 3600s":          {Transport: WebSocket, Length: time.Millisecond},

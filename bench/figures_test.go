@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/voicegw/voicegw/audio"
 )
 
 // mute is a line that goes nowhere.
@@ -135,5 +137,30 @@ func TestConclusion(t *testing.T) {
 	}
 	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "3 % of the frames of the callers to the gateway") {
 		t.Errorf("notes %q", got.Notes)
+	}
+}
+
+// TestDecider is strict over a reply if the gateway detects speech: a faint voice that the model hears does not count.
+func TestDecider(t *testing.T) {
+	t.Parallel()
+	const faint = 0.007 // of a voice: the model takes it for speech, a strict detector does not
+	knows := func(strict bool) (n int) {
+		d := newDecider()
+		d.strict = strict
+		d.voice = &voice{quiet: d.voice.quiet}
+		for tone := range toneCount {
+			d.voice.frames[0][tone] = voiceFrame(audio.DetectorRateHz, tone, faint)
+			d.voice.frames[1][tone] = d.voice.quiet
+		}
+		for range 50 {
+			d.hear(time.Time{}, 0, silence, false)
+		}
+		for ; d.at.IsZero() && n < toneCount; n++ {
+			d.hear(time.Unix(1000, 0), n, n, true)
+		}
+		return n
+	}
+	if model, gateway := knows(false), knows(true); model < 1 || model >= gateway {
+		t.Errorf("the model knows after %d frames, the gateway after %d", model, gateway)
 	}
 }

@@ -11,6 +11,7 @@ import (
 type Report struct {
 	Transport string  `json:"transport"`
 	Codec     string  `json:"codec,omitempty"`
+	Detection string  `json:"detection"`
 	Calls     int     `json:"calls"`
 	Seconds   float64 `json:"seconds"` // measured of each side
 	Seed      uint64  `json:"seed"`
@@ -104,8 +105,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // WriteMarkdown writes the report as tables.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d calls over %s, %.0f s measured, seed %d\n\n", r.Calls, strings.TrimSpace(r.Transport+" "+r.Codec),
-		r.Seconds, r.Seed)
+	fmt.Fprintf(&b, "%d calls over %s, detection by the %s, %.0f s measured, seed %d\n\n", r.Calls,
+		strings.TrimSpace(r.Transport+" "+r.Codec), r.Detection, r.Seconds, r.Seed)
 	r.writeCosts(&b)
 	r.writeTimes(&b)
 	fmt.Fprintf(&b, "\n%d late frames, %d errors\n", r.LateFrames, r.Errors)

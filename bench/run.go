@@ -76,8 +76,8 @@ func start(ctx context.Context, cfg Config) (*run, error) {
 
 // measure measures a number of calls, in all rounds.
 func (r *run) measure(ctx context.Context, calls int) (*Report, error) {
-	r.report = &Report{Transport: r.cfg.Transport, Codec: r.cfg.Codec, Calls: calls, Seconds: r.cfg.Length.Seconds(),
-		Seed: r.cfg.Seed}
+	r.report = &Report{Transport: r.cfg.Transport, Codec: r.cfg.Codec, Detection: r.cfg.Detection, Calls: calls,
+		Seconds: r.cfg.Length.Seconds(), Seed: r.cfg.Seed}
 	for _, s := range r.sides {
 		s.found = found{}
 		if s.model != nil { // what was left by a measurement that failed
@@ -153,6 +153,7 @@ func (r *run) place(ctx context.Context, s *side, n int, where string) (*placed,
 		}
 		c := newCaller(l, r.cfg.Seed, i)
 		c.clears, c.playout.returns = s.name == gatewayName, r.cfg.Transport == Twilio
+		c.detector.strict = r.cfg.Detection == ByGateway
 		p.callers = append(p.callers, c)
 		p.talking.Go(func() { c.talk(talking) })
 		if err := s.reached(ctx, p.first+i+1); err != nil {

@@ -18,6 +18,7 @@ import (
 // benchOptions are the flags of bench.
 type benchOptions struct {
 	transport, codec       string
+	detection              string
 	url, metrics           string
 	calls, seconds, rounds int
 	seed                   uint64
@@ -49,6 +50,8 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&o.transport, "transport", bench.WebSocket, "how callers call: "+strings.Join(bench.Transports(), ", "))
 	f.StringVar(&o.codec, "codec", "", "with --transport webrtc, the codec both ways: "+
 		strings.Join(bench.Codecs(), ", ")+" (default "+bench.PCMU+"; "+bench.Opus+" needs libopus)")
+	f.StringVar(&o.detection, "detection", bench.ByGateway, "who detects speech, the gateway or the model; with --url, "+
+		"what its settings say")
 	f.IntVar(&o.calls, "calls", bench.CallsDefault, "calls at one time, at most 2000")
 	f.IntVar(&o.seconds, "seconds", bench.SecondsDefault, "seconds to measure each side, at most 3600")
 	f.IntVar(&o.rounds, "rounds", bench.RoundsDefault, "rounds in which relay and gateway alternate, at most 100")
@@ -61,6 +64,7 @@ func benchCommand() *cobra.Command {
 	outputFlag(cmd, &o.json, "one object")
 	complete(cmd, "transport", bench.Transports()...)
 	complete(cmd, "codec", bench.Codecs()...)
+	complete(cmd, "detection", bench.Detections()...)
 	f.SortFlags = false
 	cmd.AddCommand(benchPartCommand())
 	return cmd
@@ -76,7 +80,7 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	defer shown.end()
 	cfg.Progress = func(line string) { shown.say("%s", line) }
 	if o.url == "" {
-		parts, err := startBenchParts(ctx)
+		parts, err := startBenchParts(ctx, o.detection)
 		if err != nil {
 			return err
 		}
@@ -104,7 +108,7 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 
 // config reads the flags.
 func (o *benchOptions) config() (bench.Config, error) {
-	cfg := bench.Config{Transport: o.transport, Codec: o.codec, Calls: o.calls,
+	cfg := bench.Config{Transport: o.transport, Codec: o.codec, Detection: o.detection, Calls: o.calls,
 		Length: time.Duration(o.seconds) * time.Second, Rounds: o.rounds, Seed: o.seed,
 		Gateway: bench.Endpoint{URL: o.url, Metrics: o.metrics}}
 	if o.url != "" {
@@ -132,6 +136,8 @@ func (o *benchOptions) config() (bench.Config, error) {
 	case o.codec == bench.Opus && !opus.HasEncoder:
 		return cfg, usagef("--codec is %q, but this program was built without libopus; build it with `make build-opus`",
 			o.codec)
+	case !slices.Contains(bench.Detections(), o.detection):
+		return cfg, usagef("--detection is %q; want one of %s", o.detection, strings.Join(bench.Detections(), ", "))
 	case o.seconds < o.rounds:
 		return cfg, usagef("--seconds is %d, fewer than the %d rounds; want a second for each", o.seconds, o.rounds)
 	case o.findLimit && o.url != "":

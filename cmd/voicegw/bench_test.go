@@ -9,17 +9,24 @@ import (
 	"github.com/voicegw/voicegw/bench"
 )
 
-// TestBench measures a few calls of each transport: every figure is there and can be true.
+// TestBench measures a few calls of each transport, and with each detection: every figure is there and
+// can be true.
 func TestBench(t *testing.T) {
 	t.Parallel()
-	for _, transport := range bench.Transports() {
-		t.Run(transport, func(t *testing.T) {
+	for _, kind := range []struct{ transport, detection string }{
+		{bench.WebSocket, bench.ByGateway},
+		{bench.WebSocket, bench.ByModel},
+		{bench.WebRTC, bench.ByGateway},
+		{bench.Twilio, bench.ByGateway},
+	} {
+		t.Run(kind.transport+" "+kind.detection, func(t *testing.T) {
 			t.Parallel()
-			r := startWith(t, noProof, nil, nil, "bench", "--transport", transport, "--calls", "3", "--seconds", "5",
-				"--rounds", "1", "--seed", "1", "-o", "json").result()
+			r := startWith(t, noProof, nil, nil, "bench", "--transport", kind.transport, "--detection", kind.detection,
+				"--calls", "3", "--seconds", "5", "--rounds", "1", "--seed", "1", "-o", "json").result()
 			r.want(t, 0)
 			got := benchReport(t, r.stdout)
-			if got.Transport != transport || got.Calls != 3 || got.Seconds != 5 || got.Seed != 1 || got.Errors != 0 {
+			if got.Transport != kind.transport || got.Detection != kind.detection ||
+				got.Calls != 3 || got.Seconds != 5 || got.Seed != 1 || got.Errors != 0 {
 				t.Errorf("it is a report of something else, or of errors:\n%s", r.stdout)
 			}
 			plausible(t, got)
@@ -35,7 +42,7 @@ func benchReport(t *testing.T, text string) (r bench.Report) {
 	if err := d.Decode(&r); err != nil {
 		t.Fatalf("%v:\n%s", err, text)
 	}
-	for _, field := range []string{"transport", "calls", "seconds", "gateway", "relay", "ratio", "added_ms",
+	for _, field := range []string{"transport", "detection", "calls", "seconds", "gateway", "relay", "ratio", "added_ms",
 		"interrupted_to_clear_ms", "speech_to_silence_ms", "speech_end_to_first_audio_ms", "late_frames", "errors"} {
 		if !strings.Contains(text, `"`+field+`":`) {
 			t.Errorf("there is no %s:\n%s", field, text)
@@ -92,6 +99,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--transport is "smoke"; want one of ws, webrtc, twilio`: {"--transport", "smoke"},
 		`--codec is "pcmu" with --transport ws; it is for --tra`: {"--codec", "pcmu"},
 		`--codec is "mp3"; want one of pcmu, opus`:               {"--transport", "webrtc", "--codec", "mp3"},
+		`--detection is "me"; want one of gateway, model`:        {"--detection", "me"},
 		"--seconds is 2, fewer than the 3 rounds":                {"--seconds", "2", "--rounds", "3"},
 		`--metrics is "http://x" without --url`:                  {"--metrics", "http://x"},
 		"--find-limit and --url exclude each other":              {"--find-limit", "--url", "ws://x"},

@@ -38,9 +38,9 @@ func benchPaths() map[string]string {
 		bench.Twilio: relay.TwilioPath}
 }
 
-// startBenchParts starts the model, a relay and a gateway with the default settings and all
-// transports.
-func startBenchParts(ctx context.Context) (*benchParts, error) {
+// startBenchParts starts the model, a relay, and a gateway with all transports and the default settings
+// but for the detection.
+func startBenchParts(ctx context.Context, detection string) (*benchParts, error) {
 	p := &benchParts{}
 	model, err := p.start(ctx, "model")
 	if err != nil {
@@ -50,7 +50,7 @@ func startBenchParts(ctx context.Context) (*benchParts, error) {
 	if p.relay, err = p.start(ctx, "relay", p.model); err == nil {
 		p.gateway, err = p.start(ctx, "gateway", "--listen", loopback, "--admin-listen", loopback,
 			"--model-base-url", strings.Replace(p.model, "http", "ws", 1), "--calls-max", fmt.Sprint(2*bench.CallsMax),
-			"--endpoints", "webrtc,twilio", "--access-cpu-max", "200", "--access-late-max", "1m")
+			"--endpoints", "webrtc,twilio", "--detection", detection, "--access-cpu-max", "200", "--access-late-max", "1m")
 	}
 	if err != nil {
 		p.stop()
