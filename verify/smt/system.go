@@ -260,9 +260,18 @@ func (s *system) horn() string {
 		sorts[i] = sym("Int")
 		bound = append(bound, list(v, sym("Int")))
 	}
-	reached := func(args []term) term { return app("R", args...) }
+	reached := func(args []term) term {
+		if len(args) == 0 {
+			return sym("R")
+		}
+		return app("R", args...)
+	}
 	clause := func(body, head term) {
-		fmt.Fprintf(&b, "(assert %s)\n", app("forall", list(bound...), app("=>", body, head)))
+		holds := app("=>", body, head)
+		if len(bound) > 0 { // SMT-LIB knows no quantifier without a variable
+			holds = app("forall", list(bound...), holds)
+		}
+		fmt.Fprintf(&b, "(assert %s)\n", holds)
 	}
 	b.WriteString("(set-option :error-behavior immediate-exit)\n(set-logic HORN)\n")
 	fmt.Fprintf(&b, "(declare-fun R %s Bool)\n", list(sorts...))
