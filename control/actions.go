@@ -14,8 +14,11 @@ import (
 // action is something that can be done with a call.
 type action struct {
 	takes []string // fields of the request, the required ones; with "?" behind it an optional one
-	do    func(ctx context.Context, s *server, call *voicegw.Session, in *request) error
+	do    func(ctx context.Context, known targets, call *voicegw.Session, in *request) error
 }
+
+// targets are addresses by name; nil lets a request name any address.
+type targets map[string]string
 
 // actions are those of the path /v1/calls/{call}/{action}.
 var actions = map[string]*action{
@@ -24,22 +27,22 @@ var actions = map[string]*action{
 	"protect": switched((*voicegw.Session).Protect),
 	"consent": switched((*voicegw.Session).Consent),
 	// say asks the model to speak as soon as nothing is played.
-	"say": {[]string{"text"}, func(ctx context.Context, _ *server, call *voicegw.Session, in *request) error {
+	"say": {[]string{"text"}, func(ctx context.Context, _ targets, call *voicegw.Session, in *request) error {
 		return call.Prompt(ctx, in.Text)
 	}},
 	// ask sends a text as a turn of the caller, which the model answers.
-	"ask": {[]string{"text"}, func(_ context.Context, _ *server, call *voicegw.Session, in *request) error {
+	"ask": {[]string{"text"}, func(_ context.Context, _ targets, call *voicegw.Session, in *request) error {
 		return call.Text(in.Text)
 	}},
 	// tell lets the model know a text, without an answer.
-	"tell": {[]string{"text", "role?"}, func(ctx context.Context, _ *server, call *voicegw.Session, in *request) error {
+	"tell": {[]string{"text", "role?"}, func(ctx context.Context, _ targets, call *voicegw.Session, in *request) error {
 		if in.Role == "" {
 			in.Role = transport.RoleSystem
 		}
 		return call.Context(ctx, in.Role, in.Text)
 	}},
 	"hand-off": {[]string{"target"}, handOff},
-	"hang-up": {nil, func(_ context.Context, _ *server, call *voicegw.Session, _ *request) error {
+	"hang-up": {nil, func(_ context.Context, _ targets, call *voicegw.Session, _ *request) error {
 		return call.HangUp()
 	}},
 }
@@ -48,21 +51,21 @@ func actionNames() []string { return slices.Sorted(maps.Keys(actions)) }
 
 // switched is an action that turns something on or off.
 func switched(turn func(*voicegw.Session, bool) error) *action {
-	return &action{[]string{"on"}, func(_ context.Context, _ *server, call *voicegw.Session, in *request) error {
+	return &action{[]string{"on"}, func(_ context.Context, _ targets, call *voicegw.Session, in *request) error {
 		return turn(call, *in.On)
 	}}
 }
 
 // handOff transfers the call.
-func handOff(_ context.Context, s *server, call *voicegw.Session, in *request) error {
+func handOff(_ context.Context, known targets, call *voicegw.Session, in *request) error {
 	address := in.Target
-	if s.cfg.Targets != nil {
-		known, ok := s.cfg.Targets[in.Target]
+	if known != nil {
+		named, ok := known[in.Target]
 		if !ok {
 			return invalid("target: there is no %q; there are: %s", in.Target,
-				strings.Join(slices.Sorted(maps.Keys(s.cfg.Targets)), ", "))
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
-		address = known
+		address = named
 	}
 	return call.HandOff(address)
 }

@@ -52,8 +52,10 @@ type Config struct {
 	Gateway *voicegw.Gateway
 	// Authorize says who makes a request. Its error refuses the request; the client gets its text. It is required.
 	Authorize func(*http.Request) (Actor, error)
-	// Targets are the addresses to which calls may be handed off, by name. nil lets the request name any address.
-	Targets map[string]string
+	// Targets returns the addresses to which calls may be handed off, by name, for one request; nil lets the request name
+	// any address. A nil function is the same as one that returns nil. It may return others later, and must be safe for
+	// concurrent use.
+	Targets func() map[string]string
 	// Audit gets a line for each request that changes a call, whatever becomes of it: actor, call, action, result. It
 	// is required.
 	Audit *zap.Logger
@@ -63,6 +65,9 @@ type Config struct {
 func New(cfg Config) (http.Handler, error) {
 	if cfg.Gateway == nil || cfg.Authorize == nil || cfg.Audit == nil {
 		return nil, errors.New("control: Config needs Gateway, Authorize and Audit")
+	}
+	if cfg.Targets == nil {
+		cfg.Targets = func() map[string]string { return nil }
 	}
 	s := &server{cfg: cfg}
 	for i := range s.turns {
@@ -225,7 +230,8 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, who Actor) error {
 		return &problem{http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; there are: %s", name,
 			strings.Join(actionNames(), ", "))}
 	}
-	if name == "hand-off" && who.Tenant != "" && s.cfg.Targets == nil {
+	known := s.cfg.Targets() // read once: a tenant is checked against what the action then uses
+	if name == "hand-off" && who.Tenant != "" && known == nil {
 		return &problem{http.StatusForbidden, "forbidden", "the operator allows tenants no targets to hand calls off to"}
 	}
 	in, err := act.read(http.MaxBytesReader(w, r.Body, bodyMax))
@@ -235,22 +241,22 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, who Actor) error {
 	ctx, cancel := context.WithTimeout(r.Context(), timeMax)
 	defer cancel()
 	audit := func(err error) { s.audit(who, session, name, in, err) }
-	if err = s.carryOut(ctx, act, session, in, audit); err == nil {
+	do := func() error { return act.do(ctx, known, session, in) }
+	if err = s.carryOut(ctx, session.ID(), do, audit); err == nil {
 		answer(w, http.StatusOK, callOf(session))
 	}
 	return err
 }
 
-// carryOut does an action when its turn comes. audit gets the result before the turn ends.
-func (s *server) carryOut(ctx context.Context, act *action, session *voicegw.Session, in *request,
-	audit func(error)) error {
-	end, err := s.turn(ctx, session.ID())
+// carryOut does an action when the turn of its call comes. audit gets the result before the turn ends.
+func (s *server) carryOut(ctx context.Context, call string, do func() error, audit func(error)) error {
+	end, err := s.turn(ctx, call)
 	if err != nil {
 		audit(err)
 		return err
 	}
 	defer end()
-	err = asProblem(act.do(ctx, s, session, in))
+	err = asProblem(do())
 	audit(err)
 	return err
 }

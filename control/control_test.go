@@ -67,7 +67,7 @@ func (b blocking) Append([]petri.Event) {
 func (blocking) Stored() uint64 { return math.MaxUint64 }
 
 // newDesk starts a gateway whose calls belong to the tenant that their client names.
-func newDesk(tb testing.TB, targets map[string]string) *desk {
+func newDesk(tb testing.TB, targets func() map[string]string) *desk {
 	tb.Helper()
 	model, err := sim.New(sim.Config{Greeting: make([]int16, 24000), GreetingText: "Hello.", Speed: 100})
 	if err == nil {
@@ -283,7 +283,7 @@ func TestControl(t *testing.T) {
 // TestTenants: who may see the calls of a tenant sees and steers no other.
 func TestTenants(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, map[string]string{"desk": "sip:desk@example.com"})
+	d := newDesk(t, theDesk)
 	d.call("acme")
 	d.call("globex")
 	own := d.calls("tenant acme", 1)[0]
@@ -310,7 +310,7 @@ func TestTenants(t *testing.T) {
 // TestRefusals: each answer names what is wrong and what would be right.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, map[string]string{"desk": "sip:desk@example.com"})
+	d := newDesk(t, theDesk)
 	d.call("acme")
 	at := "/v1/calls/" + d.calls("root", 1)[0].ID
 	for _, c := range []struct {
@@ -347,6 +347,28 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := control.New(control.Config{}); err == nil {
 		t.Error("an empty Config is accepted")
+	}
+}
+
+// theDesk is the only target.
+func theDesk() map[string]string { return map[string]string{"desk": "sip:desk@example.com"} }
+
+// TestTargetsReadOnce: targets that go while a tenant's request is under way do not let it name any address.
+func TestTargetsReadOnce(t *testing.T) {
+	t.Parallel()
+	var reads atomic.Int32
+	d := newDesk(t, func() map[string]string {
+		if reads.Add(1) == 1 {
+			return theDesk()
+		}
+		return nil
+	})
+	d.call("acme")
+	path := "/v1/calls/" + d.calls("tenant acme", 1)[0].ID + "/hand-off"
+	for _, want := range []int{http.StatusBadRequest, http.StatusForbidden} {
+		if code, out := d.do("tenant acme", "POST", path, `{"target":"+4930"}`); code != want {
+			t.Errorf("a tenant hands off to an address: %d %s, want %d", code, out, want)
+		}
 	}
 }
 
@@ -461,7 +483,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("POST", "say", `{"text":"\u0000"}`)
 	f.Add("GET", "..%2f", ``)
 	f.Add("POST", "tell", `{"role":null,"text":"x"}`)
-	d := newDesk(f, map[string]string{})
+	d := newDesk(f, func() map[string]string { return map[string]string{} })
 	d.call("acme")
 	id := d.calls("root", 1)[0].ID
 	f.Fuzz(func(t *testing.T, method, action, body string) {

@@ -38,6 +38,23 @@ func (s *Settings) Changes(next *Settings) []Change {
 	return list
 }
 
+// Keeping returns s for Changes, with the values that other settings have of some keys.
+func (s *Settings) Keeping(other *Settings, keys []string) *Settings {
+	kept := *s
+	kept.given, kept.files = maps.Clone(s.given), maps.Clone(s.files)
+	for _, key := range keys {
+		delete(kept.given, key)
+		delete(kept.files, key)
+		if text, ok := other.given[key]; ok {
+			kept.given[key] = text
+		}
+		if sum, ok := other.files[key]; ok {
+			kept.files[key] = sum
+		}
+	}
+	return &kept
+}
+
 // Reread returns the settings whose files the gateway reads again by itself when they change.
 func Reread() []string { return []string{"tls.cert_file", "tls.key_file"} }
 

@@ -3,9 +3,46 @@ package settings
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
+
+// TestReloadsDocumented: the table of docs/deploy.md has the settings that a running gateway can take, and no others.
+func TestReloadsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/deploy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| change | takes effect |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var names []string // of the first column
+	for row := range strings.Lines(table) {
+		first, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+		for _, m := range regexp.MustCompile("`([a-z_.*]+)`").FindAllStringSubmatch(first, -1) {
+			names = append(names, m[1])
+		}
+	}
+	used := map[string]bool{}
+	for _, row := range Rows() {
+		i := slices.IndexFunc(names, func(name string) bool { ok, _ := path.Match(name, row.Key); return ok })
+		if i >= 0 {
+			used[names[i]] = true
+		}
+		if want := row.Reloads || slices.Contains(Reread(), row.Key); want != (i >= 0) {
+			t.Errorf("%s: the page says that a reload takes it: %t; want %t", row.Key, i >= 0, want)
+		}
+	}
+	for _, name := range names {
+		if !used[name] {
+			t.Errorf("the page names %s, which is no setting", name)
+		}
+	}
+}
 
 // TestChanges compares settings, and the contents of files that they name.
 func TestChanges(t *testing.T) {
@@ -41,5 +78,10 @@ func TestChanges(t *testing.T) {
 		if got := fmt.Sprint(before.Changes(read(c.after))); got != c.want {
 			t.Errorf("%q, %q: %s, want %s", c.before, c.after, got, c.want)
 		}
+	}
+	before, after := read("voice: Puck\ncalls_max: 5"), read("voice: Kore\nlanguage: de-DE\ncalls_max: 6")
+	if got, want := fmt.Sprint(after.Keeping(before, []string{"language", "voice"}).Changes(after)),
+		"[{language false true} {voice false true}]"; got != want {
+		t.Errorf("kept: %s, want %s", got, want)
 	}
 }

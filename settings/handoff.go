@@ -20,9 +20,9 @@ func (s *Settings) handOffRows() []Row {
 	return []Row{
 		mapRow("handoff.targets", &h.Targets, "entries such as sales=+4930123456, or a map of names and addresses",
 			"where calls may be handed off to: addresses that the endpoint of the call understands, by name; operators can "+
-				"then name no others", isTarget),
+				"then name no others", isTarget).reloading(),
 		onRow("handoff.tool", &h.Tool, "let the model hand calls off to handoff.targets, with the function "+
-			voicegw.TransferToolName).onlyIf(func() bool { return len(h.Targets) > 0 }, "handoff.targets is none"),
+			voicegw.TransferToolName).reloading().onlyIf(func() bool { return len(h.Targets) > 0 }, "handoff.targets is none"),
 	}
 }
 

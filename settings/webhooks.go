@@ -36,7 +36,7 @@ func (s *Settings) webhookRows() []Row {
 			"the secret that signs the requests to your HTTP servers (see docs/webhooks.md)").reloading(),
 		listRow("webhooks.allow", &w.Allow, "addresses, prefixes and hosts such as 10.1.0.0/16",
 			"private addresses that these servers may have; otherwise they must be on the public network",
-			func(l []string) bool { return !slices.Contains(l, "") }),
+			func(l []string) bool { return !slices.Contains(l, "") }).reloading(),
 		textRow("webhooks.begin_url", &w.Begin, "none", u,
 			"the server that decides whether a call begins, with which instructions, functions and labels", isHTTP),
 		timeRow("webhooks.begin_timeout", &w.Timeout, 5*time.Second, time.Second, 30*time.Second,

@@ -95,14 +95,8 @@ func (h *Hook) Count(r Result) uint64 { return h.cfg.Stats.Count(r) }
 
 // New checks a Config.
 func New(cfg Config) (*Hook, error) {
-	u, err := fetch.CheckURL(cfg.URL)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: URL: %w", err)
-	}
-	named := func(entry string) bool { return strings.EqualFold(strings.Trim(entry, "[]"), u.Hostname()) }
-	if u.Scheme != "https" && !slices.ContainsFunc(cfg.Allow, named) {
-		return nil, fmt.Errorf("webhook: the URL begins with %s://; it must be https, or its host %q must be allowed",
-			u.Scheme, u.Hostname())
+	if err := checkURL(cfg.URL, cfg.Allow); err != nil {
+		return nil, err
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = timeoutDefault
@@ -122,9 +116,11 @@ func New(cfg Config) (*Hook, error) {
 		return nil, fmt.Errorf("webhook: the backoff is %v; it must be 0 to 5 min", cfg.Backoff)
 	}
 	if cfg.Client == nil {
-		if cfg.Client, err = fetch.New(fetch.Config{Allow: cfg.Allow}); err != nil {
+		client, err := fetch.New(fetch.Config{Allow: cfg.Allow})
+		if err != nil {
 			return nil, fmt.Errorf("webhook: %w", err)
 		}
+		cfg.Client = client
 	}
 	if cfg.Stats == nil {
 		cfg.Stats = &Stats{}
@@ -135,6 +131,23 @@ func New(cfg Config) (*Hook, error) {
 	}
 	return h, nil
 }
+
+// checkURL refuses a URL that is neither https nor of a host in allow.
+func checkURL(address string, allow []string) error {
+	u, err := fetch.CheckURL(address)
+	if err != nil {
+		return fmt.Errorf("webhook: URL: %w", err)
+	}
+	named := func(entry string) bool { return strings.EqualFold(strings.Trim(entry, "[]"), u.Hostname()) }
+	if u.Scheme != "https" && !slices.ContainsFunc(allow, named) {
+		return fmt.Errorf("webhook: the URL begins with %s://; it must be https, or its host %q must be allowed",
+			u.Scheme, u.Hostname())
+	}
+	return nil
+}
+
+// CheckAllow reports whether New would take the URL with another list of Config.Allow.
+func (h *Hook) CheckAllow(allow []string) error { return checkURL(h.cfg.URL, allow) }
 
 // SetSecret replaces Config.Secret for tries from now on.
 func (h *Hook) SetSecret(secret []byte) error {

@@ -319,6 +319,23 @@ func TestQueueRefused(t *testing.T) {
 	}
 }
 
+// TestCheckAllow: a list must name the host of an http URL, as New demands it.
+func TestCheckAllow(t *testing.T) {
+	h, err := webhook.New(webhook.Config{URL: "http://crm.internal/x", Allow: []string{"crm.internal"},
+		Secret: []byte(strings.Repeat("s", webhook.SecretLenMin))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		allow []string
+		ok    bool
+	}{{[]string{"other.internal", "CRM.internal"}, true}, {[]string{"10.0.0.0/8"}, false}, {nil, false}} {
+		if err := h.CheckAllow(c.allow); (err == nil) != c.ok {
+			t.Errorf("%q: %v", c.allow, err)
+		}
+	}
+}
+
 // TestSetSecret: another secret signs from now on. One that is too short is refused, and the old one stays.
 func TestSetSecret(t *testing.T) {
 	t.Parallel()

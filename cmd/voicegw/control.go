@@ -57,17 +57,17 @@ func (s *serving) tokenHolder(r *http.Request) (control.Actor, error) {
 
 // control serves the control of calls.
 func (s *serving) control(who func(*http.Request) (control.Actor, error)) http.Handler {
-	h, err := control.New(control.Config{Gateway: s.gw, Authorize: who, Audit: s.audit, Targets: s.targets()})
+	h, err := control.New(control.Config{Gateway: s.gw, Authorize: who, Audit: s.audit, Targets: s.targets})
 	if err != nil {
 		panic(err) // nothing of the Config comes from outside
 	}
 	return h
 }
 
-// targets are those to which operators may hand calls off; nil lets them name any address.
+// targets are those to which operators may hand calls off now; nil lets them name any address.
 func (s *serving) targets() map[string]string {
-	if len(s.settings.HandOff.Targets) == 0 {
-		return nil
+	if named := s.rules.Load().targets; len(named) > 0 {
+		return named
 	}
-	return s.settings.HandOff.Targets
+	return nil
 }

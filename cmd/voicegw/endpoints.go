@@ -25,11 +25,12 @@ import (
 
 // endpoints are those that the settings open, besides the page's own.
 type endpoints struct {
-	mux    *http.ServeMux
-	gemini http.Handler  // nil: not open
-	webrtc *rtc.Endpoint // nil: not open
-	twilio *mediastream.Endpoint
-	closed []io.Closer
+	mux      *http.ServeMux
+	gemini   http.Handler  // nil: not open
+	webrtc   *rtc.Endpoint // nil: not open
+	twilio   *mediastream.Endpoint
+	asterisk *asterisk.Endpoint
+	closed   []io.Closer
 }
 
 // openEndpoints opens them; each gives its calls to lines.
@@ -82,7 +83,8 @@ func (p *endpoints) open(name string, s *settings.Settings, lines transport.Line
 		d = p.twilio
 	case "asterisk":
 		paths = []string{"/v1/asterisk"}
-		d, err = openAsterisk(s, lines, log)
+		p.asterisk, err = openAsterisk(s, lines, log)
+		d = p.asterisk
 	}
 	if err != nil {
 		return err
@@ -207,18 +209,23 @@ func twilioSecrets(s *settings.Settings) (token, secret string, err error) {
 }
 
 func openAsterisk(s *settings.Settings, lines transport.Lines, log *zap.Logger) (*asterisk.Endpoint, error) {
+	password, ari, err := asteriskSecrets(s)
+	if err != nil {
+		return nil, err
+	}
+	return asterisk.New(asterisk.Config{Lines: lines, Log: log, Hosts: s.Hosts, User: s.Asterisk.User, Password: password,
+		ARI: ari, Targets: targets(s.Asterisk.Targets)})
+}
+
+// asteriskSecrets reads the password of Asterisk, and what its REST interface takes.
+func asteriskSecrets(s *settings.Settings) (password string, ari asterisk.ARI, err error) {
 	d := &s.Asterisk
-	password, err := s.Secret("asterisk.password_file", d.PasswordFile)
-	if err != nil {
-		return nil, err
+	if password, err = s.Secret("asterisk.password_file", d.PasswordFile); err != nil {
+		return "", ari, err
 	}
-	ari, err := s.Secret("asterisk.ari_password_file", d.ARIPasswordFile)
-	if err != nil {
-		return nil, err
-	}
-	return asterisk.New(asterisk.Config{Lines: lines, Log: log, Hosts: s.Hosts, User: d.User, Password: password,
-		ARI:     asterisk.ARI{URL: d.ARIURL, User: d.ARIUser, Password: ari, Context: d.ARIContext},
-		Targets: targets(d.Targets)})
+	ari = asterisk.ARI{URL: d.ARIURL, User: d.ARIUser, Context: d.ARIContext}
+	ari.Password, err = s.Secret("asterisk.ari_password_file", d.ARIPasswordFile)
+	return password, ari, err
 }
 
 // targets parses entries of the form name=address.

@@ -23,8 +23,9 @@ type callRules struct {
 	session      voicegw.SessionRules
 	dialer       live.Dialer
 	instructions map[string]string
-	greeting     string         // "" leaves the gateway without one
-	tools        []voicegw.Tool // nil: those of the gateway
+	greeting     string            // "" leaves the gateway without one
+	targets      map[string]string // of operators' hand-offs, which change at once
+	tools        []voicegw.Tool    // nil: those of the gateway
 	clients      []clientRule
 }
 
@@ -135,7 +136,7 @@ func (r *reloader) commit(p *replacement) {
 	for _, swap := range p.swaps {
 		swap()
 	}
-	r.now = p.next
+	r.now = p.next.Keeping(r.now, p.later)
 }
 
 // plan builds and checks everything that a reload replaces, and changes nothing. Its error names the setting.
@@ -149,7 +150,8 @@ func (r *reloader) plan(next *settings.Settings) (*replacement, error) {
 	if err := r.calls(p, functions); err != nil {
 		return nil, err
 	}
-	for _, prepare := range []func(*replacement) error{r.access, r.admission, r.twilio, r.webRTC, r.hooks} {
+	for _, prepare := range []func(*replacement) error{r.access, r.admission, r.twilio, r.asterisk, r.webRTC,
+		r.hooks, r.allow} {
 		if err := prepare(p); err != nil {
 			return nil, err
 		}
@@ -193,6 +195,16 @@ func (r *reloader) twilio(p *replacement) error {
 	return p.prepared("twilio.secret_file", commit, err)
 }
 
+// asterisk prepares the credentials of Asterisk, which change together.
+func (r *reloader) asterisk(p *replacement) error {
+	password, ari, err := asteriskSecrets(p.next)
+	if err != nil || !p.takes(asteriskKeys()...) {
+		return err
+	}
+	commit, err := r.serving.endpoints.asterisk.PrepareCredentials(p.next.Asterisk.User, password, ari)
+	return p.prepared("asterisk.password_file", commit, err)
+}
+
 // webRTC prepares the servers that callers over WebRTC are given.
 func (r *reloader) webRTC(p *replacement) error {
 	servers, err := iceServers(p.next)
@@ -216,6 +228,15 @@ func (r *reloader) hooks(p *replacement) error {
 	return p.prepared("webhooks.secret_file", commit, err)
 }
 
+// allow prepares the private addresses of the webhooks of all calls. Those of functions are new with each reload.
+func (r *reloader) allow(p *replacement) error {
+	if !p.takes(allowKey) {
+		return nil
+	}
+	commit, err := r.serving.webhooks.prepareAllow(p.next.Webhooks.Allow)
+	return p.prepared(allowKey, commit, err)
+}
+
 // calls prepares what calls take from the settings when they begin, but for the settings that need a restart.
 func (r *reloader) calls(p *replacement, functions hookTools) error {
 	s, next := r.serving, p.next
@@ -232,6 +253,9 @@ func (r *reloader) calls(p *replacement, functions hookTools) error {
 	if !r.toolsHeld(next) {
 		rules.tools = append([]voicegw.Tool{}, functions.tools...)
 		p.swap(func() { s.hookSecrets = functions.secrets })
+	}
+	if !later("handoff.targets") {
+		rules.targets = next.HandOff.Targets
 	}
 	if !later("greeting") {
 		rules.greeting = next.Greeting()
@@ -277,6 +301,10 @@ func (r *reloader) changes(next *settings.Settings, functions hookTools) (done, 
 // held reports whether a change that a running gateway could take needs a restart because of others.
 func (r *reloader) held(key string, next *settings.Settings) bool {
 	started := r.serving.settings
+	if slices.Contains(asteriskKeys(), key) { // who may call must not change with them, nor a password go elsewhere
+		a, b, e := started.Asterisk, next.Asterisk, r.serving.endpoints
+		return e == nil || e.asterisk == nil || (a.PasswordFile == "") != (b.PasswordFile == "") || a.ARIURL != b.ARIURL
+	}
 	switch key {
 	case "access.secret_file":
 		return started.TokensRequired() != next.TokensRequired() || !r.serving.guard.WantsTokens()
@@ -287,6 +315,10 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 		return e == nil || e.twilio == nil || (a.AuthTokenFile+a.SecretFile == "") != (b.AuthTokenFile+b.SecretFile == "")
 	case toolsKey:
 		return r.toolsHeld(next)
+	case allowKey: // functions need it too
+		return r.allowHeld(next) || r.toolsHeld(next) && len(started.WebTools)+len(next.WebTools) > 0
+	case "handoff.targets", "handoff.tool": // the function of the model has the targets too
+		return r.toolsHeld(next) && (started.HandOff.Tool || next.HandOff.Tool)
 	case "greeting": // the net depends on whether there is one
 		return (started.Greeting() == "") != (next.Greeting() == "")
 	case "rules":
@@ -301,18 +333,37 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 	return false
 }
 
-// toolsKey is the setting of the file of functions.
-const toolsKey = "session.tools_file"
+// asteriskKeys are the settings of Asterisk that change together.
+func asteriskKeys() []string {
+	return []string{"asterisk.user", "asterisk.password_file", "asterisk.ari_user", "asterisk.ari_password_file",
+		"asterisk.ari_context"}
+}
+
+const (
+	toolsKey = "session.tools_file"
+	allowKey = "webhooks.allow"
+)
 
 // toolsHeld reports whether the functions of settings need a restart: the net of calls has no place for any, an agent
 // answers others than before, or a setting that they depend on needs one.
 func (r *reloader) toolsHeld(next *settings.Settings) bool {
 	s := r.serving
-	depends := []string{"webhooks.allow", "timing.tool_timeout", "handoff.targets", "handoff.tool"}
-	return !s.toolSlots && next.ToolsFile != "" || !reflect.DeepEqual(s.settings.AgentTools, next.AgentTools) ||
-		slices.ContainsFunc(s.settings.Changes(next), func(c settings.Change) bool {
-			return slices.Contains(depends, c.Key)
-		})
+	return !s.toolSlots && (next.ToolsFile != "" || next.HandOff.Tool) ||
+		!reflect.DeepEqual(s.settings.AgentTools, next.AgentTools) || r.changed(next, "timing.tool_timeout") ||
+		r.allowHeld(next)
+}
+
+// allowHeld reports whether the private addresses of servers need a restart: they change together with the URL of a
+// webhook, which needs one, and may suit only the other URL.
+func (r *reloader) allowHeld(next *settings.Settings) bool {
+	return r.changed(next, allowKey) && r.changed(next, "webhooks.begin_url", "webhooks.end_url", "webhooks.digits_url")
+}
+
+// changed reports whether one of the settings has changed since the start.
+func (r *reloader) changed(next *settings.Settings, keys ...string) bool {
+	return slices.ContainsFunc(r.serving.settings.Changes(next), func(c settings.Change) bool {
+		return slices.Contains(keys, c.Key)
+	})
 }
 
 // functions returns the functions of calls with other settings. Agents answer the same ones as before.

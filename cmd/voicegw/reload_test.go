@@ -133,6 +133,9 @@ func TestReloadTakesAndNames(t *testing.T) {
 	files(t, dir, map[string]string{"secret": testSecret, "key": "k", "tools.json": `[{"name":"a","description":"x"}]`})
 	real := "model: {base_url: 'ws://127.0.0.1:1', key_file: " + filepath.Join(dir, "key") + "}\n"
 	tools := "session: {tools_file: " + filepath.Join(dir, "tools.json") + "}\n"
+	hooks := func(host string) string {
+		return "webhooks: {secret_file: " + filepath.Join(dir, "secret") + ", begin_url: 'https://" + host + ".example'"
+	}
 	for _, c := range []struct {
 		name, before, after string
 		write               map[string]string
@@ -153,8 +156,22 @@ func TestReloadTakesAndNames(t *testing.T) {
 			map[string]string{"tools.json": `[{"name":"b","description":"x","agent":"a"}]`}, nil,
 			[]string{"session.tools_file"}},
 		{"functions and the transfer", tools, tools + "handoff: {tool: true, targets: [a=+491]}\n",
-			map[string]string{"tools.json": `[{"name":"c","description":"x"}]`}, nil,
-			[]string{"handoff.targets", "handoff.tool", "session.tools_file"}},
+			map[string]string{"tools.json": `[{"name":"c","description":"x"}]`},
+			[]string{"handoff.targets", "handoff.tool", "session.tools_file"}, nil},
+		{"the transfer as the first function", "", "handoff: {tool: true, targets: [a=+491]}\n", nil, nil,
+			[]string{"handoff.targets", "handoff.tool"}},
+		{"targets of operators", "handoff: {targets: [a=+491]}\n", "handoff: {targets: [a=+492]}\n", nil,
+			[]string{"handoff.targets"}, nil},
+		{"targets of the model and a restart", tools + "handoff: {tool: true, targets: [a=+491]}\n",
+			tools + "timing: {tool_timeout: 9s}\nhandoff: {tool: true, targets: [a=+492]}\n", nil, nil,
+			[]string{"handoff.targets", "timing.tool_timeout"}},
+		{"private addresses", "", "webhooks: {allow: [10.0.0.1]}\n", nil, []string{"webhooks.allow"}, nil},
+		{"private addresses of another webhook", hooks("a") + "}\n", hooks("b") + ", allow: [10.0.0.1]}\n", nil, nil,
+			[]string{"webhooks.allow", "webhooks.begin_url"}},
+		{"private addresses of functions and a restart", tools + hooks("a") + "}\n",
+			tools + "timing: {tool_timeout: 9s}\n" + hooks("a") + ", allow: [10.0.0.1]}\n",
+			map[string]string{"tools.json": `[{"name":"b","description":"x","url":"https://a.example"}]`}, nil,
+			[]string{"session.tools_file", "timing.tool_timeout", "webhooks.allow"}},
 		{"a secret of an endpoint that is closed", "", "twilio: {secret_file: " + filepath.Join(dir, "secret") + "}", nil,
 			nil, []string{"twilio.secret_file"}},
 		{"a secret of webhooks", "webhooks: {secret_file: " + filepath.Join(dir, "key") + "}",
@@ -195,11 +212,60 @@ func TestReloadTakesAndNames(t *testing.T) {
 				t.Error("the key changed without the service")
 			}
 			tools := s.rules.Load().tools
-			if slices.Contains(later, "session.tools_file") != (tools == nil) || tools != nil && len(tools) != len(cfg.Tools) ||
+			held := slices.ContainsFunc(later, func(key string) bool {
+				return slices.Contains([]string{toolsKey, allowKey, "handoff.tool", "timing.tool_timeout"}, key)
+			})
+			if held != (tools == nil) || tools != nil && len(tools) != len(cfg.Tools) ||
 				len(tools) > 0 && tools[0].Name != cfg.Tools[0].Name {
 				t.Errorf("the functions of calls are %+v, want %+v, or those of the start", tools, cfg.Tools)
 			}
 		})
+	}
+}
+
+// TestReloadAsterisk: the credentials of Asterisk change together, or all of them need a restart. A change that had to
+// wait for another one is made when it need not wait any more.
+func TestReloadAsterisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"old": "p", "new": "q"})
+	config := func(more string) *settings.Settings {
+		s, err := configured(t, "endpoints: [asterisk]\nasterisk: {user: pbx"+
+			strings.NewReplacer("OLD", filepath.Join(dir, "old"), "NEW", filepath.Join(dir, "new")).Replace(more)+"}\n", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	const password, user, ari = "asterisk.password_file", "asterisk.ari_user", "asterisk.ari_url"
+	for _, c := range []struct {
+		name, before, after string
+		done, later         []string
+	}{
+		{"the password", ", password_file: OLD", ", password_file: NEW, ari_user: u", []string{user, password}, nil},
+		{"the first password", "", ", password_file: NEW, ari_user: u", nil, []string{user, password}},
+		{"no password", ", password_file: OLD", ", ari_user: u", nil, []string{user, password}},
+		{"another server", ", password_file: OLD, ari_url: 'http://a.example'",
+			", password_file: NEW, ari_url: 'http://b.example'", nil, []string{ari, password}},
+		{"another user without a password", "", ", ari_user: u", []string{user}, nil},
+	} {
+		r := reloading(t, config(c.before))
+		var err error
+		if r.serving.endpoints, err = openEndpoints(r.now, noLines{}, zap.NewNop()); err != nil {
+			t.Fatal(err)
+		}
+		defer r.serving.endpoints.Close()
+		done, later, err := r.take(config(c.after))
+		if err != nil || !slices.Equal(done, c.done) || !slices.Equal(later, c.later) {
+			t.Errorf("%s: %v: it takes %q, and %q need a restart; want %q and %q", c.name, err, done, later, c.done, c.later)
+		}
+		if c.name != "another server" {
+			continue
+		}
+		done, later, err = r.take(config(", password_file: NEW, ari_url: 'http://a.example'"))
+		if err != nil || !slices.Equal(done, []string{password}) || later != nil {
+			t.Errorf("with the old server again: %v: it takes %q, and %q need a restart", err, done, later)
+		}
 	}
 }
 

@@ -3,20 +3,30 @@
 package main
 
 import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/access"
+	"github.com/voicegw/voicegw/agent/fetch"
+	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/webhook"
 )
 
 // reloadTrial is a gateway whose files a test changes before it reloads.
@@ -26,9 +36,13 @@ type reloadTrial struct {
 	dir  string
 	logs *observer.ObservedLogs
 
-	token string // good for the secret of the start
-	held  func() // gives back the permit of the rule's only call
-	paths http.Handler
+	token  string   // good for the secret of the start
+	tokens []string // for each secret
+	held   func()   // gives back the permit of the rule's only call
+	paths  http.Handler
+	offer  string           // of a caller by WebRTC
+	crm    *httptest.Server // the webhooks
+	signed chan string      // the secret of each record of the call "probe" that they get
 }
 
 // The secrets of the trial before and after a reload.
@@ -38,20 +52,35 @@ const oldSecret, newSecret = "old-old-old-old-old-old-old-old-old-old", "new-new
 func (t *reloadTrial) good(secret, voice string, calls int) map[string]string {
 	at := func(name string) string { return filepath.Join(t.dir, name) }
 	return map[string]string{"access": secret, "admin": secret, "carrier": secret, "hook": secret, "turn": secret,
+		"pbx":        secret,
 		"tools.yaml": "[{name: " + voice + ", description: x}]\n",
 		"rules.yaml": fmt.Sprintf("[{name: few, when: {from: '+1'}, voice: %s, calls: %d}]\n", voice, calls),
-		"voicegw.yaml": "listen: '127.0.0.1:0'\nendpoints: [webrtc, twilio]\nvoice: " + voice + "\nlog: {level: " +
+		"voicegw.yaml": "listen: '127.0.0.1:0'\nendpoints: [webrtc, twilio, asterisk]\nvoice: " + voice + "\nlog: {level: " +
 			map[string]string{"Puck": "info", "Kore": "debug"}[voice] + "}\n" +
-			"access: {secret_file: " + at("access") + "}\nadmin: {listen: '127.0.0.1:0', token_file: " + at("admin") + "}\n" +
+			"access: {secret_file: " + at("access") + ", reuse: true}\n" +
+			"admin: {listen: '127.0.0.1:0', token_file: " + at("admin") + "}\n" +
 			"rules: " + at("rules.yaml") + "\nsession: {tools_file: " + at("tools.yaml") + "}\n" +
 			"twilio: {secret_file: " + at("carrier") + "}\nwebrtc: {ice_servers: ['stun:" + voice + ".example.com'], " +
 			"turn_servers: ['turn:t.example.com'], turn_secret_file: " + at("turn") + "}\n" +
-			"webhooks: {secret_file: " + at("hook") + ", end_url: 'https://crm.example/end'}\n"}
+			"asterisk: {user: pbx, password_file: " + at("pbx") + "}\n" +
+			"handoff: {tool: true, targets: [desk=" + voice + "]}\n" +
+			"webhooks: {secret_file: " + at("hook") + ", end_url: '" + t.crm.URL + "/end', allow: [127.0.0.1, " +
+			map[string]string{"Puck": "10.0.0.1", "Kore": "127.0.0.2"}[voice] + "]}\n"}
 }
 
 // newReloadTrial starts all that a reload changes, except the network, with a call of the rule.
 func newReloadTrial(t *testing.T) *reloadTrial {
-	r := &reloadTrial{T: t, dir: t.TempDir()}
+	r := &reloadTrial{T: t, dir: t.TempDir(), signed: make(chan string, 1), offer: newRelayedCall(t).offer(t)}
+	r.crm = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		for _, secret := range []string{oldSecret, newSecret} {
+			if webhook.Verify([]byte(secret), req.Header.Get(webhook.SignatureHeader), body, time.Now(), time.Minute) == nil &&
+				strings.Contains(string(body), `"probe"`) {
+				r.signed <- secret
+			}
+		}
+	}))
+	t.Cleanup(r.crm.Close)
 	files(t, r.dir, r.good(oldSecret, "Puck", 2))
 	core, logs := observer.New(zapcore.DebugLevel)
 	r.logs = logs
@@ -62,7 +91,7 @@ func newReloadTrial(t *testing.T) *reloadTrial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServing(set, &model{wire: set.Wire()}, zap.New(core))
+	s, err := newServing(set, &model{wire: live.Wire{BaseURL: scripted(t, "").URL()}}, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +103,11 @@ func newReloadTrial(t *testing.T) *reloadTrial {
 	a := &admin{}
 	a.setToken(oldSecret)
 	r.reloader = &reloader{serving: s, admin: a, level: zap.NewAtomicLevelAt(set.Log.Level), read: read, now: set}
-	r.token = strings.TrimSpace(command(t, []string{settings.SecretVariable + "=" + oldSecret}, "token").stdout)
+	for _, secret := range []string{oldSecret, newSecret} {
+		token := command(t, []string{settings.SecretVariable + "=" + secret}, "token").stdout
+		r.tokens = append(r.tokens, strings.TrimSpace(token))
+	}
+	r.token = r.tokens[0]
 	p, err := s.plan(t.Context(), &transport.Hello{From: "+1"})
 	if err != nil {
 		t.Fatal(err)
@@ -84,14 +117,46 @@ func newReloadTrial(t *testing.T) *reloadTrial {
 	return r
 }
 
-// carrier returns the status that a carrier with this secret gets.
-func (t *reloadTrial) carrier(secret string) int {
-	r := httptest.NewRequest("GET", "http://127.0.0.1/v1/twilio", nil)
+// carrier returns the status that a carrier with these credentials gets at a path.
+func (t *reloadTrial) carrier(path, credentials string) int {
+	r := httptest.NewRequest("GET", "http://127.0.0.1/v1/"+path, nil)
 	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
-		"Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}, "Authorization": {"Bearer " + secret}}
+		"Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}, "Authorization": {credentials}}
 	w := httptest.NewRecorder() // no connection to upgrade
 	t.paths.ServeHTTP(w, r)
 	return w.Code
+}
+
+// ice returns the servers that the answer to a WHIP request names, and the secret that made their credentials.
+func (t *reloadTrial) ice() string {
+	for _, token := range t.tokens {
+		r := httptest.NewRequest("POST", "http://127.0.0.1/v1/whip", strings.NewReader(t.offer))
+		r.Header = http.Header{"Content-Type": {"application/sdp"}, "Authorization": {"Bearer " + token}}
+		w := httptest.NewRecorder()
+		if t.paths.ServeHTTP(w, r); w.Code != http.StatusCreated {
+			continue
+		}
+		end := httptest.NewRequest("DELETE", "http://127.0.0.1"+w.Header().Get("Location"), nil)
+		end.Header = r.Header
+		t.paths.ServeHTTP(httptest.NewRecorder(), end)
+		said := ""
+		for _, link := range w.Header().Values("Link") {
+			server, rest, _ := strings.Cut(link, ";")
+			said += server
+			for _, secret := range []string{oldSecret, newSecret} {
+				mac := hmac.New(sha1.New, []byte(secret))
+				_, user, _ := strings.Cut(rest, `username="`)
+				user, _, _ = strings.Cut(user, `"`)
+				_, _ = io.WriteString(mac, user)
+				if strings.Contains(rest, `"`+base64.StdEncoding.EncodeToString(mac.Sum(nil))+`"`) {
+					said += " by " + secret
+				}
+			}
+		}
+		return said
+	}
+	t.Error("no caller by WebRTC is taken")
+	return ""
 }
 
 // state says how the gateway treats a new call, a carrier and an operator.
@@ -99,7 +164,12 @@ func (t *reloadTrial) state() string {
 	s := t.serving
 	rules := s.rules.Load()
 	_, err := s.guard.Verify(t.Context(), t.token, access.ScopeCalls)
-	carrier := t.carrier(oldSecret)
+	carrier := t.carrier("twilio", "Bearer "+oldSecret)
+	pbx := t.carrier("asterisk", "Basic "+base64.StdEncoding.EncodeToString([]byte("pbx:"+oldSecret)))
+	s.webhooks.queues["end"].Ended(voicegw.Record{Call: "probe"})
+	var denied *fetch.DeniedError
+	_, unsent := s.webhooks.client.Do(t.Context(), fetch.Request{Timeout: time.Second,
+		URL: strings.Replace(t.crm.URL, "127.0.0.1", "127.0.0.2", 1)})
 	p, full := s.plan(t.Context(), &transport.Hello{From: "+1"})
 	if full == nil {
 		p.Release()
@@ -108,9 +178,10 @@ func (t *reloadTrial) state() string {
 	for _, tool := range rules.tools {
 		names = append(names, tool.Name)
 	}
-	return fmt.Sprintf("token %t, carrier %d, admin %q, level %v, voice %s, functions %q, rules %+v, "+
-		"full %t", err == nil, carrier, *t.admin.token.Load(), t.level.Level(), rules.setup.Voice, names,
-		rules.clients[0].Rule.Voice, full != nil)
+	return fmt.Sprintf("token %t, carrier %d, PBX %d, admin %q, level %v, voice %s, functions %v, rules %+v, "+
+		"full %t, ICE %s, records signed by %s, denied %t, targets %v", err == nil, carrier, pbx, *t.admin.token.Load(),
+		t.level.Level(), rules.setup.Voice, names, rules.clients[0].Rule.Voice, full != nil, t.ice(), <-t.signed,
+		errors.As(unsent, &denied), s.targets())
 }
 
 // TestReloadRefusedChangesNothing: a reload with one bad part names it and changes nothing, whatever else has changed:
@@ -130,6 +201,10 @@ func TestReloadRefusedChangesNothing(t *testing.T) {
 		"webhooks' secret":  {"hook", newSecret, "short", "webhooks.secret_file"},
 		"ICE server":        {"voicegw.yaml", "stun:Kore.example.com", "stun:", "webrtc.ice_servers"},
 		"secret of TURN":    {"turn", newSecret, "", "webrtc.turn_secret_file"},
+		"Asterisk's secret": {"pbx", newSecret, "", "asterisk.password_file"},
+		"private addresses": {"voicegw.yaml", "allow: [127.0.0.1, ", "allow: [", `webhooks.allow: webhook: the URL begins`},
+		"no address":        {"voicegw.yaml", "127.0.0.2]", "'x:1']", "webhooks.allow: fetch:"},
+		"target":            {"voicegw.yaml", "desk=", "desk=a b", "handoff.targets"},
 		"functions":         {"tools.yaml", "name:", "nmae:", "session.tools_file"},
 		"function twice":    {"tools.yaml", "[", "[{name: Kore, description: x}, ", "session.tools_file"},
 		"prompt":            {"voicegw.yaml", "voice:", "prompts: {goodbye: /nowhere.wav}\nvoice:", "prompts.goodbye"},

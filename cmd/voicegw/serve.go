@@ -179,7 +179,7 @@ func newServing(set *settings.Settings, m *model, log *zap.Logger,
 		return nil, err
 	}
 	s.rules.Store(&callRules{setup: cfg.Setup, session: cfg.Session, dialer: cfg.Dialer, instructions: cfg.Instructions,
-		greeting: cfg.Greeting, clients: clients})
+		greeting: cfg.Greeting, clients: clients, targets: set.HandOff.Targets})
 	cfg.Hooks = voicegw.Hooks{Begin: s.plan}
 	if err := s.joinWebhooks(&cfg); err != nil {
 		return nil, err

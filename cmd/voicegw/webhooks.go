@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,10 +30,18 @@ const (
 type webhooks struct {
 	set    *settings.Settings
 	log    *zap.Logger
-	client webhook.Doer
+	client sharedClient              // of fixed
 	stats  map[string]*webhook.Stats // by kind
 	fixed  []*webhook.Hook           // those of all calls: begin, end and digits
 	queues map[string]*webhook.Queue
+}
+
+// sharedClient makes the requests of the hooks that all calls share. A reload replaces it.
+type sharedClient struct{ atomic.Pointer[fetch.Client] }
+
+// Do makes one request.
+func (c *sharedClient) Do(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+	return c.Load().Do(ctx, r)
 }
 
 // hookTools are the functions of a call that HTTP servers answer.
@@ -48,8 +57,9 @@ func (s *serving) joinWebhooks(cfg *voicegw.Config) error {
 	if err != nil {
 		return fmt.Errorf("webhooks.allow: %w", err)
 	}
-	w := &webhooks{set: s.settings, log: s.log.Named("webhook"), client: client,
-		stats: map[string]*webhook.Stats{toolHook: {}}, queues: map[string]*webhook.Queue{}}
+	w := &webhooks{set: s.settings, log: s.log.Named("webhook"), stats: map[string]*webhook.Stats{toolHook: {}},
+		queues: map[string]*webhook.Queue{}}
+	w.client.Store(client)
 	s.webhooks = w
 	tools, err := w.tools(s.settings)
 	if err != nil {
@@ -81,15 +91,21 @@ func (s *serving) joinWebhooks(cfg *voicegw.Config) error {
 	return nil
 }
 
-// tools makes the functions of settings that HTTP servers answer.
+// tools makes the functions of settings that HTTP servers answer. They have a client of their own: a call keeps the one
+// that it began with.
 func (w *webhooks) tools(set *settings.Settings) (hookTools, error) {
 	var out hookTools
+	client, err := fetch.New(fetch.Config{Allow: set.Webhooks.Allow})
+	if err != nil {
+		return out, fmt.Errorf("webhooks.allow: %w", err)
+	}
 	secrets := sha256.New()
 	for _, t := range set.WebTools {
 		secret, err := signingSecret(set, t.SecretFile)
 		var hook *webhook.Hook
 		if err == nil {
-			hook, err = w.open(toolHook, webhook.Config{URL: t.URL, Timeout: t.Timeout, Secret: secret})
+			hook, err = webhook.New(webhook.Config{URL: t.URL, Timeout: t.Timeout, Secret: secret, Client: client,
+				Allow: set.Webhooks.Allow, Stats: w.stats[toolHook]})
 		}
 		if err != nil {
 			return out, fmt.Errorf("session.tools_file %s: %s: %w", set.ToolsFile, t.Name, err)
@@ -125,20 +141,28 @@ func (w *webhooks) all(kind string, cfg webhook.Config) (*webhook.Hook, error) {
 	if cfg.Secret, err = signingSecret(w.set, ""); err != nil {
 		return nil, err
 	}
-	hook, err := w.open(kind, cfg)
+	w.stats[kind] = &webhook.Stats{}
+	cfg.Allow, cfg.Client, cfg.Stats = w.set.Webhooks.Allow, &w.client, w.stats[kind]
+	hook, err := webhook.New(cfg)
 	if err == nil {
 		w.fixed = append(w.fixed, hook)
 	}
 	return hook, err
 }
 
-// open makes a hook of a kind.
-func (w *webhooks) open(kind string, cfg webhook.Config) (*webhook.Hook, error) {
-	if w.stats[kind] == nil {
-		w.stats[kind] = &webhook.Stats{}
+// prepareAllow checks the URLs of the hooks that all calls share against another list of private addresses; commit then
+// makes it the one that counts for their requests.
+func (w *webhooks) prepareAllow(allow []string) (commit func(), err error) {
+	client, err := fetch.New(fetch.Config{Allow: allow})
+	if err != nil {
+		return nil, err
 	}
-	cfg.Allow, cfg.Client, cfg.Stats = w.set.Webhooks.Allow, w.client, w.stats[kind]
-	return webhook.New(cfg)
+	for _, h := range w.fixed {
+		if err := h.CheckAllow(allow); err != nil {
+			return nil, err
+		}
+	}
+	return func() { w.client.Store(client) }, nil
 }
 
 // prepareSecret checks the secret of the hooks that all calls share; commit then replaces it.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -21,8 +23,9 @@ const Subprotocol = "media"
 
 // Endpoint takes calls from Asterisk. It is safe for concurrent use and must be closed.
 type Endpoint struct {
-	cfg    Config
-	visits admission.Visits
+	cfg         Config
+	credentials atomic.Pointer[credentials]
+	visits      admission.Visits
 }
 
 // New makes an Endpoint. It returns an error for an invalid cfg.
@@ -31,7 +34,31 @@ func New(cfg Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{cfg: cfg}, nil
+	e := &Endpoint{cfg: cfg}
+	e.credentials.Store(&credentials{user: cfg.User, password: cfg.Password, ari: cfg.ARI})
+	return e, nil
+}
+
+// credentials are Config.User, Password and ARI, which can change.
+type credentials struct {
+	user, password string
+	ari            ARI
+}
+
+// PrepareCredentials checks other values of Config.User, Password and ARI's User, Password and Context, and changes
+// nothing; commit then replaces them for requests and transfers from now on. Calls that run go on. It cannot take the
+// password away, nor give one to an endpoint that has none: who may call would change with it. ARI.URL must stay.
+func (e *Endpoint) PrepareCredentials(user, password string, ari ARI) (commit func(), err error) {
+	before := e.credentials.Load()
+	if (password == "") != (before.password == "") {
+		return nil, errors.New("asterisk: set credentials: an endpoint with a password needs one, and one without takes none")
+	}
+	if strings.TrimRight(ari.URL, "/") != before.ari.URL {
+		return nil, errors.New("asterisk: set credentials: ARI.URL cannot change: a password must not go to another server")
+	}
+	next := &credentials{user: user, password: password, ari: before.ari}
+	next.ari.User, next.ari.Password, next.ari.Context = ari.User, ari.Password, ari.Context
+	return func() { e.credentials.Store(next) }, nil
 }
 
 // Close refuses new calls, ends the running ones as going away, and returns when they have ended.
@@ -43,7 +70,8 @@ func (e *Endpoint) Close() error {
 // ServeHTTP serves the WebSocket.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := phone.Admit(r, e.cfg.Hosts)
-	if err == nil && !e.proven(r) {
+	own := e.credentials.Load()
+	if err == nil && !own.proven(r) {
 		err = admission.Refusal(http.StatusUnauthorized, "the user or the password is missing or wrong")
 		w.Header().Set("WWW-Authenticate", `Basic realm="voicegw"`)
 	}
@@ -53,7 +81,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	peer, err := phone.Serve(&e.visits, w, r, phone.Stream{Lines: e.cfg.Lines, Limits: e.cfg.Limits,
-		Subprotocols: []string{Subprotocol}, Proven: e.cfg.Password != "",
+		Subprotocols: []string{Subprotocol}, Proven: own.password != "",
 		Begin: func(m wsconn.Message) (*phone.Line, *transport.Ended) { return e.begin(m, r) }})
 	if peer == nil {
 		transport.RefusalLog(e.cfg.Log).Info("call refused", zap.String("remote", r.RemoteAddr), zap.Error(err))
@@ -66,14 +94,14 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // proven reports whether a request comes from Asterisk: by user and password, or, without a
 // configured password, over the loopback.
-func (e *Endpoint) proven(r *http.Request) bool {
-	if e.cfg.Password == "" {
+func (c *credentials) proven(r *http.Request) bool {
+	if c.password == "" {
 		return phone.OnLoopback(r)
 	}
 	user, password, ok := r.BasicAuth()
-	given, want := sha256.Sum256([]byte(user)), sha256.Sum256([]byte(e.cfg.User))
+	given, want := sha256.Sum256([]byte(user)), sha256.Sum256([]byte(c.user))
 	sameUser := subtle.ConstantTimeCompare(given[:], want[:]) == 1
-	return phone.SameSecret(password, e.cfg.Password) && ok && sameUser
+	return phone.SameSecret(password, c.password) && ok && sameUser
 }
 
 // begin reads one of the first messages, up to MEDIA_START. It drops audio that comes before.
@@ -108,16 +136,16 @@ var errNoARI = errors.New("Config.ARI has no URL")
 // the hang-up; after it the channel continues at the target.
 func (e *Endpoint) transfer(caller string) func(ctx context.Context, to string) error {
 	return func(ctx context.Context, to string) error {
-		target := to
+		ari, target := e.credentials.Load().ari, to
 		if named, ok := e.cfg.Targets[to]; ok {
 			target = named
 		}
 		switch {
-		case e.cfg.ARI.URL == "":
+		case ari.URL == "":
 			return fmt.Errorf("asterisk: transfer: %w", errNoARI)
 		case !extension(target):
 			return fmt.Errorf("asterisk: transfer: %q is neither an extension nor one of Targets", transport.Cut(to, 40))
 		}
-		return e.cfg.ARI.transfer(ctx, caller, target)
+		return ari.transfer(ctx, caller, target)
 	}
 }
