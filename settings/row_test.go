@@ -62,8 +62,9 @@ func another(r Row) string {
 		"prompts.notify":        "x.wav",
 		"otel.endpoint":         "https://a.example",
 		"session.client_voices": "Puck", "session.client_models": "all", "session.client_tools": "none",
-		"model.temperature": "0.7",
-		"prompts.filler":    "default", "journal": "nats://a.example:4222", "advertise": "http://a.example",
+		"webhooks.begin_models": "all",
+		"model.temperature":     "0.7",
+		"prompts.filler":        "default", "journal": "nats://a.example:4222", "advertise": "http://a.example",
 		"workflow.public_url": "http://a.example",
 		"cluster.listen":      "a.example:6222", "cluster.routes": "a.example:6222",
 	}[r.Key]

@@ -14,9 +14,10 @@ type Webhooks struct {
 	Allow      []string // private addresses, prefixes and hosts that they may have
 	Begin      string   // the URL that decides whether a call begins; "": none
 	Timeout    time.Duration
-	BeginOpen  bool   // calls begin when it does not answer
-	End        string // the URL that gets the records of calls; "": none
-	Digits     string // the URL that gets the digits of protected input; "": none
+	Models     voicegw.Names // that it may choose
+	BeginOpen  bool          // calls begin when it does not answer
+	End        string        // the URL that gets the records of calls; "": none
+	Digits     string        // the URL that gets the digits of protected input; "": none
 }
 
 // WebTool is a function of calls that an HTTP server answers.
@@ -44,6 +45,8 @@ func (s *Settings) webhookRows() []Row {
 		wordRow("webhooks.begin_failure", "refuse",
 			"what becomes of a call when it does not answer: it is refused as busy (refuse), or begins (allow)",
 			[]string{"refuse", "allow"}, func(i int) { w.BeginOpen = i == 1 }).onlyIf(begin, "webhooks.begin_url is none"),
+		namesRow("webhooks.begin_models", &w.Models, "none", "the models that it may choose").
+			onlyIf(begin, "webhooks.begin_url is none"),
 		textRow("webhooks.end_url", &w.End, "none", u, "the server that gets the record of each call that has ended", isHTTP),
 		textRow("webhooks.digits_url", &w.Digits, "none", u,
 			"the server that gets what callers enter during protected input; without it nobody does", isHTTP),

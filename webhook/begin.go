@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -38,7 +40,9 @@ type Begin struct {
 	// Open lets calls begin, as Next has planned them, when the server does not answer. If it is false, they are refused
 	// as busy.
 	Open bool
-	Log  *zap.Logger // nil disables it
+	// Models are those that the server may choose; the zero value lets it choose none.
+	Models voicegw.Names
+	Log    *zap.Logger // nil disables it
 }
 
 // Decision is what the server answers. The zero value lets the call begin.
@@ -53,14 +57,21 @@ type Decision struct {
 	// choose no voice; a language that it names wins.
 	Voice    string `json:"voice"`
 	Language string `json:"language"`
+	// Model is one of Begin.Models, and Temperature is 0 to 2. They replace those of the planned Setup, which must be
+	// there. The client may then choose no model, and neither the temperature nor the longest reply.
+	Model       string   `json:"model"`
+	Temperature *float32 `json:"temperature"`
 	// Tools are the functions that the call may use, of those that it could use without them; nil: all.
 	Tools *[]string `json:"tools"`
 	// Labels are added to the call. They replace none that a token has set.
 	Labels map[string]string `json:"labels"`
 }
 
+// speaks reports whether a decision changes the setup.
+func (d *Decision) speaks() bool { return d.Voice+d.Language+d.Model != "" || d.Temperature != nil }
+
 // check reports what is wrong with a decision about a planned call.
-func (d *Decision) check(p *voicegw.Plan) error {
+func (d *Decision) check(p *voicegw.Plan, models voicegw.Names) error {
 	switch {
 	case len(d.Refuse) > messageMax:
 		return fmt.Errorf("refuse has %d bytes; at most %d are possible", len(d.Refuse), messageMax)
@@ -70,14 +81,18 @@ func (d *Decision) check(p *voicegw.Plan) error {
 		return fmt.Errorf("greeting has %d bytes; at most %d of UTF-8 are possible", len(d.Greeting), greetingMax)
 	case d.Greeting != "" && p.Greeting == "":
 		return fmt.Errorf("greeting is %.40q, and calls have none; the setting greeting gives them one", d.Greeting)
-	case d.Voice+d.Language != "" && p.Setup == nil:
-		return fmt.Errorf("voice is %.40q and language %.40q, and Next plans no Setup", d.Voice, d.Language)
+	case d.speaks() && p.Setup == nil:
+		return errors.New("there is a voice, language, model or temperature, and Next plans no Setup")
+	case d.Model != "" && !models.All && !slices.Contains(models.List, d.Model):
+		return fmt.Errorf("model is %.60q; webhooks.begin_models allows %s", d.Model,
+			cmp.Or(strings.Join(models.List, ", "), "none"))
 	case d.Tools != nil && len(*d.Tools) > toolsMax:
 		return fmt.Errorf("tools has %d names; at most %d are possible", len(*d.Tools), toolsMax)
 	case len(d.Labels) > labelsMax:
 		return fmt.Errorf("labels has %d entries; at most %d are possible", len(d.Labels), labelsMax)
 	}
-	if err := (live.Setup{Voice: d.Voice, Language: d.Language}).Check(); err != nil {
+	own := live.Setup{Voice: d.Voice, Language: d.Language, Model: d.Model, Temperature: d.Temperature}
+	if err := own.Check(); err != nil {
 		return err
 	}
 	for name, value := range d.Labels {
@@ -140,7 +155,7 @@ func (b *Begin) ask(ctx context.Context, hello *transport.Hello, plan *voicegw.P
 	d := &Decision{}
 	if err == nil && len(answer) > 0 {
 		if err = (strictjson.Decoder{}).Decode(answer, d); err == nil {
-			err = d.check(plan)
+			err = d.check(plan, b.Models)
 		}
 	}
 	if cancelled(err) { // the caller has gone
@@ -174,16 +189,25 @@ func (d *Decision) apply(p *voicegw.Plan) {
 	p.Allow = func(tool string) bool { return slices.Contains(names, tool) && (before == nil || before(tool)) }
 }
 
-// speak plans the voice and the language.
+// speak plans the voice, the language, the model and the temperature.
 func (d *Decision) speak(p *voicegw.Plan) {
-	if d.Voice+d.Language != "" {
-		setup := *p.Setup
-		setup.Voice, setup.Language = cmp.Or(d.Voice, setup.Voice), cmp.Or(d.Language, setup.Language)
-		p.Setup = &setup
+	if !d.speaks() {
+		return
 	}
-	if d.Voice != "" && p.Session != nil {
-		session := *p.Session
+	setup := *p.Setup
+	setup.Voice, setup.Language = cmp.Or(d.Voice, setup.Voice), cmp.Or(d.Language, setup.Language)
+	setup.Model, setup.Temperature = cmp.Or(d.Model, setup.Model), cmp.Or(d.Temperature, setup.Temperature)
+	p.Setup = &setup
+	if p.Session == nil {
+		return
+	}
+	session := *p.Session
+	if d.Voice != "" {
 		session.Voices = voicegw.Names{}
-		p.Session = &session
 	}
+	if d.Model != "" {
+		session.Models = voicegw.Names{}
+	}
+	session.Generation = session.Generation && d.Temperature == nil
+	p.Session = &session
 }

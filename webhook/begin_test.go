@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/agent/fetch"
@@ -34,6 +36,12 @@ func (a *asked) Do(_ context.Context, r fetch.Request) (*fetch.Response, error) 
 func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, released bool, request string,
 	err error) {
 	t.Helper()
+	return beginLogged(t, status, body, open, zap.NewNop())
+}
+
+func beginLogged(t testing.TB, status int, body string, open bool, log *zap.Logger) (p *voicegw.Plan, released bool,
+	request string, err error) {
+	t.Helper()
 	server := &asked{Response: fetch.Response{Status: status, Body: []byte(body)}}
 	h, err := webhook.New(webhook.Config{URL: "https://crm.example/begin", Secret: secret, Client: server, Tries: 1})
 	if err != nil {
@@ -43,11 +51,12 @@ func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, r
 	if open {
 		greeting = "" // the settings have none
 	}
-	b := webhook.Begin{Hook: h, Open: open, Log: zap.NewNop(),
+	b := webhook.Begin{Hook: h, Open: open, Log: log, Models: voicegw.Names{List: []string{"big-model", "huge-model"}},
 		Next: func(context.Context, *transport.Hello) (*voicegw.Plan, error) {
 			return &voicegw.Plan{Labels: map[string]string{"tenant": "acme"}, Release: func() { released = true },
 				Allow: func(tool string) bool { return tool != "secret" }, Greeting: greeting, Setup: &planned,
-				Session: &voicegw.SessionRules{Voices: voicegw.Names{All: true}}}, nil
+				Session: &voicegw.SessionRules{Generation: true, Voices: voicegw.Names{All: true},
+					Models: voicegw.Names{All: true}}}, nil
 		}}
 	p, err = b.Plan(context.Background(), &transport.Hello{Endpoint: "twilio", From: "+491", To: "+492", Token: "a.b.c",
 		Params: map[string]string{"campaign": "7"}})
@@ -58,7 +67,7 @@ func begin(t testing.TB, status int, body string, open bool) (p *voicegw.Plan, r
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	p, released, request, err := begin(t, 200, `{"instructions": "Be brief.", "tools": ["orders", "secret"],
-		"greeting": "Hello Ann.", "voice": "Kore", "language": "de-DE",
+		"greeting": "Hello Ann.", "voice": "Kore", "language": "de-DE", "model": "big-model", "temperature": 0.5,
 		"labels": {"customer": "17", "tenant": "globex"}}`, false)
 	if err != nil || released {
 		t.Fatal(err, released)
@@ -66,8 +75,9 @@ func TestBegin(t *testing.T) {
 	if p.SystemInstruction != "Be brief." || !maps.Equal(p.Labels, map[string]string{"customer": "17", "tenant": "acme"}) {
 		t.Errorf("the plan is %+v", p)
 	}
-	if s := p.Setup; p.Greeting != "Hello Ann." || s.Voice != "Kore" || s.Language != "de-DE" || s.Model != "a-model" ||
-		p.Session.Voices.Any() {
+	if s := p.Setup; p.Greeting != "Hello Ann." || s.Voice != "Kore" || s.Language != "de-DE" ||
+		s.Model != "big-model" || s.Temperature == nil || *s.Temperature != 0.5 ||
+		p.Session.Voices.Any() || p.Session.Models.Any() || p.Session.Generation {
 		t.Errorf("the plan is %q, %+v, %+v", p.Greeting, s, p.Session)
 	}
 	for tool, want := range map[string]bool{"orders": true, "secret": false, "others": false} {
@@ -82,7 +92,8 @@ func TestBegin(t *testing.T) {
 	}
 	for _, body := range []string{"", "{}", `{"tools": null}`} {
 		if p, _, _, err := begin(t, 200, body, false); err != nil || p.SystemInstruction != "" || !p.Allow("others") ||
-			p.Greeting != "Hello." || p.Setup.Voice != "Puck" || !p.Session.Voices.All {
+			p.Greeting != "Hello." || p.Setup.Voice != "Puck" || p.Setup.Model != "a-model" || p.Setup.Temperature != nil ||
+			!p.Session.Voices.All || !p.Session.Models.All || !p.Session.Generation {
 			t.Errorf("%q: %+v, %v", body, p, err)
 		}
 	}
@@ -113,6 +124,8 @@ func TestBeginRefused(t *testing.T) {
 		{200, `{"greeting": "Hello."}`, true, transport.ReasonNone, ""}, // no decision: there is no greeting
 		{200, `{"voice": "no voice"}`, false, transport.ReasonBusy, ""},
 		{200, `{"language": "German!"}`, false, transport.ReasonBusy, ""},
+		{200, `{"model": "other-model"}`, false, transport.ReasonBusy, ""},
+		{200, `{"temperature": 2.1}`, false, transport.ReasonBusy, ""},
 		{500, ``, true, transport.ReasonNone, ""},
 		{200, `[]`, true, transport.ReasonNone, ""},
 	} {
@@ -127,6 +140,29 @@ func TestBeginRefused(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Reason != c.reason || !strings.Contains(refused.Message, c.words) ||
 			!released {
 			t.Errorf("%d %.40s: %+v, %v; want %v with %q", c.status, c.body, p, err, c.reason, c.words)
+		}
+	}
+}
+
+// TestBeginSaysWhy: the log names what is wrong with a decision, once.
+func TestBeginSaysWhy(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"voice": "no voice"}`:    `Setup.Voice is "no voice"`,
+		`{"model": "other-model"}`: `model is "other-model"; webhooks.begin_models allows big-model, huge-model`,
+		`{"temperature": -1}`:      `Setup.Temperature is -1`,
+	} {
+		core, logs := observer.New(zapcore.DebugLevel)
+		if _, _, _, err := beginLogged(t, 200, body, false, zap.New(core)); err == nil {
+			t.Errorf("%s: the call begins", body)
+		}
+		for _, line := range logs.All() {
+			if n := strings.Count(fmt.Sprint(line.Message, line.ContextMap()), want); n != 1 {
+				t.Errorf("%s: %v says %q %d times", body, line.ContextMap(), want, n)
+			}
+		}
+		if logs.Len() != 1 {
+			t.Errorf("%s: the log has %d lines", body, logs.Len())
 		}
 	}
 }

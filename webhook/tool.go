@@ -81,10 +81,11 @@ func logged(log *zap.Logger) *zap.Logger {
 	return log
 }
 
-// unwrapped is the error below an *Error, which names what a model must not know.
+// unwrapped is the error below an *Error, which names what a model must not know; nil for other errors, whose text
+// says it all.
 func unwrapped(err error) error {
 	if e, ok := err.(*Error); ok { //nolint:errorlint // Post returns nothing else
 		return e.Err
 	}
-	return err
+	return nil
 }

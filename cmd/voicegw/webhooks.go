@@ -12,8 +12,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/access"
 	"github.com/voicegw/voicegw/agent/fetch"
 	"github.com/voicegw/voicegw/settings"
+	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/webhook"
 )
 
@@ -71,8 +73,8 @@ func (s *serving) joinWebhooks(cfg *voicegw.Config) error {
 		if err != nil {
 			return fmt.Errorf("webhooks.begin_url: %w", err)
 		}
-		begin := &webhook.Begin{Hook: hook, Next: cfg.Hooks.Begin, Open: set.BeginOpen, Log: w.log}
-		cfg.Hooks.Begin = begin.Plan
+		begin := &webhook.Begin{Hook: hook, Next: cfg.Hooks.Begin, Open: set.BeginOpen, Models: set.Models, Log: w.log}
+		cfg.Hooks.Begin = keepModel(begin.Plan)
 	}
 	if set.End != "" {
 		q, err := w.queue("end", set.End)
@@ -89,6 +91,20 @@ func (s *serving) joinWebhooks(cfg *voicegw.Config) error {
 		cfg.Hooks.Digits = q.Digits
 	}
 	return nil
+}
+
+// keepModel plans a call; the model that its token names stays.
+func keepModel(plan func(context.Context, *transport.Hello) (*voicegw.Plan, error)) func(context.Context,
+	*transport.Hello) (*voicegw.Plan, error) {
+	return func(ctx context.Context, hello *transport.Hello) (*voicegw.Plan, error) {
+		p, err := plan(ctx, hello)
+		if grant := access.GrantOf(ctx); err == nil && grant != nil && grant.Model != "" {
+			setup := *p.Setup // serving.plan has planned one
+			setup.Model = grant.Model
+			p.Setup = &setup
+		}
+		return p, err
+	}
 }
 
 // tools makes the functions of settings that HTTP servers answer. They have a client of their own: a call keeps the one

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/ws"
 	"github.com/voicegw/voicegw/webhook"
@@ -41,8 +42,8 @@ func newCRM(t *testing.T, answers map[string]string) *crm {
 			t.Errorf("%s: %v", r.URL, err)
 		}
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.got[r.URL.Path] = append(c.got[r.URL.Path], string(body))
-		c.mu.Unlock()
 		_, _ = io.WriteString(w, c.answers[r.URL.Path])
 	}))
 	t.Cleanup(c.Close)
@@ -144,6 +145,41 @@ on tool_reply 2: call other {}`)
 	got := string(model.Connections()[0].Setup)
 	if !strings.Contains(got, "The caller is Ann.") || strings.Contains(got, `"other"`) {
 		t.Errorf("the model was set up with %s", got)
+	}
+	s.end()
+}
+
+// TestBeginChoosesModel: the begin webhook chooses the model and the temperature of a call; a model that the token of
+// the call names stays. A model that the operator does not allow begins no call, and the log names it.
+func TestBeginChoosesModel(t *testing.T) {
+	t.Parallel()
+	c := newCRM(t, map[string]string{"/begin": `{"model": "gemini-big", "temperature": 0.5}`})
+	model := scripted(t, "")
+	s := startServe(t, []string{settings.SecretVariable + "=" + testSecret}, "--model-base-url", model.URL(),
+		"--webhooks-secret-file", writeFile(t, "hook.secret", []byte(hookSecret)), "--webhooks-allow", "127.0.0.1",
+		"--webhooks-begin-url", c.URL+"/begin", "--webhooks-begin-models", "gemini-big")
+	token := func(args ...string) string {
+		r := command(t, []string{settings.SecretVariable + "=" + testSecret}, append([]string{"token"}, args...)...)
+		return strings.TrimSpace(r.stdout)
+	}
+	for want, args := range map[string][]string{"gemini-big": nil, "gemini-own": {"--model", "gemini-own"}} {
+		before := len(model.Connections())
+		if got := s.ended(t, token(args...)); got != transport.ReasonNone {
+			t.Fatalf("%s: the call ended by %q\n%s", want, got, s.stderr.String())
+		}
+		setup := string(model.Connections()[before].Setup)
+		if !strings.Contains(setup, want) || !strings.Contains(setup, `"temperature":0.5`) {
+			t.Errorf("%s: the model was set up with %s", want, setup)
+		}
+	}
+	c.mu.Lock()
+	c.answers["/begin"] = `{"model": "gemini-other"}`
+	c.mu.Unlock()
+	if got := s.ended(t, token()); got != transport.ReasonBusy {
+		t.Errorf("with a model that is not allowed the call ended by %q", got)
+	}
+	if n := strings.Count(s.stderr.String(), `webhooks.begin_models allows gemini-big`); n != 1 {
+		t.Errorf("the log says %d times what is allowed:\n%s", n, s.stderr.String())
 	}
 	s.end()
 }

@@ -42,6 +42,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 type sample struct {
 	Name  string             `json:"name"`
 	Count int8               `json:"count"`
+	Heat  *float32           `json:"heat"`
 	Wait  span               `json:"wait"`
 	Ref   ref                `json:"ref"`
 	Tools []tool             `json:"tools"`
@@ -69,6 +70,10 @@ func TestDecode(t *testing.T) {
 		`{"count":"3"}`:                         `count: it is text; it must be a whole number`,
 		`{"count":3.5}`:                         `count: it is a number with a fraction; it must be a whole number`,
 		`{"count":300}`:                         `count: number 300 is out of range`,
+		`{"heat":0.5}`:                          "",
+		`{"heat":1}`:                            "",
+		`{"heat":"1"}`:                          `heat: it is text; it must be a number`,
+		`{"heat":1e99}`:                         `heat: number 1e99 is out of range`,
 		`{"tools":{}}`:                          `tools: it is an object; it must be a list`,
 		`{"tools":[null]}`:                      `tools[0]: it is null; it must be an object`,
 		`{"tools":[{"other":"yes"}]}`:           `tools[0].other: it is text; it must be true or false`,

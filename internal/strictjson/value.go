@@ -33,7 +33,7 @@ func (d Decoder) value(text []byte, t reflect.Type, path string) error {
 		}
 		return nil
 	}
-	if got, want := kindOf(text), kindOfType(t); got != want {
+	if got, want := kindOf(text), kindOfType(t); got != want && (want != number || got != whole && got != fraction) {
 		return &Error{Path: path, Message: fmt.Sprintf("it is %s; it must be %s", got, want)}
 	}
 	switch {
@@ -171,10 +171,17 @@ func kindOf(text []byte) string {
 		return "true or false"
 	}
 	if bytes.ContainsAny(text, ".eE") {
-		return "a number with a fraction"
+		return fraction
 	}
-	return "a whole number"
+	return whole
 }
+
+// The kinds of numbers.
+const (
+	whole    = "a whole number"
+	fraction = "a number with a fraction"
+	number   = "a number"
+)
 
 // kindOfType says what JSON text a type needs.
 func kindOfType(t reflect.Type) string {
@@ -189,6 +196,8 @@ func kindOfType(t reflect.Type) string {
 		return "true or false"
 	case t.Kind() == reflect.String:
 		return "text"
+	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
+		return number
 	}
-	return "a whole number"
+	return whole
 }
