@@ -162,7 +162,13 @@ func (c *call) run(ctx context.Context) error {
 func (c *call) start(work context.Context) (err error) {
 	c.out.input, err = newCallerInput(c.hello.InputRateHz, c.plan.activity,
 		c.sinceBegan,
-		func(f *voicenets.CallerFrame) { c.in.inject(work, voicenets.CallerAudio.Token(f)) },
+		func(f *voicenets.CallerFrame) {
+			if t := voicenets.CallerAudio.Token(f); c.out.input.mayWait(c.out.idle.Load()) {
+				c.in.injectQuietly(work, t)
+			} else {
+				c.in.inject(work, t)
+			}
+		},
 		func(e voicenets.Edge) { c.in.inject(work, voicenets.SpeechEdge.Token(e)) })
 	if err != nil {
 		return err

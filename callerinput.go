@@ -24,6 +24,7 @@ type callerInput struct {
 	cut       func([]int16)
 	after     int           // samples that came with the frame and follow it
 	slab      []callerFrame // frames not used yet
+	unseen    int           // frames in a row that the net need not look at
 
 	button *pushToTalk // detects speech instead of the detector; nil: push to talk is off
 
@@ -44,6 +45,10 @@ type callerFrame struct {
 // slabFrames is how many frames are allocated at once. The net and the caller's turn keep frames for
 // as long as they need them, and one frame keeps its slab.
 const slabFrames = 12
+
+// unseenMax is how many frames the net need not look at while no turn is open. The next frame, or an
+// edge, makes it look at all of them.
+const unseenMax = 4
 
 // newCallerInput makes the input of a peer that sends rateHz.
 func newCallerInput(rateHz int, cfg audio.ActivityConfig, now func() time.Duration,
@@ -109,6 +114,17 @@ func (in *callerInput) hear(pcm []int16) {
 	if e, ok := edgeOf(in.activity.Frame(in.score(pcm), in.raised.Load())); ok {
 		in.edge(e)
 	}
+}
+
+// mayWait reports whether the net need not look at the next frame before a later one. While idle,
+// it only keeps the newest frames.
+func (in *callerInput) mayWait(idle bool) bool {
+	if !idle || in.unseen == unseenMax {
+		in.unseen = 0
+		return false
+	}
+	in.unseen++
+	return true
 }
 
 // score is the detector's score, or 0 for a frame that may be the reply's echo.

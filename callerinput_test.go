@@ -255,3 +255,26 @@ func TestCallerInputSilentMicrophone(t *testing.T) {
 
 // speech16 is an utterance at 16 kHz.
 func speech16(name string) []int16 { return audiotest.Speech(name).Samples }
+
+// TestCallerInputMayWait checks that while no turn is open every fifth frame makes the net look, and in
+// a turn each.
+func TestCallerInputMayWait(t *testing.T) {
+	var in callerInput
+	looks := func(idle bool, frames int) (list []int) {
+		for n := range frames {
+			if !in.mayWait(idle) {
+				list = append(list, n)
+			}
+		}
+		return list
+	}
+	if got, want := looks(true, 12), []int{4, 9}; !slices.Equal(got, want) {
+		t.Errorf("without a turn the net looks at frames %v, want %v", got, want)
+	}
+	if got, want := looks(false, 3), []int{0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("in a turn the net looks at frames %v, want %v", got, want)
+	}
+	if got, want := looks(true, 5), []int{4}; !slices.Equal(got, want) {
+		t.Errorf("after a turn the net looks at frames %v, want %v", got, want)
+	}
+}

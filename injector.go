@@ -6,6 +6,7 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/runner"
+	"github.com/voicegw/voicegw/voicenets"
 )
 
 // injector is the way into the net of a call for everything that its peer, its model and its tools
@@ -24,15 +25,43 @@ func (in *injector) inject(ctx context.Context, row ...petri.Token) {
 	in.check(ctx, in.net.InjectBlocking(ctx, row...))
 }
 
-// injectFrame puts a frame into the net and waits, as inject does, and also while the frame's place
-// is full. It reports whether the net accepted the frame; if not, it accepts no later one either.
-func (in *injector) injectFrame(ctx context.Context, t petri.Token) (accepted bool) {
-	if ctx.Err() != nil { // a later frame must not enter after one that did not
-		return false
+// injectQuietly is inject for a token that the net need not look at before another one comes.
+func (in *injector) injectQuietly(ctx context.Context, t petri.Token) {
+	if ctx.Err() != nil {
+		return
 	}
-	err := in.net.InjectAccepted(ctx, t)
+	err := in.net.InjectQuietly(t)
+	if errors.Is(err, runner.ErrInboxFull) {
+		err = in.net.InjectBlocking(ctx, t)
+	}
 	in.check(ctx, err)
-	return err == nil
+}
+
+// rowMax is how many tokens enter the net together, so that it, and what writes its outputs, wakes up
+// once for them.
+const rowMax = 16
+
+// injectFrames puts frames into the net, each as a token, and waits, as inject does, and also while
+// the place of a frame is full. It reports whether the net accepted all; if not, it accepts no later
+// one either.
+func (in *injector) injectFrames(ctx context.Context, frames []voicenets.ReplyFrame,
+	token func(*voicenets.ReplyFrame) petri.Token) (accepted bool) {
+	var row [rowMax]petri.Token
+	for len(frames) > 0 {
+		if ctx.Err() != nil { // a later frame must not enter after one that did not
+			return false
+		}
+		n := min(len(frames), rowMax)
+		for i := range n {
+			row[i] = token(&frames[i])
+		}
+		err := in.net.InjectAccepted(ctx, row[:n]...)
+		if in.check(ctx, err); err != nil {
+			return false
+		}
+		frames = frames[n:]
+	}
+	return true
 }
 
 // check ends the call for an error that no input can cause.

@@ -6,6 +6,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/live"
+	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -28,10 +29,14 @@ func newModelReader(use context.Context, l *link, w *modelWriter, tools *toolCal
 ) (*modelReader, error) {
 	r := &modelReader{link: l, in: l.in, writer: w, tools: tools, turns: turns, modelVAD: w.modelVAD, log: l.log}
 	var err error
-	r.framer, err = newReplyFramer(outputRateHz, func(f *voicenets.ReplyFrame) {
-		r.in.injectFrame(use, voicenets.ModelAudio.Token((*voicenets.ModelFrame)(f)))
+	r.framer, err = newReplyFramer(outputRateHz, func(frames []voicenets.ReplyFrame) {
+		r.in.injectFrames(use, frames, modelAudio)
 	})
 	return r, err
+}
+
+func modelAudio(f *voicenets.ReplyFrame) petri.Token {
+	return voicenets.ModelAudio.Token((*voicenets.ModelFrame)(f))
 }
 
 // read injects what the model says until the connection is gone. From the end of use on it drops

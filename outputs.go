@@ -2,6 +2,7 @@ package voicegw
 
 import (
 	"context"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -34,6 +35,8 @@ type outputs struct {
 	modelName string
 	silence   *silence
 
+	idle atomic.Bool // the caller's turn is over: the net only keeps the newest frames
+
 	reply    uint64 // the generation of the reply that is played, as on the wire; 0: none
 	dropped  uint64 // the event that withdrew consent last
 	forgot   int    // the newest connection at that time
@@ -52,12 +55,14 @@ func (o *outputs) handle(work context.Context, t petri.Token) {
 	}
 	switch v := t.Value().(type) {
 	case *voicenets.CallerFrame:
+		o.idle.Store(false)
 		o.model.put(modelItem{frame: v})
 	case voicenets.Command:
 		o.command(v)
 	case *voicenets.Typed:
 		o.typed(t.Place(), v)
 	case *voicenets.CallerTurn:
+		o.idle.Store(false)
 		o.model.repeat(v)
 	case *voicenets.ToolEnd:
 		o.model.put(modelItem{tool: v})
@@ -83,8 +88,10 @@ func (o *outputs) handle(work context.Context, t petri.Token) {
 func (o *outputs) command(cmd voicenets.Command) {
 	switch cmd {
 	case voicenets.ActivityStart:
+		o.idle.Store(false)
 		o.talk.turn("")
 	case voicenets.ActivityEnd:
+		o.idle.Store(true)
 		o.turns.over()
 	}
 	o.model.put(modelItem{cmd: cmd})

@@ -31,10 +31,6 @@ type peerReader struct {
 	row         []petri.Token // reused
 }
 
-// ackRowMax is how many acknowledged frames enter the net together, so that it and who writes to the
-// peer wake up once for them.
-const ackRowMax = 16
-
 // read injects what the peer sends until it is gone.
 func (r *peerReader) read(ctx context.Context) {
 	var ev transport.Event
@@ -182,7 +178,7 @@ func (r *peerReader) heard(ctx context.Context, generation uint64, frames int) {
 	}
 	for frames > 0 {
 		r.row = r.row[:0]
-		for ; frames > 0 && len(r.row) < ackRowMax; frames-- {
+		for ; frames > 0 && len(r.row) < rowMax; frames-- {
 			r.row = append(r.row, voicenets.PeerAck.Token(voicenets.Ack{Gen: gen}))
 		}
 		r.in.inject(ctx, r.row...)

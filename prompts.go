@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/audio"
+	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -54,9 +55,11 @@ const promptAhead = 2
 func (p *promptPlayer) play(ctx context.Context, playing voicenets.Playing) {
 	prompt := p.prompts[playing.Prompt]
 	accepted := true
-	framer, err := newReplyFramer(p.outputRateHz, func(f *voicenets.ReplyFrame) {
-		f.Gen = playing.Gen
-		accepted = accepted && p.in.injectFrame(ctx, voicenets.PromptAudio.Token(f))
+	framer, err := newReplyFramer(p.outputRateHz, func(frames []voicenets.ReplyFrame) {
+		accepted = accepted && p.in.injectFrames(ctx, frames, func(f *voicenets.ReplyFrame) petri.Token {
+			f.Gen = playing.Gen
+			return voicenets.PromptAudio.Token(f)
+		})
 	})
 	if err == nil {
 		for pcm := prompt.PCM; len(pcm) > 0 && accepted && err == nil; {

@@ -8,7 +8,7 @@ import (
 // replyFramer cuts the model's audio into frames at the peer's rate. The goroutine that reads the
 // model owns it.
 type replyFramer struct {
-	emit      func(*voicenets.ReplyFrame) // gets each frame, and owns it
+	emit      func([]voicenets.ReplyFrame) // gets the frames of a message, and owns them
 	outHz     int
 	inHz      int
 	resampler *audio.Resampler
@@ -22,7 +22,7 @@ type replyFramer struct {
 	cut     func([]int16)
 }
 
-func newReplyFramer(outHz int, emit func(*voicenets.ReplyFrame)) (*replyFramer, error) {
+func newReplyFramer(outHz int, emit func([]voicenets.ReplyFrame)) (*replyFramer, error) {
 	f, err := audio.NewFramer(outHz)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func newReplyFramer(outHz int, emit func(*voicenets.ReplyFrame)) (*replyFramer, 
 	return r, nil
 }
 
-// push adds audio and emits each frame that is complete. It returns an error, and adds nothing, if
+// push adds audio and emits the frames that are complete. It returns an error, and adds nothing, if
 // it cannot convert rateHz.
 func (r *replyFramer) push(pcm []int16, rateHz int) error {
 	if rateHz != r.inHz {
@@ -54,16 +54,19 @@ func (r *replyFramer) cutFrames(pcm []int16) {
 	r.frames = make([]voicenets.ReplyFrame, 0, n/audio.FrameSamples(r.outHz))
 	r.samples = make([]int16, 0, n)
 	r.framer.Push(pcm, r.cut)
+	frames := r.frames
 	r.frames, r.samples = nil, nil
+	if len(frames) > 0 {
+		r.emit(frames)
+	}
 }
 
-// frame emits one frame.
+// frame takes one frame.
 func (r *replyFramer) frame(pcm []int16) {
 	from := len(r.samples)
 	r.samples = append(r.samples, pcm...)
 	to := len(r.samples)
 	r.frames = append(r.frames, voicenets.ReplyFrame{PCM: r.samples[from:to:to]})
-	r.emit(&r.frames[len(r.frames)-1])
 }
 
 // flush fills the last frame with silence and emits it, so that the end of a word is not kept back.

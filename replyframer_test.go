@@ -12,8 +12,8 @@ import (
 // loses no sample.
 func TestReplyFramer(t *testing.T) {
 	for _, outHz := range []int{8000, 11025, 24000, 44100, 48000} {
-		var frames []*voicenets.ReplyFrame
-		s, err := newReplyFramer(outHz, func(f *voicenets.ReplyFrame) { frames = append(frames, f) })
+		var frames []voicenets.ReplyFrame
+		s, err := newReplyFramer(outHz, func(f []voicenets.ReplyFrame) { frames = append(frames, f...) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestReplyFramer(t *testing.T) {
 			t.Errorf("%d Hz: %d frames with %d samples", outHz, len(frames), len(all))
 		}
 	}
-	s, _ := newReplyFramer(24000, func(f *voicenets.ReplyFrame) { t.Errorf("a frame of %d samples", len(f.PCM)) })
+	s, _ := newReplyFramer(24000, func(f []voicenets.ReplyFrame) { t.Errorf("%d frames", len(f)) })
 	if s.push(make([]int16, 10), 1) == nil {
 		t.Error("a rate of 1 Hz was accepted")
 	}
@@ -50,8 +50,8 @@ func TestReplyFramer(t *testing.T) {
 
 // TestReplyFramerFlush fills the last frame with silence.
 func TestReplyFramerFlush(t *testing.T) {
-	var frames []*voicenets.ReplyFrame
-	s, _ := newReplyFramer(24000, func(f *voicenets.ReplyFrame) { frames = append(frames, f) })
+	var frames []voicenets.ReplyFrame
+	s, _ := newReplyFramer(24000, func(f []voicenets.ReplyFrame) { frames = append(frames, f...) })
 	_ = s.push([]int16{1, 2, 3}, 24000)
 	s.flush()
 	if len(frames) != 1 || len(frames[0].PCM) != 480 || !slices.Equal(frames[0].PCM[:5], []int16{1, 2, 3, 0, 0}) {
@@ -72,7 +72,7 @@ func TestReplyFramerRates(t *testing.T) {
 		{[]int{24000}, 0},
 	} {
 		frames := 0
-		r, err := newReplyFramer(24000, func(*voicenets.ReplyFrame) { frames++ })
+		r, err := newReplyFramer(24000, func(f []voicenets.ReplyFrame) { frames += len(f) })
 		if err != nil {
 			t.Fatal(err)
 		}

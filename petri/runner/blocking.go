@@ -14,13 +14,8 @@ import (
 // waits while the inbox has no room for all of them; it returns ErrInboxFull for more than Config.Inbox
 // tokens. If ctx ends first, it returns its error, and no token is queued. It must not be called from Out.
 func (r *Runner) InjectBlocking(ctx context.Context, row ...petri.Token) error {
-	for _, t := range row {
-		if err := r.checkPlace(t); err != nil {
-			return err
-		}
-	}
-	if len(row) == 0 {
-		return nil
+	if err := r.checkPlaces(row); err != nil || len(row) == 0 {
+		return err
 	}
 	for {
 		seen := r.in.progress.count()
@@ -33,27 +28,49 @@ func (r *Runner) InjectBlocking(ctx context.Context, row ...petri.Token) error {
 	}
 }
 
-// InjectAccepted is like InjectWait, but waits while the inbox or the token's place is full. Each
-// attempt is one event of the run. A place that is full refuses a waiting token once; it refuses it
-// again only if the place had room since and something else filled it. If ctx ends first,
-// InjectAccepted returns its error; a token that is then queued still enters. It must not be called
-// from Out.
-func (r *Runner) InjectAccepted(ctx context.Context, t petri.Token) error {
-	for {
+// InjectQuietly is like Inject, but does not wake the loop: the token enters, with the time of this
+// call, when another injection, a timer or a result wakes it. Use it for tokens that nothing waits for,
+// and Inject for the last of a few.
+func (r *Runner) InjectQuietly(t petri.Token) error {
+	if err := r.checkPlace(t); err != nil {
+		return err
+	}
+	return r.in.pushQuietly(t)
+}
+
+// InjectAccepted is like InjectWait for a row of tokens, but waits while the inbox or the place of the
+// next token is full. Tokens that find room enter together, and the rest keeps its order. A place that
+// is full refuses a waiting row once; it refuses it again only if the place had room since and
+// something else filled it. If ctx ends first, InjectAccepted returns its error; tokens that are then
+// queued still enter. It must not be called from Out.
+func (r *Runner) InjectAccepted(ctx context.Context, row ...petri.Token) error {
+	if err := r.checkPlaces(row); err != nil {
+		return err
+	}
+	for len(row) > 0 {
 		seen := r.in.progress.count()
-		err := r.InjectWait(ctx, t)
+		entered, err := r.ask(ctx, row...)
+		row = row[entered:]
 		switch {
-		case errors.Is(err, ErrInboxFull):
-			err = r.await(ctx, t, r.in.progress.since(seen))
+		case errors.Is(err, ErrInboxFull) && len(row) <= r.cfg.Inbox:
+			err = r.await(ctx, row[0], r.in.progress.since(seen))
 		case errors.Is(err, petri.ErrFull):
-			err = r.await(ctx, t, r.roomAt(t))
-		default:
-			return err
+			err = r.await(ctx, row[0], r.roomAt(row[0]))
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (r *Runner) checkPlaces(row []petri.Token) error {
+	for _, t := range row {
+		if err := r.checkPlace(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // await waits until room is closed.

@@ -52,6 +52,53 @@ func TestInjectAccepted(t *testing.T) {
 	})
 }
 
+// TestInjectAcceptedRow checks that a row enters in order as its place has room, that a full place
+// refuses it once for each time, and that a row enters together where there is room.
+func TestInjectAcceptedRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Start(compile(t, watchdog()), Config{Out: func(petri.Token) {}, Inbox: 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row []petri.Token
+		for range 13 {
+			row = append(row, ping.Token(petri.Unit{}))
+		}
+		if err := r.InjectAccepted(t.Context(), row...); !errors.Is(err, ErrInboxFull) {
+			t.Errorf("a row longer than the inbox got %v", err)
+		}
+		began := time.Now()
+		if err := r.InjectAccepted(t.Context(), row[:5]...); err != nil || time.Since(began) > 0 {
+			t.Errorf("a row that has room got %v after %v", err, time.Since(began))
+		}
+		if err := r.InjectAccepted(t.Context(), row[:7]...); err != nil {
+			t.Fatal(err)
+		}
+		const pings, room = 12, 5 // four at the place, and one that waits
+		if took := time.Since(began); took != (pings-room)*300*time.Millisecond {
+			t.Errorf("the last ping entered after %v", took)
+		}
+		if s := r.Stats(); s.Refused != pings-room {
+			t.Errorf("the row was refused %d times, want once for each ping that waited", s.Refused)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := r.InjectAccepted(ctx, row[:2]...); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a sender who gives up got %v", err)
+		}
+		if err := r.InjectAccepted(t.Context(), ping.Token(petri.Unit{}), stranger()); !errors.Is(err, petri.ErrPlace) {
+			t.Errorf("a row with a token for no place got %v", err)
+		}
+		if err := r.InjectAccepted(t.Context()); err != nil {
+			t.Errorf("an empty row got %v", err)
+		}
+		mustClose(t, r)
+	})
+}
+
+// stranger is a token that no net here takes.
+func stranger() petri.Token { return petri.Place[petri.Unit]("nowhere").Token(petri.Unit{}) }
+
 // TestInjectAcceptedWhileOthersFire checks the bound on refused attempts: firings that make no room
 // at the place cost none, and room that others take costs one for each sender that still waits.
 func TestInjectAcceptedWhileOthersFire(t *testing.T) {
@@ -247,5 +294,98 @@ func TestInjectRow(t *testing.T) {
 		if at[time.Second] != 2 {
 			t.Errorf("tokens entered at %v, want the two of the row at 1s", at)
 		}
+	})
+}
+
+// TestInjectQuietly checks that a token waits, with its time, until something else wakes the loop: the
+// next injection, a timer, or one that finds the inbox full.
+func TestInjectQuietly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const inbox = 3
+		w := &world{}
+		r := mustStart(t, relay(false), Config{Inbox: inbox, Store: w, Out: w.Out})
+		synctest.Wait()
+		quietly := func(n int) error {
+			err := r.InjectQuietly(in.Token(n))
+			synctest.Wait()
+			return err
+		}
+		heard := func(want ...int) {
+			t.Helper()
+			if got := w.heard(); !slices.Equal(got, want) {
+				t.Errorf("%v came out, want %v", got, want)
+			}
+		}
+		for n := range 2 {
+			if err := quietly(n); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		heard()
+		mustInject(t, r, in.Token(2))
+		heard(0, 1, 2)
+		at := map[time.Duration]int{}
+		for _, e := range w.events {
+			if e.Kind == petri.Injected {
+				at[e.At]++
+			}
+		}
+		if at[0] != 1 || at[time.Second] != 1 || at[2*time.Second] != 1 {
+			t.Errorf("tokens entered at %v, want one each second", at)
+		}
+		for n := range inbox {
+			if err := quietly(3 + n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		heard(0, 1, 2)
+		if err := quietly(6); !errors.Is(err, ErrInboxFull) {
+			t.Errorf("a token without room got %v", err)
+		}
+		heard(0, 1, 2, 3, 4, 5)
+		var unknown *petri.InjectError
+		if err := r.InjectQuietly(stranger()); !errors.As(err, &unknown) {
+			t.Errorf("a token of no place got %v", err)
+		}
+		if err := quietly(7); err != nil {
+			t.Fatal(err)
+		}
+		mustClose(t, r)
+		heard(0, 1, 2, 3, 4, 5, 7)
+		if err := quietly(8); !errors.Is(err, ErrClosed) {
+			t.Errorf("a token after the end got %v", err)
+		}
+	})
+}
+
+// TestQuietTokensMeetTimers checks that a timer fires before a quiet token that came after it was due,
+// and after one that came before.
+func TestQuietTokensMeetTimers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		r := mustStart(t, watchdog(), Config{Store: w, Out: func(petri.Token) {}})
+		mustInject(t, r, ping.Token(petri.Unit{}))
+		time.Sleep(100 * time.Millisecond)
+		if err := r.InjectQuietly(ping.Token(petri.Unit{})); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(450 * time.Millisecond)
+		if err := r.InjectQuietly(ping.Token(petri.Unit{})); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		var fired []time.Duration
+		for _, e := range w.events {
+			if e.Kind == petri.Fired && r.prog.FiringName(e) == "fire" {
+				fired = append(fired, e.At)
+			}
+		}
+		want := []time.Duration{300 * time.Millisecond, 600 * time.Millisecond, 900 * time.Millisecond}
+		if !slices.Equal(fired, want) {
+			t.Errorf("timers fired at %v, want %v", fired, want)
+		}
+		mustClose(t, r)
 	})
 }

@@ -23,8 +23,15 @@ const keepEntries = 256
 type entry struct {
 	at     time.Duration
 	token  petri.Token
-	ack    chan error // nil: nobody waits
-	result bool       // result of a task: does not count against the inbox, is never lost
+	ack    chan answer // nil: nobody waits
+	more   bool        // the next entry belongs to the same row; the last one answers for all
+	result bool        // result of a task: does not count against the inbox, is never lost
+}
+
+// answer is what the machine says to a row.
+type answer struct {
+	entered int   // tokens of the row that are in the marking; the others are not
+	err     error // why not; nil: all are
 }
 
 // inbox is the queue in front of the loop, and its clock. One lock covers the stamps of injections
@@ -61,22 +68,38 @@ func (q *inbox) now() time.Duration {
 }
 
 // push stamps and queues a row of injections. Either all are queued or none.
-func (q *inbox) push(ack chan error, row ...petri.Token) error {
+func (q *inbox) push(ack chan answer, row ...petri.Token) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	err := q.add(ack, row)
+	if err == nil {
+		q.signal()
+	}
+	return err
+}
+
+// pushQuietly is push that leaves the loop asleep, unless the inbox is full.
+func (q *inbox) pushQuietly(row ...petri.Token) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.add(nil, row)
+}
+
+// add is push without waking the loop. The caller holds mu.
+func (q *inbox) add(ack chan answer, row []petri.Token) error {
 	if q.closed || q.stopping {
 		return ErrClosed
 	}
 	if len(q.items)-q.results+len(row) > q.max {
 		q.refused++
 		q.short = true
+		q.signal() // it may sleep although tokens wait
 		return ErrInboxFull
 	}
 	at := q.now()
-	for _, t := range row {
-		q.items = append(q.items, entry{at: at, token: t, ack: ack})
+	for i, t := range row {
+		q.items = append(q.items, entry{at: at, token: t, ack: ack, more: i < len(row)-1})
 	}
-	q.signal()
 	return nil
 }
 

@@ -30,6 +30,8 @@ type loop struct {
 	batch    []entry
 	answers  []error // by entry of the step
 	answered int     // entries of batch that have been answered
+	refused  error   // of the row whose entries enter; nil: none was refused
+	entered  int     // tokens of the row whose entries are answered
 	timer    *time.Timer
 	armed    time.Duration // what timer is set to; petri.Forever: stopped
 	worker   *worker       // has the loop; nil: another goroutine has it
@@ -120,11 +122,23 @@ func (r *Runner) step(items []entry, now time.Duration) (petri.Ready, error) {
 	}
 	for i := range items {
 		l.answered++
-		if items[i].ack != nil {
-			items[i].ack <- l.answers[i]
-		}
+		l.answer(&items[i], l.answers[i])
 	}
 	return ready, nil
+}
+
+// answer answers the sender of a row at its last entry.
+func (l *loop) answer(e *entry, err error) {
+	if e.ack == nil {
+		return
+	}
+	if err == nil {
+		l.entered++
+	}
+	if !e.more {
+		e.ack <- answer{l.entered, err}
+		l.entered = 0
+	}
 }
 
 // advance is the only part of the loop that uses the machine.
@@ -135,8 +149,15 @@ func (r *Runner) advance(items []entry, now time.Duration) (petri.Ready, error) 
 	defer r.own.Unlock()
 	for i := range items {
 		e := &items[i]
-		err := r.machine.Inject(e.at, e.token)
+		err := l.refused
+		if err == nil {
+			err = r.machine.Inject(e.at, e.token)
+		}
 		l.answers = append(l.answers, err)
+		l.refused = nil
+		if e.ack != nil && e.more {
+			l.refused = err // the rest of the row does not enter, so it keeps its order
+		}
 		if err == nil {
 			continue
 		}
@@ -215,8 +236,6 @@ func (r *Runner) flush() error {
 func (r *Runner) answerClosed() {
 	for _, e := range r.loop.unanswered() {
 		r.loop.answered++
-		if e.ack != nil {
-			e.ack <- ErrClosed
-		}
+		r.loop.answer(&e, ErrClosed)
 	}
 }

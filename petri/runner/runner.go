@@ -19,7 +19,7 @@ type Runner struct {
 	prog *petri.Program
 	cfg  Config
 	in   *inbox
-	acks sync.Pool // of chan error, for InjectWait
+	acks sync.Pool // of chan answer, for InjectWait
 
 	own     sync.Mutex // held by the loop while the machine works
 	machine *petri.Machine
@@ -46,7 +46,7 @@ func Start(prog *petri.Program, cfg Config) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{prog: prog, cfg: cfg, in: newInbox(cfg.Inbox), done: make(chan struct{})}
-	r.acks.New = func() any { return make(chan error, 1) }
+	r.acks.New = func() any { return make(chan answer, 1) }
 	if err := r.build(); err != nil {
 		return nil, err
 	}
@@ -106,17 +106,23 @@ func (r *Runner) InjectWait(ctx context.Context, t petri.Token) error {
 	if err := r.checkPlace(t); err != nil {
 		return err
 	}
-	ack := r.acks.Get().(chan error)
-	if err := r.in.push(ack, t); err != nil {
+	_, err := r.ask(ctx, t)
+	return err
+}
+
+// ask injects a row and waits for the answer.
+func (r *Runner) ask(ctx context.Context, row ...petri.Token) (entered int, err error) {
+	ack := r.acks.Get().(chan answer)
+	if err := r.in.push(ack, row...); err != nil {
 		r.acks.Put(ack)
-		return err
+		return 0, err
 	}
 	select {
-	case err := <-ack:
+	case a := <-ack:
 		r.acks.Put(ack)
-		return err
+		return a.entered, a.err
 	case <-ctx.Done():
-		return fmt.Errorf("runner: inject at %q: %w", t.Place(), ctx.Err())
+		return 0, fmt.Errorf("runner: inject at %q: %w", row[0].Place(), ctx.Err())
 	}
 }
 
@@ -255,9 +261,7 @@ func (r *Runner) finish(err error) {
 		r.cfg.Logger.Error("run faulted", zap.String("run", r.cfg.Name), zap.String("net", r.prog.Name()), zap.Error(err))
 	}
 	for _, e := range append(r.loop.unanswered(), r.in.close()...) {
-		if e.ack != nil {
-			e.ack <- reason
-		}
+		r.loop.answer(&e, reason)
 	}
 	if stuck := r.endTasks(); err == nil {
 		err = stuck
