@@ -53,6 +53,7 @@ func compile(n *Net, crowd int) (*Program, error) {
 	}
 	c.rank()
 	c.affect(crowd)
+	c.begins()
 	c.runnable()
 	return c.p, nil
 }
@@ -60,6 +61,16 @@ func compile(n *Net, crowd int) (*Program, error) {
 type compiler struct {
 	*flattener
 	p *Program
+}
+
+// begins lists the transitions that a machine reviews when it starts, so that a start looks at no others.
+func (c *compiler) begins() {
+	m := &Machine{prog: c.p, count: c.p.initial, awake: make([]uint64, len(c.p.gates)/64+1)}
+	for u := range c.p.gates {
+		if m.enabled(&c.p.gates[u], int32(u)) || m.awake[u>>6]&(1<<(u&63)) != 0 {
+			c.p.begins = append(c.p.begins, int32(u))
+		}
+	}
 }
 
 // closeOutputs turns each output that a transition of a closed net consumes into an inner place.

@@ -71,8 +71,8 @@ func (m *Machine) start() {
 	}
 	copy(m.count, p.initial)
 	m.endIfFinal()
-	for i := range p.transitions {
-		m.review(int32(i))
+	for _, u := range p.begins {
+		m.review(u)
 	}
 	m.settle()
 	m.busy = false

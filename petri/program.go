@@ -16,6 +16,7 @@ type Program struct {
 	transitions []TransitionInfo
 	slotPlace   []int32
 	initial     []int32
+	begins      []int32 // transitions that the initial marking enables or wakes
 	init        []Token
 	final       int32 // slot of the final place, or -1
 	ranks       []int32

@@ -12,6 +12,7 @@ func (m *Machine) Restart() {
 		}
 	}
 	clear(m.on)
+	clear(m.awake)
 	clear(m.working)
 	m.ready.clear()
 	m.timers.clear()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 )
 
 // crowdNet is a lock that a token takes and gives back, beside n transitions that need the lock free
@@ -43,6 +44,28 @@ func TestCrowd(t *testing.T) {
 	}
 	if with, without := script(crowdMin), script(math.MaxInt); with != without {
 		t.Errorf("with crowds\n%s\nwithout\n%s", with, without)
+	}
+}
+
+// TestCrowdAwakeAtStart checks that a transition whose own token is there from the start does not sleep.
+func TestCrowdAwakeAtStart(t *testing.T) {
+	net := crowdNet(100)
+	net.Init = []Token{Place[Unit]("held").Token(Unit{}), Place[Unit]("ask7").Token(Unit{})}
+	net.Transitions[1].When = After(time.Second) // unlock
+	p, err := Compile(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.Start()
+	for range 2 {
+		if n := m.Marking(nil)[p.places[p.Place("done7")].Slot]; n != 0 {
+			t.Errorf("%d served while the lock is held", n)
+		}
+		m.Advance(time.Second)
+		if n := m.Marking(nil)[p.places[p.Place("done7")].Slot]; n != 1 {
+			t.Errorf("%d served when the lock is free", n)
+		}
+		m.Restart()
 	}
 }
 

@@ -50,7 +50,7 @@ func Start(prog *petri.Program, cfg Config) (*Runner, error) {
 	if err := r.build(); err != nil {
 		return nil, err
 	}
-	r.workers.init()
+	r.workers.init(r)
 	r.async = func(t petri.Token) {
 		if r.in.deliver(t) {
 			r.visit(nil)

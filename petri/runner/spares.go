@@ -33,7 +33,7 @@ func (r *Runner) leave() {
 	r.own.Lock()
 	defer r.own.Unlock()
 	for _, t := range r.loop.sinks.tasks {
-		t.cancel = nil
+		t.latest = nil
 	}
 	r.cfg.Spares.pool.Put(&spare{r.machine, r.loop.sinks})
 	r.machine, r.loop.sinks = nil, sinks{}

@@ -3,23 +3,12 @@ package runner
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/petri"
 )
-
-// workers are the goroutines of tasks.
-type workers struct {
-	all    sync.WaitGroup
-	ctx    context.Context // of the run
-	cancel context.CancelFunc
-	begun  bool
-}
-
-func (c *workers) init() { c.ctx, c.cancel = context.WithCancel(context.Background()) }
 
 // worker is a goroutine that does the work of tasks. When it has delivered a result, it takes the steps of the loop
 // that follow, if nobody else does. Of the tasks that start in these steps it does one itself, so that a net whose
@@ -31,46 +20,49 @@ type worker struct {
 
 // job is one start of a task.
 type job struct {
-	work   work
-	ctx    context.Context
-	cancel context.CancelFunc
+	work work
+	ctx  *taskContext // nil: the net cannot cancel it
 }
 
 // startTask gives the work of a task to a worker.
 func (r *Runner) startTask(t *task, start petri.Token) {
-	j := job{work: t.handler.begin(r.cfg.Owner, start, t.done, r.async), ctx: context.Background()}
+	j := job{work: t.handler.begin(r.cfg.Owner, start, t.done, r.async)}
 	if j.work == nil {
 		return
 	}
 	if !t.handler.async {
-		j.ctx, j.cancel = context.WithCancel(r.workers.ctx)
-		t.cancel = j.cancel
+		j.ctx = &taskContext{all: &r.workers}
+		t.latest = j.ctx
 	}
-	if w := r.loop.worker; w != nil && w.next.work == nil {
+	w := r.loop.worker
+	if w != nil && w.next.work == nil {
 		w.next = j
 		return
 	}
-	r.hire(j)
+	r.workers.add(j, w != nil)
 }
 
-// hire starts a worker. endTasks waits for it.
-func (r *Runner) hire(j job) {
-	r.workers.begun = true
-	r.workers.all.Go(func() { (&worker{r: r}).run(j) })
-}
-
-// run does a job, and those that follow.
-func (w *worker) run(j job) {
+// run does one job after another.
+func (w *worker) run() {
+	c := &w.r.workers
+	j, ok := c.take(true)
+	if !ok {
+		return
+	}
+	ended := false
 	defer func() { // the function of a task may have called runtime.Goexit
-		if w.next.work != nil {
-			w.r.workers.all.Go(func() { (&worker{r: w.r}).run(w.next) })
+		if !ended {
+			w.replace()
 		}
 	}()
 	widen(0)
-	for deliver := w.deliver; j.work != nil; {
+	for deliver := w.deliver; ok; {
 		j.do(deliver)
-		j, w.next = w.next, job{}
+		if j, w.next = w.next, (job{}); j.work == nil {
+			j, ok = c.take(false)
+		}
 	}
+	ended = true
 }
 
 // widen makes the stack of a new goroutine as large as the loop needs. Later, below the frames of a task, that takes
@@ -84,9 +76,11 @@ func widen(i int) byte {
 }
 
 func (j job) do(deliver func(petri.Token)) {
-	if j.cancel != nil {
-		defer j.cancel()
+	if j.ctx == nil {
+		j.work(context.Background(), deliver)
+		return
 	}
+	defer j.ctx.cancel()
 	j.work(j.ctx, deliver)
 }
 
@@ -112,18 +106,14 @@ func (r *Runner) visit(w *worker) {
 // endTasks cancels every task and waits for their goroutines, for at most Config.Grace.
 func (r *Runner) endTasks() error {
 	r.workers.cancel()
-	if !r.workers.begun {
+	idle := r.workers.wait()
+	if idle == nil {
 		return nil
 	}
-	returned := make(chan struct{})
-	go func() { // ends with the last goroutine that it waits for
-		defer close(returned)
-		r.workers.all.Wait()
-	}()
 	grace := time.NewTimer(r.cfg.Grace)
 	defer grace.Stop()
 	select {
-	case <-returned:
+	case <-idle:
 		return nil
 	case <-grace.C:
 		r.cfg.Logger.Error("task goroutine does not return", zap.String("run", r.cfg.Name))
