@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"go.uber.org/zap"
+	"google.golang.org/adk/v2/session"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
@@ -44,8 +46,9 @@ type Session struct {
 // turnRun is what the goroutine of Run gets from the net.
 type turnRun struct {
 	turn  *Turn
-	items chan item
-	open  int // items that Run has not finished; Session.mu guards it
+	items []item        // for Run, the oldest first; Session.mu guards it
+	open  int           // items that Run has not finished; Session.mu guards it
+	some  chan struct{} // holds a token while there are items
 
 	emitting sync.Mutex // held while Emit works; it guards what follows
 	failed   error      // why the turn ends early
@@ -55,7 +58,8 @@ type turnRun struct {
 
 // item is an event to emit, or the end of the turn.
 type item struct {
-	event *Event
+	event *session.Event
+	kind  EventKind
 	done  func(petri.Unit, error) // of an event that is to be stored
 	end   *End
 }
@@ -104,7 +108,7 @@ func (s *Session) Run(ctx context.Context, t *Turn) (*End, error) {
 	case <-s.run.Done():
 		return nil, ErrClosed
 	}
-	r := &turnRun{turn: t, items: make(chan item, partialsMax+4)}
+	r := &turnRun{turn: t, some: make(chan struct{}, 1)}
 	s.setCurrent(r)
 	defer func() {
 		s.setCurrent(nil)
@@ -147,11 +151,12 @@ func (s *Session) follow(ctx context.Context, r *turnRun) (*End, error) {
 				return nil, fmt.Errorf("agent: turn %s: %w", r.turn.ID, err)
 			}
 			return nil, ErrClosed
-		case it := <-r.items:
+		case <-r.some:
+			it := s.next(r)
 			if it.end != nil {
 				return it.end, r.result(it.end)
 			}
-			err := r.emit(it.event)
+			err := r.emit(it.event, it.kind)
 			s.finished(r)
 			if it.done != nil {
 				it.done(petri.Unit{}, err) // an error makes the net end the turn
@@ -160,6 +165,17 @@ func (s *Session) follow(ctx context.Context, r *turnRun) (*End, error) {
 			}
 		}
 	}
+}
+
+// next takes the oldest item.
+func (s *Session) next(r *turnRun) item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it := r.items[0]
+	if r.items = slices.Delete(r.items, 0, 1); len(r.items) > 0 {
+		r.some <- struct{}{}
+	}
+	return it
 }
 
 // finished counts an item that Run has finished.
@@ -185,23 +201,23 @@ func (s *Session) stop(r *turnRun, cause error) {
 }
 
 // emit hands an event to the turn. After an error of Emit the turn gets no more events.
-func (r *turnRun) emit(e *Event) error {
+func (r *turnRun) emit(e *session.Event, kind EventKind) error {
 	r.emitting.Lock()
 	defer r.emitting.Unlock()
-	return r.emitAlone(e)
+	return r.emitAlone(e, kind)
 }
 
 // emitAlone is emit for a caller that holds emitting.
-func (r *turnRun) emitAlone(e *Event) error {
+func (r *turnRun) emitAlone(e *session.Event, kind EventKind) error {
 	switch {
 	case r.deaf:
 		return r.failed
-	case r.stopped && e.Kind != Notice:
+	case r.stopped && kind != Notice:
 		return r.failed
 	case r.turn.Emit == nil:
 		return nil
 	}
-	err := r.turn.Emit(e.Event, e.Kind)
+	err := r.turn.Emit(e, kind)
 	if err != nil {
 		r.deaf = true
 		if r.failed == nil {
@@ -240,21 +256,22 @@ func (s *Session) store(w *Write, done func(petri.Unit, error)) func() (petri.Un
 		done(petri.Unit{}, errors.New("no turn runs"))
 		return nil
 	}
-	e := &Event{Turn: w.Turn, Kind: w.Kind, Event: w.Event}
 	if w.Turn.Anywhere && r.open == 0 && r.emitting.TryLock() {
 		return func() (petri.Unit, error) {
 			defer r.emitting.Unlock()
-			return petri.Unit{}, r.emitAlone(e)
+			return petri.Unit{}, r.emitAlone(w.Event, w.Kind)
 		}
 	}
-	r.add(item{event: e, done: done}) // there is room for one, as for the end
+	r.add(item{event: w.Event, kind: w.Kind, done: done})
 	return nil
 }
 
 // add hands an item to the goroutine of Run. The caller holds Session.mu.
 func (r *turnRun) add(it item) {
 	r.open++
-	r.items <- it
+	if r.items = append(r.items, it); len(r.items) == 1 {
+		r.some <- struct{}{}
+	}
 }
 
 // out receives the outputs of the net. It runs on the loop of the runner and never blocks.
@@ -266,7 +283,7 @@ func (s *Session) out(t petri.Token) {
 		return
 	}
 	if end, ok := TurnEnd.From(t); ok {
-		r.add(item{end: end}) // there is room for an event, a notice and an end beside the partials
+		r.add(item{end: end})
 		return
 	}
 	e, ok := EventOut.From(t)
@@ -277,5 +294,5 @@ func (s *Session) out(t petri.Token) {
 		s.dropped++
 		return
 	}
-	r.add(item{event: e})
+	r.add(item{event: e.Event, kind: e.Kind})
 }

@@ -126,6 +126,7 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace, leaves petri.A
 					flow := out.Get(f)
 					ev := flow.Turn.NewEvent(name)
 					ev.Content = genai.NewContentFromText(TextOf(flow.Output), genai.RoleModel)
+					ev.Actions.StateDelta = make(map[string]any, len(flow.State.values))
 					for key, value := range flow.State.All() {
 						if !strings.Contains(key, ":") { // what has a prefix is not of the session
 							ev.Actions.StateDelta[key] = value
