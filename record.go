@@ -21,9 +21,10 @@ type Record struct {
 	Labels   map[string]string `json:"labels,omitempty"` // of the Plan
 	// CarrierCall is the carrier's own id of the call.
 	CarrierCall string `json:"carrier_call,omitempty"`
-	// Trace and TraceParent are those of the Hello.
+	// Trace, TraceParent and TraceState are those of the Hello.
 	Trace       string `json:"trace,omitempty"`
 	TraceParent string `json:"-"`
+	TraceState  string `json:"-"`
 
 	Began    time.Time     `json:"began"`
 	Duration time.Duration `json:"duration_ns"`
@@ -150,7 +151,7 @@ func (c *call) record() Record {
 	r.Call, r.Endpoint, r.Client, r.Labels = c.id, c.hello.Endpoint, c.hello.Client, c.plan.Labels
 	r.Model = c.out.modelName
 	r.From, r.To, r.CarrierCall = c.hello.From, c.hello.To, c.hello.CarrierCall
-	r.Trace, r.TraceParent = c.hello.Trace, c.hello.TraceParent
+	r.Trace, r.TraceParent, r.TraceState = c.hello.Trace, c.hello.TraceParent, c.hello.TraceState
 	r.Began, r.Duration, r.Reason = c.began, time.Since(c.began), w.reason.String()
 	if w.err != nil {
 		r.Error = w.err.Error()

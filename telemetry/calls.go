@@ -30,8 +30,8 @@ type callSpan struct {
 	said  string // by the caller, in the turn whose reply has not ended
 }
 
-// traced is the trace of a call, as headers: its own span as planned, and the span of its request.
-type traced struct{ own, parent string }
+// traced is the trace of a call, as headers: its own span as planned, the span of its request, and the state of both.
+type traced struct{ own, parent, state string }
 
 // begin returns the span of a call, which begins with the call.
 func (c *calls) begin(id string, began time.Time, at traced) *callSpan {
@@ -40,8 +40,8 @@ func (c *calls) begin(id string, began time.Time, at traced) *callSpan {
 	s := c.running[id]
 	if s == nil {
 		s = &callSpan{began: began}
-		ctx := trace.ContextWithRemoteSpanContext(context.Background(), spanOf(at.parent))
-		if own := spanOf(at.own); own.IsValid() {
+		ctx := trace.ContextWithRemoteSpanContext(context.Background(), spanOf(at.parent, at.state))
+		if own := spanOf(at.own, at.state); own.IsValid() {
 			ctx = context.WithValue(ctx, plannedSpan{}, own)
 		}
 		_, s.span = c.tracer.Start(ctx, "call", trace.WithTimestamp(began), trace.WithSpanKind(trace.SpanKindServer),
@@ -122,7 +122,7 @@ func (c *calls) tool(ctx context.Context, at func(time.Duration) trace.SpanEvent
 
 // ended ends the span of a call.
 func (c *calls) ended(r *voicegw.Record) {
-	call := c.begin(r.Call, r.Began, traced{r.Trace, r.TraceParent})
+	call := c.begin(r.Call, r.Began, traced{r.Trace, r.TraceParent, r.TraceState})
 	c.mu.Lock()
 	delete(c.running, r.Call)
 	c.mu.Unlock()

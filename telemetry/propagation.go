@@ -12,11 +12,14 @@ import (
 	"github.com/voicegw/voicegw/transport"
 )
 
-// traceparentName is the header of W3C Trace Context.
-const traceparentName = "traceparent"
+// traceparentName and tracestateName are the headers of W3C Trace Context.
+const (
+	traceparentName = "traceparent"
+	tracestateName  = "tracestate"
+)
 
-// Continue lets the calls that next takes continue the trace of their request: its header traceparent
-// (W3C Trace Context). Join passes it on. A header that is wrong counts as none.
+// Continue lets the calls that next takes continue the trace of their request: its headers traceparent and tracestate
+// (W3C Trace Context). Join passes them on. A header that is wrong counts as none.
 func Continue(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(traceparentName) != "" {
@@ -33,10 +36,10 @@ func traceparent(s trace.SpanContext) string {
 	return m[traceparentName]
 }
 
-// spanOf returns the span of a header.
-func spanOf(header string) trace.SpanContext {
+// spanOf returns the span of headers.
+func spanOf(parent, state string) trace.SpanContext {
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(),
-		propagation.MapCarrier{traceparentName: header}))
+		propagation.MapCarrier{traceparentName: parent, tracestateName: state}))
 }
 
 // joinBegin has hellos name the span of the request, and the span of the call. Without traces that is
@@ -44,9 +47,10 @@ func spanOf(header string) trace.SpanContext {
 func (t *Telemetry) joinBegin(h *voicegw.Hooks) {
 	begin := h.Begin
 	h.Begin = func(ctx context.Context, hello *transport.Hello) (*voicegw.Plan, error) {
-		hello.TraceParent = traceparent(trace.SpanContextFromContext(ctx))
+		of := trace.SpanContextFromContext(ctx)
+		hello.TraceParent, hello.TraceState = traceparent(of), of.TraceState().String()
 		if hello.Trace = hello.TraceParent; t != nil && t.calls != nil {
-			hello.Trace = t.calls.plan(hello.TraceParent)
+			hello.Trace = t.calls.plan(of)
 		}
 		if begin == nil {
 			return nil, nil
@@ -57,8 +61,8 @@ func (t *Telemetry) joinBegin(h *voicegw.Hooks) {
 
 // plan returns the header of the span that a call will have. The span itself begins with the first turn: it is known
 // only then that there is a call.
-func (c *calls) plan(parent string) string {
-	_, span := c.tracer.Start(trace.ContextWithRemoteSpanContext(context.Background(), spanOf(parent)), "call")
+func (c *calls) plan(parent trace.SpanContext) string {
+	_, span := c.tracer.Start(trace.ContextWithRemoteSpanContext(context.Background(), parent), "call")
 	return traceparent(span.SpanContext()) // it never ends: nothing is exported
 }
 

@@ -17,15 +17,19 @@ import (
 // incoming is the header of somebody's span.
 const incoming = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
+// state is the header of its trace.
+const state = "vendor=opaque,other=1"
+
 // begun is the hello of a request with a header traceparent, after Hooks.Begin.
 func begun(t *testing.T, tel *Telemetry, header string) *transport.Hello {
 	t.Helper()
 	var h voicegw.Hooks
 	tel.Join(&h)
-	hello := &transport.Hello{Trace: "of the client", TraceParent: "of the client"}
+	hello := &transport.Hello{Trace: "of the client", TraceParent: "of the client", TraceState: "of the client"}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/voice", nil)
 	if header != "" {
 		r.Header.Set("Traceparent", header)
+		r.Header.Set("Tracestate", state)
 	}
 	Continue(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if _, err := h.Begin(r.Context(), hello); err != nil {
@@ -42,8 +46,13 @@ func TestPassOn(t *testing.T) {
 		strings.Replace(incoming, "b7ad6b7169203331", "0000000000000000", 1): "",
 		strings.Replace(incoming, "00-", "ff-", 1):                           "",
 		incoming + "-more": "", incoming + "\r\nX-Other: 1": ""} {
-		if hello := begun(t, nil, header); hello.Trace != want || hello.TraceParent != want {
-			t.Errorf("%q is passed on as %q, %q", header, hello.Trace, hello.TraceParent)
+		wantState := ""
+		if want != "" {
+			wantState = state
+		}
+		hello := begun(t, nil, header)
+		if hello.Trace != want || hello.TraceParent != want || hello.TraceState != wantState {
+			t.Errorf("%q is passed on as %q, %q, %q", header, hello.Trace, hello.TraceParent, hello.TraceState)
 		}
 	}
 }
@@ -59,11 +68,11 @@ func TestContinue(t *testing.T) {
 		for _, id := range []string{"c-1", "c-2"} {
 			hello := begun(t, tel, header)
 			if id == "c-1" {
-				tel.calls.turn(id, epoch, traced{hello.Trace, hello.TraceParent},
+				tel.calls.turn(id, epoch, traced{hello.Trace, hello.TraceParent, hello.TraceState},
 					&voicegw.Turn{Who: transport.WhoCaller, End: voicegw.TurnUnanswered, Ended: s})
 			}
 			tel.calls.ended(&voicegw.Record{Call: id, Began: epoch, Duration: 2 * s, Trace: hello.Trace,
-				TraceParent: hello.TraceParent})
+				TraceParent: hello.TraceParent, TraceState: hello.TraceState})
 			planned[hello.Trace] = true
 		}
 		shut(t, tel)
@@ -73,6 +82,9 @@ func TestContinue(t *testing.T) {
 		}
 		for _, span := range calls {
 			own := "00-" + hex.EncodeToString(span.TraceId) + "-" + hex.EncodeToString(span.SpanId) + "-01"
+			if (header != "") != (span.TraceState == state) {
+				t.Errorf("the state of the trace is %q", span.TraceState)
+			}
 			if !planned[own] {
 				t.Errorf("the span of a call is %s, and planned were %v", own, planned)
 			}

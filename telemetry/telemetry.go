@@ -167,7 +167,7 @@ func (t *Telemetry) Join(h *voicegw.Hooks) {
 	turn, ended := h.Turn, h.Ended
 	h.Turn = func(s *voicegw.Session, one voicegw.Turn) {
 		hello := s.Hello()
-		t.calls.turn(s.ID(), s.State().Began, traced{hello.Trace, hello.TraceParent}, &one)
+		t.calls.turn(s.ID(), s.State().Began, traced{hello.Trace, hello.TraceParent, hello.TraceState}, &one)
 		if turn != nil {
 			turn(s, one)
 		}

@@ -67,6 +67,8 @@ type Hello struct {
 	// The host's hook Begin sets these: headers traceparent (W3C Trace Context) of the span of the call, for what it asks
 	// others, and of the span of its request. "" if there are none.
 	Trace, TraceParent string
+	// TraceState is the header tracestate that belongs to both.
+	TraceState string
 }
 
 // Offer says what a gateway offers. Its zero value accepts every hello that asks for nothing by

@@ -151,7 +151,7 @@ func (b *Begin) ask(ctx context.Context, hello *transport.Hello, plan *voicegw.P
 	ctx, cancel := context.WithTimeout(ctx, b.Hook.cfg.Timeout)
 	defer cancel()
 	in := beginRequest{Type: "begin", Call: callOf("", hello, plan.Labels), Instructions: hello.Instructions}
-	answer, err := b.Hook.post(ctx, rand.Text(), hello.Trace, in)
+	answer, err := b.Hook.post(ctx, rand.Text(), traced{hello.Trace, hello.TraceState}, in)
 	d := &Decision{}
 	if err == nil && len(answer) > 0 {
 		if err = (strictjson.Decoder{}).Decode(answer, d); err == nil {

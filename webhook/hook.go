@@ -29,8 +29,24 @@ const (
 	backoffMax     = 5 * time.Minute
 )
 
-// TraceHeader names the trace that a request belongs to (W3C Trace Context).
-const TraceHeader = "Traceparent"
+// TraceHeader names the trace that a request belongs to, and StateHeader has its state (W3C Trace Context).
+const (
+	TraceHeader = "Traceparent"
+	StateHeader = "Tracestate"
+)
+
+// traced are the values of these headers; "" for none.
+type traced struct{ parent, state string }
+
+// put adds the headers to those of a request.
+func (t traced) put(h http.Header) {
+	if t.parent != "" {
+		h.Set(TraceHeader, t.parent)
+	}
+	if t.parent != "" && t.state != "" {
+		h.Set(StateHeader, t.state)
+	}
+}
 
 // Doer makes one request. A *fetch.Client is one.
 type Doer interface {
@@ -184,11 +200,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // again when the server cannot be reached or answers with 408, 425, 429 or 5xx, until ctx ends. key is the same for
 // all tries (Idempotency-Key), so that the server can tell a repetition. The error is an *Error.
 func (h *Hook) Post(ctx context.Context, key string, body any) (json.RawMessage, error) {
-	return h.post(ctx, key, "", body)
+	return h.post(ctx, key, traced{}, body)
 }
 
-// post is Post in a trace, a header traceparent (W3C Trace Context).
-func (h *Hook) post(ctx context.Context, key, trace string, body any) (json.RawMessage, error) {
+// post is Post in a trace.
+func (h *Hook) post(ctx context.Context, key string, trace traced, body any) (json.RawMessage, error) {
 	data, err := json.Marshal(body)
 	if err != nil || len(data) > BodyMax {
 		return nil, h.ended(&Error{Failed, fmt.Sprintf("the request is too large: more than %d bytes", BodyMax), err})
@@ -202,7 +218,7 @@ func (h *Hook) post(ctx context.Context, key, trace string, body any) (json.RawM
 }
 
 // send posts JSON until a server takes it with 2xx or it is given up.
-func (h *Hook) send(ctx context.Context, key, trace string, body []byte) (*fetch.Response, *Error) {
+func (h *Hook) send(ctx context.Context, key string, trace traced, body []byte) (*fetch.Response, *Error) {
 	wait := h.cfg.Backoff
 	for try := 1; ; try++ {
 		resp, after, err := h.once(ctx, key, trace, body)
@@ -233,12 +249,11 @@ func (h *Hook) ended(err *Error) error {
 const final = time.Duration(-1)
 
 // once makes one try. after is how long the server wants to be left alone.
-func (h *Hook) once(ctx context.Context, key, trace string, body []byte) (*fetch.Response, time.Duration, *Error) {
+func (h *Hook) once(ctx context.Context, key string, trace traced, body []byte) (*fetch.Response, time.Duration,
+	*Error) {
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Idempotency-Key": {key},
 		SignatureHeader: {Sign(*h.secret.Load(), time.Now(), body)}}
-	if trace != "" {
-		header.Set(TraceHeader, trace)
-	}
+	trace.put(header)
 	resp, err := h.cfg.Client.Do(ctx, fetch.Request{Method: http.MethodPost, URL: h.cfg.URL, Body: body, Stay: true,
 		Timeout: h.cfg.Timeout, Header: header})
 	var denied *fetch.DeniedError

@@ -61,7 +61,7 @@ type request struct {
 	number uint64 // in the order of arrival
 	call   string // its id
 	key    string
-	trace  string
+	trace  traced
 	body   []byte
 
 	tries   int
@@ -95,7 +95,7 @@ func NewQueue(cfg QueueConfig) (*Queue, error) {
 
 // Ended posts the record of a call. Its key is the id of the call.
 func (q *Queue) Ended(r voicegw.Record) {
-	q.put(r.Call, r.Call, r.Trace, struct {
+	q.put(r.Call, r.Call, traced{r.Trace, r.TraceState}, struct {
 		Type   string         `json:"type"`
 		Record voicegw.Record `json:"record"`
 	}{"end", r})
@@ -103,7 +103,8 @@ func (q *Queue) Ended(r voicegw.Record) {
 
 // Digits posts what the caller entered during protected input.
 func (q *Queue) Digits(s *voicegw.Session, digits string) {
-	q.put(s.ID(), rand.Text(), s.Hello().Trace, struct {
+	hello := s.Hello()
+	q.put(s.ID(), rand.Text(), traced{hello.Trace, hello.TraceState}, struct {
 		Type   string `json:"type"`
 		Call   Call   `json:"call"`
 		Digits string `json:"digits"`
@@ -111,7 +112,7 @@ func (q *Queue) Digits(s *voicegw.Session, digits string) {
 }
 
 // put queues a request. It never blocks.
-func (q *Queue) put(call, key, trace string, body any) {
+func (q *Queue) put(call, key string, trace traced, body any) {
 	data, err := json.Marshal(body)
 	q.mu.Lock()
 	defer q.mu.Unlock()

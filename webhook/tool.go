@@ -52,10 +52,11 @@ func (h *Hook) Tool(t voicegw.Tool, log *zap.Logger) voicegw.Tool {
 	t.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		ctx, cancel := context.WithTimeout(ctx, h.cfg.Timeout)
 		defer cancel()
-		trace := ""
+		trace := traced{}
 		in := toolRequest{Type: "tool", Name: name, Arguments: args}
 		if s, ok := voicegw.SessionOf(ctx); ok {
-			in.Call, trace = sessionOf(s), s.Hello().Trace
+			hello := s.Hello()
+			in.Call, trace = sessionOf(s), traced{hello.Trace, hello.TraceState}
 		}
 		out, err := h.post(ctx, rand.Text(), trace, in)
 		if err != nil && !cancelled(err) {

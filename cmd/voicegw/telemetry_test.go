@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/phone/phonetest"
 	"github.com/voicegw/voicegw/transport/ws"
 )
 
@@ -115,7 +116,7 @@ func TestTraceContinues(t *testing.T) {
 		crm := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
-			got[r.URL.Path] = r.Header.Get("Traceparent")
+			got[r.URL.Path] = r.Header.Get("Traceparent") + " " + r.Header.Get("Tracestate")
 		}))
 		model := scripted(t, "on text 1: call orders {}")
 		args := []string{"--model-base-url", model.URL(), "--webhooks-secret-file", writeFile(t, "s", []byte(hookSecret)),
@@ -128,7 +129,7 @@ func TestTraceContinues(t *testing.T) {
 		}
 		s := startServe(t, nil, args...)
 		call, err := ws.Dial(t.Context(), s.voiceURL, transport.Hello{InputRateHz: 8000, OutputRateHz: 8000},
-			ws.DialConfig{Header: http.Header{"Traceparent": {incoming}}})
+			ws.DialConfig{Header: http.Header{"Traceparent": {incoming}, "Tracestate": {"a=b"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,10 +158,59 @@ func TestTraceContinues(t *testing.T) {
 			t.Errorf("with export %t the call has the span %s", exports, want)
 		}
 		for _, path := range []string{"/begin", "/tool", "/end"} {
-			if got[path] != want {
-				t.Errorf("%s gets the trace %q, want %q", path, got[path], want)
+			if got[path] != want+" a=b" {
+				t.Errorf("%s gets the trace %q, want %q and the state", path, got[path], want)
 			}
 		}
+	}
+}
+
+// TestTraceOfEndpoints: a WHIP request and the streams of carriers continue a trace too.
+func TestTraceOfEndpoints(t *testing.T) {
+	t.Parallel()
+	backend := newOTLP(t)
+	model := scripted(t, "")
+	s := startServe(t, nil, "--model-base-url", model.URL(), "--endpoints", "webrtc,twilio,asterisk", "--otel-export",
+		"traces", "--otel-endpoint", backend.URL, "--otel-headers-file", writeFile(t, "headers", []byte("X-Key: 17\n")))
+	parent := func(n int) string { return fmt.Sprintf("00-0af7651916cd43dd8448eb211c80319c-%016x-01", n) }
+	header := func(n int) http.Header { return http.Header{"Traceparent": {parent(n)}} }
+	for n, dialect := range map[int]string{1: phonetest.Twilio, 2: phonetest.Asterisk} {
+		path := map[int]string{1: "v1/twilio", 2: "v1/asterisk"}[n]
+		p, err := phonetest.Dial(t.Context(), phonetest.Config{URL: strings.Replace(s.url, "http", "ws", 1) + path,
+			Dialect: dialect, Header: header(n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.stderr.waitFor(t, `"endpoint": "`+strings.TrimPrefix(path, "v1/")) // the call has begun
+		p.HangUp()
+	}
+	request := func(method, url, body string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = header(3)
+		r.Header.Set("Content-Type", "application/sdp")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp
+	}
+	resp := request("POST", s.url+"v1/whip", newRelayedCall(t).offer(t))
+	request("DELETE", strings.TrimSuffix(s.url, "/")+resp.Header.Get("Location"), "")
+	s.end()
+	backend.mu.Lock()
+	defer backend.mu.Unlock()
+	parents := map[string]bool{}
+	for _, span := range backend.spans {
+		if span.Name == "call" {
+			parents[fmt.Sprintf("00-%x-%x-01", span.TraceId, span.ParentSpanId)] = true
+		}
+	}
+	if len(parents) != 3 || !parents[parent(1)] || !parents[parent(2)] || !parents[parent(3)] {
+		t.Errorf("the parents of the calls are %v\n%s", parents, s.stderr.String())
 	}
 }
 
