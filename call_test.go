@@ -208,6 +208,7 @@ func TestDownlinkIsBounded(t *testing.T) {
 			}
 			select {
 			case m.down <- live.ServerMessage{Kind: live.ServerModelTranscript, Text: "a"}:
+				synctest.Wait() // so that the call can end as soon as it would
 				continue
 			case <-p.ended:
 			}

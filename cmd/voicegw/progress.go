@@ -13,6 +13,9 @@ const (
 	progressLog      = 10 * time.Second
 )
 
+// terminalWidth is what even a narrow terminal shows in one line.
+const terminalWidth = 79
+
 // progress shows people that work goes on. It is not safe for concurrent use.
 type progress struct {
 	w        io.Writer
@@ -56,6 +59,9 @@ func (p *progress) say(format string, args ...any) {
 	p.next, p.shown = now.Add(p.every()), true
 	line := fmt.Sprintf(format, args...)
 	if p.terminal {
+		if r := []rune(line); len(r) > terminalWidth { // a line that wraps could not be cleared
+			line = string(r[:terminalWidth-3]) + "..."
+		}
 		fmt.Fprintf(p.w, "\r\x1b[K%s", shown([]byte(line)))
 		return
 	}

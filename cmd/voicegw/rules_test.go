@@ -206,7 +206,7 @@ func TestGreetingReload(t *testing.T) {
 		want  string
 	}{{[]string{"greeting"}, "Say hello."}, {nil, "Say hi."}} {
 		p := &replacement{next: read("greeting: Say hi."), later: c.later}
-		r := &reloader{serving: s}
+		r := &reloader{serving: s, now: s.settings}
 		if err := r.calls(p, hookTools{}); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 )
@@ -219,4 +220,28 @@ orchestration:
 	}
 	startWith(t, noProof, nil, nil, append(words, "--session", "sesn_none")...).result().want(t, exitUsage,
 		`there is no session "sesn_none"`)
+}
+
+// TestFlowProgressNames names those agents that have worked longest, and counts the others.
+func TestFlowProgressNames(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	p := &flowProgress{works: map[string]time.Time{}}
+	for i, name := range []string{"f", "e", "d", "c", "b", "a"} {
+		p.works[name] = now.Add(-time.Duration(i/2) * time.Second)
+	}
+	if got, want := p.longest(now), "a 2.0 s, b 2.0 s, c 1.0 s, d 1.0 s, and 2 more"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+	delete(p.works, "a")
+	delete(p.works, "b")
+	if got, want := p.longest(now), "c 1.0 s, d 1.0 s, e 0.0 s, f 0.0 s"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+	var out bytes.Buffer
+	line := progress{w: &out, terminal: true}
+	line.say("%s", strings.Repeat("é", terminalWidth+1))
+	if got, want := out.String(), "\r\x1b[K"+strings.Repeat("é", terminalWidth-3)+"..."; got != want {
+		t.Errorf("a long line became %q", got)
+	}
 }

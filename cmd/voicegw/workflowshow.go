@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -86,12 +88,23 @@ func (p *flowProgress) status() {
 	if p.line == nil || len(p.works) == 0 {
 		return
 	}
+	p.line.say("%d at work: %s", len(p.works), p.longest(time.Now()))
+}
+
+// longest names those that have worked longest, and says how many more there are; mu is held.
+func (p *flowProgress) longest(now time.Time) string {
+	const most = 4 // what a line of a terminal has room for
+	names := slices.SortedFunc(maps.Keys(p.works), func(a, b string) int {
+		return cmp.Or(p.works[a].Compare(p.works[b]), strings.Compare(a, b))
+	})
 	var list []string
-	for name, since := range p.works {
-		list = append(list, name+" "+seconds(time.Since(since)))
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, name+" "+seconds(now.Sub(p.works[name])))
 	}
-	slices.Sort(list)
-	p.line.say("%d at work: %s", len(list), strings.Join(list, ", "))
+	if more := len(names) - most; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // clear clears the last line; mu is held.
