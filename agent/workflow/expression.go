@@ -16,7 +16,7 @@ func (l *loader) checkExpression(w *Workflow, a *Agent) {
 	}
 	var keys []string
 	for _, r := range a.reads {
-		keys = append(keys, r.key)
+		keys = append(keys, Input{Key: r.key}.Name())
 	}
 	_, err := expr.Compile(a.Expression, keys)
 	var bad *expr.Error

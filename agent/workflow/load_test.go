@@ -220,3 +220,16 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestExpressionNames reads state with a prefix: an expression has "_" in place of its ":".
+func TestExpressionNames(t *testing.T) {
+	_, found := workflow.Load("w.yaml", []byte(`
+name: w
+agents:
+  - {name: twice, type: expr, expression: "user_n + app_m", input_keys: ["user:n?", "app:m?"], output_key: k}
+orchestration: {type: sequential, agents: [twice]}
+`), workflow.Registry{})
+	for _, f := range found {
+		t.Errorf("%v", f)
+	}
+}
