@@ -117,7 +117,12 @@ func (r *workflowRun) run(ctx context.Context, what string) error {
 		return err
 	}
 	r.show = newFlowProgress(r.stderr)
-	e, err := newEngine(&r.tools, exec.Config{Every: []exec.Hooks{r.show.hooks()}})
+	engine, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = engine.Close() }()
+	e, err := newEngine(&r.tools, exec.Config{Every: []exec.Hooks{r.show.hooks()}, Store: exec.NewJournalStore(engine)})
 	if err != nil {
 		return &usageError{err}
 	}
@@ -127,11 +132,6 @@ func (r *workflowRun) run(ctx context.Context, what string) error {
 	} else if err != nil {
 		return &usageError{err}
 	}
-	engine, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = engine.Close() }()
 	if err := r.begin(e, w.Name, engine); err != nil {
 		return err
 	}

@@ -245,3 +245,23 @@ func TestFlowProgressNames(t *testing.T) {
 		t.Errorf("a long line became %q", got)
 	}
 }
+
+// TestWorkflowRunKeepsState: what a run keeps for its user is in the next one with the same --data-dir and --user.
+func TestWorkflowRunKeepsState(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := writeFile(t, "flow.yaml", []byte(`
+name: flow
+agents:
+  - {name: see, type: expr, expression: 'user_seen or "new here"', input_keys: ["user:seen?"], output_key: saw}
+  - {name: mark, type: expr, expression: '"seen before"', output_key: "user:seen"}
+  - {name: tell, type: expr, expression: saw, input_keys: [saw], output_key: said}
+orchestration: {type: sequential, agents: [see, mark, tell]}
+`))
+	for _, c := range []struct{ user, want string }{{"ada", "new"}, {"ada", "seen before"}, {"bob", "new"}} {
+		code, stdout, stderr := flowCommand("run", file, "--message", "x", "--data-dir", dir, "--user", c.user)
+		if code != 0 || !strings.Contains(stdout, c.want) {
+			t.Errorf("%s: exit code %d, %q; want %q\n%s", c.user, code, stdout, c.want, stderr)
+		}
+	}
+}
