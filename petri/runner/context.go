@@ -18,7 +18,7 @@ type taskContext struct {
 	called bool // cancel was called
 }
 
-// Deadline returns that there is none.
+// Deadline reports that a task has no deadline.
 func (*taskContext) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Done returns a channel that is closed when the net cancels the task, the run ends, or the task has returned.

@@ -71,7 +71,7 @@ func (c *workers) helpNow() {
 	}
 }
 
-// take takes the oldest job. If there is none, the worker ends: take returns false.
+// take returns the oldest job. It returns false if no job waits; the worker then ends.
 func (c *workers) take(hired bool) (j job, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
