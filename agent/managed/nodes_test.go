@@ -282,7 +282,8 @@ func TestOneTakesEach(t *testing.T) {
 		w := newTown(t, Definition{}, []provider.ScriptTurn{says("Hello!")}, []string{"a", "b", "c"})
 		defer w.end()
 		a, b, c := w.nodes["a"], w.nodes["b"], w.nodes["c"]
-		b.line.delay, c.line.delay = time.Millisecond, time.Millisecond
+		b.line.delayBy(time.Millisecond)
+		c.line.delayBy(time.Millisecond)
 		agent := a.status(Idle).Agent.ID
 		sessions := make([]string, 40)
 		for i := range sessions {

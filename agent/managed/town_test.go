@@ -65,6 +65,13 @@ func (l *line) fail(prefix string) {
 	l.broken = prefix
 }
 
+// delayBy makes every request take that much longer.
+func (l *line) delayBy(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.delay = d
+}
+
 // pass waits, or fails.
 func (l *line) pass(ctx context.Context, key string) error {
 	l.mu.Lock()

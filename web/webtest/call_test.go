@@ -218,22 +218,33 @@ func muteSendsNothing(t *testing.T, s stage) {
 	c.listen(func(mic []int16) bool { return len(mic) > before })
 }
 
+// anotherOutputRate wants a resampled reply to be heard as it is. A busy machine may bring audio late: a reply in
+// which the queue ran dry, as the page counts it, is sent again.
 func anotherOutputRate(t *testing.T, s stage) {
 	s.Click("#talk")
 	c := s.accept()
 	c.hello["output_rate"], c.hello["input_rate"] = 24000.0, 16000.0
 	c.ready()
 	reply := syllables(24000, 1500, 4)
-	c.send(event{"type": "turn", "state": "start", "generation": 1})
-	c.play(reply)
-	c.send(event{"type": "mark", "id": "end", "generation": 1})
-	if ack := c.nextWhere("ack", func(e event) bool { return e["mark"] == "end" }); ack["played_ms"] != 1500.0 {
-		t.Errorf("ack %v, want 1500 ms", ack)
-	}
-	s.quiet()
-	heard, rate := s.heard()
-	if got := likeness(reply, 24000, slices.Concat(heard, silence(rate, 100)), rate); got < 0.98 {
-		t.Errorf("resampled reply is heard by %.3f, want 0.98", got)
+	for generation := 1; ; generation++ {
+		end := fmt.Sprintf("%d:end", generation)
+		c.send(event{"type": "turn", "state": "start", "generation": generation})
+		c.play(reply)
+		c.send(event{"type": "mark", "id": end, "generation": generation})
+		if ack := c.nextWhere("ack", func(e event) bool { return e["mark"] == end }); ack["played_ms"] != 1500.0 {
+			t.Errorf("ack %v, want 1500 ms", ack)
+		}
+		s.quiet()
+		heard, rate := s.heard()
+		got := likeness(reply, 24000, slices.Concat(heard, silence(rate, 100)), rate)
+		if got >= 0.98 {
+			break
+		}
+		var dry int
+		s.Eval(`voicegw.stats().underruns`, &dry)
+		if dry < generation || generation == 5 { // this reply had no gap, or there was one in each of five
+			t.Fatalf("resampled reply %d is heard by %.3f, want 0.98; the queue ran dry %d times", generation, got, dry)
+		}
 	}
 	c.hears(16000)
 }
