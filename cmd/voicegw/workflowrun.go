@@ -122,7 +122,8 @@ func (r *workflowRun) run(ctx context.Context, what string) error {
 		return err
 	}
 	defer func() { _ = engine.Close() }()
-	e, err := newEngine(&r.tools, exec.Config{Every: []exec.Hooks{r.show.hooks()}, Store: exec.NewJournalStore(engine)})
+	e, err := newEngine(&r.tools, exec.Config{Every: []exec.Hooks{r.show.hooks()}, Store: exec.NewJournalStore(engine),
+		Logger: r.show.logger()})
 	if err != nil {
 		return &usageError{err}
 	}

@@ -246,6 +246,52 @@ func TestFlowProgressNames(t *testing.T) {
 	}
 }
 
+// TestWorkflowRunLogs: the plugins logging and debug_logging write to stderr, and only the latter writes what is said.
+func TestWorkflowRunLogs(t *testing.T) {
+	t.Parallel()
+	const words = `"text":"Good morning"`
+	for plugins, want := range map[string][]string{
+		"":              nil,
+		"logging":       {"INFO  agent starts  {", "INFO  model answered  {", "INFO  agent done  {"},
+		"debug_logging": {"DEBUG  agent starts  {", "DEBUG  model answered  {", words},
+	} {
+		file := writeFile(t, "flow.yaml", fmt.Appendf(nil, `
+name: flow
+agents: [{name: greet, type: llm, model: parrot, instruction: Greet.}]
+orchestration: {type: sequential, agents: [greet]}
+runtime: {plugins: [%s]}
+`, plugins))
+		code, stdout, stderr := flowCommand("run", file, "--message", "Good morning")
+		if code != 0 || stdout != "Good morning\n" {
+			t.Errorf("%s: exit code %d, %q\n%s", plugins, code, stdout, stderr)
+		}
+		for _, text := range want {
+			if !strings.Contains(stderr, text) {
+				t.Errorf("%s: there is no %q in\n%s", plugins, text, stderr)
+			}
+		}
+		if (plugins == "") == strings.Contains(stderr, "agent starts") ||
+			(plugins == "debug_logging") != strings.Contains(stderr, words) {
+			t.Errorf("%q logs\n%s", plugins, stderr)
+		}
+	}
+}
+
+// TestFlowProgressLogs: on a terminal, a line of the log takes the place of the line with those at work.
+func TestFlowProgressLogs(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := &flowProgress{w: &out, line: &progress{w: &out, terminal: true}, began: time.Now(),
+		works: map[string]time.Time{"a": time.Now()}}
+	p.status()
+	p.line.next = time.Time{} // a moment later
+	p.logger().Info("agent starts")
+	want := "\r\x1b[K1 at work: a 0.0 s\r\x1b[K  0.0 s  INFO  agent starts\n\r\x1b[K1 at work: a 0.0 s"
+	if got := out.String(); got != want {
+		t.Errorf("the terminal gets %q, want %q", got, want)
+	}
+}
+
 // TestWorkflowRunKeepsState: what a run keeps for its user is in the next one with the same --data-dir and --user.
 func TestWorkflowRunKeepsState(t *testing.T) {
 	t.Parallel()

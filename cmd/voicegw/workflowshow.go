@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/workflow/exec"
@@ -46,6 +50,26 @@ func (p *flowProgress) hooks() exec.Hooks {
 		p.status()
 		return nil, nil
 	}}
+}
+
+// logger returns the logger of the plugins logging and debug_logging: its lines are lines of the progress.
+func (p *flowProgress) logger() *zap.Logger {
+	cfg := zap.NewProductionEncoderConfig()
+	cfg.TimeKey, cfg.ConsoleSeparator = "", "  " // each line of the progress begins with its time
+	cfg.EncodeLevel = zapcore.CapitalLevelEncoder
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(cfg), zapcore.AddSync(flowLog{p}), zap.DebugLevel))
+}
+
+// flowLog writes a line of the log between the lines of a progress.
+type flowLog struct{ p *flowProgress }
+
+// Write writes one line.
+func (l flowLog) Write(line []byte) (int, error) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.p.say("%s", bytes.TrimSuffix(line, []byte("\n")))
+	l.p.status()
+	return len(line), nil
 }
 
 // event shows an event of the session of a workflow.
