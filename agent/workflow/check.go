@@ -124,69 +124,7 @@ func (l *loader) checkDag(a *Agent) {
 			l.add(BadValue, n.Agent.At, "`join: any` of `%s` needs two or more entries in depends_on", n.Agent.Name)
 		}
 	}
-	if ring := ringOf(names, func(n string) (to []string) {
-		for _, d := range nodes[n].DependsOn {
-			if _, known := nodes[d.Name]; known {
-				to = append(to, d.Name)
-			}
-		}
-		return to
-	}); ring != nil {
-		l.add(Cycle, nodes[ring[0]].Agent.At, "these nodes wait for each other, so none of them ever starts: %s; remove one "+
-			"dependency, or make a loop with max_iterations", strings.Join(ring, " -> "))
-	}
-}
-
-// ringOf finds a cycle, as the names along it, the first one again at the end; nil if there is none.
-func ringOf(names []string, next func(string) []string) []string {
-	const open, closed = 1, 2
-	state := map[string]int{}
-	var path, ring []string
-	var visit func(n string) bool
-	visit = func(n string) bool {
-		state[n] = open
-		path = append(path, n)
-		for _, to := range next(n) {
-			if state[to] == open {
-				ring = append(slices.Clone(path[slices.Index(path, to):]), to)
-				return true
-			}
-			if state[to] == 0 && visit(to) {
-				return true
-			}
-		}
-		path = path[:len(path)-1]
-		state[n] = closed
-		return false
-	}
-	for _, n := range names {
-		if state[n] == 0 && visit(n) {
-			return ring
-		}
-	}
-	return nil
-}
-
-// checkCycles finds agents that contain themselves.
-func (l *loader) checkCycles(w *Workflow, agents []*Agent) {
-	var names []string
-	for _, a := range agents {
-		if w.byName[a.Name] == a {
-			names = append(names, a.Name)
-		}
-	}
-	ring := ringOf(names, func(n string) (to []string) {
-		for _, r := range w.byName[n].refs() {
-			if w.byName[r.Name] != nil {
-				to = append(to, r.Name)
-			}
-		}
-		return to
-	})
-	if ring != nil {
-		l.add(Cycle, w.byName[ring[0]].At, "these agents contain each other: %s; an agent cannot contain itself, because "+
-			"nothing would bound how deep it runs", strings.Join(ring, " -> "))
-	}
+	l.checkRing(names, nodes)
 }
 
 // checkLeaf checks what a leaf needs.

@@ -85,7 +85,7 @@ func TestDocs(t *testing.T) {
 			return doc
 		})
 	}
-	if shown < 5 {
+	if shown < 15 {
 		t.Errorf("the pages show %d broken files", shown)
 	}
 }

@@ -42,8 +42,8 @@ type Finding struct {
 	Line    int    `json:"line"`   // from 1
 	Column  int    `json:"column"` // from 1
 	Message string `json:"message"`
-	// Trace is the run that shows it, one step a line, in the words of the file. Only findings of Verify
-	// have one.
+	// Trace is the run that shows it, one step a line, in the words of the file. Only findings of Verify and
+	// cycles have one.
 	Trace []string `json:"trace,omitempty"`
 }
 

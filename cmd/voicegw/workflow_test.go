@@ -43,6 +43,27 @@ func TestWorkflowValidate(t *testing.T) {
 	}
 }
 
+// TestRefusedInDocs wants docs/workflows-refused.md to show what validate prints. TestDocs of agent/workflow writes it.
+func TestRefusedInDocs(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../docs/workflows-refused.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := regexp.MustCompile("(?s)```yaml\n(.*?)```\n\n```text\n(.*?)```\n").FindAllSubmatch(doc, -1)
+	if len(broken) < 15 {
+		t.Errorf("the page shows %d broken files", len(broken))
+	}
+	for _, m := range broken {
+		file := writeFile(t, "flow.yaml", m[1])
+		var out, errs bytes.Buffer
+		code := run([]string{"workflow", "validate", file}, &out, &errs)
+		if got := strings.ReplaceAll(out.String(), file, "flow.yaml"); code != 1 || got != string(m[2]) {
+			t.Errorf("validate exits with %d and prints\n%s\nand the page says\n%s", code, got, m[2])
+		}
+	}
+}
+
 func TestWorkflowJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
