@@ -94,7 +94,12 @@ func strict(n *yaml.Node, t reflect.Type) (*yaml.Node, error) {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return n, errors.New("aliases are not supported here; write the value again")
-	case t == reflect.TypeFor[Scopes]() || n.Tag == "!!null":
+	case n.Tag == "!!null":
+		return n, nil
+	case t == reflect.TypeFor[Scopes]():
+		if n.Kind == yaml.ScalarNode {
+			return n, errors.New("it must be a list of scopes, or a mapping of scopes to descriptions")
+		}
 		return n, nil
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for _, one := range n.Content {
@@ -136,6 +141,10 @@ func strict(n *yaml.Node, t reflect.Type) (*yaml.Node, error) {
 			return key, fmt.Errorf("there is no key `%s`; the keys are: %s", key.Value, strings.Join(names, ", "))
 		}
 		seen[key.Value] = true
+		if v := n.Content[i+1]; key.Value == "tool_filter" && v.Kind == yaml.ScalarNode && v.Tag != "!!null" {
+			return v, fmt.Errorf("`tool_filter`: it must be a list of patterns of operation ids, such as [\"get*\", "+
+				"\"!getSecret\"], and is %.100q; a function of Python, which PyFlow takes, cannot be called here", v.Value)
+		}
 		if at, err := strict(n.Content[i+1], of); err != nil {
 			return at, fmt.Errorf("`%s`: %w", key.Value, err)
 		}

@@ -45,7 +45,11 @@ openapi_tools:
 		{"x.yaml:2:16: `openapi_tools`: `a`: there is no key `name_prefx`; did you mean `name_prefix`?",
 			"openapi_tools:\n  a: {spec: s, name_prefx: p}"},
 		{"x.yaml:2:13: `openapi_tools`: `a`: `spec`: it must be a text", "openapi_tools:\n  a: {spec: [s]}"},
-		{"it must be a list", "openapi_tools:\n  a: {tool_filter: x}"},
+		{"x.yaml:2:20: `openapi_tools`: `a`: `tool_filter`: it must be a list of patterns of operation ids, such as " +
+			"[\"get*\", \"!getSecret\"], and is \"desk.read_only\"; a function of Python, which PyFlow takes, cannot be called",
+			"openapi_tools:\n  a: {tool_filter: desk.read_only}"},
+		{"`tool_filter`: it must be a list", "openapi_tools:\n  a: {tool_filter: {get: x}}"},
+		{"`scopes`: it must be", "openapi_tools:\n  a: {auth: {scopes: read}}"},
 		{"there is no key `token`", "openapi_tools:\n  a: {auth: {token: s3cret}}"},
 		{"there is no key `authorization_url`; the keys are: type",
 			"openapi_tools:\n  a: {auth: {type: oauth2, authorization_url: x}}"},
