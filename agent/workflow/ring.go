@@ -54,11 +54,11 @@ func (l *loader) checkRing(names []string, nodes map[string]Node) {
 	var f *Finding
 	if in < 0 {
 		f = l.add(Cycle, nodes[ring[0]].Agent.At, "these nodes wait for each other, so none of them ever starts: %s; remove "+
-			"one dependency, or make a loop with max_iterations", strings.Join(ring, " -> "))
+			"one dependency, or write a loop with max_iterations", strings.Join(ring, " -> "))
 	} else {
 		ring = around(ring, in)
 		f = l.add(Cycle, nodes[ring[0]].Agent.At, "these nodes follow each other in a circle, and nothing bounds how often: "+
-			"%s; a dag has no cycles: make a loop with max_iterations", strings.Join(ring, " -> "))
+			"%s; a dag has no cycles: write a loop with max_iterations", strings.Join(ring, " -> "))
 	}
 	switch {
 	case f == nil: // there are too many findings

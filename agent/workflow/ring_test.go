@@ -20,10 +20,12 @@ func TestRings(t *testing.T) {
 		{"one waits for itself", dag("{agent: a, depends_on: [a]}, {agent: b}, {agent: c}"),
 			"none of them ever starts: a -> a; |`a` waits for `a`|nothing"},
 		{"join: any of what waits", dag("{agent: a, depends_on: [b, c], join: any}, {agent: b, depends_on: [a]}, " +
-			"{agent: c, depends_on: [a]}"), "none of them ever starts: a -> b -> a; |`a` waits for `b`|`b` waits for `a`|nothing"},
+			"{agent: c, depends_on: [a]}"),
+			"none of them ever starts: a -> b -> a; |`a` waits for `b`|`b` waits for `a`|nothing"},
 		{"the entry is in the middle", dag("{agent: b, depends_on: [c]}, {agent: c, depends_on: [a, b], join: any, " +
 			"when: {b: default}}, {agent: a}"), "in a circle, and nothing bounds how often: c -> b -> c; |" +
-			"`c` starts after `a`|`b` starts after `c`|`c` starts again after an output of `b` that no other node names|and so on"},
+			"`c` starts after `a`|`b` starts after `c`|" +
+			"`c` starts again after an output of `b` that no other node names|and so on"},
 		{"blocks", "name: w\nagents:\n  - {name: a, type: sequential, sub_agents: [b]}\n" +
 			"  - {name: b, type: loop, sub_agents: [a], max_iterations: 2}\norchestration: {type: sequential, agents: [a]}\n",
 			"contain each other: a -> b -> a; |`a` runs `b`|`b` runs `a`|and so on"},
