@@ -237,8 +237,8 @@ func TestManySessions(t *testing.T) {
 	all.Wait()
 }
 
-// TestSource plays the same sessions twice: all events are the same byte for byte, in one branch and in two, with
-// tools at the same time, a net that is replaced, and a session that a service names.
+// TestSource plays the same sessions twice: the events of each branch are the same, byte for byte and in their order,
+// in one branch and in two, with tools at the same time, a net that is replaced, and a session that a service names.
 func TestSource(t *testing.T) {
 	play := func(seed string) (bytes []string) {
 		src := NewSource(seed, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))

@@ -14,9 +14,10 @@ import (
 	"google.golang.org/adk/v2/platform"
 )
 
-// Source makes the ids and times of ADK reproducible: with the same seed and the same inputs, all events
-// are the same byte for byte, those of parallel branches included. Set it as Options.Source, and give
-// runners the context that Context returns. Services called with it make the same session ids, too.
+// Source makes the ids and times of ADK reproducible: with the same seed and the same inputs, the events of each
+// branch are the same, byte for byte and in their order. Which of two parallel branches stores an event first is up
+// to ADK. Set it as Options.Source, and give runners the context that Context returns. Services called with it make
+// the same session ids, too.
 //
 // Runs that use one Source must begin one after the other. It is safe for concurrent use otherwise.
 type Source struct {
