@@ -10,7 +10,8 @@ needed() {
     cat <<'LIST'
 make|make|the targets
 /etc/ssl/certs/ca-certificates.crt|ca-certificates|downloading Go modules
-chromium|chromium|browser tests
+chromium|chromium|browser tests: calls in the browser that people have
+chromium-headless-shell|chromium-headless-shell|browser tests: everything else, for half of the processor time
 firefox-esr|firefox-esr|a call in another browser
 /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|fonts-dejavu-core|browser tests: letters on the page
 espeak-ng|espeak-ng|making speech fixtures

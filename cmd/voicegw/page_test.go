@@ -31,7 +31,8 @@ func TestPageTalks(t *testing.T) {
 	voice := audiotest.Resample(audiotest.Speech("question"), rateHz).Samples
 	microphone := append(make([]int16, greetingSeconds*rateHz), voice...)
 	microphone = append(microphone, make([]int16, silenceSeconds*rateHz)...)
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, microphone)})
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, microphone),
+		Desktop: true})
 	s := startServe(t, env)
 	tab := browser.Open(t, s.url+"?raw=1")
 	tab.Resize(1280, 1000)
@@ -95,7 +96,8 @@ func TestPageOverWebRTC(t *testing.T) {
 	const rateHz = 48000
 	voice := audiotest.Resample(audiotest.Speech("question"), rateHz).Samples
 	microphone := append(make([]int16, 2*rateHz), voice...)
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, microphone)})
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, rateHz, microphone),
+		Desktop: true})
 	s := startServe(t, []string{"VOICEGW_GREETING="}, "--endpoints", "webrtc")
 	tab := browser.Open(t, s.url+"?raw=1&tap=1")
 	tab.WaitFor(`window.voicegw`)

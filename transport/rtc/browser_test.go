@@ -133,7 +133,8 @@ func microphone(t *testing.T, parts ...[]int16) string {
 // time, so the test has the machine to itself.
 func TestChromium(t *testing.T) {
 	said := speech("question")
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(2000), said, quiet(60000))})
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(2000), said, quiet(60000)),
+		Desktop: true})
 	w, url := webPage(t)
 	tab := browser.Open(t, url)
 	tab.WaitFor(`window.loaded`)

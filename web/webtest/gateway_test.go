@@ -138,7 +138,7 @@ func talkOver(t *testing.T, url string) error {
 	// The reply to eight seconds begins about 9.5 s into the WAV; three seconds into it the caller
 	// speaks again.
 	said := spoken(4*time.Second, "long", "over")
-	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, 48000, said)})
+	browser := browsertest.Launch(t, browsertest.Config{Microphone: browsertest.WriteWAV(t, 48000, said), Desktop: true})
 	tab := browser.Open(t, url+"/?raw=1&tap=1")
 	tab.WaitFor(`window.voicegw`)
 	tab.Click("#talk")
