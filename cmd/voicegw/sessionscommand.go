@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/workflow/exec"
 )
 
 // agentInfo is an agent as the API tells it.
@@ -21,6 +22,7 @@ type agentInfo struct {
 	Name      string `json:"name"`
 	Model     struct{ ID string }
 	CreatedAt time.Time `json:"created_at"`
+	Metadata  map[string]string
 }
 
 // sessionLine is a session as the API tells it.
@@ -79,7 +81,11 @@ func listAgents(ctx context.Context, c *apiClient, _ []string) error {
 		return err
 	}
 	for _, a := range list {
-		fmt.Fprintf(c.out, "%s  v%-3d %-24s %s\n", a.ID, a.Version, a.Name, a.Model.ID)
+		note := ""
+		if why := a.Metadata[exec.UnverifiedKey]; why != "" {
+			note = "  not proved: " + why
+		}
+		fmt.Fprintf(c.out, "%s  v%-3d %-24s %s%s\n", a.ID, a.Version, a.Name, a.Model.ID, note)
 	}
 	return nil
 }

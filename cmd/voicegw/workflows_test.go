@@ -29,6 +29,16 @@ agents:
 orchestration: {type: sequential, agents: [draft, shout]}
 `
 
+// raceFlow has a race and a reason.
+const raceFlow = `
+name: race
+unverified: both may be right
+agents:
+  - {name: a, type: expr, expression: "1", output_key: n}
+  - {name: b, type: expr, expression: "2", output_key: n}
+orchestration: {type: parallel, agents: [a, b]}
+`
+
 // flowsServer is what serve opens for the workflows of files.
 func flowsServer(t *testing.T, cfg access.Config, files map[string]string) (string, error) {
 	t.Helper()
@@ -64,7 +74,7 @@ func flowsServer(t *testing.T, cfg access.Config, files map[string]string) (stri
 func TestServedWorkflow(t *testing.T) {
 	secret := []byte(strings.Repeat("s", access.SecretLenMin))
 	url, err := flowsServer(t, access.Config{Secrets: [][]byte{secret}}, map[string]string{"loud/workflow.yaml": loudFlow,
-		"loud/workflow_test.yaml": "cases: []", "loud_test.yaml": "cases: []"})
+		"loud/workflow_test.yaml": "cases: []", "loud_test.yaml": "cases: []", "sure.yaml": raceFlow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +121,11 @@ func TestServedWorkflow(t *testing.T) {
 		!strings.Contains(out.String(), "HI") {
 		t.Errorf("sessions start: %d %s %s", code, out.String(), errs.String())
 	}
+	out.Reset()
+	if code := run([]string{"agents", "list", "--url", url}, &out, &errs); code != 0 ||
+		!strings.Contains(out.String(), "not proved: both may be right\n") || strings.Count(out.String(), "not proved") != 1 {
+		t.Errorf("agents list: %d %s %s", code, out.String(), errs.String())
+	}
 	if code := run([]string{"sessions", "start", "laud", "--url", url}, &out, &errs); code != exitFailed ||
 		!strings.Contains(errs.String(), `there is no agent "laud"; did you mean "loud"?`) {
 		t.Errorf("an unknown agent: %d %s", code, errs.String())
@@ -120,13 +135,7 @@ func TestServedWorkflow(t *testing.T) {
 // TestServedWorkflowsAreProved: a directory with a workflow that is refused, or with two of one name, is refused.
 func TestServedWorkflowsAreProved(t *testing.T) {
 	t.Parallel()
-	race := `
-name: race
-agents:
-  - {name: a, type: expr, expression: "1", output_key: n}
-  - {name: b, type: expr, expression: "2", output_key: n}
-orchestration: {type: parallel, agents: [a, b]}
-`
+	race := strings.Replace(raceFlow, "unverified: both may be right\n", "", 1)
 	for want, files := range map[string]map[string]string{
 		"race: `a` and `b` both write `n`": {"race.yaml": race, "loud.yaml": loudFlow},
 		`both have the name "loud"`:        {"a.yaml": loudFlow, "b/workflow.yaml": loudFlow},

@@ -14,7 +14,7 @@
  * @typedef {{ type: string, message: string, mcp_server_name?: string, retry_status?: { type: string } }} Failure
  * @typedef {{ input_tokens: number, output_tokens: number }} Usage
  *
- * @typedef {{ id: string, name: string, model: { id: string } }} Agent
+ * @typedef {{ id: string, name: string, model: { id: string }, metadata?: Record<string, string> }} Agent
  *
  * @typedef {{ id: string, status: string, paused: boolean, agent: Agent, title: string | null, usage: Usage,
  *   last_seq: number, created_at: string, archived_at: string | null }} Session

@@ -59,8 +59,10 @@ export class StartForm {
   async load() {
     const { data } = await this.#api.agents();
     const chosen = this.#agent.value;
-    this.#agent.replaceChildren(...data.map(({ id, name, model }) => {
-      const option = create("option", "", name === model.id ? name : `${name} (${model.id})`);
+    this.#agent.replaceChildren(...data.map(({ id, name, model, metadata }) => {
+      const why = metadata?.["unverified"];
+      const note = why ? `, not proved: ${why}` : "";
+      const option = create("option", "", (name === model.id ? name : `${name} (${model.id})`) + note);
       option.value = id;
       return option;
     }));

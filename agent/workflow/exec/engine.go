@@ -229,6 +229,12 @@ func (e *Engine) Programs() map[string]managed.ProgramFunc {
 	return list
 }
 
+// UnverifiedKey is where the metadata of a Definition has the reason why its workflow may run although it is not proved.
+const UnverifiedKey = "unverified"
+
+// metadataMax is the longest value of metadata, in characters.
+const metadataMax = 512
+
 // Definition is the managed agent that runs a workflow.
 func (e *Engine) Definition(name string) (managed.Definition, error) {
 	f, err := e.flow(name)
@@ -242,6 +248,11 @@ func (e *Engine) Definition(name string) (managed.Definition, error) {
 			d.Model.ID = l.Agent.Model
 			break
 		}
+	}
+	if why := []rune(f.w.Unverified); len(why) > metadataMax {
+		d.Metadata = map[string]string{UnverifiedKey: string(why[:metadataMax-3]) + "..."}
+	} else if len(why) > 0 {
+		d.Metadata = map[string]string{UnverifiedKey: string(why)}
 	}
 	f.serve(&d)
 	return d, nil

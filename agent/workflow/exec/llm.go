@@ -253,8 +253,7 @@ func (k *worker) declarations(j *workflow.Job) []*genai.FunctionDeclaration {
 		list = append(list, d)
 	}
 	if k.exits {
-		list = append(list, &genai.FunctionDeclaration{Name: exitTool,
-			Description: "Ends the loop. Call it only when you are instructed to."})
+		list = append(list, exitDeclaration())
 	}
 	if len(j.Routes) > 0 {
 		names := make([]any, len(j.Routes))
@@ -267,6 +266,10 @@ func (k *worker) declarations(j *workflow.Job) []*genai.FunctionDeclaration {
 				"properties": map[string]any{"agent_name": map[string]any{"type": "string", "enum": names}}}})
 	}
 	return list
+}
+
+func exitDeclaration() *genai.FunctionDeclaration {
+	return &genai.FunctionDeclaration{Name: exitTool, Description: "Ends the loop. Call it only when you are instructed to."}
 }
 
 // routes tells a router of the agents that it may hand over to.

@@ -115,7 +115,7 @@ func (l *leaf) shares() bool {
 func (e *Engine) equip(f *flow, l *leaf, t workflow.Tool) error {
 	list, set := e.cfg.Toolsets[t.Name]
 	server := slices.ContainsFunc(f.w.Runtime.MCPServers, func(s workflow.MCPServer) bool { return s.Name == t.Name })
-	native := nativeTool(t.Name)
+	native := nativeTools()[t.Name].tool
 	if t.Patterns != nil && !set && !server {
 		return fmt.Errorf("%q is no toolset, so it has no patterns", t.Name)
 	}

@@ -25,19 +25,21 @@ const (
 
 func sessionTools() []string { return []string{loadMemory, preloadMemory, loadArtifacts, userChoice} }
 
-// nativeTool is a tool that Gemini runs itself; nil for others.
-func nativeTool(name string) *genai.Tool {
-	switch name {
-	case "google_search":
-		return &genai.Tool{GoogleSearch: &genai.GoogleSearch{}}
-	case "google_maps_grounding":
-		return &genai.Tool{GoogleMaps: &genai.GoogleMaps{}}
-	case "enterprise_web_search":
-		return &genai.Tool{EnterpriseWebSearch: &genai.EnterpriseWebSearch{}}
-	case "url_context":
-		return &genai.Tool{URLContext: &genai.URLContext{}}
+// native is a tool that Gemini runs itself.
+type native struct {
+	tool *genai.Tool
+	doc  string
+}
+
+// nativeTools are the tools that Gemini runs itself, by name.
+func nativeTools() map[string]native {
+	return map[string]native{
+		"google_search":         {&genai.Tool{GoogleSearch: &genai.GoogleSearch{}}, "Searches the web with Google."},
+		"google_maps_grounding": {&genai.Tool{GoogleMaps: &genai.GoogleMaps{}}, "Looks up places in Google Maps."},
+		"enterprise_web_search": {&genai.Tool{EnterpriseWebSearch: &genai.EnterpriseWebSearch{}},
+			"Searches the web for enterprises."},
+		"url_context": {&genai.Tool{URLContext: &genai.URLContext{}}, "Reads pages of the web by address."},
 	}
-	return nil
 }
 
 // sessionTool is what the model learns of a tool of the session; nil for one that it cannot call.

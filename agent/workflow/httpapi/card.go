@@ -17,6 +17,9 @@ func (s *Server) card(w *workflow.Workflow) *a2a.AgentCard {
 			a2a.NewAgentInterface(trimmed(s.cfg.URL())+"/a2a/"+w.Name, a2a.TransportProtocolJSONRPC)},
 		Capabilities:      a2a.AgentCapabilities{Streaming: true},
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"}, Skills: []a2a.AgentSkill{}}
+	if w.Unverified != "" { // a card has no other place for it that clients show
+		c.Description += " (not proved: " + w.Unverified + ")"
+	}
 	for _, k := range w.A2A.Skills {
 		one := a2a.AgentSkill{ID: k.ID, Name: k.Name, Description: cmp.Or(k.Description, k.Name), Tags: k.Tags}
 		if one.Tags == nil {

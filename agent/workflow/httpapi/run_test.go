@@ -25,11 +25,31 @@ func TestRun(t *testing.T) {
 		t.Errorf("the second run: %d %s", code, a.text)
 	}
 	for path, want := range map[string]string{"/api/workflows": `"unverified":"nobody has proved it"`,
-		"/api/tools": `"tools":[]`,
+		"/api/tools": `{"description":"Ends the loop. Call it only when you are instructed to.","name":"exit_loop"}`,
 		"/health":    `{"booted":true,"status":"ok"}`} {
 		if code, a := h.json("GET", path, ""); code != 200 || !strings.Contains(a.text, want) {
 			t.Errorf("%s: %d %s; want %s", path, code, a.text, want)
 		}
+	}
+}
+
+// TestUnverifiedIsShown: every listing has the reason of a workflow that is not proved, and of no other one.
+func TestUnverifiedIsShown(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	const why = "nobody has proved it"
+	for path, times := range map[string]int{"/api/workflows": 1, "/api/agent-cards": 1,
+		"/a2a/broken/.well-known/agent-card.json": 1, "/a2a/wait/.well-known/agent-card.json": 0} {
+		if code, a := h.json("GET", path, ""); code != 200 || strings.Count(a.text, why) != times {
+			t.Errorf("%s: %d %s; want %q %d times", path, code, a.text, why, times)
+		}
+	}
+	a, err := h.rt.Agent(t.Context(), managed.Owner{}, managed.SharedID("broken"), 0)
+	if err != nil || a.Metadata[exec.UnverifiedKey] != why {
+		t.Errorf("the shared agent: %v %v", a, err)
+	}
+	if a, err := h.rt.Agent(t.Context(), managed.Owner{}, managed.SharedID("wait"), 0); err != nil || a.Metadata != nil {
+		t.Errorf("an agent that is proved: %v %v", a, err)
 	}
 }
 

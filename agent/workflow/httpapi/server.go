@@ -384,14 +384,21 @@ func (s *Server) session(ctx context.Context, owner managed.Owner, flow, id stri
 	return one, err
 }
 
-// listTools lists what workflows may name as tools.
+// listTools lists what workflows may name as tools: tools of the operator's and built-in ones, and toolsets.
 func (s *Server) listTools(*request) (any, error) {
 	list := []map[string]any{}
-	for _, t := range s.cfg.Engine.Tools() {
-		list = append(list, map[string]any{"name": t.Declaration.Name, "description": t.Declaration.Description,
-			"parameters": t.Declaration.ParametersJsonSchema})
+	for _, d := range s.cfg.Engine.Declarations() {
+		one := map[string]any{"name": d.Name, "description": d.Description}
+		if d.ParametersJsonSchema != nil {
+			one["parameters"] = d.ParametersJsonSchema
+		}
+		list = append(list, one)
 	}
-	return map[string]any{"tools": list}, nil
+	sets := s.cfg.Engine.Toolsets()
+	if sets == nil {
+		sets = map[string][]string{}
+	}
+	return map[string]any{"tools": list, "toolsets": sets}, nil
 }
 
 // listWorkflows lists the workflows, with the reasons of those that are not proved.
