@@ -1,8 +1,10 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +46,49 @@ func TestCallAgents(t *testing.T) {
 			continue
 		}
 		told.want(t, 0, `\"reason\":\"caller_hung_up\"`, `\"who\":\"model\"`, `\"sessions\":[\"sesn_`)
+	}
+}
+
+// TestCallWorkflows follows docs/workflows-serve.md: a workflow answers a function of the embedded model in a call, and
+// another one works after the call.
+func TestCallWorkflows(t *testing.T) {
+	t.Parallel()
+	const page = "docs/workflows-serve.md"
+	script, err := sim.ParseScenario("orders", snippet(t, page, "on text 1: ").text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"orders", "wrap_up"} {
+		text := []byte(snippet(t, page, "name: "+name+"\n").text)
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := filepath.Join(t.TempDir(), "files")
+	args := []string{"--model-base-url", faultyModel(t, sim.Config{Scenario: script}), "--workflows", dir, "--data-dir",
+		t.TempDir(), "--workflow-storage", files, "--session-tools-file", writeFile(t, "tools.json",
+			[]byte(snippet(t, page, "[{").text)), "--after-call-agent", "wrap_up"}
+	s := startServe(t, []string{"VOICEGW_GREETING=Greet the caller."}, args...)
+	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "hello")).want(t, 0, "heard")
+	s.end() // when the call has ended, the record of it is stored
+	s = startServe(t, []string{"VOICEGW_GREETING=Greet the caller."}, args...)
+	defer s.end()
+	list := command(t, nil, "sessions", "list", "--url", s.url)
+	for name, want := range map[string]string{"orders": `"content":"Order 7 leaves today."`,
+		"wrap_up": `\"reason\":\"caller_hung_up\"`} {
+		id := regexp.MustCompile(`(sesn_\w+)\s.*\b` + name + `\b`).FindStringSubmatch(list.stdout)
+		if id == nil {
+			t.Errorf("there is no session of %s: %s%s", name, list.stdout, list.stderr)
+			continue
+		}
+		_, told := get(t, http.DefaultClient, s.url+"api/workflows/"+name+"/stream?session_id="+id[1])
+		if !strings.Contains(told, "event: done\n") || !strings.Contains(told, want) {
+			t.Errorf("%s has done\n%s\nwant %s", name, told, want)
+		}
+	}
+	if kept, err := os.ReadFile(filepath.Join(files, "calls.txt")); strings.Count(string(kept), `"caller_hung_up"`) != 1 {
+		t.Errorf("the workflow has kept %q, %v", kept, err)
 	}
 }
 

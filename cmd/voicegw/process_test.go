@@ -39,6 +39,13 @@ func goCommand(args ...string) *exec.Cmd {
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
+	if len(os.Args) > 1 && os.Args[1] == mcpServer {
+		if err := serveMCP(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
 	dir, err := os.MkdirTemp("", "voicegw-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -46,6 +46,7 @@ func triedElsewhere() map[string]string {
 		"docs/workflows.md: voicegw workflow init":  "TestWorkflowQuickStart TestCommandsInDocs",
 		"docs/workflows.md: tests:":                 "TestWorkflowTestsInDocs",
 		"docs/workflows.md: openapi_tools:":         "TestOpenAPIInDocs",
+		"docs/workflows-serve.md: [{":               "TestCallWorkflows",
 		"docs/managed.md: voicegw serve --node":     "TestSeveralNodes TestCommandsInDocs",
 		"docs/model.md: # The first":                "TestLanguageIsDocumented",
 		"docs/openai.md: voicegw serve":             "TestCommandsInDocs TestScriptInPage",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -71,6 +72,42 @@ runtime: {mcp_servers: [{name: orders, transport: http, uri: "%s/mcp", credentia
 		}
 		if strings.Contains(stdout+stderr, secret) {
 			t.Errorf("%s: the secret is printed", c.name)
+		}
+	}
+}
+
+// mcpServer is the argument with which the test binary is an MCP server on its standard input and output.
+const mcpServer = "-mcp-server-of-test"
+
+// serveMCP serves one tool, which answers with a variable of the environment.
+func serveMCP() error {
+	s := mcp.NewServer(&mcp.Implementation{Name: "parcels", Version: "1"}, nil)
+	s.AddTool(&mcp.Tool{Name: "where", Description: "knows parcels", InputSchema: map[string]any{"type": "object"}},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			text := fmt.Sprintf("parcel %s is in %s", r.Params.Arguments, os.Getenv("PARCEL_PLACE"))
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+		})
+	return s.Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// TestWorkflowStdio runs a workflow whose model calls a tool of an MCP server that is a program.
+func TestWorkflowStdio(t *testing.T) {
+	t.Setenv("PARCEL_PLACE", "Bern")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := writeFile(t, "flow.yaml", fmt.Appendf(nil, `
+name: flow
+agents: [{name: desk, type: llm, model: parrot, instruction: Help., tools: [parcels]}]
+orchestration: {type: sequential, agents: [desk]}
+runtime: {mcp_servers: [{name: parcels, transport: stdio, command: %q, args: [%q]}]}
+`, self, mcpServer))
+	for want, more := range map[string][]string{`parcel {\"id\":7} is in Bern`: {"--mcp-command-env", "PARCEL_PLACE"},
+		`parcel {\"id\":7} is in "`: nil} {
+		words := append([]string{"run", file, "-m", `call where {"id":7}`, "--mcp-commands", self}, more...)
+		if code, stdout, stderr := flowCommand(words...); code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%v: exit code %d\n%s\n%s\nwant %s", more, code, stdout, stderr, want)
 		}
 	}
 }

@@ -76,6 +76,7 @@ func runCommand() *cobra.Command {
 	f.BoolVar(&r.mcp.Private, "mcp-private", false,
 		"let the addresses of MCP servers be private, such as those of this machine")
 	f.StringSliceVar(&r.mcp.Commands, "mcp-commands", nil, "`programs` that may run as MCP servers")
+	f.StringSliceVar(&r.mcp.CommandEnv, "mcp-command-env", nil, "`variables` that those get besides PATH")
 	f.StringVar(&r.mcp.Bearers, "mcp-bearers", "", "the `file` that says which secrets MCP servers get, as of serve")
 	addToolFlags(f, &r.tools)
 	return cmd
@@ -180,7 +181,7 @@ func (r *workflowRun) begin(e *exec.Engine, name string, engine journal.Engine) 
 	r.owner, r.outcome.Usage.Model = managed.Owner{User: r.user}, d.Model.ID
 	r.rt, err = managed.New(managed.Config{Journal: engine, Models: models, Programs: e.Programs(),
 		Shared: []managed.Definition{d}, Logger: zap.NewNop(), AllowPrivate: r.mcp.Private,
-		Commands: r.mcp.Commands, Credentials: credentials, Node: nodeName(&settings.Journal{})})
+		Commands: r.mcp.Commands, CommandEnv: r.mcp.CommandEnv, Credentials: credentials, Node: nodeName(&settings.Journal{})})
 	if err != nil && r.model == "" && strings.Contains(err.Error(), "has no key") {
 		err = fmt.Errorf("%w; or take another model with --model, such as parrot, which needs none", err)
 	}
