@@ -181,7 +181,8 @@ func (r *workflowRun) begin(e *exec.Engine, name string, engine journal.Engine) 
 	r.owner, r.outcome.Usage.Model = managed.Owner{User: r.user}, d.Model.ID
 	r.rt, err = managed.New(managed.Config{Journal: engine, Models: models, Programs: e.Programs(),
 		Shared: []managed.Definition{d}, Logger: zap.NewNop(), AllowPrivate: r.mcp.Private,
-		Commands: r.mcp.Commands, CommandEnv: r.mcp.CommandEnv, Credentials: credentials, Node: nodeName(&settings.Journal{})})
+		Commands: r.mcp.Commands, CommandEnv: r.mcp.CommandEnv, Credentials: credentials,
+		Node: nodeName(&settings.Journal{})})
 	if err != nil && r.model == "" && strings.Contains(err.Error(), "has no key") {
 		err = fmt.Errorf("%w; or take another model with --model, such as parrot, which needs none", err)
 	}

@@ -229,7 +229,8 @@ func (e *Engine) Programs() map[string]managed.ProgramFunc {
 	return list
 }
 
-// UnverifiedKey is where the metadata of a Definition has the reason why its workflow may run although it is not proved.
+// UnverifiedKey is where the metadata of a Definition has the reason why its workflow may run although it is not
+// proved.
 const UnverifiedKey = "unverified"
 
 // metadataMax is the longest value of metadata, in characters.

@@ -42,7 +42,8 @@ func TestDeclarations(t *testing.T) {
 		t.Errorf("the toolsets are %v", sets)
 	}
 	for _, name := range append(names, "web") {
-		text := "name: w\nagents:\n  - {name: a, type: llm, model: gemini-2.5-flash, instruction: i, tools: [" + name + "]}\n" +
+		text := "name: w\nagents:\n" +
+			"  - {name: a, type: llm, model: gemini-2.5-flash, instruction: i, tools: [" + name + "]}\n" +
 			"  - {name: l, type: loop, sub_agents: [a], max_iterations: 2}\n" +
 			"orchestration: {type: sequential, agents: [l]}\n" +
 			"runtime: {memory_service: in_memory, artifact_service: in_memory}\n"

@@ -269,7 +269,8 @@ func (k *worker) declarations(j *workflow.Job) []*genai.FunctionDeclaration {
 }
 
 func exitDeclaration() *genai.FunctionDeclaration {
-	return &genai.FunctionDeclaration{Name: exitTool, Description: "Ends the loop. Call it only when you are instructed to."}
+	return &genai.FunctionDeclaration{Name: exitTool,
+		Description: "Ends the loop. Call it only when you are instructed to."}
 }
 
 // routes tells a router of the agents that it may hand over to.
