@@ -64,19 +64,19 @@ func (w *why) find(t *petri.Tracker, phase Phase) (string, words) {
 	s := w.spots
 	switch phase {
 	case Over:
-		return keyOver, fixed("The call is over since %s.")
+		return keyOver, fixed("The call ended at %s.")
 	case Ending:
 		return keyEnding, fixed("The call ends: the end was decided at %s, and only the farewell is still played.")
 	case Held:
 		return keyHold, w.hold(t)
 	case Protected:
-		return keyProtected, fixed("Input is protected since %s, as for a card number: nothing that the caller says or " +
-			"presses goes to the model, and the model is not asked to speak.")
+		return keyProtected, fixed("Input has been protected since %s, as for a card number: nothing that the caller says " +
+			"or presses goes to the model, and the model is not asked to speak.")
 	case Consent:
-		return keyConsent, fixed("The caller has not agreed to be heard since %s, so nothing of the caller's goes to " +
-			"the model.")
+		return keyConsent, fixed("The gateway has waited for the caller's consent since %s, so nothing of the caller's " +
+			"goes to the model.")
 	case Paused:
-		return keyPaused, w.then("The reply is paused since %s, because the caller made a sound over it.",
+		return keyPaused, w.then("The reply has been paused since %s, because the caller made a sound over it.",
 			"Confirmed speech interrupts the reply; otherwise it goes on", w.due(t, "resume_unconfirmed"))
 	case Speaking:
 		return w.speaking(t)
@@ -85,9 +85,9 @@ func (w *why) find(t *petri.Tracker, phase Phase) (string, words) {
 			return keyEndpointing, w.then("The caller stopped speaking at %s, and the net waits whether more comes.",
 				"It ends the turn", w.due(t, "end_turn_brisk", "end_turn_patient", "end_turn_very_patient"))
 		}
-		return keyCaller, fixed("It is the caller's turn since %s.")
+		return keyCaller, fixed("It has been the caller's turn since %s.")
 	case Connecting:
-		return keyConnecting, fixed("There is no connection to the model yet: it is being dialled since %s.")
+		return keyConnecting, fixed("The model has been dialled since %s, and there is no connection to it yet.")
 	case Offline:
 		return keyLost, w.lost(t)
 	case Tool:
@@ -97,10 +97,10 @@ func (w *why) find(t *petri.Tracker, phase Phase) (string, words) {
 		return w.thinking(t)
 	}
 	if has(t, s.muted) {
-		return keyMuted, fixed("The caller is muted, no reply is pending, and nobody speaks since %s.")
+		return keyMuted, fixed("The caller is muted, no reply is pending, and nobody has spoken since %s.")
 	}
-	return keyIdle, w.then("Nobody speaks since %s and no reply is pending: the gateway listens to the caller, who is "+
-		"silent.", "The net notices the silence", w.due(t, "notice_silence", "notice_silence_again"))
+	return keyIdle, w.then("Nobody has spoken since %s and no reply is pending: the gateway listens to the caller, who "+
+		"is silent.", "The net notices the silence", w.due(t, "notice_silence", "notice_silence_again"))
 }
 
 // then adds what happens next and when, if a timer for it runs.
@@ -112,7 +112,8 @@ func (w *why) then(format, next, due string) words {
 }
 
 func (w *why) hold(t *petri.Tracker) words {
-	const held = "The call is on hold since %s: nothing is played, and nothing that the caller says goes to the model."
+	const held = "The call has been on hold since %s: nothing is played, and nothing that the caller says goes to the " +
+		"model."
 	switch {
 	case has(t, w.spots.replying):
 		return fixed(held + " A reply was paused; it goes on when the hold ends.")
@@ -128,20 +129,20 @@ func (w *why) speaking(t *petri.Tracker) (string, words) {
 	s := w.spots
 	switch {
 	case has(t, s.delaying):
-		return keyDelayed, w.then("The reply is here since %s, but a sound that may be the caller's delays it.",
+		return keyDelayed, w.then("The reply has been here since %s, but a sound that may be the caller's delays it.",
 			"It begins at the latest", w.due(t, "end_reply_delay_unconfirmed"))
 	case !has(t, s.unacked, s.waiting) && has(t, s.modelTurn):
 		return keyStalled, w.then("The model stopped sending in the middle of its reply: everything that came was played by "+
 			"%s.", "If no more comes, the net ends the reply", w.due(t, "presume_turn_complete"))
 	case has(t, s.prompting):
-		return keySpeaking, fixed("A prompt of the gateway is played since %s.")
+		return keySpeaking, fixed("A prompt of the gateway has been playing since %s.")
 	}
-	return keySpeaking, fixed("A reply is played since %s.")
+	return keySpeaking, fixed("A reply has been playing since %s.")
 }
 
 // lost says what becomes of the connection to the model.
 func (w *why) lost(t *petri.Tracker) words {
-	const lost = "There is no connection to the model since %s. "
+	const lost = "There has been no connection to the model since %s. "
 	s := w.spots
 	switch {
 	case has(t, s.givenUp):
@@ -163,7 +164,7 @@ func (w *why) lost(t *petri.Tracker) words {
 func (w *why) thinking(t *petri.Tracker) (string, words) {
 	s := w.spots
 	if has(t, s.promptDue) {
-		return keyPrompt, fixed("A prompt of the gateway waits to be played since %s.")
+		return keyPrompt, fixed("A prompt of the gateway has been waiting since %s.")
 	}
 	asked, next := "", w.due(t, "nudge")
 	switch {
@@ -180,7 +181,7 @@ func (w *why) thinking(t *petri.Tracker) (string, words) {
 		if turn != nil && turn.TurnEnded > 0 && turn.Ended == 0 {
 			since = clock(turn.TurnEnded)
 		}
-		return fmt.Sprintf("The model has the caller's turn since %s and has sent no audio: the model is slow.%s%s",
+		return fmt.Sprintf("The model has had the caller's turn since %s and has sent no audio: the model is slow.%s%s",
 			since, asked, step)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -36,6 +37,13 @@ type desk struct {
 
 func newDesk(tb testing.TB, archives fstest.MapFS, net func(string) (*petri.Program, error)) *desk {
 	tb.Helper()
+	return newDeskIn(tb, archives, net, nil)
+}
+
+// newDeskIn is a desk whose gateway writes archives.
+func newDeskIn(tb testing.TB, archives fs.FS, net func(string) (*petri.Program, error),
+	archive func(string) (io.WriteCloser, error)) *desk {
+	tb.Helper()
 	model, err := sim.New(sim.Config{Greeting: make([]int16, 24000), GreetingText: "Hello."})
 	if err == nil {
 		err = model.Start("127.0.0.1:0")
@@ -43,7 +51,8 @@ func newDesk(tb testing.TB, archives fstest.MapFS, net func(string) (*petri.Prog
 	if err != nil {
 		tb.Fatal(err)
 	}
-	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, Greeting: "Greet the caller."})
+	gw, err := voicegw.New(voicegw.Config{Dialer: live.Wire{BaseURL: model.URL()}, Greeting: "Greet the caller.",
+		Archive: archive})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -2,10 +2,12 @@ package console
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -69,8 +71,10 @@ func TestPage(t *testing.T) {
 	})()`, nil)
 	tab.WaitFor(`document.querySelector("#archives a")`)
 	looks(t, tab, "list", "light", 1280)
+	looks(t, tab, "list", "dark", 390)
 	tab.Click("#archives a")
-	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector(".silence")`)
+	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector(".silence") &&
+		document.querySelector("#net-fired").textContent === "turns/end_turn"`)
 	tab.Eval(`[...document.querySelectorAll(".silence button")].find((b) => b.textContent.includes("0:11.0")).click()`,
 		nil)
 	tab.WaitFor(`document.querySelector("#why-text").textContent.startsWith("The model called a function at 0:11.3") &&
@@ -106,16 +110,19 @@ func TestPage(t *testing.T) {
 	tab.Click("#step-on")
 	tab.WaitFor(`document.querySelector("#clock").textContent === "0:13.9"`)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int{1280, 390} {
-			looks(t, tab, "call", scheme, width)
-		}
-	}
+	looks(t, tab, "call", "light", 1280)
+	tab.Click("#make-link")
+	tab.WaitFor(`document.querySelector("#link a")`)
+	looks(t, tab, "call", "dark", 1280)
+	looks(t, tab, "call", "light", 390)
+	looks(t, tab, "call", "dark", 390)
+	reachable(t, tab)
+	tab.WaitFor(`document.querySelector(".aim .net-subnet-name").textContent.startsWith("tools")`)
 	for _, c := range []struct{ at, tile, says string }{
-		{"9200", "paused", "The reply is paused since 0:09.0"},
+		{"9200", "paused", "The reply has been paused since 0:09.0"},
 		{"9600", "cut", "caller"},
-		{"19000", "on-hold", "The call is on hold since 0:18.0"},
-		{"24300", "no-model", "There is no connection to the model since 0:24.1"},
+		{"19000", "on-hold", "The call has been on hold since 0:18.0"},
+		{"24300", "no-model", "There has been no connection to the model since 0:24.1"},
 		{"33000", "thinking", "the model is slow"},
 	} {
 		tab.Eval(`(voicegwConsole.seek(`+c.at+`), 0)`, nil)
@@ -130,10 +137,14 @@ func TestPage(t *testing.T) {
 		document.querySelectorAll("g.net-subnet").length - 1`)
 	enter(tab, "#net-find", "retry_1")
 	tab.WaitFor(`document.querySelector(".found")?.dataset.transition === "link/retry_1"`)
+	enter(tab, "#net-find", "end_turn") // in another part
+	tab.WaitFor(`document.querySelector("#net-tools output").textContent.endsWith(" found")`)
+	tab.Eval(`(document.querySelector("#net-find").focus(), 0)`, nil)
+	tab.Press(browsertest.Enter)
+	tab.WaitFor(`document.querySelector("#net-tools output").textContent.startsWith("1 of ") &&
+		!document.querySelector(".found").closest(".away")`)
 	enter(tab, "#filter", "lose_link")
 	tab.WaitFor(`document.querySelectorAll(".event").length === 1`)
-	tab.Click("#make-link")
-	tab.WaitFor(`document.querySelector("#link a")`)
 	tab.Eval(`(document.querySelector("#link a").click(), 0)`, nil)
 	tab.WaitFor(`location.pathname.startsWith("/console/shared/c-1/") && document.querySelector("#net-drawing svg") &&
 		document.querySelector("#state").textContent === "Archived" && document.querySelector(".silence")`)
@@ -143,6 +154,7 @@ func TestPage(t *testing.T) {
 	tab.WaitFor(`document.querySelector("#clock").textContent === "0:33.5" &&
 		document.querySelector(".silence.now").textContent.includes("the model is slow")`) // the longest
 	looks(t, tab, "shared", "light", 390)
+	looks(t, tab, "shared", "dark", 1280)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
 	tab.WaitFor(`document.querySelector("#why-text").textContent.startsWith("The model called a function at 0:11.3") &&
 		document.querySelector("#said").hidden && document.querySelector("#make-link").hidden &&
@@ -154,6 +166,25 @@ func TestPage(t *testing.T) {
 func enter(tab *browsertest.Tab, field, text string) {
 	tab.Eval(fmt.Sprintf(`((e) => { e.value = %q; e.dispatchEvent(new Event("input")); })(document.querySelector(%q))`,
 		text, field), nil)
+}
+
+// reachable checks that a finger hits what can be pressed: 44 pixels, and 24 in a line of text (WCAG 2.2, 2.5.8).
+func reachable(t *testing.T, tab *browsertest.Tab) {
+	t.Helper()
+	touch := func(isOn bool) {
+		tab.Command("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": isOn}, nil)
+	}
+	touch(true)
+	defer touch(false)
+	tab.WaitFor(`matchMedia("(pointer: coarse)").matches`)
+	var small []string
+	tab.Eval(`[...document.querySelectorAll("main button, main select, main input, main a")]
+		.filter((e) => e.checkVisibility() && !e.matches("#link a, [type=checkbox]") &&
+			e.getBoundingClientRect().height < 44)
+		.map((e) => e.outerHTML + " " + e.getBoundingClientRect().height)`, &small)
+	if len(small) > 0 {
+		t.Errorf("too small to press are %q", small)
+	}
 }
 
 // looks checks what a page looks like.
@@ -182,6 +213,30 @@ func looks(t *testing.T, tab *browsertest.Tab, what, scheme string, width int) {
 	if dir := os.Getenv("VOICEGW_SHOTS"); dir != "" {
 		tab.Screenshot(filepath.Join(dir, fmt.Sprintf("console-%s-%d-%s.png", what, width, scheme)))
 	}
+}
+
+// TestEndedCall shows a running call to its end, from where a link leads to its archive.
+func TestEndedCall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var prog atomic.Pointer[petri.Program]
+	d := newDeskIn(t, os.DirFS(dir), func(string) (*petri.Program, error) { return prog.Load(), nil },
+		func(call string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, call+".jsonl")) })
+	session := d.call()
+	prog.Store(session.Program())
+	tab := browser.Browser(t).Open(t, d.url+"/console/#calls/"+session.ID())
+	tab.WaitFor(`document.querySelector("#net-drawing svg") &&
+		document.querySelector("#transcript").innerText.includes("Hello so far.")`)
+	if err := session.HangUp(); err != nil {
+		t.Fatal(err)
+	}
+	tab.WaitFor(`document.querySelector("#state").textContent === "The call is over" &&
+		document.querySelector("#why-text").textContent.startsWith("The call ended at 0:")`)
+	<-session.Done()
+	tab.Click("#since a")
+	tab.WaitFor(`document.querySelector("#state").textContent === "Archived" &&
+		document.querySelector("#transcript").innerText.includes("I mean order 17.") &&
+		document.querySelector("#transcript-note").textContent === ""`)
 }
 
 // TestBusyCall feeds the page 200 events a second and more for three seconds. At the end it has every

@@ -60,7 +60,7 @@ var reportRows = []struct {
 	name  string
 	lanes []string
 }{
-	{"State", []string{"phase"}}, {"Caller speaks", []string{"speech"}}, {"Turn at the model", []string{"turn"}},
+	{"State", []string{"phase"}}, {"Caller speaks", []string{"speech"}}, {"Caller's turn", []string{"turn"}},
 	{"Model audio", []string{"received"}}, {"Sent to caller", []string{"sent"}}, {"Played", []string{"played", "cleared"}},
 	{"Functions", []string{"tool"}}, {"Hold, mute", []string{"held", "muted", "protected", "unconsented"}},
 	{"Model online", []string{"online"}}, {"Silences", []string{"silence"}},

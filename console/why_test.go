@@ -21,16 +21,18 @@ func TestSilence(t *testing.T) {
 		detail    []string // in the causes within it
 	}{
 		{"the model is slow", keyModelSlow, func(p *tape) { p.reply(2*second+gap, second, false) },
-			[]string{"Silence for 3.0 s, from 0:02.0.", "The model has the caller's turn since 0:02.0 and has sent no audio: " +
-				"the model is slow. If it stays silent, the net asks it again at 0:06.0 (model_silence/nudge).",
+			[]string{"Silence for 3.0 s, from 0:02.0.",
+				"The model has had the caller's turn since 0:02.0 and has sent no audio: " +
+					"the model is slow. If it stays silent, the net asks it again at 0:06.0 (model_silence/nudge).",
 				"The reply ended it."},
 			[]string{`"name": "model_silence/nudge"`, `"due": 6000`}},
 		{"a hold", keyHold, func(p *tape) {
 			p.at(2*second+100*time.Millisecond, voicenets.Hold.Token(voicenets.On))
 			p.reply(2*second+500*time.Millisecond, second, false)
 			p.at(2*second+gap, voicenets.Hold.Token(voicenets.Off))
-		}, []string{"Silence for 3.0 s", "The call is on hold since 0:02.1: nothing is played", "A reply of the model is " +
-			"here; it begins when the hold ends."},
+		}, []string{"Silence for 3.0 s",
+			"The call has been on hold since 0:02.1: nothing is played", "A reply of the model is " +
+				"here; it begins when the hold ends."},
 			[]string{`"the hold (held)"`, `"playout/begin_reply"`, `"the hold, which parks playout (parked)"`}},
 		{"a function", keyTool, func(p *tape) {
 			p.at(2*second+200*time.Millisecond, voicenets.ToolCalled.Token(&voicenets.ToolCall{}))
@@ -43,7 +45,8 @@ func TestSilence(t *testing.T) {
 			p.dials = []voicenets.DialResult{voicenets.Fresh, voicenets.Unreachable, voicenets.Fresh}
 			p.at(2*second+50*time.Millisecond, voicenets.LinkDown.Token(struct{}{}))
 			p.reply(2*second+gap, second, false)
-		}, []string{"There is no connection to the model since 0:02.1.", "The net dials again at 0:03.6 (link/retry_2)."},
+		}, []string{"There has been no connection to the model since 0:02.1.",
+			"The net dials again at 0:03.6 (link/retry_2)."},
 			[]string{`"name": "link/retry_1"`, "A dial is under way"}},
 		{"the model stops in its reply", keyStalled, func(p *tape) {
 			p.reply(2*second+10*time.Millisecond, 200*time.Millisecond, true)

@@ -145,8 +145,19 @@ export class CallView {
     const was = this.#isRunning;
     this.#isRunning = false;
     element("live").hidden = true;
-    if (!was && this.rec) this.#showLongest();
-    this.#say(this.rec ? (was ? "The call is over" : "Archived") : "Not available", why);
+    this.#transcript.end();
+    if (was && this.rec && !why) this.#offerArchive(this.rec.head);
+    else if (!was && this.rec) this.#showLongest();
+    this.#say(!this.rec ? "Not available" : !was ? "Archived" : why ? "Disconnected" : "The call is over", why);
+  }
+
+  /** Says where a call that ended is found, if it is archived. @param {any} head */
+  #offerArchive({ call, since }) {
+    if (since) return;
+    const link = create("a", "", "its archive");
+    link.href = `#archives/${call.id}`;
+    element("since").replaceChildren("The call has ended. All of it is in ", link, ".");
+    element("since").hidden = false;
   }
 
   /** Shows an archived call at the longest silence in which somebody waited; without one, at its beginning. */
@@ -222,7 +233,8 @@ export class CallView {
     if (key === this.#drawn) return;
     this.#drawn = key;
     const cut = rec.lastIn("cut", this.#t);
-    this.#board.light(rec.spanAt("phase", this.#t)?.note ?? "", cut !== null && this.#t - cut.to < CUT_SHOWN);
+    const isStalled = rec.causeAt(this.#t)?.key === "reply_stalled";
+    this.#board.light(isStalled ? "stalled" : rec.spanAt("phase", this.#t)?.note ?? "", cut !== null && this.#t - cut.to < CUT_SHOWN);
     this.#explanation.show(rec, this.#t);
     this.#timeline.draw(rec, this.#t, now);
     this.#moveNet(rec, n);
@@ -237,7 +249,11 @@ export class CallView {
   #moveNet(rec, n) {
     if (n === this.#shown) return;
     const isNext = this.#shown >= 0 && n > this.#shown && n - this.#shown < 400;
-    this.#net.fire(rec.firings(isNext ? this.#shown : n - 1, n));
+    if (isNext) this.#net.fire(rec.firings(this.#shown, n));
+    else {
+      const last = rec.lastFiring(n);
+      this.#net.jump(rec.firings(last, last + 1));
+    }
     this.#net.mark(rec.tokens(n));
     this.#shown = n;
   }

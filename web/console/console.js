@@ -81,7 +81,7 @@ function showCalls(calls, now) {
 
 /** @param {any} a */
 function archived(a) {
-  return item(`#archives/${encodeURIComponent(a.name)}`, a.name, new Date(a.written).toLocaleString(), `${Math.ceil(a.bytes / 1024).toLocaleString()} KB`);
+  return item(`#archives/${encodeURIComponent(a.name)}`, a.name, `ended ${new Date(a.written).toLocaleString()}`, `${Math.ceil(a.bytes / 1024).toLocaleString()} KB`);
 }
 
 /** @param {string} href @param {string} title @param {string} facts @param {string} right @param {HTMLElement[]} chips */

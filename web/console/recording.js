@@ -93,6 +93,15 @@ export class Recording {
     return list;
   }
 
+  /** The number of the newest firing among so many events that moves more than audio; -1: none. @param {number} n */
+  lastFiring(n) {
+    for (let i = n - 1; i >= 0; i--) {
+      const { kind, frame } = this.kinds[this.codes[i]];
+      if (kind === "fired" && !frame) return i;
+    }
+    return -1;
+  }
+
   /** @param {string} lane @param {number} t */
   spanAt(lane, t) {
     const list = this.lanes.get(lane) ?? [];

@@ -116,7 +116,7 @@ export function showEvents(panel, rec, n, filter) {
     const kind = rec.kinds[rec.codes[i]];
     if (kind.frame && !filter.frames) continue;
     if (wanted && !`${kind.kind} ${kind.name ?? ""}`.toLowerCase().includes(wanted)) continue;
-    const row = create("div", "event", create("span", "event-time", clock3(rec.times[i])), create("span", `event-kind ${kind.kind}`, kind.kind), create("code", "", kind.name ?? ""));
+    const row = create("div", "event", create("span", "event-time", clock3(rec.times[i])), create("span", `event-kind ${kind.kind}`, kind.kind), ...(kind.name ? [create("code", "", kind.name)] : []));
     rows.push(row);
   }
   panel.replaceChildren(...(rows.length > 0 ? rows : [create("p", "label", "No event fits.")]));

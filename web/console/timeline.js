@@ -11,7 +11,7 @@ const TOP = 20;
 const ROWS = [
   ["State", [["phase", ""]]],
   ["Caller speaks", [["speech", "--caller"]]],
-  ["Turn at the model", [["turn", "--caller-soft"]]],
+  ["Caller's turn", [["turn", "--caller-soft"]]],
   ["Model audio", [["received", "--model-soft"]]],
   ["Sent to caller", [["sent", "--model"]]],
   ["Played", [["played", "--good"], ["cleared", "--bad"]]],

@@ -35,6 +35,12 @@ export class Transcript {
     if (path) this.#ask();
   }
 
+  /** A running call is followed no more: what is known of it stays. */
+  end() {
+    clearTimeout(this.#timer);
+    if (this.#path.startsWith("calls/")) this.#path = "";
+  }
+
   async #ask() {
     const path = this.#path;
     let why = "";
@@ -44,7 +50,7 @@ export class Transcript {
       this.#said = answer.said;
       why = answer.why ?? "";
     } catch (error) {
-      why = error instanceof Error ? error.message : String(error);
+      if (!path.startsWith("calls/")) why = error instanceof Error ? error.message : String(error); // the feed of a running call says it
     }
     if (path !== this.#path) return;
     this.#note.textContent = why;

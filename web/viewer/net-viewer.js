@@ -7,6 +7,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const MOVE_MS = 420;
 const FLASH_MS = 450;
 const MOVES_MAX = 24; // tokens on their way at one time
+const STAY_MS = 2500; // in one place, before it follows to another
+const LEGIBLE = 0.6; // pixels to a unit of the drawing, below which a part is too small to read
 const FINE = 2200; // width that is shown, in units of the drawing, beyond which a moving token is too small to see
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -44,6 +46,8 @@ export class NetViewer {
   #last = ""; // the transition that fired last, those that only move audio left out
   #isSeen = false; // the drawing is in sight: else nothing moves on it
   #aim = "";
+  #stay = { until: 0, timer: 0 }; // where it is now
+  #count = create("output", "label");
 
   /**
    * @param {HTMLElement} host what the viewer fills
@@ -62,8 +66,8 @@ export class NetViewer {
     smaller.setAttribute("aria-label", "Zoom out");
     larger.setAttribute("aria-label", "Zoom in");
     this.#find.type = "search";
-    this.#find.placeholder = "Find a place or transition";
-    this.#find.setAttribute("aria-label", this.#find.placeholder);
+    this.#find.placeholder = "Find by name";
+    this.#find.setAttribute("aria-label", "Find a place or transition; Enter goes to the next");
     this.#drawing.tabIndex = 0;
     this.#drawing.setAttribute("role", "application");
     this.#drawing.setAttribute("aria-label", "Drawing of the net. Arrow keys move it, plus and minus zoom.");
@@ -72,7 +76,7 @@ export class NetViewer {
     this.#part.addEventListener("change", () => this.#showPart());
     this.#find.addEventListener("input", () => this.#search(this.#find.value));
     this.#find.addEventListener("keydown", (e) => e.key === "Enter" && (free(), this.#goToFound()));
-    tools.prepend(label, this.#part, this.#find, follow, smaller, larger, fit);
+    tools.prepend(label, this.#part, this.#find, this.#count, follow, smaller, larger, fit);
     const legend = create("ul", "legend", ...LEGEND.map(([kind, words]) => create("li", "", create("i", `k ${kind}`), words)));
     legend.setAttribute("aria-label", "Legend");
     host.append(this.#drawing, create("div", "below", create("p", "fired", create("span", "label", "Fired last"), " ", this.#fired), legend));
@@ -88,6 +92,7 @@ export class NetViewer {
   #setFollowing(button, isOn) {
     this.#isFollowing = isOn;
     if (!isOn) this.#aim = "";
+    this.#stay.until = 0;
     this.#followOn();
     button.setAttribute("aria-pressed", String(isOn));
   }
@@ -155,6 +160,7 @@ export class NetViewer {
     this.#index(svg, words);
     this.#layer = document.createElementNS(SVG, "g");
     svg.append(this.#layer);
+    this.#search(this.#find.value);
     this.fit();
     return true;
   }
@@ -164,6 +170,8 @@ export class NetViewer {
     this.#drawing.replaceChildren();
     this.#fired.textContent = "\u2013";
     this.#aim = this.#last = "";
+    this.#stay.until = 0;
+    this.#search("");
     this.#svg = null;
     for (const map of [this.#places, this.#transitions, this.#panels, this.#centres]) map.clear();
   }
@@ -209,6 +217,7 @@ export class NetViewer {
   #showPart() {
     for (const [name, g] of this.#panels) g.classList.toggle("away", this.#part.selectedIndex > 0 && name !== this.#part.value);
     this.#aim = "";
+    this.#stay.until = 0;
     this.fit();
   }
 
@@ -242,23 +251,33 @@ export class NetViewer {
   }
 
   /** @type {SVGGElement[]} */ #found = [];
+  #next = 0; // of those that are found
 
   /** Marks what has a text in its name. @param {string} text */
   #search(text) {
     const wanted = text.trim().toLowerCase();
     for (const g of this.#found) g.classList.remove("found");
     this.#found = [];
+    this.#count.textContent = "";
     if (!wanted) return;
     for (const [name, list] of this.#places) if (name.toLowerCase().includes(wanted)) this.#found.push(...list);
     for (const [name, g] of this.#transitions) if (name.toLowerCase().includes(wanted)) this.#found.push(g);
     for (const g of this.#found) g.classList.add("found");
+    this.#next = 0;
+    this.#count.textContent = `${this.#found.length || "none"} found`;
   }
 
+  /** Goes to one after another, out of the part that is shown if it is in another. */
   #goToFound() {
-    const seen = this.#found.filter((g) => !g.closest(".away"));
-    if (seen.length === 0) return;
-    const box = this.#around(seen.slice(0, 1), 160);
-    this.#show(box);
+    const g = this.#found[this.#next % this.#found.length];
+    if (!g) return;
+    if (g.closest(".away")) {
+      this.#part.selectedIndex = 0;
+      this.#showPart();
+    }
+    this.#next = (this.#next % this.#found.length) + 1;
+    this.#count.textContent = `${this.#next} of ${this.#found.length}`;
+    this.#show(this.#around([g], 160));
   }
 
   /** Shows a marking. @param {Readonly<Record<string, number>>} marking tokens by place */
@@ -289,8 +308,18 @@ export class NetViewer {
     this.#followOn();
   }
 
+  /** Shows what happened last, at another moment of the call. @param {Firing[]} fired */
+  jump(fired) {
+    this.#stay.until = 0;
+    this.fire(fired);
+  }
+
   #followOn() {
-    if (this.#isSeen && this.#isFollowing && this.#last && this.#part.selectedIndex <= 0) this.#approach(this.#last);
+    clearTimeout(this.#stay.timer);
+    if (!this.#isSeen || !this.#isFollowing || !this.#last || this.#part.selectedIndex > 0) return;
+    const left = this.#stay.until - performance.now();
+    if (left > 0) this.#stay.timer = window.setTimeout(() => this.#followOn(), left);
+    else this.#approach(this.#last);
   }
 
   /** The part that a transition is drawn in. @param {string} name */
@@ -341,13 +370,20 @@ export class NetViewer {
 
   /** Goes to where something fired. @param {string} name */
   #approach(name) {
-    const panel = this.#transitions.get(name)?.closest("g.net-subnet");
-    if (!(panel instanceof SVGGElement)) return;
+    const g = this.#transitions.get(name);
+    const panel = g?.closest("g.net-subnet");
+    if (!g || !(panel instanceof SVGGElement)) return;
+    const whole = this.#around([panel], 40);
+    const { clientWidth: w, clientHeight: h } = this.#drawing;
+    const isLegible = Math.min(w / whole.w, h / whole.h) >= LEGIBLE;
     const part = panel.querySelector(".net-subnet-name")?.textContent ?? "";
-    if (this.#aim === part) return;
-    this.#aim = part;
+    const aim = isLegible ? part : name;
+    if (this.#aim === aim) return;
+    this.#aim = aim;
+    this.#stay.until = performance.now() + STAY_MS;
     for (const [n, g] of this.#panels) g.classList.toggle("aim", n === part);
-    this.#glide(this.#around([panel], 40));
+    const at = this.#centres.get(g);
+    this.#glide(isLegible || !at ? whole : { x: at.x - w / 2 / LEGIBLE, y: at.y - h / 2 / LEGIBLE, w: w / LEGIBLE, h: h / LEGIBLE });
   }
 
   /** @param {{ x: number, y: number, w: number, h: number }} to */

@@ -9,7 +9,7 @@ const TILES = [
   ["Listening", "Nobody speaks. The gateway listens.", ["listening", "connecting", "consent", "protected"]],
   ["Caller speaks", "What the caller says goes to the model.", ["caller"]],
   ["Thinking", "The model has the turn.", ["thinking", "tool"]],
-  ["Speaking", "The caller hears a reply.", ["speaking", "ending"]],
+  ["Speaking", "The caller hears a reply.", ["speaking", "stalled", "ending"]],
   ["Paused", "The caller made a sound over the reply.", ["paused"]],
   ["Cut", "The caller interrupted the reply.", []],
   ["On hold", "Nothing is heard or sent.", ["held"]],
@@ -21,6 +21,7 @@ const NOTES = {
   consent: "The caller has not agreed to be heard.",
   protected: "Protected input: nothing goes to the model.",
   tool: "The model waits for a function.",
+  stalled: "The model stopped sending. Nothing is heard.",
   ending: "The farewell is played; then the call ends.",
 };
 
