@@ -4,6 +4,7 @@ import { byId } from "./elements.js";
 import { loudness } from "./timeline.js";
 
 const FALL = 0.85; // from one level to the next
+const STEP_MS = 50; // from one drawing to the next
 
 /** @typedef {import("../client/index.js").Who} Who */
 
@@ -12,28 +13,30 @@ export class Meters {
   #levels = { caller: 0, model: 0 };
   #bars = { caller: byId("caller-level", HTMLElement), model: byId("model-level", HTMLElement) };
   #talk = byId("talk", HTMLElement);
+  #drawing = false; // it will be drawn
 
   /**
    * @param {Who} who
    * @param {number} rms
    */
   level(who, rms) {
-    this.#set(who, Math.max(loudness(rms), this.#levels[who] * FALL));
-    const speaker = document.body.dataset.speaking === "model" ? "model" : "caller";
-    this.#talk.style.setProperty("--level", this.#levels[speaker].toFixed(3));
+    this.#levels[who] = Math.max(loudness(rms), this.#levels[who] * FALL);
+    if (this.#drawing) return;
+    this.#drawing = true;
+    setTimeout(() => requestAnimationFrame(() => this.#draw()), STEP_MS);
   }
 
   reset() {
-    this.#set("caller", 0);
-    this.#set("model", 0);
+    this.#levels = { caller: 0, model: 0 };
+    this.#draw();
   }
 
-  /**
-   * @param {Who} who
-   * @param {number} value
-   */
-  #set(who, value) {
-    this.#levels[who] = value;
-    this.#bars[who].style.setProperty("--level", value.toFixed(3));
+  #draw() {
+    this.#drawing = false;
+    const { caller, model } = this.#levels;
+    this.#bars.caller.style.setProperty("--level", caller.toFixed(3));
+    this.#bars.model.style.setProperty("--level", model.toFixed(3));
+    const speaker = document.body.dataset.speaking === "model" ? model : caller;
+    this.#talk.style.setProperty("--level", speaker.toFixed(3));
   }
 }

@@ -17,8 +17,8 @@ export function loudness(rms) {
 }
 
 /**
- * Draws itself while it runs. Times are milliseconds of the audio context, which the page's clock
- * extrapolates.
+ * Draws itself while it runs, once a bar. Times are milliseconds of the audio context, which the
+ * page's clock extrapolates.
  */
 export class Timeline {
   #canvas;
@@ -28,6 +28,8 @@ export class Timeline {
   #newest = 0; // bar index
   #offset = 0; // context time minus page time
   #running = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #next;
 
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -49,6 +51,7 @@ export class Timeline {
 
   stop() {
     this.#running = false;
+    clearTimeout(this.#next);
   }
 
   /**
@@ -89,17 +92,21 @@ export class Timeline {
     if (!this.#running) return;
     this.#advance(this.#now());
     this.#draw();
-    requestAnimationFrame(() => this.#tick());
+    this.#next = setTimeout(() => requestAnimationFrame(() => this.#tick()), STEP_MS);
   }
 
   #draw() {
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     const scale = devicePixelRatio;
-    this.#canvas.width = width * scale;
-    this.#canvas.height = height * scale;
+    const [pixelsWide, pixelsHigh] = [Math.floor(width * scale), Math.floor(height * scale)];
+    if (this.#canvas.width !== pixelsWide || this.#canvas.height !== pixelsHigh) {
+      this.#canvas.width = pixelsWide;
+      this.#canvas.height = pixelsHigh;
+    }
     const pen = this.#canvas.getContext("2d");
     if (!pen) return;
-    pen.scale(scale, scale);
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.clearRect(0, 0, width, height);
     const style = getComputedStyle(this.#canvas);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     const middle = height / 2;
