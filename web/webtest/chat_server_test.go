@@ -145,12 +145,15 @@ func (s *chatServer) down() {
 }
 
 // desk makes an agent with tools: one that the person runs, and one that asks first.
-func (s *chatServer) desk() *managed.Agent { return s.agent("desk", "parrot") }
+// desk makes an agent that says why it is not proved, as a workflow does.
+func (s *chatServer) desk() *managed.Agent {
+	return s.agent("desk", "parrot", map[string]string{"unverified": "nobody tried"})
+}
 
-func (s *chatServer) agent(name, model string) *managed.Agent {
+func (s *chatServer) agent(name, model string, metadata map[string]string) *managed.Agent {
 	s.Helper()
 	ask := &managed.ToolPolicy{Permission: &managed.Permission{Type: managed.AlwaysAsk}}
-	a, err := s.rt.CreateAgent(s.Context(), chatOwner, managed.Definition{Name: name,
+	a, err := s.rt.CreateAgent(s.Context(), chatOwner, managed.Definition{Name: name, Metadata: metadata,
 		Model: managed.ModelRef{ID: model}, Tools: []managed.ToolConfig{
 			{Type: managed.CustomTool, Name: "lookup", Description: "looks up", InputSchema: []byte(`{"type":"object"}`)},
 			{Type: managed.AgentToolset, Default: ask},

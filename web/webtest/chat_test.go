@@ -30,7 +30,7 @@ func TestChat(t *testing.T) {
 	tab.shows("#status", "Idle")
 	s.desk()
 	tab.Eval(`(location.hash = "#new", 0)`, nil)
-	tab.shows("#agent", "desk")
+	tab.shows("#agent", "desk (parrot), not proved: nobody tried")
 	tab.Eval(`((a) => {
 		a.value = [...a.options].find((o) => o.text.startsWith("desk")).value;
 	})(document.querySelector("#agent"))`, nil)
