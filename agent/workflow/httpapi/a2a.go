@@ -38,7 +38,22 @@ func (u ownerUser) Before(ctx context.Context, c *a2asrv.CallContext, r *a2asrv.
 	if id := taskOf(r.Payload); id != "" && !u.tasks.belongs(id, c.User.Name) {
 		return ctx, nil, a2a.ErrTaskNotFound
 	}
+	if send, ok := r.Payload.(*a2a.SendMessageRequest); ok && !takesText(send.Config) {
+		return ctx, nil, fmt.Errorf("answers are %s, and the request accepts only %s: %w", textMode,
+			strings.Join(send.Config.AcceptedOutputModes, ", "), a2a.ErrUnsupportedContentType)
+	}
 	return ctx, nil, nil
+}
+
+// textMode is the type of all parts that a workflow takes and gives.
+const textMode = "text/plain"
+
+// takesText reports whether a client accepts text; one that names no types accepts all.
+func takesText(c *a2a.SendMessageConfig) bool {
+	return c == nil || len(c.AcceptedOutputModes) == 0 || slices.ContainsFunc(c.AcceptedOutputModes, func(m string) bool {
+		m, _, _ = strings.Cut(m, ";")
+		return slices.Contains([]string{textMode, "text/*", "*/*", "text"}, strings.ToLower(strings.TrimSpace(m)))
+	})
 }
 
 // taskOf is the task that a request is about; "" for none.

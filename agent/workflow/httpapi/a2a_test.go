@@ -201,6 +201,37 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// TestModes: the answers have the type that the card names, and a client that does not take it is told so.
+func TestModes(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	var card a2a.AgentCard
+	_, one := h.json("GET", "/a2a/greet/.well-known/agent-card.json", "")
+	if err := json.Unmarshal([]byte(one.text), &card); err != nil || fmt.Sprint(card.DefaultInputModes,
+		card.DefaultOutputModes) != "[text/plain] [text/plain]" {
+		t.Errorf("the card is %s, %v", one.text, err)
+	}
+	client := h.client("greet")
+	for modes, taken := range map[string]bool{"": true, "text/plain": true, "application/json": false,
+		"application/json,Text/Plain; charset=utf-8": true, "text/*": true, "image/png,audio/wav": false} {
+		r := &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("Hello"))}
+		if modes != "" {
+			r.Config = &a2a.SendMessageConfig{AcceptedOutputModes: strings.Split(modes, ",")}
+		}
+		got, err := client.SendMessage(t.Context(), r)
+		if !taken {
+			if !errors.Is(err, a2a.ErrUnsupportedContentType) || !strings.Contains(err.Error(), "answers are text/plain") {
+				t.Errorf("%s: %v %v", modes, got, err)
+			}
+			continue
+		}
+		task, ok := got.(*a2a.Task)
+		if err != nil || !ok || len(task.Artifacts) != 1 || task.Artifacts[0].Parts[0].Text() != "HELLO" {
+			t.Errorf("%s: %+v %v", modes, got, err)
+		}
+	}
+}
+
 // TestInputRequired: a task whose run waits asks, and goes on with the answer.
 func TestInputRequired(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ func (s *Server) card(w *workflow.Workflow) *a2a.AgentCard {
 		SupportedInterfaces: []*a2a.AgentInterface{
 			a2a.NewAgentInterface(trimmed(s.cfg.URL())+"/a2a/"+w.Name, a2a.TransportProtocolJSONRPC)},
 		Capabilities:      a2a.AgentCapabilities{Streaming: true},
-		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"}, Skills: []a2a.AgentSkill{}}
+		DefaultInputModes: []string{textMode}, DefaultOutputModes: []string{textMode}, Skills: []a2a.AgentSkill{}}
 	if w.Unverified != "" { // a card has no other place for it that clients show
 		c.Description += " (not proved: " + w.Unverified + ")"
 	}
