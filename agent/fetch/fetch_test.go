@@ -132,7 +132,6 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestRedirects checks where a redirect leads, and takes secrets from what leaves the origin.
 // TestDeepValue: a body that is nested deeper than a journal could read back is text.
 func TestDeepValue(t *testing.T) {
 	for levels, isText := range map[int]bool{DepthMax: false, DepthMax + 1: true, 9000: true} {
@@ -144,6 +143,7 @@ func TestDeepValue(t *testing.T) {
 	}
 }
 
+// TestRedirects checks where a redirect leads, and takes secrets from what leaves the origin.
 func TestRedirects(t *testing.T) {
 	inner := newTarget(t, nil)
 	var got http.Header

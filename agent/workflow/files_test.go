@@ -70,6 +70,36 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestReportsHold reads back the report on every file that compiles, proved, refused or not proved.
+func TestReportsHold(t *testing.T) {
+	read := 0
+	for _, path := range slices.Concat(files(t, "good"), files(t, "bad"), files(t, "migrate")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, _ := workflow.Load(path, text, registry())
+		if w == nil {
+			continue
+		}
+		c, _ := workflow.Compile(w)
+		if c == nil {
+			continue
+		}
+		r, err := workflow.Verify(t.Context(), c)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if _, err := workflow.ReadReport(t.Context(), r.Bytes(), c); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		read++
+	}
+	if read < 25 {
+		t.Errorf("there were %d reports", read)
+	}
+}
+
 // TestMigrate wants files in the form of PyFlow's to be accepted, or refused with what to change. The gateway
 // has no tools but the built-in ones, and any functions, as for voicegw workflow validate without flags.
 func TestMigrate(t *testing.T) {

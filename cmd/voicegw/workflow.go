@@ -99,7 +99,7 @@ type validated struct {
 }
 
 func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) error {
-	compiled, source, found, err := openWorkflow(path, c.registry)
+	compiled, _, found, err := openWorkflow(path, c.registry)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) 
 		if report, err = workflow.Verify(ctx, compiled); err != nil {
 			return err
 		}
-		if err := c.keep(source, report); err != nil {
+		if err := c.keep(ctx, compiled, report); err != nil {
 			return err
 		}
 	}
@@ -131,15 +131,19 @@ func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) 
 	return nil
 }
 
-// keep writes the report with its certificates.
-func (c *workflowCheck) keep(w *workflow.Workflow, r *workflow.Report) error {
+// keep writes the report with its certificates, once a reader of it accepts them.
+func (c *workflowCheck) keep(ctx context.Context, of *workflow.Compiled, r *workflow.Report) error {
 	if c.certificates == "" {
 		return nil
+	}
+	text := r.Bytes()
+	if _, err := workflow.ReadReport(ctx, text, of); err != nil {
+		return fmt.Errorf("the certificates do not hold, which is a fault of voicegw: %w", err)
 	}
 	if err := os.MkdirAll(c.certificates, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(c.certificates, workflow.CertificateName(w)), r.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(c.certificates, workflow.CertificateName(of.Workflow)), text, 0o644)
 }
 
 // tellReport prints a report for people.

@@ -86,6 +86,27 @@ func TestWorkflowJSON(t *testing.T) {
 	}
 }
 
+// TestWorkflowCertificatesAreChecked: a report that does not hold is not written.
+func TestWorkflowCertificatesAreChecked(t *testing.T) {
+	t.Parallel()
+	of, _, _, err := openWorkflow(flows+"good/diamond.yaml", workflow.Registry{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := workflow.Verify(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := workflowCheck{certificates: t.TempDir()}
+	r.Proofs = r.Proofs[1:]
+	if err := c.keep(t.Context(), of, r); err == nil || !strings.Contains(err.Error(), "the certificates do not hold") {
+		t.Errorf("a proof is missing: %v", err)
+	}
+	if list, err := os.ReadDir(c.certificates); err != nil || len(list) != 0 {
+		t.Errorf("it has written %v, %v", list, err)
+	}
+}
+
 func TestWorkflowGraph(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
