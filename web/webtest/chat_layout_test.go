@@ -22,7 +22,8 @@ func TestChatLayout(t *testing.T) {
 	s.session(desk, "", "Hello")
 	long := strings.Repeat("averylongword", 12)
 	session := s.session(desk, "A table for two "+long, "Is there a table by the window?", `call book_table {"path":"a"}`)
-	tab := s.openChat("#" + s.session(s.agent("waiter", "waiter", nil), "A table for two", "A table for two at eight, please."))
+	tab := s.openChat("#" + s.session(s.agent("waiter", "waiter", nil), "A table for two",
+		"A table for two at eight, please."))
 	s.pose(tab)
 	tab.Eval(`(location.hash = "#`+session+`", 0)`, nil)
 	tab.Click(".call[data-waits=decision] input[type=text]")
