@@ -98,6 +98,9 @@ type Program struct {
 	// Resumes means that a turn which ends with Parked goes on as a turn that begins again with the same message.
 	// Handlers then give again what they have given before: finished work is not done once more.
 	Resumes bool
+	// Version says what the program was made of, such as the hash of a file; "" says nothing. A durable turn that
+	// parked, or that a crash stopped, goes on with the same version alone.
+	Version string
 	// Properties are what the net must keep besides what Prove claims for every Program. They may name
 	// the places of the net.
 	Properties []*verify.Property

@@ -62,7 +62,9 @@ func (r *Runtime) open(ctx context.Context, self holder, id string) (*owned, err
 func (r *Runtime) ownApart(ctx context.Context, self holder, id string, f func(*owned) error) error {
 	o, err := r.own(ctx, self, id, func(o *owned) error {
 		if o.st.busy() { // and goes on, unless its program is gone: then nothing could interrupt it
-			o.agent, _ = r.program(ctx, &o.st.info.Agent)
+			if o.agent, _ = r.program(ctx, &o.st.info.Agent); o.agent != nil && o.st.fits(o.agent) != nil {
+				o.agent = nil
+			}
 		}
 		return nil
 	})
@@ -138,6 +140,9 @@ func storage(what string, err error) error {
 func (o *owned) start(ctx context.Context) error {
 	var err error
 	if o.agent, err = o.rt.program(ctx, &o.st.info.Agent); err != nil {
+		return err
+	}
+	if err := o.st.fits(o.agent); err != nil {
 		return err
 	}
 	o.servers = o.rt.newServers(&o.st.info.Agent)

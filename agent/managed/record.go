@@ -90,6 +90,7 @@ type turnInfo struct {
 	Number  int      `json:"n"`
 	Again   bool     `json:"again,omitempty"`   // another attempt of the same turn
 	Message string   `json:"message,omitempty"` // id of the message that it answers
+	Version string   `json:"version,omitempty"` // of the program with which the turn began
 	Resume  []string `json:"resume,omitempty"`  // the model's ids of calls that the client allowed
 	// Keys are the idempotency keys of those that are repeated, by their ids.
 	Keys map[string]string `json:"keys,omitempty"`

@@ -98,7 +98,7 @@ func (o *owned) begin(ctx context.Context, b life.Begin) (*turn, error) {
 	if b != life.Recovered {
 		err := o.store(ctx, func(st *state) (*record, error) {
 			r := &record{Kind: recordBegin, Events: []*Event{{Type: StatusRunning}}}
-			if err := st.beginWith(r, b, o.rt.now()); err != nil {
+			if err := st.beginWith(r, b, o.rt.now(), o.agent.prog.Version); err != nil {
 				return nil, fmt.Errorf("managed: session %s: %w", o.id, err)
 			}
 			return r, nil
@@ -115,9 +115,9 @@ func (o *owned) begin(ctx context.Context, b life.Begin) (*turn, error) {
 	return o.st.turn, nil
 }
 
-// beginWith makes a record begin a turn.
-func (s *state) beginWith(r *record, b life.Begin, now time.Time) error {
-	r.Turn = &turnInfo{Number: s.head.Turns + 1}
+// beginWith makes a record begin a turn, of a version of the program.
+func (s *state) beginWith(r *record, b life.Begin, now time.Time, version string) error {
+	r.Turn = &turnInfo{Number: s.head.Turns + 1, Version: version}
 	if again := b == life.Again && s.turn != nil || s.resumes() && (b == life.WithResults || s.due); !again {
 		s.abandon(r) // calls of the turn before, whose keys are those of this one
 	}

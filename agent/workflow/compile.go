@@ -152,7 +152,8 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace, leaves petri.A
 // the leaves. The turn's message is stored by the caller, and the program must not start unless Verify
 // accepts the workflow.
 func (c *Compiled) Program(work Worker) *agent.Program {
-	p := &agent.Program{Net: c.Net, Resumes: true, Lasting: []string{framePorts().Active.String()}}
+	p := &agent.Program{Net: c.Net, Version: c.Workflow.Version, Resumes: true,
+		Lasting: []string{framePorts().Active.String()}}
 	for _, k := range keyPlaces(c.root) {
 		p.Lasting = append(p.Lasting, k.String())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func Load(file string, data []byte, r Registry) (*Workflow, []Finding) {
 		return nil, f.sorted()
 	}
 	l := &loader{findings: f, format: format(), bad: map[*yaml.Node]bool{}}
-	w := &Workflow{File: file, Hash: fmt.Sprintf("sha256:%x", sha256.Sum256(data)),
+	w := &Workflow{File: file, Hash: fmt.Sprintf("sha256:%x", sha256.Sum256(data)), Version: versionOf(root),
 		source: strings.Split(string(data), "\n"), byName: map[string]*Agent{}}
 	if l.object("workflow", root) {
 		l.workflow(w, root)
@@ -33,6 +34,25 @@ func Load(file string, data []byte, r Registry) (*Workflow, []Finding) {
 		return nil, f.sorted()
 	}
 	return w, nil
+}
+
+// versionOf is the hash of what a tree says, without comments, styles, and the order of keys.
+func versionOf(n *yaml.Node) string {
+	var parts []string
+	if n.Kind == yaml.MappingNode {
+		pairs(n, func(k, v *yaml.Node) { parts = append(parts, versionOf(k)+versionOf(v)) })
+		slices.Sort(parts)
+	} else {
+		for _, sub := range n.Content {
+			parts = append(parts, versionOf(sub))
+		}
+	}
+	value := n.Value
+	if n.Tag == "!!null" {
+		value = ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %q %s", n.Kind, n.Tag, value, parts))
+	return fmt.Sprintf("sha256:%x", sum)
 }
 
 // lineOf finds the line in an error of the YAML reader.

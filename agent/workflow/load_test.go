@@ -172,6 +172,32 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// TestVersion: the version of a file is that of what it says.
+func TestVersion(t *testing.T) {
+	const text = "name: w\nagents: [{name: a, type: tool, tool: f, tool_config: {x: 1, y: ~}, output_key: k}]\n" +
+		"orchestration: {type: sequential, agents: [a]}\n"
+	version := func(text string) string {
+		w, found := workflow.Load("w.yaml", []byte(text), workflow.Registry{})
+		if w == nil {
+			t.Fatal(found)
+		}
+		return w.Version
+	}
+	want := version(text)
+	for _, same := range [][2]string{{"name: w\n", "# A comment\nname: \"w\"\n\n"}, {"{x: 1, y: ~}", "{y: null, x: 1}"},
+		{"{name: a, type: tool", "{type: tool, name: a"}} {
+		if got := version(strings.Replace(text, same[0], same[1], 1)); got != want {
+			t.Errorf("with %s the version is another one", same[1])
+		}
+	}
+	for _, other := range [][2]string{{"x: 1", "x: '1'"}, {"x: 1", "x: 2"}, {"x: 1, y: ~", "x: [1], y: ~"},
+		{"output_key: k", "output_key: k2"}, {"name: w", "name: v"}} {
+		if got := version(strings.Replace(text, other[0], other[1], 1)); got == want {
+			t.Errorf("with %s the version is the same", other[1])
+		}
+	}
+}
+
 // TestDeterminism wants the same report twice.
 func TestDeterminism(t *testing.T) {
 	for _, path := range append(files(t, "good"), files(t, "bad")...) {

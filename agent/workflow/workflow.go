@@ -10,6 +10,7 @@ import (
 type Workflow struct {
 	File        string
 	Hash        string // of the text: "sha256:..." in hex
+	Version     string // the hash of what the text says, whatever its comments, its layout and the order of keys are
 	Name        string
 	Description string
 	// Unverified is why the workflow may run although its proof does not hold; "" if it must hold.

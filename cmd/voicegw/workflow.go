@@ -93,8 +93,9 @@ func openWorkflow(path string, r workflow.Registry) (*workflow.Compiled, *workfl
 
 // validated is the report of validate as JSON.
 type validated struct {
-	Accepted bool `json:"accepted"`
-	Proved   bool `json:"proved"`
+	Accepted bool   `json:"accepted"`
+	Proved   bool   `json:"proved"`
+	Version  string `json:"version,omitempty"` // of the file, as runs keep it
 	workflow.Report
 }
 
@@ -113,7 +114,11 @@ func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) 
 		}
 	}
 	if c.json {
-		v := validated{report.Accepted() && compiled != nil, report.Proved() && compiled != nil, *report}
+		v := validated{Accepted: report.Accepted() && compiled != nil, Proved: report.Proved() && compiled != nil,
+			Report: *report}
+		if compiled != nil {
+			v.Version = compiled.Workflow.Version
+		}
 		for i := range v.Proofs {
 			v.Proofs[i].Certificate = nil
 		}

@@ -217,7 +217,7 @@ func (r *workflowRun) start(ctx context.Context, name string) (uint64, error) {
 		return 0, usagef("session %s is of the workflow %q, not of %q", s.ID, s.Agent.Name, name)
 	}
 	if r.message == "" {
-		if _, err := r.rt.Recover(ctx); err != nil {
+		if err := r.rt.GoOn(ctx, r.owner, s.ID); err != nil {
 			return 0, err
 		}
 		return exec.RunBegin(ctx, r.rt, r.owner, s.ID)

@@ -163,7 +163,7 @@ func TestWorkflowRunNeedsAKey(t *testing.T) {
 }
 
 // TestWorkflowRunGoesOn kills a run in the middle of a dag. The next process goes on with it, and runs no node that is
-// done again.
+// done again. With another file it does not.
 func TestWorkflowRunGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -204,6 +204,15 @@ orchestration:
 	first.signal(os.Kill)
 	first.wait()
 	id := regexp.MustCompile(`sesn_\w+`).FindString(first.stderr.String())
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(strings.Replace(text, "name: last,", "name: last, timeout: 3s,", 1))
+	startWith(t, noProof, nil, nil, append(words, "--session", id)...).result().want(t, exitFailed,
+		`"flow" has changed since the run of session `+id+" began: it was version ", "Put the old one back")
+	write("# A comment is no change.\n" + text)
 	next := startWith(t, noProof, nil, nil, append(words, "--session", id)...).result()
 	next.want(t, 0, "last is done")
 	if log, err := os.ReadFile(filepath.Join(dir, "files", "log")); err != nil ||

@@ -172,14 +172,16 @@ func (l *leaf) uses(tools map[string]agent.Tool) ([]agent.Tool, error) {
 	var list []agent.Tool
 	for _, name := range all {
 		if tools[name] == nil {
-			return nil, fmt.Errorf("the definition has no tool %q, which `%s` needs", name, l.Agent.Name)
+			return nil, fmt.Errorf("the definition has no tool %q, which `%s` needs; if the workflow has changed since the "+
+				"session began, start a new session", name, l.Agent.Name)
 		}
 		list = append(list, tools[name])
 	}
 	for _, s := range l.servers {
 		t := tools["mcp:"+s.Name]
 		if t == nil {
-			return nil, fmt.Errorf("the definition has no MCP server %q, which `%s` needs", s.Name, l.Agent.Name)
+			return nil, fmt.Errorf("the definition has no MCP server %q, which `%s` needs; if the workflow has changed since "+
+				"the session began, start a new session", s.Name, l.Agent.Name)
 		}
 		if s.Patterns != nil {
 			var err error
