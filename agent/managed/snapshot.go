@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -161,6 +162,15 @@ func (h *snapshotHead) decodeState(blob []byte) (*state, error) {
 	return st, nil
 }
 
+// packers are compressors of snapshots that nobody uses now. Each is over a megabyte.
+var packers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // no such level
+	}
+	return z
+}}
+
 // encode returns a state as the documents of a snapshot: the head, and what does not fit into it.
 func (m *image) encode(tip []byte) (head []byte, name string, parts [][]byte, err error) {
 	b, err := json.Marshal(m)
@@ -171,11 +181,10 @@ func (m *image) encode(tip []byte) (head []byte, name string, parts [][]byte, er
 		return nil, "", nil, fmt.Errorf("managed: the snapshot has %d bytes; at most %d are stored", len(b), snapshotMax)
 	}
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	if err == nil {
-		_, err = z.Write(b)
-	}
-	if err == nil {
+	z := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	z.Reset(&out)
+	if _, err = z.Write(b); err == nil {
 		err = z.Close()
 	}
 	if err != nil {
