@@ -327,10 +327,10 @@ func (p *prover) race(b, one, two, w, o *block, key string, at Pos, both string,
 		left, right = left+" in "+one.label(), right+" in "+two.label()
 	}
 	what := fmt.Sprintf("%s and %s both write `%s`", left, right, key)
-	ends := fmt.Sprintf("both work: whichever is done last decides what `%s` is", key)
+	ends := fmt.Sprintf("%s and %s both work: whichever is done last decides what `%s` is", left, right, key)
 	if both == "" {
 		what = fmt.Sprintf("%s writes `%s` while %s reads it", left, key, right)
-		ends = fmt.Sprintf("both work: nothing says whether %s sees the `%s` of %s", right, key, left)
+		ends = fmt.Sprintf("%s and %s both work: nothing says whether %[2]s sees the `%[3]s` of %[1]s", left, right, key)
 	}
 	f := p.found.add(Race, at, "%s, and nothing in %s makes one wait for the other; write another key, or run them one "+
 		"after the other", what, b.label())
