@@ -173,10 +173,7 @@ func (h *house) byAgent(list []*managed.Event) string {
 func (h *house) finishesAgain() {
 	h.Helper()
 	want := h.stream()
-	docs, err := h.journal.List(h.Context(), journal.Query{Prefix: ""})
-	if err != nil {
-		h.Fatal(err)
-	}
+	docs := h.docs()
 	h.close()
 	log := "sessions/" + h.session
 	var list []journal.Record
@@ -210,14 +207,31 @@ func (h *house) finishesAgain() {
 			h.Fatal(err)
 		}
 	}
+	if err := w.Close(h.Context()); err != nil { // what is appended is stored then
+		h.Fatal(err)
+	}
 	h.cfg.Journal, h.journal = copied, copied
 	h.model.asked = nil
 	h.open()
-	if _, err := h.rt.Recover(h.Context()); err != nil {
-		h.Fatal(err)
+	if n, err := h.rt.Recover(h.Context()); n != 1 || err != nil {
+		h.Fatalf("%d sessions go on, %v", n, err)
 	}
 	if got := h.stream(); got != want || len(h.model.asked) > 0 {
 		h.Errorf("the run is finished with\n%s\nbefore it was\n%s\nand asked %d times", got, want, len(h.model.asked))
+	}
+}
+
+// docs are all documents of the journal.
+func (h *house) docs() (all []journal.Doc) {
+	h.Helper()
+	for q := (journal.Query{}); ; q.After = all[len(all)-1].Key {
+		list, err := h.journal.List(h.Context(), q)
+		if err != nil {
+			h.Fatal(err)
+		}
+		if all = append(all, list...); len(list) < journal.ListMax {
+			return all
+		}
 	}
 }
 
