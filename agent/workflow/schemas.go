@@ -20,7 +20,11 @@ func ResolveSchema(schema map[string]any) (*jsonschema.Resolved, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, err
 	}
-	return s.Resolve(nil)
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	return resolved, checkRefs(schema)
 }
 
 // checkSchema finds what is wrong with a schema: keywords and types that JSON Schema does not have, each where it is,
