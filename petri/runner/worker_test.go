@@ -92,6 +92,39 @@ func TestGuest(t *testing.T) {
 	})
 }
 
+// TestGuestArms checks that a guest arms the timer for what its steps have enabled, be it a worker or another goroutine
+// that delivers a result: afterwards nobody else looks at the time.
+func TestGuestArms(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		task Handler
+	}{
+		{"worker", Handle(taskNo(0), func(context.Context, petri.Unit) (u petri.Unit, err error) {
+			synctest.Wait() // the loop waits
+			return u, nil
+		})},
+		{"other", HandleAsync(taskNo(0), func(_ any, u petri.Unit, done func(petri.Unit, error)) func() (petri.Unit, error) {
+			time.AfterFunc(time.Second, func() { done(u, nil) })
+			return nil
+		})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net, end := asyncChain(1, 0), make(chan struct{})
+				net.Transitions[len(net.Transitions)-1].When = petri.After(10 * time.Second)
+				r := mustStart(t, net, Config{Tasks: []Handler{c.task}, Out: func(petri.Token) { close(end) }})
+				mustInject(t, r, goIn.Token(petri.Unit{}))
+				select {
+				case <-end:
+				case <-time.After(time.Minute):
+					t.Error("a transition that a guest enabled has not fired when it was due")
+				}
+				mustClose(t, r)
+			})
+		})
+	}
+}
+
 // TestGuestAtTheEnd ends runs while a guest has the loop: the guest goes on, and the run ends as it should.
 func TestGuestAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
