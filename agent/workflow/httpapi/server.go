@@ -353,7 +353,8 @@ func (s *Server) begin(ctx context.Context, owner managed.Owner, flow string, o 
 			return one, ev.Seq, nil
 		}
 	}
-	return one, one.LastSeq + 1, nil // answers that were there already
+	from, err := exec.RunBegin(ctx, rt, owner, one.ID) // the answers were there already
+	return one, from, err
 }
 
 // rests refuses a message for a session whose run is not at its end.
