@@ -124,7 +124,7 @@ func (r *turnRun) await(ctx context.Context, e *effectInfo, c *genai.FunctionCal
 			return &record{Kind: recordFinish, Effect: &own}, nil
 		}
 		rec := &record{Kind: recordStart, Effect: &own}
-		use, kind := r.o.use(c)
+		use, kind := r.o.use(own.Agent, c)
 		open := &openCall{Event: own.Use, ID: c.ID, Name: c.Name, Args: c.Args, Kind: kind, Effect: own.Key}
 		if kind == "" || own.Unknown { // it may have happened
 			open.Kind, use.Permission, own.Unknown = confirmCall, "ask", true

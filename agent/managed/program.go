@@ -189,7 +189,7 @@ func (p *program) caller(has *hasTools) func(context.Context, *agent.Call) (*age
 func (p *program) call(ctx context.Context, has *hasTools, c *agent.Call) (*agent.Reply, error) {
 	r := turnOf(c.Turn)
 	r.o.mu.Lock()
-	t := r.o.tool(c.Call.Name)
+	t := r.o.toolOf(has, c.Call.Name)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(p.tools)), maps.Keys(r.o.st.bound))
 	if has != nil {
 		theirs := func(name string) bool { return !has.tool(name, r.o.st.bound[name]) }
@@ -228,8 +228,8 @@ func (h *hasTools) chose(server, tool string) bool {
 	})
 }
 
-// use is the event of a call, and what the call waits for; "" if for nothing. The caller holds mu.
-func (o *owned) use(c *genai.FunctionCall) (*Event, callKind) {
+// use is the event of a call by an agent, and what the call waits for; "" if for nothing. The caller holds mu.
+func (o *owned) use(of string, c *genai.FunctionCall) (*Event, callKind) {
 	args := c.Args
 	if args == nil {
 		args = map[string]any{}
@@ -239,7 +239,7 @@ func (o *owned) use(c *genai.FunctionCall) (*Event, callKind) {
 		input = []byte("{}")
 	}
 	ev := &Event{Type: AgentToolUse, Name: c.Name, Input: input, CallID: c.ID}
-	t := o.tool(c.Name)
+	t := o.toolOf(o.agent.has[of], c.Name)
 	switch {
 	case t == nil:
 		return ev, ""

@@ -356,7 +356,7 @@ func (r *turnRun) step(author string, from *session.Event, kind agent.EventKind)
 					rec.Closed = append(rec.Closed, c.Event)
 				}
 			case p.FunctionCall != nil:
-				ev, wait := r.o.use(p.FunctionCall)
+				ev, wait := r.o.use(author, p.FunctionCall)
 				ev.ID = eventID(r.o.prefix(), st.head.Seq+uint64(len(rec.Events))+1)
 				rec.Events = append(rec.Events, ev)
 				// A call of a turn that resumes waits as an effect, which await has begun. One that has none is not made: a

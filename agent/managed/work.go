@@ -136,8 +136,12 @@ func (w *Work) Ask(of, llm string) (func(context.Context, *agent.Request) iter.S
 // Call returns what runs calls for an agent of a net of one's own: see agent.Work. The tools are those that
 // Tools and Tool make.
 func (w *Work) Call(of string, tools ...agent.Tool) (func(context.Context, *agent.Call) (*agent.Reply, error), error) {
-	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string][]string{}}
+	has := &hasTools{agent: of, names: map[string]bool{}, servers: map[string][]string{},
+		confirmed: map[string][]string{}}
 	for _, t := range tools {
+		if c, ok := t.(confirmed); ok {
+			t, has.confirmed[c.Name()] = c.Tool, c.patterns
+		}
 		switch t := t.(type) {
 		case declared:
 			has.names[t.Name()] = true
@@ -197,6 +201,8 @@ type hasTools struct {
 	agent   string
 	names   map[string]bool
 	servers map[string][]string // MCP servers, with patterns of the names of their tools
+	// confirmed are tools whose calls by the agent wait for a confirmation; of "mcp:" and an MCP server, by patterns.
+	confirmed map[string][]string
 }
 
 // call is the agent in the journal, and the name of the effect of a call. A nil h is the only agent.

@@ -82,6 +82,7 @@ func (l *loader) agent(w *Workflow, n *yaml.Node) *Agent {
 	for _, v := range l.list(n, "tools") {
 		a.Tools = append(a.Tools, l.tool(v)...)
 	}
+	l.confirms(a, l.get(n, "require_confirmation"))
 	l.reads(w, a, n)
 	return a
 }

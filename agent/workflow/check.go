@@ -19,6 +19,7 @@ func (l *loader) check(w *Workflow, r Registry) {
 		l.checkLeaf(a)
 		l.checkRegistry(w, a, r)
 		l.checkTools(w, a, r)
+		l.checkConfirm(a)
 		l.checkExpression(w, a)
 	}
 	l.checkCycles(w, agents)

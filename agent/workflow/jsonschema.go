@@ -105,9 +105,12 @@ func fieldSchema(f *field) map[string]any {
 		list(map[string]any{"$ref": "#/$defs/" + f.of})
 	case refs, names, keys:
 		list(str)
-	case toolList:
+	case toolList, confirming:
 		list(map[string]any{"anyOf": []any{str, map[string]any{"type": "object", "minProperties": 1, "maxProperties": 1,
 			"additionalProperties": map[string]any{"type": "array", "items": str}}}})
+		if f.kind == confirming {
+			s["type"] = []string{"boolean", "array"}
+		}
 	case number, whole:
 		s["type"] = string(f.kind)
 		s["minimum"] = f.min

@@ -9,24 +9,25 @@ import (
 type kind string
 
 const (
-	text     kind = "text"
-	name     kind = "name"     // a name of an agent or of the workflow
-	ref      kind = "ref"      // the name of an agent of the file
-	refs     kind = "refs"     // several
-	names    kind = "names"    // a list of texts
-	stateKey kind = "key"      // the name of a state key
-	keys     kind = "keys"     // a list of state keys, "?" behind one that may be missing
-	number   kind = "number"   // with a fraction
-	whole    kind = "integer"  // without
-	yesNo    kind = "boolean"  //
-	duration kind = "duration" // such as 30s
-	anyMap   kind = "map"      // any mapping
-	schema   kind = "schema"   // a JSON Schema
-	toolList kind = "tools"    // texts, and mappings of a toolset to patterns
-	object   kind = "object"   // another object of the format
-	objects  kind = "objects"  // a list of them
-	texts    kind = "texts"    // a mapping of names to texts
-	retired  kind = "retired"  // known elsewhere, without effect here
+	text       kind = "text"
+	name       kind = "name"     // a name of an agent or of the workflow
+	ref        kind = "ref"      // the name of an agent of the file
+	refs       kind = "refs"     // several
+	names      kind = "names"    // a list of texts
+	stateKey   kind = "key"      // the name of a state key
+	keys       kind = "keys"     // a list of state keys, "?" behind one that may be missing
+	number     kind = "number"   // with a fraction
+	whole      kind = "integer"  // without
+	yesNo      kind = "boolean"  //
+	duration   kind = "duration" // such as 30s
+	anyMap     kind = "map"      // any mapping
+	schema     kind = "schema"   // a JSON Schema
+	toolList   kind = "tools"    // texts, and mappings of a toolset to patterns
+	confirming kind = "tools or true"
+	object     kind = "object"  // another object of the format
+	objects    kind = "objects" // a list of them
+	texts      kind = "texts"   // a mapping of names to texts
+	retired    kind = "retired" // known elsewhere, without effect here
 )
 
 // field is one key of an object. The tables of fields are the only source of the format: the checks,
@@ -134,6 +135,8 @@ func agentFields() []field {
 		{key: "instruction", kind: text, types: llm, required: true,
 			doc: "what to do; {key} is replaced by state, {key?} by nothing if the key is missing"},
 		{key: "tools", kind: toolList, types: tooled, doc: "what the model may call: NAME, or TOOLSET: [patterns]"},
+		{key: "require_confirmation", kind: confirming, types: []string{llmType, toolType},
+			doc: "tools whose calls wait until the client allows them, as in tools; true: all"},
 		{key: "agent_tools", kind: refs, types: tooled, max: 16, doc: "agents that the model may call as tools"},
 		{key: "max_steps", kind: whole, types: llm, min: 1, max: roundsMax, def: "8",
 			doc: "requests to the model in one run of the agent; only with tools or agent_tools"},
@@ -222,6 +225,7 @@ func mcpFields() []field {
 		{key: "headers", kind: retired, doc: "a secret belongs into the operator's file; name it with `credential`"},
 		{key: "command", kind: text, doc: "for stdio, where the operator allows it"},
 		{key: "args", kind: names, doc: "for stdio"},
+		{key: "require_confirmation", kind: yesNo, doc: "whether each call waits until the client allows it"},
 		{key: "env", kind: retired, doc: "a file must not set environment variables: let the operator set them"},
 	}
 }
@@ -230,5 +234,6 @@ func mcpFields() []field {
 func (f *field) has(typ string) bool { return f.types == nil || slices.Contains(f.types, typ) }
 
 func (f *field) lists() bool {
-	return f.kind == objects || f.kind == refs || f.kind == names || f.kind == keys || f.kind == toolList
+	return f.kind == objects || f.kind == refs || f.kind == names || f.kind == keys || f.kind == toolList ||
+		f.kind == confirming
 }

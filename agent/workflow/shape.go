@@ -156,6 +156,10 @@ func (l *loader) value(f *field, v *yaml.Node) {
 		return
 	}
 	switch {
+	case f.kind == confirming && v.Kind != yaml.SequenceNode:
+		if v.Tag != "!!bool" {
+			l.wrong(v, "`%s` must be true, or a list of tools as in `tools`, not %s", f.key, describe(v))
+		}
 	case f.lists():
 		l.listed(f, v)
 	case f.kind == object:
@@ -238,8 +242,8 @@ func (l *loader) listed(f *field, v *yaml.Node) {
 			if !l.object(f.of, one) {
 				l.bad[one] = true
 			}
-		case f.kind == toolList && one.Kind == yaml.MappingNode:
-			l.toolset(one)
+		case (f.kind == toolList || f.kind == confirming) && one.Kind == yaml.MappingNode:
+			l.toolset(f.key, one)
 		case one.Kind != yaml.ScalarNode || one.Value == "" || one.Tag == "!!null":
 			l.wrong(one, "an entry of `%s` must be text, not %s", f.key, describe(one))
 		case f.kind == keys && !keyRule.MatchString(strings.TrimSuffix(one.Value, "?")):
@@ -249,9 +253,9 @@ func (l *loader) listed(f *field, v *yaml.Node) {
 }
 
 // toolset checks a mapping of a toolset to patterns.
-func (l *loader) toolset(n *yaml.Node) {
+func (l *loader) toolset(key string, n *yaml.Node) {
 	if len(n.Content) != 2 {
-		l.wrong(n, "an entry of `tools` names one toolset, not %d; give each an entry of its own", len(n.Content)/2)
+		l.wrong(n, "an entry of `%s` names one toolset, not %d; give each an entry of its own", key, len(n.Content)/2)
 		return
 	}
 	k, v := n.Content[0], n.Content[1]

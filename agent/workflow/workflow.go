@@ -34,6 +34,7 @@ type Agent struct {
 	// Of an llm agent.
 	Model, Instruction        string
 	Tools                     []Tool
+	Confirm                   []Tool // those whose calls wait until the client allows them; of a tool agent, too
 	AgentTools                []Ref
 	MaxSteps                  int // requests to the model in one run of the agent
 	WithoutContents           bool
@@ -146,6 +147,7 @@ type MCPServer struct {
 	Credential string   `yaml:"credential"` // the name of one of managed.Config.Credentials
 	Command    string   `yaml:"command"`
 	Args       []string `yaml:"args"`
+	Confirm    bool     `yaml:"require_confirmation"` // each call waits until the client allows it
 }
 
 // Registry is what a file may name. A nil list means that any name of its kind is accepted.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 )
@@ -151,6 +154,66 @@ orchestration: {type: sequential, agents: [clerk]}
 		var a *answer
 		if !errors.As(err, &a) || a.code != exitOpen || !strings.Contains(a.text, "waits for the result of get_user_choice") {
 			t.Errorf("nobody answers, terminal %v: %v", terminal, err)
+		}
+	}
+}
+
+// TestWorkflowRunConfirms asks the person at the terminal whether a call may begin, that of a tool and that of an MCP
+// server. Without a terminal it says what it waits for.
+func TestWorkflowRunConfirms(t *testing.T) {
+	t.Parallel()
+	var ran atomic.Int32
+	s := mcp.NewServer(&mcp.Implementation{Name: "orders", Version: "1"}, nil)
+	s.AddTool(&mcp.Tool{Name: "cancel", InputSchema: map[string]any{"type": "object"}},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			ran.Add(1)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "gone"}}}, nil
+		})
+	server := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true}))
+	defer server.Close()
+	flow := func(of, asks string) string {
+		return writeFile(t, "flow.yaml", fmt.Appendf(nil, `
+name: flow
+agents: [{name: desk, type: llm, model: parrot, instruction: Help., tools: [condition, {orders: ["can*", "*"]}]%s}]
+orchestration: {type: sequential, agents: [desk]}
+runtime: {mcp_servers: [{name: orders, transport: http, uri: "%s/mcp"%s}]}
+`, of, server.URL, asks))
+	}
+	const ask, denied = ", require_confirmation: true", `{"error":"Tool execution denied by user"}`
+	for _, c := range []struct {
+		name, file, call, said string
+		code                   int
+		stdout, stderr         string
+		ran                    int32
+	}{
+		{"allowed", flow(ask, ""), `condition {"expression": "1 == 1"}`, "y\n", 0, "condition: {\"result\":true,",
+			`desk wants to call condition with {"expression":"1 == 1"}. Allow it? [y/N] `, 0},
+		{"refused", flow(ask, ""), `condition {"expression": "1 == 1"}`, "\n", 0, "condition: " + denied, "", 0},
+		{"nobody there", flow(ask, ""), `condition {"expression": "1 == 1"}`, "", exitOpen, "", "", 0},
+		{"a server, allowed", flow("", ask), "cancel {}", "yes\n", 0, "gone",
+			"desk wants to call cancel with {}. Allow it? [y/N] ", 1},
+		{"a server, refused", flow("", ask), "cancel {}", "no\n", 0, "cancel: " + denied, "", 0},
+		{"one of its tools", flow(`, require_confirmation: [{orders: ["can*"]}]`, ""), "cancel {}", "no\n", 0, denied, "", 0},
+		{"another one", flow(", require_confirmation: [condition]", ""), "cancel {}", "", 0, "gone", "", 1},
+	} {
+		ran.Store(0)
+		var out, errs bytes.Buffer
+		r := workflowRun{message: "call " + c.call, stdin: strings.NewReader(c.said), stdout: &out, stderr: &errs,
+			terminal: true}
+		r.mcp.Private = true
+		err, code := r.run(t.Context(), c.file), 0
+		if a := (*answer)(nil); errors.As(err, &a) {
+			code = a.code
+			if !strings.Contains(a.text, "waits for the confirmation of condition, which desk calls") {
+				t.Errorf("%s: %s", c.name, a.text)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if code != c.code || !strings.Contains(out.String(), c.stdout) || !strings.Contains(errs.String(), c.stderr) ||
+			ran.Load() != c.ran {
+			t.Errorf("%s: exit code %d, %d calls ran\n%s\n%s", c.name, code, ran.Load(), out.String(), errs.String())
 		}
 	}
 }

@@ -19,12 +19,13 @@ import (
 // leaf is a use of an agent, with what its file names.
 type leaf struct {
 	workflow.Leaf
-	tools   []string        // of Config.Tools
-	servers []workflow.Tool // MCP servers
-	session []string        // tools of the session
-	native  []*genai.Tool   // that the model's provider runs
-	exits   bool            // it may call exit_loop
-	hooks   []Hooks         // of plugins, then its own
+	tools   []string            // of Config.Tools
+	servers []workflow.Tool     // MCP servers
+	session []string            // tools of the session
+	native  []*genai.Tool       // that the model's provider runs
+	exits   bool                // it may call exit_loop
+	asks    map[string][]string // tools, and MCP servers with patterns, whose calls wait for a confirmation
+	hooks   []Hooks             // of plugins, then its own
 	schema  *jsonschema.Resolved
 	inputs  map[string]*jsonschema.Resolved // input_schema of agents that it may call, by name
 	expr    func(context.Context, map[string]any) (any, error)
@@ -83,6 +84,7 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 			return err
 		}
 	}
+	e.confirm(f, l)
 	l.inputs = map[string]*jsonschema.Resolved{}
 	for _, ref := range a.AgentTools {
 		if in := f.w.Agent(ref.Name).InputSchema; in != nil {
@@ -175,7 +177,14 @@ func (l *leaf) uses(tools map[string]agent.Tool) ([]agent.Tool, error) {
 			return nil, fmt.Errorf("the definition has no tool %q, which `%s` needs; if the workflow has changed since the "+
 				"session began, start a new session", name, l.Agent.Name)
 		}
-		list = append(list, tools[name])
+		t := tools[name]
+		if l.asks[name] != nil {
+			var err error
+			if t, err = managed.Confirmed(t); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, t)
 	}
 	for _, s := range l.servers {
 		t := tools["mcp:"+s.Name]
@@ -189,9 +198,37 @@ func (l *leaf) uses(tools map[string]agent.Tool) ([]agent.Tool, error) {
 				return nil, err
 			}
 		}
+		if asks := l.asks[s.Name]; asks != nil {
+			var err error
+			if t, err = managed.Confirmed(t, asks...); err != nil {
+				return nil, err
+			}
+		}
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// confirm notes whose calls wait for a confirmation: tools, and MCP servers with patterns of the names of their tools.
+func (e *Engine) confirm(f *flow, l *leaf) {
+	l.asks = map[string][]string{}
+	for _, c := range l.Agent.Confirm {
+		patterns := c.Patterns
+		if patterns == nil {
+			patterns = []string{"*"}
+		}
+		for _, name := range e.cfg.Toolsets[c.Name] {
+			if matches(patterns, name) {
+				l.asks[name] = patterns
+			}
+		}
+		l.asks[c.Name] = append(l.asks[c.Name], patterns...)
+	}
+	for _, s := range f.w.Runtime.MCPServers {
+		if s.Confirm {
+			l.asks[s.Name] = []string{"*"}
+		}
+	}
 }
 
 // callback adds the Go function of a hook.

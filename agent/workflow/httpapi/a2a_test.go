@@ -261,6 +261,37 @@ func TestInputRequired(t *testing.T) {
 	}
 }
 
+// TestConfirmTask: a task whose run waits for a confirmation asks for it. Anything but yes refuses, and the model is
+// told the words.
+func TestConfirmTask(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{"yes": `pay: {"result":3}`, "too much": `pay: {"error":"too much"}`} {
+		h := newShop(t, managed.Limits{})
+		client := h.client("ask")
+		send := func(m *a2a.Message) *a2a.Task {
+			t.Helper()
+			got, err := client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: m})
+			task, ok := got.(*a2a.Task)
+			if err != nil || !ok {
+				t.Fatalf("it answers %T, %v", got, err)
+			}
+			return task
+		}
+		task := send(a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(pay)))
+		if task.Status.State != a2a.TaskStateInputRequired || task.Status.Message.Parts[0].Text() !=
+			`clerk wants to call pay with {"euros":3}: answer yes or no` || h.paid.Load() != 0 {
+			t.Fatalf("the task is %+v, and %d calls ran", task.Status, h.paid.Load())
+		}
+		task = send(a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(answer)))
+		if task.Status.State != a2a.TaskStateCompleted || task.Artifacts[0].Parts[0].Text() != want {
+			t.Errorf("with %q the task is %+v %+v", answer, task.Status, task.Artifacts)
+		}
+		if ran := h.paid.Load(); (ran == 1) != (answer == "yes") {
+			t.Errorf("with %q %d calls ran", answer, ran)
+		}
+	}
+}
+
 // TestTasks forgets the oldest tasks that have ended, and refuses one more if none has. One owner has half of the
 // places and no more, and loses no task to another who fills those of their own.
 func TestTasks(t *testing.T) {

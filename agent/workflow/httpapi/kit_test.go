@@ -9,8 +9,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent/managed"
 	"github.com/voicegw/voicegw/agent/provider"
@@ -45,9 +48,13 @@ orchestration: {type: sequential, agents: [fail]}
 name: ask
 a2a: {}
 agents:
-  - {name: clerk, type: llm, model: parrot, instruction: Ask., tools: [get_user_choice], output_key: choice}
+  - {name: clerk, type: llm, model: parrot, instruction: Ask., tools: [get_user_choice, pay],
+     require_confirmation: [pay], output_key: choice}
 orchestration: {type: sequential, agents: [clerk]}
 `}
+
+// pay makes the clerk of ask call a tool that needs a confirmation.
+const pay = `call pay {"euros": 3}`
 
 // choose makes the clerk of ask let the user choose.
 const choose = `call get_user_choice {"options": ["red", "blue"]}`
@@ -61,13 +68,19 @@ type shop struct {
 	began   chan struct{} // an agent blocks
 	stopped chan struct{} // it was stopped
 	release chan struct{}
+	paid    atomic.Int32 // calls of the tool pay
 }
 
 // newShop serves flows. The key of a request is TENANT or TENANT/USER; "bad" is refused.
 func newShop(t *testing.T, limits managed.Limits) *shop {
 	t.Helper()
 	h := &shop{T: t, began: make(chan struct{}, 9), stopped: make(chan struct{}, 9), release: make(chan struct{})}
-	e, err := exec.New(exec.Config{Functions: map[string]exec.Function{
+	pay := managed.Tool{Declaration: &genai.FunctionDeclaration{Name: "pay"},
+		Call: func(_ context.Context, c managed.ToolCall) (map[string]any, error) {
+			h.paid.Add(1)
+			return map[string]any{"result": c.Args["euros"]}, nil
+		}}
+	e, err := exec.New(exec.Config{Tools: []managed.Tool{pay}, Functions: map[string]exec.Function{
 		"loud": {Call: func(_ context.Context, in map[string]any) (any, error) {
 			return strings.ToUpper(fmt.Sprint(in["draft"])), nil
 		}},

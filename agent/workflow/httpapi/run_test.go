@@ -139,3 +139,27 @@ func TestRunWaits(t *testing.T) {
 		t.Errorf("the whole run: %v", list)
 	}
 }
+
+// TestConfirm: a run waits for a confirmation, which events give.
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	h := newShop(t, managed.Limits{})
+	for result, want := range map[string]string{"allow": `pay: {"result":3}`, "deny": `pay: {"error":"no money"}`} {
+		before := h.paid.Load()
+		body, _ := json.Marshal(map[string]string{"message": pay})
+		_, a := h.json("POST", "/api/workflows/ask/run", string(body))
+		if a.Result.Status != exec.Waiting || len(a.Result.Waits) != 1 || a.Result.Waits[0].Asks != "confirmation" ||
+			a.Result.Waits[0].Tool != "pay" || a.Result.Waits[0].Agent != "clerk" || h.paid.Load() != before {
+			t.Fatalf("it answers %s", a.text)
+		}
+		ev := map[string]any{"type": "user.tool_confirmation", "tool_use_id": a.Result.Waits[0].ID, "result": result}
+		if result == "deny" {
+			ev["deny_message"] = "no money"
+		}
+		body, _ = json.Marshal(map[string]any{"session_id": a.Result.Session, "events": []any{ev}})
+		_, a = h.json("POST", "/api/workflows/ask/run", string(body))
+		if a.Result.Status != exec.Done || a.Result.Content != want || (h.paid.Load() > before) != (result == "allow") {
+			t.Errorf("with %s it answers %s", result, a.text)
+		}
+	}
+}
