@@ -34,6 +34,13 @@ func families() []family {
 // unknown model is assumed to.
 func Schedules(model string) bool { return abilitiesOf(model).scheduling }
 
+// Supports reports whether a model takes tools that are NonBlocking, or such that are not. An unknown
+// model is assumed to.
+func Supports(model string, nonBlocking bool) bool {
+	can := abilitiesOf(model)
+	return nonBlocking && can.nonBlocking || !nonBlocking && can.blocking
+}
+
 // abilitiesOf returns the abilities of a model, with or without the prefix "models/". An unknown
 // model is assumed to support everything.
 func abilitiesOf(model string) abilities {

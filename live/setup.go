@@ -138,7 +138,6 @@ func (s *Setup) checkTools() error {
 		return fieldError("Setup.Tools", fmt.Sprintf("%d tools", len(s.Tools)), "at most 128")
 	}
 	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
-	can := abilitiesOf(s.Model)
 	seen := map[string]bool{}
 	for i, t := range s.Tools {
 		field := fmt.Sprintf("Setup.Tools[%d]", i)
@@ -153,7 +152,7 @@ func (s *Setup) checkTools() error {
 		if t.Parameters != nil && (json.Unmarshal(t.Parameters, &object) != nil || object == nil) {
 			return fieldError(field+".Parameters", string(t.Parameters), "a JSON schema that is an object")
 		}
-		if t.NonBlocking && !can.nonBlocking || !t.NonBlocking && !can.blocking {
+		if !Supports(s.Model, t.NonBlocking) {
 			return fieldError(field+".NonBlocking", t.NonBlocking,
 				fmt.Sprintf("%v: %s supports no other tools", !t.NonBlocking, s.Model))
 		}

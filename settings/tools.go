@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -62,6 +63,13 @@ func (s *Settings) readTools() (own []voicegw.Tool, err error) {
 				t.Timeout, short(s.gateway.Net.ToolTimeout))
 		}
 		tool.NonBlocking, tool.Scheduling = t.Scheduling != "", when
+		if model := cmp.Or(s.Model.Name, live.DefaultModel); !s.Embedded() && !live.Supports(model, tool.NonBlocking) {
+			if tool.NonBlocking {
+				return nil, wrong("scheduling is %q, but %s does not speak while a function runs; leave it out, or choose "+
+					"another model.name", t.Scheduling, model)
+			}
+			return nil, wrong("%s does not wait for functions; set scheduling, or choose another model.name", model)
+		}
 		switch {
 		case t.Agent != "":
 			s.AgentTools = append(s.AgentTools, AgentTool{tool, t.Agent})

@@ -109,6 +109,12 @@ func TestCallAgentsRefused(t *testing.T) {
 		{[]string{"--session-tools-file", write(`[{"name":"a","agent":"b","scheduling":"soon"}]`), "--data-dir", t.TempDir()},
 			`a: scheduling is "soon"; interrupt, when_idle and silent are possible`},
 		{[]string{"--session-tools-file", write(`[{"name":"a","scheduling":"silent"}]`)}, "beside agent"},
+		{[]string{"--session-tools-file", write(`[{"name":"a","agent":"b","scheduling":"silent"}]`), "--data-dir",
+			t.TempDir(), "--model-base-url", "wss://live.example", "--model-name", "gemini-3.1-flash-live-preview"},
+			`a: scheduling is "silent", but gemini-3.1-flash-live-preview does not speak while a function runs; leave it out`},
+		{[]string{"--session-tools-file", write(`[{"name":"a","agent":"b"}]`), "--data-dir", t.TempDir(),
+			"--model-base-url", "wss://live.example", "--model-name", "gemini-3.8-live-extended-thinking"},
+			"a: gemini-3.8-live-extended-thinking does not wait for functions; set scheduling"},
 	} {
 		p := startWith(t, noProof, oneKind, nil, append([]string{"serve", "--listen", "127.0.0.1:0"}, c.args...)...)
 		if code, _ := p.wait(); code != exitUsage || !strings.Contains(p.stderr.String(), c.want) {

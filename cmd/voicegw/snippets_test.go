@@ -197,7 +197,7 @@ func TestToolsInDocs(t *testing.T) {
 		t.Errorf("%+v", tools)
 	}
 	s, tools := read(`[{"name": "orders"`)
-	if len(tools) != 0 || len(s.AgentTools) != 1 || s.AgentTools[0].Agent != "orders" || !s.AgentTools[0].NonBlocking {
+	if len(tools) != 0 || len(s.AgentTools) != 1 || s.AgentTools[0].Agent != "orders" {
 		t.Errorf("%+v, %+v", tools, s.AgentTools)
 	}
 }

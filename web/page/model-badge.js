@@ -6,8 +6,8 @@
  */
 export function showModel(badge, model) {
   badge.hidden = false;
-  badge.dataset.kind = !model?.name ? "unknown" : model.embedded ? "embedded" : "google";
+  badge.dataset.kind = !model?.name ? "unknown" : model.embedded ? "embedded" : "other";
   if (!model?.name) badge.textContent = "the gateway does not say where audio goes";
   else if (model.embedded) badge.textContent = "embedded model \u2013 nothing leaves this machine";
-  else badge.textContent = `audio goes to Google (${model.name})`;
+  else badge.textContent = `audio goes to the model ${model.name}`;
 }

@@ -103,7 +103,7 @@ func TestBadge(t *testing.T) {
 		want  string
 	}{
 		"embedded": {parrot, "embedded model – nothing leaves this machine"},
-		"google":   {transport.Model{Name: "gemini-live-2.5"}, "audio goes to Google (gemini-live-2.5)"},
+		"other":    {transport.Model{Name: "gemini-live-2.5"}, "audio goes to the model gemini-live-2.5"},
 		"unnamed":  {transport.Model{}, "the gateway does not say where audio goes"},
 	} {
 		t.Run(name, func(t *testing.T) {
