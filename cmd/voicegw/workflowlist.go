@@ -49,6 +49,7 @@ func listWorkflows(ctx context.Context, out io.Writer, dir string, asJSON bool) 
 	}
 	return withTools(func(s *settings.Workflow) error {
 		list := []listedWorkflow{}
+		names := map[string]string{} // of accepted workflows: the file
 		for _, file := range files {
 			e, err := newEngine(s, exec.Config{})
 			if err != nil {
@@ -63,7 +64,9 @@ func listWorkflows(ctx context.Context, out io.Writer, dir string, asJSON bool) 
 				says = "refused: " + counted(len(refused.list), "finding")
 			} else if err != nil {
 				says = "refused: " + err.Error()
-			} else if w.Unverified != "" {
+			} else if other, ok := names[name]; ok {
+				says = fmt.Sprintf("refused: %s is named %s, too", other, name)
+			} else if names[name] = file; w.Unverified != "" {
 				says = "accepted, unverified: " + w.Unverified
 			}
 			list = append(list, listedWorkflow{name, file, says})

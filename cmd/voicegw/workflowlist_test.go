@@ -80,8 +80,13 @@ func TestWorkflowList(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "sure.yaml"), []byte(sure), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	twin := strings.Replace(sure, "name: sure", "name: shout", 1)
+	if err := os.WriteFile(filepath.Join(dir, "twin.yaml"), []byte(twin), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	code, stdout, stderr := flowCommand("list", "--dir", dir)
-	for _, want := range []string{`divide +\S+ +accepted\n`, `race +\S+ +refused: 1 finding\n`, `shout +\S+ +accepted\n`,
+	for _, want := range []string{`shout +\S+twin.yaml +refused: \S+shout\S*.yaml is named shout, too\n`,
+		`divide +\S+ +accepted\n`, `race +\S+ +refused: 1 finding\n`, `shout +\S+ +accepted\n`,
 		`sure +\S+ +accepted, unverified: both are equal\n`} {
 		if !regexp.MustCompile(want).MatchString(stdout) || code != 0 {
 			t.Errorf("list: %d %s\n%s\nwant %s", code, stderr, stdout, want)

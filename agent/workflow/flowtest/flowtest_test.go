@@ -97,6 +97,9 @@ tests:
   - name: lacks a result
     message: Hello
     answers: {plan: [one]}
+  - name: goes on without a result
+    message: Hello
+    answers: {plan: [{calls: [{name: look}]}, one]}
 `)
 	var text []string
 	for _, r := range got {
@@ -118,7 +121,7 @@ tests:
 		}
 	}
 	for i, want := range map[int]string{3: "the test has no answer 1 of `plan`",
-		4: "the test has no result of the tool look"} {
+		4: "the test has no result of the tool look", 5: "the tool look was called, and the test has no result of it"} {
 		if !strings.Contains(text[i], "the run fails\n  + ") || !strings.Contains(text[i], want) {
 			t.Errorf("test %d:\n%s\nwant %s", i+1, text[i], want)
 		}

@@ -50,7 +50,8 @@ type Tester struct {
 
 	mu    sync.Mutex
 	now   *Case
-	asked map[string]int // requests to models by agent, calls by "tool NAME"
+	asked map[string]int  // requests to models by agent, calls by "tool NAME"
+	none  map[string]bool // tools that were called and have no result
 	state map[string]any
 }
 
@@ -112,6 +113,7 @@ func (t *Tester) result(name string) (map[string]any, error) {
 		if slices.Contains([]string{"transform", "condition", "exit_loop", "transfer_to_agent"}, name) {
 			return nil, nil
 		}
+		t.none[name] = true
 		return nil, fmt.Errorf("the test has no result of the tool %s", name)
 	}
 	n := t.asked["tool "+name]
@@ -156,7 +158,7 @@ func (t *Tester) Run(ctx context.Context, e *exec.Engine, flow string) ([]Result
 
 func (t *Tester) one(ctx context.Context, rt *managed.Runtime, flow string, c *Case) (Result, error) {
 	t.mu.Lock()
-	t.now, t.asked, t.state = c, map[string]int{}, map[string]any{}
+	t.now, t.asked, t.none, t.state = c, map[string]int{}, map[string]bool{}, map[string]any{}
 	t.mu.Unlock()
 	s, err := rt.StartSession(ctx, managed.Owner{}, managed.SessionRequest{Agent: managed.SharedID(flow),
 		Initial: []managed.Event{managed.Text(c.Message)}})
@@ -223,6 +225,9 @@ func (t *Tester) compare(c *Case, o *exec.Outcome, said []string) (list []Diff) 
 		if n := len(c.Answers[agent]); n > t.asked[agent] {
 			differ("answers of "+agent+" that were asked for", fmt.Sprint(n), fmt.Sprint(t.asked[agent]))
 		}
+	}
+	for _, tool := range slices.Sorted(maps.Keys(t.none)) {
+		differ("the tool "+tool+" was called, and the test has no result of it", "", "")
 	}
 	return list
 }
