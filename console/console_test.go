@@ -31,8 +31,9 @@ import (
 // desk is a gateway with a model, and the console of its calls.
 type desk struct {
 	testing.TB
-	gw  *voicegw.Gateway
-	url string
+	gw   *voicegw.Gateway
+	url  string
+	drop func() // breaks the connections of pages
 }
 
 func newDesk(tb testing.TB, archives fstest.MapFS, net func(string) (*petri.Program, error)) *desk {
@@ -74,7 +75,7 @@ func newDeskIn(tb testing.TB, archives fs.FS, net func(string) (*petri.Program, 
 		server.Close()
 		_ = model.Close()
 	})
-	return &desk{TB: tb, gw: gw, url: server.URL}
+	return &desk{TB: tb, gw: gw, url: server.URL, drop: server.CloseClientConnections}
 }
 
 // said is what was said in all calls.

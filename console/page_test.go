@@ -239,6 +239,40 @@ func TestEndedCall(t *testing.T) {
 		document.querySelector("#transcript-note").textContent === ""`)
 }
 
+// TestLostFeed breaks the connection to the gateway while the page shows a running call: the page does not say that the
+// call is over.
+func TestLostFeed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil, nil)
+	session := d.call()
+	tab := browser.Browser(t).Open(t, d.url+"/console/#calls/"+session.ID())
+	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector("#state").textContent === "Live"`)
+	d.drop()
+	tab.WaitFor(`document.querySelector("#state").textContent === "Disconnected" &&
+		document.querySelector("#live").hidden`)
+}
+
+// TestStalledTile opens a call whose model stops in the middle of a reply: the lit tile says that nothing is heard.
+func TestStalledTile(t *testing.T) {
+	t.Parallel()
+	p := newTape(t, voicenets.Config{})
+	p.speak(second, 2*second)
+	p.reply(3*second, second, true)
+	p.reply(7*second, second, false)
+	p.at(9*second, voicenets.Over.Token(voicenets.HungUp))
+	p.run(10 * second)
+	d := newDesk(t, fstest.MapFS{"c-1.jsonl": {Data: p.file(), Mode: 0o600}},
+		func(string) (*petri.Program, error) { return p.prog, nil })
+	tab := browser.Browser(t).Open(t, d.url+"/console/#archives/c-1")
+	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector(".silence")`)
+	for at, says := range map[string]string{"3500": "The caller hears a reply.",
+		"5500": "The model stopped sending. Nothing is heard."} {
+		tab.Eval(`(voicegwConsole.seek(`+at+`), 0)`, nil)
+		tab.WaitFor(`document.querySelector("[data-tile=speaking].lit .tile-note")?.textContent === "` + says + `"`)
+	}
+	tab.NoErrors()
+}
+
 // TestBusyCall feeds the page 200 events a second and more for three seconds. At the end it has every
 // one, and is not behind.
 func TestBusyCall(t *testing.T) {
