@@ -147,7 +147,8 @@ func TestGuestAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestGuestLeaves checks that a guest leaves although there is always more to do.
+// TestGuestLeaves checks that a guest leaves although there is always more to do, and that the goroutine of the run
+// goes on at once, not when a timer is due.
 func TestGuestLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3 * guestMax
@@ -175,8 +176,12 @@ func TestGuestLeaves(t *testing.T) {
 		r = mustStart(t, desk(t, "a"), cfg)
 		mustInject(t, r, query.Token(1))
 		synctest.Wait()
+		began := time.Now()
 		first("one", nil)
 		<-end
+		if late := time.Since(began); late > 0 {
+			t.Errorf("the rest was done after %v", late)
+		}
 		if own == 0 || own > guestMax {
 			t.Errorf("the guest handed over %d of %d replies", own, outs)
 		}
