@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,13 +15,15 @@ import (
 	"github.com/voicegw/voicegw/agent/workflow"
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 	"github.com/voicegw/voicegw/petri/dot"
+	"github.com/voicegw/voicegw/settings"
 )
 
 // workflowCheck is what validate is asked.
 type workflowCheck struct {
 	json         bool
 	certificates string
-	registry     workflow.Registry
+	tools        settings.Workflow
+	declared     declared
 }
 
 func workflowCommand() *cobra.Command {
@@ -49,8 +52,10 @@ func validateCommand() *cobra.Command {
 		Short: "check a workflow and prove it",
 		Long: "validate checks a workflow and proves it: every run ends and leaves nothing behind, every agent can run,\n" +
 			"every loop is bounded, no state key is written by two branches at once or read before it is written. Each\n" +
-			"finding has its line and column, and shows the run that breaks the rule. The exit code is 0 if the workflow\n" +
-			"is accepted, 1 if it is refused, 2 if the file cannot be read.",
+			"finding has its line and column, and shows the run that breaks the rule. What is accepted, run and serve\n" +
+			"accept too, with the same --storage, --allow and --openapi. What your own program in Go registers needs --tool,\n" +
+			"--toolset, --function, --callback or --plugin; run and serve do not have it.\n\n" +
+			"The exit code is 0 if the workflow is accepted, 1 if it is refused, 2 if the file cannot be read.",
 		Args: oneWorkflow,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.validate(cmd.Context(), args[0], cmd.OutOrStdout())
@@ -58,16 +63,9 @@ func validateCommand() *cobra.Command {
 	}
 	outputFlag(cmd, &c.json, "the report")
 	cmd.Flags().StringVar(&c.certificates, "certificates", "", "write the report with its certificates to this directory")
-	addRegistryFlags(cmd, &c.registry)
+	addToolFlags(cmd.Flags(), &c.tools)
+	c.declared.addFlags(cmd.Flags())
 	return cmd
-}
-
-// addRegistryFlags adds what a workflow may name besides what is built in.
-func addRegistryFlags(cmd *cobra.Command, r *workflow.Registry) {
-	cmd.Flags().StringArrayVar(&r.Tools, "tool", []string{}, "a tool or toolset that will be there; may be repeated")
-	cmd.Flags().StringArrayVar(&r.Functions, "function", nil,
-		"a function that will be there; may be repeated; without any, every name is accepted")
-	r.Model, r.Gemini = exec.Models()
 }
 
 // oneWorkflow checks that there is exactly one argument.
@@ -100,7 +98,15 @@ type validated struct {
 }
 
 func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) error {
-	compiled, _, found, err := openWorkflow(path, c.registry)
+	cfg, err := c.declared.config()
+	if err != nil {
+		return err
+	}
+	e, err := newEngine(&c.tools, cfg)
+	if err != nil {
+		return &usageError{err}
+	}
+	compiled, _, found, err := openWorkflow(path, c.declared.registry(e))
 	if err != nil {
 		return err
 	}
@@ -111,6 +117,9 @@ func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) 
 		}
 		if err := c.keep(ctx, compiled, report); err != nil {
 			return err
+		}
+		if report.Accepted() {
+			report.Findings = append(report.Findings, unusable(e.Add(compiled, report), path)...)
 		}
 	}
 	if c.json {
@@ -134,6 +143,22 @@ func (c *workflowCheck) validate(ctx context.Context, path string, w io.Writer) 
 		return answerf(exitFailed, "%s is refused: %s", path, counted(len(report.Findings), "finding"))
 	}
 	return nil
+}
+
+// unusable are the findings about what a file asks for and this program does not have.
+func unusable(err error, file string) (list []workflow.Finding) {
+	if err == nil {
+		return nil
+	}
+	var agents exec.AgentErrors
+	if !errors.As(err, &agents) {
+		return []workflow.Finding{{Rule: workflow.Unsupports, File: file, Line: 1, Column: 1, Message: err.Error()}}
+	}
+	for _, a := range agents {
+		list = append(list, workflow.Finding{Rule: workflow.Unsupports, File: file, Line: a.Agent.At.Line,
+			Column: a.Agent.At.Column, Message: fmt.Sprintf("`%s`: %v", a.Agent.Name, a.Err)})
+	}
+	return list
 }
 
 // keep writes the report with its certificates, once a reader of it accepts them.
@@ -196,7 +221,8 @@ func counted(n int, what string) string {
 func graphCommand() *cobra.Command {
 	var format, block string
 	var whole bool
-	r := workflow.Registry{}
+	r := workflow.Registry{} // a drawing needs none of the names
+	r.Model, r.Gemini = exec.Models()
 	cmd := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "draw the net of a workflow",
@@ -210,7 +236,6 @@ func graphCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join([]string{"dot", "svg", "mermaid"}, ", "))
 	cmd.Flags().BoolVar(&whole, "whole", false, "draw the net that runs, with its turns and the session's writer")
 	cmd.Flags().StringVar(&block, "block", "", "draw only the block of this agent, each agent in it as one transition")
-	addRegistryFlags(cmd, &r)
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/voicegw/voicegw/agent/workflow"
+	"github.com/voicegw/voicegw/agent/workflow/exec"
+	"github.com/voicegw/voicegw/settings"
 )
 
 const flows = "../../agent/workflow/testdata/"
@@ -20,12 +23,24 @@ func TestWorkflowValidate(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("name: w\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	const one = "name: w\nagents:\n  - {name: a, type: llm, model: parrot, instruction: x, %s}\n" +
+		"orchestration: {type: sequential, agents: [a]}\n"
+	hooked := writeFile(t, "hooked.yaml", fmt.Appendf(nil, one, "callbacks: {before_agent_callback: audit}"))
+	tooled := writeFile(t, "tooled.yaml", fmt.Appendf(nil, one, "tools: [{crm: [get_*]}]"))
 	for _, c := range []struct {
 		args []string
 		code int
 		out  string // in what it prints
 	}{
-		{[]string{flows + "good/diamond.yaml"}, 0, "diamond.yaml: proved: 6 blocks"},
+		{[]string{flows + "good/diamond.yaml"}, 1, "diamond.yaml:8:12: unsupported: `merge`: there is no function \"merge\""},
+		{append([]string{flows + "good/diamond.yaml"}, diamondFunctions()...), 0, "diamond.yaml: proved: 6 blocks"},
+		{[]string{flows + "good/diamond.yaml", "--function", "sing"}, 1, "there is no function `sign`; did you mean `sing`?"},
+		{[]string{hooked}, 1, "hooked.yaml:3:12: unsupported: `a`: there is no callback \"audit\""},
+		{[]string{hooked, "--callback", "audit"}, 0, "proved"},
+		{[]string{tooled}, 1, "there is no tool or toolset `crm`"},
+		{[]string{tooled, "--toolset", "crm=put_contact"}, 1, "no tool of \"crm\" matches get_*; it has: put_contact"},
+		{[]string{tooled, "--toolset", "crm=get_contact,put_contact"}, 0, "proved"},
+		{[]string{tooled, "--toolset", "crm"}, 2, "write NAME=TOOL,TOOL"},
 		{[]string{flows + "good/unverified.yaml"}, 0, "accepted, but not proved: both services give the same rate"},
 		{[]string{flows + "good/assistant.yaml"}, 1, "there is no tool or toolset `ynab`"},
 		{[]string{flows + "good/assistant.yaml", "--tool", "ynab"}, 0, "proved"},
@@ -40,6 +55,42 @@ func TestWorkflowValidate(t *testing.T) {
 			!strings.Contains(out.String(), c.out) {
 			t.Errorf("validate %v: %d\n%s\nwant %d with %q", c.args, code, out.String(), c.code, c.out)
 		}
+	}
+}
+
+func diamondFunctions() (flags []string) {
+	for _, name := range []string{"source", "quick", "slow", "sign", "merge"} {
+		flags = append(flags, "--function", name)
+	}
+	return flags
+}
+
+// TestValidateAgreesWithRun: what validate accepts without flags is what run and serve accept.
+func TestValidateAgreesWithRun(t *testing.T) {
+	t.Parallel()
+	accepted := 0
+	for _, folder := range []string{"good", "bad", "migrate"} {
+		list, err := filepath.Glob(flows + folder + "/*.yaml")
+		if err != nil || len(list) == 0 {
+			t.Fatal(folder, err)
+		}
+		for _, file := range list {
+			var out bytes.Buffer
+			code := run([]string{"workflow", "validate", file}, &out, &out)
+			e, err := newEngine(&settings.Workflow{}, exec.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = addWorkflow(t.Context(), e, file); (err == nil) != (code == 0) {
+				t.Errorf("%s: validate exits with %d and prints\n%s\nand run says: %v", file, code, out.String(), err)
+			}
+			if code == 0 {
+				accepted++
+			}
+		}
+	}
+	if accepted < 5 {
+		t.Errorf("%d files are accepted", accepted)
 	}
 }
 

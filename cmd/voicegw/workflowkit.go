@@ -52,9 +52,11 @@ func newEngine(s *settings.Workflow, more exec.Config) (*exec.Engine, error) {
 		}
 		more.Files = folder.Artifacts
 	}
-	if more.Tools, err = tools.New(tools.Config{Client: client, Folder: folder}); err != nil {
+	builtin, err := tools.New(tools.Config{Client: client, Folder: folder})
+	if err != nil {
 		return nil, err
 	}
+	more.Tools = append(more.Tools, builtin...)
 	if err := addOpenAPI(s.OpenAPI, client, &more); err != nil {
 		return nil, fmt.Errorf("workflow.openapi: %w", err)
 	}
@@ -81,7 +83,9 @@ func addOpenAPI(file string, client *fetch.Client, to *exec.Config) error {
 	if err != nil {
 		return err
 	}
-	to.Toolsets = map[string][]string{}
+	if to.Toolsets == nil {
+		to.Toolsets = map[string][]string{}
+	}
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
 		list, err := openapi.Load(name, sets[name], openapi.Options{Dir: filepath.Dir(file), Client: client})
 		if err != nil {
@@ -127,11 +131,7 @@ func addWorkflow(ctx context.Context, e *exec.Engine, file string) (*workflow.Wo
 	if !r.Accepted() {
 		return w, &refusedWorkflow{file, r.Findings}
 	}
-	err = e.Add(c, r)
-	if err != nil && strings.Contains(err.Error(), `no tool "storage"`) {
-		err = fmt.Errorf("%w; the tool storage needs a directory: give --storage, or workflow.storage to serve", err)
-	}
-	return w, err
+	return w, e.Add(c, r)
 }
 
 // workflowFiles are the files of workflows in a directory: DIR/NAME/workflow.yaml and DIR/NAME.yaml, in order.

@@ -31,19 +31,41 @@ type leaf struct {
 	expr    func(context.Context, map[string]any) (any, error)
 }
 
+// AgentErrors are part of the error of Add: agents that ask for something nothing here can do, each with one reason.
+type AgentErrors []AgentError
+
+// AgentError is one of them.
+type AgentError struct {
+	Agent *workflow.Agent
+	Err   error
+}
+
+// Error names the agents and their lines.
+func (e AgentErrors) Error() string {
+	var list []string
+	for _, one := range e {
+		list = append(list, fmt.Sprintf("line %d: `%s`: %v", one.Agent.At.Line, one.Agent.Name, one.Err))
+	}
+	return strings.Join(list, "; ")
+}
+
 // prepare finds everything that a workflow names.
 func (e *Engine) prepare(c *workflow.Compiled) (*flow, error) {
 	f := &flow{c: c, w: c.Workflow, leafs: map[string]*leaf{}, hooks: slices.Clone(e.cfg.Every)}
 	if err := e.services(f); err != nil {
 		return nil, err
 	}
+	var errs AgentErrors
 	for _, one := range c.Leaves() {
 		l := &leaf{Leaf: one, hooks: slices.Clone(f.hooks)}
 		if err := e.prepareLeaf(f, l); err != nil {
-			return nil, fmt.Errorf("line %d: `%s`: %w", one.Agent.At.Line, one.Agent.Name, err)
+			errs = append(errs, AgentError{one.Agent, err})
 		}
 		f.leafs[one.Path] = l
 		f.users = f.users || l.shares()
+	}
+	if errs != nil {
+		return nil, errs
 	}
 	return f, nil
 }
@@ -58,13 +80,14 @@ func (e *Engine) prepareLeaf(f *flow, l *leaf) (err error) {
 	switch {
 	case a.Function != "":
 		if _, ok := e.cfg.Functions[a.Function]; !ok {
-			return fmt.Errorf("there is no function %q; there are: %s", a.Function, names(e.cfg.Functions))
+			return fmt.Errorf("there is no function %q; there are: %s; a program in Go registers functions", a.Function,
+				names(e.cfg.Functions))
 		}
 	case a.Tool == userChoice:
 		f.chooses, l.session = true, []string{userChoice}
 	case a.Tool != "":
 		if e.tools[a.Tool] == nil {
-			return fmt.Errorf("there is no tool %q that an agent can be; there are: %s", a.Tool, names(e.tools))
+			return fmt.Errorf("there is no tool %q that an agent can be; there are: %s%s", a.Tool, names(e.tools), hint(a.Tool))
 		}
 		l.tools = []string{a.Tool}
 	case a.Expression != "":
@@ -145,9 +168,17 @@ func (e *Engine) equip(f *flow, l *leaf, t workflow.Tool) error {
 	case e.tools[t.Name] != nil:
 		l.tools = append(l.tools, t.Name)
 	default:
-		return fmt.Errorf("there is no tool %q; there are: %s", t.Name, names(e.tools))
+		return fmt.Errorf("there is no tool %q; there are: %s%s", t.Name, names(e.tools), hint(t.Name))
 	}
 	return nil
+}
+
+// hint says where a tool comes from that only operators can give.
+func hint(tool string) string {
+	if tool != "storage" {
+		return ""
+	}
+	return "; storage needs a folder: give --storage, or workflow.storage to serve"
 }
 
 // matches reports whether a name matches one of some patterns; none match everything.
@@ -235,7 +266,8 @@ func (e *Engine) confirm(f *flow, l *leaf) {
 func (e *Engine) callback(l *leaf, hook, name string) error {
 	all, ok := e.cfg.Callbacks[name]
 	if !ok {
-		return fmt.Errorf("there is no callback %q; there are: %s", name, names(e.cfg.Callbacks))
+		return fmt.Errorf("there is no callback %q; there are: %s; a program in Go registers callbacks", name,
+			names(e.cfg.Callbacks))
 	}
 	var one Hooks
 	has := false
