@@ -108,7 +108,7 @@ func TestWorkflowRun(t *testing.T) {
 		{[]string{"local", "-m", "a", "--mcp-private"}, 2, "", `the command "files" of the MCP server "n" is not allowed`},
 		{[]string{"local", "-m", "a", "--mcp-private", "--mcp-commands", "files"}, 0, "[a] said: a\n",
 			`mcp server "n": it cannot be started`},
-		{[]string{"keep", "-m", "a"}, 2, "", "the tool storage needs a directory: give --storage"},
+		{[]string{"keep", "-m", "a"}, 2, "", "storage needs a folder: give --storage"},
 		{[]string{"keep", "-m", "a", "--storage", dir + "/kept"}, 0, "{\"bytes\":1}\n", ""},
 	} {
 		code, stdout, stderr := flowCommand(append([]string{"run", "--dir", dir}, c.words...)...)
@@ -315,6 +315,20 @@ func TestFlowProgressNames(t *testing.T) {
 	line.say("%s", strings.Repeat("é", terminalWidth+1))
 	if got, want := out.String(), "\r\x1b[K"+strings.Repeat("é", terminalWidth-3)+"..."; got != want {
 		t.Errorf("a long line became %q", got)
+	}
+}
+
+// TestWorkflowRunTellsInOrder: an agent is done before the next one runs.
+func TestWorkflowRunTellsInOrder(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "flow.yaml", []byte(strings.ReplaceAll(firstWorkflow, "NAME", "flow")))
+	for range 10 {
+		_, _, stderr := flowCommand("run", file, "--message", "Hello")
+		order := regexp.MustCompile(`(?s)draft runs\n.*draft is done in [^\n]*: Hello\n.*sign runs\n.*` +
+			`sign is done in [^\n]*: Hello -- flow\n`)
+		if !order.MatchString(stderr) || strings.Count(stderr, " is done") != 2 {
+			t.Fatal(stderr)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/workflow"
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 )
 
@@ -27,10 +28,11 @@ type flowProgress struct {
 	line  *progress // nil: not a terminal
 	began time.Time
 	works map[string]time.Time // agents at work, since when
+	ran   map[string]bool      // agents that were at work in this process
 }
 
 func newFlowProgress(w io.Writer) *flowProgress {
-	p := &flowProgress{w: w, began: time.Now(), works: map[string]time.Time{}}
+	p := &flowProgress{w: w, began: time.Now(), works: map[string]time.Time{}, ran: map[string]bool{}}
 	if line := newProgress(w, ""); line.terminal {
 		line.next = time.Time{}
 		p.line = line
@@ -38,14 +40,23 @@ func newFlowProgress(w io.Writer) *flowProgress {
 	return p
 }
 
-// hooks learn when agents begin.
+// hooks learn when agents begin and end.
 func (p *flowProgress) hooks() exec.Hooks {
 	return exec.Hooks{BeforeAgent: func(_ context.Context, s *exec.Scope) (any, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if _, ok := p.works[s.Agent.Name]; !ok {
-			p.works[s.Agent.Name] = time.Now()
+			p.works[s.Agent.Name], p.ran[s.Agent.Name] = time.Now(), true
 			p.say("%s runs", s.Agent.Name)
+		}
+		p.status()
+		return nil, nil
+	}, AfterAgent: func(_ context.Context, s *exec.Scope, output any) (any, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if since, ok := p.works[s.Agent.Name]; ok {
+			delete(p.works, s.Agent.Name)
+			p.say("%s is done in %s: %s", s.Agent.Name, seconds(time.Since(since)), gist(workflow.TextOf(output)))
 		}
 		p.status()
 		return nil, nil
@@ -79,15 +90,13 @@ func (p *flowProgress) event(flow string, ev *managed.Event) {
 	p.clear()
 	switch ev.Type {
 	case managed.AgentMessage:
-		if ev.Agent == flow {
-			break
+		if ev.Agent != flow && !p.ran[ev.Agent] { // done in an earlier process
+			text := ""
+			for _, b := range ev.Content {
+				text += b.Text
+			}
+			p.say("%s is done: %s", ev.Agent, gist(text))
 		}
-		took := ""
-		if since, ok := p.works[ev.Agent]; ok {
-			took = " in " + seconds(time.Since(since))
-			delete(p.works, ev.Agent)
-		}
-		p.say("%s is done%s: %s", ev.Agent, took, gist(ev))
 	case managed.AgentToolUse, managed.AgentMCPToolUse, managed.AgentCustomToolUse:
 		p.say("%s calls %s", ev.Agent, ev.Name)
 	case managed.SessionError:
@@ -146,12 +155,8 @@ func (p *flowProgress) end() {
 }
 
 // gist is the beginning of what an agent has said.
-func gist(ev *managed.Event) string {
+func gist(text string) string {
 	const most = 60
-	text := ""
-	for _, b := range ev.Content {
-		text += b.Text
-	}
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "..."

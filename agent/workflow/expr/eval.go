@@ -389,7 +389,7 @@ func (m *machine) contains(at syntax.Node, in, v any) bool {
 	return false
 }
 
-// arithmetic computes with numbers. Integers within 2^53 are exact as floats, and so is each result within it.
+// arithmetic computes with numbers. Integers below 2^53 are exact as floats, and so is each result within it.
 func (m *machine) arithmetic(x *syntax.BinaryExpr, a, b float64, ints bool) any {
 	var f float64
 	switch x.Op {

@@ -104,7 +104,9 @@ func TestFaults(t *testing.T) {
 		"n ^ 1":                    "the operator ^ is not supported",
 		"{x for x in xs}":          "there are no sets",
 		"b'x'":                     "there are no bytes",
-		"9007199254740993":         "exceeds 2^53",
+		"9007199254740993":         "exceeds 2^53-1",
+		"9007199254740991 + 2":     "exceeds 2^53-1",
+		"-9007199254740991 - 1":    "exceeds 2^53-1",
 		"n +":                      "line 1, column 4: got end of file",
 		"":                         "line 1, column 1: ",
 		"1 / 0":                    "line 1, column 3: division by zero",
@@ -112,7 +114,7 @@ func TestFaults(t *testing.T) {
 		"d.zz":                     `line 1, column 3: the dict has no key "zz"`,
 		"xs[3]":                    "line 1, column 1: there is no element 3: there are 3",
 		"n.x":                      `a int has no keys`,
-		"9007199254740992 + 1.0 * 0 + 9007199254740992 * 1000": "exceeds 2^53",
+		"9007199254740991 + 1.0 * 0 + 9007199254740991 * 1000": "exceeds 2^53-1",
 		"1e308 * 10":         "no finite number",
 		"[1] < ['a']":        "a int and a str have no order",
 		"{1: 2}":             "the key of a dict must be a string, not a int",
@@ -148,7 +150,7 @@ func bombs() []string {
 		return start
 	}
 	return []string{
-		"[0] * 10000000000", "'x' * 9007199254740992", "len([0] * 3000000)", "9007199254740992 * [1]",
+		"[0] * 10000000000", "'x' * 9007199254740991", "len([0] * 3000000)", "9007199254740991 * [1]",
 		chain("['xxxxxxxx']", "[a + a for a in %s]", 60), chain("xs", "[[a, a] for a in %s]", 60),
 		chain("[xs]", "[[a, a] for a in %s]", 25) + " == " + chain("[xs]", "[[a, a] for a in %s]", 25),
 		"str(" + chain("[xs]", "[[a, a] for a in %s]", 30) + ")", chain("[xs]", "[a + a for a in %s]", 60),

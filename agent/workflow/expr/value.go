@@ -15,8 +15,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// intMax is the largest integer that a JSON number holds exactly.
-const intMax = 1 << 53
+// intMax is the largest integer that a JSON number holds exactly while it holds no other one: 2^53 + 1 becomes 2^53.
+const intMax = 1<<53 - 1
 
 // constants are the names of values, in Python's spelling and in JSON's.
 var constants = map[string]any{"None": nil, "True": true, "False": false, "null": nil, "true": true, "false": false}
@@ -40,7 +40,7 @@ func literal(x *syntax.Literal) (any, error) {
 	return nil, fmt.Errorf("the literal %s is not supported", x.Raw)
 }
 
-var errTooLarge = errors.New("the integer exceeds 2^53, which JSON cannot hold exactly; compute with floats, " +
+var errTooLarge = errors.New("the integer exceeds 2^53-1, which JSON cannot hold exactly; compute with floats, " +
 	"such as 1e20")
 
 // load makes a value from outside one of this language: nil, bool, int64, float64, string, []any, map[string]any.
