@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	adk "google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
 	"github.com/voicegw/voicegw/agent/managed"
@@ -51,7 +50,7 @@ func (d *declared) config() (exec.Config, error) {
 		cfg.Functions[name] = exec.Function{Call: func(context.Context, map[string]any) (any, error) { return nil, never }}
 	}
 	for _, name := range d.callbacks {
-		cfg.Callbacks[name] = everyHook()
+		cfg.Callbacks[name] = exec.Idle()
 	}
 	for _, name := range d.plugins {
 		cfg.Plugins[name] = exec.Hooks{}
@@ -70,20 +69,4 @@ func (d *declared) registry(e *exec.Engine) workflow.Registry {
 		r.Callbacks = nil
 	}
 	return r
-}
-
-// everyHook is a callback for every moment: whether the Go one is for that of the file, only the program knows.
-func everyHook() exec.Hooks {
-	return exec.Hooks{
-		BeforeAgent: func(context.Context, *exec.Scope) (any, error) { return nil, nil },
-		AfterAgent:  func(context.Context, *exec.Scope, any) (any, error) { return nil, nil },
-		BeforeModel: func(context.Context, *exec.Scope, *adk.LLMRequest) (*adk.LLMResponse, error) { return nil, nil },
-		AfterModel:  func(context.Context, *exec.Scope, *adk.LLMResponse) (*adk.LLMResponse, error) { return nil, nil },
-		BeforeTool: func(context.Context, *exec.Scope, *genai.FunctionCall) (map[string]any, error) {
-			return nil, nil
-		},
-		AfterTool: func(context.Context, *exec.Scope, *genai.FunctionCall, map[string]any) (map[string]any, error) {
-			return nil, nil
-		},
-	}
 }

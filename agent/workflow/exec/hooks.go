@@ -43,3 +43,19 @@ type Hooks struct {
 	// OnToolError gives a result in place of an error of a tool, unless it returns nil.
 	OnToolError func(ctx context.Context, s *Scope, c *genai.FunctionCall, failed string) (map[string]any, error)
 }
+
+// Idle returns hooks for every moment that do nothing. They stand in for a callback of which only the name is known.
+func Idle() Hooks {
+	return Hooks{
+		BeforeAgent: func(context.Context, *Scope) (any, error) { return nil, nil },
+		AfterAgent:  func(context.Context, *Scope, any) (any, error) { return nil, nil },
+		BeforeModel: func(context.Context, *Scope, *model.LLMRequest) (*model.LLMResponse, error) { return nil, nil },
+		AfterModel:  func(context.Context, *Scope, *model.LLMResponse) (*model.LLMResponse, error) { return nil, nil },
+		BeforeTool: func(context.Context, *Scope, *genai.FunctionCall) (map[string]any, error) {
+			return nil, nil
+		},
+		AfterTool: func(context.Context, *Scope, *genai.FunctionCall, map[string]any) (map[string]any, error) {
+			return nil, nil
+		},
+	}
+}
