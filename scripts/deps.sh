@@ -10,8 +10,7 @@ needed() {
     cat <<'LIST'
 make|make|the targets
 /etc/ssl/certs/ca-certificates.crt|ca-certificates|downloading Go modules
-chromium|chromium|browser tests: calls in the browser that people have
-chromium-headless-shell|chromium-headless-shell|browser tests: everything else, for half of the processor time
+chromium|chromium|browser tests
 firefox-esr|firefox-esr|a call in another browser
 /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|fonts-dejavu-core|browser tests: letters on the page
 espeak-ng|espeak-ng|making speech fixtures
@@ -34,6 +33,7 @@ gcc|gcc|the race detector: without a C compiler the tests run without it
 /usr/include/z3.h|libz3-dev|proofs by induction (build tag z3)
 /usr/include/opus/opus.h|libopus-dev|Opus to callers over WebRTC (build tag libopus)
 pkg-config|pkg-config|finding libopus
+chromium-headless-shell|chromium-headless-shell|browser tests in half of the processor time
 LIST
 }
 
@@ -115,7 +115,7 @@ check_go() {
 }
 
 main() {
-    local lines failed=0
+    local lines line failed=0
     check_go
     lines="$(needed | missing)"
     if [[ -n "$lines" ]]; then
@@ -123,7 +123,10 @@ main() {
     fi
     lines="$(wanted | missing)"
     if [[ -n "$lines" ]] && ! install "$lines"; then
-        say 'going on without these'
+        say 'trying one by one'
+        while IFS= read -r line; do
+            install "$line" </dev/null || say 'going on without it'
+        done <<<"$lines"
     fi
     "${GO:-go}" mod download || {
         say 'go mod download failed: the Go modules of go.mod are not all here'
