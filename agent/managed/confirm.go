@@ -8,9 +8,9 @@ import (
 	"github.com/voicegw/voicegw/agent"
 )
 
-// Confirmed returns a tool for an agent of a program whose calls by that agent wait until the client allows them,
-// although its policy allows them to all. t is one of Work.Tools, made by Work.Tool, or chosen. Of an MCP server,
-// patterns say which tools, by the server's own names for them; without any, all of them wait.
+// Confirmed returns a copy of a tool for one agent of a program. Calls by that agent wait until the client allows them,
+// even where the policy of the tool always allows them. t comes from Work.Tools or Work.Tool, or is chosen from an MCP
+// server. The patterns select tools of an MCP server by the server's own names; without patterns all of them wait.
 func Confirmed(t agent.Tool, patterns ...string) (agent.Tool, error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {

@@ -30,8 +30,8 @@ func shortVersion(v string) string {
 	return v[:min(len(v), 12)]
 }
 
-// GoOn brings a session into memory. If its process stopped while it was at work, it goes on. The error says why it
-// cannot; a session that has ended needs nothing.
+// GoOn brings a session into memory, and resumes its run if a process stopped in the middle of it. It does nothing for
+// a session that has ended. The error says why the session cannot go on.
 func (r *Runtime) GoOn(ctx context.Context, o Owner, id string) error {
 	if _, _, err := r.entry(ctx, o, id); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ringOf finds a cycle, as the names along it, the first one again at the end; nil if there is none.
+// ringOf returns the names along a cycle. The first name is repeated at the end. It returns nil if there is no cycle.
 func ringOf(names []string, next func(string) []string) []string {
 	const open, closed = 1, 2
 	state := map[string]int{}

@@ -44,7 +44,7 @@ type Hooks struct {
 	OnToolError func(ctx context.Context, s *Scope, c *genai.FunctionCall, failed string) (map[string]any, error)
 }
 
-// Idle returns hooks for every moment that do nothing. They stand in for a callback of which only the name is known.
+// Idle returns a full set of hooks that do nothing. Use it as a stand-in for a callback when only its name is known.
 func Idle() Hooks {
 	return Hooks{
 		BeforeAgent: func(context.Context, *Scope) (any, error) { return nil, nil },

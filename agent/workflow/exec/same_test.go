@@ -48,12 +48,7 @@ func TestSame(t *testing.T) {
 		defer h.close()
 		first, heard := "", ""
 		for i := range 100 {
-			if i > 0 {
-				h.session, h.last = h.other(ada), 0
-			}
-			h.model.mu.Lock()
-			h.model.asked = nil
-			h.model.mu.Unlock()
+			h.begin(i > 0)
 			all := timeless(h, h.run("go"))
 			hears := ""
 			for _, r := range h.model.asked {
@@ -110,12 +105,7 @@ orchestration:
 			defer func() { h.close() }()
 			first, streams := "", map[string]bool{}
 			for i := range 100 {
-				if i > 0 {
-					h.session, h.last = h.other(ada), 0
-				}
-				h.model.mu.Lock()
-				h.model.asked = nil
-				h.model.mu.Unlock()
+				h.begin(i > 0)
 				events := h.run("go")
 				streams[timeless(h, events)] = true
 				got := h.byAgent(events)
@@ -130,6 +120,16 @@ orchestration:
 			h.finishesAgain()
 		})
 	}
+}
+
+// begin forgets what the model was asked, and takes another session for another run.
+func (h *house) begin(another bool) {
+	if another {
+		h.session, h.last = h.other(ada), 0
+	}
+	h.model.mu.Lock()
+	defer h.model.mu.Unlock()
+	h.model.asked = nil
 }
 
 // timeless are events without what no two sessions share: ids, times and costs.
@@ -207,7 +207,7 @@ func (h *house) finishesAgain() {
 			h.Fatal(err)
 		}
 	}
-	if err := w.Close(h.Context()); err != nil { // what is appended is stored then
+	if err := w.Close(h.Context()); err != nil { // stores what was appended
 		h.Fatal(err)
 	}
 	h.cfg.Journal, h.journal = copied, copied

@@ -201,7 +201,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestModes: the answers have the type that the card names, and a client that does not take it is told so.
+// TestModes: answers have the type that the card names. A client that does not accept this type gets an error.
 func TestModes(t *testing.T) {
 	t.Parallel()
 	h := newShop(t, managed.Limits{})
