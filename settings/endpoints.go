@@ -47,7 +47,7 @@ func (s *Settings) endpointRows() []Row {
 			"the URL by which carriers reach this server behind a proxy", isHTTPS),
 		textRow("twilio.after_url", &t.AfterURL, "none", "https://...",
 			"TwiML that continues a call that was not transferred", isHTTPS),
-		targetsRow("twilio.targets", &t.Targets, "numbers", "+4930123456"),
+		targetsRow("twilio.targets", &t.Targets, "numbers", "+4930123456").reloading(),
 		textRow("asterisk.user", &a.User, "none", "a name", "the username that Asterisk sends", nil).reloading(),
 		secretRow("asterisk.password_file", &a.PasswordFile, "the password", "the password that Asterisk sends").reloading(),
 		textRow("asterisk.ari_url", &a.ARIURL, "none", "http://... or https://...",
@@ -57,7 +57,7 @@ func (s *Settings) endpointRows() []Row {
 			"the password for the REST interface").reloading(),
 		textRow("asterisk.ari_context", &a.ARIContext, "none", "a context of the dialplan",
 			"the context to which calls are transferred", nil).reloading(),
-		targetsRow("asterisk.targets", &a.Targets, "extensions", "200"),
+		targetsRow("asterisk.targets", &a.Targets, "extensions", "200").reloading(),
 	}
 	for i, r := range rows {
 		section, _, _ := strings.Cut(r.Key, ".")

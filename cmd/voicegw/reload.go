@@ -185,8 +185,14 @@ func (r *reloader) admission(p *replacement) error {
 	return err
 }
 
-// twilio prepares the secrets of carriers.
+// twilio prepares the targets of transfers and the secrets of carriers.
 func (r *reloader) twilio(p *replacement) error {
+	if p.takes("twilio.targets") {
+		commit, err := r.serving.endpoints.twilio.PrepareTargets(targets(p.next.Twilio.Targets))
+		if err := p.prepared("twilio.targets", commit, err); err != nil {
+			return err
+		}
+	}
 	token, secret, err := twilioSecrets(p.next)
 	if err != nil || !p.takes("twilio.auth_token_file", "twilio.secret_file") {
 		return err
@@ -195,13 +201,17 @@ func (r *reloader) twilio(p *replacement) error {
 	return p.prepared("twilio.secret_file", commit, err)
 }
 
-// asterisk prepares the credentials of Asterisk, which change together.
+// asterisk prepares the credentials of Asterisk and the extensions that they lead to, which change together.
 func (r *reloader) asterisk(p *replacement) error {
 	password, ari, err := asteriskSecrets(p.next)
 	if err != nil || !p.takes(asteriskKeys()...) {
 		return err
 	}
-	commit, err := r.serving.endpoints.asterisk.PrepareCredentials(p.next.Asterisk.User, password, ari)
+	commit, err := r.serving.endpoints.asterisk.PrepareTargets(targets(p.next.Asterisk.Targets))
+	if err := p.prepared("asterisk.targets", commit, err); err != nil {
+		return err
+	}
+	commit, err = r.serving.endpoints.asterisk.PrepareCredentials(p.next.Asterisk.User, password, ari)
 	return p.prepared("asterisk.password_file", commit, err)
 }
 
@@ -300,9 +310,9 @@ func (r *reloader) changes(next *settings.Settings, functions hookTools) (done, 
 
 // held reports whether a change that a running gateway could take needs a restart because of others.
 func (r *reloader) held(key string, next *settings.Settings) bool {
-	started := r.serving.settings
+	started, e := r.serving.settings, r.serving.endpoints
 	if slices.Contains(asteriskKeys(), key) { // who may call must not change with them, nor a password go elsewhere
-		a, b, e := started.Asterisk, next.Asterisk, r.serving.endpoints
+		a, b := started.Asterisk, next.Asterisk
 		return e == nil || e.asterisk == nil || (a.PasswordFile == "") != (b.PasswordFile == "") || a.ARIURL != b.ARIURL
 	}
 	switch key {
@@ -311,8 +321,10 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 	case "admin.token_file": // the listener that is open keeps its token: the next address may need none, but not this one
 		return r.admin == nil || next.AdminTokenFile == "" && started.AdminListen != next.AdminListen
 	case "twilio.auth_token_file", "twilio.secret_file": // who may call must not change with them
-		a, b, e := started.Twilio, next.Twilio, r.serving.endpoints
+		a, b := started.Twilio, next.Twilio
 		return e == nil || e.twilio == nil || (a.AuthTokenFile+a.SecretFile == "") != (b.AuthTokenFile+b.SecretFile == "")
+	case "twilio.targets":
+		return e == nil || e.twilio == nil
 	case toolsKey:
 		return r.toolsHeld(next)
 	case allowKey: // functions need it too
@@ -336,7 +348,7 @@ func (r *reloader) held(key string, next *settings.Settings) bool {
 // asteriskKeys are the settings of Asterisk that change together.
 func asteriskKeys() []string {
 	return []string{"asterisk.user", "asterisk.password_file", "asterisk.ari_user", "asterisk.ari_password_file",
-		"asterisk.ari_context"}
+		"asterisk.ari_context", "asterisk.targets"}
 }
 
 const (

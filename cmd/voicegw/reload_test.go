@@ -174,6 +174,7 @@ func TestReloadTakesAndNames(t *testing.T) {
 			[]string{"session.tools_file", "timing.tool_timeout", "webhooks.allow"}},
 		{"a secret of an endpoint that is closed", "", "twilio: {secret_file: " + filepath.Join(dir, "secret") + "}", nil,
 			nil, []string{"twilio.secret_file"}},
+		{"targets of an endpoint that is closed", "", "twilio: {targets: [a=+491]}", nil, nil, []string{"twilio.targets"}},
 		{"a secret of webhooks", "webhooks: {secret_file: " + filepath.Join(dir, "key") + "}",
 			"webhooks: {secret_file: " + filepath.Join(dir, "secret") + "}", nil, []string{"webhooks.secret_file"}, nil},
 		{"the model", real, strings.Replace(real, "model: {", "model: {name: gemini-own, ", 1), nil, []string{"model.name"},
@@ -238,6 +239,7 @@ func TestReloadAsterisk(t *testing.T) {
 		return s
 	}
 	const password, user, ari = "asterisk.password_file", "asterisk.ari_user", "asterisk.ari_url"
+	const targets = "asterisk.targets"
 	for _, c := range []struct {
 		name, before, after string
 		done, later         []string
@@ -248,6 +250,9 @@ func TestReloadAsterisk(t *testing.T) {
 		{"another server", ", password_file: OLD, ari_url: 'http://a.example'",
 			", password_file: NEW, ari_url: 'http://b.example'", nil, []string{ari, password}},
 		{"another user without a password", "", ", ari_user: u", []string{user}, nil},
+		{"a target", "", ", targets: [a=1]", []string{targets}, nil},
+		{"a target at another server", ", ari_url: 'http://a.example'", ", ari_url: 'http://b.example', targets: [a=1]", nil,
+			[]string{ari, targets}},
 	} {
 		r := reloading(t, config(c.before))
 		var err error

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha1"
 	"encoding/base64"
@@ -26,6 +27,7 @@ import (
 	"github.com/voicegw/voicegw/live"
 	"github.com/voicegw/voicegw/settings"
 	"github.com/voicegw/voicegw/transport"
+	"github.com/voicegw/voicegw/transport/phone/phonetest"
 	"github.com/voicegw/voicegw/webhook"
 )
 
@@ -43,6 +45,8 @@ type reloadTrial struct {
 	offer  string           // of a caller by WebRTC
 	crm    *httptest.Server // the webhooks
 	signed chan string      // the secret of each record of the call "probe" that they get
+	asked  chan string      // of Asterisk's REST interface, which has the same address
+	phones *httptest.Server // where carriers call; each call is transferred to desk at once
 }
 
 // The secrets of the trial before and after a reload.
@@ -51,6 +55,7 @@ const oldSecret, newSecret = "old-old-old-old-old-old-old-old-old-old", "new-new
 // good are the files before (with the old secret) or after a reload.
 func (t *reloadTrial) good(secret, voice string, calls int) map[string]string {
 	at := func(name string) string { return filepath.Join(t.dir, name) }
+	number := map[string]string{"Puck": "+491", "Kore": "+492"}[voice]
 	return map[string]string{"access": secret, "admin": secret, "carrier": secret, "hook": secret, "turn": secret,
 		"pbx":        secret,
 		"tools.yaml": "[{name: " + voice + ", description: x}]\n",
@@ -60,9 +65,12 @@ func (t *reloadTrial) good(secret, voice string, calls int) map[string]string {
 			"access: {secret_file: " + at("access") + ", reuse: true}\n" +
 			"admin: {listen: '127.0.0.1:0', token_file: " + at("admin") + "}\n" +
 			"rules: " + at("rules.yaml") + "\nsession: {tools_file: " + at("tools.yaml") + "}\n" +
-			"twilio: {secret_file: " + at("carrier") + "}\nwebrtc: {ice_servers: ['stun:" + voice + ".example.com'], " +
+			"twilio: {auth_token_file: " + at("carrier") + ", secret_file: " + at("carrier") +
+			", targets: [desk=" + number + "]}\n" +
+			"webrtc: {ice_servers: ['stun:" + voice + ".example.com'], " +
 			"turn_servers: ['turn:t.example.com'], turn_secret_file: " + at("turn") + "}\n" +
-			"asterisk: {user: pbx, password_file: " + at("pbx") + "}\n" +
+			"asterisk: {user: pbx, password_file: " + at("pbx") + ", ari_url: '" + t.crm.URL + "/ari', targets: [desk=" +
+			voice + "]}\n" +
 			"handoff: {tool: true, targets: [desk=" + voice + "]}\n" +
 			"webhooks: {secret_file: " + at("hook") + ", end_url: '" + t.crm.URL + "/end', allow: [127.0.0.1, " +
 			map[string]string{"Puck": "10.0.0.1", "Kore": "127.0.0.2"}[voice] + "]}\n"}
@@ -70,8 +78,12 @@ func (t *reloadTrial) good(secret, voice string, calls int) map[string]string {
 
 // newReloadTrial starts all that a reload changes, except the network, with a call of the rule.
 func newReloadTrial(t *testing.T) *reloadTrial {
-	r := &reloadTrial{T: t, dir: t.TempDir(), signed: make(chan string, 1), offer: newRelayedCall(t).offer(t)}
+	r := &reloadTrial{T: t, dir: t.TempDir(), signed: make(chan string, 1), asked: make(chan string, 1),
+		offer: newRelayedCall(t).offer(t)}
 	r.crm = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		if strings.HasPrefix(req.URL.Path, "/ari/") {
+			r.asked <- req.FormValue("value")
+		}
 		body, _ := io.ReadAll(req.Body)
 		for _, secret := range []string{oldSecret, newSecret} {
 			if webhook.Verify([]byte(secret), req.Header.Get(webhook.SignatureHeader), body, time.Now(), time.Minute) == nil &&
@@ -96,10 +108,13 @@ func newReloadTrial(t *testing.T) *reloadTrial {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.gw.Close() })
-	if err := s.open(); err != nil {
+	if s.endpoints, err = openEndpoints(set, transferring{s.gw.Lines()}, s.log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.endpoints.Close() })
+	r.paths = s.tenants(s.endpoints.before(http.NotFoundHandler()))
+	r.phones = httptest.NewServer(r.paths)
+	t.Cleanup(r.phones.Close)
 	a := &admin{}
 	a.setToken(oldSecret)
 	r.reloader = &reloader{serving: s, admin: a, level: zap.NewAtomicLevelAt(set.Log.Level), read: read, now: set}
@@ -113,8 +128,57 @@ func newReloadTrial(t *testing.T) *reloadTrial {
 		t.Fatal(err)
 	}
 	r.held = p.Release
-	r.paths = s.gate.next
 	return r
+}
+
+// transferring are lines of a gateway on which calls of a proven carrier are transferred to desk at once.
+type transferring struct{ transport.Lines }
+
+// Take begins a handshake.
+func (l transferring) Take(h transport.Handshake) (transport.Line, error) {
+	if h.Proven {
+		return transferred{}, nil
+	}
+	return l.Lines.Take(h)
+}
+
+// transferred is the line of such a call.
+type transferred struct{}
+
+// Check takes every hello.
+func (transferred) Check(context.Context, *transport.Hello) error { return nil }
+
+// Call transfers the call.
+func (transferred) Call(ctx context.Context, p transport.Peer) error {
+	_ = p.Ready(ctx, transport.Ready{})
+	_ = p.Send(ctx, &transport.Message{Kind: transport.MessageTransfer, Text: "desk"})
+	return p.Close(transport.ReasonTransferred, "")
+}
+
+// Release does nothing.
+func (transferred) Release() {}
+
+// desk calls as a carrier and as Asterisk, and returns to whom each call is transferred.
+func (t *reloadTrial) desk() (number, extension string) {
+	t.Helper()
+	call := func(path, dialect string) (secret string) {
+		for _, secret := range []string{oldSecret, newSecret} {
+			r := http.Request{Header: http.Header{}}
+			r.SetBasicAuth("pbx", secret)
+			p, err := phonetest.Dial(t.Context(), phonetest.Config{URL: t.phones.URL + path, Header: r.Header, Dialect: dialect})
+			if err == nil {
+				<-p.Done()
+				p.HangUp()
+				return secret
+			}
+		}
+		t.Errorf("%s takes no call", path)
+		return oldSecret
+	}
+	carrier := &twilio{public: t.phones.URL, at: t.phones.URL, token: call("/v1/twilio", phonetest.Twilio)}
+	number = carrier.post(t.T, "/v1/twilio/after")
+	call("/v1/asterisk?channel=1", phonetest.Asterisk)
+	return number, <-t.asked
 }
 
 // carrier returns the status that a carrier with these credentials gets at a path.
@@ -178,10 +242,11 @@ func (t *reloadTrial) state() string {
 	for _, tool := range rules.tools {
 		names = append(names, tool.Name)
 	}
+	number, extension := t.desk()
 	return fmt.Sprintf("token %t, carrier %d, PBX %d, admin %q, level %v, voice %s, functions %v, rules %+v, "+
-		"full %t, ICE %s, records signed by %s, denied %t, targets %v", err == nil, carrier, pbx, *t.admin.token.Load(),
-		t.level.Level(), rules.setup.Voice, names, rules.clients[0].Rule.Voice, full != nil, t.ice(), <-t.signed,
-		errors.As(unsent, &denied), s.targets())
+		"full %t, ICE %s, records signed by %s, denied %t, targets %v, number %s, extension %s", err == nil, carrier, pbx,
+		*t.admin.token.Load(), t.level.Level(), rules.setup.Voice, names, rules.clients[0].Rule.Voice, full != nil,
+		t.ice(), <-t.signed, errors.As(unsent, &denied), s.targets(), number, extension)
 }
 
 // TestReloadRefusedChangesNothing: a reload with one bad part names it and changes nothing, whatever else has changed:
@@ -204,7 +269,9 @@ func TestReloadRefusedChangesNothing(t *testing.T) {
 		"Asterisk's secret": {"pbx", newSecret, "", "asterisk.password_file"},
 		"private addresses": {"voicegw.yaml", "allow: [127.0.0.1, ", "allow: [", `webhooks.allow: webhook: the URL begins`},
 		"no address":        {"voicegw.yaml", "127.0.0.2]", "'x:1']", "webhooks.allow: fetch:"},
-		"target":            {"voicegw.yaml", "desk=", "desk=a b", "handoff.targets"},
+		"target":            {"voicegw.yaml", "Kore]}\nwebhooks", "a b]}\nwebhooks", "handoff.targets"},
+		"number":            {"voicegw.yaml", "desk=+492", "desk=Ann", "twilio.targets: mediastream"},
+		"extension":         {"voicegw.yaml", "desk=Kore]}\nhandoff", "desk=a/b]}\nhandoff", "asterisk.targets: asterisk"},
 		"functions":         {"tools.yaml", "name:", "nmae:", "session.tools_file"},
 		"function twice":    {"tools.yaml", "[", "[{name: Kore, description: x}, ", "session.tools_file"},
 		"prompt":            {"voicegw.yaml", "voice:", "prompts: {goodbye: /nowhere.wav}\nvoice:", "prompts.goodbye"},

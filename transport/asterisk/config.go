@@ -2,8 +2,10 @@ package asterisk
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,10 +68,8 @@ func (c Config) withDefaults() (Config, error) {
 	case c.ARI.URL != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https"):
 		return c, fmt.Errorf("asterisk: check config: ARI.URL is no address such as http://127.0.0.1:8088/ari")
 	}
-	for name, target := range c.Targets {
-		if !extension(target) {
-			return c, fmt.Errorf("asterisk: check config: the target %q is not an extension", name)
-		}
+	if err := checkTargets(c.Targets); err != nil {
+		return c, fmt.Errorf("asterisk: check config: %w", err)
 	}
 	if err := (admission.Names{Hosts: c.Hosts}).Check(); err != nil {
 		return c, fmt.Errorf("asterisk: check config: %w", err)
@@ -83,6 +83,15 @@ func (c Config) withDefaults() (Config, error) {
 		c.Log = zap.NewNop()
 	}
 	return c, nil
+}
+
+func checkTargets(targets map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(targets)) {
+		if !extension(targets[name]) {
+			return fmt.Errorf("the target %q is not an extension", name)
+		}
+	}
+	return nil
 }
 
 // extension reports whether s can be an extension of a dialplan: 1 to 80 letters, digits and + - _

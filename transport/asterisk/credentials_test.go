@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/voicegw/voicegw/transport"
@@ -11,24 +12,24 @@ import (
 	"github.com/voicegw/voicegw/transport/phone/phonetest"
 )
 
-// TestPrepareCredentials: other credentials count from the commit on, for Asterisk's requests and for the transfer of a
-// call that runs. What is refused changes nothing.
+// TestPrepareCredentials: other credentials and targets count from the commit on, for Asterisk's requests and for the
+// transfer of a call that runs. What is refused changes nothing.
 func TestPrepareCredentials(t *testing.T) {
 	asked := make(chan string, 1)
 	rest := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
-		asked <- user + " " + password + " " + r.URL.Query().Get("context")
+		asked <- user + " " + password + " " + r.URL.Query().Get("context") + " " + r.URL.Query().Get("extension")
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer rest.Close()
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	before := asterisk.ARI{URL: rest.URL + "/ari/", User: "ari", Password: "old"}
 	endpoint, err := asterisk.New(asterisk.Config{User: "pbx", Password: "old", ARI: before,
-		Lines: scripted{func(ctx context.Context, p transport.Peer) error {
+		Targets: map[string]string{"sales": "200"}, Lines: scripted{func(ctx context.Context, p transport.Peer) error {
 			_ = p.Ready(ctx, transport.Ready{})
 			close(begun)
 			<-goOn
-			_ = p.Send(ctx, &transport.Message{Kind: transport.MessageTransfer, Text: "200"})
+			_ = p.Send(ctx, &transport.Message{Kind: transport.MessageTransfer, Text: "sales"})
 			return p.Close(transport.ReasonTransferred, "")
 		}}})
 	if err != nil {
@@ -72,11 +73,22 @@ func TestPrepareCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	next := map[string]string{"sales": "300"}
+	retarget, err := endpoint.PrepareTargets(next)
+	if err != nil {
+		t.Fatal(err)
+	}
 	judge("before the commit", true, false)
 	commit()
+	retarget()
+	next["sales"] = "400"
+	if _, err := endpoint.PrepareTargets(map[string]string{"sales": "500", "desk": "a,b"}); err == nil ||
+		!strings.Contains(err.Error(), `the target "desk" is not an extension`) {
+		t.Errorf("a target that is no extension: %v", err)
+	}
 	judge("afterwards", false, true)
 	close(goOn)
-	if got := <-asked; got != "ari2 new desk" {
+	if got := <-asked; got != "ari2 new desk 300" {
 		t.Errorf("the REST interface is asked by %q", got)
 	}
 	<-p.Done()

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -25,6 +26,7 @@ const Subprotocol = "media"
 type Endpoint struct {
 	cfg         Config
 	credentials atomic.Pointer[credentials]
+	targets     atomic.Pointer[map[string]string] // Config.Targets, which can change
 	visits      admission.Visits
 }
 
@@ -36,6 +38,7 @@ func New(cfg Config) (*Endpoint, error) {
 	}
 	e := &Endpoint{cfg: cfg}
 	e.credentials.Store(&credentials{user: cfg.User, password: cfg.Password, ari: cfg.ARI})
+	e.targets.Store(&cfg.Targets)
 	return e, nil
 }
 
@@ -59,6 +62,16 @@ func (e *Endpoint) PrepareCredentials(user, password string, ari ARI) (commit fu
 	next := &credentials{user: user, password: password, ari: before.ari}
 	next.ari.User, next.ari.Password, next.ari.Context = ari.User, ari.Password, ari.Context
 	return func() { e.credentials.Store(next) }, nil
+}
+
+// PrepareTargets checks other Config.Targets and changes nothing; commit then replaces them for transfers from now on,
+// those of running calls too.
+func (e *Endpoint) PrepareTargets(targets map[string]string) (commit func(), err error) {
+	if err := checkTargets(targets); err != nil {
+		return nil, fmt.Errorf("asterisk: prepare targets: %w", err)
+	}
+	next := maps.Clone(targets)
+	return func() { e.targets.Store(&next) }, nil
 }
 
 // Close refuses new calls, ends the running ones as going away, and returns when they have ended.
@@ -137,7 +150,7 @@ var errNoARI = errors.New("Config.ARI has no URL")
 func (e *Endpoint) transfer(caller string) func(ctx context.Context, to string) error {
 	return func(ctx context.Context, to string) error {
 		ari, target := e.credentials.Load().ari, to
-		if named, ok := e.cfg.Targets[to]; ok {
+		if named, ok := (*e.targets.Load())[to]; ok {
 			target = named
 		}
 		switch {

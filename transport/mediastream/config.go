@@ -86,11 +86,8 @@ func (c Config) withDefaults() (Config, error) {
 	if u, _ := url.Parse(c.PublicURL); u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return c, fmt.Errorf("mediastream: check config: PublicURL has more than a scheme, a host and a path")
 	}
-	for name, target := range c.Targets {
-		if _, ok := dialVerb(target); !ok {
-			return c, fmt.Errorf("mediastream: check config: the target %q is neither a telephone number nor a sip: address",
-				name)
-		}
+	if err := checkTargets(c.Targets); err != nil {
+		return c, fmt.Errorf("mediastream: check config: %w", err)
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	if err := (admission.Names{Hosts: c.Hosts}).Check(); err != nil {

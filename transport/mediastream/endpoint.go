@@ -19,6 +19,7 @@ import (
 type Endpoint struct {
 	cfg       Config
 	secrets   atomic.Pointer[secrets]
+	targets   atomic.Pointer[map[string]string] // Config.Targets, which can change
 	transfers transfers
 	passes    passes
 	visits    admission.Visits
@@ -32,6 +33,7 @@ func New(cfg Config) (*Endpoint, error) {
 	}
 	e := &Endpoint{cfg: cfg}
 	e.secrets.Store(&secrets{authToken: cfg.AuthToken, secret: cfg.Secret})
+	e.targets.Store(&cfg.Targets)
 	return e, nil
 }
 

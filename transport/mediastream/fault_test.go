@@ -338,12 +338,14 @@ func (s scripted) Call(ctx context.Context, p transport.Peer) error { return s.c
 func (s scripted) Release() {}
 
 // TestTransfer: a call that is transferred leaves the stream, and Twilio is told whom to dial when
-// it asks.
+// it asks: the target of the moment of the transfer, not that of the call's begin.
 func TestTransfer(t *testing.T) {
-	ended := make(chan error, 1)
+	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	endpoint, err := mediastream.New(mediastream.Config{Targets: map[string]string{"sales": "+493099"}, Lines: scripted{
 		func(ctx context.Context, p transport.Peer) error {
 			_ = p.Ready(ctx, transport.Ready{})
+			close(begun)
+			<-goOn
 			ended <- p.Send(ctx, &transport.Message{Kind: transport.MessageTransfer, Text: "sales"})
 			return p.Close(transport.ReasonTransferred, "")
 		}}})
@@ -358,14 +360,18 @@ func TestTransfer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.HangUp()
+	<-begun
+	retarget(t, endpoint, "+493088")
+	close(goOn)
 	<-p.Done()
 	if code, _ := p.End(); code != transport.ReasonTransferred.Code() {
 		t.Errorf("closed with %d", code)
 	}
+	retarget(t, endpoint, "+493077") // too late for this call
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"<Dial><Number>+493099</Number></Dial>", "<Hangup/>"} {
+	for _, want := range []string{"<Dial><Number>+493088</Number></Dial>", "<Hangup/>"} {
 		resp, err := http.PostForm(server.URL+"/v1/twilio/after", url.Values{"CallSid": {"CA7"}})
 		if err != nil {
 			t.Fatal(err)
@@ -377,6 +383,22 @@ func TestTransfer(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// retarget lets sales lead to another number. Targets that are refused change nothing.
+func retarget(t *testing.T, e *mediastream.Endpoint, number string) {
+	t.Helper()
+	next := map[string]string{"sales": number}
+	commit, err := e.PrepareTargets(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit()
+	next["sales"] = "changed afterwards"
+	_, err = e.PrepareTargets(map[string]string{"sales": "+491", "desk": "ask for Ann"})
+	if err == nil || !strings.Contains(err.Error(), `the target "desk" is neither`) {
+		t.Errorf("a target that nobody can dial: %v", err)
+	}
 }
 
 // TestClearedMarksAreCounted: marks of what was dropped come back and count as dropped, not as

@@ -3,6 +3,8 @@ package mediastream
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,12 +64,31 @@ func (t *transfers) take(call string) (target string, ok bool) {
 	return o.target, true
 }
 
+// PrepareTargets checks other Config.Targets and changes nothing; commit then replaces them for transfers from now on,
+// those of running calls too. Whom Twilio has not asked for yet stays as it was.
+func (e *Endpoint) PrepareTargets(targets map[string]string) (commit func(), err error) {
+	if err := checkTargets(targets); err != nil {
+		return nil, fmt.Errorf("mediastream: prepare targets: %w", err)
+	}
+	next := maps.Clone(targets)
+	return func() { e.targets.Store(&next) }, nil
+}
+
+func checkTargets(targets map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(targets)) {
+		if _, ok := dialVerb(targets[name]); !ok {
+			return fmt.Errorf("the target %q is neither a telephone number nor a sip: address", name)
+		}
+	}
+	return nil
+}
+
 // transfer remembers the target of a stream's transfer. Its peer calls it before the stream closes;
 // Twilio then asks /after.
 func (e *Endpoint) transfer(call string) func(ctx context.Context, to string) error {
 	return func(_ context.Context, to string) error {
 		target := to
-		if named, ok := e.cfg.Targets[to]; ok {
+		if named, ok := (*e.targets.Load())[to]; ok {
 			target = named
 		}
 		if _, ok := dialVerb(target); !ok {
