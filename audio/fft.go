@@ -3,6 +3,7 @@ package audio
 import (
 	"math"
 	"math/bits"
+	"sync"
 )
 
 const (
@@ -14,19 +15,28 @@ const (
 // spectrum computes the power spectrum of up to fftSize real samples, with a complex transform of
 // half the size.
 type spectrum struct {
-	z       [fftHalf]complex128 // even samples are real parts, odd ones imaginary parts
+	z [fftHalf]complex128 // even samples are real parts, odd ones imaginary parts
+	*fftTables
+}
+
+// fftTables are the same for all transforms, which share them and do not change them.
+type fftTables struct {
 	twiddle [fftHalf]complex128 // exp(-2 pi i k / fftSize)
 	swap    [fftHalf]uint8      // bit-reversed index
 }
 
-// init fills the tables.
-func (s *spectrum) init() {
-	for k := range s.twiddle {
+var sharedFFTTables = sync.OnceValue(func() *fftTables {
+	t := &fftTables{}
+	for k := range t.twiddle {
 		sin, cos := math.Sincos(-2 * math.Pi * float64(k) / fftSize)
-		s.twiddle[k] = complex(cos, sin)
-		s.swap[k] = bits.Reverse8(uint8(k))
+		t.twiddle[k] = complex(cos, sin)
+		t.swap[k] = bits.Reverse8(uint8(k))
 	}
-}
+	return t
+})
+
+// init must come before anything else.
+func (s *spectrum) init() { s.fftTables = sharedFFTTables() }
 
 // load sets the input to x times the window w, then zeros. Both have the same, even length.
 func (s *spectrum) load(x []int16, w []float64) {

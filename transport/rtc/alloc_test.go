@@ -43,7 +43,7 @@ func receive(r *audioReceiver, packets [][]byte, i int, ev *transport.Event) {
 	p := packets[i%len(packets)]
 	binary.BigEndian.PutUint16(p[2:], uint16(i))
 	r.take(p)
-	if r.inbox.n > 0 {
+	if r.inbox.queue.n > 0 {
 		_ = r.inbox.get(context.Background(), ev)
 	}
 }

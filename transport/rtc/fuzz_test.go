@@ -139,8 +139,8 @@ func FuzzPackets(f *testing.F) {
 			b = b[1+n:]
 		}
 		r.order.flush()
-		if box.audio > inboxAudioMax || box.n > inboxMax {
-			t.Fatalf("%d events wait, %d of them sound", box.n, box.audio)
+		if box.audio > inboxAudioMax || box.queue.n > inboxMax {
+			t.Fatalf("%d events wait, %d of them sound", box.queue.n, box.audio)
 		}
 	})
 }

@@ -23,9 +23,8 @@ type inbox struct {
 	room chan struct{} // of size 1: there may be room again
 
 	mu      sync.Mutex
-	ring    [inboxMax]transport.Event
-	head, n int
-	audio   int // of n
+	queue   ring[transport.Event]
+	audio   int // of them
 	dropped uint64
 	over    chan struct{}    // closed with ended
 	ended   *transport.Ended // why nothing more can be received
@@ -45,8 +44,7 @@ func signal(c chan struct{}) {
 
 // next returns the free slot behind the others; the caller holds mu and there is room.
 func (b *inbox) next() *transport.Event {
-	slot := &b.ring[(b.head+b.n)%inboxMax]
-	b.n++
+	slot := b.queue.push()
 	slot.Reset()
 	signal(b.news)
 	return slot
@@ -56,7 +54,7 @@ func (b *inbox) next() *transport.Event {
 func (b *inbox) putAudio(pcm []int16) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.audio >= inboxAudioMax || b.n >= inboxMax {
+	if b.audio >= inboxAudioMax || b.queue.n >= inboxMax {
 		b.dropped++
 		return
 	}
@@ -69,7 +67,7 @@ func (b *inbox) putAudio(pcm []int16) {
 func (b *inbox) put(ev *transport.Event, most int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.n >= most {
+	if b.queue.n >= most {
 		return false
 	}
 	slot := b.next()
@@ -133,15 +131,14 @@ func (b *inbox) take(ev *transport.Event) (done bool, err error) {
 	switch {
 	case b.ended != nil:
 		return false, b.ended
-	case b.n == 0:
+	case b.queue.n == 0:
 		return false, nil
 	}
-	slot := &b.ring[b.head]
+	slot := b.queue.pop()
 	if slot.Kind == transport.EventAudio {
 		b.audio--
 	}
 	*ev, *slot = *slot, transport.Event{PCM: ev.PCM}
-	b.head, b.n = (b.head+1)%inboxMax, b.n-1
 	signal(b.room)
 	return true, nil
 }

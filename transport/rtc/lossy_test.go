@@ -26,7 +26,7 @@ func carried(t *testing.T, c Codec, packets [][]byte, rnd *rand.Rand) (pcm []int
 		}
 		r.take(b)
 		var ev transport.Event
-		for r.inbox.n > 0 {
+		for r.inbox.queue.n > 0 {
 			if _, err := r.inbox.take(&ev); err != nil {
 				t.Fatal(err)
 			}

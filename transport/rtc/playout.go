@@ -52,11 +52,8 @@ type playout struct {
 	mu      sync.Mutex
 	delay   int64 // ticks from sending to playout
 	tick    int64
-	ring    [queueMax]queued
-	head, n int
-	flight  [flightMax]flying
-	first   int // of flight
-	flying  int
+	queue   ring[queued]     // at most queueMax
+	flight  ring[flying]     // at most flightMax
 	history [historyMax]sent // the newest first
 	acked   sent             // played and not acknowledged, unless equal to the last acknowledgement
 	told    sent             // last acknowledgement
@@ -106,11 +103,10 @@ func (p *playout) pushMark(generation uint64, id string) error {
 
 // slot returns the next free slot; the caller holds mu.
 func (p *playout) slot(generation uint64) (*queued, error) {
-	if p.n == queueMax {
+	if p.queue.n == queueMax {
 		return nil, transport.ErrStalled
 	}
-	slot := &p.ring[(p.head+p.n)%queueMax]
-	p.n++
+	slot := p.queue.push()
 	slot.generation = generation
 	return slot, nil
 }
@@ -122,8 +118,8 @@ func (p *playout) step(pcm []int16) (speaks bool) {
 	defer p.mu.Unlock()
 	p.tick++
 	p.marks()
-	if p.n > 0 {
-		slot := p.pop()
+	if p.queue.n > 0 {
+		slot := p.queue.pop()
 		clear(pcm[copy(pcm, slot.pcm):])
 		p.fly(p.count(slot.generation), "")
 		p.marks()
@@ -135,17 +131,10 @@ func (p *playout) step(pcm []int16) (speaks bool) {
 	return speaks
 }
 
-// pop takes the first of the queue, which must not be empty; the caller holds mu.
-func (p *playout) pop() *queued {
-	slot := &p.ring[p.head]
-	p.head, p.n = (p.head+1)%queueMax, p.n-1
-	return slot
-}
-
 // marks sends the marks at the head of the queue; the caller holds mu.
 func (p *playout) marks() {
-	for p.n > 0 && p.ring[p.head].mark != "" {
-		slot := p.pop()
+	for p.queue.n > 0 && p.queue.at(0).mark != "" {
+		slot := p.queue.pop()
 		p.fly(sent{slot.generation, p.sentOf(slot.generation)}, slot.mark)
 	}
 }
@@ -173,18 +162,16 @@ func (p *playout) sentOf(generation uint64) int64 {
 
 // fly notes a sent frame or mark. At flightMax the first one counts as played; the caller holds mu.
 func (p *playout) fly(s sent, mark string) {
-	if p.flying == flightMax {
+	if p.flight.n == flightMax {
 		p.arrive()
 	}
-	p.flight[(p.first+p.flying)%flightMax] = flying{sent: s, mark: mark, due: p.tick + p.delay}
-	p.flying++
+	*p.flight.push() = flying{sent: s, mark: mark, due: p.tick + p.delay}
 }
 
 // arrive counts the first as played, and acknowledges it at once when it is a mark; the caller
 // holds mu.
 func (p *playout) arrive() {
-	f := p.flight[p.first]
-	p.first, p.flying = (p.first+1)%flightMax, p.flying-1
+	f := *p.flight.pop()
 	p.acked = f.sent
 	if f.mark != "" {
 		p.ack(transport.Event{Generation: f.generation, PlayedMS: f.ms, Mark: f.mark})
@@ -194,10 +181,10 @@ func (p *playout) arrive() {
 // land acknowledges what is played by now: in every fifth tick, and when nothing follows; the
 // caller holds mu.
 func (p *playout) land() {
-	for p.flying > 0 && p.flight[p.first].due <= p.tick {
+	for p.flight.n > 0 && p.flight.at(0).due <= p.tick {
 		p.arrive()
 	}
-	dry := p.flying == 0 && p.n == 0
+	dry := p.flight.n == 0 && p.queue.n == 0
 	if p.acked != p.told && (dry || p.tick-p.toldAt >= ackEvery) {
 		p.ack(transport.Event{Generation: p.acked.generation, PlayedMS: p.acked.ms})
 	}
@@ -215,8 +202,8 @@ func (p *playout) ack(ev transport.Event) {
 func (p *playout) silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.n {
-		clear(p.ring[(p.head+i)%queueMax].pcm)
+	for i := range p.queue.n {
+		clear(p.queue.at(i).pcm)
 	}
 }
 
@@ -225,7 +212,8 @@ func (p *playout) silence() {
 func (p *playout) clear(generation uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.dropped += uint64(p.n)
-	p.n, p.flying = 0, 0
+	p.dropped += uint64(p.queue.n)
+	p.queue.clear()
+	p.flight.clear()
 	p.ack(transport.Event{Generation: generation, PlayedMS: p.sentOf(generation), Cleared: true})
 }
