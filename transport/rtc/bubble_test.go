@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -247,7 +248,11 @@ func TestBadNetwork(t *testing.T) {
 func badNetwork(t *testing.T, w *world, chance uint64) {
 	t.Helper()
 	w.ether.rnd = rand.New(rand.NewPCG(chance, 3)) // nothing is under way yet
-	c := w.call(manner{})
+	m := manner{}
+	if chance == 0 {
+		m.offers = func(offer string) string { return regexp.MustCompile(`a=rtcp-fb:.*\r\n`).ReplaceAllString(offer, "") }
+	}
+	c := w.call(m)
 	w.ether.worsen(0.05, 40*time.Millisecond)
 	c.say(speech("question"))
 	start := c.turn(transport.StateStart) // told again when it was lost, up to two seconds later
@@ -255,6 +260,9 @@ func badNetwork(t *testing.T, w *world, chance uint64) {
 	loudness(t, speech("question"), c.concealed(max(0, start.at-2*16000)), 0.75)
 	if n := c.count(transport.MessageClear); n > 0 {
 		t.Errorf("the reply paused %d times", n)
+	}
+	if n, keeps := c.asked.Load(), m.offers == nil; n > 0 != keeps {
+		t.Errorf("the gateway asked %d times for lost packets; the caller keeps packets: %v", n, keeps)
 	}
 	if t.Failed() {
 		t.Log(c.story())

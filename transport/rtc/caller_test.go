@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
@@ -143,6 +145,7 @@ type caller struct {
 	encoder  *audio.G722Encoder
 	tasks    sync.WaitGroup
 	stop     chan struct{}
+	asked    atomic.Int32 // requests for lost packets
 
 	mu      sync.Mutex
 	news    chan struct{}
@@ -261,8 +264,14 @@ func (c *caller) addTrack(way webrtc.RTPTransceiverDirection) {
 	sender := transceiver.Sender()
 	c.tasks.Go(func() {
 		for {
-			if _, _, err := sender.ReadRTCP(); err != nil {
+			packets, _, err := sender.ReadRTCP()
+			if err != nil {
 				return
+			}
+			for _, p := range packets {
+				if _, ok := p.(*rtcp.TransportLayerNack); ok {
+					c.asked.Add(1)
+				}
 			}
 		}
 	})

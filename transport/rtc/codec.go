@@ -62,12 +62,15 @@ func (c Codec) clockHz() uint32 {
 // capability returns the codec in the types of the WebRTC library.
 func (c Codec) capability() webrtc.RTPCodecCapability {
 	k := webrtc.RTPCodecCapability{MimeType: "audio/" + c.String(), ClockRate: c.clockHz(),
-		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}}}
+		RTCPFeedback: []webrtc.RTCPFeedback{nackFeedback()}}
 	if c == Opus {
 		k.Channels, k.SDPFmtpLine = 2, "minptime=10;useinbandfec=1"
 	}
 	return k
 }
+
+// nackFeedback says in SDP that lost packets are asked for, and sent again (RFC 4585 section 4.2).
+func nackFeedback() webrtc.RTCPFeedback { return webrtc.RTCPFeedback{Type: "nack"} }
 
 // payloadType returns the payload type of the codec when an offer does not set another one.
 func (c Codec) payloadType() webrtc.PayloadType {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pion/rtcp"
@@ -56,7 +57,7 @@ func (p *peer) wire(o *offer, down Codec) error {
 		return err
 	}
 	p.pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) { p.state(s, sender) })
-	p.pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.listen(t) })
+	p.pc.OnTrack(p.listen)
 	p.pc.OnDataChannel(p.offered)
 	text := o.restarted(o.ufrag, o.pwd) // without candidates: the library sends nothing to them
 	if p.cfg.FullICE {
@@ -159,7 +160,7 @@ func (p *peer) survive() {
 }
 
 // listen receives a track, in the goroutine that the library made for it. A call has one track.
-func (p *peer) listen(t *webrtc.TrackRemote) {
+func (p *peer) listen(t *webrtc.TrackRemote, from *webrtc.RTPReceiver) {
 	if t.Kind() != webrtc.RTPCodecTypeAudio || !p.tasks.begin() {
 		return
 	}
@@ -167,6 +168,10 @@ func (p *peer) listen(t *webrtc.TrackRemote) {
 	defer p.survive()
 	if !p.receiver.mine.CompareAndSwap(false, true) {
 		return
+	}
+	again := func(c webrtc.RTPCodecParameters) bool { return slices.Contains(c.RTCPFeedback, nackFeedback()) }
+	if slices.ContainsFunc(from.GetParameters().Codecs, again) {
+		p.receiver.request.send = func(nack *rtcp.TransportLayerNack) { _ = p.pc.WriteRTCP([]rtcp.Packet{nack}) }
 	}
 	err := p.receiver.run(t, func(b []byte) (int, error) {
 		n, _, err := t.Read(b)

@@ -20,14 +20,9 @@ const (
 	// keepAlive is how often the endpoint checks that the far end is there, where it may send
 	// checks.
 	keepAlive = 2 * time.Second
-	// nackEvery is how often missing packets are requested again: often enough that they come
-	// before they are given up.
-	nackEvery = 20 * time.Millisecond
 	// nackPackets is how many sent packets are kept for retransmission: 640 ms. It must be a power
 	// of two.
 	nackPackets = 32
-	// nackWindow is the number of packets that are searched for missing ones; a multiple of 64.
-	nackWindow = 64
 )
 
 // engine is the WebRTC library set up for one UDP port.
@@ -114,14 +109,9 @@ func registerCodecs(media *webrtc.MediaEngine) error {
 }
 
 // interceptors add reports about sent and received packets, and retransmission on request of the
-// far end.
+// far end. The receiver itself requests packets: the library would wake every call for it 50 times a second.
 func interceptors() (*interceptor.Registry, error) {
 	again, err := nack.NewResponderInterceptor(nack.ResponderSize(nackPackets))
-	if err != nil {
-		return nil, err
-	}
-	ask, err := nack.NewGeneratorInterceptor(nack.GeneratorInterval(nackEvery), nack.GeneratorSize(nackWindow),
-		nack.GeneratorMaxNacksPerPacket(2))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +124,7 @@ func interceptors() (*interceptor.Registry, error) {
 		return nil, err
 	}
 	r := &interceptor.Registry{}
-	for _, f := range []interceptor.Factory{again, ask, received, told} {
+	for _, f := range []interceptor.Factory{again, received, told} {
 		r.Add(f)
 	}
 	return r, nil

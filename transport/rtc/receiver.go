@@ -32,11 +32,13 @@ type audioReceiver struct {
 	inbox   *inbox
 	kinds   [128]Codec // by payload type, 0 for none
 	order   reorder
+	request requester
 	conceal concealer
 	keys    keys
 	decoder [PCMA + 1]decoder // by codec, made on first use
 	header  rtp.Header
 	pcm     []int16
+	now     func() time.Time
 	hears   func() bool                   // reports whether the call takes audio yet
 	keep    func(pcm []int16) (kept bool) // takes audio that the call must not get; nil: none
 
@@ -47,7 +49,7 @@ type audioReceiver struct {
 
 // newAudioReceiver makes a receiver for the payload types of an answer.
 func newAudioReceiver(b *inbox, kinds [128]Codec, hears func() bool) *audioReceiver {
-	r := &audioReceiver{inbox: b, kinds: kinds, hears: hears}
+	r := &audioReceiver{inbox: b, kinds: kinds, now: time.Now, hears: hears}
 	r.order.emit, r.order.lost = r.packet, r.lost
 	return r
 }
@@ -103,6 +105,9 @@ func (r *audioReceiver) take(b []byte) {
 		r.key(payload)
 	}
 	r.order.push(r.header.SequenceNumber, r.header.PayloadType, payload)
+	if r.order.waiting > 0 {
+		r.request.ask(r.header.SSRC, r.order.next, r.order.gaps(), r.now())
+	}
 }
 
 // unpadded removes the padding (RFC 3550 section 5.1).

@@ -117,6 +117,18 @@ func (r *reorder) skip() {
 	r.lose(n)
 }
 
+// gaps returns the numbers that the waiting packets have skipped: bit i is next+i.
+func (r *reorder) gaps() (missing uint16) {
+	for i, left := uint16(0), r.waiting; left > 0; i++ {
+		if r.held[(r.next+i)%aheadMax].used {
+			left--
+		} else {
+			missing |= 1 << i
+		}
+	}
+	return missing
+}
+
 // flush emits everything that waits, without waiting for missing packets.
 func (r *reorder) flush() {
 	for r.waiting > 0 {
