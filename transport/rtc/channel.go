@@ -2,6 +2,8 @@ package rtc
 
 import (
 	"context"
+	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -24,13 +26,20 @@ const (
 	waitingBytesMax = 512 << 10
 	// messageBytesMax is the longest message sent; browsers accept no longer one.
 	messageBytesMax = 256 << 10
+	// messageBytesUsual is the room for a message that is read. A longer one, which is rare, gets more
+	// for itself. The library's own reader holds 64 KiB for as long as the channel is open.
+	messageBytesUsual = 1 << 10
 )
+
+// errLongMessage says that a message of the far end is longer than EventBytesMax.
+var errLongMessage = errors.New("transport/rtc: read the data channel: a message is too long")
 
 // channel carries events to the far end. Safe for concurrent use.
 type channel struct {
 	room chan struct{} // of size 1: fewer bytes are buffered
 	over chan struct{} // closed when the call has ended
 	open chan struct{} // closed when events can flow
+	left chan struct{} // closed when the far end has closed the data channel
 
 	mu      sync.Mutex
 	dc      *webrtc.DataChannel // nil until it is open
@@ -41,7 +50,45 @@ type channel struct {
 }
 
 func newChannel(expected bool, over chan struct{}) *channel {
-	return &channel{room: make(chan struct{}, 1), open: make(chan struct{}), over: over, none: !expected}
+	return &channel{room: make(chan struct{}, 1), open: make(chan struct{}), left: make(chan struct{}), over: over,
+		none: !expected}
+}
+
+// messageReader is a data channel of the library: it reads the next message, or io.ErrShortBuffer, and then
+// keeps the message for a longer b.
+type messageReader interface {
+	ReadDataChannel(b []byte) (n int, text bool, err error)
+}
+
+// readMessages calls take for each message of a data channel until the far end closes it, which is io.EOF, or
+// breaks it. take may keep the message.
+func readMessages(from messageReader, take func(data []byte, text bool)) error {
+	usual := make([]byte, messageBytesUsual)
+	for b := usual; ; {
+		n, text, err := from.ReadDataChannel(b)
+		switch {
+		case errors.Is(err, io.ErrShortBuffer) && len(b) > EventBytesMax:
+			return errLongMessage
+		case errors.Is(err, io.ErrShortBuffer): // the message is still there
+			b = make([]byte, min(4*len(b), EventBytesMax+1))
+			continue
+		case err != nil:
+			return err
+		case n > EventBytesMax:
+			return errLongMessage
+		}
+		take(append([]byte(nil), b[:n]...), text)
+		b = usual
+	}
+}
+
+// leave notes that the far end has closed a data channel.
+func (c *channel) leave(dc *webrtc.DataChannel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dc == dc {
+		close(c.left)
+	}
 }
 
 // use sends the waiting events and all later ones over dc.
@@ -73,9 +120,13 @@ func (c *channel) send(ctx context.Context, b []byte, timeout time.Duration) err
 		}
 	}
 	if err := dc.SendText(string(b)); err != nil {
-		return &transport.Ended{Reason: transport.ReasonPeerLost, Message: transport.ReasonPeerLost.Message(), Err: err}
+		return lostPeer(err)
 	}
 	return nil
+}
+
+func lostPeer(err error) *transport.Ended {
+	return &transport.Ended{Reason: transport.ReasonPeerLost, Message: transport.ReasonPeerLost.Message(), Err: err}
 }
 
 // opened returns the channel if it is open; otherwise it keeps b, or drops it.
@@ -103,7 +154,9 @@ func (c *channel) wait(ctx context.Context, dc *webrtc.DataChannel, timeout time
 		select {
 		case <-c.room:
 		case <-c.over:
-			return &transport.Ended{Reason: transport.ReasonPeerLost, Message: transport.ReasonPeerLost.Message()}
+			return lostPeer(nil)
+		case <-c.left:
+			return lostPeer(io.ErrClosedPipe)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-timer.C:
@@ -136,9 +189,11 @@ func (c *channel) farewell(events [][]byte, timeout time.Duration) {
 			return
 		}
 	}
-	for dc.BufferedAmount() > 0 && dc.ReadyState() == webrtc.DataChannelStateOpen {
+	for dc.BufferedAmount() > 0 {
 		select {
 		case <-c.room:
+		case <-c.left:
+			return
 		case <-timer.C:
 			return
 		}

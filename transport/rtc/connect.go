@@ -219,8 +219,8 @@ func ntpMiddle(t time.Time) uint32 {
 }
 
 // offered takes a data channel of the far end. The library calls it for one channel after the
-// other, and makes the next one when it has returned. Each channel costs 64 KiB. So one channel too
-// many ends the call, and offered returns only when the call has ended.
+// other, and makes the next one when it has returned. Each channel costs memory and a goroutine. So one
+// channel too many ends the call, and offered returns only when the call has ended.
 func (p *peer) offered(dc *webrtc.DataChannel) {
 	if p.channels++; p.channels > ChannelsMax {
 		p.fail(transport.End(transport.ReasonLimit, fmt.Sprintf("A call opens at most %d data channels.", ChannelsMax), nil))
@@ -233,26 +233,40 @@ func (p *peer) offered(dc *webrtc.DataChannel) {
 		dc.OnOpen(func() { _ = dc.Close() })
 		return
 	}
-	dc.OnOpen(func() { p.channel.use(dc) })
-	dc.OnMessage(func(m webrtc.DataChannelMessage) {
-		defer p.survive()
-		p.event(m)
+	dc.OnOpen(func() {
+		from, err := dc.Detach()
+		if err != nil { // it was closed at once
+			p.ignored.Add(1)
+			return
+		}
+		p.task(func() { p.read(dc, from) })
+		p.channel.use(dc)
 	})
+}
+
+// read takes the messages of the data channel until it is closed.
+func (p *peer) read(dc *webrtc.DataChannel, from messageReader) {
+	if err := readMessages(from, p.event); !errors.Is(err, errLongMessage) {
+		p.channel.leave(dc)
+		return
+	}
+	p.fail(transport.End(transport.ReasonMessageTooBig, fmt.Sprintf("A message of the data channel has at most %d bytes.",
+		EventBytesMax), errLongMessage))
 }
 
 // event takes one message of the data channel. When the inbox is full it waits, and so does the far
 // end.
-func (p *peer) event(m webrtc.DataChannelMessage) {
-	if !m.IsString {
+func (p *peer) event(data []byte, text bool) {
+	if !text {
 		p.fail(transport.End(transport.ReasonBadJSON, "The data channel carries events as text; a binary message came.", nil))
 		return
 	}
 	if p.talk != nil {
-		p.hear(m.Data)
+		p.hear(data)
 		return
 	}
 	var ev transport.Event
-	switch err := ws.DecodeEvent(m.Data, &ev); {
+	switch err := ws.DecodeEvent(data, &ev); {
 	case ws.IsUnknown(err), err == nil && ev.Kind == transport.EventAck:
 		p.ignored.Add(1) // the endpoint knows what was played: it sends in real time
 	case ws.IsHello(err):

@@ -76,6 +76,7 @@ func (e *engine) build(c Config, log logging.LoggerFactory) error {
 	suspect := min(suspectAfter, c.DisconnectTimeout/2)
 	settings.SetICETimeouts(suspect, c.DisconnectTimeout-suspect, keepAlive)
 	settings.SetFireOnTrackBeforeFirstRTP(true)
+	settings.DetachDataChannels() // see readMessages
 	if len(c.PublicIPs) > 0 {
 		err := settings.SetICEAddressRewriteRules(webrtc.ICEAddressRewriteRule{External: c.PublicIPs,
 			AsCandidateType: webrtc.ICECandidateTypeHost, Mode: webrtc.ICEAddressRewriteReplace})

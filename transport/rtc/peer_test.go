@@ -65,6 +65,9 @@ func TestBadEvents(t *testing.T) {
 		`hello?`:                     transport.ReasonBadJSON,
 		`{"type":"mute","on":"yes"}`: transport.ReasonBadJSON,
 		"":                           transport.ReasonBadJSON,
+
+		strings.Repeat(" ", rtc.EventBytesMax-4) + "null": transport.ReasonBadJSON,
+		strings.Repeat(" ", rtc.EventBytesMax-3) + "null": transport.ReasonMessageTooBig,
 	} {
 		l := newLines()
 		w := newStage(t, l, rtc.Config{})
@@ -78,10 +81,10 @@ func TestBadEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e := ending(t, p); e.Reason != reason {
-			t.Errorf("%q ended the call by %s", text, e.Reason)
+			t.Errorf("%.80q ended the call by %s", text, e.Reason)
 		}
 		if m := c.kind(transport.MessageError); m.Code != reason.String() || !m.Fatal {
-			t.Errorf("%q was answered by %+v", text, m.Message)
+			t.Errorf("%.80q was answered by %+v", text, m.Message)
 		}
 		c.kind(transport.MessageBye)
 	}
