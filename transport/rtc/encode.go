@@ -22,7 +22,7 @@ func newEncoder(c Codec) (encoder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("transport/rtc: %w", err)
 		}
-		return opusEncoder{e}, nil
+		return &quietEncoder{encoder: opusEncoder{e}}, nil
 	case G722:
 		return &g722Encoder{encoder: audio.NewG722Encoder()}, nil
 	case PCMU, PCMA:
