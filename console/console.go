@@ -40,6 +40,9 @@ type Config struct {
 	// else in the archived call whose archive was written last then. The page shows an error in its
 	// place. nil: transcripts are off.
 	Transcript func(ctx context.Context, call string, written time.Time) ([]Said, error)
+	// Search finds calls that have ended in their records. The page shows an error in place of calls.
+	// It is called for two requests at one time at most. nil: calls cannot be searched.
+	Search func(ctx context.Context, q Search) (Finding, error)
 	// Page serves the page, web.ConsolePage; nil: none.
 	Page http.Handler
 	// Sharer signs links to archived calls, and New makes it serve them; nil: there are no links.
@@ -56,7 +59,8 @@ func New(cfg Config) (http.Handler, error) {
 			return nil, errors.New("the console knows no net of archives")
 		}
 	}
-	s := &server{cfg: cfg, nets: map[string]*netView{}, feeds: make(chan struct{}, feedsMax)}
+	s := &server{cfg: cfg, nets: map[string]*netView{}, feeds: make(chan struct{}, feedsMax),
+		searches: make(chan struct{}, searchesMax)}
 	s.archives = listing{dir: cfg.Archives, runs: func(call string) bool {
 		_, ok := cfg.Gateway.Session(call)
 		return ok
@@ -70,6 +74,7 @@ func New(cfg Config) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/calls", answering(s.list))
 	mux.HandleFunc("GET /api/archives", answering(s.listArchives))
+	mux.HandleFunc("GET /api/search", answering(s.search))
 	mux.HandleFunc("GET /api/nets/{hash}", answering(s.net))
 	mux.HandleFunc("GET /api/calls/{call}/feed", s.feeding(s.running))
 	mux.HandleFunc("GET /api/archives/{name}/feed", s.feeding(s.archived))
@@ -87,8 +92,9 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 type server struct {
-	cfg   Config
-	feeds chan struct{} // a token for each feed
+	cfg      Config
+	feeds    chan struct{} // a token for each feed
+	searches chan struct{} // a token for each search
 
 	archives listing
 

@@ -59,7 +59,7 @@ func newDeskIn(tb testing.TB, archives fs.FS, net func(string) (*petri.Program, 
 	}
 	share := &Sharer{Path: "/console/shared/", Key: func() []byte { return []byte("0123456789abcdef") },
 		Page: web.ConsolePage(web.ConsolePageConfig{Shared: true})}
-	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Transcript: said, Sharer: share,
+	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Transcript: said, Search: finding, Sharer: share,
 		Page: web.ConsolePage(web.ConsolePageConfig{})})
 	if err != nil {
 		tb.Fatal(err)

@@ -50,7 +50,7 @@ type listing struct {
 // archivesList is the answer with a page of the list.
 type archivesList struct {
 	Archives []Archived `json:"archives"`
-	All      int        `json:"all"`             // archives in the whole list
+	All      int        `json:"all"`             // archives of calls that have ended
 	Older    string     `json:"older,omitempty"` // where the next page begins; "" on the last page
 	Trouble  string     `json:"trouble,omitempty"`
 }
@@ -74,6 +74,11 @@ func (l *listing) page(after string) (p archivesList, err error) {
 			"archive_max_files limits them.", archivesMax)
 	}
 	p.All = len(l.list)
+	for i := range l.list {
+		if a := &l.list[i]; !a.settled && l.runs(a.Name) {
+			p.All--
+		}
+	}
 	begin := 0
 	if after != "" {
 		begin, _ = slices.BinarySearchFunc(l.list, from, newestFirst)

@@ -72,6 +72,8 @@ func TestPage(t *testing.T) {
 	tab.WaitFor(`document.querySelector("#archives a")`)
 	looks(t, tab, "list", "light", 1280)
 	looks(t, tab, "list", "dark", 390)
+	reachable(t, tab)
+	finds(t, tab)
 	tab.Click("#archives a")
 	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector(".silence") &&
 		document.querySelector("#net-fired").textContent === "turns/end_turn"`)
@@ -160,6 +162,41 @@ func TestPage(t *testing.T) {
 		document.querySelector("#said").hidden && document.querySelector("#make-link").hidden &&
 		document.querySelector("#share").href.endsWith("/api/call/report")`)
 	tab.NoErrors()
+}
+
+// finds searches for calls in the list, opens one, comes back to what was found, and clears the search.
+func finds(t *testing.T, tab *browsertest.Tab) {
+	t.Helper()
+	shows := func(count, first, older string) {
+		t.Helper()
+		tab.WaitFor(fmt.Sprintf(`document.querySelector("#found").textContent.startsWith(%q) &&
+			document.querySelector("#archives").innerText.includes(%q) &&
+			document.querySelector("#older").checkVisibility() === %s`, count, first, older))
+	}
+	enter(tab, "#find", "+4930")
+	tab.Eval(`(() => {
+		document.querySelector("#find-since").value = "2026-11-27T00:00";
+		document.querySelector("#find-until").value = "2026-11-30T12:30";
+		document.querySelector("#find").focus();
+	})()`, nil)
+	tab.Press(browsertest.Enter)
+	shows("1 call found, back to ", "twilio · from +4930123456 · to +4930654321 · caller hung up", "true")
+	tab.Click("#archives a")
+	tab.WaitFor(`!document.querySelector("#call").hidden`)
+	tab.Eval(`(history.back(), 0)`, nil)
+	shows("1 call found", "1:23", "true")
+	tab.Click("#older")
+	shows("1 call found.", "c-1", "false")
+	enter(tab, "#find", "model_lost")
+	tab.Click("#search [type=submit]")
+	shows("1 call found, back", "webrtc · acme · model lost · no archive", "true")
+	looks(t, tab, "list", "light", 390)
+	enter(tab, "#find", "nobody")
+	tab.Click("#search [type=submit]")
+	tab.WaitFor(`document.querySelector("#found").textContent.startsWith("No call found")`)
+	tab.Click("#search [type=reset]")
+	tab.WaitFor(`document.querySelector("#archives").innerText.includes("ended ") &&
+		document.querySelector("#found").textContent === ""`)
 }
 
 // enter enters a text in a field.

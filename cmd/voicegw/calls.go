@@ -44,11 +44,11 @@ func callSettings(cmd *cobra.Command) func() (*settings.Settings, error) {
 
 // callFilter selects calls.
 type callFilter struct {
-	since, until             string
-	endpoint, reason, client string
-	shortest                 time.Duration
-	most                     int
-	asJSON                   bool
+	since, until                       string
+	from, to, endpoint, reason, client string
+	shortest                           time.Duration
+	most                               int
+	asJSON                             bool
 }
 
 func listCallsCommand() *cobra.Command {
@@ -56,8 +56,11 @@ func listCallsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "list calls, the oldest first", Args: noArguments}
 	read := callSettings(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.since, "since", "", "only calls that began since then: 2026-11-28T09:00:00Z, or 2h for 2h ago")
+	flags.StringVar(&f.since, "since", "",
+		"only calls that began since then: \"2026-11-28 14:00\" (local time), 2026-11-28T13:00:00Z, or 2h for 2h ago")
 	flags.StringVar(&f.until, "until", "", "only calls that began before then")
+	flags.StringVar(&f.from, "from", "", "only calls from a number that contains this")
+	flags.StringVar(&f.to, "to", "", "only calls to a number that contains this")
 	flags.StringVar(&f.endpoint, "endpoint", "", "only calls of an endpoint, such as twilio")
 	flags.StringVar(&f.reason, "reason", "", "only calls that ended for a reason, such as model_lost")
 	flags.StringVar(&f.client, "client", "", "only calls of a client")
@@ -74,7 +77,7 @@ func listCallsCommand() *cobra.Command {
 	return cmd
 }
 
-// moment reads a time, or how long ago it was; "" is no time.
+// moment reads a time, which may be one of the time zone of this machine, or how long ago it was; "" is no time.
 func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -82,12 +85,13 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(strings.TrimSuffix(text, " ago")); err == nil {
 		return now.Add(-d.Abs()), nil
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, usagef("--%s is %q; want a time such as 2026-11-28T09:00:00Z, or a length of time such as 2h", flag,
-			text)
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
 	}
-	return at, nil
+	return time.Time{}, usagef(`--%s is %q; want a time such as "2026-11-28 14:00" or 2026-11-28T13:00:00Z, or a length `+
+		"of time such as 2h", flag, text)
 }
 
 // listCalls prints the calls that a filter selects.
@@ -124,15 +128,18 @@ func listCalls(s *settings.Settings, f *callFilter, now time.Time, stdout, stder
 			}
 			continue
 		}
-		fmt.Fprintf(stdout, "%s  %s  %-8s %8s  %-14s %2d turns  %s\n", r.Call, r.Began.UTC().Format(time.DateTime),
-			r.Endpoint, r.Duration.Round(100*time.Millisecond), r.Reason, len(r.Turns)+r.TurnsLeftOut, r.Client)
+		fmt.Fprintf(stdout, "%s  %s  %-8s %8s  %-14s %2d turns  %s\n", r.Call,
+			r.Began.In(now.Location()).Format(time.DateTime), r.Endpoint, r.Duration.Round(100*time.Millisecond), r.Reason,
+			len(r.Turns)+r.TurnsLeftOut,
+			strings.TrimSpace(r.From+"  "+r.Client))
 	}
 	return err
 }
 
 // takes reports whether a filter takes a call, apart from its time.
 func (f *callFilter) takes(r *callRecord) bool {
-	return (f.endpoint == "" || f.endpoint == r.Endpoint) && (f.reason == "" || f.reason == r.Reason) &&
+	return strings.Contains(r.From, f.from) && strings.Contains(r.To, f.to) &&
+		(f.endpoint == "" || f.endpoint == r.Endpoint) && (f.reason == "" || f.reason == r.Reason) &&
 		(f.client == "" || f.client == r.Client) && r.Duration >= f.shortest
 }
 

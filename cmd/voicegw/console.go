@@ -34,7 +34,8 @@ func (s *serving) console() http.Handler {
 	sharer := &console.Sharer{Path: sharedPath, Key: func() []byte { return key },
 		Page: web.ConsolePage(web.ConsolePageConfig{Shared: true})}
 	h, err := console.New(console.Config{Gateway: s.gw, Archives: archives, Net: nets.find,
-		Transcript: s.records.transcript, Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
+		Transcript: s.records.transcript, Search: s.records.search,
+		Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
 	if err != nil {
 		panic(err) // nothing of the Config comes from outside
 	}

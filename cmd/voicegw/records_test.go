@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,6 +227,9 @@ func TestListCalls(t *testing.T) {
 		{callFilter{}, true}, {callFilter{since: "2h"}, true}, {callFilter{since: "30m"}, false},
 		{callFilter{until: "2026-11-28T08:00:00Z"}, false}, {callFilter{endpoint: "twilio"}, true},
 		{callFilter{endpoint: "ws"}, false}, {callFilter{reason: "model_lost"}, false}, {callFilter{client: "x"}, false},
+		{callFilter{from: "+4930"}, true}, {callFilter{from: "+4940"}, false}, {callFilter{to: "1"}, false},
+		{callFilter{since: "2026-11-28 08:30"}, true}, {callFilter{since: "2026-11-28 09:30"}, false},
+		{callFilter{since: "2026-11-28", until: "2026-11-29"}, true},
 		{callFilter{shortest: 12 * time.Second}, true}, {callFilter{shortest: time.Minute}, false},
 		{callFilter{asJSON: true}, true},
 	} {
@@ -325,9 +329,18 @@ func TestCallsOfServe(t *testing.T) {
 	dir := t.TempDir()
 	records, archive := filepath.Join(dir, "records"), filepath.Join(dir, "archive")
 	s := startServe(t, []string{"VOICEGW_GREETING="}, "--records-dir", records, "--archive", archive,
-		"--records-transcripts", "--records-format", "both")
+		"--records-transcripts", "--records-format", "both", "--admin-listen", "127.0.0.1:0")
 	command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "question"), "--out",
 		filepath.Join(dir, "heard.wav")).want(t, 0)
+	_, admin, _ := strings.Cut(s.stderr.String(), "the admin listener is at ")
+	admin, _, _ = strings.Cut(admin, "\n")
+	found := ""
+	if !waitFor(func() bool {
+		_, found = get(t, http.DefaultClient, admin+"console/api/search?text=Caller_Hung&since=2026-01-01T00:00:00Z")
+		return strings.Contains(found, `"reason":"caller_hung_up"`) && strings.Contains(found, `"archived":true`)
+	}, patience) {
+		t.Errorf("the console finds %s", found)
+	}
 	s.end()
 	list := command(t, nil, "calls", "list", "--records-dir", records, "-o", "json")
 	list.want(t, 0)

@@ -23,6 +23,7 @@ const view = new CallView(say);
 /** @type {any} */ (window).voicegwConsole = view;
 let timer = 0;
 let older = ""; // where the archives that are not shown begin
+let search = ""; // the query of the search whose calls are shown, "" if that is the list
 
 async function list() {
   clearTimeout(timer);
@@ -31,7 +32,7 @@ async function list() {
     if (location.hash.length > 1) return;
     showCalls(calls, Date.parse(now));
     element("archive-count").textContent = String(page.all);
-    if (element("older-archives").childElementCount === 0) { // else what was paged to stays as it is
+    if (!search && element("older-archives").childElementCount === 0) { // else what was paged to stays as it is
       element("archives").replaceChildren(...(page.archives.length > 0 ? page.archives.map(archived) : [create("li", "label", "None. With the setting archive, each call leaves one.")]));
       setOlder(page.older);
     }
@@ -54,15 +55,57 @@ function setOlder(place = "") {
   element("older").hidden = place === "";
 }
 
-/** Shows the next page of archives below those that are shown. */
+/** Shows the next page of archives, or of calls that were found, below those that are shown. */
 async function showOlder() {
   try {
+    if (search) return await showFound(`&after=${encodeURIComponent(older)}`);
     const page = await ask(`archives?after=${encodeURIComponent(older)}`);
     element("older-archives").append(...page.archives.map(archived));
     setOlder(page.older);
   } catch (error) {
     say("", error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Searches for what the fields say. Without anything in them it shows the list. @param {Event} [event] */
+async function find(event) {
+  event?.preventDefault();
+  const query = new URLSearchParams();
+  if (element("find").value.trim()) query.set("text", element("find").value.trim());
+  for (const bound of ["since", "until"]) {
+    const { value } = element(`find-${bound}`);
+    if (value) query.set(bound, new Date(value).toISOString());
+  }
+  search = query.toString();
+  element("older-archives").replaceChildren();
+  element("found").textContent = "";
+  setOlder();
+  if (!search) return list();
+  element("archives").replaceChildren();
+  try {
+    await showFound();
+  } catch (error) {
+    element("found").textContent = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Shows a page of calls that were found below those that are shown. @param {string} [after] */
+async function showFound(after = "") {
+  const query = search;
+  const page = await ask(`search?${query}${after}`);
+  if (query !== search) return;
+  element(after ? "older-archives" : "archives").append(...page.calls.map(foundCall));
+  setOlder(page.older);
+  const n = element("archives").childElementCount + element("older-archives").childElementCount;
+  const back = page.until ? `, back to ${new Date(page.until).toLocaleString()}` : "";
+  element("found").textContent = `${n || "No"} call${n > 1 ? "s" : ""} found${back}. ${page.trouble ?? ""}`.trim();
+}
+
+/** @param {any} c */
+function foundCall(c) {
+  const seconds = Math.round(c.duration_ms / 1000);
+  const facts = [new Date(c.began).toLocaleString(), c.endpoint, c.from && `from ${c.from}`, c.to && `to ${c.to}`, c.client, (c.reason ?? "").replaceAll("_", " "), c.archived ? "" : "no archive"].filter(Boolean).join(" · ");
+  return item(c.archived ? `#archives/${encodeURIComponent(c.call)}` : "", c.call, facts, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
 }
 
 /** @param {any[]} calls @param {number} now */
@@ -84,10 +127,10 @@ function archived(a) {
   return item(`#archives/${encodeURIComponent(a.name)}`, a.name, `ended ${new Date(a.written).toLocaleString()}`, `${Math.ceil(a.bytes / 1024).toLocaleString()} KB`);
 }
 
-/** @param {string} href @param {string} title @param {string} facts @param {string} right @param {HTMLElement[]} chips */
+/** An item that leads to href, "" being nowhere. @param {string} href @param {string} title @param {string} facts @param {string} right @param {HTMLElement[]} chips */
 function item(href, title, facts, right, ...chips) {
-  const link = create("a", "call-link", create("b", "", title), create("span", "label", facts), ...chips, create("span", "right", right));
-  link.href = href;
+  const link = create(href ? "a" : "div", "call-link", create("b", "", title), create("span", "label", facts), ...chips, create("span", "right", right));
+  if (link instanceof HTMLAnchorElement) link.href = href;
   return create("li", "", link);
 }
 
@@ -98,15 +141,22 @@ function route() {
   element("call").hidden = !isCall;
   say("Loading");
   clearTimeout(timer);
-  element("older-archives").replaceChildren();
-  setOlder();
   view.close();
-  if (isCall) view.open(`${kind}/${name}`);
-  else list();
+  if (isCall) {
+    view.open(`${kind}/${name}`);
+  } else if (search) { // as it was, with its pages
+    list();
+  } else {
+    element("older-archives").replaceChildren();
+    setOlder();
+    list();
+  }
   document.title = isCall ? `${decodeURIComponent(name)} · Console` : "Console";
 }
 
 element("older").addEventListener("click", showOlder);
+element("search").addEventListener("submit", find);
+element("search").addEventListener("reset", () => setTimeout(find));
 if ("shared" in document.body.dataset) { // one call, for somebody who has a link to it
   element("lists").hidden = true;
   element("call").hidden = false;
