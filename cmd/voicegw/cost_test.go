@@ -122,7 +122,7 @@ const costCalls = 4
 
 // TestGoroutinesPerCall counts the goroutines of a process by what they run. A call has six behind any endpoint. Its
 // endpoint has one for each direction at most, beside the one that carries the call: of net/http, or of WebRTC's
-// endpoint. WebRTC has one more for its reports.
+// endpoint. WebRTC has one more for its reports, and one for its data channel.
 func TestGoroutinesPerCall(t *testing.T) {
 	t.Parallel()
 	for _, d := range waysIn() {

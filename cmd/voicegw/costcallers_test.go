@@ -42,7 +42,7 @@ type wayIn struct {
 func waysIn() []wayIn {
 	return []wayIn{
 		{name: "own", requests: 1, call: callOwn},
-		{name: "webrtc", ours: 4, library: 23, call: callWebRTC},
+		{name: "webrtc", ours: 5, library: 21, call: callWebRTC},
 		{name: "twilio", ours: 1, requests: 1, call: func(s *costly) { callPhone(s, "v1/twilio", phonetest.Twilio) }},
 		{name: "asterisk", ours: 1, requests: 1, call: func(s *costly) {
 			callPhone(s, "v1/asterisk?channel=1", phonetest.Asterisk)
