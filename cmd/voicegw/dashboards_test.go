@@ -45,26 +45,62 @@ func alertExpressions(t *testing.T) (list []expression) {
 // dashboardExpressions returns the expressions of the dashboard, with values for its variables.
 func dashboardExpressions(t *testing.T) (list []expression) {
 	t.Helper()
-	var file struct {
-		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
-	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "grafana", "voicegw.json"))
 	if err == nil {
-		err = json.Unmarshal(text, &file)
+		list, err = expressionsOf(text)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return list
+}
+
+// expressionsOf returns the expressions of panels and annotations.
+func expressionsOf(dashboard []byte) (list []expression, err error) {
+	type target struct{ Expr string }
+	var file struct {
+		Annotations struct {
+			List []struct {
+				Name, Expr string
+				Target     target
+			}
+		}
+		Panels []struct {
+			Title   string
+			Targets []target
+		}
+	}
+	if err := json.Unmarshal(dashboard, &file); err != nil {
+		return nil, err
+	}
 	variables := strings.NewReplacer("$__rate_interval", "5m", "$instance", ".*")
+	for _, a := range file.Annotations.List {
+		for _, expr := range []string{a.Expr, a.Target.Expr} { // of older versions of Grafana, and of newer ones
+			if expr != "" {
+				list = append(list, expression{"annotation " + a.Name, variables.Replace(expr)})
+			}
+		}
+	}
 	for _, p := range file.Panels {
 		for _, target := range p.Targets {
 			list = append(list, expression{p.Title, variables.Replace(target.Expr)})
 		}
 	}
-	return list
+	return list, nil
+}
+
+// TestAnnotationsAreChecked: an expression of an annotation is one of those that are checked.
+func TestAnnotationsAreChecked(t *testing.T) {
+	t.Parallel()
+	list, err := expressionsOf([]byte(`{"annotations": {"list": [{"name": "Annotations & Alerts", "enable": true},
+		{"name": "starts", "expr": "changes(process_start_time_seconds{instance=~\"$instance\"}[$__rate_interval]) > 0"},
+		{"name": "ends", "target": {"expr": "voicegw_draining"}}]}, "panels": [{"targets": [{"expr": "voicegw_calls"}]}]}`))
+	want := []expression{
+		{"annotation starts", `changes(process_start_time_seconds{instance=~".*"}[5m]) > 0`},
+		{"annotation ends", "voicegw_draining"}, {"", "voicegw_calls"}}
+	if err != nil || !slices.Equal(list, want) {
+		t.Errorf("%+v, %v; want %+v", list, err, want)
+	}
 }
 
 // exported returns the metrics that serve exports, with their labels.

@@ -93,7 +93,7 @@ func get(t *testing.T, client *http.Client, url string) (*http.Response, string)
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	s := startFullServe(t, nil, "--data-dir", t.TempDir())
+	s := startFullServe(t, nil, "--data-dir", t.TempDir(), "--admin-listen", "127.0.0.1:0")
 	for _, c := range []struct {
 		path        string
 		status      int
@@ -123,6 +123,15 @@ func TestServe(t *testing.T) {
 		t.Errorf("the defaults are not proved:\n%s", said)
 	} else if !regexp.MustCompile(`the sessions API is at .* \(claims proved: [1-9]\d*,`).MatchString(said) {
 		t.Errorf("the nets of sessions are not proved:\n%s", said)
+	}
+	s.stderr.waitFor(t, "the admin listener is at ")
+	_, admin, _ := strings.Cut(s.stderr.String(), "the admin listener is at ")
+	admin, _, _ = strings.Cut(admin, "\n")
+	_, metrics := get(t, http.DefaultClient, admin+"metrics")
+	for _, want := range []string{`voicegw_nets{proof="proved"} 4`, `voicegw_nets{proof="unproved"} 0`} {
+		if !strings.Contains(metrics, want+"\n") {
+			t.Errorf("the metrics have no %s", want)
+		}
 	}
 	s.end()
 	if line, ok := <-s.lines; ok {
