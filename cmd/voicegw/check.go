@@ -190,7 +190,7 @@ func (f *checkResults) checkServing(ctx context.Context, set *settings.Settings)
 // checkProofs proves the nets of calls.
 func (f *checkResults) checkProofs(ctx context.Context, s *serving) {
 	var said bytes.Buffer
-	if _, err := proveNets(ctx, s.gw, &said); f.failed("proofs", err) {
+	if _, err := proveNets(ctx, s.gw, &said, zap.NewNop()); f.failed("proofs", err) {
 		return
 	}
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")

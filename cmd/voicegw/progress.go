@@ -32,6 +32,9 @@ func newProgress(w io.Writer, what string) *progress {
 		w = v.w // these lines are our own, and clear a line of the terminal
 	}
 	p := &progress{w: w, what: what}
+	if l, ok := w.(*logWriter); ok {
+		w = l.w
+	}
 	if f, ok := w.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/voicegw/voicegw"
 	"github.com/voicegw/voicegw/verify/check"
 	"github.com/voicegw/voicegw/voicenets/claims"
@@ -23,8 +25,9 @@ import (
 const proofTimeout = 2 * time.Minute
 
 // proveNets checks or makes the proofs of the gateway's nets. Serve takes no calls on a net
-// without. It returns how many nets are proved.
-func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) (proved int, err error) {
+// without. It returns how many nets are proved. Meanwhile it shows on stderr how far it is, or in the log if that is no
+// terminal.
+func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer, log *zap.Logger) (proved int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	defer spareMemory()
@@ -38,12 +41,15 @@ func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer) (prov
 		cache = tolerant
 	}
 	began := time.Now()
-	proofs, err := prove.Sessions(ctx, cache, gw.Nets()...)
+	shown := newProofProgress(stderr, log)
+	defer shown.end()
+	proofs, err := prove.Watched(ctx, cache, shown.step, gw.Nets()...)
 	if errors.Is(err, check.ErrCertificate) && tolerant.used() {
 		fmt.Fprintf(stderr, "a certificate in %s is damaged, so all nets are proved again: %v\n", kept, err)
 		tolerant.distrust()
-		proofs, err = prove.Sessions(ctx, cache, gw.Nets()...)
+		proofs, err = prove.Watched(ctx, cache, shown.step, gw.Nets()...)
 	}
+	shown.end()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return 0, fmt.Errorf("the nets of calls were not proved within %v; a smaller timing.budget makes the proof "+

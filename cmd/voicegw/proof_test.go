@@ -37,7 +37,7 @@ func provedTwice(t *testing.T, gw *voicegw.Gateway) []string {
 	t.Helper()
 	for _, want := range []string{"proved a net", "about 1 kind of session, certificates checked"} {
 		var out strings.Builder
-		if _, err := proveNets(t.Context(), gw, &out); err != nil || !strings.Contains(out.String(), want) {
+		if _, err := proveNets(t.Context(), gw, &out, zap.NewNop()); err != nil || !strings.Contains(out.String(), want) {
 			t.Fatalf("%v: %s", err, out.String())
 		}
 	}

@@ -216,7 +216,7 @@ func (s *serving) start(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	var err error
-	if s.proved, err = proveNets(ctx, s.gw, stderr); err != nil {
+	if s.proved, err = proveNets(ctx, s.gw, stderr, s.log); err != nil {
 		return errors.Join(err, s.endpoints.Close())
 	}
 	if s.sessions, err = openSessions(ctx, s.settings, s.guard, s.log, managed.Prove); err != nil {

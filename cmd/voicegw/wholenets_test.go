@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/petritest"
 	"github.com/voicegw/voicegw/verify"
@@ -120,7 +122,7 @@ func TestProveBeforeServing(t *testing.T) {
 	prove := func(want ...string) {
 		t.Helper()
 		var out strings.Builder
-		if _, err := proveNets(t.Context(), gw, &out); err != nil {
+		if _, err := proveNets(t.Context(), gw, &out, zap.NewNop()); err != nil {
 			t.Errorf("refused to serve: %v", err)
 		}
 		for _, words := range want {

@@ -194,9 +194,19 @@ func TestProveOtherTimings(t *testing.T) {
 // prove makes sure that a session keeps every claim that is made of it under Hostile automata: see
 // Prover. A claim that is refuted, or left open, is an error that tells how. cache may be nil.
 func prove(ctx context.Context, c voicenets.Config, cache Cache) (*Proof, error) {
-	list, err := Prover{Cache: cache}.Prove(ctx, c)
+	steps, all := 0, 0
+	step := func(slice string, done, of int) {
+		if done != steps || (slice == "") != (done == 0) {
+			panic(fmt.Sprintf("step %d: %q is number %d of %d", steps, slice, done, of))
+		}
+		steps, all = steps+1, of
+	}
+	list, err := Prover{Cache: cache, Step: step}.Prove(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	if steps != all+1 || all == 0 {
+		return nil, fmt.Errorf("%d steps were told of %d slices", steps, all)
 	}
 	if err := list[0].Err(); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
@@ -42,6 +43,9 @@ type Prover struct {
 	// Run, if not nil, runs jobs, possibly in parallel, and returns when all are done. Nil runs
 	// them one after another.
 	Run func(jobs []func())
+	// Step, if not nil, is called before the first slice with 0 and "", and then when each slice or view
+	// has been proved, with its name: done of all are. One goroutine calls it at a time, and it must not block.
+	Step func(slice string, done, all int)
 	// Now, if not nil, is a monotonic clock that measures the times in a Proof.
 	Now verify.Clock
 
@@ -92,8 +96,13 @@ func (p Prover) prove(ctx context.Context, nets []*petri.Net, configs []voicenet
 	// The largest take longest, so they come first.
 	slices.SortStableFunc(todo, func(a, b *sliceProof) int { return b.model.Slots() - a.model.Slots() })
 	jobs = nil
+	step := p.stepper(len(todo))
+	step("")
 	for _, s := range todo {
-		jobs = append(jobs, func() { s.err = s.prove(ctx, p) })
+		jobs = append(jobs, func() {
+			s.err = s.prove(ctx, p)
+			step(s.part.Name)
+		})
 	}
 	p.run(jobs)
 	for _, s := range todo {
@@ -106,6 +115,21 @@ func (p Prover) prove(ctx context.Context, nets []*petri.Net, configs []voicenet
 		list = append(list, k.proof())
 	}
 	return list, nil
+}
+
+// stepper returns what counts the slices of all that have been proved, for Step. The first call counts none.
+func (p Prover) stepper(all int) func(slice string) {
+	if p.Step == nil {
+		return func(string) {}
+	}
+	var mu sync.Mutex
+	done := -1
+	return func(slice string) {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		p.Step(slice, done, all)
+	}
 }
 
 func (p Prover) run(jobs []func()) {

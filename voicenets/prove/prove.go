@@ -26,7 +26,13 @@ import (
 // that is not proved, with a run that breaks it if there is one. cache may be nil; otherwise
 // several goroutines use it concurrently.
 func Sessions(ctx context.Context, cache claims.Cache, configs ...voicenets.Config) ([]*claims.Proof, error) {
-	list, err := Verdicts(ctx, claims.Prover{Cache: cache}, configs...)
+	return Watched(ctx, cache, nil, configs...)
+}
+
+// Watched is Sessions, and tells step how far it is, as claims.Prover does. step may be nil.
+func Watched(ctx context.Context, cache claims.Cache, step func(slice string, done, all int),
+	configs ...voicenets.Config) ([]*claims.Proof, error) {
+	list, err := Verdicts(ctx, claims.Prover{Cache: cache, Step: step}, configs...)
 	for _, p := range list {
 		if wrong := p.Err(); wrong != nil {
 			err = errors.Join(err, fmt.Errorf("prove: a net of calls (%s): %w", p.Name, wrong))
