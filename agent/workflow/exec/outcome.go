@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -60,7 +61,16 @@ type Usage struct {
 	Steps        int    `json:"steps"` // messages of agents
 	LLMCalls     int    `json:"llm_calls"`
 	ToolCalls    int    `json:"tool_calls"` // that models have made
-	Model        string `json:"model"`
+	Model        string `json:"model,omitempty"`
+}
+
+// MarshalJSON leaves the model out if it was not called.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	type plain Usage
+	if u.LLMCalls == 0 {
+		u.Model = ""
+	}
+	return json.Marshal(plain(u))
 }
 
 // Add takes the next event of the session of a workflow. It reports whether the run has come to rest: it is done, has
