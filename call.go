@@ -11,7 +11,6 @@ import (
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/event"
-	"github.com/voicegw/voicegw/petri/netview"
 	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/voicenets"
@@ -115,7 +114,7 @@ func (c *call) newPeerWriter() *peerWriter {
 		w.turn = func(t Turn) { turn(c.session, t) }
 	}
 	if c.hello.ShowNet && c.cfg.ShowNet {
-		w.view, w.drawing = netview.New(c.prog.Program), c.prog.svg
+		w.showNet(c.prog, c.log)
 	}
 	return w
 }

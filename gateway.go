@@ -49,10 +49,10 @@ type variant struct {
 	halfDuplex bool
 }
 
-// program is a compiled net with its drawing and timings.
+// program is a compiled net with its timings.
 type program struct {
 	*petri.Program
-	svg      string
+	svg      func() (string, error) // draws it, once
 	timings  voicenets.Config
 	hasTools bool
 	drops    drops
@@ -135,14 +135,10 @@ func compile(cfg Config, v variant) (*program, error) {
 	if out.timings, err = cfg.netOf(v).Filled(); err != nil {
 		return nil, fmt.Errorf("voicegw: Config.Net: %w", err)
 	}
-	if !cfg.ShowNet {
-		return out, nil
-	}
-	svg, err := dot.SVG(p, dot.Options{Bare: true})
-	if err != nil {
-		return nil, fmt.Errorf("voicegw: %w", err)
-	}
-	out.svg = string(svg)
+	out.svg = sync.OnceValues(func() (string, error) {
+		svg, err := dot.SVG(p, dot.Options{Bare: true})
+		return string(svg), err
+	})
 	return out, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/voicegw/voicegw/petri/netview"
 	"github.com/voicegw/voicegw/transport"
 )
@@ -21,6 +23,16 @@ type show struct {
 	rest    *time.Timer     // nil before begin
 	update  netview.Update
 	msg     transport.Message
+}
+
+// showNet lets the peer see the net of its call.
+func (w *peerWriter) showNet(p *program, log *zap.Logger) {
+	svg, err := p.svg()
+	if err != nil {
+		log.Warn("the net of the call is not shown", zap.Error(err))
+		return
+	}
+	w.view, w.drawing = netview.New(p.Program), svg
 }
 
 // begin sends the drawing.

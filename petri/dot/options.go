@@ -121,10 +121,10 @@ func waits(t *petri.TransitionInfo, usual int) string {
 	return s
 }
 
+var zeros = strings.NewReplacer("h0m0s", "h", "m0s", "m")
+
 // shortTimes removes the zeros of whole minutes and hours: 30m0s becomes 30m.
-func shortTimes(s string) string {
-	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(s)
-}
+func shortTimes(s string) string { return zeros.Replace(s) }
 
 // transitionNotes returns the lines below the name of a transition.
 func transitionNotes(t *petri.TransitionInfo, usual int) []string {

@@ -31,10 +31,10 @@ func wrap(name string) []string {
 	return append(lines, line)
 }
 
+var breaks = strings.NewReplacer("_", "_\x00", "/", "/\x00", " ", " \x00")
+
 // mark inserts a zero rune wherever a name may be broken.
-func mark(name string) string {
-	return strings.NewReplacer("_", "_\x00", "/", "/\x00", " ", " \x00").Replace(name)
-}
+func mark(name string) string { return breaks.Replace(name) }
 
 // textWidth estimates the width of the longest line.
 func textWidth(lines []string, char float64) float64 {
