@@ -33,14 +33,24 @@ func newProgress(w io.Writer, what string) *progress {
 	}
 	p := &progress{w: w, what: what}
 	if l, ok := w.(*logWriter); ok {
-		w = l.w
+		if w = l.w; isTerminal(w) {
+			p.w = w
+		} else if v, ok := w.(*visible); ok && isTerminal(v.w) {
+			p.w = v.w
+		}
 	}
-	if f, ok := w.(*os.File); ok {
-		info, err := f.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
+	p.terminal = isTerminal(p.w)
 	p.next = time.Now().Add(p.every())
 	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (p *progress) every() time.Duration {

@@ -75,10 +75,16 @@ func (p *proofProgress) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seconds := int(time.Since(p.began).Seconds())
-	if p.line.terminal {
-		p.line.say("proving the nets of calls: %d of %d slices, %d s (%s)", p.done, p.all, seconds, p.slice)
-		return
+	const what = "proving the nets of calls"
+	switch {
+	case p.line.terminal && p.all == 0: // the slices are not known yet
+		p.line.say("%s: %d s", what, seconds)
+	case p.line.terminal:
+		p.line.say("%s: %d of %d slices, %d s %s", what, p.done, p.all, seconds, p.slice)
+	case p.all == 0:
+		p.log.Info(what, zap.Int("seconds", seconds))
+	default:
+		p.log.Info(what, zap.Int("seconds", seconds), zap.Int("done", p.done), zap.Int("of", p.all),
+			zap.String("slice", p.slice))
 	}
-	p.log.Info("proving the nets of calls", zap.Int("done", p.done), zap.Int("of", p.all), zap.Int("seconds", seconds),
-		zap.String("slice", p.slice))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,8 +26,8 @@ func TestProofProgress(t *testing.T) {
 			t.Errorf("a short proof is told: %+v", logs.All())
 		}
 		p = newProofProgress(io.Discard, zap.New(core))
-		p.step("", 0, 16)
 		time.Sleep(proofProgressFirst + time.Millisecond)
+		p.step("", 0, 16)
 		p.step("turns", 3, 16)
 		time.Sleep(2 * proofProgressLog)
 		p.end()
@@ -36,7 +37,7 @@ func TestProofProgress(t *testing.T) {
 			t.Fatalf("it is told %d times: %+v", len(told), told)
 		}
 		for i, want := range []map[string]any{
-			{"done": int64(0), "of": int64(16), "seconds": int64(2), "slice": ""},
+			{"done": nil, "of": nil, "seconds": int64(2), "slice": nil},
 			{"done": int64(3), "of": int64(16), "seconds": int64(7), "slice": "turns"},
 			{"done": int64(3), "of": int64(16), "seconds": int64(12), "slice": "turns"}} {
 			for name, value := range want {
@@ -59,9 +60,31 @@ func TestProofProgressOnATerminal(t *testing.T) {
 		p.step("uplink", 5, 16)
 		time.Sleep(time.Second + time.Millisecond)
 		p.end()
-		if said := out.String(); !strings.Contains(said, "\r\x1b[Kproving the nets of calls: 5 of 16 slices, 1 s (uplink)") ||
+		if said := out.String(); !strings.Contains(said, "\r\x1b[Kproving the nets of calls: 5 of 16 slices, 1 s uplink") ||
 			!strings.HasSuffix(said, "\r\x1b[K") || strings.Contains(said, "\n") || logs.Len() > 0 {
 			t.Errorf("the terminal shows %q, the log %+v", said, logs.All())
 		}
 	})
+}
+
+// TestProgressFindsTheTerminal: behind the log's writer, and what makes text visible, a terminal is found, and written
+// to without them. A file that is none is written to as before.
+func TestProgressFindsTheTerminal(t *testing.T) {
+	t.Parallel()
+	terminal, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a device, as a terminal is
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	for name, c := range map[string]struct {
+		w    io.Writer
+		want bool
+	}{"a terminal": {terminal, true}, "made visible": {&visible{w: terminal}, true}, "no terminal": {io.Discard, false}} {
+		l := newLogWriter(c.w)
+		p := newProgress(l, "")
+		if p.terminal != c.want || (p.w == io.Writer(terminal)) != c.want || !c.want && p.w != io.Writer(l) {
+			t.Errorf("%s: %+v", name, p)
+		}
+		l.close()
+	}
 }
