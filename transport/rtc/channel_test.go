@@ -15,6 +15,9 @@ func (s *spoolOf) ReadDataChannel(b []byte) (n int, text bool, err error) {
 		return 0, false, io.EOF
 	}
 	next := (*s)[0]
+	if len(next) <= messageBytesUsual && len(b) > messageBytesUsual {
+		return 0, false, errors.New("a short message gets a long buffer")
+	}
 	if len(next) > len(b) {
 		return 0, false, io.ErrShortBuffer
 	}
