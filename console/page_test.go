@@ -110,8 +110,9 @@ func TestPage(t *testing.T) {
 		t.Errorf("the caller's page tells %s, and takes for cuts %v, want %v", page.Wrong, page.Cuts, want)
 	}
 	tab.Click("#step-on")
-	tab.WaitFor(`document.querySelector("#clock").textContent === "0:13.9"`)
+	tab.WaitFor(`document.querySelector("#clock").textContent === "0:13.900"`)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
+	moment(tab)
 	looks(t, tab, "call", "light", 1280)
 	tab.Click("#make-link")
 	tab.WaitFor(`document.querySelector("#link a")`)
@@ -137,6 +138,15 @@ func TestPage(t *testing.T) {
 	})(document.querySelector("#net-part"))`, nil)
 	tab.WaitFor(`document.querySelectorAll("g.net-subnet.away").length ===
 		document.querySelectorAll("g.net-subnet").length - 1`)
+	enter(tab, "#net-find", "function") // in no name
+	tab.WaitFor(`[...document.querySelectorAll(".found")].some((g) => g.dataset.place === "tool_running_0")`)
+	tab.Eval(`(document.querySelector("#net-follow").getAttribute("aria-pressed") === "true" ||
+		document.querySelector("#net-follow").click(), 0)`, nil)
+	enter(tab, "#net-find", "nothing like this")
+	tab.Eval(`(document.querySelector("#net-find").focus(), 0)`, nil)
+	tab.Press(browsertest.Enter)
+	tab.WaitFor(`document.querySelector("#net-tools output").textContent === "none found" &&
+		document.querySelector("#net-follow").getAttribute("aria-pressed") === "true"`)
 	enter(tab, "#net-find", "retry_1")
 	tab.WaitFor(`document.querySelector(".found")?.dataset.transition === "link/retry_1"`)
 	enter(tab, "#net-find", "end_turn") // in another part
@@ -153,8 +163,8 @@ func TestPage(t *testing.T) {
 	tab.Eval(`(() => {`+axe+`
 		return 0;
 	})()`, nil)
-	tab.WaitFor(`document.querySelector("#clock").textContent === "0:33.5" &&
-		document.querySelector(".silence.now").textContent.includes("the model is slow")`) // the longest
+	tab.WaitFor(`document.querySelector("#clock").textContent.startsWith("0:33.5") &&
+		document.querySelector(".silence.now .longest").closest("li").textContent.includes("the model is slow")`)
 	looks(t, tab, "shared", "light", 390)
 	looks(t, tab, "shared", "dark", 1280)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)
@@ -162,6 +172,35 @@ func TestPage(t *testing.T) {
 		document.querySelector("#said").hidden && document.querySelector("#make-link").hidden &&
 		document.querySelector("#share").href.endsWith("/api/call/report")`)
 	tab.NoErrors()
+}
+
+// moment checks what the page says of the moment 0:12.5: which it is, and what comes after it.
+func moment(tab *browsertest.Tab) {
+	enter(tab, "#filter", "tool_")
+	tab.WaitFor(`document.querySelector("#why-at").textContent === "At 0:12.5:" &&
+		document.querySelector("#why-lists").textContent.includes("Timers that ran at 0:12.5") &&
+		document.querySelector(".moment").textContent.startsWith("0:12.500 · ")`)
+	tab.WaitFor(`(() => {
+		const later = [...document.querySelectorAll(".event.later")].map((e) => e.innerText).join();
+		const before = [...document.querySelectorAll(".event:not(.later)")].map((e) => e.innerText).join();
+		const line = document.querySelector(".moment").getBoundingClientRect();
+		const panel = document.querySelector("#events").getBoundingClientRect();
+		return later.includes("tool_done") && !later.includes("tool_called") && before.includes("tool_called") &&
+			line.top >= panel.top && line.bottom <= panel.bottom;
+	})()`)
+	enter(tab, "#filter", "")
+	tab.WaitFor(`document.querySelectorAll(".event.later").length > 20 &&
+		document.querySelector("#events").scrollTop > 0 &&
+		!/_frame|model_audio|peer_ack/.test(document.querySelector("#events").textContent)`)
+	tab.Eval(`(document.querySelector("#frames").click(), 0)`, nil)
+	tab.WaitFor(`/accept_frame/.test(document.querySelector("#events").textContent)`)
+	tab.Eval(`(document.querySelector("#frames").click(), 0)`, nil)
+	tab.WaitFor(`(() => {
+		const silences = [...document.querySelectorAll(".silence")];
+		const at = silences.map((e) => e.querySelector("button").textContent.split(" at ")[1]);
+		return silences.length > 3 && at.join() === at.toSorted().join() &&
+			document.querySelectorAll(".longest").length === 1;
+	})()`)
 }
 
 // finds searches for calls in the list, opens one, comes back to what was found, and clears the search.

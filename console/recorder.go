@@ -17,7 +17,7 @@ type Kind struct {
 	Put   [][2]int32 `json:"put,omitempty"`   // slot and number of tokens
 	Out   []int      `json:"out,omitempty"`   // places through which tokens leave
 	Ages  bool       `json:"ages,omitempty"`  // fresh tokens become stale
-	Frame bool       `json:"frame,omitempty"` // it only moves audio
+	Frame bool       `json:"frame,omitempty"` // it happens for each frame, and decides nothing
 }
 
 // A Batch is what became known of a call since the batch before. Times are milliseconds since the call
@@ -97,22 +97,26 @@ func (r *recorder) kind(e petri.Event) int64 {
 	if !ok {
 		n = int64(len(r.kinds))
 		r.kinds[k] = n
-		r.batch.Kinds = append(r.batch.Kinds, kindOf(r.t.Program(), e))
+		r.batch.Kinds = append(r.batch.Kinds, r.spots.kindOf(r.t.Program(), e))
 	}
 	return n
 }
 
-func kindOf(p *petri.Program, e petri.Event) Kind {
+func (s *spots) kindOf(p *petri.Program, e petri.Event) Kind {
 	k := Kind{Kind: e.Kind.String()}
 	switch e.Kind {
 	case petri.Started, petri.Ended, petri.Faulted:
 		return k
 	case petri.Fired:
-		return firing(p, e)
+		k = firing(p, e)
+		k.Frame = k.Frame || s.isFrame(p, e)
+		return k
 	}
 	pl := &p.Places()[e.Index]
-	k.Name, k.Of, k.Frame = pl.SlotName(int(e.Slot)), pl.Name, pl.Payload
-	slot := [][2]int32{{int32(pl.Slot) + e.Slot, 1}}
+	k.Name, k.Of = pl.SlotName(int(e.Slot)), pl.Name
+	at := int32(pl.Slot) + e.Slot
+	k.Frame = pl.Payload || s.frames[at]
+	slot := [][2]int32{{at, 1}}
 	switch e.Kind {
 	case petri.Injected:
 		k.Put = slot

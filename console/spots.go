@@ -14,8 +14,9 @@ type spots struct {
 	held, protected, unconsented, muted, closed, online, ending, promptDue  int
 	dialling, backingOff, closing, blocked, givenUp, connected              int
 	nudged, renewed, greetingDue                                            int
-	modelAudio, ack, audioDown, clear                                       int
+	modelAudio, ack, audioDown, clear, unplayed                             int
 	tools                                                                   []int
+	frames                                                                  map[int32]bool // see framesOf
 }
 
 func spotsOf(p *petri.Program) *spots {
@@ -33,11 +34,12 @@ func spotsOf(p *petri.Program) *spots {
 		backingOff: p.Place("link/backing_off"), closing: p.Place("link/closing"), blocked: p.Place("link/dial_blocked"),
 		givenUp: p.Place("link/model_given_up"), connected: p.Place("link/connected_before"),
 		nudged: p.Place("model_silence/nudged"), renewed: p.Place("model_silence/renewed"),
-		greetingDue: p.Place("call/greeting_due"),
+		greetingDue: p.Place("call/greeting_due"), unplayed: at(voicenets.Unplayed),
 	}
 	if s.greetingDue < 0 {
 		s.greetingDue = at(voicenets.GreetingDue)
 	}
+	s.frames = s.framesOf(p)
 	for slot := range voicenets.Slot(voicenets.SlotsMax) {
 		if i := at(voicenets.ToolRunning(slot)); i >= 0 {
 			s.tools = append(s.tools, i)

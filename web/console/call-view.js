@@ -3,7 +3,7 @@
 import { create } from "../viewer/build.js";
 import { Explanation } from "./explanation.js";
 import { ask, follow } from "./feed.js";
-import { Recording, clock } from "./recording.js";
+import { Recording, clock, clock3 } from "./recording.js";
 import { showEvents, showSilences, showTurns } from "./tables.js";
 import { Timeline } from "./timeline.js";
 import { Transcript } from "./transcript.js";
@@ -17,7 +17,7 @@ export class CallView {
   /** @type {Recording | null} */ rec = null;
   #abort = new AbortController();
   #board = new Storyboard(element("board"));
-  #explanation = new Explanation({ text: element("why-text"), lists: element("why-lists") });
+  #explanation = new Explanation({ at: element("why-at"), text: element("why-text"), lists: element("why-lists") });
   #timeline = new Timeline({ canvas: element("canvas"), names: element("lane-names") }, (t) => this.seek(t));
   #net = new NetViewer(element("net-viewer"), element("net-tools"), true);
   #transcript = new Transcript({ panel: element("transcript"), note: element("transcript-note") }, (t) => this.seek(t));
@@ -162,8 +162,7 @@ export class CallView {
 
   /** Shows an archived call at the longest silence in which somebody waited; without one, at its beginning. */
   #showLongest() {
-    const waits = (this.rec?.silences ?? []).filter((s) => s && s.key !== "caller_silent");
-    const longest = waits.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
+    const longest = this.rec?.longestSilence();
     this.seek(longest ? (longest.from + longest.to) / 2 : 0);
   }
 
@@ -235,14 +234,14 @@ export class CallView {
     const cut = rec.lastIn("cut", this.#t);
     const isStalled = rec.causeAt(this.#t)?.key === "reply_stalled";
     this.#board.light(isStalled ? "stalled" : rec.spanAt("phase", this.#t)?.note ?? "", cut !== null && this.#t - cut.to < CUT_SHOWN);
-    this.#explanation.show(rec, this.#t);
+    this.#explanation.show(rec, this.#t, this.#isLive && this.#isRunning);
     this.#timeline.draw(rec, this.#t, now);
     this.#moveNet(rec, n);
     const slider = element("scrubber");
     slider.max = String(Math.ceil(now));
     if (document.activeElement !== slider || this.#isLive || this.#isPlaying) slider.value = String(this.#t);
-    slider.setAttribute("aria-valuetext", clock(this.#t));
-    element("clock").textContent = clock(this.#t);
+    slider.setAttribute("aria-valuetext", clock3(this.#t));
+    element("clock").textContent = clock3(this.#t);
   }
 
   /** @param {Recording} rec @param {number} n */
@@ -262,12 +261,12 @@ export class CallView {
   #drawTables(rec, n) {
     const filter = { text: element("filter").value, frames: element("frames").checked };
     this.#transcript.show(this.#t);
-    const key = `${n} ${rec.turns.length} ${rec.silences.length} ${rec.end} ${filter.text} ${filter.frames}`;
+    const key = `${this.#isLive || this.#t} ${n} ${rec.turns.length} ${rec.silences.length} ${rec.end} ${filter.text} ${filter.frames}`;
     if (performance.now() - this.#tables.at < TABLES_MS || key === this.#tables.key) return;
     if (element("call").querySelector(".turns:hover, .silences:hover, .lines:hover") && this.#isLive) return; // somebody is about to press
     this.#tables = { at: performance.now(), key };
     showTurns(element("turns"), rec, this.#t, (t) => this.seek(t));
     showSilences(element("silences"), rec, this.#t, (t) => this.seek(t));
-    showEvents(element("events"), rec, n, filter);
+    showEvents(element("events"), rec, this.#t, n, filter);
   }
 }

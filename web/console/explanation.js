@@ -4,23 +4,27 @@ import { create } from "../viewer/build.js";
 import { clock, span } from "./recording.js";
 
 export class Explanation {
+  #at;
   #text;
   #lists;
   #shown = "";
 
-  /** @param {{ text: HTMLElement, lists: HTMLElement }} elements */
-  constructor({ text, lists }) {
+  /** @param {{ at: HTMLElement, text: HTMLElement, lists: HTMLElement }} elements */
+  constructor({ at, text, lists }) {
+    this.#at = at;
     this.#text = text;
     this.#lists = lists;
   }
 
-  /** @param {import("./recording.js").Recording} rec @param {number} t */
-  show(rec, t) {
+  /** @param {import("./recording.js").Recording} rec @param {number} t @param {boolean} isNow whether the call runs, and t is now */
+  show(rec, t, isNow) {
     const cause = rec.causeAt(t);
+    const at = clock(t);
+    if (this.#at.textContent !== `At ${at}:`) this.#at.textContent = `At ${at}:`;
     /** @type {any[]} */
     const running = cause?.timers ?? [];
     const rows = running.map((timer) => ({ timer, left: span(Math.max(0, timer.due - t)) }));
-    const key = JSON.stringify([cause, rows.map(({ left }) => left)]);
+    const key = JSON.stringify([cause, rows.map(({ left }) => left), isNow || at]);
     if (key === this.#shown) return;
     this.#shown = key;
     this.#text.textContent = cause?.text ?? "Nothing is known of this moment yet.";
@@ -30,9 +34,12 @@ export class Explanation {
     /** @type {any[]} */
     const held = cause?.blocked ?? [];
     const blocked = held.map((b) =>
-      create("li", "", `${b.does} `, create("code", "", b.name), " is held back by ", create("b", "", b.inhibitors.join(", "))),
+      create("li", "", `${b.does} `, create("code", "", b.name), ", held back by ", create("b", "", b.inhibitors.join(", "))),
     );
-    this.#lists.replaceChildren(...list("Timers that run", timers), ...list("What is held back", blocked));
+    this.#lists.replaceChildren(
+      ...list(isNow ? "Timers that run" : `Timers that ran at ${at}`, timers),
+      ...list(isNow ? "What is held back" : `What was held back at ${at}`, blocked),
+    );
   }
 }
 

@@ -117,6 +117,12 @@ export class Recording {
     return (this.lanes.get(lane) ?? []).findLast((s) => s && s.from <= t) ?? null;
   }
 
+  /** The longest silence in which somebody waited; undefined if there was none. */
+  longestSilence() {
+    const waits = this.silences.filter((s) => s && s.key !== "caller_silent");
+    return waits.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
+  }
+
   /** @param {number} t */
   causeAt(t) {
     const i = before(this.causes, t + 0.051, (c) => c.from);
@@ -160,6 +166,13 @@ function before(list, value, of = Number) {
 export function clock(ms) {
   const tenths = Math.round(Math.max(0, ms) / 100);
   return `${Math.floor(tenths / 600)}:${String(Math.floor(tenths / 10) % 60).padStart(2, "0")}.${tenths % 10}`;
+}
+
+/** A time of the call to the millisecond: "1:02.345". @param {number} ms */
+export function clock3(ms) {
+  const whole = Math.floor(ms);
+  const seconds = Math.floor(whole / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}.${String(whole % 1000).padStart(3, "0")}`;
 }
 
 /** A length: "3.2 s", "240 ms". @param {number} ms */

@@ -1,7 +1,7 @@
 // Turns with their latency, silences, and events.
 
 import { button, create } from "../viewer/build.js";
-import { clock, span } from "./recording.js";
+import { clock, clock3, span } from "./recording.js";
 
 /** The stages between the end of the caller's speech and the reply in the caller's ear. */
 const STAGES = [
@@ -79,7 +79,7 @@ export function showTurns(panel, rec, t, seek) {
     row.classList.toggle("now", begin <= t && (!turn.ended || t <= turn.ended));
     return row;
   });
-  panel.replaceChildren(...(rows.length > 0 ? rows.reverse() : [create("p", "label", "No turn yet.")]));
+  replace(panel, rows.length > 0 ? rows : [create("p", "label", "No turn yet.")]);
 }
 
 /**
@@ -87,44 +87,68 @@ export function showTurns(panel, rec, t, seek) {
  * @param {(t: number) => void} seek
  */
 export function showSilences(list, rec, t, seek) {
+  const longest = rec.longestSilence();
   const items = rec.silences.filter(Boolean).slice(-100).map((s) => {
     const chip = create("span", "chip", s.key.replaceAll("_", " "));
     if (s.key !== "caller_silent") chip.dataset.phase = "thinking";
     const item = create(
       "li",
       "silence",
-      create("div", "turn-head", button(`${span(s.to - s.from)} at ${clock(s.from)}`, () => seek(s.from + (s.to - s.from) / 2), "link"), chip),
+      create("div", "turn-head", button(`${span(s.to - s.from)} at ${clock(s.from)}`, () => seek(s.from + (s.to - s.from) / 2), "link"), ...(s === longest ? [create("b", "longest", "the longest")] : []), chip),
       create("p", "", s.text),
     );
     item.classList.toggle("now", s.from <= t && t <= s.to);
     return item;
   });
-  list.replaceChildren(...(items.length > 0 ? items.reverse() : [create("li", "label", "None: somebody could be heard all the time.")]));
+  replace(list, items.length > 0 ? items : [create("li", "label", "None: somebody could be heard all the time.")]);
 }
 
-const ROWS_MAX = 120;
+/** Fills a list that scrolls. When another row than before is that of the moment, it comes into sight. @param {HTMLElement} list @param {HTMLElement[]} rows */
+function replace(list, rows) {
+  const now = rows.findLastIndex((r) => r.matches(".now"));
+  const isSame = list.dataset.now === String(now);
+  list.dataset.now = String(now);
+  list.replaceChildren(...rows);
+  if (now < 0 || isSame) return;
+  const { offsetTop: top, offsetHeight: height } = rows[now];
+  if (top < list.scrollTop || top + height > list.scrollTop + list.clientHeight) list.scrollTop = top - 8;
+}
+
+const ROWS_MAX = 120; // on each side of the moment
+const LOOK_MAX = 200_000; // events on each side among which those that fit are looked for
 
 /**
- * Shows the newest events up to a moment.
- * @param {HTMLElement} panel @param {import("./recording.js").Recording} rec @param {number} n events so far
+ * Shows the events nearest to a moment, the newest first: those that come after it dimmed, and a line between.
+ * @param {HTMLElement} panel @param {import("./recording.js").Recording} rec @param {number} t @param {number} n events up to t
  * @param {{ text: string, frames: boolean }} filter
  */
-export function showEvents(panel, rec, n, filter) {
-  const rows = [];
+export function showEvents(panel, rec, t, n, filter) {
   const wanted = filter.text.toLowerCase();
-  for (let i = n - 1, looked = 0; i >= 0 && rows.length < ROWS_MAX && looked < 20_000; i--, looked++) {
-    const kind = rec.kinds[rec.codes[i]];
-    if (kind.frame && !filter.frames) continue;
-    if (wanted && !`${kind.kind} ${kind.name ?? ""}`.toLowerCase().includes(wanted)) continue;
-    const row = create("div", "event", create("span", "event-time", clock3(rec.times[i])), create("span", `event-kind ${kind.kind}`, kind.kind), ...(kind.name ? [create("code", "", kind.name)] : []));
-    rows.push(row);
-  }
-  panel.replaceChildren(...(rows.length > 0 ? rows : [create("p", "label", "No event fits.")]));
+  const fits = rec.kinds.map((k) => (filter.frames || !k.frame) && `${k.kind} ${k.name ?? ""}`.toLowerCase().includes(wanted));
+  const rowsOf = (/** @type {number} */ from, /** @type {1 | -1} */ by) => {
+    const rows = [];
+    let i = from;
+    for (; rec.codes[i] !== undefined && rows.length < ROWS_MAX && Math.abs(i - from) < LOOK_MAX; i += by) {
+      if (fits[rec.codes[i]]) rows.push(event(rec, i, by > 0));
+    }
+    if (rec.codes[i] !== undefined) rows.push(create("p", "label", `${by > 0 ? "Later" : "Earlier"} events are not listed. Go to another moment, or filter.`));
+    return rows;
+  };
+  const later = rowsOf(n, 1).reverse();
+  const earlier = rowsOf(n - 1, -1);
+  const count = (/** @type {HTMLElement[]} */ rows) => rows.filter((r) => r.matches(".event")).length;
+  const line = create("p", "moment", create("b", "", clock3(t)), later.length > 0 ? ` · ${count(later)} later, above` : " · none later");
+  const before = /** @type {HTMLElement | null} */ (panel.querySelector(".moment"));
+  const kept = before ? before.offsetTop - panel.scrollTop : 0;
+  const isSame = panel.dataset.moment === `${n} ${wanted} ${filter.frames}`;
+  panel.dataset.moment = `${n} ${wanted} ${filter.frames}`;
+  panel.replaceChildren(...later, line, ...earlier, ...(later.length + earlier.length > 0 ? [] : [create("p", "label", "No event fits.")]));
+  if (later.length > 0) panel.scrollTop = line.offsetTop - (isSame ? kept : panel.clientHeight / 3);
+  else if (before?.previousElementSibling) panel.scrollTop = 0;
 }
 
-/** A time to the millisecond. @param {number} ms */
-function clock3(ms) {
-  const whole = Math.floor(ms);
-  const seconds = Math.floor(whole / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}.${String(whole % 1000).padStart(3, "0")}`;
+/** @param {import("./recording.js").Recording} rec @param {number} i @param {boolean} isLater */
+function event(rec, i, isLater) {
+  const { kind, name } = rec.kinds[rec.codes[i]];
+  return create("div", `event${isLater ? " later" : ""}`, create("span", "event-time", clock3(rec.times[i])), create("span", `event-kind ${kind}`, kind), ...(name ? [create("code", "", name)] : []));
 }

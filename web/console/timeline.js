@@ -51,11 +51,13 @@ export class Timeline {
     canvas.addEventListener("pointermove", (e) => canvas.hasPointerCapture(e.pointerId) && at(e));
   }
 
-  /** Shows more time, or less, around a moment. @param {number} factor @param {number} around @param {number} end */
+  /** Shows more time, or less, around a moment; if it is out of sight, around the middle. @param {number} factor @param {number} around @param {number} end */
   zoom(factor, around, end) {
     const length = Math.min(Math.max((this.to - this.from) * factor, 2000), Math.max(end, 2000) * 1.02);
-    const share = (around - this.from) / (this.to - this.from);
-    this.from = Math.max(0, around - length * Math.min(Math.max(share, 0), 1));
+    const isSeen = around >= this.from && around <= this.to;
+    const centre = isSeen ? around : (this.from + this.to) / 2;
+    const share = (centre - this.from) / (this.to - this.from);
+    this.from = Math.max(0, Math.min(centre - length * share, Math.max(end, 2000) * 1.02 - length));
     this.to = this.from + length;
   }
 
@@ -138,7 +140,10 @@ export class Timeline {
       ctx.fillStyle = colour("--line");
       ctx.fillRect(Math.round(x(ms)), TOP - 5, 1, ROWS.length * ROW + 5);
       ctx.fillStyle = colour("--soft");
-      ctx.fillText(clock(ms).replace(/\.0$/, ""), Math.round(x(ms)) + 3, 12);
+      const text = clock(ms).replace(/\.0$/, "");
+      const isLast = x(ms) + 3 + ctx.measureText(text).width > this.#width;
+      ctx.textAlign = isLast ? "right" : "left";
+      ctx.fillText(text, Math.round(x(ms)) + (isLast ? -3 : 3), 12);
     }
   }
 }

@@ -29,6 +29,7 @@ const LEGEND = [
  */
 export class NetViewer {
   #part = create("select", "");
+  /** @type {Map<string, string>} */ #words = new Map(); // what places mean and transitions do
   #find = create("input", "");
   #drawing = create("div", "drawing");
   #fired = create("code", "", "\u2013");
@@ -66,7 +67,7 @@ export class NetViewer {
     smaller.setAttribute("aria-label", "Zoom out");
     larger.setAttribute("aria-label", "Zoom in");
     this.#find.type = "search";
-    this.#find.placeholder = "Find by name";
+    this.#find.placeholder = "Find by name or meaning";
     this.#find.setAttribute("aria-label", "Find a place or transition; Enter goes to the next");
     this.#drawing.tabIndex = 0;
     this.#drawing.setAttribute("role", "application");
@@ -75,7 +76,7 @@ export class NetViewer {
     for (const [id, e] of Object.entries(ids)) e.id = `net-${id}`;
     this.#part.addEventListener("change", () => this.#showPart());
     this.#find.addEventListener("input", () => this.#search(this.#find.value));
-    this.#find.addEventListener("keydown", (e) => e.key === "Enter" && (free(), this.#goToFound()));
+    this.#find.addEventListener("keydown", (e) => e.key === "Enter" && this.#found.length > 0 && (free(), this.#goToFound()));
     tools.prepend(label, this.#part, this.#find, this.#count, follow, smaller, larger, fit);
     const legend = create("ul", "legend", ...LEGEND.map(([kind, words]) => create("li", "", create("i", `k ${kind}`), words)));
     legend.setAttribute("aria-label", "Legend");
@@ -153,6 +154,7 @@ export class NetViewer {
     const svg = read(text);
     this.clear();
     this.#svg = svg;
+    this.#words = words;
     if (!svg) return false;
     const { x, y, width, height } = svg.viewBox.baseVal;
     this.#all = { x, y, w: width, h: height };
@@ -253,15 +255,16 @@ export class NetViewer {
   /** @type {SVGGElement[]} */ #found = [];
   #next = 0; // of those that are found
 
-  /** Marks what has a text in its name. @param {string} text */
+  /** Marks what has a text in its name, or in the words about it. @param {string} text */
   #search(text) {
     const wanted = text.trim().toLowerCase();
     for (const g of this.#found) g.classList.remove("found");
     this.#found = [];
     this.#count.textContent = "";
     if (!wanted) return;
-    for (const [name, list] of this.#places) if (name.toLowerCase().includes(wanted)) this.#found.push(...list);
-    for (const [name, g] of this.#transitions) if (name.toLowerCase().includes(wanted)) this.#found.push(g);
+    const fits = (/** @type {string} */ name) => `${name}\n${this.#words.get(name) ?? ""}`.toLowerCase().includes(wanted);
+    for (const [name, list] of this.#places) if (fits(name)) this.#found.push(...list);
+    for (const [name, g] of this.#transitions) if (fits(name)) this.#found.push(g);
     for (const g of this.#found) g.classList.add("found");
     this.#next = 0;
     this.#count.textContent = `${this.#found.length || "none"} found`;
