@@ -95,7 +95,7 @@ func heardThrough(t *testing.T, down weather, want float64) error {
 	lost := n.lost
 	n.mu.Unlock()
 	if (down.loss > 0) != (lost > 10) {
-		t.Errorf("%d packets were lost", lost)
+		return fmt.Errorf("%d packets were lost", lost)
 	}
 	loud, alike := pieces(said, heard)
 	followed, stretches := stretchesHeard(said, heard[max(0, audiotest.FirstLoud(heard, 16000)-1600):])
