@@ -164,7 +164,7 @@ func TestPage(t *testing.T) {
 		return 0;
 	})()`, nil)
 	tab.WaitFor(`document.querySelector("#clock").textContent.startsWith("0:33.5") &&
-		document.querySelector(".silence.now .longest").closest("li").textContent.includes("the model is slow")`)
+		document.querySelector(".silence.now .longest").closest("li").textContent.includes("the model was slow")`)
 	looks(t, tab, "shared", "light", 390)
 	looks(t, tab, "shared", "dark", 1280)
 	tab.Eval(`(voicegwConsole.seek(12500), 0)`, nil)

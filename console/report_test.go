@@ -28,7 +28,7 @@ func TestReport(t *testing.T) {
 	}
 	page := string(b)
 	for _, want := range []string{"Call c-1", "Began 2023-11-14 22:13:20 UTC, lasted 39.0 s",
-		"The call has been on hold since 0:18.0", "The model called a function at 0:11.3", `<rect class="held"`,
+		"The call was on hold from 0:18.0 on", "The model called a function at 0:11.3", `<rect class="held"`,
 		"<td>3 at 0:09.0</td>", "<td>interrupted</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report lacks %q", want)

@@ -80,9 +80,9 @@ func serveOn(l *wstest.Network, h http.Handler) (stop func()) {
 // only the archive reads in the console how long it was silent, and why.
 func TestStory(t *testing.T) {
 	for _, c := range []struct{ name, scenario, key, says string }{
-		{"a slow model", "latency 3s", keyModelSlow, "has sent no audio: the model is slow."},
-		{"a reply that stops", "on chunk 4 of reply 1: hold 3s", keyStalled, "stopped sending in the middle of its reply"},
-		{"a slow function", "on turn 1: call find_order {}", keyTool, "The model called a function at"},
+		{"a slow model", "latency 3s", keyModelSlow, "sent no audio: the model was slow. Its audio came at 0:0"},
+		{"a reply that stops", "on chunk 4 of reply 1: hold 3s", keyStalled, "The model sent more at 0:0"},
+		{"a slow function", "on turn 1: call find_order {}", keyTool, "waited for its result. The function returned at 0:0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, prog := misbehaved(t, c.scenario)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,6 +27,8 @@ type tape struct {
 	heard   time.Duration          // when the last frame was played
 	cleared int                    // how often the caller's side dropped what it had not played
 	dials   []voicenets.DialResult // of the dials to come; Fresh when there is none
+
+	dialTakes time.Duration // 50 ms if it is 0
 }
 
 type entry struct {
@@ -114,7 +117,7 @@ func (t *tape) advance(at time.Duration) {
 			if len(t.dials) > 0 {
 				how, t.dials = t.dials[0], t.dials[1:]
 			}
-			t.at(t.m.Now()+50*time.Millisecond, voicenets.Dialled.Token(&voicenets.Dialling{Result: how}))
+			t.at(t.m.Now()+cmp.Or(t.dialTakes, 50*time.Millisecond), voicenets.Dialled.Token(&voicenets.Dialling{Result: how}))
 		}
 	}
 }

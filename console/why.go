@@ -19,6 +19,9 @@ type Cause struct {
 	Timers []Timer `json:"timers,omitempty"`
 	// Blocked are transitions that could end a silence, and what keeps each of them from firing.
 	Blocked []Blocked `json:"blocked,omitempty"`
+
+	words words
+	since float64 // which the words name
 }
 
 // A Timer is a transition that fires when it is due, unless something disables it before.
@@ -53,19 +56,26 @@ const silenceMin = time.Second
 type why struct {
 	prog   *petri.Program
 	spots  *spots
-	since  map[string]time.Duration // when a cause began, by key
+	key    string  // of the cause
+	since  float64 // when it began
 	now    Cause
 	shown  string // what now says
+	later  *Cause // what holds from its time on, unless an event comes before
 	news   []Cause
 	in     []Cause       // those of the silence
 	from   time.Duration // when the silence began; -1: there is none
+	begin  opening       // how it began
 	n      int           // silences so far
 	quiets []Silence     // closed and not flushed
 	goals  []int         // transitions that could end a silence
+	ends   *ends
 }
 
+// opening is what a silence followed.
+type opening struct{ speech, reply bool }
+
 func newWhy(p *petri.Program, s *spots) *why {
-	w := &why{prog: p, spots: s, from: -1}
+	w := &why{prog: p, spots: s, from: -1, ends: newEnds()}
 	for i := range p.Transitions() {
 		if t := &p.Transitions()[i]; goals[base(t.Name)] {
 			w.goals = append(w.goals, i)
@@ -76,31 +86,53 @@ func newWhy(p *petri.Program, s *spots) *why {
 
 // take looks at the marking after an event.
 func (w *why) take(t *petri.Tracker, e petri.Event, turn *Turn) {
+	if w.later != nil && ms(e.At) > w.later.From {
+		w.show(*w.later, w.from >= 0)
+	}
+	spoke := w.ends.speaking
+	w.ends.take(w.prog, w.spots, t, e)
+	before := w.now.Key
 	c := w.cause(t, e.At, turn)
+	w.ends.leave(before, c.Key, e.At)
 	silent := w.spots.silent(t)
 	if silent {
 		c.Timers, c.Blocked = w.timers(t), w.blocked(t.Marking())
 	}
-	if shown := fmt.Sprint(c.Key, c.Text, c.Phase, c.Timers, c.Blocked); shown != w.shown {
-		w.shown, w.now = shown, c
-		w.news = append(w.news, c)
-		if silent && w.from >= 0 {
-			w.in = append(w.in, c)
-		}
+	if shown := c.shown(); shown != w.shown {
+		w.show(c, silent && w.from >= 0)
+	}
+	w.later = nil
+	if c.Key == keyModelTurn {
+		slow := c.slow()
+		w.later = &slow
 	}
 	switch {
 	case silent && w.from < 0:
 		begin := w.now
 		begin.From = ms(e.At)
 		w.from, w.in = e.At, []Cause{begin}
+		w.begin = opening{speech: spoke, reply: has(t, w.spots.replying)}
+		clear(w.ends.how)
 	case !silent && w.from >= 0:
 		if e.At-w.from >= silenceMin {
-			w.quiets = append(w.quiets, w.silence(e.At, w.ending(t)))
+			w.quiets = append(w.quiets, w.silence(e.At, false, w.ending(t)))
 			w.n++
 		}
 		w.from = -1
 	}
 }
+
+// show notes a cause that is new.
+func (w *why) show(c Cause, within bool) {
+	w.shown, w.now, w.later = c.shown(), c, nil
+	w.news = append(w.news, c)
+	if within {
+		w.in = append(w.in, c)
+	}
+}
+
+// shown is what people see of a cause.
+func (c *Cause) shown() string { return fmt.Sprint(c.Key, c.Text, c.Phase, c.Timers, c.Blocked) }
 
 // ending says what ended a silence.
 func (w *why) ending(t *petri.Tracker) string {
@@ -108,40 +140,54 @@ func (w *why) ending(t *petri.Tracker) string {
 	case t.Ended():
 		return "It lasted until the call ended."
 	case has(t, w.spots.speaking):
-		return "The caller's speech ended it."
+		return "Then the caller spoke."
 	case has(t, w.spots.prompting):
-		return "A prompt of the gateway ended it."
+		return "Then a prompt of the gateway was heard."
+	case w.begin.reply && has(t, w.spots.replying):
+		return "Then the reply went on."
 	}
-	return "The reply ended it."
+	return "Then the reply began."
 }
+
+// settled is how far the events of a running call lag behind its clock at most.
+const settled = 250 * time.Millisecond
 
 // flush returns what is new. A silence that goes on is listed once it counts as one.
 func (w *why) flush(now time.Duration) ([]Cause, []Silence) {
+	if w.later != nil && ms(now-settled) >= w.later.From {
+		w.show(*w.later, w.from >= 0)
+	}
 	causes, quiets := w.news, w.quiets
 	w.news, w.quiets = nil, nil
 	if w.from >= 0 && now-w.from >= silenceMin {
-		open := w.silence(now, "It goes on.")
-		open.Open = true
-		quiets = append(quiets, open)
+		quiets = append(quiets, w.silence(now, true, "It goes on."))
 	}
 	return causes, quiets
 }
 
 // silence describes the silence up to now.
-func (w *why) silence(now time.Duration, end string) Silence {
-	length, longest, words := map[string]float64{}, map[string]float64{}, map[string]string{}
+func (w *why) silence(now time.Duration, open bool, end string) Silence {
+	length, longest, says := map[string]float64{}, map[string]float64{}, map[string]string{}
 	var order []string
+	slow := slices.ContainsFunc(w.in, func(c Cause) bool { return c.Key == keyModelSlow })
 	for i, c := range w.in {
 		to := ms(now)
 		if i+1 < len(w.in) {
 			to = w.in[i+1].From
 		}
-		if _, ok := words[c.Key]; !ok {
-			order = append(order, c.Key)
+		key, took := c.Key, to-c.From
+		if slow && key == keyModelTurn { // the model is slow from its turn on
+			key, took = keyModelSlow, 0
 		}
-		length[c.Key] += to - c.From
-		if to-c.From >= longest[c.Key] {
-			longest[c.Key], words[c.Key] = to-c.From, c.Text
+		if !slices.Contains(order, key) {
+			order = append(order, key)
+		}
+		length[key] += to - c.From
+		if took >= longest[key] {
+			longest[key], says[key] = took, c.Text
+			if !open {
+				says[key] = c.past(to)
+			}
 		}
 	}
 	main := order[0]
@@ -150,7 +196,15 @@ func (w *why) silence(now time.Duration, end string) Silence {
 			main = k
 		}
 	}
-	text := fmt.Sprintf("Silence for %s, from %s. %s", seconds(ms(now)-ms(w.from)), clock(ms(w.from)), words[main])
+	seemed := ""
+	if w.begin.speech {
+		seemed = " (to the caller about half a second longer)"
+	}
+	parts := []string{fmt.Sprintf("Silence for %s%s, from %s.", seconds(ms(now)-ms(w.from)), seemed, clock(ms(w.from))),
+		says[main]}
+	if how := w.ends.how[main]; how != "" && !open {
+		parts = append(parts, how)
+	}
 	var also []string
 	for _, k := range order {
 		if k != main && length[k] >= 300 {
@@ -158,9 +212,10 @@ func (w *why) silence(now time.Duration, end string) Silence {
 		}
 	}
 	if len(also) > 0 {
-		text += " Within it also: " + strings.Join(also, ", ") + "."
+		parts = append(parts, "Within it also: "+strings.Join(also, ", ")+".")
 	}
-	return Silence{N: w.n, From: ms(w.from), To: ms(now), Key: main, Text: text + " " + end}
+	text := strings.Join(append(parts, end), " ")
+	return Silence{N: w.n, From: ms(w.from), To: ms(now), Open: open, Key: main, Text: text}
 }
 
 // timers lists the clocks that run, without those of housekeeping.
@@ -175,15 +230,15 @@ func (w *why) timers(t *petri.Tracker) []Timer {
 	return list
 }
 
-// due returns when the transition with a base name fires, in words, or "" if its clock does not run.
-func (w *why) due(t *petri.Tracker, names ...string) string {
+// due returns the step that the first of transitions with these base names is, if its clock runs.
+func (w *why) due(t *petri.Tracker, will, did string, names ...string) step {
 	for _, c := range t.Clocks() {
 		name := w.prog.Transitions()[c.Transition].Name
 		if slices.Contains(names, base(name)) {
-			return fmt.Sprintf("at %s (%s)", clock(ms(c.Due)), name)
+			return step{will: will, did: did, due: ms(c.Due), name: name}
 		}
 	}
-	return ""
+	return step{}
 }
 
 // blocked lists transitions that could end a silence and that something inhibits.

@@ -29,12 +29,12 @@ export class Explanation {
     this.#shown = key;
     this.#text.textContent = cause?.text ?? "Nothing is known of this moment yet.";
     const timers = rows.map(({ timer, left }) =>
-      create("li", "", create("b", "", `in ${left}`), ` at ${clock(timer.due)} the net ${timer.does} `, create("code", "", timer.name)),
+      create("li", "", create("b", "", `in ${left}`), ` at ${clock(timer.due)} the gateway ${timer.does} `, create("code", "", timer.name)),
     );
     /** @type {any[]} */
     const held = cause?.blocked ?? [];
     const blocked = held.map((b) =>
-      create("li", "", `${b.does} `, create("code", "", b.name), ", held back by ", create("b", "", b.inhibitors.join(", "))),
+      create("li", "", create("code", "", b.name), ` (${b.does}) waits because of `, create("b", "", b.inhibitors.join(", "))),
     );
     this.#lists.replaceChildren(
       ...list(isNow ? "Timers that run" : `Timers that ran at ${at}`, timers),
