@@ -1,6 +1,6 @@
 // One call: what is known of it, the moment that is shown, and the views of that moment.
 
-import { create } from "../viewer/build.js";
+import { button, create } from "../viewer/build.js";
 import { Explanation } from "./explanation.js";
 import { ask, follow } from "./feed.js";
 import { Recording, clock, clock3 } from "./recording.js";
@@ -77,7 +77,13 @@ export class CallView {
       if (from !== this.#path) return;
       const link = create("a", "", new URL(path, location.href).href);
       link.href = path;
-      element("link").replaceChildren(`Until ${new Date(until).toLocaleString()}, this link shows the call to whoever has it, without what was said and without numbers: `, link);
+      const copy = button("Copy", async () => {
+        await navigator.clipboard.writeText(link.href);
+        copy.textContent = "Copied";
+      });
+      copy.hidden = !navigator.clipboard; // as on a page without TLS
+      const [days, end] = [Math.round((Date.parse(until) - Date.now()) / 86_400_000), new Date(until).toLocaleString()];
+      element("link").replaceChildren(`For ${days} days, until ${end}, this link shows the call to whoever has it, without what was said and without telephone numbers: `, link, " ", copy);
       element("link").hidden = false;
     } catch (error) {
       this.#say("", error instanceof Error ? error.message : String(error));

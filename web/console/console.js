@@ -11,10 +11,12 @@ const PHASES = {
   listening: "Listening", caller: "Caller speaks", thinking: "Thinking", reply: "Speaking", paused: "Paused", ending: "Ending",
 };
 
+const STATES = { Live: "live", Connected: "live", Loading: "connecting", "Not available": "failed", Disconnected: "failed" };
+
 /** @param {string} state @param {string} [trouble] */
 function say(state, trouble = "") {
   if (state) element("state").textContent = state;
-  document.body.dataset.state = { Live: "live", Loading: "connecting", "Not available": "failed" }[state] ?? document.body.dataset.state ?? "";
+  if (state) document.body.dataset.state = STATES[/** @type {keyof STATES} */ (state)] ?? "over";
   element("trouble").hidden = trouble === "";
   element("trouble").textContent = trouble;
 }
@@ -139,6 +141,7 @@ function route() {
   const isCall = (kind === "calls" || kind === "archives") && Boolean(name);
   element("lists").hidden = isCall;
   element("call").hidden = !isCall;
+  element("back").hidden = !isCall;
   say("Loading");
   clearTimeout(timer);
   view.close();

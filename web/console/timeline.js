@@ -123,7 +123,7 @@ export class Timeline {
       const left = Math.max(x(s.from), -2);
       const width = Math.max(Math.min(x(to), this.#width + 2) - left, s.lane === "cleared" ? 2 : 1);
       ctx.fillStyle = colour(fill || PHASES[/** @type {keyof PHASES} */ (s.note)] || "--edge");
-      ctx.globalAlpha = s.lane === "silence" ? 0.35 : s.lane === "online" ? 0.45 : 1;
+      ctx.globalAlpha = s.lane === "online" ? 0.45 : 1;
       ctx.beginPath();
       ctx.roundRect(left, y + 4, width, ROW - 9, Math.min(3, width / 2));
       ctx.fill();

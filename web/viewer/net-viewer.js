@@ -67,7 +67,7 @@ export class NetViewer {
     smaller.setAttribute("aria-label", "Zoom out");
     larger.setAttribute("aria-label", "Zoom in");
     this.#find.type = "search";
-    this.#find.placeholder = "Find by name or meaning";
+    this.#find.placeholder = "Name or meaning";
     this.#find.setAttribute("aria-label", "Find a place or transition; Enter goes to the next");
     this.#drawing.tabIndex = 0;
     this.#drawing.setAttribute("role", "application");
