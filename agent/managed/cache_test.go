@@ -31,10 +31,10 @@ func TestSharedPrograms(t *testing.T) {
 		if a == get("a") {
 			t.Error("a program is shared for ever")
 		}
-		for i := range 2 * programsMax {
+		for i := range programsMax + 8 {
 			get(fmt.Sprint(i))
 		}
-		for i := range 2 * netsMax {
+		for i := range netsMax + 8 {
 			if _, err := h.rt.life(lifeKind{parkTimeout: time.Duration(i+1) * time.Second}); err != nil {
 				t.Fatal(err)
 			}
