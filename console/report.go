@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -154,11 +155,39 @@ func turnRowOf(t Turn) turnRow {
 	if asked == 0 {
 		asked = t.TurnEnded
 	}
-	return turnRow{Name: fmt.Sprintf("%d at %s", t.N+1, clock(begin)), Cells: []string{
-		between(t.SpeechEnded, t.TurnEnded), between(t.TurnEnded, t.ModelFirst), between(t.ModelFirst, t.SentFirst),
-		between(t.SentFirst, t.PlayedFirst), between(asked, t.PlayedFirst),
-		fmt.Sprintf("%s of %s", seconds(float64(t.HeardMS)), seconds(float64(t.SentMS))),
-		strings.ReplaceAll(t.End, "_", " ")}}
+	row := turnRow{Name: fmt.Sprintf("%d at %s", t.N+1, clock(begin))}
+	for _, names := range reportStages {
+		row.Cells = append(row.Cells, stageCell(t.Stages, names))
+	}
+	row.Cells = append(row.Cells, between(asked, t.PlayedFirst), heard(t), strings.ReplaceAll(t.End, "_", " "))
+	return row
+}
+
+// reportStages are the columns of a turn's stages.
+var reportStages = [][]string{{stageEndOfTurn}, {stageConnecting, stageReconnecting}, {stageFunction}, {stageModel},
+	{stageGateway}, {stageCaller}}
+
+// stageCell is how long stages with these names took.
+func stageCell(list []Stage, names []string) string {
+	took, known := 0.0, false
+	for _, s := range list {
+		if slices.Contains(names, s.Name) {
+			took, known = took+s.MS, true
+		}
+	}
+	if !known {
+		return "–"
+	}
+	return seconds(took)
+}
+
+// heard says how much of a reply was heard.
+func heard(t Turn) string {
+	text := fmt.Sprintf("%s of %s", seconds(float64(t.HeardMS)), seconds(float64(t.SentMS)))
+	if t.SilentMS > 0 {
+		text += fmt.Sprintf(", with %s of silence in it", seconds(float64(t.SilentMS)))
+	}
+	return text
 }
 
 func round(x float64) float64 { return float64(int64(x*10+0.5)) / 10 }

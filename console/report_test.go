@@ -29,7 +29,9 @@ func TestReport(t *testing.T) {
 	page := string(b)
 	for _, want := range []string{"Call c-1", "Began 2023-11-14 22:13:20 UTC, lasted 39.0 s",
 		"The call was on hold from 0:18.0 on", "The model called a function at 0:11.3", `<rect class="held"`,
-		"<td>3 at 0:09.0</td>", "<td>interrupted</td>"} {
+		"<td>3 at 0:09.0</td>", "<li><b>tool</b> Silence for ",
+		"<li><b>hold</b> Silence for ", " s (to the caller about half a second longer), from 0:11.0. ",
+		"<th>(re)connecting</th><th>function</th><th>model</th>", "<td>interrupted</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report lacks %q", want)
 		}

@@ -79,10 +79,13 @@ func serveOn(l *wstest.Network, h http.Handler) (stop func()) {
 // TestStory: a call was silent for about three seconds, because the model or a function misbehaved. Somebody who knows
 // only the archive reads in the console how long it was silent, and why.
 func TestStory(t *testing.T) {
-	for _, c := range []struct{ name, scenario, key, says string }{
-		{"a slow model", "latency 3s", keyModelSlow, "sent no audio: the model was slow. Its audio came at 0:0"},
-		{"a reply that stops", "on chunk 4 of reply 1: hold 3s", keyStalled, "The model sent more at 0:0"},
-		{"a slow function", "on turn 1: call find_order {}", keyTool, "waited for its result. The function returned at 0:0"},
+	for _, c := range []struct{ name, scenario, key, says, turn string }{
+		{"a slow model", "latency 3s", keyModelSlow, "sent no audio: the model was slow. Its audio came at 0:0",
+			"– – 3.0 s 0.0 s 0.0 s 3.0 s 3.8 s of 3.8 s"},
+		{"a reply that stops", "on chunk 4 of reply 1: hold 3s", keyStalled, "The model sent more at 0:0",
+			"– – 0.0 s 0.0 s 0.0 s 0.0 s 3.8 s of 3.8 s, with 2.8 s of silence in it"},
+		{"a slow function", "on turn 1: call find_order {}", keyTool, "waited for its result. The function returned at 0:0",
+			"– 3.0 s 0.0 s 0.0 s 0.0 s 3.0 s 3.8 s of 3.8 s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, prog := misbehaved(t, c.scenario)
@@ -96,6 +99,9 @@ func TestStory(t *testing.T) {
 			if length := long.To - long.From; length < 2500 || length > 4000 || long.Key != c.key ||
 				!strings.Contains(long.Text, c.says) || !strings.HasPrefix(long.Text, "Silence for ") {
 				t.Errorf("the console says of %.0f ms of silence:\n%s", length, text(t, b.Silences))
+			}
+			if cells := turnRowOf(b.Turns[0]).Cells; strings.Join(cells[1:len(cells)-1], " ") != c.turn {
+				t.Errorf("the report says of the turn %q", cells)
 			}
 		})
 	}

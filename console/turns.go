@@ -20,8 +20,11 @@ type Turn struct {
 	End         string  `json:"end,omitempty"`          // complete, interrupted, model_lost
 	SentMS      int     `json:"sent_ms"`                // audio of the reply that was handed over
 	HeardMS     int     `json:"heard_ms"`               // and acknowledged as played
+	SilentMS    int     `json:"silent_ms,omitempty"`    // nothing of the reply was heard in its middle
 	Prompt      bool    `json:"prompt,omitempty"`       // it is a prompt of the gateway's
 	Tools       int     `json:"tools,omitempty"`        // functions that the model called meanwhile
+	Stages      []Stage `json:"stages,omitempty"`       // those that are known
+	spent       spent
 }
 
 // frameMS is the length of a frame.
@@ -39,6 +42,7 @@ type turns struct {
 	was    struct{ speaking, inTurn, pending, replying bool }
 	began  time.Duration // of the caller's newest speech
 	ended  time.Duration
+	waits  waits
 	tools  int
 	atModl bool // the turn of the newest is at the model
 }
@@ -56,6 +60,7 @@ func (t *turns) current() *Turn { return t.turn }
 
 func (t *turns) take(tr *petri.Tracker, e petri.Event) {
 	s, at := t.spots, ms(e.At)
+	t.waits.pass(t.turn, e.At)
 	speaking, inTurn, pending := has(tr, s.speaking), has(tr, s.inTurn), has(tr, s.pending)
 	replying := has(tr, s.replying)
 	if speaking && !t.was.speaking {
@@ -80,6 +85,9 @@ func (t *turns) take(tr *petri.Tracker, e petri.Event) {
 	if t.turn != nil && t.turn.Ended == 0 {
 		t.audio(e, at)
 		t.tool(tr)
+	}
+	if t.waits.look(tr, s, t.turn) {
+		t.touch()
 	}
 }
 
@@ -186,6 +194,9 @@ func (t *turns) touch() { t.fresh = min(t.fresh, len(t.list)-1) }
 
 func (t *turns) flush() []Turn {
 	news := append([]Turn(nil), t.list[t.fresh:]...)
+	for i := range news {
+		news[i].Stages = news[i].stages()
+	}
 	t.fresh = len(t.list)
 	return news
 }

@@ -49,6 +49,9 @@ type Silence struct {
 	Text string  `json:"text"` // in words
 }
 
+// Label names the cause.
+func (s Silence) Label() string { return strings.ReplaceAll(s.Key, "_", " ") }
+
 // silenceMin is how long a silence must be to count as one.
 const silenceMin = time.Second
 

@@ -3,14 +3,6 @@
 import { button, create } from "../viewer/build.js";
 import { clock, clock3, span } from "./recording.js";
 
-/** The stages between the end of the caller's speech and the reply in the caller's ear. */
-const STAGES = [
-  ["end of turn", "speech_ended", "turn_ended", "endpoint"],
-  ["model", "turn_ended", "model_first", "model"],
-  ["gateway", "model_first", "sent_first", "gateway"],
-  ["caller's side", "sent_first", "played_first", "played"],
-];
-
 const ENDS = {
   complete: "played to its end",
   interrupted: "interrupted",
@@ -28,16 +20,13 @@ function waterfall(turn, longest) {
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("role", "presentation");
   const zero = turn.speech_ended || turn.turn_ended;
-  for (const [, from, to, kind] of STAGES) {
-    const begin = turn[from] || (from === "speech_ended" ? turn.turn_ended : 0);
-    if (!turn[to] || !begin) continue;
+  for (const { name, from, ms } of turn.stages ?? []) {
     const rect = document.createElementNS(SVG, "rect");
-    const x = ((begin - zero) / longest) * 1000;
-    rect.setAttribute("x", String(Math.max(0, x)));
-    rect.setAttribute("width", String(Math.max(4, ((turn[to] - begin) / longest) * 1000)));
+    rect.setAttribute("x", String(Math.max(0, ((from - zero) / longest) * 1000)));
+    rect.setAttribute("width", String(Math.max(4, (ms / longest) * 1000)));
     rect.setAttribute("y", "2");
     rect.setAttribute("height", "12");
-    rect.setAttribute("class", `stage-${kind}`);
+    rect.setAttribute("class", `stage-${name.match(/\w+/)}`);
     svg.append(rect);
   }
   return svg;
@@ -52,9 +41,12 @@ export function latency(turn) {
 
 /** @param {any} turn */
 function stages(turn) {
-  return STAGES.filter(([, from, to]) => turn[from] && turn[to])
-    .map(([title, from, to]) => `${title} ${span(turn[to] - turn[from])}`)
-    .join(" · ");
+  return (turn.stages ?? []).map((/** @type {any} */ s) => `${s.name} ${span(s.ms)}`).join(" · ");
+}
+
+/** @param {any} turn */
+function heard(turn) {
+  return `heard ${span(turn.heard_ms)} of ${span(turn.sent_ms)}${turn.silent_ms ? `, with ${span(turn.silent_ms)} of silence in it` : ""}`;
 }
 
 /**
@@ -74,7 +66,7 @@ export function showTurns(panel, rec, t, seek) {
       "turn",
       create("div", "turn-head", title, create("span", "label", clock(begin)), create("b", "turn-wait", wait ? span(wait) : "–")),
       waterfall(turn, longest),
-      create("p", "label", [stages(turn), turn.tools ? `${turn.tools} function call${turn.tools > 1 ? "s" : ""}` : "", `${end}, heard ${span(turn.heard_ms)} of ${span(turn.sent_ms)}`].filter(Boolean).join(" · ")),
+      create("p", "label", [stages(turn), turn.tools ? `${turn.tools} function call${turn.tools > 1 ? "s" : ""}` : "", `${end}, ${heard(turn)}`].filter(Boolean).join(" · ")),
     );
     row.classList.toggle("now", begin <= t && (!turn.ended || t <= turn.ended));
     return row;
