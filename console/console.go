@@ -40,8 +40,9 @@ type Config struct {
 	// else in the archived call whose archive was written last then. The page shows an error in its
 	// place. nil: transcripts are off.
 	Transcript func(ctx context.Context, call string, written time.Time) ([]Said, error)
-	// Search finds calls that have ended in their records. The page shows an error in place of calls.
-	// It is called for two requests at one time at most. nil: calls cannot be searched.
+	// Search finds calls that have ended in their records, also for the list of archives. The page shows
+	// an error in place of calls. It is called for two requests at one time at most. nil: calls cannot
+	// be searched, and the list says only when each ended.
 	Search func(ctx context.Context, q Search) (Finding, error)
 	// Page serves the page, web.ConsolePage; nil: none.
 	Page http.Handler
@@ -97,6 +98,7 @@ type server struct {
 	searches chan struct{} // a token for each search
 
 	archives listing
+	facts    facts
 
 	mu   sync.Mutex
 	nets map[string]*netView // by hash
@@ -159,18 +161,21 @@ func callOf(s *voicegw.Session) Call {
 }
 
 // list lists running calls and the newest archives. Archives that cannot be read leave the calls to be seen.
-func (s *server) list(*http.Request) (any, error) {
+func (s *server) list(r *http.Request) (any, error) {
 	calls := []Call{}
 	for _, session := range s.cfg.Gateway.Sessions() {
 		calls = append(calls, callOf(session))
 	}
 	archives, err := s.archives.page("")
+	s.describe(r.Context(), time.Now(), archives.Archives)
 	return map[string]any{"calls": calls, "archives": archives, "now": time.Now()}, err
 }
 
 // listArchives lists the archives behind the place in the list that the query names.
 func (s *server) listArchives(r *http.Request) (any, error) {
-	return s.archives.page(r.URL.Query().Get("after"))
+	page, err := s.archives.page(r.URL.Query().Get("after"))
+	s.describe(r.Context(), time.Now(), page.Archives)
+	return page, err
 }
 
 // netView is a net as the page draws it.

@@ -28,6 +28,7 @@ type Archived struct {
 	Name    string    `json:"name"` // without its ending; usually the id of the call
 	Written time.Time `json:"written"`
 	Bytes   int64     `json:"bytes"`
+	Record  *Found    `json:"record,omitempty"` // what the record of the call says, in answers
 
 	settled bool
 }
@@ -210,5 +211,5 @@ func (l *listing) about(name string, stat func() (fs.FileInfo, error), now time.
 		return Archived{}, false
 	}
 	settled := !l.runs(name) && now.Sub(info.ModTime()) > settleTime
-	return Archived{name, info.ModTime(), info.Size(), settled}, true
+	return Archived{Name: name, Written: info.ModTime(), Bytes: info.Size(), settled: settled}, true
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +105,62 @@ func TestManyArchives(t *testing.T) {
 	}
 	if _, err := l.page("tomorrow"); err == nil || err.(*problem).status != http.StatusBadRequest {
 		t.Errorf("a place that is none: %v", err)
+	}
+}
+
+// TestFacts adds to archives what records say: it searches for each archive once, for one without a record later again,
+// after an error not at once, and never while two searches run. It keeps a limited number.
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var asked []Search
+	var trouble error
+	s := &server{searches: make(chan struct{}, searchesMax)}
+	s.cfg.Search = func(_ context.Context, q Search) (Finding, error) {
+		asked = append(asked, q)
+		return Finding{Calls: []Found{{Call: "c-1", From: "+4930123456"}, {Call: "c-9"}}}, trouble
+	}
+	look := func(names string, searches int, want string) {
+		t.Helper()
+		var list []Archived
+		for _, name := range strings.Fields(names) {
+			list = append(list, Archived{Name: name, Written: now.Add(-time.Hour), settled: name != "c-fresh"})
+		}
+		asked = nil
+		s.describe(t.Context(), now, list)
+		got := ""
+		for _, a := range list {
+			if a.Record != nil {
+				got += a.Name + " " + a.Record.From + ";"
+			}
+		}
+		if got != want || len(asked) != searches {
+			t.Errorf("of %s %q is said after %d searches, want %q after %d", names, got, len(asked), want, searches)
+		}
+	}
+	s.searches <- struct{}{}
+	s.searches <- struct{}{}
+	look("c-1 c-2", 0, "")
+	<-s.searches
+	look("c-1 c-2", 1, "c-1 +4930123456;")
+	if q := asked[0]; q.Most != factsRead || !q.After.Ended.Equal(now.Add(-time.Hour+factsLate)) {
+		t.Errorf("the search is %+v", q)
+	}
+	look("c-1 c-2", 0, "c-1 +4930123456;")
+	look("c-1 c-fresh", 1, "c-1 +4930123456;")
+	now = now.Add(listEvery)
+	look("c-1 c-2 c-fresh", 1, "c-1 +4930123456;")
+	trouble = errors.New("a damaged disk")
+	look("c-3", 1, "")
+	now = now.Add(settleTime - 1)
+	look("c-3", 0, "")
+	now = now.Add(factsMissed)
+	look("c-2 c-3", 1, "")
+	for i := range factsMax {
+		s.facts.keep([]Archived{{Name: fmt.Sprint(i)}}, fact{})
+	}
+	if n := len(s.facts.known); n > factsMax {
+		t.Errorf("%d facts are kept", n)
 	}
 }
 

@@ -75,6 +75,8 @@ func TestPage(t *testing.T) {
 	looks(t, tab, "list", "dark", 390)
 	reachable(t, tab)
 	finds(t, tab)
+	tab.WaitFor(`/^c-1\s*began .* · twilio · from \+4930123456.*\s1:23$/s.test(
+		document.querySelector("#archives a").innerText.trim())`)
 	tab.Click("#archives a")
 	tab.WaitFor(`document.querySelector("#net-drawing svg") && document.querySelector(".silence") &&
 		document.querySelector("#net-fired").textContent === "turns/end_turn"`)
@@ -143,15 +145,7 @@ func TestPage(t *testing.T) {
 	})(document.querySelector("#net-part"))`, nil)
 	tab.WaitFor(`document.querySelectorAll("g.net-subnet.away").length ===
 		document.querySelectorAll("g.net-subnet").length - 1`)
-	enter(tab, "#net-find", "function") // in no name
-	tab.WaitFor(`[...document.querySelectorAll(".found")].some((g) => g.dataset.place === "tool_running_0")`)
-	tab.Eval(`(document.querySelector("#net-follow").getAttribute("aria-pressed") === "true" ||
-		document.querySelector("#net-follow").click(), 0)`, nil)
-	enter(tab, "#net-find", "nothing like this")
-	tab.Eval(`(document.querySelector("#net-find").focus(), 0)`, nil)
-	tab.Press(browsertest.Enter)
-	tab.WaitFor(`document.querySelector("#net-tools output").textContent === "none found" &&
-		document.querySelector("#net-follow").getAttribute("aria-pressed") === "true"`)
+	means(tab)
 	enter(tab, "#net-find", "retry_1")
 	tab.WaitFor(`document.querySelector(".found")?.dataset.transition === "link/retry_1"`)
 	enter(tab, "#net-find", "end_turn") // in another part
@@ -177,6 +171,19 @@ func TestPage(t *testing.T) {
 		document.querySelector("#said").hidden && document.querySelector("#make-link").hidden &&
 		document.querySelector("#share").href.endsWith("/api/call/report")`)
 	tab.NoErrors()
+}
+
+// means searches the net for what a place means, and for what nothing means or is called.
+func means(tab *browsertest.Tab) {
+	enter(tab, "#net-find", "function") // in no name
+	tab.WaitFor(`[...document.querySelectorAll(".found")].some((g) => g.dataset.place === "tool_running_0")`)
+	tab.Eval(`(document.querySelector("#net-follow").getAttribute("aria-pressed") === "true" ||
+		document.querySelector("#net-follow").click(), 0)`, nil)
+	enter(tab, "#net-find", "nothing like this")
+	tab.Eval(`(document.querySelector("#net-find").focus(), 0)`, nil)
+	tab.Press(browsertest.Enter)
+	tab.WaitFor(`document.querySelector("#net-tools output").textContent === "none found" &&
+		document.querySelector("#net-follow").getAttribute("aria-pressed") === "true"`)
 }
 
 // moment checks what the page says of the moment 0:12.5: which it is, and what comes after it.
@@ -239,7 +246,7 @@ func finds(t *testing.T, tab *browsertest.Tab) {
 	tab.Click("#search [type=submit]")
 	tab.WaitFor(`document.querySelector("#found").textContent.startsWith("No call found")`)
 	tab.Click("#search [type=reset]")
-	tab.WaitFor(`document.querySelector("#archives").innerText.includes("ended ") &&
+	tab.WaitFor(`document.querySelector("#archives").innerText.includes("1:23") &&
 		document.querySelector("#found").textContent === ""`)
 }
 

@@ -341,6 +341,12 @@ func TestCallsOfServe(t *testing.T) {
 	}, patience) {
 		t.Errorf("the console finds %s", found)
 	}
+	if !waitFor(func() bool {
+		_, found = get(t, http.DefaultClient, admin+"console/api/archives")
+		return strings.Contains(found, `"record":{"call":"c-`) && strings.Contains(found, `"reason":"caller_hung_up"`)
+	}, patience) {
+		t.Errorf("the console lists %s", found)
+	}
 	s.end()
 	list := command(t, nil, "calls", "list", "--records-dir", records, "-o", "json")
 	list.want(t, 0)

@@ -106,7 +106,7 @@ async function showFound(after = "") {
 /** @param {any} c */
 function foundCall(c) {
   const seconds = Math.round(c.duration_ms / 1000);
-  const facts = [new Date(c.began).toLocaleString(), c.endpoint, c.from && `from ${c.from}`, c.to && `to ${c.to}`, c.client, (c.reason ?? "").replaceAll("_", " "), c.archived ? "" : "no archive"].filter(Boolean).join(" · ");
+  const facts = [`began ${new Date(c.began).toLocaleString()}`, c.endpoint, c.from && `from ${c.from}`, c.to && `to ${c.to}`, c.client, (c.reason ?? "").replaceAll("_", " "), c.archived ? "" : "no archive"].filter(Boolean).join(" · ");
   return item(c.archived ? `#archives/${encodeURIComponent(c.call)}` : "", c.call, facts, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
 }
 
@@ -126,7 +126,8 @@ function showCalls(calls, now) {
 
 /** @param {any} a */
 function archived(a) {
-  return item(`#archives/${encodeURIComponent(a.name)}`, a.name, `ended ${new Date(a.written).toLocaleString()}`, `${Math.ceil(a.bytes / 1024).toLocaleString()} KB`);
+  if (a.record) return foundCall({ ...a.record, archived: true });
+  return item(`#archives/${encodeURIComponent(a.name)}`, a.name, `ended ${new Date(a.written).toLocaleString()}`, "");
 }
 
 /** An item that leads to href, "" being nowhere. @param {string} href @param {string} title @param {string} facts @param {string} right @param {HTMLElement[]} chips */
