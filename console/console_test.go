@@ -376,9 +376,11 @@ func TestTurns(t *testing.T) {
 	_, b := whole(t, p.prog, p.file())
 	want := []Turn{
 		{N: 0, SpeechBegan: 1000, SpeechEnded: 2000, TurnEnded: 2000, ModelFirst: 2600, SentFirst: 2600, PlayedFirst: 2620,
-			Ended: 3900, End: "interrupted", SentMS: 1380, HeardMS: 980},
+			Ended: 3900, End: "interrupted", SentMS: 1380, HeardMS: 980, Stages: []Stage{{"end of turn", 2000, 0},
+				{"model", 2000, 600}, {"gateway", 2600, 0}, {"caller's side", 2600, 20}}},
 		{N: 1, SpeechBegan: 3600, SpeechEnded: 5000, TurnEnded: 5000, ModelFirst: 5400, SentFirst: 5400, PlayedFirst: 5420,
-			Ended: 5800, End: "complete", SentMS: 400, HeardMS: 400},
+			Ended: 5800, End: "complete", SentMS: 400, HeardMS: 400, Stages: []Stage{{"end of turn", 5000, 0},
+				{"model", 5000, 400}, {"gateway", 5400, 0}, {"caller's side", 5400, 20}}},
 	}
 	if fmt.Sprint(b.Turns) != fmt.Sprint(want) {
 		t.Errorf("the turns are %s", text(t, b.Turns))
