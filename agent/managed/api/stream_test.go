@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicegw/voicegw/agent/managed/api"
 	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/journal/journaltest"
 )
@@ -186,7 +187,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/v1/agents", `[]`, 400, ""},
 		{"POST", "/v1/agents", `{"name":3}`, 400, "name"},
 		{"POST", "/v1/agents", `{"name":"x","model":"script"}{}`, 400, "more than one"},
-		{"POST", "/v1/agents", `{"name":"` + strings.Repeat("x", 9<<20) + `"}`, 413, "bytes"},
+		{"POST", "/v1/agents", `{"name":"` + strings.Repeat("x", api.BodyMax) + `"}`, 413, "bytes"},
 		{"POST", "/v1/sessions", `{"agent":"agent_x"}`, 404, "agent_x"},
 		{"POST", "/v1/sessions", `{}`, 400, "agent"},
 		{"POST", "/v1/sessions", `{"agent":"a","budget":5}`, 400, "budget"},
