@@ -60,7 +60,7 @@ func (f *facts) fill(now time.Time, archives []Archived) (wanted []Archived) {
 	return wanted
 }
 
-// learn looks for the records of archives, the newest of which is the first.
+// learn looks for the records of archives. The newest archive comes first.
 func (f *facts) learn(now time.Time, wanted []Archived, search func(Search) (Finding, error)) {
 	f.keep(wanted, fact{again: now.Add(listEvery)}) // another list need not look for them meanwhile
 	q := Search{Most: factsRead}

@@ -2,7 +2,7 @@ package console
 
 import "testing"
 
-// TestFrames: what happens for each frame is told from what decides, in a call in which much happens.
+// TestFrames: in a call with many kinds of events, those of each frame count as frames, and the others do not.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	p := posed(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/voicegw/voicegw/live"
 )
 
-// finding finds two calls, of which one has an archive, and more behind them.
+// finding is a Config.Search that finds two calls, one of them with an archive, and says that older ones follow.
 func finding(_ context.Context, q Search) (Finding, error) {
 	began := time.Date(2026, 11, 28, 14, 10, 0, 0, time.UTC)
 	calls := []Found{{Call: "c-1", Endpoint: "twilio", From: "+4930123456", To: "+4930654321", Reason: "caller_hung_up",

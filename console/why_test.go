@@ -13,7 +13,6 @@ import (
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	const gap = 3 * second
-	over := voicenets.Over.Token(voicenets.HungUp)
 	for _, c := range []struct {
 		name, key string
 		play      func(*tape)
@@ -66,12 +65,7 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := newTape(t, voicenets.Config{ToolSlots: 2})
-			p.speak(second, 2*second)
-			c.play(p)
-			p.at(9*second, over)
-			p.run(10 * second)
-			_, b := whole(t, p.prog, p.file())
+			b := answered(t, c.play)
 			var found *Silence
 			for i := range b.Silences {
 				if s := &b.Silences[i]; s.To-s.From >= 2900 && s.From >= 2000 && found == nil {
@@ -105,7 +99,6 @@ func TestSilence(t *testing.T) {
 // function ran. It is not slow at once.
 func TestModelWaited(t *testing.T) {
 	t.Parallel()
-	over := voicenets.Over.Token(voicenets.HungUp)
 	for _, c := range []struct {
 		name  string
 		play  func(*tape)
@@ -136,12 +129,7 @@ func TestModelWaited(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := newTape(t, voicenets.Config{ToolSlots: 2})
-			p.speak(second, 2*second)
-			c.play(p)
-			p.at(9*second, over)
-			p.run(10 * second)
-			_, b := whole(t, p.prog, p.file())
+			b := answered(t, c.play)
 			for at, want := range c.at {
 				now := Cause{}
 				for _, cause := range b.Causes {
@@ -176,4 +164,16 @@ func TestSlowLive(t *testing.T) {
 			t.Errorf("at %d ms: %s", at, text(t, b))
 		}
 	}
+}
+
+// answered is a call in which the caller speaks from 1 s to 2 s, and play is what follows. It ends at 9 s.
+func answered(t *testing.T, play func(*tape)) Batch {
+	t.Helper()
+	p := newTape(t, voicenets.Config{ToolSlots: 2})
+	p.speak(second, 2*second)
+	play(p)
+	p.at(9*second, voicenets.Over.Token(voicenets.HungUp))
+	p.run(10 * second)
+	_, b := whole(t, p.prog, p.file())
+	return b
 }

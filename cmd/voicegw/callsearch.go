@@ -42,11 +42,11 @@ func (r *records) searchWithin(ctx context.Context, q console.Search, bytesMax i
 	}
 	s := &callSearch{Search: q, left: bytesMax}
 	s.newest = s.bound()
-	f := rotatedFile{dir: r.dir, name: recordsName, ending: recordsJSON}
+	f := r.jsonFile()
 	if err := s.read(ctx, filepath.Join(r.dir, f.name+f.ending)); err != nil {
 		return console.Finding{}, err
 	}
-	names, err := f.renamed() // of which one may be the file before
+	names, err := f.renamed() // the file that was just read may be among them by now; read skips it then
 	if err != nil {
 		return console.Finding{}, err
 	}

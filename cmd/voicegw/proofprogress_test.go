@@ -13,8 +13,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-// TestProofProgress: a proof that takes long is told in the log, at the beginning and then now and then. One that does
-// not is not told.
+// TestProofProgress: the log shows the progress of a long proof, soon after its start and then at intervals. It shows
+// nothing of a short one.
 func TestProofProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
@@ -67,8 +67,8 @@ func TestProofProgressOnATerminal(t *testing.T) {
 	})
 }
 
-// TestProgressFindsTheTerminal: behind the log's writer, and what makes text visible, a terminal is found, and written
-// to without them. A file that is none is written to as before.
+// TestProgressFindsTheTerminal: progress finds the terminal behind the log's writer, and writes to it directly.
+// Without a terminal, it goes through the log's writer as before.
 func TestProgressFindsTheTerminal(t *testing.T) {
 	t.Parallel()
 	terminal, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a device, as a terminal is

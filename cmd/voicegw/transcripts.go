@@ -51,9 +51,14 @@ func (r *records) transcript(ctx context.Context, call string, written time.Time
 		"records.format is csv", r.dir)
 }
 
+// jsonFile is the file of records in JSON lines.
+func (r *records) jsonFile() rotatedFile {
+	return rotatedFile{dir: r.dir, name: recordsName, ending: recordsJSON}
+}
+
 // filesSince lists the files that have the records of calls which ended at a time, or soon after.
 func (r *records) filesSince(at time.Time) (names []string, err error) {
-	f := rotatedFile{dir: r.dir, name: recordsName, ending: recordsJSON}
+	f := r.jsonFile()
 	old, err := f.renamed()
 	since := f.renamedAt(at.Add(-archivesEvery))
 	for _, name := range old {

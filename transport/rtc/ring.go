@@ -26,7 +26,7 @@ func (r *ring[T]) push() *T {
 	return r.at(r.n - 1)
 }
 
-// pop removes the head, of which there must be one. It is valid until the next push.
+// pop removes the head and returns its slot, which is valid until the next push. The queue must not be empty.
 func (r *ring[T]) pop() *T {
 	slot := r.at(0)
 	r.head, r.n = (r.head+1)&(len(r.slots)-1), r.n-1
