@@ -39,7 +39,7 @@ build: ## compile bin/voicegw, without cgo
 build-opus: ## compile bin/voicegw with libopus: cgo, and Opus to callers over WebRTC
 	CGO_ENABLED=1 $(GO) build -tags libopus -o bin/voicegw ./cmd/voicegw
 
-test: ## everything that must pass: deps, vet, staticcheck, tidy, all tests, with -race where goroutines run
+test: ## every test once, with vet, staticcheck and tidy; installs what is missing (make deps)
 	@scripts/test.sh
 
 clients: ## the tests with other people's clients, their older versions too (make test tries the newest)
@@ -55,8 +55,8 @@ vet: ## go vet and staticcheck (PKG=./audio/...)
 	$(GO) vet $(PKG)
 	$(GO) tool -modfile internal/tools/go.mod staticcheck $(PKG)
 
-race: ## every test under the race detector (PKG=./live/...)
-	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(PKG)
+race: ## the tests of everything with goroutines under the race detector (PKG=./live/...)
+	@scripts/test.sh race $(PKG)
 
 fuzz: ## each fuzz target for FUZZTIME=10s (PKG=./live/...)
 	@scripts/fuzz.sh $(PKG)
