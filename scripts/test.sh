@@ -145,7 +145,6 @@ opus() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -p 1 -tags libopus -
 
 # beside lists what needs no time of its own.
 beside() {
-    step 'vet' "$go" vet ./...
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
     step 'deploy: Dockerfile, manifests, Helm chart' "$go" test -C internal/deploycheck -vet=off .
     step 'tests of the pure packages, and tidy' tests_of_the_pure
@@ -153,6 +152,7 @@ beside() {
 
 whole() {
     step 'deps' scripts/deps.sh
+    step 'vet' "$go" vet ./... # first, and alone: it compiles what the steps after it share
     background idle beside
     step 'tests with browsers and processes' tests_alone
     if has_c_compiler && has_libopus; then
