@@ -46,6 +46,7 @@ func startProved(t *testing.T, env []string, args ...string) *served {
 func startFullServe(t *testing.T, env []string, args ...string) *served {
 	t.Helper()
 	s := startServeOf(t, binary, env, args...)
+	s.stderr.waitFor(t, "the nets of calls are proved: ")
 	if !regexp.MustCompile(`the nets of calls are proved: [1-9]\d* claims about [1-9]\d* kinds? of session`).
 		MatchString(s.stderr.String()) {
 		t.Fatalf("it serves without a proof\n%s", s.stderr.String())
@@ -119,6 +120,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("/%s: headers %v", c.path, resp.Header)
 		}
 	}
+	s.stderr.waitFor(t, "the sessions API is at ")
 	if said := s.stderr.String(); !strings.Contains(said, "about 4 kinds of session, certificates checked") {
 		t.Errorf("the defaults are not proved:\n%s", said)
 	} else if !regexp.MustCompile(`the sessions API is at .* \(claims proved: [1-9]\d*,`).MatchString(said) {
