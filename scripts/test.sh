@@ -7,7 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CGO_ENABLED="${CGO_ENABLED:-0}"
 
 go="${GO:-go}"
-GOFLAGS="$("$go" env GOFLAGS) -buildvcs=false" # a clone owned by somebody else has no readable version
+# A clone owned by somebody else has no readable version. Without the folder's path in them, what was compiled and vetted in
+# one clone serves the next; that does not go for tests, which run anew (-count=1).
+GOFLAGS="$("$go" env GOFLAGS) -buildvcs=false -trimpath"
 export GOFLAGS
 
 # Packages without a goroutine of their own (internal/tidy tests that): they compute, and wait for nobody.
@@ -20,9 +22,9 @@ alone='/(cmd/voicegw|console|transport/rtc|web/webtest)$'
 # Packages whose tests take longest, which start first: at the end no processor waits for another.
 long='/(voicegw|agent/managed|live/sim|transport/(gemini|openai|rtvi)|voicenets|voicenets/(claims|mutants))$'
 
-# The tests are linked without debugging tables, and vet has its own step. Go's tools and tests collect garbage less
-# often than the programs that tests start, which get an environment of their own.
-lean=(-vet=off -ldflags=-w)
+# The tests run even if they passed before, are linked without debugging tables, and vet has its own step. Go's tools and
+# tests collect garbage less often than the programs that tests start, which get an environment of their own.
+lean=(-count=1 -vet=off -ldflags=-w)
 export GOGC="${GOGC:-400}"
 
 results=()
@@ -146,7 +148,7 @@ opus() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -p 1 -tags libopus -
 # beside lists what needs no time of its own.
 beside() {
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
-    step 'deploy: Dockerfile, manifests, Helm chart' "$go" test -C internal/deploycheck -vet=off .
+    step 'deploy: Dockerfile, manifests, Helm chart' "$go" test -C internal/deploycheck -count=1 -vet=off .
     step 'tests of the pure packages, and tidy' tests_of_the_pure
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestExplore holds the counts of nets of the field to those that others published or computed.
@@ -175,10 +176,19 @@ func TestExploreCodes(t *testing.T) {
 // TestExploreStops: an exploration that would take long ends when it is told to.
 func TestExploreStops(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil, "explore", testNet("crossing_3.net"), "--untimed", "--cap", "50000000")
-	p.signal(syscall.SIGINT)
-	if code, out := p.wait(); code == 0 || strings.Contains(out, "dead") {
-		t.Errorf("exit code %d: %s", code, out)
+	for explores := 100 * time.Millisecond; ; explores *= 2 {
+		p := start(t, nil, "explore", testNet("crossing_3.net"), "--untimed", "--cap", "50000000")
+		time.Sleep(explores)
+		p.signal(syscall.SIGINT)
+		code, out := p.wait()
+		if code < 0 && explores < 5*time.Second {
+			continue // the signal ended it, because it came before the program was ready for one
+		}
+		told := strings.Contains(p.stderr.String(), "stopped before the end")
+		if code != exitBroken || strings.Contains(out, "dead") || !told {
+			t.Errorf("after %v: exit code %d: %s%s", explores, code, out, p.stderr.String())
+		}
+		return
 	}
 }
 

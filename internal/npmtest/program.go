@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -80,13 +79,23 @@ func Start(tb testing.TB, script string, env ...string) *Program {
 	return p
 }
 
-// here is the folder of this package's sources.
+// here is the folder of this package's sources, in the project whose test runs in one of its folders. A program that is
+// built with -trimpath does not know it.
 func here(tb testing.TB) string {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok {
-		tb.Fatal("npmtest: the folder of the sources is not known")
+	tb.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return filepath.Dir(file)
+	for dir := wd; ; dir = filepath.Dir(dir) {
+		sources := filepath.Join(dir, "internal", "npmtest")
+		if _, err := os.Stat(filepath.Join(sources, "program.go")); err == nil {
+			return sources
+		}
+		if dir == filepath.Dir(dir) {
+			tb.Fatalf("npmtest: the test runs in %s, which is no folder of voicegw's sources", wd)
+		}
+	}
 }
 
 // packages is the folder where the npm packages are, installed if need be.
