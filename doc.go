@@ -10,5 +10,6 @@
 //
 // The net's loop is the only goroutine of a call that decides. The others carry: peerReader and
 // modelReader inject what they read, peerWriter and modelWriter send what the net puts out, and
-// modelDialer, toolCalls, promptPlayer and archiver do what it asks for. File call.go joins them.
+// modelDialer, toolCalls, promptPlayer and archiver do what it asks for. newcall.go joins them, call.go runs
+// them.
 package voicegw

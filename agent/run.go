@@ -50,10 +50,10 @@ type turnRun struct {
 	open  int           // items that Run has not finished; Session.mu guards it
 	some  chan struct{} // holds a token while there are items
 
-	emitting sync.Mutex // held while Emit works; it guards what follows
-	failed   error      // why the turn ends early
-	stopped  bool       // the net was asked to end the turn
-	deaf     bool       // Emit has failed
+	emitting   sync.Mutex // held while Emit works; it guards what follows
+	failed     error      // why the turn ends early
+	stopped    bool       // the net was asked to end the turn
+	emitFailed bool
 }
 
 // item is an event to emit, or the end of the turn.
@@ -210,7 +210,7 @@ func (r *turnRun) emit(e *session.Event, kind EventKind) error {
 // emitAlone is emit for a caller that holds emitting.
 func (r *turnRun) emitAlone(e *session.Event, kind EventKind) error {
 	switch {
-	case r.deaf:
+	case r.emitFailed:
 		return r.failed
 	case r.stopped && kind != Notice:
 		return r.failed
@@ -219,7 +219,7 @@ func (r *turnRun) emitAlone(e *session.Event, kind EventKind) error {
 	}
 	err := r.turn.Emit(e, kind)
 	if err != nil {
-		r.deaf = true
+		r.emitFailed = true
 		if r.failed == nil {
 			r.failed = err
 		}

@@ -71,29 +71,34 @@ tests() {
     "$go" test "${lean[@]}" -timeout 20m "$@" $list
 }
 
-# Pure packages that start z3 and cvc5, which must answer within seconds: they get a processor of their own.
+# Pure packages that start z3 and cvc5, which must answer within seconds: no idle time for them.
 solvers='/verify/smt$'
 
-# background COMMAND runs a function of steps beside what follows. collect waits for it, shows what it printed, and takes
-# over its results, with a NOTE on each.
+# background NAME COMMAND... runs a function of steps beside what follows. collect NAME NOTE waits for it, shows what it
+# printed, and takes over its results, with the note on each.
+declare -A back_pid
+back_dir="$(mktemp -d)"
+trap 'kill "${back_pid[@]}" 2>/dev/null || true; rm -rf "$back_dir"' EXIT
+
 background() {
-    back_log="$(mktemp)" back_results="$(mktemp)"
+    local name="$1"
+    shift
+    : >"$back_dir/$name.results"
     (
         results=() failed=0
         "$@"
-        printf '%s\n' "${results[@]}" >"$back_results"
+        printf '%s\n' "${results[@]}" >"$back_dir/$name.results"
         exit "$failed"
-    ) >"$back_log" 2>&1 &
-    back_pid=$!
-    trap 'kill "$back_pid" 2>/dev/null || true' EXIT
+    ) >"$back_dir/$name.log" 2>&1 &
+    back_pid[$name]=$!
 }
 
 collect() {
     local line
-    wait "$back_pid" || failed=1
-    cat "$back_log"
-    while read -r line; do results+=("$line, $1"); done <"$back_results"
-    rm -f "$back_log" "$back_results"
+    wait "${back_pid[$1]}" || failed=1
+    unset "back_pid[$1]"
+    cat "$back_dir/$1.log"
+    while read -r line; do results+=("$line, $2"); done <"$back_dir/$1.results"
 }
 
 # idle COMMAND runs a function of steps on processor time that nothing else wants: most tests of calls wait more than they
@@ -145,31 +150,38 @@ has_libopus() { command -v pkg-config >/dev/null && pkg-config --exists opus; }
 opus() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -p 1 -tags libopus -run 'Alloc|Encode|Opus|Talk|Chromium$' \
     ./audio/opus ./bench ./transport/rtc; }
 
-# beside lists what needs no time of its own.
-beside() {
+# computing lists what needs no time of its own.
+computing() {
     step 'staticcheck' "$go" tool -modfile internal/tools/go.mod staticcheck ./...
     step 'deploy: Dockerfile, manifests, Helm chart' "$go" test -C internal/deploycheck -count=1 -vet=off .
     step 'tests of the pure packages, and tidy' tests_of_the_pure
 }
 
-whole() {
-    step 'deps' scripts/deps.sh
-    step 'vet' "$go" vet ./... # first, and alone: it compiles what the steps after it share
-    background idle beside
-    step 'tests with browsers and processes' tests_alone
-    if has_c_compiler && has_libopus; then
-        step 'Opus by libopus (build tag libopus)' opus
-    else
-        skip 'Opus by libopus (no C compiler or no libopus: make deps)'
-    fi
-    step 'tests of the rest' tests_of_the_rest
+# solving lists what solvers prove: one process at a time, which gives way to tests of calls, but not for long.
+solving() {
+    renice -n 5 -p "$BASHPID" >/dev/null || true
     if has_c_compiler && has_z3_headers; then
         step 'proofs with the library of z3 (build tag z3)' inductions
     else
         skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
     fi
     step 'proofs by z3 and cvc5' proofs_by_solvers
-    collect 'on idle time'
+}
+
+whole() {
+    step 'deps' scripts/deps.sh
+    step 'vet' "$go" vet ./... # first, and alone: it compiles what the steps after it share
+    background computing idle computing
+    step 'tests with browsers and processes' tests_alone
+    if has_c_compiler && has_libopus; then
+        step 'Opus by libopus (build tag libopus)' opus
+    else
+        skip 'Opus by libopus (no C compiler or no libopus: make deps)'
+    fi
+    background solving solving
+    step 'tests of the rest' tests_of_the_rest
+    collect solving 'beside the rest'
+    collect computing 'on idle time'
     summary 'make test'
 }
 
