@@ -131,7 +131,10 @@ func microphone(t *testing.T, parts ...[]int16) string {
 // TestChromium talks to the gateway from a real browser and hears its words again: Opus goes up,
 // and what this program was built with comes down. Its microphone is that of the browser, in real
 // time, so the test has the machine to itself.
-func TestChromium(t *testing.T) {
+func TestChromium(t *testing.T) { again(t, hearsItself) }
+
+// hearsItself is one call of TestChromium, and whether its words were heard.
+func hearsItself(t *testing.T) bool {
 	said := speech("question")
 	browser := browsertest.Launch(t, browsertest.Config{Microphone: microphone(t, quiet(2000), said, quiet(60000)),
 		Desktop: true})
@@ -145,7 +148,7 @@ func TestChromium(t *testing.T) {
 	t.Logf("ready %v ms after the click", took)
 	tab.WaitFor(`turns.some((turn) => turn.state === "end")`)
 	tab.Eval(`new Promise((done) => setTimeout(() => done(0), 1000))`, nil)
-	understood(t, said, pageHeard(t, tab), 0.8)
+	heard := understood(t, said, pageHeard(t, tab), 0.8)
 	var stats struct{ Sent, Received string }
 	tab.Eval(`(async () => {
 		const all = [...(await connection.stats()).values()];
@@ -164,12 +167,18 @@ func TestChromium(t *testing.T) {
 	tab.Eval(`call.end().then(() => 0)`, nil)
 	w.eventually("the call is over", func() bool { return w.gw.Calls() == 0 })
 	tab.NoErrors()
+	return heard
 }
 
 // TestChromiumBargeIn speaks over a long reply, two seconds after the page has learned of it: a busy machine then
 // delays both.
 func TestChromiumBargeIn(t *testing.T) {
 	t.Parallel()
+	again(t, speaksOver)
+}
+
+// speaksOver is one call of TestChromiumBargeIn, and whether the words over the reply were heard.
+func speaksOver(t *testing.T) bool {
 	over := speech("over")
 	_, url := webPage(t)
 	tab := calling(t, url)
@@ -181,23 +190,34 @@ func TestChromiumBargeIn(t *testing.T) {
 	tab.WaitFor(`turns.some((turn) => turn.state === "end" && turn.reason === "complete")`)
 	tab.Eval(`new Promise((done) => setTimeout(() => done(0), 1000))`, nil)
 	heard := pageHeard(t, tab)
-	understood(t, over, heard[min(at, len(heard)):], 0.7)
+	answered := understood(t, over, heard[min(at, len(heard)):], 0.7)
 	if _, rest := audiotest.Align(speech("long")[16000*5:], heard); rest > 0.3 {
 		t.Errorf("the rest of the reply was heard by %.3f", rest)
 	}
 	tab.NoErrors()
+	return answered
 }
 
-// understood wants most of the loud pieces of what was said, half a second each, to be heard
+// again makes a call in real time until one is heard, at most three: a virtual machine may lose its processors for
+// seconds, which leaves holes in the sound of whoever plays it.
+func again(t *testing.T, call func(*testing.T) bool) {
+	t.Helper()
+	const most = 3
+	for made := 1; !call(t); made++ {
+		if made == most {
+			t.Fatalf("none of %d calls was heard", most)
+		}
+	}
+}
+
+// understood reports whether most of the loud pieces of what was said, half a second each, were heard
 // somewhere: a browser's jitter buffer stretches and shortens time, so the whole cannot be laid
 // over what was heard.
-func understood(t *testing.T, said, heard []int16, want float64) {
+func understood(t *testing.T, said, heard []int16, want float64) bool {
 	t.Helper()
 	loud, alike := pieces(said, heard)
 	t.Logf("%d of %d pieces were heard", alike, loud)
-	if loud == 0 || float64(alike) < want*float64(loud) {
-		t.Errorf("%d of %d pieces were heard", alike, loud)
-	}
+	return loud > 0 && float64(alike) >= want*float64(loud)
 }
 
 // pieces counts the loud pieces of what was said, and those of them that were heard.

@@ -144,7 +144,9 @@ func TestChromiumPublishes(t *testing.T) {
 	for len(pcm) < len(speech("hello"))+2*16000 {
 		pcm = append(pcm, next(t, p, transport.EventAudio).PCM...)
 	}
-	understood(t, speech("hello"), pcm, 0.7)
+	if !understood(t, speech("hello"), pcm, 0.7) {
+		t.Error("the words were not heard")
+	}
 	var directions []string
 	tab.Eval(`client.peer.getTransceivers().map((t) => t.currentDirection ?? "none")`, &directions)
 	if len(directions) != 1 || directions[0] != "sendonly" {

@@ -193,6 +193,8 @@ func TestChromiumOverTURN(t *testing.T) {
 	tab.Eval(`speak("hello")`, nil)
 	tab.WaitFor(`turns.some((turn) => turn.state === "start")`)
 	tab.WaitFor(`turns.some((turn) => turn.state === "end")`)
-	understood(t, speech("hello"), pageHeard(t, tab), 0.5)
+	if !understood(t, speech("hello"), pageHeard(t, tab), 0.5) {
+		t.Error("the words were not heard")
+	}
 	tab.NoErrors()
 }
