@@ -157,9 +157,8 @@ computing() {
     step 'tests of the pure packages, and tidy' tests_of_the_pure
 }
 
-# solving lists what solvers prove: one process at a time, which gives way to tests of calls, but not for long.
+# solving lists what solvers prove: one process at a time. Beside tests of calls in real time it would leave them too little.
 solving() {
-    renice -n 5 -p "$BASHPID" >/dev/null || true
     if has_c_compiler && has_z3_headers; then
         step 'proofs with the library of z3 (build tag z3)' inductions
     else
@@ -178,9 +177,8 @@ whole() {
     else
         skip 'Opus by libopus (no C compiler or no libopus: make deps)'
     fi
-    background solving solving
     step 'tests of the rest' tests_of_the_rest
-    collect solving 'beside the rest'
+    solving
     collect computing 'on idle time'
     summary 'make test'
 }
