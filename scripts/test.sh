@@ -74,31 +74,26 @@ tests() {
 # Pure packages that start z3 and cvc5, which must answer within seconds: no idle time for them.
 solvers='/verify/smt$'
 
-# background NAME COMMAND... runs a function of steps beside what follows. collect NAME NOTE waits for it, shows what it
-# printed, and takes over its results, with the note on each.
-declare -A back_pid
-back_dir="$(mktemp -d)"
-trap 'kill "${back_pid[@]}" 2>/dev/null || true; rm -rf "$back_dir"' EXIT
-
+# background COMMAND... runs a function of steps beside what follows. collect NOTE waits for it, shows what it printed, and
+# takes over its results, with the note on each.
 background() {
-    local name="$1"
-    shift
-    : >"$back_dir/$name.results"
+    back_log="$(mktemp)" back_results="$(mktemp)"
     (
         results=() failed=0
         "$@"
-        printf '%s\n' "${results[@]}" >"$back_dir/$name.results"
+        printf '%s\n' "${results[@]}" >"$back_results"
         exit "$failed"
-    ) >"$back_dir/$name.log" 2>&1 &
-    back_pid[$name]=$!
+    ) >"$back_log" 2>&1 &
+    back_pid=$!
+    trap 'kill "$back_pid" 2>/dev/null || true' EXIT
 }
 
 collect() {
     local line
-    wait "${back_pid[$1]}" || failed=1
-    unset "back_pid[$1]"
-    cat "$back_dir/$1.log"
-    while read -r line; do results+=("$line, $2"); done <"$back_dir/$1.results"
+    wait "$back_pid" || failed=1
+    cat "$back_log"
+    while read -r line; do results+=("$line, $1"); done <"$back_results"
+    rm -f "$back_log" "$back_results"
 }
 
 # idle COMMAND runs a function of steps on processor time that nothing else wants: most tests of calls wait more than they
@@ -129,19 +124,16 @@ proofs_by_solvers() {
     list="$(packages -E "$solvers" ./...)" && tests "$list"
 }
 
-# behind CONSTRAINT FILES... is a pattern of the tests in those files that have this build constraint.
-behind() {
-    local constraint="$1" files
-    shift
-    files="$(grep -lxF "//go:build $constraint" "$@")" || return 1
-    # shellcheck disable=SC2086 # one argument per file
-    sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' $files | paste -sd '|' | sed 's/.*/^(&)$/'
-}
-
 has_z3_headers() { [[ -e /usr/include/z3.h ]]; }
 
 # inductions tests what is behind the build tag z3: proofs with the library of z3, which is C.
-inductions() { CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -tags z3 -run "$(behind z3 verify/smt/*_test.go)" ./verify/smt; }
+inductions() {
+    local files names
+    files="$(grep -lxF '//go:build z3' verify/smt/*_test.go)" || return 1
+    # shellcheck disable=SC2086 # one argument per file
+    names="$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' $files | paste -sd '|')"
+    CGO_ENABLED=1 "$go" test "${lean[@]}" -timeout 10m -tags z3 -run "^($names)\$" ./verify/smt
+}
 
 has_libopus() { command -v pkg-config >/dev/null && pkg-config --exists opus; }
 
@@ -157,20 +149,10 @@ computing() {
     step 'tests of the pure packages, and tidy' tests_of_the_pure
 }
 
-# solving lists what solvers prove: one process at a time. Beside tests of calls in real time it would leave them too little.
-solving() {
-    if has_c_compiler && has_z3_headers; then
-        step 'proofs with the library of z3 (build tag z3)' inductions
-    else
-        skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
-    fi
-    step 'proofs by z3 and cvc5' proofs_by_solvers
-}
-
 whole() {
     step 'deps' scripts/deps.sh
     step 'vet' "$go" vet ./... # first, and alone: it compiles what the steps after it share
-    background computing idle computing
+    background idle computing
     step 'tests with browsers and processes' tests_alone
     if has_c_compiler && has_libopus; then
         step 'Opus by libopus (build tag libopus)' opus
@@ -178,8 +160,13 @@ whole() {
         skip 'Opus by libopus (no C compiler or no libopus: make deps)'
     fi
     step 'tests of the rest' tests_of_the_rest
-    solving
-    collect computing 'on idle time'
+    if has_c_compiler && has_z3_headers; then
+        step 'proofs with the library of z3 (build tag z3)' inductions
+    else
+        skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
+    fi
+    step 'proofs by z3 and cvc5' proofs_by_solvers
+    collect 'on idle time'
     summary 'make test'
 }
 
