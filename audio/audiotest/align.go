@@ -64,6 +64,22 @@ func Holes(ref, heard []int16, rateHz int) int {
 	return holes
 }
 
+// Pieces counts the loud pieces of ref, half a second each, and those of them that are somewhere in heard, with a
+// correlation above 0.7. Use it for what a browser played: its jitter buffer stretches and shortens time, so the whole
+// of ref cannot be laid over it.
+func Pieces(ref, heard []int16, rateHz int) (found, loud int) {
+	for n := rateHz / 2; len(ref) >= n; ref = ref[n:] {
+		if audio.RMS(ref[:n]) < Loud {
+			continue
+		}
+		loud++
+		if _, corr := Align(ref[:n], heard); corr > 0.7 {
+			found++
+		}
+	}
+	return found, loud
+}
+
 // EnvelopeCorrelation compares the loudness of a and b over time, as the RMS of 20 ms frames. Use
 // it where samples cannot be compared, such as after another clock, codec or room. It returns the
 // best correlation, and the lag of b behind a, which is -2 s to 4 s. At that lag, at least 200

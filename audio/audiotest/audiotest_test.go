@@ -187,6 +187,36 @@ func TestHoles(t *testing.T) {
 	}
 }
 
+// TestPieces: speech that comes torn, with time between its pieces or without some, is found; other speech is not.
+func TestPieces(t *testing.T) {
+	said := Speech("long").Samples
+	var torn []int16
+	for at := 0; at < len(said); at += 24000 {
+		torn = append(append(torn, make([]int16, 3200)...), said[at:min(at+24000, len(said))]...)
+	}
+	_, all := Pieces(said, nil, 16000)
+	if all < 10 {
+		t.Fatalf("the speech has %d loud pieces", all)
+	}
+	for name, tt := range map[string]struct {
+		heard       []int16
+		least, most int
+	}{
+		"whole":  {said, all, all},
+		"torn":   {torn, all * 9 / 10, all},
+		"half":   {said[:len(said)/2], all*4/10 - 1, all*6/10 + 1},
+		"other":  {Speech("german").Samples, 0, 0},
+		"silent": {make([]int16, 16000), 0, 0},
+	} {
+		if found, loud := Pieces(said, tt.heard, 16000); loud != all || found < tt.least || found > tt.most {
+			t.Errorf("%s: %d of %d pieces, want %d to %d", name, found, loud, tt.least, tt.most)
+		}
+	}
+	if found, loud := Pieces(make([]int16, 16000), said, 16000); found != 0 || loud != 0 {
+		t.Errorf("of silence %d of %d pieces", found, loud)
+	}
+}
+
 func TestEnvelopeCorrelation(t *testing.T) {
 	long := Speech("long")
 	later := audio.PCM{RateHz: 48000, Samples: slices.Concat(make([]int16, 48000*3/2), Resample(long, 48000).Samples)}

@@ -73,23 +73,6 @@ func heardBy(t *testing.T, tab *browsertest.Tab) []int16 {
 	return audiotest.Resample(pcm, 16000).Samples
 }
 
-// understood is how many of the loud pieces of what was said, half a second each, were heard
-// somewhere: a browser's jitter buffer stretches and shortens time, so the whole cannot be laid
-// over what was heard.
-func understood(said, heard []int16) (alike, loud int) {
-	const piece = 8000
-	for ; len(said) >= piece; said = said[piece:] {
-		if audio.RMS(said[:piece]) < audiotest.Loud {
-			continue
-		}
-		loud++
-		if _, corr := audiotest.Align(said[:piece], heard); corr > 0.7 {
-			alike++
-		}
-	}
-	return alike, loud
-}
-
 // TestPageOverWebRTC talks to `serve` over WebRTC: the page hears the words it said, and typed ones
 // are answered too.
 func TestPageOverWebRTC(t *testing.T) {
@@ -110,8 +93,9 @@ func TestPageOverWebRTC(t *testing.T) {
 	tab.WaitFor(`voicegw.log.some((e) => e.type === "turn" && e.state === "end" && e.reason === "complete")`)
 	tab.WaitFor(`voicegw.log.findLast((e) => e.type === "playout")?.playing === false`)
 	said := audiotest.Resample(audiotest.Speech("question"), 16000).Samples
-	alike, loud := understood(said, heardBy(t, tab))
-	other, others := understood(audiotest.Resample(audiotest.Speech("german"), 16000).Samples, heardBy(t, tab))
+	alike, loud := audiotest.Pieces(said, heardBy(t, tab), 16000)
+	german := audiotest.Resample(audiotest.Speech("german"), 16000).Samples
+	other, others := audiotest.Pieces(german, heardBy(t, tab), 16000)
 	t.Logf("%d of %d pieces were heard, and %d of %d of another recording", alike, loud, other, others)
 	if loud < 3 || 10*alike < 6*loud || 10*other > 3*others {
 		t.Error("that is not what was said")

@@ -97,7 +97,7 @@ func heardThrough(t *testing.T, down weather, want float64) error {
 	if (down.loss > 0) != (lost > 10) {
 		return fmt.Errorf("%d packets were lost", lost)
 	}
-	loud, alike := pieces(said, heard)
+	alike, loud := audiotest.Pieces(said, heard, 16000)
 	followed, stretches := stretchesHeard(said, heard[max(0, audiotest.FirstLoud(heard, 16000)-1600):])
 	t.Logf("%d pieces of %d were heard, %d stretches of %d; %d packets were lost", alike, loud, followed, stretches, lost)
 	if float64(alike) < want*float64(loud) || 4*followed < 3*stretches {

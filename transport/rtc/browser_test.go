@@ -131,7 +131,7 @@ func microphone(t *testing.T, parts ...[]int16) string {
 // TestChromium talks to the gateway from a real browser and hears its words again: Opus goes up,
 // and what this program was built with comes down. Its microphone is that of the browser, in real
 // time, so the test has the machine to itself.
-func TestChromium(t *testing.T) { again(t, hearsItself) }
+func TestChromium(t *testing.T) { browsertest.Again(t, func() bool { return hearsItself(t) }) }
 
 // hearsItself is one call of TestChromium, and whether its words were heard.
 func hearsItself(t *testing.T) bool {
@@ -174,7 +174,7 @@ func hearsItself(t *testing.T) bool {
 // delays both.
 func TestChromiumBargeIn(t *testing.T) {
 	t.Parallel()
-	again(t, speaksOver)
+	browsertest.Again(t, func() bool { return speaksOver(t) })
 }
 
 // speaksOver is one call of TestChromiumBargeIn, and whether the words over the reply were heard.
@@ -198,41 +198,12 @@ func speaksOver(t *testing.T) bool {
 	return answered
 }
 
-// again makes a call in real time until one is heard, at most three: a virtual machine may lose its processors for
-// seconds, which leaves holes in the sound of whoever plays it.
-func again(t *testing.T, call func(*testing.T) bool) {
-	t.Helper()
-	const most = 3
-	for made := 1; !call(t); made++ {
-		if made == most {
-			t.Fatalf("none of %d calls was heard", most)
-		}
-	}
-}
-
-// understood reports whether most of the loud pieces of what was said, half a second each, were heard
-// somewhere: a browser's jitter buffer stretches and shortens time, so the whole cannot be laid
-// over what was heard.
+// understood reports whether most of the loud pieces of what was said were heard.
 func understood(t *testing.T, said, heard []int16, want float64) bool {
 	t.Helper()
-	loud, alike := pieces(said, heard)
-	t.Logf("%d of %d pieces were heard", alike, loud)
-	return loud > 0 && float64(alike) >= want*float64(loud)
-}
-
-// pieces counts the loud pieces of what was said, and those of them that were heard.
-func pieces(said, heard []int16) (loud, alike int) {
-	const piece = 8000
-	for at := 0; at+piece <= len(said); at += piece {
-		if audio.RMS(said[at:at+piece]) < audiotest.Loud {
-			continue
-		}
-		loud++
-		if _, corr := audiotest.Align(said[at:at+piece], heard); corr > 0.7 {
-			alike++
-		}
-	}
-	return loud, alike
+	found, loud := audiotest.Pieces(said, heard, 16000)
+	t.Logf("%d of %d pieces were heard", found, loud)
+	return loud > 0 && float64(found) >= want*float64(loud)
 }
 
 // TestChromiumRefused tells the page why it may not call.

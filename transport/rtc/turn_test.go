@@ -13,6 +13,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/voicegw/voicegw"
+	"github.com/voicegw/voicegw/audio/audiotest"
 	"github.com/voicegw/voicegw/live/sim"
 	"github.com/voicegw/voicegw/transport"
 	"github.com/voicegw/voicegw/transport/rtc"
@@ -88,7 +89,7 @@ func (c *caller) talks() {
 	for n := 1; ; n++ {
 		c.say(speech("hello"))
 		c.completes()
-		loud, alike := pieces(speech("hello"), c.sound(0))
+		alike, loud := audiotest.Pieces(speech("hello"), c.sound(0), 16000)
 		if float64(alike) >= 0.7*float64(loud) {
 			return
 		}
