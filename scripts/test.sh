@@ -16,8 +16,11 @@ export GOFLAGS
 pure='/(agent/managed/life|audio|audio/.*|petri|petri/dot|petri/patterns|petri/petritest|voicenets|voicenets/(claims|mutants|internal/.*)|verify|verify/.*|internal/tidy)$'
 
 # Packages with browsers, or processes of our own in real time: each has the processors to itself, four tests at a time.
-# The others wait more than they work, two at a time.
 alone='/(cmd/voicegw|console|transport/rtc|web/webtest)$'
+
+# Packages with goroutines whose tests hold no call in real time: other work may run beside them. What is in none of these
+# lists holds calls, and waits more than it works.
+agents='/(agent|agent/(fetch|managed|managed/.*|provider|provider/.*|workflow|workflow/.*)|journal|journal/.*|petri/.*|settings|internal/simulate)$'
 
 # Packages whose tests take longest, which start first: at the end no processor waits for another.
 long='/(voicegw|agent/managed|live/sim|transport/(gemini|openai|rtvi)|voicenets|voicenets/(claims|mutants))$'
@@ -109,9 +112,14 @@ tests_alone() {
     list="$(packages -E "$alone" ./...)" && tests "$list" -p 1 -parallel 4
 }
 
-tests_of_the_rest() {
+tests_of_calls() {
     local list
-    list="$(packages -vE "$pure|$alone" ./...)" && tests "$list" -p 2
+    list="$(packages -vE "$pure|$alone|$agents" ./...)" && tests "$list" -p 3
+}
+
+tests_of_agents() {
+    local list
+    list="$(packages -E "$agents" ./... | grep -vE "$pure")" && tests "$list" -p 2
 }
 
 tests_of_the_pure() {
@@ -149,6 +157,16 @@ computing() {
     step 'tests of the pure packages, and tidy' tests_of_the_pure
 }
 
+# proving lists what starts solvers. They take all of a processor, and must answer within seconds.
+proving() {
+    if has_c_compiler && has_z3_headers; then
+        step 'proofs with the library of z3 (build tag z3)' inductions
+    else
+        skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
+    fi
+    step 'proofs by z3 and cvc5' proofs_by_solvers
+}
+
 whole() {
     step 'deps' scripts/deps.sh
     step 'vet' "$go" vet ./... # first, and alone: it compiles what the steps after it share
@@ -159,14 +177,11 @@ whole() {
     else
         skip 'Opus by libopus (no C compiler or no libopus: make deps)'
     fi
-    step 'tests of the rest' tests_of_the_rest
-    if has_c_compiler && has_z3_headers; then
-        step 'proofs with the library of z3 (build tag z3)' inductions
-    else
-        skip 'proofs with the library of z3 (no C compiler or no z3.h: make deps)'
-    fi
-    step 'proofs by z3 and cvc5' proofs_by_solvers
+    step 'tests of calls' tests_of_calls
     collect 'on idle time'
+    background proving
+    step 'tests of agents, journals and the rest' tests_of_agents
+    collect 'beside those of agents'
     summary 'make test'
 }
 
