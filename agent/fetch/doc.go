@@ -5,6 +5,6 @@
 //	resp, err := c.Do(ctx, fetch.Request{URL: "https://crm.internal/customers/7"})
 //
 // The client checks the resolved address of every connection, those of redirects included, at the moment it is
-// made. So no name, no spelling of an address and no second answer of a resolver leads around the check. It
+// made. So no host name, no spelling of an address and no second answer of a resolver gets past the check. It
 // uses no proxy, because a proxy would resolve names out of its sight.
 package fetch

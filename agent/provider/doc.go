@@ -12,6 +12,6 @@
 // All providers are mapped alike: the finish reasons and usage of package genai, thoughts as parts with
 // Thought, partial responses and then a whole one with TurnComplete, an *Error with a Code. Requests that
 // fail for a while are repeated within Retry; responses stay within Limits. What a provider cannot do is
-// an *Error with Code Unsupported that names it; nothing of a request is dropped, but thoughts of other
-// providers. All names are safe for concurrent use.
+// an *Error with Code Unsupported that names it; nothing of a request is dropped, except thoughts of
+// other providers. All names are safe for concurrent use.
 package provider

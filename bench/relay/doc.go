@@ -1,4 +1,4 @@
-// Package relay is the raw relay: the floor under what a call costs. It carries the same bytes to
+// Package relay is the raw relay, which shows the least that a call can cost. It carries the same bytes to
 // the same model over the same sockets as a gateway, and decides nothing: no detection of speech, no
 // turns, no pace, no acknowledgements, no record. Package bench compares the gateway with it.
 //

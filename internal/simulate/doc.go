@@ -1,5 +1,6 @@
-// Package simulate runs whole calls at random, several in one gateway, and holds them to the proofs
-// and to what callers may expect. It is fault injection with an oracle, in virtual time:
+// Package simulate runs whole random calls, several in one gateway, and checks them against the
+// proofs and against what callers may expect. It is fault injection with an oracle, in virtual
+// time:
 //
 //	make sim SEED=17 CALLS=1
 //

@@ -1,4 +1,4 @@
-// Package spelling finds the name that a misspelled one was meant to be.
+// Package spelling finds the known name that is closest to a misspelled one.
 //
 //	spelling.Nearest("lisetn", []string{"language", "listen"})                // "listen"
 //	spelling.Closest("sales/closd", []string{"sales/open", "sales/closed"}, 1) // ["sales/closed"]

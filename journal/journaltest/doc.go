@@ -1,3 +1,3 @@
-// Package journaltest holds every engine of package journal to one suite, Run, and has an engine in memory that
-// misbehaves on request.
+// Package journaltest has one suite, Run, that every engine of package journal must pass, and an
+// engine in memory that misbehaves on request.
 package journaltest

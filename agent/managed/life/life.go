@@ -1,8 +1,8 @@
 // Package life is the net of a managed session's life: when a turn begins and ends, what an
-// interrupt, a pause or a missing result does, and what is told of it.
+// interrupt, a pause or a missing result does, and what clients are told.
 //
-// The net decides and carries no content. A turn is a task of the net; whatever answers it is somebody
-// else's concern. Every input is stored before it enters, and the result of a turn before it is
+// The net decides and carries no content. A turn is a task of the net; what answers it is outside
+// this package. Every input is stored before it enters, and the result of a turn before it is
 // delivered. The first input, at Wake, is the State in which the session goes on: Idle at its
 // beginning, and after a crash whatever the journal tells.
 //

@@ -4,9 +4,9 @@
 //	e, err := expr.Compile("sum([i.price for i in items]) > limit", []string{"items", "limit"})
 //	v, err := e.Eval(ctx, map[string]any{"items": items, "limit": 100})
 //
-// The syntax is that of Starlark, a dialect of Python. An expression reads the names it is given and nothing
-// else: it has no clock, no chance, no environment and no files, so equal values give equal results. Values are
-// what JSON has: None, booleans, numbers, strings, lists, and dicts with strings as keys.
+// The syntax is that of Starlark, a dialect of Python. An expression reads the names it is given and nothing else:
+// it has no clock, no randomness, no environment and no files, so equal values give equal results. Values are what
+// JSON has: None, booleans, numbers, strings, lists, and dicts with strings as keys.
 //
 // Every step costs, and so does every byte and every element that a step makes or reads. An expression
 // that costs more than CostMax ends with an error, and so does one that computes a number which JSON cannot hold

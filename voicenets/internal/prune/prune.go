@@ -1,4 +1,4 @@
-// Package prune leaves out of nets that are to be composed what can never happen.
+// Package prune removes from nets what can never happen once they are composed.
 package prune
 
 import "github.com/voicegw/voicegw/petri"
