@@ -28,7 +28,7 @@ func (s *Settings) agentRows() []Row {
 				})
 			}),
 		listRow("mcp.command_env", &m.CommandEnv, "names of variables",
-			"the variables of this process that those programs get besides PATH", func(l []string) bool {
+			"the variables of this process that the programs of mcp.commands get besides PATH", func(l []string) bool {
 				return !slices.ContainsFunc(l, func(name string) bool { return name == "" || strings.ContainsRune(name, '=') })
 			}),
 		onRow("mcp.private", &m.Private,
@@ -41,6 +41,6 @@ func (s *Settings) agentRows() []Row {
 	}
 	return append(rows, textRow("prices", &s.Prices, "none", "the path of a YAML or JSON file",
 		"the prices of models, for budgets of money (see docs/managed.md) and for the cost of calls (see docs/metrics.md)",
-		nil), onRow("after_call.transcripts", &after.Transcripts, "let that agent learn what was said").
+		nil), onRow("after_call.transcripts", &after.Transcripts, "give the agent of after_call.agent what was said, too").
 		onlyIf(func() bool { return after.Agent != "" }, "after_call.agent is none"))
 }

@@ -280,14 +280,14 @@ func (s *Settings) limitRows() []Row {
 		timeRow("limits.drain_delay", &l.DrainDelay, 0, 0, 5*time.Minute,
 			"how long the gateway still takes calls after SIGTERM, while /readyz already answers 503"),
 		timeRow("limits.drain_limit", &l.DrainLimit, 15*second, 0, 24*time.Hour,
-			"how long calls may then go on; in the last 70s of it they end at a quiet moment"),
+			"after limits.drain_delay, how long calls may go on; in the last 70s of it they end at a quiet moment"),
 		numberRow("limits.typed_per_minute", &g.TypedPerMinute, 20, 1, 6_000,
 			"texts and entries of digits that a caller may type in a call: as many at once, then evenly"),
 		numberRow("limits.handshakes_max", &g.HandshakesMax, 256, 1, 100_000,
 			"callers at one time that have not sent their hello; they hold no line, and one more displaces the oldest of the "+
 				"address that has the most"),
 		numberRow("limits.handshakes_per_address", &g.HandshakesPerAddress, 64, 1, 100_000,
-			"the same for one network address; behind a proxy: as many as handshakes_max"),
+			"limits.handshakes_max for one network address; behind a proxy: as many as limits.handshakes_max"),
 		numberRow("limits.connections_per_address", &l.ConnectionsPerAddress, 0, 0, 200_000,
 			"connections of one network address at one time, its calls included; 0: calls_max and 128"),
 	}

@@ -36,20 +36,20 @@ func (s *Settings) webhookRows() []Row {
 		secretRow("webhooks.secret_file", &w.SecretFile, "at least 16 bytes",
 			"the secret that signs the requests to your HTTP servers (see docs/webhooks.md)").reloading(),
 		listRow("webhooks.allow", &w.Allow, "addresses, prefixes and hosts such as 10.1.0.0/16",
-			"private addresses that these servers may have; otherwise they must be on the public network",
+			"private addresses that the servers of webhooks may have; otherwise they must be on the public network",
 			func(l []string) bool { return !slices.Contains(l, "") }).reloading(),
 		textRow("webhooks.begin_url", &w.Begin, "none", u,
 			"the server that decides whether a call begins, with which instructions, functions and labels", isHTTP),
 		timeRow("webhooks.begin_timeout", &w.Timeout, 5*time.Second, time.Second, 30*time.Second,
-			"how long it may take").onlyIf(begin, "webhooks.begin_url is none"),
+			"how long the server of webhooks.begin_url may take").onlyIf(begin, "webhooks.begin_url is none"),
 		wordRow("webhooks.begin_failure", "refuse",
-			"what becomes of a call when it does not answer: it is refused as busy (refuse), or begins (allow)",
+			"what happens to a call when webhooks.begin_url does not answer: it is refused as busy (refuse), or begins (allow)",
 			[]string{"refuse", "allow"}, func(i int) { w.BeginOpen = i == 1 }).onlyIf(begin, "webhooks.begin_url is none"),
-		namesRow("webhooks.begin_models", &w.Models, "none", "the models that it may choose").
+		namesRow("webhooks.begin_models", &w.Models, "none", "the models that the server of webhooks.begin_url may choose").
 			onlyIf(begin, "webhooks.begin_url is none"),
 		textRow("webhooks.end_url", &w.End, "none", u, "the server that gets the record of each call that has ended", isHTTP),
 		textRow("webhooks.digits_url", &w.Digits, "none", u,
-			"the server that gets what callers enter during protected input; without it nobody does", isHTTP),
+			"the server that gets what callers enter during protected input; without it the input goes nowhere", isHTTP),
 	}
 }
 
