@@ -76,13 +76,13 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 		linksLost:    counter("model_links_lost_total", "Connections to the model that were replaced in a call."),
 		archivesLost: counter("archives_lost_total", "Calls whose archive is incomplete because it could not be written."),
 		watchersCut: counter("watchers_cut_off_total",
-			"Those who watched a call and were cut off because they did not read fast enough, in calls that ended."),
+			"Watchers of a call that were cut off because they read too slowly, in calls that ended."),
 		heard: counter("reply_heard_seconds_total", "Length of replies that peers acknowledged as played."),
 		duration: prometheus.NewHistogram(histogram("call_duration_seconds", "Length of calls.",
 			[]float64{5, 15, 30, 60, 120, 300, 600, 1800, 3600})),
 		lateness: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "voicegw", Name: "net_lateness_max_seconds",
-			Help: "The most that an output of a net was handed over after its time, in calls that ended. Timed claims hold " +
-				"up to this."}),
+			Help: "The greatest delay with which a net handed over an output, in calls that ended. Timed claims hold up to " +
+				"this."}),
 		turns: vec("turns_total", "Turns of the model by how they ended, and turns of callers that it did not answer.",
 			"end"),
 		answer: prometheus.NewHistogram(histogram("answer_latency_seconds",
@@ -91,11 +91,11 @@ func newMetrics(g *Gateway) (*metrics, []prometheus.Collector) {
 			"From a pause because the caller speaks until the peer acknowledged that it plays nothing.", silenceBuckets)),
 		dials: vec("model_dials_total", "Dials of the model, by result.", "result"),
 		dialTime: prometheus.NewHistogram(histogram("model_dial_seconds",
-			"How long dials took that opened a connection to the model.", workBuckets)),
+			"How long it took to open a connection to the model.", workBuckets)),
 		tools: vec("tool_calls_total", "Tool calls that ended, by tool and result. Functions that are not the gateway's "+
 			"own are the tool other.", "tool", "result"),
-		toolTime: prometheus.NewHistogramVec(histogram("tool_seconds", "How long tool calls took that ended with a result.",
-			workBuckets), []string{"tool"}),
+		toolTime: prometheus.NewHistogramVec(histogram("tool_seconds",
+			"How long tool calls took, for those that ended with a result.", workBuckets), []string{"tool"}),
 		tokens: vec("model_tokens_total", "Tokens that the model reported, by model and kind. input_audio and "+
 			"input_cached are parts of input, output_audio is one of output; thoughts are counted apart.", "model", "kind"),
 		cost:   vec("model_cost_dollars_total", "What these tokens cost, for models that have a price.", "model"),
