@@ -35,7 +35,7 @@ type Client struct {
 
 // Reasons for what is not claimed.
 const (
-	noResume   = "The protocol cannot go on with a call over another connection."
+	noResume   = "The protocol cannot continue a call over another connection."
 	replayOnly = "A recording holds only what the client sends before and between replies."
 )
 

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-const head = `# Clients of others, and what works
+const head = `# Third-party clients, and what works
 
-<!-- Made by "go test ./internal/clienttest -update" of clients.go there, which the tests hold to what they saw. -->
+<!-- Made by "go test ./internal/clienttest -update" from clients.go, which the tests compare with what they saw. -->
 
-"yes" is a test that passes with the client itself, unchanged but for its address. "recorded" says that the client does
-not run in our tests: the messages that this version sends are replayed, and answered without an error. "no" has its
-reason below.
+"yes": a test passes with the client itself, of which only the address is changed. "recorded": the client does not
+run in our tests; the messages that this version sends are replayed, and the gateway answers them without an error.
+"no" has its reason below.
 
 ` + "`make test` tries the newest version of each, `make clients` the older ones too (marked *)." + `
 
