@@ -91,7 +91,7 @@ const (
 	AnswerExpected petri.Place[petri.Unit]  = "answer_expected" // the turn ended so recently that an answer may come
 	LastTurn       petri.Place[*CallerTurn] = "last_turn"       // the caller's newest turn that has ended
 	ReplyCutShort  petri.Place[petri.Unit]  = "reply_cut_short" // the connection was lost before all of the reply came
-	CutUnreported  petri.Place[petri.Unit]  = "cut_unreported"  // the model does not know of that yet
+	CutUnreported  petri.Place[petri.Unit]  = "cut_unreported"  // the model does not know yet that its reply was cut
 	ReplyOverdue   petri.Place[petri.Unit]  = "reply_overdue"   // a turn's deadline has passed without a notice yet
 	DelayingReply  petri.Place[petri.Unit]  = "delaying_reply"  // the reply must not begin yet: the sound may be speech
 	Reprompted     petri.Place[petri.Unit]  = "reprompted"      // the caller was reprompted, and has not answered yet

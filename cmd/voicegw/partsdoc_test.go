@@ -98,7 +98,7 @@ func portTable(t *testing.T, part string) string {
 		t.Fatal(err)
 	}
 	words := portWords(t)
-	table := "| port | colour | it | what that is |\n|---|---|---|---|\n"
+	table := "| port | colour | the part | meaning |\n|---|---|---|---|\n"
 	for _, port := range n.Ports {
 		i := p.Place(port.String())
 		pl := p.Places()[i]
