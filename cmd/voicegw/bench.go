@@ -35,7 +35,7 @@ func benchCommand() *cobra.Command {
 		Long: "bench starts a gateway, a raw relay without any logic, and the embedded model, each as a process of its\n" +
 			"own on this machine. It places calls that speak, pause and interrupt, in real time, to the relay and to\n" +
 			"the gateway in turn, and prints what the gateway costs and what it adds. With --url it calls a gateway\n" +
-			"that runs already; then there is nothing to compare with, and what is not known is unknown, or null.",
+			"that runs already. Then there is no relay to compare with, and figures that need one are unknown, or null.",
 		Example: "  voicegw bench --calls 40 --seconds 60\n" +
 			"  voicegw bench --url ws://127.0.0.1:8080/v1/voice --metrics http://127.0.0.1:9090/metrics -o json",
 		Args: noArguments,

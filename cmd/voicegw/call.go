@@ -48,14 +48,15 @@ func callCommand() *cobra.Command {
 	f.StringVar(&o.url, "url", "ws://"+settings.ListenDefault+"/v1/voice", "the gateway's `URL`")
 	f.StringVar(&o.in, "in", "", "what the caller says: a `WAV` of 16-bit PCM (required)")
 	f.StringVar(&o.out, "out", "", "write what the caller hears to this `WAV`")
-	f.StringVar(&o.bargeIn, "barge-in", "", "speak `WAV@TIME` over a reply after so much of it: over.wav@2s")
+	f.StringVar(&o.bargeIn, "barge-in", "",
+		"speak over a reply once so much of it was played: `WAV@TIME`, such as over.wav@2s")
 	f.StringVar(&o.echo, "echo", "", "mix the reply into the caller's audio with `DELAY,LEVEL`: 120ms,-15dB")
 	f.DurationVar(&o.max, "max", wsclient.MaxDefault, "hang up after this long, at most 1h")
 	outputFlag(cmd, &o.json, "one object")
 	f.StringVar(&o.language, "language", "", "ask for this language, a BCP 47 tag")
 	f.StringVar(&o.instructions, "instructions", "", "ask for the instructions of this `name`")
 	f.StringVar(&o.detection, "detection", "", "ask for speech detection by the gateway (manual) or the model (server)")
-	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask for the input gate to be closed while a reply is playing")
+	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask for a call in which the caller cannot interrupt a reply")
 	f.BoolVar(&o.consent, "consent", false, "give consent when the gateway asks for it, and speak then")
 	f.StringVar(&o.ca, "tls-ca", "", "trust the certificates in this PEM `file` for wss, besides the system's")
 	f.SortFlags = false

@@ -24,7 +24,7 @@ import (
 func callsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calls",
-		Short: "list calls that have ended, tell one, or export one for a bug report",
+		Short: "list calls that have ended, describe one, or export one for a bug report",
 		Long: "calls reads the records of records.dir and the archives of archive, which serve wrote. It takes both\n" +
 			"settings as serve does: as flags, variables, or from the file of --config.",
 		Args: noArguments,
@@ -273,7 +273,7 @@ func oneCall(args []string) error {
 
 func showCallCommand() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: "show ID", Short: "tell a call turn by turn",
+	cmd := &cobra.Command{Use: "show ID", Short: "describe a call turn by turn",
 		Args: func(_ *cobra.Command, args []string) error { return oneCall(args) }}
 	read := callSettings(cmd)
 	outputFlag(cmd, &asJSON, "the record and the story")

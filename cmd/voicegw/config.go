@@ -62,6 +62,6 @@ func schemaCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&rules, "rules", false, "that of the file which the setting rules names")
+	cmd.Flags().BoolVar(&rules, "rules", false, "print the schema of the file that the setting rules names")
 	return cmd
 }

@@ -33,9 +33,9 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "check the key, the network, ports, TURN, the clock, proofs and the disk, and say what to do",
-		Long: "doctor takes the settings of serve and checks what serve needs: that the model takes the key, its service\n" +
-			"the TURN servers and the telemetry backend can be reached, ports are free or a gateway answers there, the\n" +
-			"certificate and the clock are right, the nets of calls are proved, and there is room on the disk. Each check\n" +
+		Long: "doctor takes the settings of serve and checks what serve needs: the model takes the key; its service, the\n" +
+			"TURN servers and the telemetry backend can be reached; ports are free, or a gateway answers there; the\n" +
+			"certificate and the clock are right; the nets of calls are proved; and there is room on the disk. Each check\n" +
 			"ends within 10 s, the proof within 2 min. The key goes to the model's service and nowhere else.\n\n" +
 			"The exit code is 0 if nothing is wrong, 1 if a check failed, 2 if the settings are wrong, 3 if nothing\n" +
 			"failed and something could not be checked.",

@@ -55,7 +55,8 @@ func replayCommand() *cobra.Command {
 	outputFlag(cmd, &asJSON, "the result, or with --at what the net held")
 	addSettingFlags(cmd, settings.NetRows())
 	cmd.Flags().DurationVar(&at, "at", 0, "print what the net held at this time of the call, such as 12.3s")
-	cmd.Flags().BoolVar(&step, "step", false, "step through the events, forwards and back, as lines of the input say")
+	cmd.Flags().BoolVar(&step, "step", false,
+		"step through the events, forwards and back, by commands read from the input")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func agentsCommand() *cobra.Command {
 		withAPI(&cobra.Command{Use: "list", Short: "list agents"}, 0, 0, listAgents),
 		withAPI(&cobra.Command{Use: "show ID", Short: "print an agent as JSON"}, 1, 1,
 			func(ctx context.Context, c *apiClient, args []string) error { return c.show(ctx, "agents/"+args[0]) }),
-		withAPI(&cobra.Command{Use: "create FILE", Short: "make an agent of a definition in YAML or JSON"}, 1, 1,
+		withAPI(&cobra.Command{Use: "create FILE", Short: "make an agent from a definition in YAML or JSON"}, 1, 1,
 			createAgent),
 		withAPI(&cobra.Command{Use: "archive ID", Short: "take no new sessions for an agent"}, 1, 1,
 			func(ctx context.Context, c *apiClient, args []string) error {
@@ -129,10 +129,10 @@ func sessionsCommand() *cobra.Command {
 		withAPI(&cobra.Command{Use: "start AGENT [TEXT]", Short: "begin a session, send a message and follow its turn"}, 1, 2,
 			startSession),
 		withAPI(&cobra.Command{Use: "export ID", Short: "print all events of a session as JSON lines"}, 1, 1, exportSession),
-		post("pause ID", "begin no turn any more", "pause"),
+		post("pause ID", "let the running turn end, and begin no other until resume", "pause"),
 		post("resume ID", "go on after a pause", "resume"),
 		post("archive ID", "end a session; it stays readable", "archive"),
-		withAPI(&cobra.Command{Use: "delete ID", Short: "remove everything of a session"}, 1, 1,
+		withAPI(&cobra.Command{Use: "delete ID", Short: "delete a session and everything it stored"}, 1, 1,
 			func(ctx context.Context, c *apiClient, args []string) error {
 				var v any
 				return c.call(ctx, http.MethodDelete, "sessions/"+args[0], nil, &v)

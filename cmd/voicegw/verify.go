@@ -36,7 +36,7 @@ func verifyCommand() *cobra.Command {
 			"  fires TRANSITION ...   each of the transitions fires somewhere; without names, every one does\n" +
 			"  EXPR leads to EXPR     after the first the second always comes, with strong fairness; waits are ignored\n" +
 			"  within TIME from EVENT ... to EVENT ...\n" +
-			"                         one of the second events comes that soon after each of the first, as in\n" +
+			"                         each of the first events is followed in time by one of the second, as in\n" +
 			"                         within 2s from start to answer +failed; events are transitions, +PLACE, -PLACE, start\n" +
 			"If the file has intervals, they count. The exit code is 0 if all are proved (for reach: reached), 1 if one is\n" +
 			"refuted, 3 if none is refuted and one is unknown, 2 if the file or a property is wrong, 4 if verify failed.",

@@ -52,8 +52,8 @@ func validateCommand() *cobra.Command {
 		Short: "check a workflow and prove it",
 		Long: "validate checks a workflow and proves it: every run ends and leaves nothing behind, every agent can run,\n" +
 			"every loop is bounded, no state key is written by two branches at once or read before it is written. Each\n" +
-			"finding has its line and column, and shows the run that breaks the rule. What is accepted, run and serve\n" +
-			"accept too, with the same --storage, --allow and --openapi. What your own program in Go registers needs --tool,\n" +
+			"finding has its line and column, and shows the run that breaks the rule. run and serve accept what validate\n" +
+			"accepts, with the same --storage, --allow and --openapi. Name what your own Go program registers with --tool,\n" +
 			"--toolset, --function, --callback or --plugin; run and serve do not have it.\n\n" +
 			"The exit code is 0 if the workflow is accepted, 1 if it is refused, 2 if the file cannot be read.",
 		Args: oneWorkflow,

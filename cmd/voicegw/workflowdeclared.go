@@ -18,10 +18,10 @@ type declared struct{ tools, toolsets, functions, callbacks, plugins []string }
 
 func (d *declared) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.tools, "tool", nil, "the `name` of a tool that your program in Go has; may be repeated")
-	f.StringArrayVar(&d.toolsets, "toolset", nil, "a toolset of the same, as `NAME=TOOL,TOOL`; may be repeated")
-	f.StringArrayVar(&d.functions, "function", nil, "the `name` of a function of the same; may be repeated")
-	f.StringArrayVar(&d.callbacks, "callback", nil, "the `name` of a callback of the same; may be repeated")
-	f.StringArrayVar(&d.plugins, "plugin", nil, "the `name` of a plugin of the same; may be repeated")
+	f.StringArrayVar(&d.toolsets, "toolset", nil, "a toolset of your program, as `NAME=TOOL,TOOL`; may be repeated")
+	f.StringArrayVar(&d.functions, "function", nil, "the `name` of a function of your program; may be repeated")
+	f.StringArrayVar(&d.callbacks, "callback", nil, "the `name` of a callback of your program; may be repeated")
+	f.StringArrayVar(&d.plugins, "plugin", nil, "the `name` of a plugin of your program; may be repeated")
 }
 
 // config has something under each name. Nothing of it is called.

@@ -66,7 +66,7 @@ func runCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&r.message, "message", "m", "", "the message with which the run begins")
 	f.StringVarP(&r.input, "input", "i", "", "the message in `JSON`: {\"message\": \"Hello\"}")
-	f.StringVarP(&r.user, "user", "u", "", "whose run it is, for state that a user's runs share")
+	f.StringVarP(&r.user, "user", "u", "", "the user of the run, for state that all runs of a user share")
 	f.StringVar(&r.dir, "dir", workflowsDir, "the `directory` of workflows by name")
 	outputFlag(cmd, &r.json, "the result")
 	f.StringVar(&r.model, "model", "", "ask this model in place of all others: parrot, or script/FILE, need no key")
@@ -74,10 +74,11 @@ func runCommand() *cobra.Command {
 	f.StringVar(&r.session, "session", "",
 		"go on with this session of --data-dir: its run that was stopped, or a new message")
 	f.BoolVar(&r.mcp.Private, "mcp-private", false,
-		"let the addresses of MCP servers be private, such as those of this machine")
+		"allow private addresses for MCP servers, such as those of this machine")
 	f.StringSliceVar(&r.mcp.Commands, "mcp-commands", nil, "`programs` that may run as MCP servers")
-	f.StringSliceVar(&r.mcp.CommandEnv, "mcp-command-env", nil, "`variables` that those get besides PATH")
-	f.StringVar(&r.mcp.Bearers, "mcp-bearers", "", "the `file` that says which secrets MCP servers get, as of serve")
+	f.StringSliceVar(&r.mcp.CommandEnv, "mcp-command-env", nil, "`variables` that these programs get besides PATH")
+	f.StringVar(&r.mcp.Bearers, "mcp-bearers", "",
+		"the `file` that says which secrets MCP servers get, as mcp.bearers of serve")
 	addToolFlags(f, &r.tools)
 	return cmd
 }
