@@ -51,7 +51,7 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&o.codec, "codec", "", "with --transport webrtc, the codec both ways: "+
 		strings.Join(bench.Codecs(), ", ")+" (default "+bench.PCMU+"; "+bench.Opus+" needs libopus)")
 	f.StringVar(&o.detection, "detection", bench.ByGateway, "who detects speech, the gateway or the model; with --url, "+
-		"what its settings say")
+		"what the settings of that gateway say")
 	f.IntVar(&o.calls, "calls", bench.CallsDefault, "calls at one time, at most 2000")
 	f.IntVar(&o.seconds, "seconds", bench.SecondsDefault, "seconds to measure each side, at most 3600")
 	f.IntVar(&o.rounds, "rounds", bench.RoundsDefault, "rounds in which relay and gateway alternate, at most 100")
