@@ -114,7 +114,7 @@ tests_alone() {
 
 tests_of_calls() {
     local list
-    list="$(packages -vE "$pure|$alone|$agents" ./...)" && tests "$list" -p 3
+    list="$(packages -vE "$pure|$alone|$agents" ./...)" && tests "$list" -p 3 -parallel 4
 }
 
 tests_of_agents() {
