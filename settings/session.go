@@ -115,7 +115,7 @@ func (s *Settings) tools() bool {
 }
 
 func (s *Settings) needsTools(r Row) Row {
-	return r.onlyIf(s.tools, "session.tools_file names no tools, and session.client_tools is none")
+	return r.onlyIf(s.tools, "session.tools_file names no tools, session.client_tools is none, and handoff.tool is false")
 }
 
 func (s *Settings) needsConsent(r Row) Row {

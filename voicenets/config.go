@@ -87,8 +87,8 @@ type Config struct {
 	// ToolTimeout is the longest a tool may take: 15 s. The net plays Filler when a tool has taken
 	// FillerAfter: 1.5 s.
 	ToolTimeout, FillerAfter time.Duration
-	// Backoff is the wait before the first, second and third retry in a row: 500 ms, 1 s, 2 s. The
-	// row begins anew when a connection has lasted for Stable: 10 s.
+	// Backoff is the wait before the first, second and third retry in a row: 500 ms, 1 s, 2 s.
+	// The count starts again when a connection has lasted for Stable: 10 s.
 	Backoff [3]time.Duration
 	Stable  time.Duration
 	// DialsMax is how many dials may begin at once: 4, at most 16. After that, one dial may begin

@@ -131,8 +131,8 @@ func TestIdleSettings(t *testing.T) {
 	}
 	notes := strings.Join(o.Notes, "\n")
 	for _, want := range []string{
-		"prompts.filler (from --prompts-filler) has no effect: session.tools_file names no tools, and " +
-			"session.client_tools is none",
+		"prompts.filler (from --prompts-filler) has no effect: session.tools_file names no tools, " +
+			"session.client_tools is none, and handoff.tool is false",
 		"prompts.reprompt (from --prompts-reprompt) has no effect: timing.reprompt_after is 0",
 		"timing.consent_wait (from --timing-consent-wait) has no effect: session.consent is false",
 	} {

@@ -58,8 +58,8 @@ func (d *declared) config() (exec.Config, error) {
 	return cfg, nil
 }
 
-// registry is what a file may name at first sight. Without any declared, all functions and callbacks may be named, so
-// the proof comes before what is missing here.
+// registry is what a file may name when it is loaded. If no functions or callbacks are declared, any may be named: the
+// file is then proved first, and what is missing here is reported after that.
 func (d *declared) registry(e *exec.Engine) workflow.Registry {
 	r := e.Registry()
 	if len(d.functions) == 0 {
