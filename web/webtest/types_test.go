@@ -1,8 +1,14 @@
 package webtest_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,11 +46,49 @@ func embedExamples(t *testing.T) []string {
 		call.`+m[1]+";\n")
 }
 
-// TestJavaScriptTypes has TypeScript check every module of the client, the page and their tests,
+// TestJavaScriptTypes has TypeScript check every module of the client, the pages and their tests,
 // and that the class VoiceClient is what index.d.ts declares.
 func TestJavaScriptTypes(t *testing.T) {
 	t.Parallel()
+	includesSources(t)
 	npmtest.CheckProject(t, "../tsconfig.json")
+}
+
+// includesSources checks that tsconfig.json includes every folder below web that has JavaScript.
+// The examples are projects of their own: see TestExampleReact and
+// TestExampleElement.
+func includesSources(t *testing.T) {
+	t.Helper()
+	var config struct {
+		Include []string `json:"include"`
+	}
+	if err := json.Unmarshal([]byte(fixture(t, "../../tsconfig.json")), &config); err != nil {
+		t.Fatal(err)
+	}
+	included := func(folder string) bool {
+		return slices.ContainsFunc(config.Include, func(root string) bool {
+			return folder == root || strings.HasPrefix(folder, root+"/")
+		})
+	}
+	missing, sources := map[string]bool{}, 0
+	err := fs.WalkDir(os.DirFS(".."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if name == "examples" {
+			return fs.SkipDir
+		}
+		if folder := path.Dir(name); path.Ext(name) == ".js" {
+			sources++
+			if !included(folder) {
+				missing[folder] = true
+			}
+		}
+		return err
+	})
+	if err != nil || sources == 0 {
+		t.Fatalf("%d sources: %v", sources, err)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("web/%s has JavaScript, and tsconfig.json does not include it", folder)
+	}
 }
 
 // TestExamplesInTypeScript has TypeScript accept what the pages show, and typed listeners.
