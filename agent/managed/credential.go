@@ -112,8 +112,11 @@ func (c *Credential) secret() (string, error) {
 	return text, nil
 }
 
-// errNoCredential means that the operator's secret cannot be read. Clients learn no more.
-var errNoCredential = fmt.Errorf("%w, and its credential cannot be read; the operator's log says why", errUnauthorized)
+// ErrNoCredential means that Config.Credentials has no credential of a name for the URL of an MCP server.
+var ErrNoCredential = errors.New("the operator has no credential of this name")
+
+// errUnreadable means that the operator's secret cannot be read. Clients learn no more.
+var errUnreadable = fmt.Errorf("%w, and its credential cannot be read; the operator's log says why", errUnauthorized)
 
 // admitCredential finds what the operator does not allow in the credential of a server. It does not repeat the name:
 // it may be the secret itself.
@@ -124,8 +127,8 @@ func (r *Runtime) admitCredential(at string, s *MCPServer) error {
 	c, ok := r.cfg.Credentials[s.Credential]
 	u, err := url.Parse(s.URL)
 	if !ok || err != nil || !c.covers(u) {
-		return invalid(at+".credential", "the operator has no credential of this name for the URL of the MCP server %q; "+
-			"name one that Config.Credentials has", s.Name)
+		return because(invalid(at+".credential", "%v for the URL of the MCP server %q; name one that Config.Credentials has",
+			ErrNoCredential, s.Name), ErrNoCredential)
 	}
 	return nil
 }
@@ -139,10 +142,8 @@ func (r *Runtime) readable(a *Agent) error {
 		}
 		c := r.cfg.Credentials[s.Credential]
 		if _, err := c.secret(); err != nil {
-			refused := invalid(fmt.Sprintf("mcp_servers[%d].credential", i),
-				"the credential of the MCP server %q cannot be read; ask the operator", s.Name)
-			refused.Err = err
-			return refused
+			return because(invalid(fmt.Sprintf("mcp_servers[%d].credential", i),
+				"the credential of the MCP server %q cannot be read; ask the operator", s.Name), err)
 		}
 	}
 	return nil
@@ -157,7 +158,7 @@ func (r *Runtime) bearer(def *MCPServer) (string, error) {
 	secret, err := c.secret()
 	if err != nil {
 		r.cfg.Logger.Warn("a credential cannot be read", zap.String("credential", def.Credential), zap.Error(err))
-		return "", errNoCredential
+		return "", errUnreadable
 	}
 	return secret, nil
 }

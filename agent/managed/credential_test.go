@@ -217,6 +217,9 @@ func TestCredentialRefusals(t *testing.T) {
 			strings.Contains(err.Error(), token) {
 			t.Errorf("%s, %s: the error is %v", c.url, c.name, err)
 		}
+		if known := c.want == "cannot be read"; errors.Is(err, ErrNoCredential) == known {
+			t.Errorf("%s, %s: %v is ErrNoCredential: %v", c.url, c.name, err, known)
+		}
 	}
 	for want, c := range map[string]Credential{"must be https": {URL: "http://example.com", Env: "A"},
 		"must have a scheme": {URL: "example.com", Env: "A"}, "scheme, a host": {URL: "https://u:p@example.com", Env: "A"},

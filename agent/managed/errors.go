@@ -56,6 +56,12 @@ func invalid(param, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
+// because returns e with its cause.
+func because(e *Error, cause error) *Error {
+	e.Err = cause
+	return e
+}
+
 func notFound(what, id string) *Error {
 	return &Error{Code: NotFound, Message: fmt.Sprintf("there is no %s %q", what, id)}
 }

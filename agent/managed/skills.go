@@ -58,9 +58,7 @@ func (r *Runtime) skill(at string, ref SkillRef) (*skill, error) {
 	defer func() { _ = root.Close() }()
 	b, err := readSkill(root, ref.ID+"/SKILL.md")
 	if err != nil {
-		refused := invalid(at+".skill_id", "there is no skill %q that can be read", ref.ID)
-		refused.Err = err
-		return nil, refused
+		return nil, because(invalid(at+".skill_id", "there is no skill %q that can be read", ref.ID), err)
 	}
 	s, err := parseSkill(b)
 	if err != nil {

@@ -184,7 +184,7 @@ func (r *Runtime) model(name string) (model.LLM, error) {
 	}
 	llm, err := r.cfg.Models.Open(ref)
 	if err != nil {
-		return nil, invalid("model", "%v", err)
+		return nil, because(invalid("model", "%v", err), err)
 	}
 	return llm, nil
 }

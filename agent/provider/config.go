@@ -158,7 +158,7 @@ func (c *Config) connect(info Info, ref Ref) (model.LLM, error) {
 	case base == "":
 		return nil, fmt.Errorf("it has no address; set %s", info.URLVariables[0])
 	case key == "" && info.NeedsKey:
-		return nil, fmt.Errorf("it has no key; set %s", strings.Join(info.KeyVariables, " or "))
+		return nil, fmt.Errorf("%w; set %s", ErrNoKey, strings.Join(info.KeyVariables, " or "))
 	}
 	if info.Name == Ollama && !strings.Contains(base, ":") {
 		base += ":11434" // as OLLAMA_HOST has it

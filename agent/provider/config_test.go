@@ -116,8 +116,12 @@ func TestConnect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Open(c.ref); !strings.Contains(fmt.Sprint(err), c.want) {
+		_, err = r.Open(c.ref)
+		if !strings.Contains(fmt.Sprint(err), c.want) {
 			t.Errorf("%+v: %v; want %s", c.ref, err, c.want)
+		}
+		if noKey := strings.Contains(fmt.Sprint(err), "it has no key"); noKey != errors.Is(err, ErrNoKey) {
+			t.Errorf("%+v: %v is ErrNoKey: %v", c.ref, err, !noKey)
 		}
 	}
 	for _, base := range []string{"https://x?key=s3cret", "https://me:s3cret@x", "me:s3cret@x", "https://me:s3?cret@x",

@@ -99,6 +99,9 @@ func strictly(b []byte, into any) error {
 // ErrUnknown means that there is no provider of that name.
 var ErrUnknown = errors.New("no such provider")
 
+// ErrNoKey means that a provider needs a key and has none: neither Config.Keys nor a variable holds it.
+var ErrNoKey = errors.New("it has no key")
+
 // Opener opens a model of one provider.
 type Opener func(ref Ref) (model.LLM, error)
 
@@ -126,7 +129,8 @@ func (r *Resolver) Names() []string { return slices.Sorted(maps.Keys(r.open)) }
 // Default returns the model that an empty Ref stands for.
 func (r *Resolver) Default() Ref { return r.fallback }
 
-// Open opens a model. For a name that no provider has, the error wraps ErrUnknown and lists the names.
+// Open opens a model. For a name that no provider has, the error wraps ErrUnknown and lists the names;
+// for a provider of Config.Resolver that lacks its key, it wraps ErrNoKey.
 func (r *Resolver) Open(ref Ref) (model.LLM, error) {
 	if ref == (Ref{}) {
 		ref = r.fallback

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/agent/managed"
+	"github.com/voicegw/voicegw/agent/provider"
 	"github.com/voicegw/voicegw/agent/workflow/exec"
 	"github.com/voicegw/voicegw/journal"
 	"github.com/voicegw/voicegw/journal/jetstream"
@@ -184,10 +185,10 @@ func (r *workflowRun) begin(e *exec.Engine, name string, engine journal.Engine) 
 		Shared: []managed.Definition{d}, Logger: zap.NewNop(), AllowPrivate: r.mcp.Private,
 		Commands: r.mcp.Commands, CommandEnv: r.mcp.CommandEnv, Credentials: credentials,
 		Node: nodeName(&settings.Journal{})})
-	if err != nil && r.model == "" && strings.Contains(err.Error(), "has no key") {
+	if r.model == "" && errors.Is(err, provider.ErrNoKey) {
 		err = fmt.Errorf("%w; or take another model with --model, such as parrot, which needs none", err)
 	}
-	if err != nil && strings.Contains(err.Error(), "no credential of this name") {
+	if errors.Is(err, managed.ErrNoCredential) {
 		err = fmt.Errorf("%w; --mcp-bearers FILE has them", err)
 	}
 	if err != nil {
