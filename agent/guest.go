@@ -21,7 +21,7 @@ func GuestStep(p Ports, l Limits) *petri.Net {
 	return guarded(&petri.Net{
 		Name: string(PartGuest),
 		Ports: []petri.AnyPlace{p.Due, p.Failure, p.Next.Start, p.Next.InFlight, p.Next.Done, SessionWrite, EventOut, Stored,
-			TurnOver, Running, EndInvocation},
+			TurnOver, turn, EndInvocation},
 		Transitions: append([]petri.Transition{
 			{Name: "take_event", In: petri.Arcs{pulled.Is(okKey)},
 				Out: petri.Free(petri.Arcs{SessionWrite.Is(Step).Fresh(), noting}, petri.Arcs{EventOut.Is(Partial), p.Due},
@@ -41,7 +41,7 @@ func GuestStep(p Ports, l Limits) *petri.Net {
 						SessionWrite.Put(f, &Write{Turn: d.In, Kind: Step, Event: d.Out, gen: f.Gen()})
 					}
 				}},
-			{Name: "go_on", In: petri.Arcs{Stored, noting}, Read: petri.Arcs{Running}, Out: petri.And(p.Due.Passing(Running))},
+			{Name: "go_on", In: petri.Arcs{Stored, noting}, Read: petri.Arcs{turn}, Out: petri.And(p.Due.Passing(turn))},
 			failing(pulled, p),
 			w.refuse(l.Patience, GuestFailed, petri.Arcs{p.Next.InFlight}),
 		}, append(failures(p), atEnd(noting)...)...),

@@ -39,45 +39,45 @@ func (o Optimistic) check() error {
 
 func (o Optimistic) plan(s *plan) {
 	const (
-		draft, check, fallback                       = 0, 1, 2
-		drafting, proposal, tentative, confirm, undo = "drafting", "proposal", "tentative", "confirmed", "rolled_back"
+		draft, check, fallback = 0, 1, 2
 	)
 	const (
-		toDraft, toFallback petri.Place[*Request] = "draft_job", "fallback_job"
-		drafted             petri.Place[*Attempt] = "drafted"
-		checking            petri.Place[*Request] = "checking" // the request, while its draft is being checked
-		pending             petri.Place[*Request] = "pending"
+		draftJob, fallbackJob petri.Place[*Request] = "draft_job", "fallback_job"
+		drafted               petri.Place[*Attempt] = "drafted"
+		checking              petri.Place[*Request] = "checking" // the request, while its draft is being checked
+		proposal, tentative   petri.Place[*Request] = "proposal", "tentative"
+		confirmed, rolledBack petri.Place[*Request] = "confirmed", "rolled_back"
+		pending               petri.Place[*Request] = "pending"
 	)
-	place := func(name string) petri.Place[*Request] { return petri.Place[*Request](name) }
 	s.net.Ports = append(s.net.Ports, EventOut)
 	for _, w := range []worker[*Request, *model.LLMResponse]{
-		s.worker(draft, "draft", toDraft, drafted), s.worker(fallback, "fallback", toFallback, answered),
+		s.worker(draft, "draft", draftJob, drafted), s.worker(fallback, "fallback", fallbackJob, answered),
 	} {
 		s.net.Nets = append(s.net.Nets, w.net())
 		s.add(w.refuse(s.l.Patience, ModelFailed, petri.Arcs{w.task.InFlight}))
 	}
-	s.within(patterns.Optimistic("optimistic", patterns.OptimisticPorts[*Request]{Propose: place(proposal), Abort: abort,
-		Tentative: place(tentative), Confirmed: place(confirm), RolledBack: place(undo)}, o.Patience, s.patientLane(check)))
+	s.within(patterns.Optimistic("optimistic", patterns.OptimisticPorts[*Request]{Propose: proposal, Abort: abort,
+		Tentative: tentative, Confirmed: confirmed, RolledBack: rolledBack}, o.Patience, s.patientLane(check)))
 	s.add(
-		petri.Transition{Name: "begin", In: petri.Arcs{s.job}, Out: petri.And(asked.Passing(s.job), toDraft.Passing(s.job))},
+		petri.Transition{Name: "begin", In: petri.Arcs{s.job}, Out: petri.And(asked.Passing(s.job), draftJob.Passing(s.job))},
 		petri.Transition{Name: "propose", In: petri.Arcs{asked, drafted.Is(okKey)},
-			Out:    petri.And(place(proposal), checking.Passing(asked)),
-			Action: func(f *petri.Firing) { place(proposal).Put(f, proposalOf(drafted.Get(f))) }},
+			Out:    petri.And(proposal, checking.Passing(asked)),
+			Action: func(f *petri.Firing) { proposal.Put(f, proposalOf(drafted.Get(f))) }},
 		petri.Transition{Name: "fall_back_at_once", In: petri.Arcs{asked, drafted.Is(failedKey)},
-			Out: petri.And(toFallback.Passing(asked))},
-		petri.Transition{Name: "show_draft", In: petri.Arcs{place(tentative)}, Out: petri.And(EventOut.Is(Partial)),
+			Out: petri.And(fallbackJob.Passing(asked))},
+		petri.Transition{Name: "show_draft", In: petri.Arcs{tentative}, Out: petri.And(EventOut.Is(Partial)),
 			Action: func(f *petri.Firing) {
-				r := place(tentative).Get(f)
+				r := tentative.Get(f)
 				showPartial(f, r.Turn, s.p.Agent, r.draft)
 			}},
-		petri.Transition{Name: "fall_back", In: petri.Arcs{checking, place(undo)},
-			Out: petri.And(toFallback.Passing(checking))},
+		petri.Transition{Name: "fall_back", In: petri.Arcs{checking, rolledBack},
+			Out: petri.And(fallbackJob.Passing(checking))},
 	)
-	deliver(s, "commit", place(confirm), checking, func(r *Request) *model.LLMResponse { return r.draft })
+	deliver(s, "commit", confirmed, checking, func(r *Request) *model.LLMResponse { return r.draft })
 	s.add(atEnd(asked)...)
 	s.stopWith(checking)
-	for p, n := range map[petri.Place[*Request]]int{toDraft: 1, asked: 2, place(proposal): 1, checking: 1,
-		place(undo): 0, toFallback: 1} {
+	for p, n := range map[petri.Place[*Request]]int{draftJob: 1, asked: 2, proposal: 1, checking: 1,
+		rolledBack: 0, fallbackJob: 1} {
 		s.counts(n, p)
 	}
 	s.never("checked once", "the check works only while the draft is tentative",

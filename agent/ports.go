@@ -19,14 +19,14 @@ const (
 	EndInvocation petri.Place[*End]   = "end_invocation" // the turn is to end now; nothing else happens
 	TurnEnd       petri.Place[*End]   = "turn_end"       // a turn has ended
 
-	Running  petri.Place[*Turn]      = "turn"        // the turn that runs
-	Quiet    petri.Place[petri.Unit] = "quiet"       // no turn runs
-	Budget   petri.Place[petri.Unit] = "budget"      // requests that the turn may still make
-	TurnOver petri.Place[*End]       = "turn_over"   // the turn is done
-	Stored   petri.Place[petri.Unit] = "stored"      // the event that was written last is stored
-	Lost     petri.Place[*Fault]     = "lost"        // the event that was written last is not stored
-	Writing  petri.Place[*Write]     = "writing"     // an event is being stored
-	NotBusy  petri.Place[petri.Unit] = "writer_idle" // no event is being stored
+	turn       petri.Place[*Turn]      = "turn"        // the turn that runs
+	Quiet      petri.Place[petri.Unit] = "quiet"       // no turn runs
+	Budget     petri.Place[petri.Unit] = "budget"      // requests that the turn may still make
+	TurnOver   petri.Place[*End]       = "turn_over"   // the turn is done
+	Stored     petri.Place[petri.Unit] = "stored"      // the event that was written last is stored
+	Lost       petri.Place[*Fault]     = "lost"        // the event that was written last is not stored
+	Writing    petri.Place[*Write]     = "writing"     // an event is being stored
+	WriterIdle petri.Place[petri.Unit] = "writer_idle" // no event is being stored
 )
 
 // storing is the task that stores an event.

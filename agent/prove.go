@@ -75,7 +75,7 @@ func (p *Program) missing() error {
 const (
 	listening petri.Place[petri.Unit] = "listening" // the caller may begin a turn
 	awaiting  petri.Place[petri.Unit] = "awaiting"  // a turn of the caller runs
-	heard     petri.Place[petri.Unit] = "answers"   // answers to this turn
+	answers   petri.Place[petri.Unit] = "answers"   // answers to this turn
 	requests  petri.Place[petri.Unit] = "requests"  // requests of this turn
 	tooLate   petri.Place[petri.Unit] = "too_late"  // an event or an end came between two turns
 	stops     petri.Place[petri.Unit] = "stops"     // how often the caller may still stop this turn
@@ -119,12 +119,12 @@ func listener() *petri.Net {
 		Ports: []petri.AnyPlace{UserIn, EventOut, TurnEnd, requests, pieces, stops},
 		Init:  []petri.Token{listening.Token(petri.Unit{})},
 		Transitions: []petri.Transition{
-			{Name: "say", In: petri.Arcs{listening}, Reset: petri.Arcs{heard, requests, pieces, stops},
+			{Name: "say", In: petri.Arcs{listening}, Reset: petri.Arcs{answers, requests, pieces, stops},
 				Out: petri.And(UserIn, awaiting, pieces, stops), When: petri.Anytime()},
 			hear("hear_late", petri.Transition{In: petri.Arcs{EventOut}, Inhibit: petri.Arcs{awaiting},
 				Out: petri.And(tooLate)}),
 			hear("hear_answer", petri.Transition{In: petri.Arcs{EventOut.Is(Answer)}, Read: petri.Arcs{awaiting},
-				Out: petri.And(heard)}),
+				Out: petri.And(answers)}),
 			hear("hear_more", petri.Transition{In: petri.Arcs{EventOut.Is(Partial, Step, Notice)}, Read: petri.Arcs{awaiting}}),
 			hear("hear_end_again", petri.Transition{In: petri.Arcs{TurnEnd}, Inhibit: petri.Arcs{awaiting},
 				Out: petri.And(tooLate)}),
@@ -190,7 +190,7 @@ func (p *Program) safety() []*verify.Property {
 		named(verify.Loosely(fmt.Sprintf("(%s || %s || %s) && %s", Writing, SessionWrite, storing().InFlight, working)),
 			"persist barrier", "no request is built and no model or tool works while an event is being stored"),
 		named(verify.Never(tooLate.String()), "nothing after the end", "no event and no second end leaves between two turns"),
-		named(verify.Bounded(heard.String(), 1), "one answer", "a turn has at most one answer"),
+		named(verify.Bounded(answers.String(), 1), "one answer", "a turn has at most one answer"),
 		named(verify.Never(SessionWrite.String()+"[stale]"),
 			"no stale event", "no event of an earlier turn waits to be stored"),
 		verify.WithinCapacity(EndInvocation.String()),
@@ -275,7 +275,7 @@ func gains(m petri.Mode, worth []int) bool {
 
 // passing are the places that hold tokens only during a turn.
 func (p *Program) passing() []string {
-	lasting := append([]string{Quiet.String(), NotBusy.String(), "idle", "busy"}, p.Lasting...)
+	lasting := append([]string{Quiet.String(), WriterIdle.String(), "idle", "busy"}, p.Lasting...)
 	for _, a := range p.Agents {
 		lasting = append(lasting, a.Active.String())
 	}

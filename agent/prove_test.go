@@ -112,7 +112,7 @@ func TestProveOwnTask(t *testing.T) {
 // TestProveOwnProperty proves a property of a program against both callers.
 func TestProveOwnProperty(t *testing.T) {
 	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
-	p.Properties = append(p.Properties, verify.Mutex(Running.String(), Quiet.String()))
+	p.Properties = append(p.Properties, verify.Mutex(turn.String(), Quiet.String()))
 	for _, report := range mustProve(t, p).Reports {
 		if !slices.ContainsFunc(report.Results, func(v verify.Result) bool { return v.Property == p.Properties[0] }) {
 			t.Errorf("%s: the property is not proved", report.Net)
@@ -244,7 +244,7 @@ func breakNet(t testing.TB, n *petri.Net, name string) {
 	p := PortsOf("host", 1)
 	switch name {
 	case "begin_store":
-		b.In = petri.Arcs{SessionWrite, NotBusy}
+		b.In = petri.Arcs{SessionWrite, WriterIdle}
 	case "end_after_loss":
 		b.Read = petri.Arcs{Quiet}
 	case "begin_host":

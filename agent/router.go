@@ -9,9 +9,9 @@ import (
 // precedence over other calls. What follows waits until the event of the response is stored.
 func Router(p Ports, l Limits) *petri.Net {
 	const (
-		finishing petri.Place[petri.Unit] = "finishing"
-		calling   petri.Place[*Calls]     = "calling"
-		handing   petri.Place[*Handover]  = "handing_over"
+		finishing   petri.Place[petri.Unit] = "finishing"
+		calling     petri.Place[*Calls]     = "calling"
+		handingOver petri.Place[*Handover]  = "handing_over"
 	)
 	step, answer := SessionWrite.Is(Step).Fresh(), SessionWrite.Is(Answer).Fresh()
 	put := func(f *petri.Firing, r *sorted, kind EventKind) {
@@ -23,7 +23,7 @@ func Router(p Ports, l Limits) *petri.Net {
 			EndInvocation},
 		Transitions: append([]petri.Transition{
 			{Name: "route", In: petri.Arcs{p.ModelResponse},
-				Out: petri.Free(petri.Arcs{answer, finishing}, petri.Arcs{step, calling}, petri.Arcs{step, handing},
+				Out: petri.Free(petri.Arcs{answer, finishing}, petri.Arcs{step, calling}, petri.Arcs{step, handingOver},
 					petri.Arcs{p.Failure}),
 				Action: func(f *petri.Firing) {
 					r := sortResponse(p.ModelResponse.Get(f), p.Agent, l, f.Seq())
@@ -36,7 +36,7 @@ func Router(p Ports, l Limits) *petri.Net {
 						calling.Put(f, &Calls{Turn: r.turn, Calls: r.calls, faults: r.faults, note: r.note})
 					case transferShape:
 						put(f, r, Step)
-						handing.Put(f, &Handover{Turn: r.turn, Call: r.transfer, To: targetOf(r.transfer),
+						handingOver.Put(f, &Handover{Turn: r.turn, Call: r.transfer, To: targetOf(r.transfer),
 							faults: r.faults, note: r.note})
 					case noShape:
 						p.Failure.Put(f, r.fault)
@@ -44,8 +44,8 @@ func Router(p Ports, l Limits) *petri.Net {
 				}},
 			{Name: "finish", In: petri.Arcs{Stored, finishing}, Out: petri.And(TurnOver.Is(Answered)), Action: over(Answered)},
 			{Name: "dispatch", In: petri.Arcs{Stored, calling}, Out: petri.And(p.ToolCalls)},
-			{Name: "hand_over", In: petri.Arcs{Stored, handing}, Out: petri.And(p.Transfer)},
-		}, atEnd(finishing, calling, handing)...),
+			{Name: "hand_over", In: petri.Arcs{Stored, handingOver}, Out: petri.And(p.Transfer)},
+		}, atEnd(finishing, calling, handingOver)...),
 	})
 }
 

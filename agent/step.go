@@ -13,9 +13,9 @@ import (
 // ends with a graceful answer instead. Results of tools are stored, and make the model due again.
 func StepLoop(p Ports, l Limits) *petri.Net {
 	const (
-		givingUp  petri.Place[petri.Unit] = "giving_up"
-		returning petri.Place[petri.Unit] = "returning_results"
-		leaving   petri.Place[petri.Unit] = "leaving_results"
+		givingUp         petri.Place[petri.Unit] = "giving_up"
+		returningResults petri.Place[petri.Unit] = "returning_results"
+		leavingResults   petri.Place[petri.Unit] = "leaving_results"
 	)
 	step, answer := SessionWrite.Is(Step).Fresh(), SessionWrite.Is(Answer).Fresh()
 	write := func(f *petri.Firing, t *Turn, kind EventKind, ev *session.Event) {
@@ -23,7 +23,7 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 	}
 	return guarded(&petri.Net{
 		Name: string(PartStep),
-		Ports: []petri.AnyPlace{p.Due, p.Prompt, p.ToolResults, p.Failure, Budget, SessionWrite, Stored, TurnOver, Running,
+		Ports: []petri.AnyPlace{p.Due, p.Prompt, p.ToolResults, p.Failure, Budget, SessionWrite, Stored, TurnOver, turn,
 			EndInvocation},
 		Transitions: append([]petri.Transition{
 			{Name: "ask_model", In: petri.Arcs{p.Due, Budget}, Out: petri.And(p.Prompt), Priority: 1},
@@ -36,23 +36,23 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 					write(f, t, Answer, ev)
 				}},
 			{Name: "give_up", In: petri.Arcs{Stored, givingUp}, Out: petri.And(TurnOver.Is(GaveUp)), Action: over(GaveUp)},
-			{Name: "store_results", In: petri.Arcs{p.ToolResults.Is(askAgain)}, Out: petri.And(step, returning),
+			{Name: "store_results", In: petri.Arcs{p.ToolResults.Is(askAgain)}, Out: petri.And(step, returningResults),
 				Action: func(f *petri.Firing) {
 					r := p.ToolResults.Get(f)
 					write(f, r.Calls.Turn, Step, r.event(p.Agent))
 				}},
-			{Name: "ask_with_results", In: petri.Arcs{Stored, returning}, Read: petri.Arcs{Running},
-				Out: petri.And(p.Due.Passing(Running))},
-			{Name: "store_last_results", In: petri.Arcs{p.ToolResults.Is(lastWord)}, Out: petri.And(answer, leaving),
+			{Name: "ask_with_results", In: petri.Arcs{Stored, returningResults}, Read: petri.Arcs{turn},
+				Out: petri.And(p.Due.Passing(turn))},
+			{Name: "store_last_results", In: petri.Arcs{p.ToolResults.Is(lastWord)}, Out: petri.And(answer, leavingResults),
 				Action: func(f *petri.Firing) {
 					r := p.ToolResults.Get(f)
 					write(f, r.Calls.Turn, Answer, r.event(p.Agent))
 				}},
-			{Name: "end_with_results", In: petri.Arcs{Stored, leaving}, Out: petri.And(TurnOver.Is(Answered)),
+			{Name: "end_with_results", In: petri.Arcs{Stored, leavingResults}, Out: petri.And(TurnOver.Is(Answered)),
 				Action: over(Answered)},
 			{Name: "end_without_results", In: petri.Arcs{p.ToolResults.Is(noResults)}, Out: petri.And(TurnOver.Is(Answered)),
 				Action: over(Answered)},
-		}, append(failures(p), atEnd(givingUp, returning, leaving)...)...),
+		}, append(failures(p), atEnd(givingUp, returningResults, leavingResults)...)...),
 	})
 }
 
@@ -60,9 +60,9 @@ func StepLoop(p Ports, l Limits) *petri.Net {
 func failures(p Ports) []petri.Transition {
 	const reporting petri.Place[petri.Unit] = "reporting"
 	return append([]petri.Transition{
-		{Name: "report_failure", In: petri.Arcs{p.Failure}, Read: petri.Arcs{Running},
+		{Name: "report_failure", In: petri.Arcs{p.Failure}, Read: petri.Arcs{turn},
 			Out: petri.And(SessionWrite.Is(Answer).Fresh(), reporting), Action: func(f *petri.Firing) {
-				t, fault := Running.Get(f), p.Failure.Get(f)
+				t, fault := turn.Get(f), p.Failure.Get(f)
 				ev := t.event(p.Agent, nil)
 				ev.ErrorCode, ev.ErrorMessage = string(fault.Code), fault.Error()
 				AddFaults(ev, fault)

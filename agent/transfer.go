@@ -17,11 +17,11 @@ func TransferRouter(p Ports, targets ...Ports) *petri.Net {
 	step := SessionWrite.Is(Step).Fresh()
 	n := &petri.Net{
 		Name:  string(PartTransfer),
-		Ports: []petri.AnyPlace{p.Transfer, p.Due, SessionWrite, Stored, Running, EndInvocation},
+		Ports: []petri.AnyPlace{p.Transfer, p.Due, SessionWrite, Stored, turn, EndInvocation},
 		Transitions: []petri.Transition{
 			{Name: "choose_target", In: petri.Arcs{p.Transfer}, Action: func(f *petri.Firing) { chooseTarget(f, p, targets) }},
-			{Name: "ask_after_unknown", In: petri.Arcs{Stored, explaining}, Read: petri.Arcs{Running},
-				Out: petri.And(p.Due.Passing(Running))},
+			{Name: "ask_after_unknown", In: petri.Arcs{Stored, explaining}, Read: petri.Arcs{turn},
+				Out: petri.And(p.Due.Passing(turn))},
 		},
 	}
 	var branches []petri.Arcs
@@ -32,8 +32,8 @@ func TransferRouter(p Ports, targets ...Ports) *petri.Net {
 		places = append(places, going)
 		branches = append(branches, petri.Arcs{step, going})
 		n.Ports = append(n.Ports, to.Due)
-		t := petri.Transition{Name: fmt.Sprint("transfer", i), In: petri.Arcs{Stored, going}, Read: petri.Arcs{Running},
-			Out: petri.And(to.Due.Passing(Running))}
+		t := petri.Transition{Name: fmt.Sprint("transfer", i), In: petri.Arcs{Stored, going}, Read: petri.Arcs{turn},
+			Out: petri.And(to.Due.Passing(turn))}
 		if !to.Guest { // a guest gets this turn alone
 			t.In, t.Out = append(t.In, p.Active), petri.And(append(t.Out.Arcs(), to.Active)...)
 			n.Ports = append(n.Ports, to.Active)

@@ -16,16 +16,16 @@ import (
 func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 	n := &petri.Net{
 		Name:  string(PartTurns),
-		Ports: []petri.AnyPlace{UserIn, EventOut, EndInvocation, TurnEnd, Running, Quiet, TurnOver, Stored, Lost, NotBusy},
+		Ports: []petri.AnyPlace{UserIn, EventOut, EndInvocation, TurnEnd, turn, Quiet, TurnOver, Stored, Lost, WriterIdle},
 		Env:   []petri.Env{{Place: UserIn}, {Place: EndInvocation}},
 		Out:   []petri.Output{{Place: EventOut}, {Place: TurnEnd}},
 		Init:  []petri.Token{Quiet.Token(petri.Unit{}), agents[0].Active.Token(petri.Unit{})},
-		Caps:  []petri.Cap{{Place: Running, Max: 1}, {Place: Quiet, Max: 1}, {Place: Stored, Max: 1}},
+		Caps:  []petri.Cap{{Place: turn, Max: 1}, {Place: Quiet, Max: 1}, {Place: Stored, Max: 1}},
 	}
 	if storesMessage {
 		n.Ports = append(n.Ports, SessionWrite)
 	}
-	start, rest := petri.Arcs{Running}, petri.Arcs(nil)
+	start, rest := petri.Arcs{turn}, petri.Arcs(nil)
 	if slices.ContainsFunc(agents, func(p Ports) bool { return !p.Guest }) { // a guest asks no model of the net
 		n.Ports = append(n.Ports, Budget)
 		start, rest = append(start, Budget.Exactly(l.Reasks+1)), petri.Arcs{Budget}
@@ -41,22 +41,22 @@ func Turns(l Limits, storesMessage bool, agents ...Ports) *petri.Net {
 		n.Transitions = append(n.Transitions, begin(p, l, start, storesMessage)...)
 	}
 	n.Transitions = append(append(n.Transitions,
-		petri.Transition{Name: "end_turn", In: petri.Arcs{TurnOver, Running}, Reset: rest,
+		petri.Transition{Name: "end_turn", In: petri.Arcs{TurnOver, turn}, Reset: rest,
 			Out: petri.And(Quiet, TurnEnd.Passing(TurnOver)), Action: func(f *petri.Firing) {
 				end := *TurnOver.Get(f)
-				end.Turn = Running.Get(f)
+				end.Turn = turn.Get(f)
 				TurnEnd.Put(f, &end)
 			}},
-		petri.Transition{Name: "end_after_loss", In: petri.Arcs{Lost}, Read: petri.Arcs{Running},
+		petri.Transition{Name: "end_after_loss", In: petri.Arcs{Lost}, Read: petri.Arcs{turn},
 			Out: petri.And(EndInvocation.Is(Unstored)), Action: func(f *petri.Firing) {
 				EndInvocation.Put(f, &End{How: Unstored, Fault: Lost.Get(f)})
 			}},
 		petri.Transition{Name: "ignore_end", In: petri.Arcs{EndInvocation}, Read: petri.Arcs{Quiet}},
-		petri.Transition{Name: "close_turn", In: petri.Arcs{EndInvocation, Running}, Read: petri.Arcs{NotBusy},
+		petri.Transition{Name: "close_turn", In: petri.Arcs{EndInvocation, turn}, Read: petri.Arcs{WriterIdle},
 			Reset: rest, Priority: -1, Out: petri.And(EventOut.Is(Notice), Quiet, TurnEnd.Passing(EndInvocation)),
 			Action: func(f *petri.Firing) {
 				end := *EndInvocation.Get(f)
-				end.Turn = Running.Get(f)
+				end.Turn = turn.Get(f)
 				EventOut.Put(f, &Event{Turn: end.Turn, Kind: Notice, Event: end.event()})
 				TurnEnd.Put(f, &end)
 			}},
@@ -74,14 +74,14 @@ func begin(p Ports, l Limits, start petri.Arcs, storesMessage bool) []petri.Tran
 	}
 	t.Out = petri.And(append(slices.Clip(start), opening, SessionWrite.Is(Step).Fresh())...)
 	t.Action = func(f *petri.Firing) {
-		turn := UserIn.Get(f)
-		Running.Put(f, turn)
-		ev := turn.event("user", nil)
-		ev.Content = turn.Message
-		SessionWrite.Put(f, &Write{Turn: turn, Kind: Step, Event: ev, gen: f.Gen()})
+		begun := UserIn.Get(f)
+		turn.Put(f, begun)
+		ev := begun.event("user", nil)
+		ev.Content = begun.Message
+		SessionWrite.Put(f, &Write{Turn: begun, Kind: Step, Event: ev, gen: f.Gen()})
 	}
-	open := petri.Transition{Name: "open_" + p.Agent, In: petri.Arcs{Stored, opening}, Read: petri.Arcs{Running}}
-	open.Out, open.Action = firstStep(p, l, nil, Running)
+	open := petri.Transition{Name: "open_" + p.Agent, In: petri.Arcs{Stored, opening}, Read: petri.Arcs{turn}}
+	open.Out, open.Action = firstStep(p, l, nil, turn)
 	return append([]petri.Transition{t, open}, atEnd(opening)...)
 }
 
@@ -92,17 +92,17 @@ func firstStep(p Ports, l Limits, out petri.Arcs, from petri.Place[*Turn]) (petr
 	}
 	split := petri.Free(append(slices.Clip(out), p.Due), append(slices.Clip(out), p.ToolCalls))
 	return split, func(f *petri.Firing) {
-		turn := from.Get(f)
+		t := from.Get(f)
 		if from == UserIn {
-			Running.Put(f, turn)
+			turn.Put(f, t)
 		}
-		if len(turn.Resume) == 0 {
+		if len(t.Resume) == 0 {
 			f.Choose(0)
-			p.Due.Put(f, turn)
+			p.Due.Put(f, t)
 			return
 		}
 		f.Choose(1)
-		p.ToolCalls.Put(f, resumed(turn, p.Agent, l))
+		p.ToolCalls.Put(f, resumed(t, p.Agent, l))
 	}
 }
 

@@ -17,19 +17,19 @@ func SessionWriter(Limits) *petri.Net {
 	}
 	return guarded(&petri.Net{
 		Name: string(PartSession),
-		Ports: []petri.AnyPlace{SessionWrite, EventOut, Stored, Lost, Writing, NotBusy, t.Start, t.InFlight, t.Done,
+		Ports: []petri.AnyPlace{SessionWrite, EventOut, Stored, Lost, Writing, WriterIdle, t.Start, t.InFlight, t.Done,
 			EndInvocation},
 		Tasks: []petri.AnyTask{t},
-		Init:  []petri.Token{NotBusy.Token(petri.Unit{})},
-		Caps:  []petri.Cap{{Place: Writing, Max: 1}, {Place: NotBusy, Max: 1}, {Place: SessionWrite, Max: 1}},
+		Init:  []petri.Token{WriterIdle.Token(petri.Unit{})},
+		Caps:  []petri.Cap{{Place: Writing, Max: 1}, {Place: WriterIdle, Max: 1}, {Place: SessionWrite, Max: 1}},
 		Transitions: []petri.Transition{
-			{Name: "begin_store", In: petri.Arcs{SessionWrite.Fresh(), NotBusy},
+			{Name: "begin_store", In: petri.Arcs{SessionWrite.Fresh(), WriterIdle},
 				Out: petri.And(t.Start.Passing(SessionWrite), t.InFlight, Writing.Passing(SessionWrite))},
 			{Name: "store", In: petri.Arcs{t.Done.Is(petri.Succeeded), t.InFlight, Writing},
-				Out:    petri.And(Stored, NotBusy, EventOut.KeyBy(Writing.Key)),
+				Out:    petri.And(Stored, WriterIdle, EventOut.KeyBy(Writing.Key)),
 				Action: func(f *petri.Firing) { done(f, Writing.Get(f).Kind) }},
 			{Name: "lose", In: petri.Arcs{t.Done.Is(petri.Failed, petri.Cancelled), t.InFlight, Writing},
-				Out: petri.And(Lost, NotBusy), Action: func(f *petri.Firing) {
+				Out: petri.And(Lost, WriterIdle), Action: func(f *petri.Firing) {
 					Lost.Put(f, &Fault{Code: NotStored, Text: t.Done.Get(f).Reason})
 				}},
 		},

@@ -113,14 +113,14 @@ func ExampleCompile() {
 // so a net can have many desks.
 func desk(name string, customer, served petri.Place[string]) *petri.Net {
 	const free = petri.Place[petri.Unit]("free")
-	const at = petri.Place[string]("at_the_desk")
+	const atTheDesk = petri.Place[string]("at_the_desk")
 	return &petri.Net{
 		Name:  name,
 		Ports: []petri.AnyPlace{customer, served},
 		Init:  []petri.Token{free.Token(petri.Unit{})},
 		Transitions: []petri.Transition{
-			{Name: "call", In: petri.Arcs{customer, free}, Out: petri.And(at)},
-			{Name: "serve", In: petri.Arcs{at}, Out: petri.And(served, free), When: petri.After(time.Minute)},
+			{Name: "call", In: petri.Arcs{customer, free}, Out: petri.And(atTheDesk)},
+			{Name: "serve", In: petri.Arcs{atTheDesk}, Out: petri.And(served, free), When: petri.After(time.Minute)},
 		},
 	}
 }
@@ -158,9 +158,9 @@ func ExampleCompose() {
 
 // Ports of different types do not fuse.
 func ExampleCompose_types() {
-	const number = petri.Place[int]("customer")
-	other := &petri.Net{Name: "counter", Ports: []petri.AnyPlace{number},
-		Transitions: []petri.Transition{{Name: "count", In: petri.Arcs{number}}}}
+	const customer = petri.Place[int]("customer")
+	other := &petri.Net{Name: "counter", Ports: []petri.AnyPlace{customer},
+		Transitions: []petri.Transition{{Name: "count", In: petri.Arcs{customer}}}}
 	_, err := petri.Compose("office", desk("left", "customer", "served"), other)
 	problem, remedy, _ := strings.Cut(err.Error(), "; ")
 	fmt.Println(problem)

@@ -22,7 +22,7 @@ const (
 	others  petri.Place[petri.Unit] = "others"  // the event of another block is stored
 	marked  petri.Place[petri.Unit] = "marked"  // others have set the marks that the block sets
 	writing petri.Place[petri.Unit] = "writing" // an event is being stored
-	inWork  petri.Place[petri.Unit] = "working" // the work of a task goes on
+	working petri.Place[petri.Unit] = "working" // the work of a task goes on
 )
 
 // outlet is a way out of a block, as its surroundings see it.
@@ -47,23 +47,22 @@ func (b *block) outlets() []outlet {
 // task is a block as the block around it sees it: a run enters, and leaves by one of its outlets, or the
 // run fails. That it behaves so is what the proof of the block alone shows.
 func (b *block) asTask() *petri.Net {
-	const working petri.Place[*Flow] = "busy"
 	const early petri.Place[petri.Unit] = "early" // it is to end the loop, and still works
 	var rest petri.Arcs
 	if b.canExit() && len(b.kids) > 0 {
 		rest = petri.Arcs{early}
 	}
 	n := &petri.Net{Name: b.name, Ports: []petri.AnyPlace{b.in(), b.out(), agent.EndInvocation},
-		Caps: []petri.Cap{{Place: working, Max: 1}, {Place: b.in(), Max: 1}, {Place: b.out(), Max: 1}}}
-	n.Transitions = []petri.Transition{{Name: "start", In: petri.Arcs{b.in()}, Out: petri.And(working)}}
+		Caps: []petri.Cap{{Place: busy, Max: 1}, {Place: b.in(), Max: 1}, {Place: b.out(), Max: 1}}}
+	n.Transitions = []petri.Transition{{Name: "start", In: petri.Arcs{b.in()}, Out: petri.And(busy)}}
 	for _, o := range b.outlets() {
-		t := petri.Transition{Name: o.name, In: petri.Arcs{working}, Out: petri.And(o.place), When: petri.Anytime()}
+		t := petri.Transition{Name: o.name, In: petri.Arcs{busy}, Out: petri.And(o.place), When: petri.Anytime()}
 		switch {
 		case o.exit:
 			t.Reset, t.Out = petri.Arcs{b.loop.exit(), early}, petri.And(o.place, b.loop.exit())
 			n.Ports = append(n.Ports, b.loop.exit())
 			if len(b.kids) > 0 { // a leaf in it exits, and it goes on
-				n.Transitions = append(n.Transitions, petri.Transition{Name: "exit_early", Read: petri.Arcs{working},
+				n.Transitions = append(n.Transitions, petri.Transition{Name: "exit_early", Read: petri.Arcs{busy},
 					Inhibit: petri.Arcs{early}, Reset: petri.Arcs{b.loop.exit()}, Out: petri.And(b.loop.exit(), early),
 					When: petri.Anytime()})
 			} else {
@@ -78,9 +77,9 @@ func (b *block) asTask() *petri.Net {
 		n.Transitions = append(n.Transitions, t)
 	}
 	n.Transitions = append(n.Transitions,
-		petri.Transition{Name: "fail", In: petri.Arcs{working}, Reset: rest,
+		petri.Transition{Name: "fail", In: petri.Arcs{busy}, Reset: rest,
 			Out: petri.And(agent.EndInvocation.Is(agent.Failed)), When: petri.Anytime()},
-		petri.Transition{Name: "discard", In: petri.Arcs{working}, Read: petri.Arcs{agent.EndInvocation}, Reset: rest})
+		petri.Transition{Name: "discard", In: petri.Arcs{busy}, Read: petri.Arcs{agent.EndInvocation}, Reset: rest})
 	return agent.Guarded(n)
 }
 
@@ -146,9 +145,9 @@ func (b *block) around() *petri.Net {
 	supply, rest, parks := petri.Arcs{b.in(), entered, stops}, petri.Arcs{stops}, petri.Arcs(nil)
 	closing := petri.Transition{Name: "close", In: petri.Arcs{agent.EndInvocation, entered}, Priority: -1}
 	if b.agent.leaf() {
-		n.Ports = append(n.Ports, agent.NotBusy, loans)
+		n.Ports = append(n.Ports, agent.WriterIdle, loans)
 		supply, rest = append(supply, loans), append(rest, loans)
-		closing.Read = petri.Arcs{agent.NotBusy}
+		closing.Read = petri.Arcs{agent.WriterIdle}
 		n.Ports, n.Caps = append(n.Ports, someParked), append(n.Caps, petri.Cap{Place: someParked, Max: 1})
 		parks = petri.Arcs{someParked, marked}
 	}
@@ -211,26 +210,26 @@ func (b *block) amongOthers(n *petri.Net, enter petri.Transition, closing *petri
 // writer stores events at any time, or loses them, which ends the run. Others use it, too.
 func writer() *petri.Net {
 	write := agent.SessionWrite
-	return &petri.Net{Name: ".writer", Ports: []petri.AnyPlace{write, agent.NotBusy, agent.Stored, agent.Lost,
+	return &petri.Net{Name: ".writer", Ports: []petri.AnyPlace{write, agent.WriterIdle, agent.Stored, agent.Lost,
 		agent.EndInvocation, loans},
-		Init: []petri.Token{agent.NotBusy.Token(petri.Unit{})},
-		Caps: []petri.Cap{{Place: agent.NotBusy, Max: 1}, {Place: agent.Stored, Max: 1}},
+		Init: []petri.Token{agent.WriterIdle.Token(petri.Unit{})},
+		Caps: []petri.Cap{{Place: agent.WriterIdle, Max: 1}, {Place: agent.Stored, Max: 1}},
 		Transitions: []petri.Transition{
-			{Name: "begin_store", In: petri.Arcs{write.Fresh(), agent.NotBusy}, Out: petri.And(writing)},
+			{Name: "begin_store", In: petri.Arcs{write.Fresh(), agent.WriterIdle}, Out: petri.And(writing)},
 			{Name: "store", In: petri.Arcs{writing}, Inhibit: petri.Arcs{agent.EndInvocation},
-				Out: petri.And(agent.Stored, agent.NotBusy), When: petri.Anytime()},
+				Out: petri.And(agent.Stored, agent.WriterIdle), When: petri.Anytime()},
 			{Name: "lose", In: petri.Arcs{writing}, Inhibit: petri.Arcs{agent.EndInvocation},
-				Out: petri.And(agent.Lost, agent.NotBusy), When: petri.Anytime()},
+				Out: petri.And(agent.Lost, agent.WriterIdle), When: petri.Anytime()},
 			{Name: "end_after_loss", In: petri.Arcs{agent.Lost}, Inhibit: petri.Arcs{agent.EndInvocation},
 				Out: petri.And(agent.EndInvocation.Is(agent.Unstored))},
-			{Name: "store_late", In: petri.Arcs{writing}, Read: petri.Arcs{agent.EndInvocation}, Out: petri.And(agent.NotBusy),
-				When: petri.Anytime()},
-			{Name: "borrow", In: petri.Arcs{agent.NotBusy, loans}, Inhibit: petri.Arcs{agent.Stored}, Out: petri.And(lent),
+			{Name: "store_late", In: petri.Arcs{writing}, Read: petri.Arcs{agent.EndInvocation},
+				Out: petri.And(agent.WriterIdle), When: petri.Anytime()},
+			{Name: "borrow", In: petri.Arcs{agent.WriterIdle, loans}, Inhibit: petri.Arcs{agent.Stored}, Out: petri.And(lent),
 				When: petri.Anytime()},
 			{Name: "return", In: petri.Arcs{lent}, Inhibit: petri.Arcs{agent.EndInvocation},
-				Out: petri.And(agent.NotBusy, agent.Stored, others), When: petri.Anytime()},
+				Out: petri.And(agent.WriterIdle, agent.Stored, others), When: petri.Anytime()},
 			{Name: "others_go_on", In: petri.Arcs{agent.Stored, others}},
-			{Name: "return_late", In: petri.Arcs{lent}, Read: petri.Arcs{agent.EndInvocation}, Out: petri.And(agent.NotBusy),
+			{Name: "return_late", In: petri.Arcs{lent}, Read: petri.Arcs{agent.EndInvocation}, Out: petri.And(agent.WriterIdle),
 				When: petri.Anytime()},
 		}}
 }
@@ -238,9 +237,9 @@ func writer() *petri.Net {
 // doer does the work of a task: it delivers one result of any outcome, at any time.
 func doer(t petri.Task[*Job, *Result]) *petri.Net {
 	n := &petri.Net{Name: ".work." + t.Start.String(), Ports: []petri.AnyPlace{t.Start, t.Done},
-		Transitions: []petri.Transition{{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(inWork)}}}
+		Transitions: []petri.Transition{{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(working)}}}
 	for _, o := range []petri.Outcome{petri.Succeeded, petri.Failed, petri.Cancelled} {
-		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprint("be_", o), In: petri.Arcs{inWork},
+		n.Transitions = append(n.Transitions, petri.Transition{Name: fmt.Sprint("be_", o), In: petri.Arcs{working},
 			Out: petri.And(t.Done.Is(o)), When: petri.Anytime()})
 	}
 	return n
@@ -248,8 +247,8 @@ func doer(t petri.Task[*Job, *Result]) *petri.Net {
 
 // counters are the most tokens on each counter of the block, by place.
 func (b *block) counters() map[string]int {
-	return map[string]int{"rounds": b.agent.MaxIterations, "hops": b.agent.MaxHops, tries.String(): b.agent.Attempts,
-		steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
+	return map[string]int{rounds.String(): b.agent.MaxIterations, hops.String(): b.agent.MaxHops,
+		tries.String(): b.agent.Attempts, steps.String(): b.agent.MaxSteps, pending.String(): callsMax + 1}
 }
 
 // countsDown checks that the net takes one from a counter at a time, and otherwise only asks whether anything is left.
@@ -272,7 +271,7 @@ func (b *block) caps(n *petri.Net) {
 	counters := b.counters()
 	seen := map[string]bool{agent.EndInvocation.String(): true, agent.SessionWrite.String(): true,
 		agent.Stored.String(): true,
-		agent.Lost.String():   true, agent.NotBusy.String(): true, someParked.String(): true}
+		agent.Lost.String():   true, agent.WriterIdle.String(): true, someParked.String(): true}
 	var arcs petri.Arcs
 	for _, t := range n.Transitions {
 		arcs = slices.Concat(arcs, t.In, t.Out.Arcs())

@@ -110,7 +110,7 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace, leaves petri.A
 	for _, k := range keys {
 		reset = append(reset, k)
 	}
-	ports := append([]petri.AnyPlace{due, in, out, agent.SessionWrite, agent.Stored, agent.Lost, agent.NotBusy,
+	ports := append([]petri.AnyPlace{due, in, out, agent.SessionWrite, agent.Stored, agent.Lost, agent.WriterIdle,
 		agent.TurnOver, agent.EndInvocation, someParked}, keys...)
 	for _, l := range leaves {
 		ports = append(ports, petri.ArcPlace(l))
@@ -121,8 +121,9 @@ func compose(name string, root *petri.Net, keys []petri.AnyPlace, leaves petri.A
 			parkRun(leaves),
 			{Name: "begin_run", In: petri.Arcs{due}, Reset: reset, Out: petri.And(in),
 				Action: func(f *petri.Firing) { in.Put(f, &Flow{Turn: due.Get(f)}) }},
-			{Name: "answer", In: petri.Arcs{out}, Read: petri.Arcs{agent.NotBusy}, Inhibit: petri.Arcs{agent.Stored, agent.Lost},
-				Out: petri.And(agent.SessionWrite.Is(agent.Answer).Fresh(), closing), Action: func(f *petri.Firing) {
+			{Name: "answer", In: petri.Arcs{out}, Read: petri.Arcs{agent.WriterIdle},
+				Inhibit: petri.Arcs{agent.Stored, agent.Lost},
+				Out:     petri.And(agent.SessionWrite.Is(agent.Answer).Fresh(), closing), Action: func(f *petri.Firing) {
 					flow := out.Get(f)
 					ev := flow.Turn.NewEvent(name)
 					ev.Content = genai.NewContentFromText(TextOf(flow.Output), genai.RoleModel)

@@ -12,6 +12,12 @@ import (
 // running is marked while a block that holds tokens of its own works.
 const running petri.Place[petri.Unit] = "running"
 
+// Counters of blocks.
+const (
+	rounds petri.Place[petri.Unit] = "rounds" // of a loop, that it may still begin
+	hops   petri.Place[petri.Unit] = "hops"   // of a router, that it may still make
+)
+
 // netOf returns the net of a block, around the nets of its kids. Each block has one place where a run
 // enters and one where it leaves; a router has one more for each target. All other places are empty
 // before and after.
@@ -239,13 +245,12 @@ func passing(to petri.Arcs, from petri.Place[*Flow]) []petri.AnyArc {
 
 // rounds runs the kids in turn, round by round, until one of them exits or the rounds are used up.
 func (b *block) rounds(n *petri.Net) {
-	const round petri.Place[petri.Unit] = "rounds"
 	more := b.agent.MaxIterations - 1
 	first, last := b.kids[0], b.kids[len(b.kids)-1]
 	begin := petri.Transition{Name: "begin", In: petri.Arcs{b.in()}, Out: petri.And(first.in(), running)}
 	reset := petri.Arcs{}
 	if more > 0 {
-		begin.Out, reset = petri.And(first.in(), running, round.Exactly(more)), petri.Arcs{round}
+		begin.Out, reset = petri.And(first.in(), running, rounds.Exactly(more)), petri.Arcs{rounds}
 	}
 	b.add(n, "", begin)
 	var exits petri.Arcs
@@ -266,7 +271,7 @@ func (b *block) rounds(n *petri.Net) {
 	}
 	if more > 0 {
 		b.add(n, b.label()+" begins another round", petri.Transition{Name: "again",
-			In: petri.Arcs{last.out(), round}, Inhibit: exits, Out: petri.And(first.in())})
+			In: petri.Arcs{last.out(), rounds}, Inhibit: exits, Out: petri.And(first.in())})
 	}
 	b.add(n, b.label()+" has used up its rounds", petri.Transition{Name: "end", In: petri.Arcs{last.out(), running},
 		Inhibit: append(slices.Clone(reset), exits...), Out: petri.And(b.out())})
@@ -275,22 +280,21 @@ func (b *block) rounds(n *petri.Net) {
 
 // routed lets a router hand over to targets, which return to it while there are hops.
 func (b *block) routed(n *petri.Net) {
-	const hop petri.Place[petri.Unit] = "hops"
 	router := b.kids[0]
 	b.add(n, "", petri.Transition{Name: "begin", In: petri.Arcs{b.in()},
-		Out: petri.And(router.in(), running, hop.Exactly(b.agent.MaxHops))})
+		Out: petri.And(router.in(), running, hops.Exactly(b.agent.MaxHops))})
 	for i, to := range b.kids[1:] {
 		b.add(n, router.label()+" hands over to "+to.label(), petri.Transition{Name: fmt.Sprint("hand_over", i+1),
-			In: petri.Arcs{router.route(to), hop}, Out: petri.And(to.in())})
+			In: petri.Arcs{router.route(to), hops}, Out: petri.And(to.in())})
 		if b.agent.MaxHops > 1 {
 			t := move(fmt.Sprint("return", i+1), to.out(), router.in())
-			t.Read = petri.Arcs{hop}
+			t.Read = petri.Arcs{hops}
 			b.add(n, "", t)
 		}
 		b.add(n, "no hop is left: "+to.label()+" has the last word", petri.Transition{Name: fmt.Sprint("end", i+1),
-			In: petri.Arcs{to.out(), running}, Inhibit: petri.Arcs{hop}, Out: petri.And(b.out())})
+			In: petri.Arcs{to.out(), running}, Inhibit: petri.Arcs{hops}, Out: petri.And(b.out())})
 	}
 	b.add(n, router.label()+" answers", petri.Transition{Name: "answer", In: petri.Arcs{router.out(), running},
-		Reset: petri.Arcs{hop}, Out: petri.And(b.out())})
-	b.discard(n, running, hop)
+		Reset: petri.Arcs{hops}, Out: petri.And(b.out())})
+	b.discard(n, running, hops)
 }

@@ -56,7 +56,7 @@ func (b *block) tooled() bool { return len(b.agent.Tools)+len(b.kids) > 0 }
 // anything follows. A model that calls tools is asked again when they have results, while steps are left.
 func (b *block) leafNet(n *petri.Net) {
 	ask := b.task("ask")
-	n.Ports = append(n.Ports, agent.SessionWrite, agent.Stored, agent.Lost, agent.NotBusy, b.works(), someParked)
+	n.Ports = append(n.Ports, agent.SessionWrite, agent.Stored, agent.Lost, agent.WriterIdle, b.works(), someParked)
 	if key := b.own(); key != "" {
 		n.Ports, n.Sinks = append(n.Ports, keyPlace(key)), append(n.Sinks, keyPlace(key))
 	}
@@ -251,7 +251,7 @@ func (b *block) answer(n *petri.Net) {
 	}
 	branches = append(branches, petri.Arcs{parking})
 	take := petri.Transition{Name: "answer", In: petri.Arcs{result.Is(petri.Succeeded), asked},
-		Read: petri.Arcs{agent.NotBusy}, Inhibit: petri.Arcs{agent.Stored, agent.Lost}, Out: petri.Free(branches...),
+		Read: petri.Arcs{agent.WriterIdle}, Inhibit: petri.Arcs{agent.Stored, agent.Lost}, Out: petri.Free(branches...),
 		Action: func(f *petri.Firing) { b.choose(f, ways, len(branches)-1) }}
 	b.add(n, "", take)
 	for _, w := range ways {

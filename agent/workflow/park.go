@@ -13,8 +13,8 @@ import (
 // failed. It goes on as another run from the beginning, whose worker knows what has been done: see
 // agent.Program.Resumes.
 
-// someParked is marked once a leaf has parked.
-const someParked petri.Place[petri.Unit] = ".parked"
+// someParked is marked once a leaf has parked. As in keyPlace, the dot sets it apart from the places of blocks.
+const someParked = petri.Place[petri.Unit]("." + parked)
 
 // works is marked while the leaf itself works: it is neither parked, nor waits for an agent that it calls.
 func (b *block) works() petri.Place[petri.Unit] { return petri.Place[petri.Unit](b.id() + ".works") }

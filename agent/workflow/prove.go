@@ -260,9 +260,9 @@ func properties(b *block, prog *petri.Program) []*verify.Property {
 // leavesNothing claims that between two runs nothing of the block is left, except work that was stopped
 // and has not returned.
 func leavesNothing(b *block, prog *petri.Program) *verify.Property {
-	lasting := []string{".around/" + ready.String(), agent.NotBusy.String(), ".writer/" + lent.String()}
+	lasting := []string{".around/" + ready.String(), agent.WriterIdle.String(), ".writer/" + lent.String()}
 	for _, t := range b.tasks() {
-		lasting = append(lasting, ".work."+t.Start.String()+"/"+inWork.String())
+		lasting = append(lasting, ".work."+t.Start.String()+"/"+working.String())
 	}
 	for _, worker := range []string{".work", ".tools"} {
 		lasting = append(lasting, b.name+"/"+worker+"/idle", b.name+"/"+worker+"/busy")

@@ -129,7 +129,7 @@ func (p *player) play() (reached bool) {
 
 // settle lets the machine rest, stores what it writes, and notes what it says.
 func (p *player) settle() {
-	const stored = petri.Place[petri.Result[petri.Unit]]("append_done")
+	const appendDone = petri.Place[petri.Result[petri.Unit]]("append_done")
 	for again := true; again; {
 		again = false
 		ready := p.m.Advance(p.m.Now())
@@ -139,7 +139,7 @@ func (p *player) settle() {
 			case *Job:
 				p.open = append(p.open, openJob{done: strings.TrimSuffix(t.Place(), "start") + "done", b: p.c.at(v.Path), job: v})
 			case *agent.Write:
-				again = p.m.Inject(p.m.Now(), stored.Token(petri.Result[petri.Unit]{})) == nil
+				again = p.m.Inject(p.m.Now(), appendDone.Token(petri.Result[petri.Unit]{})) == nil
 			case *agent.End:
 				p.over = true
 			}

@@ -50,7 +50,7 @@ func shippedGo(check func(*file) []string) func(*file) []string {
 
 // rules are all there are.
 func rules() []rule {
-	return slices.Concat(importRules(), coreRules(), shapeRules(), wordRules(), docsRules())
+	return slices.Concat(importRules(), coreRules(), shapeRules(), wordRules(), docsRules(), placeRules())
 }
 
 // TestTree holds the repository to every rule.
@@ -76,7 +76,8 @@ type breach struct {
 
 // TestRules shows each rule what it refuses and what it lets pass.
 func TestRules(t *testing.T) {
-	breaches := slices.Concat(importBreaches(), coreBreaches(), shapeBreaches(), wordBreaches(), docsBreaches())
+	breaches := slices.Concat(importBreaches(), coreBreaches(), shapeBreaches(), wordBreaches(), docsBreaches(),
+		placeBreaches())
 	byName := map[string]rule{}
 	for _, r := range rules() {
 		byName[r.name] = r
