@@ -21,8 +21,8 @@ func (s *Settings) accessRows() []Row {
 		}
 	}
 	return slices.Concat([]Row{
-		textRow("access.secret_file", &a.secretFile, "none", "the path of "+secret,
-			secret+", that signs call tokens (HS256), in place of "+SecretVariable, nil).reloading(),
+		fileRow("access.secret_file", &a.secretFile, "none", secret,
+			secret+", that signs call tokens (HS256), in place of "+SecretVariable).reloading(),
 		textRow("access.jwks", &a.jwks, "none", "https://..., or http://... on this machine",
 			"the URL of the public keys that sign call tokens (RS256, ES256, EdDSA)", isKeySet),
 		textRow("access.audience", &a.Audience, access.AudienceDefault, "a text", "the aud that a call token must have", nil).

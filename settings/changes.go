@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 )
 
 // A Change is a setting that has another value, or names a file with other contents.
@@ -72,7 +71,7 @@ func (r *reader) keep() {
 			text = fmt.Sprint(v.texts) // in the order of its keys
 		}
 		r.Settings.given[row.Key] = text
-		if strings.HasPrefix(row.Want, "the path of") {
+		if row.Path == FilePath {
 			r.files[row.Key] = digest(v.text)
 		}
 	}

@@ -44,6 +44,26 @@ func TestReloadsDocumented(t *testing.T) {
 	}
 }
 
+// TestPaths names the settings that are paths: a reload compares the files, and the shell completes both kinds.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	directories := []string{"agents", "archive", "data_dir", "records.dir", "skills", "tls.acme_cache", "workflow.storage",
+		"workflows"}
+	files := []string{"mcp.bearers", "prices", "rules", "workflow.openapi"}
+	for _, row := range Rows() {
+		want := NotPath
+		switch {
+		case slices.Contains(directories, row.Key):
+			want = DirectoryPath
+		case slices.Contains(files, row.Key), strings.HasSuffix(row.Key, "_file"), strings.HasPrefix(row.Key, "prompts."):
+			want = FilePath
+		}
+		if row.Path != want || strings.Contains(row.Want, "path of") != (want != NotPath) {
+			t.Errorf("%s: the kind of path is %d, want %d, for %s", row.Key, row.Path, want, row.Want)
+		}
+	}
+}
+
 // TestChanges compares settings, and the contents of files that they name.
 func TestChanges(t *testing.T) {
 	t.Parallel()

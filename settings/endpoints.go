@@ -66,11 +66,6 @@ func (s *Settings) endpointRows() []Row {
 	return append([]Row{open}, rows...)
 }
 
-// secretRow is the setting of a file that holds a secret.
-func secretRow(key string, path *string, holds, doc string) Row {
-	return textRow(key, path, "none", "the path of a file with "+holds, doc, nil)
-}
-
 // targetsRow is the setting of those to whom calls may be transferred.
 func targetsRow(key string, at *[]string, of, such string) Row {
 	return listRow(key, at, "entries such as sales="+such, "names of "+of+" to transfer calls to", areTargets)

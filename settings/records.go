@@ -47,6 +47,6 @@ func (s *Settings) recordRows() []Row {
 	for i := range records {
 		records[i] = records[i].onlyIf(func() bool { return r.Dir != "" }, "there is no records.dir")
 	}
-	return append(append(archives, textRow("records.dir", &r.Dir, "none", directory,
-		"where to write a record of each call that has ended (see docs/records.md)", isDirectory)), records...)
+	return append(append(archives, directoryRow("records.dir", &r.Dir, "none", newDirectory,
+		"where to write a record of each call that has ended (see docs/records.md)")), records...)
 }

@@ -23,6 +23,7 @@ type Row struct {
 	Words   []string // the values of a Word or Bool, and the items of a List that takes only some
 	Want    string   // which values are valid, for people
 	Doc     string   // what it is for: one sentence without its full stop
+	Path    PathKind // whether the value of a Text is a path
 	Reloads bool     // a running gateway takes another value, for calls that begin afterwards
 
 	literal  bool              // Default is a value

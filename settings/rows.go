@@ -22,8 +22,6 @@ import (
 // ListenDefault keeps the gateway to its own machine.
 const ListenDefault = "127.0.0.1:8080"
 
-const directory = "the path of a directory; it is made if it is missing"
-
 func (s *Settings) serverRows() []Row {
 	g := &s.gateway
 	return []Row{
@@ -38,18 +36,18 @@ func (s *Settings) serverRows() []Row {
 		numberRow("calls_max", &g.CallsMax, 100, 1, 100_000, "calls at one time; the gateway refuses one more as busy"),
 		boolRow("show_net", "true on a loopback address", "let a page watch the net of its own call",
 			func(b bool) { s.showNet = &b }),
-		textRow("archive", &s.Archive, "none", directory,
-			"where to write the events of each call, for voicegw replay; they hold no audio and no transcript",
-			isDirectory).renamed("record"),
+		directoryRow("archive", &s.Archive, "none", newDirectory,
+			"where to write the events of each call, for voicegw replay; they hold no audio and no transcript").
+			renamed("record"),
 		wordRow("archive_loss", "end with session.consent, allow without",
 			"what happens to a call whose archive cannot be written: it goes on (allow) or ends as record_lost (end)",
 			[]string{"allow", "end"}, func(i int) {
 				g.ArchiveLoss = []voicegw.ArchiveLoss{voicegw.ArchiveLossAllowed, voicegw.ArchiveLossEnds}[i]
 			}).renamed("record_loss"),
-		textRow("data_dir", &s.DataDir, "none", directory,
-			"where the sessions of agents are kept; with it, the sessions API is open (see docs/managed.md)", isDirectory),
-		textRow("agents", &s.Agents, "none", "the path of a directory", "a directory of definitions of agents, one in each "+
-			"YAML or JSON file; needs data_dir or journal", isDirectory),
+		directoryRow("data_dir", &s.DataDir, "none", newDirectory,
+			"where the sessions of agents are kept; with it, the sessions API is open (see docs/managed.md)"),
+		directoryRow("agents", &s.Agents, "none", aDirectory, "a directory of definitions of agents, one in each "+
+			"YAML or JSON file; needs data_dir or journal"),
 		onRow("insecure", &s.Insecure,
 			"allow a real key on an address that others can reach: anybody may talk at your expense"),
 		onRow("reuse_port", &s.ReusePort, "let the next process listen on the same address before this one ends"),
@@ -101,17 +99,16 @@ func (s *Settings) nodeRows() []Row {
 			func(l []string) bool {
 				return !slices.ContainsFunc(l, func(a string) bool { return a == "" || !isRoute(a) })
 			}),
-		textRow("cluster.secret_file", &j.SecretFile, "none", "the path of a file with a secret",
-			"the secret that the nodes share; nodes with another one cannot join", nil),
+		fileRow("cluster.secret_file", &j.SecretFile, "none", "a file with a secret",
+			"the secret that the nodes share; nodes with another one cannot join"),
 	}
 }
 
 func (s *Settings) tlsRows() []Row {
 	t := &s.TLS
 	return []Row{
-		textRow("tls.cert_file", &t.CertFile, "none", "the path of a certificate in PEM", "the certificate for https", nil),
-		textRow("tls.key_file", &t.KeyFile, "none", "the path of the certificate's key in PEM",
-			"the private key of tls.cert_file", nil),
+		fileRow("tls.cert_file", &t.CertFile, "none", "a certificate in PEM", "the certificate for https"),
+		fileRow("tls.key_file", &t.KeyFile, "none", "the certificate's key in PEM", "the private key of tls.cert_file"),
 		onRow("tls.self_signed", &t.SelfSigned,
 			"serve https with a certificate made here, so that a phone's page may use its microphone; the browser warns once"),
 		listRow("tls.acme_hosts", &t.ACME.Hosts, "names such as voice.example.com",
@@ -121,10 +118,10 @@ func (s *Settings) tlsRows() []Row {
 		textRow("tls.acme_directory", &t.ACME.Directory, "Let's Encrypt's", "an https URL",
 			"another authority's directory (ACME, RFC 8555)",
 			func(u string) bool { return u == "" || strings.HasPrefix(u, "https://") }),
-		textRow("tls.acme_ca_file", &t.ACME.CAFile, "the system's", "the path of certificates in PEM",
-			"certificates to trust in connections to that authority", nil),
-		textRow("tls.acme_cache", &t.ACME.Folder, "acme in your cache directory", directory,
-			"where to keep certificates and their keys", isDirectory),
+		fileRow("tls.acme_ca_file", &t.ACME.CAFile, "the system's", "certificates in PEM",
+			"certificates to trust in connections to that authority"),
+		directoryRow("tls.acme_cache", &t.ACME.Folder, "acme in your cache directory", newDirectory,
+			"where to keep certificates and their keys"),
 	}
 }
 
@@ -135,8 +132,8 @@ func (s *Settings) modelRows() []Row {
 			"the name of a Live model; parrot is the embedded one", "the model; parrot is the embedded one", nil).reloading(),
 		textRow("model.base_url", &m.BaseURL, "Google's", "a ws, wss, http or https URL",
 			"the address of the model's service", nil),
-		textRow("model.key_file", &m.KeyFile, "none", "the path of a file with nothing but a key of the Gemini API",
-			"a file with the API key, in place of GEMINI_API_KEY", nil).reloading(),
+		fileRow("model.key_file", &m.KeyFile, "none", "a file with nothing but a key of the Gemini API",
+			"a file with the API key, in place of GEMINI_API_KEY").reloading(),
 		wordRow("model.dialer", "wire",
 			"the client that connects to the model: voicegw's own (wire), or Google's library (sdk), "+
 				"which costs more and can do less", []string{"wire", "sdk"}, func(i int) { m.SDK = i == 1 }),
@@ -153,9 +150,9 @@ func (s *Settings) modelRows() []Row {
 			"the language of a call whose hello names none", nil).reloading(),
 		s.greetingRow(),
 		s.instructionsRow(),
-		textRow("rules", &s.RulesFile, "none", "the path of a YAML file with a list of rules",
+		fileRow("rules", &s.RulesFile, "none", "a YAML file with a list of rules",
 			"instructions, voice, model, functions and limits of the calls of a tenant, a number, an endpoint or a client (see "+
-				"docs/rules.md)", nil).reloading(),
+				"docs/rules.md)").reloading(),
 		wordRow("detection", "gateway", "what detects speech if the hello does not say: the gateway or the model",
 			[]string{"gateway", "model"}, func(i int) {
 				s.gateway.Detection = []voicenets.Detection{voicenets.GatewayVAD, voicenets.ModelVAD}[i]

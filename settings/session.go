@@ -33,11 +33,11 @@ func (s *Settings) sessionRows() []Row {
 		onRow("session.greeting_firm", &n.GreetingFirm, "callers cannot interrupt the greeting"),
 		textRow("session.nudge", &g.Nudge, "in English", "a text",
 			"the text sent once to a model that gives no reply", nil),
-		textRow("session.tools_file", &s.ToolsFile, "none",
-			"the path of a JSON or YAML file: a list of {name, description, parameters, agent, url, timeout, "+
+		fileRow("session.tools_file", &s.ToolsFile, "none",
+			"a JSON or YAML file: a list of {name, description, parameters, agent, url, timeout, "+
 				"secret_file, scheduling}",
 			"functions that the model may call; an agent or an HTTP server answers (see docs/tools.md), or else the "+
-				"caller's side", nil).reloading(),
+				"caller's side").reloading(),
 		boolRow("session.client_modes", "true", "a client may choose what detects speech, and half-duplex; if not, "+
 			"serve proves one kind of session instead of four, and starts faster",
 			func(b bool) { g.OneMode = !b }).literally(),
@@ -78,6 +78,7 @@ func (s *Settings) promptRow(p voicenets.Prompt, name string) Row {
 			}
 			return recorded || text != promptDefault
 		}).literally()
+	r.Path = FilePath
 	switch p {
 	case voicenets.Filler:
 		return s.needsTools(r)

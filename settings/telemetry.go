@@ -29,9 +29,9 @@ func (s *Settings) telemetryRows() []Row {
 	rows := []Row{
 		textRow("otel.endpoint", &t.Endpoint, otlpEndpoint+", or "+otlpDefault, "an http or https URL such as "+otlpDefault,
 			"the backend that gets traces and metrics by OTLP over HTTP, at /v1/traces and /v1/metrics below it", isHTTP),
-		textRow("otel.headers_file", &t.HeadersFile, "none",
-			"the path of a file with a header in each line, such as Authorization: Bearer TOKEN",
-			"headers of the requests to the backend, in place of OTEL_EXPORTER_OTLP_HEADERS", nil),
+		fileRow("otel.headers_file", &t.HeadersFile, "none",
+			"a file with a header in each line, such as Authorization: Bearer TOKEN",
+			"headers of the requests to the backend, in place of OTEL_EXPORTER_OTLP_HEADERS"),
 		onRow("otel.content", &t.Content,
 			"traces hold what was said, and what functions were asked and answered"),
 	}

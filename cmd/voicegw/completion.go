@@ -55,9 +55,9 @@ func completeSetting(cmd *cobra.Command, r settings.Row) {
 	switch {
 	case r.Words != nil:
 		complete(cmd, r.Flag(), r.Words...)
-	case strings.Contains(r.Want, "directory"):
+	case r.Path == settings.DirectoryPath:
 		_ = cmd.MarkFlagDirname(r.Flag())
-	case !strings.Contains(r.Want, "path of"):
+	case r.Path == settings.NotPath:
 		complete(cmd, r.Flag())
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // TestCompletionInBash has bash complete command lines with the script. Three functions stand for the
@@ -46,6 +48,20 @@ func TestCompletionInBash(t *testing.T) {
 			if !strings.Contains(string(out), word) {
 				t.Errorf("%q: %q; want %q", line, got, want)
 			}
+		}
+	}
+}
+
+// TestCompletionOfPaths completes what a setting takes: a file, a directory, or neither.
+func TestCompletionOfPaths(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]cobra.ShellCompDirective{
+		"--rules": cobra.ShellCompDirectiveDefault, "--prompts-filler": cobra.ShellCompDirectiveDefault,
+		"--data-dir": cobra.ShellCompDirectiveFilterDirs, "--workflows": cobra.ShellCompDirectiveFilterDirs,
+		"--after-call-agent": cobra.ShellCompDirectiveNoFileComp, "--voice": cobra.ShellCompDirectiveNoFileComp,
+	} {
+		if r := command(t, nil, "__complete", "serve", flag, ""); r.stdout != fmt.Sprintf(":%d\n", want) {
+			t.Errorf("%s: %q, want directive %d", flag, r.stdout, want)
 		}
 	}
 }
