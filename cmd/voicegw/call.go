@@ -55,12 +55,39 @@ func callCommand() *cobra.Command {
 	outputFlag(cmd, &o.json, "one object")
 	f.StringVar(&o.language, "language", "", "ask for this language, a BCP 47 tag")
 	f.StringVar(&o.instructions, "instructions", "", "ask for the instructions of this `name`")
-	f.StringVar(&o.detection, "detection", "", "ask for speech detection by the gateway (manual) or the model (server)")
+	f.StringVar(&o.detection, "detection", "",
+		"ask that the gateway or the model detects speech, or hold a button while the WAV plays (push)")
 	f.BoolVar(&o.halfDuplex, "half-duplex", false, "ask for a call in which the caller cannot interrupt a reply")
 	f.BoolVar(&o.consent, "consent", false, "give consent when the gateway asks for it, and speak then")
 	f.StringVar(&o.ca, "tls-ca", "", "trust the certificates in this PEM `file` for wss, besides the system's")
 	f.SortFlags = false
+	complete(cmd, "detection", detections()...)
 	return cmd
+}
+
+// detections are the values of --detection.
+func detections() []string { return []string{"gateway", "model", "push"} }
+
+// detection returns what the protocol calls a value of --detection. Earlier versions took the words of the protocol.
+func detection(value string) (transport.Detection, error) {
+	var renamed string
+	switch value {
+	case "":
+		return transport.DetectionDefault, nil
+	case "gateway":
+		return transport.DetectionGatewayVAD, nil
+	case "model":
+		return transport.DetectionModelVAD, nil
+	case "push":
+		return transport.DetectionPush, nil
+	case string(transport.DetectionGatewayVAD):
+		renamed = "gateway"
+	case string(transport.DetectionModelVAD):
+		renamed = "model"
+	default:
+		return "", usagef("--detection is %q; want one of %s", value, strings.Join(detections(), ", "))
+	}
+	return "", usagef("--detection is %q; want %s, the new name of %s", value, renamed, value)
 }
 
 // tokenVariable is the environment variable with the call token. Other users can read the arguments
@@ -100,16 +127,19 @@ func (o *callOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 // config reads the flags and the files that they name.
 func (o *callOptions) config() (wsclient.Config, error) {
 	cfg := wsclient.Config{URL: o.url, Max: o.max, Consent: o.consent, Hello: transport.Hello{
-		Language: o.language, Instructions: o.instructions, Detection: transport.Detection(o.detection),
+		Language: o.language, Instructions: o.instructions,
 		HalfDuplex: o.halfDuplex, Client: "voicegw call", Token: os.Getenv(tokenVariable),
 	}}
+	var err error
+	if cfg.Hello.Detection, err = detection(o.detection); err != nil {
+		return cfg, err
+	}
 	if o.in == "" {
 		return cfg, usagef("--in is missing; want a WAV of what the caller says")
 	}
 	if o.max <= 0 || o.max > wsclient.MaxMax {
 		return cfg, usagef("--max is %v; want more than 0, at most 1h", o.max)
 	}
-	var err error
 	if cfg.In, err = readWAV(o.in); err != nil {
 		return cfg, fmt.Errorf("--in: %w", err)
 	}

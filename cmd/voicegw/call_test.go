@@ -17,6 +17,7 @@ import (
 	"github.com/voicegw/voicegw/audio"
 	"github.com/voicegw/voicegw/audio/audiotest"
 	"github.com/voicegw/voicegw/live/sim"
+	"github.com/voicegw/voicegw/transport"
 )
 
 // speech writes a recording of audiotest to a file.
@@ -256,8 +257,10 @@ func TestCallBadInput(t *testing.T) {
 		{"no TLS there", args("--in", good, "--url", strings.Replace(s.voiceURL, "ws:", "wss:", 1)), 1, []string{"ws://"}},
 		{"instructions", args("--in", good, "--url", s.voiceURL, "--instructions", "pirate"), 1,
 			[]string{"instructions", "bad_hello"}},
-		{"detection", args("--in", good, "--url", s.voiceURL, "--detection", "auto"), 1,
-			[]string{`"manual", "server"`}},
+		{"detection", args("--in", good, "--detection", "auto"), 2,
+			[]string{`--detection is "auto"; want one of gateway, model, push`}},
+		{"manual", args("--in", good, "--detection", "manual"), 2, []string{"want gateway, the new name of manual"}},
+		{"server", args("--in", good, "--detection", "server"), 2, []string{"want model, the new name of server"}},
 		{"certificate", args("--in", good, "--tls-ca", writeFile(t, "ca.pem", []byte("none"))), 2,
 			[]string{"--tls-ca", "no certificate in PEM"}},
 	} {
@@ -269,6 +272,27 @@ func TestCallBadInput(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCallDetection asks for each detection by the name that the setting has, and holds the button of push to talk.
+func TestCallDetection(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]transport.Detection{"": transport.DetectionDefault,
+		"gateway": transport.DetectionGatewayVAD, "model": transport.DetectionModelVAD, "push": transport.DetectionPush} {
+		if got, err := detection(value); got != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", value, got, err, want)
+		}
+	}
+	s := startServe(t, []string{"VOICEGW_GREETING="})
+	inRealTime(t, func() error {
+		r := command(t, nil, "call", "--url", s.voiceURL, "--in", speech(t, "hello"), "--detection", "push", "--json")
+		r.want(t, 0)
+		if got := parseReport(t, r.stdout); *got.Turns != 1 || len(*got.FirstAudioMS) != 1 {
+			return fmt.Errorf("the call was %s", r.stdout)
+		}
+		return nil
+	})
+	s.end()
 }
 
 // TestCallReplacesOutput wants nothing of a longer recording to be left behind the new one.

@@ -22,6 +22,7 @@ func TestCompletionInBash(t *testing.T) {
 		"voicegw serve --endpoints web":       {"webrtc"},
 		"voicegw verify session-h":            {"session-half-duplex"},
 		"voicegw verify -o ":                  {"json", "text"},
+		"voicegw call --detection ":           {"gateway", "model", "push"},
 		"voicegw completion ":                 {"bash", "fish", "zsh"},
 		"voicegw workflow run --mod":          {"--model"},
 		"voicegw serve --timing-frame-gap ":   nil,

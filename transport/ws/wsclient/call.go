@@ -331,8 +331,10 @@ func (c *call) decide(at time.Duration) {
 		c.speak(at)
 	case (c.phase == phaseSpeak || c.phase == phaseInterrupt) && c.mic.quiet():
 		c.phase, c.since, c.silentAt = phaseAwait, at, at
+		c.talk(false)
 	case c.phase == phaseAwait && c.interrupts():
 		c.phase, c.since = phaseInterrupt, at
+		c.talk(true)
 		c.mic.speak(c.over)
 		c.over = nil
 	case c.phase == phaseAwait && c.done(at):
@@ -342,7 +344,15 @@ func (c *call) decide(at time.Duration) {
 
 func (c *call) speak(at time.Duration) {
 	c.phase, c.since, c.spokeAt = phaseSpeak, at, at
+	c.talk(true)
 	c.mic.speak(c.in)
+}
+
+// talk presses or releases the talk button, if the caller has one.
+func (c *call) talk(on bool) {
+	if c.report.Ready.Detection == transport.DetectionPush {
+		c.send(transport.Event{Kind: transport.EventTalk, On: on})
+	}
 }
 
 // greeted reports whether the greeting has ended, or does not come.

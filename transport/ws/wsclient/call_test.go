@@ -141,6 +141,29 @@ func TestCallEndsAfterQuiet(t *testing.T) {
 	}
 }
 
+// TestPushToTalk presses the talk button for what is said, and at no other time.
+func TestPushToTalk(t *testing.T) {
+	in, over := audiotest.Speech("question"), audiotest.Speech("over")
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		asks bool
+		want string
+	}{
+		{"push", Config{In: in, Hello: transport.Hello{Detection: transport.DetectionPush}}, false, "[true false]"},
+		{"barge-in", Config{In: in, BargeIn: BargeIn{PCM: over, After: time.Second},
+			Hello: transport.Hello{Detection: transport.DetectionPush}}, false, "[true false true false]"},
+		{"consent", Config{In: in, Consent: true, SpeakAtOnce: true,
+			Hello: transport.Hello{Detection: transport.DetectionPush}}, true, "[true false true false]"},
+		{"the gateway detects", Config{In: in}, false, "[]"},
+	} {
+		r, heard := simulate(t, &parrot{asks: c.asks}, c.cfg)
+		if got := fmt.Sprint(heard.talks); got != c.want || r.Turns == 0 || len(r.FirstAudioMS) == 0 {
+			t.Errorf("%s: the button was %s, want %s; %s", c.name, got, c.want, brief(r))
+		}
+	}
+}
+
 // TestConsent is given when it is asked for, and then everything that was to be said is heard;
 // otherwise nothing is.
 func TestConsent(t *testing.T) {

@@ -37,6 +37,7 @@ func (c *call) takeConsent(at time.Duration, m *transport.Message) {
 		c.send(transport.Event{Kind: transport.EventConsent, On: true})
 		if c.phase == phaseSpeak {
 			c.phase = phaseListen
+			c.talk(false)
 			c.mic.speak(nil)
 		}
 	}

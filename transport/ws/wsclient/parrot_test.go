@@ -31,6 +31,7 @@ type parrot struct {
 // heardCall is what the parrot knows of a call.
 type heardCall struct {
 	samples  []int16 // all that came up
+	talks    []bool  // of the talk button
 	excess   int     // acknowledgements of more than was handed over
 	end      error
 	counters ws.Counters
@@ -71,6 +72,7 @@ type parrotCall struct {
 	said        []int16 // of the utterance in progress
 	loud, quiet int     // frames
 	speaking    bool
+	pressed     bool // the talk button
 
 	generation uint64
 	reply      []int16 // all of it
@@ -100,6 +102,9 @@ func (c *parrotCall) run() error {
 		switch ev.Kind {
 		case transport.EventConsent:
 			hears = frames + parrotThinks
+		case transport.EventTalk:
+			c.pressed = ev.On
+			c.heard.talks = append(c.heard.talks, ev.On)
 		case transport.EventAudio:
 			if frames++; frames == hears {
 				c.send(transport.Message{Kind: transport.MessageConsent, State: transport.StateStop})
@@ -107,7 +112,7 @@ func (c *parrotCall) run() error {
 					c.begin(c.greeting)
 				}
 			}
-			if frames < hears {
+			if frames < hears || c.peer.Hello().Detection == transport.DetectionPush && !c.pressed {
 				ev.PCM = make([]int16, len(ev.PCM))
 			}
 			c.hear(ev.PCM)
