@@ -54,11 +54,27 @@ func (s *server) open(name string) (*event.Reader, *petri.Program, io.Closer, er
 	}
 	prog, err := s.cfg.Net(r.Header.Hash)
 	if err != nil {
+		err = s.otherNet(file, r, err)
 		_ = f.Close()
-		return nil, nil, nil, &problem{http.StatusConflict, fmt.Sprintf("%s was written by net %q with other settings, "+
-			"or by another version of it: %v", file, r.Header.Net, err)}
+		return nil, nil, nil, err
 	}
 	return r, prog, f, nil
+}
+
+// otherNet says why there is no net for an archive, of which only the header was read.
+func (s *server) otherNet(file string, r *event.Reader, cause error) error {
+	if s.cfg.Names != nil {
+		names, err := s.cfg.Names()
+		if err != nil {
+			return fmt.Errorf("console: %w", err)
+		}
+		if other := names.Other(r, pageEvents); other != "" {
+			return &problem{http.StatusConflict, fmt.Sprintf("%s was written by a version of voicegw with other names: "+
+				"no net of this version has %q. No setting helps; open it with the version that wrote it", file, other)}
+		}
+	}
+	return &problem{http.StatusConflict, fmt.Sprintf("%s was written by net %q with other settings, "+
+		"or by another version of it: %v", file, r.Header.Net, cause)}
 }
 
 // archived shows an archived call.

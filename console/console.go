@@ -36,6 +36,9 @@ type Config struct {
 	Archives fs.FS
 	// Net returns the net with a hash of an archive. If there is none, the error goes to the client.
 	Net func(hash string) (*petri.Program, error)
+	// Names returns the names of all nets that Net can return. An archive with another name is refused
+	// as one of another version. nil: names are not looked at.
+	Names func() (event.NameSet, error)
 	// Transcript returns what was said in a call, the oldest first: so far, if written is the zero time,
 	// else in the archived call whose archive was written last then. The page shows an error in its
 	// place. nil: transcripts are off.

@@ -59,8 +59,8 @@ func newDeskIn(tb testing.TB, archives fs.FS, net func(string) (*petri.Program, 
 	}
 	share := &Sharer{Path: "/console/shared/", Key: func() []byte { return []byte("0123456789abcdef") },
 		Page: web.ConsolePage(web.ConsolePageConfig{Shared: true})}
-	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Transcript: said, Search: finding, Sharer: share,
-		Page: web.ConsolePage(web.ConsolePageConfig{})})
+	h, err := New(Config{Gateway: gw, Archives: archives, Net: net, Names: sessionNames, Transcript: said, Search: finding,
+		Sharer: share, Page: web.ConsolePage(web.ConsolePageConfig{})})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -76,6 +76,23 @@ func newDeskIn(tb testing.TB, archives fs.FS, net func(string) (*petri.Program, 
 		_ = model.Close()
 	})
 	return &desk{TB: tb, gw: gw, url: server.URL, drop: server.CloseClientConnections}
+}
+
+// sessionNames returns the names of two kinds of session.
+func sessionNames() (event.NameSet, error) {
+	names := event.NameSet{}
+	for _, halfDuplex := range []bool{false, true} {
+		net, err := voicenets.Session(voicenets.Config{HalfDuplex: halfDuplex})
+		if err != nil {
+			return nil, err
+		}
+		prog, err := petri.Compile(net)
+		if err != nil {
+			return nil, err
+		}
+		names.Add(prog)
+	}
+	return names, nil
 }
 
 // said is what was said in all calls.
@@ -314,9 +331,10 @@ func TestArchives(t *testing.T) {
 	d := newDesk(t, fstest.MapFS{
 		"whole.jsonl": file(whole), "cut.jsonl": file(whole[:len(whole)/2]), "early.jsonl": file(early),
 		"swapped.jsonl": file(swapped), "text.jsonl": file([]byte("hello\n")), "other.jsonl": file(other.file()),
-		"empty.jsonl": file(lines[0]),
-		"lost.jsonl":  file(append(early[:len(early):len(early)], `{"note":"incomplete"}`+"\n"...)),
-		"notes.txt":   file(nil),
+		"renamed.jsonl": file(bytes.ReplaceAll(other.file(), []byte("link/dial_first"), []byte("line/call_first"))),
+		"empty.jsonl":   file(lines[0]),
+		"lost.jsonl":    file(append(early[:len(early):len(early)], `{"note":"incomplete"}`+"\n"...)),
+		"notes.txt":     file(nil),
 	}, func(hash string) (*petri.Program, error) {
 		if hash != event.Hash(p.prog) {
 			return nil, errors.New("start voicegw with the settings that it had then")
@@ -341,6 +359,8 @@ func TestArchives(t *testing.T) {
 		"archives/none/transcript": `404 there is no archive "none"`, "archives/notes.txt/transcript": "404 there is no",
 		"archives/text/feed": "422 text.jsonl cannot be read", "archives/none/feed": `404 there is no archive "none"`,
 		"archives/..%2fwhole/feed": "404 there is no archive", "archives/notes.txt/feed": "404 there is no archive",
+		"archives/renamed/feed": "409 renamed.jsonl was written by a version of voicegw with other names: no net of this " +
+			"version has \"line/call_first\". No setting helps",
 		"archives/other/feed": "409 other.jsonl was written by net \"session\" with other settings, or by another " +
 			"version of it: start voicegw with", "calls/c-1/feed": `404 no call "c-1" is up`,
 		"nets/x":   "404 no call that is shown",
@@ -355,7 +375,7 @@ func TestArchives(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	if _, body := d.get("calls"); strings.Count(body, `"name"`) != 8 || strings.Contains(body, "notes") {
+	if _, body := d.get("calls"); strings.Count(body, `"name"`) != 9 || strings.Contains(body, "notes") {
 		t.Errorf("the list is %s", body)
 	}
 	if _, err := New(Config{}); err == nil {

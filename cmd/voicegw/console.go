@@ -33,7 +33,7 @@ func (s *serving) console() http.Handler {
 	_, _ = rand.Read(key)   // never fails
 	sharer := &console.Sharer{Path: sharedPath, Key: func() []byte { return key },
 		Page: web.ConsolePage(web.ConsolePageConfig{Shared: true})}
-	h, err := console.New(console.Config{Gateway: s.gw, Archives: archives, Net: nets.find,
+	h, err := console.New(console.Config{Gateway: s.gw, Archives: archives, Net: nets.find, Names: netNames,
 		Transcript: s.records.transcript, Search: s.records.search,
 		Page: web.ConsolePage(web.ConsolePageConfig{}), Sharer: sharer})
 	if err != nil {

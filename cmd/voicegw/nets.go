@@ -1,9 +1,12 @@
 package main
 
 import (
+	"math"
 	"strings"
+	"time"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/event"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
@@ -25,6 +28,26 @@ func shippedNets() []shippedNet {
 		{"session-model-vad", "a call whose speech the model detects", modelVAD},
 		{"session-model-vad-half-duplex", "the same, with the input gate closed while a reply is playing", modelVADHalf},
 	}
+}
+
+// netNames returns the names of all nets of calls, whatever the settings are. A place or transition is
+// in a net that has every option, or in one that has none.
+func netNames() (event.NameSet, error) {
+	names := event.NameSet{}
+	for _, n := range shippedNets() {
+		every := voicenets.Config{Greeting: true, GreetingFirm: true, Adaptive: true, Hints: true, Consent: true,
+			Prompts: math.MaxUint8, ToolSlots: voicenets.SlotsMax, RepromptAfter: time.Minute}
+		for _, c := range []voicenets.Config{every, {}} {
+			c.Detection, c.HalfDuplex = n.config.Detection, n.config.HalfDuplex
+			n.config = c
+			p, err := n.program()
+			if err != nil {
+				return nil, err
+			}
+			names.Add(p)
+		}
+	}
+	return names, nil
 }
 
 // defaultPrompts returns the prompts of a gateway without settings.

@@ -150,10 +150,37 @@ func replay(name string, net voicenets.Config, asJSON bool, stdout io.Writer) er
 	return nil
 }
 
-// otherNet says that an archive is of a net with other settings.
+// otherNet says why no net of this configuration has the hash of an archive.
 func otherNet(name string, r *archive) error {
+	other, err := otherName(name, r.events)
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		return usagef("%s was written by a version of voicegw with other names: no net of this version has %q. No setting "+
+			"helps; replay it with the version that wrote it (net %q, %s)", name, other, r.header.Net, r.header.Hash)
+	}
 	return usagef("%s was written by net %q with other settings, or by another version of it (%s): "+
-		"give the --config, environment or flags that serve had", name, r.header.Net, r.header.Hash)
+		"give the --config, environment or flags that serve had; if these are the same, replay it with the version "+
+		"that wrote it", name, r.header.Net, r.header.Hash)
+}
+
+// otherName returns the first name in an archive that no net of this version has, "" if there is none.
+func otherName(name string, events uint64) (string, error) {
+	names, err := netNames()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	read, err := event.NewReader(file)
+	if err != nil {
+		return "", err
+	}
+	return names.Other(read, int(events)), nil
 }
 
 // keeps returns the proved properties of a net's markings, except those of automata alone.

@@ -125,6 +125,26 @@ func mutedCall(t *testing.T) (n shippedNet, p *petri.Program, file string) {
 	return n, p, writeFile(t, "muted"+settings.ArchiveEnding, data.Bytes())
 }
 
+// TestArchiveOfOtherNames: an archive of a version whose nets had other names is refused as one, with the first
+// of these names, and not as one of other settings.
+func TestArchiveOfOtherNames(t *testing.T) {
+	t.Parallel()
+	_, p, file := mutedCall(t)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(data), event.Hash(p), "sha256:0", 1)
+	same := writeFile(t, "same"+settings.ArchiveEnding, []byte(other))
+	command(t, nil, "replay", same).want(t, 2, "with other settings", "the version that wrote it")
+	older := writeFile(t, "older"+settings.ArchiveEnding,
+		[]byte(strings.NewReplacer("peer_mute", "peer_quiet", "input_gate/", "ear/").Replace(other)))
+	for _, flags := range [][]string{nil, {"--at", "1s"}, {"--step"}} {
+		command(t, nil, append([]string{"replay", older}, flags...)...).want(t, 2, "a version of voicegw with other names",
+			`no net of this version has "peer_quiet"`, "No setting helps", "sha256:0")
+	}
+}
+
 // TestHoldToProof replays a call that breaks a property. The error shows the events that led there.
 func TestHoldToProof(t *testing.T) {
 	t.Parallel()
