@@ -78,7 +78,7 @@ func (b Batch) plan(s *plan) {
 		inFlight, flying, all = append(inFlight, w.task.InFlight), append(flying, w.task.InFlight), append(all, i)
 	}
 	any := s.worker(0, "job", jobs, brought)
-	s.within(patterns.Gather("gather", patterns.BatchPorts[*Request, *Attempt]{Request: requests, Abort: abort,
+	s.within(patterns.Gather("gather", patterns.GatherPorts[*Request, *Attempt]{Request: requests, Abort: abort,
 		Collector: collector, Complete: complete, Refused: tooMany}, b.Max, jobs, results, inFlight...))
 	s.add(
 		petri.Transition{Name: "split", In: petri.Arcs{s.job}, Out: petri.And(asked.Passing(s.job), requests),

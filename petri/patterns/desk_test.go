@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/voicegw/voicegw/petri"
+	"github.com/voicegw/voicegw/petri/patterns"
 )
 
 const ms = time.Millisecond
@@ -135,3 +136,12 @@ func envs(places ...petri.AnyPlace) []petri.Env {
 	}
 	return list
 }
+
+// newLane is the lane that leads through a task, and its worker.
+func newLane[I, O any](name string, task petri.Task[I, O]) (patterns.Lane[I, petri.Result[O]], *petri.Net) {
+	l := patterns.Lane[I, petri.Result[O]]{Job: petri.Place[I](name + "_job"),
+		Result: petri.Place[petri.Result[O]](name + "_result"), InFlight: task.InFlight}
+	return l, patterns.Worker(name, l.Job, task, l.Result)
+}
+
+func unit() petri.Unit { return petri.Unit{} }

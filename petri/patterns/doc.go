@@ -2,24 +2,22 @@
 // and returns a *petri.Net to compose with others:
 //
 //   - Worker does one piece of work at a time and discards the results of cancelled work.
-//   - A Lane is a worker as other patterns see it; NewLane makes one of a task.
-//   - Batch distributes a request among workers and collects the results. Gather is a Batch whose
-//     workers are nets of one's own.
+//   - A Lane is a worker as other patterns see it.
+//   - Gather distributes a batch of jobs among workers and collects their results.
 //   - FirstK takes the first k good results of several lanes, which start in tiers, and cancels the
 //     rest: a race or a quorum.
-//   - Commit passes on only the tokens of the current turn. NewTurn begins the next turn. Unguarded
-//     finds transitions that commit without checking.
-//   - Race takes the better answer of two sources, within a deadline, once.
-//   - FirstWins takes the first of several offers.
-//   - Quorum waits for K of N votes.
 //   - Optimistic publishes at once and rolls back if the check fails.
 //
-// A batch whose workers can be read and aborted as a whole:
+// A batch of up to 16 jobs, which three workers do, and which can be read and aborted as a whole:
 //
-//	batch := patterns.Batch("search", patterns.BatchPorts[Query, petri.Result[Page]]{
+//	tasks := patterns.Slots[Query, Page]("search", 3)
+//	parts := []*petri.Net{patterns.Gather("search", patterns.GatherPorts[Query, petri.Result[Page]]{
 //		Request: "request", Abort: "new_turn", Collector: "collector", Complete: "found", Refused: "too_many",
-//	}, patterns.Slots[Query, Page]("search", 3)...)
-//	net, err := petri.Compose("session", batch, turns)
+//	}, 16, job, result, tasks[0].InFlight, tasks[1].InFlight, tasks[2].InFlight)}
+//	for i, t := range tasks {
+//		parts = append(parts, patterns.Worker(fmt.Sprint("worker", i), job, t, result))
+//	}
+//	net, err := petri.Compose("session", parts...)
 //
 // The functions are safe for concurrent use. The nets keep no state outside their marking.
 package patterns

@@ -8,23 +8,29 @@ import (
 	"github.com/voicegw/voicegw/petri/patterns"
 )
 
-// Two sources answer a question. The fast one answers first, but its answer counts only after the
-// deadline.
-func ExampleRace() {
-	slow := patterns.Slots[string, string]("slow", 1)[0]
-	fast := patterns.Slots[string, string]("fast", 1)[0]
-	race := patterns.Race("race", patterns.RacePorts[string, string]{
-		Request: "question", Interrupt: "interrupt", Default: "cached", Response: "response",
-	}, patterns.RaceTimes{Deadline: 2 * time.Second, LastCall: 5 * time.Second}, slow, fast)
-
-	net, err := petri.Compose("agent", race)
+// Two sources answer a question, the second only if the first has not answered after two seconds.
+// The first good answer counts, and cancels the other source.
+func ExampleFirstK() {
+	const question, interrupt = petri.Place[string]("question"), petri.Place[petri.Unit]("interrupt")
+	const answered, failed = petri.Place[[]petri.Result[string]]("answered"), petri.Place[[]petri.Result[string]]("failed")
+	var tiers [][]patterns.Lane[string, petri.Result[string]]
+	var parts []*petri.Net
+	tasks := patterns.Slots[string, string]("source", 2)
+	for i, t := range tasks {
+		lane := patterns.Lane[string, petri.Result[string]]{Job: petri.Place[string](fmt.Sprint("job", i)),
+			Result: petri.Place[petri.Result[string]](fmt.Sprint("result", i)), InFlight: t.InFlight}
+		tiers = append(tiers, []patterns.Lane[string, petri.Result[string]]{lane})
+		parts = append(parts, patterns.Worker(fmt.Sprint("worker", i), lane.Job, t, lane.Result))
+	}
+	net, err := petri.Compose("agent", append(parts, patterns.FirstK("race",
+		patterns.FirstKPorts[string, petri.Result[string]]{Request: question, Abort: interrupt, Reached: answered,
+			Failed: failed}, 1, 2*time.Second, tiers...))...)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	net.Env = []petri.Env{{Place: petri.Place[string]("question")}, {Place: petri.Place[petri.Unit]("interrupt")}}
-	net.Out = []petri.Output{{Place: petri.Place[string]("response")}}
-	net.Init = []petri.Token{petri.Place[string]("cached").Token("I am not sure")}
+	net.Env = []petri.Env{{Place: question}, {Place: interrupt}}
+	net.Out = []petri.Output{{Place: answered}, {Place: failed}}
 	program, err := petri.Compile(net)
 	if err != nil {
 		fmt.Println(err)
@@ -32,44 +38,23 @@ func ExampleRace() {
 	}
 
 	m := program.Start()
-	_ = m.Inject(0, petri.Place[string]("question").Token("how far is the moon?"))
-	for _, out := range m.Advance(0).Out {
-		fmt.Println("work:", out.Place(), out.Value())
+	_ = m.Inject(0, question.Token("how far is the moon?"))
+	for _, now := range []time.Duration{0, 2 * time.Second} {
+		for _, out := range m.Advance(now).Out {
+			fmt.Println("work:", out.Place(), out.Value(), "after", now)
+		}
 	}
-	_ = m.Inject(time.Second, fast.Done.Token(petri.Result[string]{Value: "400,000 km"}))
+	_ = m.Inject(3*time.Second, tasks[1].Done.Token(petri.Result[string]{Value: "400,000 km"}))
 	for _, out := range m.Advance(3 * time.Second).Out {
 		if out.Cancel() {
 			fmt.Println("cancelled:", out.Place())
-		} else {
-			fmt.Println("answer:", out.Value())
+		} else if list, ok := answered.From(out); ok {
+			fmt.Println("answer:", list[0].Value)
 		}
 	}
 	// Output:
-	// work: slow0_start how far is the moon?
-	// work: fast0_start how far is the moon?
+	// work: source0_start how far is the moon? after 0s
+	// work: source1_start how far is the moon? after 2s
 	// answer: 400,000 km
-	// cancelled: slow0_in_flight
-}
-
-// Three votes are cast. Two are enough.
-func ExampleQuorum() {
-	const open, vote = petri.Place[petri.Unit]("open"), petri.Place[string]("vote")
-	const reached = petri.Place[[]string]("reached")
-	net := patterns.Quorum("quorum", 2, open, vote, reached)
-	net.Env = []petri.Env{{Place: vote, Capacity: 3}}
-	net.Out = []petri.Output{{Place: reached}}
-	net.Init = []petri.Token{open.Token(petri.Unit{})}
-	program, err := petri.Compile(net)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	m := program.Start()
-	for _, v := range []string{"ann", "bob", "cid"} {
-		_ = m.Inject(0, vote.Token(v))
-	}
-	for _, out := range m.Advance(0).Out {
-		fmt.Println(out.Value())
-	}
-	// Output: [ann bob]
+	// cancelled: source0_in_flight
 }

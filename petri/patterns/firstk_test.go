@@ -11,6 +11,9 @@ import (
 )
 
 const (
+	question  = petri.Place[string]("question")
+	interrupt = petri.Place[petri.Unit]("interrupt")
+
 	reached = petri.Place[[]petri.Result[string]]("reached")
 	gaveUp  = petri.Place[[]petri.Result[string]]("gave_up")
 )
@@ -23,7 +26,7 @@ func firstK(t testing.TB, k int, tiers ...int) (*desk, []petri.Task[string, stri
 	for i, n := range tiers {
 		var tier []patterns.Lane[string, petri.Result[string]]
 		for _, task := range patterns.Slots[string, string](fmt.Sprint("tier", i, "_"), n) {
-			lane, worker := patterns.NewLane(fmt.Sprint("worker", len(tasks)), task)
+			lane, worker := newLane(fmt.Sprint("worker", len(tasks)), task)
 			tier, tasks, parts = append(tier, lane), append(tasks, task), append(parts, worker)
 		}
 		lanes = append(lanes, tier)

@@ -11,14 +11,6 @@ type Lane[J any, R petri.Keyed] struct {
 	InFlight petri.Place[petri.Unit]
 }
 
-// NewLane returns a Worker for a task, and the Lane that leads through it. Its places name_job and
-// name_result are ports.
-func NewLane[I, O any](name string, task petri.Task[I, O]) (Lane[I, petri.Result[O]], *petri.Net) {
-	l := Lane[I, petri.Result[O]]{Job: petri.Place[I](name + "_job"),
-		Result: petri.Place[petri.Result[O]](name + "_result"), InFlight: task.InFlight}
-	return l, Worker(name, l.Job, task, l.Result)
-}
-
 func (l Lane[J, R]) ports() []petri.AnyPlace { return []petri.AnyPlace{l.Job, l.Result, l.InFlight} }
 
 func (l Lane[J, R]) good() petri.Arc { return l.Result.Is(petri.Key(0)) }

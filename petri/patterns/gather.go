@@ -1,10 +1,6 @@
 package patterns
 
-import (
-	"fmt"
-
-	"github.com/voicegw/voicegw/petri"
-)
+import "github.com/voicegw/voicegw/petri"
 
 // Collection holds the results of a batch so far. A Collection never changes after it is made, so
 // readers may keep it.
@@ -13,8 +9,8 @@ type Collection[R any] struct {
 	Results  []R // in the order in which they came
 }
 
-// BatchPorts are the ports of a Batch, and of a Gather.
-type BatchPorts[J, R any] struct {
+// GatherPorts are the ports of a Gather.
+type GatherPorts[J, R any] struct {
 	Request   petri.Place[[]J]            // consumed while no batch runs
 	Abort     petri.Place[petri.Unit]     // ends the batch that runs, if there is one
 	Collector petri.Place[*Collection[R]] // marked while a batch runs; other nets may read it
@@ -22,33 +18,13 @@ type BatchPorts[J, R any] struct {
 	Refused   petri.Place[[]J]            // produced for a request of too many jobs
 }
 
-// MaxJobs is the largest number of jobs of one Batch.
-const MaxJobs = 16
-
-// Batch distributes the jobs of a request among workers, one for each task, and collects their
-// results. It is a Gather of at most MaxJobs jobs with its workers.
-func Batch[J, O any](name string, p BatchPorts[J, petri.Result[O]], tasks ...petri.Task[J, O]) *petri.Net {
-	const job, result = "job", "result"
-	jobs, results := petri.Place[J](job), petri.Place[petri.Result[O]](result)
-	var inFlight []petri.Place[petri.Unit]
-	for _, t := range tasks {
-		inFlight = append(inFlight, t.InFlight)
-	}
-	n := Gather(name, p, MaxJobs, jobs, results, inFlight...)
-	n.Ports = []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused}
-	for i, t := range tasks {
-		n.Nets = append(n.Nets, Worker(fmt.Sprint("worker", i), jobs, t, results))
-		n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
-	}
-	return n
-}
-
-// Gather puts the jobs of a request, at most most of them, at jobs, and collects what comes at results,
-// one result for each job. The collector is one token, so a read arc sees the results of one moment. A
-// reader of priority 1 sees each result before the batch completes.
+// Gather distributes a batch among workers, which are nets beside it. It puts the jobs of a request, at
+// most most of them, at jobs, and collects what comes at results, one result for each job. The collector
+// is one token, so a read arc sees the results of one moment. A reader of priority 1 sees each result
+// before the batch completes.
 // One firing of abort removes the collector, the waiting jobs, the waiting results and the work in
 // flight.
-func Gather[J, R any](name string, p BatchPorts[J, R], most int, jobs petri.Place[J], results petri.Place[R],
+func Gather[J, R any](name string, p GatherPorts[J, R], most int, jobs petri.Place[J], results petri.Place[R],
 	inFlight ...petri.Place[petri.Unit]) *petri.Net {
 	const pending = petri.Place[petri.Unit]("pending") // one for each result that is missing
 	n := &petri.Net{
@@ -74,7 +50,7 @@ func Gather[J, R any](name string, p BatchPorts[J, R], most int, jobs petri.Plac
 }
 
 // spread returns one branch for each number of jobs, from 0 to most, and one that refuses.
-func spread[J, R any](p BatchPorts[J, R], most int, jobs petri.Place[J], pending petri.Place[petri.Unit]) petri.Split {
+func spread[J, R any](p GatherPorts[J, R], most int, jobs petri.Place[J], pending petri.Place[petri.Unit]) petri.Split {
 	branches := []petri.Arcs{{p.Collector}}
 	for n := 1; n <= most; n++ {
 		branches = append(branches, petri.Arcs{jobs.Exactly(n), pending.Exactly(n), p.Collector})
@@ -82,7 +58,7 @@ func spread[J, R any](p BatchPorts[J, R], most int, jobs petri.Place[J], pending
 	return petri.Free(append(branches, petri.Arcs{p.Refused})...)
 }
 
-func spawn[J, R any](f *petri.Firing, p BatchPorts[J, R], most int, jobs petri.Place[J]) {
+func spawn[J, R any](f *petri.Firing, p GatherPorts[J, R], most int, jobs petri.Place[J]) {
 	list := p.Request.Get(f)
 	if len(list) > most {
 		f.Choose(most + 1)
