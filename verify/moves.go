@@ -41,18 +41,18 @@ func CheckMoves(ctx context.Context, pass *Pass, props ...*Property) ([]Verdict,
 		}
 		out[i] = whole(g, "no move of %d markings breaks it", g.States())
 	}
-	look := claim.NewMoveIndex(g.Model, claims)
+	look := newMoveIndex(g.Model, claims)
 	err = g.EachMove(ctx, func(state int, from []int32, chain []netmodel.Step, to []int32) bool {
-		look.Broken(from, chain, to, func(i int) {
+		look.broken(from, chain, to, func(i int) {
 			way := explore.Path{State: -1}
 			if state >= 0 {
 				way = g.PathTo(state)
 			}
 			way.Steps = append(way.Steps, chain...)
 			out[i] = counterexample(g, way, "a move to %s", g.Model.Format(to))
-			look.Drop(i)
+			look.drop(i)
 		})
-		return look.Open > 0
+		return look.open > 0
 	})
 	return out, err
 }

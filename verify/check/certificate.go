@@ -198,7 +198,7 @@ func (c *Certificate) Bytes() []byte {
 // Check verifies a certificate: that it is for this net and these claims; that its list contains
 // the start of the net; that every firing in a listed state leads to a listed state; and that no
 // listed state violates a claim. An error that wraps ErrCertificate says what is wrong; other
-// errors are those of ctx. Check shares no code with exploration.
+// errors are those of ctx.
 func (c *Certificate) Check(ctx context.Context, m *netmodel.Model, claims ...claim.Claim) error {
 	_, err := c.Applied(ctx, m, claims...)
 	return err

@@ -118,9 +118,6 @@ func (k *checker) conditions(claims []claim.Claim) error {
 			k.pass = append(k.pass, pass)
 		}
 	}
-	if k.acts != nil {
-		k.acts.index = claim.NewMoveIndex(k.m, k.acts.claims)
-	}
 	return nil
 }
 

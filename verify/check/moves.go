@@ -8,15 +8,18 @@ import (
 )
 
 // acts holds the claims about moves that a checker judges. It shares with exploration what names
-// mean and what a claim says about a move; it computes the moves and the conditions itself. A nil
-// acts judges nothing.
+// mean and what a claim says about a move; it computes the moves and the conditions, and finds the
+// claims that a move concerns, itself. A nil acts judges nothing.
 type acts struct {
-	claims []*claim.BoundMove
-	texts  []string
-	places []int // indices of these claims among all that the checker judges
-	index  *claim.MoveIndex
-	from   []int32         // the marking before the move
-	chain  []netmodel.Step // the firings since
+	m       *netmodel.Model
+	claims  []*claim.BoundMove
+	texts   []string
+	places  []int           // indices of these claims among all that the checker judges
+	always  []int           // claims about every move
+	by      [][]int         // by step: claims about moves with that step
+	from    []int32         // the marking before the move
+	chain   []netmodel.Step // the firings since
+	applied []bool          // by claim: it applied to some move
 }
 
 // judgeMoves makes the checker judge a claim about moves.
@@ -29,11 +32,25 @@ func (k *checker) judgeMoves(c claim.Move) error {
 		return err
 	}
 	if k.acts == nil {
-		k.acts = &acts{}
+		k.acts = &acts{m: k.m, by: make([][]int, k.m.StepCount())}
 	}
-	k.acts.claims, k.acts.texts = append(k.acts.claims, claim), append(k.acts.texts, c.Text())
-	k.acts.places = append(k.acts.places, len(k.bad))
+	k.acts.add(claim, c.Text(), len(k.bad))
 	return nil
+}
+
+// add adds a claim that is at a place among all that the checker judges.
+func (a *acts) add(claim *claim.BoundMove, text string, place int) {
+	i := len(a.claims)
+	a.claims, a.texts, a.places = append(a.claims, claim), append(a.texts, text), append(a.places, place)
+	a.applied = append(a.applied, false)
+	if claim.Triggers() == nil {
+		a.always = append(a.always, i)
+	}
+	for step, triggers := range claim.Triggers() {
+		if triggers {
+			a.by[step] = append(a.by[step], i)
+		}
+	}
 }
 
 // begin notes the marking before a move.
@@ -61,8 +78,29 @@ func (a *acts) broken(to []int32) (claim string, broken bool) {
 	if a == nil {
 		return "", false
 	}
-	a.index.Broken(a.from, a.chain, to, func(i int) { claim, broken = a.texts[i], true })
-	return claim, broken
+	if text := a.breach(a.always, to); text != "" {
+		return text, true
+	}
+	for _, s := range a.chain {
+		if text := a.breach(a.by[a.m.StepIndex(s)], to); text != "" {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// breach returns the text of one of these claims that the move to a marking violates; "" if none.
+func (a *acts) breach(claims []int, to []int32) string {
+	for _, i := range claims {
+		if !a.claims[i].Applies(a.from, a.chain, to) {
+			continue
+		}
+		a.applied[i] = true
+		if a.claims[i].Breaks(a.from, a.chain, to) {
+			return a.texts[i]
+		}
+	}
+	return ""
 }
 
 // markApplied records which claims applied to some move.
@@ -71,7 +109,7 @@ func (a *acts) markApplied(applied []bool) {
 		return
 	}
 	for i, place := range a.places {
-		applied[place] = a.index.Applied[i]
+		applied[place] = a.applied[i]
 	}
 }
 

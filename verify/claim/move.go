@@ -141,11 +141,11 @@ func (b *BoundMove) any(event []bool, chain []netmodel.Step) bool {
 // Bad reports whether a move violates the claim: the marking before it, its firings, the marking
 // after it.
 func (b *BoundMove) Bad(from []int32, chain []netmodel.Step, to []int32) bool {
-	return b.Applies(from, chain, to) && b.breaks(from, chain, to)
+	return b.Applies(from, chain, to) && b.Breaks(from, chain, to)
 }
 
-// breaks reports whether a move to which the claim applies violates it.
-func (b *BoundMove) breaks(from []int32, chain []netmodel.Step, to []int32) bool {
+// Breaks reports whether a move to which the claim applies violates it.
+func (b *BoundMove) Breaks(from []int32, chain []netmodel.Step, to []int32) bool {
 	happens := func(e []bool) bool { return b.any(e, chain) }
 	if b.from != nil && !b.from(from) || b.then != nil && !b.then(to) || slices.ContainsFunc(b.never, happens) {
 		return true
