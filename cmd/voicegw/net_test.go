@@ -166,6 +166,12 @@ func TestVerifyUnknownProperty(t *testing.T) {
 		!strings.Contains(err.Error(), "V3-late-audio") {
 		t.Error(err)
 	}
+	condition := &fileCheck{properties: []string{"never model/quiet >= 2"}}
+	err = condition.verifyNets(t.Context(), shippedNets()[:1], io.Discard, check)
+	if want := "of its 2 the closest are V4-budget, V3-late-audio; without --property all are listed"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
 }
 
 // TestVerifyMutate counts what the properties notice.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/voicegw/voicegw/internal/spelling"
 	"github.com/voicegw/voicegw/verify"
 	"github.com/voicegw/voicegw/verify/check"
 	"github.com/voicegw/voicegw/voicenets/claims"
@@ -73,8 +74,9 @@ func (c *fileCheck) pick(net string, all []claims.Claim) ([]claims.Claim, error)
 	for _, name := range c.properties {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, usagef("%s has no property %q; %s", net, name,
-				suggest(name, names, "its properties are "+strings.Join(names, ", ")))
+			return nil, usagef("%s has no property %q; %s", net, name, suggest(name, names, fmt.Sprintf(
+				"of its %d the closest are %s; without --property all are listed, and claims of your own go with net files",
+				len(names), strings.Join(spelling.Closest(name, names, 3), ", "))))
 		}
 		picked = append(picked, all[i])
 	}
