@@ -288,19 +288,24 @@ func (s *state) turnReached() string {
 	b, since := s.info.Budget.Turn, s.spent
 	switch {
 	case b.MaxListCost != nil && s.head.Cost-since.Cost >= b.MaxListCost.picos():
-		return turnLimit + "max_list_cost"
+		return turnMaxListCost
 	case b.MaxTokens > 0 && s.head.Usage.tokens()-since.Tokens >= b.MaxTokens:
-		return turnLimit + "max_tokens"
+		return turnMaxTokens
 	}
 	return ""
 }
 
 // stalls reports whether a turn ended at the budget of the session: it goes on once there is more.
 func (e *turnEnd) stalls() bool {
-	return e.How == turnEnded && e.Stop == BudgetReached && !strings.HasPrefix(e.Detail, turnLimit)
+	return e.How == turnEnded && e.Stop == BudgetReached && e.Detail != turnMaxListCost && e.Detail != turnMaxTokens
 }
 
-const turnLimit = "turn." // begins the limits of a turn
+// The limits of a turn, as turnEnd.Detail has them in the journal. A turn that ends at one of them is over; at a limit
+// of the session it goes on once there is more.
+const (
+	turnMaxListCost = "turn.max_list_cost"
+	turnMaxTokens   = "turn.max_tokens"
+)
 
 // refuses says why a session takes no message beside those that wait; nil if it takes one.
 func (s *state) refuses(waiting int) error {

@@ -178,7 +178,7 @@ func (l *loader) reads(w *Workflow, a *Agent, n *yaml.Node) {
 	for _, v := range l.list(n, "input_keys") {
 		if !l.bad[v] {
 			key, optional := strings.CutSuffix(v.Value, "?")
-			add(read{key: key, optional: optional, at: at(v), words: "input_keys: " + v.Value})
+			add(read{key: key, optional: optional, at: at(v), form: inInputKeys, words: v.Value})
 			a.Inputs = append(a.Inputs, Input{key, optional})
 		}
 	}
@@ -224,12 +224,15 @@ func (a *Agent) templates(w *Workflow, v *yaml.Node, seen map[string]bool, add f
 			add(read{key: m[1], optional: m[2] != "", at: f.next(m[0]), words: m[0]})
 		}
 	}
-	for _, rule := range []*regexp.Regexp{dotted, loose} {
+	for _, odd := range []struct {
+		form readForm
+		rule *regexp.Regexp
+	}{{inDotted, dotted}, {inLoose, loose}} {
 		f = w.finder(v)
-		for _, m := range rule.FindAllStringSubmatch(v.Value, -1) {
+		for _, m := range odd.rule.FindAllStringSubmatch(v.Value, -1) {
 			if !seen[m[0]] {
 				seen[m[0]] = true
-				a.odd = append(a.odd, read{key: strings.Join(m[1:], ""), at: f.next(m[0]), words: m[0]})
+				a.odd = append(a.odd, read{key: strings.Join(m[1:], ""), at: f.next(m[0]), form: odd.form, words: m[0]})
 			}
 		}
 	}

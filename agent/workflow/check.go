@@ -256,11 +256,11 @@ func (l *loader) checkKeys(w *Workflow) {
 // checkOdd finds what looks like a template and is none.
 func (l *loader) checkOdd(w *Workflow, a *Agent, known map[string]bool) {
 	for _, r := range a.odd {
-		whole := !strings.HasPrefix(r.words, "{"+r.key+".")
+		loose := r.form == inLoose
 		switch {
-		case whole && known[r.key]:
+		case loose && known[r.key]:
 			l.add(Unsupports, r.at, "%s is not replaced by the key: write {%s}, without more braces or spaces", r.words, r.key)
-		case whole:
+		case loose:
 		case r.key == "artifact" && a.Type == toolType:
 			l.add(Unsupports, r.at, "%s has no effect in tool_config: an artifact can be put into the instruction of an llm "+
 				"agent only", r.words)

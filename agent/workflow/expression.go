@@ -23,7 +23,7 @@ func (l *loader) checkExpression(w *Workflow, a *Agent) {
 	if !errors.As(err, &bad) {
 		return
 	}
-	if strings.HasPrefix(bad.Message, "there is no name") {
+	if bad.Unknown != "" {
 		bad.Message += "; what it reads must be in input_keys"
 	}
 	l.add(BadValue, w.inside(a.posOf("expression"), a.Expression, bad.Line, bad.Column), "the expression of `%s`: %s",

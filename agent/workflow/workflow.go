@@ -105,12 +105,23 @@ type read struct {
 	key      string
 	optional bool
 	at       Pos
+	form     readForm
 	words    string // as the file writes it
 }
 
+// readForm is how the file writes a read.
+type readForm uint8
+
+const (
+	inTemplate  readForm = iota // {key}
+	inInputKeys                 // an item of input_keys
+	inLoose                     // {{key}} or { key }, which is no template
+	inDotted                    // {key.part}, which is no template
+)
+
 // maybe is the read of a key that may be missing, as the file would write it.
 func (r read) maybe() string {
-	if strings.HasPrefix(r.words, "input_keys") {
+	if r.form == inInputKeys {
 		return strconv.Quote(r.key + "?")
 	}
 	return "{" + r.key + "?}"

@@ -29,6 +29,7 @@ const (
 type Error struct {
 	Line, Column int // in the text, from 1; a column is a character
 	Message      string
+	Unknown      string // the name that is none of the keys, if that is what is wrong; else ""
 }
 
 // Error returns the position and the message.
@@ -46,10 +47,11 @@ type Expr struct {
 // named. The error is an *Error.
 func Compile(text string, keys []string) (*Expr, error) {
 	if len(text) > TextMax {
-		return nil, &Error{1, 1, fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(text), TextMax)}
+		return nil, &Error{Line: 1, Column: 1,
+			Message: fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(text), TextMax)}
 	}
 	if !utf8.ValidString(text) {
-		return nil, &Error{1, 1, "the expression is not valid UTF-8"}
+		return nil, &Error{Line: 1, Column: 1, Message: "the expression is not valid UTF-8"}
 	}
 	root, err := (&syntax.FileOptions{}).ParseExpr("expression", strings.TrimRight(text, " \t\r\n"), 0)
 	if err != nil {
@@ -84,7 +86,7 @@ func (e *Expr) Eval(ctx context.Context, values map[string]any) (any, error) {
 func syntaxError(text string, err error) error {
 	var s syntax.Error
 	if !errors.As(err, &s) {
-		return &Error{1, 1, err.Error()}
+		return &Error{Line: 1, Column: 1, Message: err.Error()}
 	}
 	words := strings.TrimPrefix(s.Msg, "syntax error: ")
 	for part, hint := range map[string]string{
@@ -106,7 +108,7 @@ func syntaxError(text string, err error) error {
 	if strings.Contains(words, "without else") && strings.Contains(text, " is ") {
 		words = "there is no is; write == None or != None"
 	}
-	return &Error{max(1, int(s.Pos.Line)), max(1, int(s.Pos.Col)), words}
+	return &Error{Line: max(1, int(s.Pos.Line)), Column: max(1, int(s.Pos.Col)), Message: words}
 }
 
 // checker finds at compile time what no value could make right: unknown names, and syntax without a meaning here.
@@ -123,6 +125,16 @@ func (c *checker) fail(n syntax.Node, format string, args ...any) {
 	}
 }
 
+// unknown fails for a name that is none of the keys, with a hint.
+func (c *checker) unknown(x *syntax.Ident, hint string, args ...any) {
+	if c.err == nil {
+		e := errorAt(x, "there is no name %q", x.Name)
+		e.Message += fmt.Sprintf(hint, args...)
+		e.Unknown = x.Name
+		c.err = e
+	}
+}
+
 func errorAt(n syntax.Node, format string, args ...any) *Error {
 	at, _ := n.Span()
 	switch n := n.(type) {
@@ -131,7 +143,7 @@ func errorAt(n syntax.Node, format string, args ...any) *Error {
 	case *syntax.DotExpr:
 		at = n.Name.NamePos
 	}
-	return &Error{int(at.Line), int(at.Col), fmt.Sprintf(format, args...)}
+	return &Error{Line: int(at.Line), Column: int(at.Col), Message: fmt.Sprintf(format, args...)}
 }
 
 func (c *checker) all(list ...syntax.Expr) {
@@ -203,11 +215,11 @@ func (c *checker) name(x *syntax.Ident) {
 	case functions[x.Name].call != nil:
 		c.fail(x, "%s is a function; call it: %s(...)", x.Name, x.Name)
 	case near != "":
-		c.fail(x, "there is no name %q; did you mean %q?", x.Name, near)
+		c.unknown(x, "; did you mean %q?", near)
 	case len(c.keys) == 0:
-		c.fail(x, "there is no name %q: the expression has no names", x.Name)
+		c.unknown(x, ": the expression has no names")
 	default:
-		c.fail(x, "there is no name %q; the names are: %s", x.Name, strings.Join(c.keys, ", "))
+		c.unknown(x, "; the names are: %s", strings.Join(c.keys, ", "))
 	}
 }
 

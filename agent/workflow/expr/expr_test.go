@@ -128,6 +128,9 @@ func TestFaults(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || e.Line < 1 || e.Column < 1 {
 			t.Errorf("%.60s: the error is %v; want %s", text, err, want)
 		}
+		if e != nil && (e.Unknown != "") != strings.Contains(want, "there is no name") {
+			t.Errorf("%.60s: the unknown name is %q in %v", text, e.Unknown, err)
+		}
 	}
 	e, err := Compile("a", []string{"a"})
 	if err != nil {
