@@ -133,6 +133,7 @@ func (e *CloseError) advice() string {
 		}
 		return "check the settings: the model would refuse the same message again"
 	case ClassBackend:
+		// The service has one close code for all of these; only its text tells them apart. TestSetupRefused pins it.
 		if strings.Contains(strings.ToLower(e.Reason), "quota") {
 			return "the quota of the key is used up: wait, or raise it"
 		}

@@ -186,7 +186,8 @@ func (s *Setup) config() *genai.LiveConnectConfig {
 	return c
 }
 
-// dialError is the error of a failed Connect.
+// dialError is the error of a failed Connect. Google's library formats the causes into the texts "Connect to ..." and
+// "expected SetupComplete ..." and has no types for them; TestSDKRefused pins both.
 func (c *sdkConn) dialError(ctx context.Context, err error) error {
 	text := err.Error()
 	var e *CloseError

@@ -73,7 +73,8 @@ func (c *sdkConn) explain(ctx context.Context, err error) *CloseError {
 	return &CloseError{Code: 1006, Class: ClassNetwork, Err: innermost(err)}
 }
 
-// The prefixes of errors of the library.
+// The prefixes of errors of Google's library, which has no types for them. TestSDKRefused and TestSDKReceiving
+// pin them.
 const (
 	setupFailed   = "failed to receive setup complete: "
 	errorReceived = "received error in response: "

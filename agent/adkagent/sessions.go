@@ -136,8 +136,12 @@ func unstored(err error) error {
 	return &storeError{fault: f, cause: err}
 }
 
+// stale reports whether another one has written to the session. The text is ADK's, whose services have no type or
+// sentinel for it; TestLiveStale pins it.
 func stale(err error) bool { return err != nil && strings.Contains(err.Error(), "stale session error") }
 
+// gone reports whether the session was deleted. The text is that of ADK's services and of gorm below them, which say it
+// without a type that they share; TestDeleted pins it.
 func gone(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "not found") || errors.Is(err, session.ErrStateKeyNotExist))
 }

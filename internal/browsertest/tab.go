@@ -225,7 +225,8 @@ func (t *Tab) WaitFor(expression string) {
 	}
 }
 
-// onItsWay reports whether an evaluation failed because another page came.
+// onItsWay reports whether an evaluation failed because another page came. The texts are Chrome's: its protocol has one
+// code for these and many other failures. Tests that load pages pin them.
 func onItsWay(err error) bool {
 	return strings.Contains(err.Error(), "context was destroyed") || strings.Contains(err.Error(), "target navigated")
 }

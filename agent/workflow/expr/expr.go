@@ -82,7 +82,8 @@ func (e *Expr) Eval(ctx context.Context, values map[string]any) (any, error) {
 	return v, nil
 }
 
-// syntaxError says what to write instead of what Python has and this language has not.
+// syntaxError says what to write instead of what Python has and this language has not. The texts are those of
+// go.starlark.net/syntax, whose Error has a position and a text but no code; TestFaults pins them.
 func syntaxError(text string, err error) error {
 	var s syntax.Error
 	if !errors.As(err, &s) {

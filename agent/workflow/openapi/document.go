@@ -48,7 +48,7 @@ func parse(data []byte) (doc *openapi3.T, err error) {
 	}
 	loader := openapi3.NewLoader() // which allows no references to other files
 	if err := loader.ResolveRefsIn(doc, nil); err != nil {
-		if strings.Contains(err.Error(), "external reference") {
+		if errors.As(err, new(*openapi3.DisallowedExternalRefError)) {
 			return nil, fmt.Errorf("it refers to another file, which is not supported; put everything into one: %w", short(err))
 		}
 		return nil, short(err)
