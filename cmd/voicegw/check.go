@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -189,19 +188,16 @@ func (f *checkResults) checkServing(ctx context.Context, set *settings.Settings)
 
 // checkProofs proves the nets of calls.
 func (f *checkResults) checkProofs(ctx context.Context, s *serving) {
-	var said bytes.Buffer
-	if _, err := proveNets(ctx, s.gw, &said, zap.NewNop()); f.failed("proofs", err) {
-		return
-	}
-	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-	for _, line := range lines {
-		st := statusOK
-		if strings.HasPrefix(line, "warning: ") {
-			st = statusWarn
-		}
-		f.add("proofs", st, "", "%s", line)
+	var said checkResults
+	_, err := proveNoting(ctx, s.gw, &said, newProofProgress(io.Discard, zap.NewNop()))
+	if !f.failed("proofs", err) {
+		*f = append(*f, said...)
 	}
 }
+
+// note and warn add what a proof tells people.
+func (f *checkResults) note(line string) { f.add("proofs", statusOK, "", "%s", line) }
+func (f *checkResults) warn(line string) { f.add("proofs", statusWarn, "", "warning: %s", line) }
 
 // checkSessions opens the sessions API in memory.
 func (f *checkResults) checkSessions(ctx context.Context, s *serving) {

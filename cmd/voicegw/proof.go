@@ -28,24 +28,41 @@ const proofTimeout = 2 * time.Minute
 // without. It returns how many nets are proved. Meanwhile it shows on stderr how far it is, or in the log if that is no
 // terminal.
 func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer, log *zap.Logger) (proved int, err error) {
+	return proveNoting(ctx, gw, printedNotes{stderr}, newProofProgress(stderr, log))
+}
+
+// proofNotes takes what a proof tells people, a line each, without its line break.
+type proofNotes interface {
+	note(line string)
+	warn(line string)
+}
+
+// printedNotes prints each line.
+type printedNotes struct{ out io.Writer }
+
+func (p printedNotes) note(line string) { fmt.Fprintln(p.out, line) }
+func (p printedNotes) warn(line string) { fmt.Fprintln(p.out, "warning: "+line) }
+
+// proveNoting is proveNets for notes that are not only printed. It ends the progress shown.
+func proveNoting(ctx context.Context, gw *voicegw.Gateway, notes proofNotes, shown *proofProgress) (
+	proved int, err error) {
+	defer shown.end()
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	defer spareMemory()
 	spendMemory()
 	var cache claims.Cache
 	kept := "nowhere"
-	tolerant := &tolerantCache{stderr: stderr}
+	tolerant := &tolerantCache{notes: notes}
 	if dir, err := os.UserCacheDir(); err == nil {
 		kept = filepath.Join(dir, "voicegw", "proofs")
-		tolerant.kept = newProofCache(kept, stderr)
+		tolerant.kept = newProofCache(kept, notes)
 		cache = tolerant
 	}
 	began := time.Now()
-	shown := newProofProgress(stderr, log)
-	defer shown.end()
 	proofs, err := prove.Watched(ctx, cache, shown.step, gw.Nets()...)
 	if errors.Is(err, check.ErrCertificate) && tolerant.used() {
-		fmt.Fprintf(stderr, "a certificate in %s is damaged, so all nets are proved again: %v\n", kept, err)
+		notes.note(fmt.Sprintf("a certificate in %s is damaged, so all nets are proved again: %v", kept, err))
 		tolerant.distrust()
 		proofs, err = prove.Watched(ctx, cache, shown.step, gw.Nets()...)
 	}
@@ -65,8 +82,8 @@ func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer, log *
 		count += len(p.Claims)
 		if p.Source == claims.FromNow {
 			source = p.Source
-			fmt.Fprintf(stderr, "proved a net with these settings (%s): %d claims, %d markings\n", p.Name, len(p.Claims),
-				p.Markings)
+			notes.note(fmt.Sprintf("proved a net with these settings (%s): %d claims, %d markings", p.Name, len(p.Claims),
+				p.Markings))
 		}
 	}
 	verb := "checked"
@@ -77,8 +94,8 @@ func proveNets(ctx context.Context, gw *voicegw.Gateway, stderr io.Writer, log *
 	if len(proofs) != 1 {
 		kinds = fmt.Sprintf("%d kinds", len(proofs))
 	}
-	fmt.Fprintf(stderr, "the nets of calls are proved: %d claims about %s of session, certificates %s in %.1f s\n",
-		count, kinds, verb, time.Since(began).Seconds())
+	notes.note(fmt.Sprintf("the nets of calls are proved: %d claims about %s of session, certificates %s in %.1f s",
+		count, kinds, verb, time.Since(began).Seconds()))
 	return len(proofs), nil
 }
 
@@ -107,8 +124,8 @@ func spareMemory() {
 // tolerantCache is a cache whose failures only cost time: it warns once, and the nets are proved
 // again. Safe for concurrent use.
 type tolerantCache struct {
-	kept   claims.Cache
-	stderr io.Writer
+	kept  claims.Cache
+	notes proofNotes
 
 	mu                         sync.Mutex
 	loaded, distrusted, warned bool
@@ -145,7 +162,7 @@ func (c *tolerantCache) Store(name string, certificate []byte) error {
 // warn reports the first failure of the cache; mu is held.
 func (c *tolerantCache) warn(err error) {
 	if !c.warned {
-		fmt.Fprintf(c.stderr, "warning: certificates cannot be kept, so every start proves the nets again: %v\n", err)
+		c.notes.warn(fmt.Sprintf("certificates cannot be kept, so every start proves the nets again: %v", err))
 	}
 	c.warned = true
 }

@@ -51,6 +51,25 @@ func provedTwice(t *testing.T, gw *voicegw.Gateway) []string {
 // TestProofsAreKept proves nets on all processors under the race detector. TestProveBeforeServing does more without it.
 func TestProofsAreKept(t *testing.T) { provedTwice(t, threeFrames(t)) }
 
+// TestCheckWarnsOfProofs has check warn of certificates that cannot be kept, and of nothing else.
+func TestCheckWarnsOfProofs(t *testing.T) {
+	gw := threeFrames(t)
+	t.Setenv("XDG_CACHE_HOME", writeFile(t, "file", nil))
+	var f checkResults
+	f.checkProofs(t.Context(), &serving{gw: gw})
+	warned := 0
+	for _, r := range f {
+		if kept := strings.Contains(r.Detail, "certificates cannot be kept"); kept != (r.Status == statusWarn) {
+			t.Errorf("%+v", r)
+		} else if kept {
+			warned++
+		}
+	}
+	if warned != 1 || len(f) < 3 {
+		t.Errorf("%d warnings: %+v", warned, f)
+	}
+}
+
 // unstarted is a gateway with the embedded model that has not begun to serve.
 func unstarted(t *testing.T) *serving {
 	t.Helper()

@@ -18,13 +18,13 @@ import (
 // where HASH is that of the executable. It loads only files that belong to this user and that
 // nobody else can write, and warns of any other. It is safe for concurrent use.
 type proofCache struct {
-	dir func() (string, error) // of this binary
-	mu  sync.Mutex             // of warnings
-	out io.Writer
+	dir   func() (string, error) // of this binary
+	mu    sync.Mutex             // of warnings
+	notes proofNotes
 }
 
-func newProofCache(dir string, warnings io.Writer) *proofCache {
-	return &proofCache{out: warnings, dir: sync.OnceValues(func() (string, error) {
+func newProofCache(dir string, notes proofNotes) *proofCache {
+	return &proofCache{notes: notes, dir: sync.OnceValues(func() (string, error) {
 		hash, err := executableHash()
 		return filepath.Join(dir, hash), err
 	})}
@@ -76,7 +76,7 @@ func (c *proofCache) Load(name string) ([]byte, error) {
 func (c *proofCache) warn(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintf(c.out, "warning: the cache of proofs: "+format+"\n", args...)
+	c.notes.warn(fmt.Sprintf("the cache of proofs: "+format, args...))
 }
 
 // distrust says why a file or directory is not trusted, "" if it is.

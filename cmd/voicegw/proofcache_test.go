@@ -18,7 +18,7 @@ import (
 func TestProofCacheTrust(t *testing.T) {
 	root := t.TempDir()
 	var warned bytes.Buffer
-	c := newProofCache(root, &warned)
+	c := newProofCache(root, printedNotes{&warned})
 	if _, err := c.Load("a.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("of nothing: %v", err)
 	}
@@ -58,7 +58,8 @@ func TestProofCacheTrust(t *testing.T) {
 			t.Errorf("%s: %q, %v, %s; want %q", test.what, data, err, &warned, test.want)
 		}
 	}
-	other := &proofCache{out: &warned, dir: func() (string, error) { return filepath.Join(root, "other"), nil }}
+	other := &proofCache{notes: printedNotes{&warned},
+		dir: func() (string, error) { return filepath.Join(root, "other"), nil }}
 	if _, err := other.Load("a.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of another binary: %v", err)
 	}
@@ -74,7 +75,7 @@ func TestProofCacheOddFiles(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "binary")
 		var warned bytes.Buffer
-		c := &proofCache{out: &warned, dir: func() (string, error) { return dir, nil }}
+		c := &proofCache{notes: printedNotes{&warned}, dir: func() (string, error) { return dir, nil }}
 		if err := errors.Join(os.Mkdir(dir, 0o700), put(filepath.Join(dir, "a.json"))); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestProofCacheLimit(t *testing.T) {
 	root := t.TempDir()
 	for i := range binariesMax + 3 {
 		dir := filepath.Join(root, fmt.Sprint(i))
-		c := &proofCache{out: new(bytes.Buffer), dir: func() (string, error) { return dir, nil }}
+		c := &proofCache{notes: printedNotes{new(bytes.Buffer)}, dir: func() (string, error) { return dir, nil }}
 		if err := c.Store("a.json", nil); err != nil {
 			t.Fatal(err)
 		}
