@@ -29,6 +29,7 @@ type modelWriter struct {
 	greeting, nudge string
 	talk            *conversation
 	stalled         func()                                  // the queue is full
+	fail            func(error)                             // ends the call by a fault of the gateway
 	reply           func(*voicenets.ToolEnd) live.ToolReply // ends a tool call
 	log             *zap.Logger
 
@@ -250,7 +251,8 @@ func (w *modelWriter) over() bool {
 }
 
 // failed handles an error of send. A connection that has ended may not have received the item. A
-// message that the connection refused is dropped.
+// message that the connection refused is dropped. A command that the gateway does not know ends the
+// call.
 func (w *modelWriter) failed(ctx context.Context, l *link, it modelItem, err error) {
 	var ce *live.CloseError
 	if errors.As(err, &ce) {
@@ -259,6 +261,10 @@ func (w *modelWriter) failed(ctx context.Context, l *link, it modelItem, err err
 		return
 	}
 	w.carried(l, &it, false)
+	if errors.Is(err, errUnknown) {
+		w.fail(err)
+		return
+	}
 	w.log.Warn("the model refused a message", zap.Error(err))
 }
 
@@ -315,7 +321,9 @@ func (w *modelWriter) command(ctx context.Context, conn live.Conn, it *modelItem
 		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientActivityEnd})
 	case voicenets.Nudge:
 		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: w.nudge})
-	default:
+	case voicenets.Greet:
 		return conn.Send(ctx, live.ClientMessage{Kind: live.ClientText, Text: prefaced(it.notes, w.greeting)})
+	default:
+		return unknown("command", it.cmd)
 	}
 }

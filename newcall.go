@@ -2,6 +2,7 @@ package voicegw
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -61,7 +62,13 @@ func (c *call) newPeerWriter() *peerWriter {
 	w := newPeerWriter(c.peer)
 	w.ready = func() transport.Ready { return readyMessage(c.id, c.cfg, c.plan, &c.hello) }
 	w.stalled = func() { c.end.ask(peerStalled()) }
-	w.gone = func(err error) { c.end.ask(peerGone(err)) }
+	w.gone = func(err error) {
+		if errors.Is(err, errUnknown) {
+			c.end.fail(err)
+		} else {
+			c.end.ask(peerGone(err))
+		}
+	}
 	if event := c.cfg.Hooks.Event; event != nil {
 		w.event = func(m *transport.Message) { event(c.session, m) }
 	}
@@ -79,5 +86,6 @@ func (c *call) newPeerWriter() *peerWriter {
 func (c *call) newModelWriter(det voicenets.Detection, talk *conversation, tools *toolCalls) *modelWriter {
 	return &modelWriter{modelVAD: det == voicenets.ModelVAD, greeting: c.plan.Greeting, nudge: c.cfg.Nudge,
 		talk: talk, reply: tools.reply, log: c.log, wake: make(chan struct{}, 1), held: c.cfg.Net.Consent,
+		fail:    c.end.fail,
 		stalled: func() { c.end.ask(modelLost(errModelStalled)) }}
 }

@@ -60,7 +60,7 @@ func (o *outputs) handle(work context.Context, t petri.Token) {
 	case voicenets.Command:
 		o.command(v)
 	case *voicenets.Typed:
-		o.typed(t.Place(), v)
+		o.typed(t, v)
 	case *voicenets.CallerTurn:
 		o.idle.Store(false)
 		o.model.repeat(v)
@@ -93,78 +93,96 @@ func (o *outputs) command(cmd voicenets.Command) {
 	case voicenets.ActivityEnd:
 		o.idle.Store(true)
 		o.turns.over()
+	case voicenets.Greet, voicenets.Nudge:
+	default:
+		o.end.fail(unknown("command", cmd))
+		return
 	}
 	o.model.put(modelItem{cmd: cmd})
 }
 
 // typed sends a text to the model, or reports to the peer that it is lost.
-func (o *outputs) typed(place string, text *voicenets.Typed) {
-	switch {
-	case place == string(voicenets.NoteUp):
+func (o *outputs) typed(t petri.Token, text *voicenets.Typed) {
+	switch t.Place() {
+	case string(voicenets.NoteUp):
 		o.model.put(modelItem{note: text})
-	case place != string(voicenets.TextLost):
+	case string(voicenets.TextUp):
 		o.talk.turn(text.Text)
 		o.turns.over()
 		if !text.FromHost && !text.Request {
 			o.turns.said(voicenets.Caller, text.Text)
 		}
 		o.model.put(modelItem{text: text})
-	default:
+	case string(voicenets.TextLost):
 		if text.Role != "" {
 			o.model.unreserve(text)
 		}
 		if !text.FromHost {
 			o.peer.put(peerItem{msg: textLost(text.Lost)})
 		}
+	default:
+		o.end.fail(unknownOutput(t))
 	}
 }
 
-// control does what the net asks for besides the conversation.
+// on calls do with the value of an output at p. It reports false for a token of another place, and
+// for one of another colour, which a net that compiles does not have there.
+func on[T any](p petri.Place[T], t petri.Token, do func(T)) bool {
+	v, ok := p.From(t)
+	if ok {
+		do(v)
+	}
+	return ok
+}
+
+// control does what the net asks for besides the conversation. Each case handles its token itself.
 func (o *outputs) control(work context.Context, t petri.Token) {
-	switch t.Place() {
-	case string(voicenets.FramesEnded):
-		o.input.abort.Store(true)
-	case string(voicenets.PresumedPlayed):
+	switch {
+	case on(voicenets.FramesEnded, t, func(petri.Unit) { o.input.abort.Store(true) }):
+	case on(voicenets.PresumedPlayed, t, func(petri.Unit) {
 		o.log.Info("playout was not acknowledged in time")
 		o.acks.giveUp()
-	case string(voicenets.PlayPrompt):
-		p, _ := voicenets.PlayPrompt.From(t)
+	}):
+	case on(voicenets.PlayPrompt, t, func(p voicenets.Playing) {
 		o.prompt = true
 		o.workers.start("playing a prompt", func() { o.prompts.play(work, p) })
-	case string(voicenets.StartTool):
-		run, _ := voicenets.StartTool.From(t)
-		o.tools.start(work, run)
-	case string(voicenets.StopTool):
-		run, _ := voicenets.StopTool.From(t)
-		o.tools.stop(run)
-	case string(voicenets.Dial):
-		from, _ := voicenets.Dial.From(t)
-		o.dialer.start(work, from, o.model.heldSince(t.Seq()))
-	case string(voicenets.UseLink):
-		d, _ := voicenets.UseLink.From(t)
-		o.use(work, d.Link.(*link))
-	case string(voicenets.GiveNotes):
-		o.model.put(modelItem{give: true})
-	case string(voicenets.HoldUplink):
-		o.model.hold(t.Seq())
-		o.dialer.withhold(false)
-	case string(voicenets.ReleaseUplink):
-		o.model.release(t.Seq())
-	case string(voicenets.DropUplink):
-		o.forget(t.Seq())
-	case string(voicenets.CloseLink):
-		o.dialer.newest().down(work, nil)
-	case string(voicenets.Collected):
-		d, _ := voicenets.Collected.From(t)
-		o.collected(d)
-	case string(voicenets.Transfer):
-		to, _ := voicenets.Transfer.From(t)
+	}):
+	case on(voicenets.StartTool, t, func(run *voicenets.ToolRun) { o.tools.start(work, run) }):
+	case on(voicenets.StopTool, t, o.tools.stop):
+	case on(voicenets.Collected, t, o.collected):
+	case on(voicenets.Transfer, t, func(to *voicenets.Target) {
 		o.peer.put(peerItem{msg: &transport.Message{Kind: transport.MessageTransfer, Text: to.Address}})
-	case string(voicenets.Hangup):
-		e, _ := voicenets.Hangup.From(t)
+	}):
+	case on(voicenets.Hangup, t, func(e voicenets.End) {
 		o.end.hungUp(e)
 		o.endTurn(e)
+	}):
+	case o.uplink(work, t):
+	default:
+		o.end.fail(unknownOutput(t))
 	}
+}
+
+// uplink does what the net asks for about the connection to the model and the queue to it. It
+// reports false for another output.
+func (o *outputs) uplink(work context.Context, t petri.Token) bool {
+	switch {
+	case on(voicenets.Dial, t, func(from *voicenets.Resumption) {
+		o.dialer.start(work, from, o.model.heldSince(t.Seq()))
+	}):
+	case on(voicenets.UseLink, t, func(d *voicenets.Dialling) { o.use(work, d.Link.(*link)) }):
+	case on(voicenets.GiveNotes, t, func(petri.Unit) { o.model.put(modelItem{give: true}) }):
+	case on(voicenets.HoldUplink, t, func(petri.Unit) {
+		o.model.hold(t.Seq())
+		o.dialer.withhold(false)
+	}):
+	case on(voicenets.ReleaseUplink, t, func(petri.Unit) { o.model.release(t.Seq()) }):
+	case on(voicenets.DropUplink, t, func(petri.Unit) { o.forget(t.Seq()) }):
+	case on(voicenets.CloseLink, t, func(petri.Unit) { o.dialer.newest().down(work, nil) }):
+	default:
+		return false
+	}
+	return true
 }
 
 // forget drops everything that is kept of what the caller said. Transcripts that connections up to
@@ -237,8 +255,7 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 	case voicenets.ReplyCut, voicenets.ReplyComplete, voicenets.ReplyLost:
 		o.input.raised.Store(false)
 		o.reply = 0
-		m := message(n)
-		o.ended(&it, m.Generation, m.TurnEnd)
+		o.ended(&it, wire(n.Gen), turnEnd(n.Kind))
 	case voicenets.ClearPlayout:
 		o.acks.cleared(n.Gen)
 		o.turns.stage(Cleared)
@@ -248,6 +265,10 @@ func (o *outputs) notice(n voicenets.Notice) peerItem {
 		o.input.cleared()
 	case voicenets.HoldEnded, voicenets.ProtectEnded, voicenets.ConsentGiven:
 		o.input.reopen.Store(true) // a caller in mid-speech is heard from now on
+	case voicenets.HoldStarted, voicenets.ConsentAsked, voicenets.ProtectStarted, voicenets.LinkLost,
+		voicenets.LinkBack: // only the peer is told
+	default:
+		o.end.fail(unknown("notice", n.Kind))
 	}
 	return it
 }

@@ -44,7 +44,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// actedOn are the colours of the switch in outputs.handle and the places of the one in outputs.control.
+// actedOn are the colours of the switch in outputs.handle and the places of those in outputs.control and
+// outputs.uplink.
 func actedOn(t *testing.T) (colours, places map[string]bool) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "outputs.go", nil, 0)
@@ -54,7 +55,7 @@ func actedOn(t *testing.T) (colours, places map[string]bool) {
 	colours, places = map[string]bool{}, map[string]bool{}
 	for _, d := range file.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != "handle" && fn.Name.Name != "control" {
+		if !ok || !slices.Contains([]string{"handle", "control", "uplink"}, fn.Name.Name) {
 			continue
 		}
 		ast.Inspect(fn, func(n ast.Node) bool {
@@ -68,7 +69,10 @@ func actedOn(t *testing.T) (colours, places map[string]bool) {
 					colours["*"+ofVoicenets(t, e.X, "voicenets.")] = true
 				case *ast.SelectorExpr:
 					colours[ofVoicenets(t, e, "voicenets.")] = true
-				case *ast.CallExpr: // string(voicenets.Dial)
+				case *ast.CallExpr: // on(voicenets.Dial, t, ...)
+					if name, ok := e.Fun.(*ast.Ident); !ok || name.Name != "on" {
+						continue // o.uplink(...)
+					}
 					places[placeName(ofVoicenets(t, e.Args[0], ""))] = true
 				}
 			}

@@ -30,8 +30,21 @@ func transcript(w *voicenets.TranscriptFragment) transport.Message {
 		Generation: wire(w.Gen)}
 }
 
-// message is a notice as a message to the peer.
-func message(n voicenets.Notice) transport.Message {
+// turnEnd is how a reply ended, by the notice that it did; "" for a notice of something else.
+func turnEnd(kind voicenets.NoticeKind) transport.TurnEnd {
+	switch kind {
+	case voicenets.ReplyCut:
+		return transport.TurnInterrupted
+	case voicenets.ReplyComplete:
+		return transport.TurnComplete
+	case voicenets.ReplyLost:
+		return transport.TurnModelLost
+	}
+	return ""
+}
+
+// message is a notice as a message to the peer. The error wraps errUnknown.
+func message(n voicenets.Notice) (transport.Message, error) {
 	m := transport.Message{Kind: transport.MessageTurn, Generation: wire(n.Gen)}
 	switch n.Kind {
 	case voicenets.SpeechHeard:
@@ -44,12 +57,8 @@ func message(n voicenets.Notice) transport.Message {
 		m.State = transport.StatePause
 	case voicenets.ReplyResumed:
 		m.State = transport.StateResume
-	case voicenets.ReplyCut:
-		m.State, m.TurnEnd = transport.StateEnd, transport.TurnInterrupted
-	case voicenets.ReplyComplete:
-		m.State, m.TurnEnd = transport.StateEnd, transport.TurnComplete
-	case voicenets.ReplyLost:
-		m.State, m.TurnEnd = transport.StateEnd, transport.TurnModelLost
+	case voicenets.ReplyCut, voicenets.ReplyComplete, voicenets.ReplyLost:
+		m.State, m.TurnEnd = transport.StateEnd, turnEnd(n.Kind)
 	case voicenets.ClearPlayout:
 		m.Kind = transport.MessageClear
 	case voicenets.MarkEnd:
@@ -57,16 +66,16 @@ func message(n voicenets.Notice) transport.Message {
 	default:
 		return modeMessage(n.Kind)
 	}
-	return m
+	return m, nil
 }
 
 // modeMessage is a notice about what the call is like.
-func modeMessage(kind voicenets.NoticeKind) transport.Message {
-	begins := func(k transport.MessageKind, start bool) transport.Message {
+func modeMessage(kind voicenets.NoticeKind) (transport.Message, error) {
+	begins := func(k transport.MessageKind, start bool) (transport.Message, error) {
 		if start {
-			return transport.Message{Kind: k, State: transport.StateStart}
+			return transport.Message{Kind: k, State: transport.StateStart}, nil
 		}
-		return transport.Message{Kind: k, State: transport.StateStop}
+		return transport.Message{Kind: k, State: transport.StateStop}, nil
 	}
 	switch kind {
 	case voicenets.HoldStarted, voicenets.HoldEnded:
@@ -76,11 +85,13 @@ func modeMessage(kind voicenets.NoticeKind) transport.Message {
 	case voicenets.ProtectStarted, voicenets.ProtectEnded:
 		return begins(transport.MessageProtected, kind == voicenets.ProtectStarted)
 	case voicenets.LinkLost:
-		return transport.Message{Kind: transport.MessageModel, State: transport.StateLost}
+		return transport.Message{Kind: transport.MessageModel, State: transport.StateLost}, nil
 	case voicenets.LinkBack:
-		return transport.Message{Kind: transport.MessageModel, State: transport.StateBack}
+		return transport.Message{Kind: transport.MessageModel, State: transport.StateBack}, nil
+	case voicenets.NoReply:
+		return transport.Message{Kind: transport.MessageError, Code: codeNoReply, Text: "The model has no answer."}, nil
 	default:
-		return transport.Message{Kind: transport.MessageError, Code: codeNoReply, Text: "The model has no answer."}
+		return transport.Message{}, unknown("notice", kind)
 	}
 }
 

@@ -286,7 +286,10 @@ func (w *peerWriter) send(ctx context.Context, it peerItem) error {
 	case it.transcript != nil:
 		w.msg = transcript(it.transcript)
 	default:
-		w.msg = message(it.notice)
+		var err error
+		if w.msg, err = message(it.notice); err != nil {
+			return err
+		}
 		w.msg.HeardMS, w.msg.Usage = it.heard, it.usage
 	}
 	return w.message(ctx, &w.msg)
