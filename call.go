@@ -117,7 +117,7 @@ func (c *call) start(work context.Context) (err error) {
 	if view := c.out.peer.view; view != nil {
 		view.Attach(c.net.Marking)
 	}
-	c.end.attach(c.net)
+	c.end.attach(c.in)
 	close(ready)
 	c.reader = &peerReader{peer: c.peer, inputRateHz: c.hello.InputRateHz, in: c.in, input: c.out.input, acks: c.out.acks,
 		tally: c.out.tally, silence: c.out.silence, turns: c.out.turns, tools: c.out.tools, writer: c.out.peer, end: c.end,

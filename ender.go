@@ -17,10 +17,10 @@ type ender struct {
 	stopDialling func() // called with mu held, once the call is to end
 
 	mu      sync.Mutex
-	net     *runner.Runner // nil until it runs
-	asked   *ending        // the first end that was asked for
-	lost    *ending        // how the model was lost last
-	decided *ending        // by the net, or by a fault; nil while the call runs
+	in      *injector // nil until the net runs
+	asked   *ending   // the first end that was asked for
+	lost    *ending   // how the model was lost last
+	decided *ending   // by the net, or by a fault; nil while the call runs
 
 	draining chan struct{} // closed: the net is to end the call at a quiet moment
 }
@@ -29,12 +29,12 @@ func newEnder(stopDialling func()) *ender {
 	return &ender{stopDialling: stopDialling, draining: make(chan struct{})}
 }
 
-// attach gives the ender the net, which has begun to run. An end that was asked for before reaches
-// the net now.
-func (e *ender) attach(net *runner.Runner) {
+// attach gives the ender the way into the net, which has begun to run. An end that was asked for
+// before reaches the net now.
+func (e *ender) attach(in *injector) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.net = net
+	e.in = in
 	if w := cmp.Or(e.decided, e.asked); w != nil {
 		e.injectOver(w.end)
 	}
@@ -53,7 +53,7 @@ func (e *ender) ask(w *ending) {
 	}
 	e.asked = w
 	e.stopDialling()
-	if e.net != nil {
+	if e.in != nil {
 		e.injectOver(w.end)
 	}
 }
@@ -88,9 +88,14 @@ func (e *ender) hungUp(end voicenets.End) {
 func (e *ender) fail(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.broken(err)
+}
+
+// broken is fail; mu is held.
+func (e *ender) broken(err error) {
 	e.decide(&ending{end: voicenets.GoingAway, reason: transport.ReasonInternal, err: err})
-	if e.net != nil {
-		e.net.Stop()
+	if e.in != nil {
+		e.in.net.Stop()
 	}
 }
 
@@ -124,9 +129,14 @@ func (e *ender) decide(w *ending) {
 }
 
 // injectOver sends the net the end; mu is held. A net whose inbox is full processes what is queued
-// and stops.
+// and stops. A net that does not take the end would never stop: that is a fault.
 func (e *ender) injectOver(end voicenets.End) {
-	if errors.Is(e.net.Inject(voicenets.Over.Token(end)), runner.ErrInboxFull) {
-		e.net.Stop()
+	err := e.in.try(voicenets.Over.Token(end))
+	switch {
+	case err == nil, isOver(err):
+	case errors.Is(err, runner.ErrInboxFull):
+		e.in.net.Stop()
+	default:
+		e.broken(err)
 	}
 }

@@ -3,17 +3,32 @@ package voicegw
 import (
 	"context"
 	"errors"
+	"sync"
+
+	"go.uber.org/zap"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/petri/runner"
 	"github.com/voicegw/voicegw/voicenets"
 )
 
-// injector is the way into the net of a call for everything that its peer, its model and its tools
-// do. Its methods are safe for concurrent use, except in the net's loop.
+// injector is the only way into the net of a call: for everything that its peer, its model and its
+// tools do, for the host and for the end of the call. Its methods are safe for concurrent use. Only
+// try may be called in the net's loop.
 type injector struct {
 	net  *runner.Runner // set before the first use
 	fail func(error)    // ends the call
+	log  *zap.Logger
+
+	unused sync.Map // of string: the places of tokens that the net has no use for
+}
+
+// try puts a token into the net, or returns why it cannot enter. It does not block.
+func (in *injector) try(t petri.Token) error { return in.net.Inject(t) }
+
+// tryWait is try, and waits until the net has acted on the token or ctx is done.
+func (in *injector) tryWait(ctx context.Context, t petri.Token) error {
+	return in.net.InjectWait(ctx, t)
 }
 
 // inject puts a row of tokens into the net. It waits while the inbox is full, so that a connection
@@ -68,9 +83,22 @@ func (in *injector) injectFrames(ctx context.Context, frames []voicenets.ReplyFr
 func (in *injector) check(ctx context.Context, err error) {
 	switch {
 	case err == nil, ctx.Err() != nil, isOver(err):
-	case errors.Is(err, petri.ErrPlace): // a net without this part ignores its tokens
+	case errors.Is(err, petri.ErrPlace):
+		in.noUse(err)
 	default:
 		in.fail(err)
+	}
+}
+
+// noUse logs that a net without a part has no use for the tokens of a place, once for each place.
+func (in *injector) noUse(err error) {
+	var at *petri.InjectError
+	if !errors.As(err, &at) {
+		in.fail(err)
+		return
+	}
+	if _, again := in.unused.LoadOrStore(at.Place, true); !again {
+		in.log.Info("the net of the call has no part for this input", zap.String("place", at.Place))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -72,4 +73,31 @@ func placeName(constant string) string {
 		b.WriteString(strings.ToLower(string(r)))
 	}
 	return b.String()
+}
+
+// TestOneWayIn: only the injector puts tokens into the net of a call.
+func TestOneWayIn(t *testing.T) {
+	calls := map[string]int{} // of a method of the runner, by file
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(s.Sel.Name, "Inject") && s.Sel.Name != "InjectError" {
+				calls[name]++
+			}
+			return true
+		})
+	}
+	if len(calls) != 1 || calls["injector.go"] == 0 {
+		t.Errorf("these files inject: %v; want injector.go alone", calls)
+	}
 }

@@ -25,7 +25,7 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 	talk, dialer, tools := &conversation{}, &modelDialer{}, newToolCalls(plan.Tools)
 	c.end = newEnder(dialer.stop)
 	c.workers = &workers{log: c.log, fail: c.end.fail}
-	c.in = &injector{fail: c.end.fail}
+	c.in = &injector{fail: c.end.fail, log: c.log}
 	c.out = &outputs{peer: c.newPeerWriter(), model: c.newModelWriter(det, talk, tools), dialer: dialer, tools: tools,
 		prompts: &promptPlayer{prompts: c.cfg.Prompts, outputRateHz: hello.OutputRateHz, in: c.in, end: c.end},
 		acks:    &ackTracker{}, talk: talk, tally: &tally{}, turns: &turnLog{now: c.sinceBegan}, end: c.end,
@@ -35,6 +35,7 @@ func newCall(g *Gateway, peer transport.Peer, hello transport.Hello, plan *Plan)
 		c.out.turns.stage(Silent)
 	}}
 	c.session.peer, c.session.hold, c.session.model = c.out.peer, &holdSwitch{switchLock: newSwitchLock()}, c.out.model
+	c.session.in = c.in
 	c.messages = newPageMessages(c.cfg.Hooks.Message)
 	c.out.up = func() { g.sessions.Store(c.id, c.session); close(c.messages.up) }
 	c.down = func() { g.sessions.Delete(c.id) }

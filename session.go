@@ -27,6 +27,7 @@ type Session struct {
 	prog   *petri.Program
 	began  time.Time
 	net    *runner.Runner // set before anybody gets the session
+	in     *injector      // into net
 	peer   *peerWriter
 	hold   *holdSwitch
 	model  *modelWriter
@@ -137,7 +138,7 @@ func (s *Session) say(ctx context.Context, typed *voicenets.Typed, token petri.T
 	}
 	ctx, cancel := context.WithTimeout(ctx, textWait)
 	defer cancel()
-	if err := s.failed(s.net.InjectWait(ctx, token)); err != nil {
+	if err := s.failed(s.in.tryWait(ctx, token)); err != nil {
 		return err
 	}
 	if typed.Lost != voicenets.NotLost {
@@ -176,7 +177,7 @@ func (s *Session) HandOff(address string) error {
 // HangUp ends the call.
 func (s *Session) HangUp() error { return s.inject(voicenets.Over.Token(voicenets.Done)) }
 
-func (s *Session) inject(t petri.Token) error { return s.failed(s.net.Inject(t)) }
+func (s *Session) inject(t petri.Token) error { return s.failed(s.in.try(t)) }
 
 // failed returns the error of a Session for an error of an injection.
 func (s *Session) failed(err error) error {

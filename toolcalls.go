@@ -115,7 +115,7 @@ func (t *toolCalls) cancelled(ctx context.Context, ids []string) {
 
 // start runs a function, as the net decided. The net's loop calls it.
 func (t *toolCalls) start(work context.Context, r *voicenets.ToolRun) {
-	run, _ := r.Call.Payload.(*toolRun)
+	run := r.Call.Payload.(*toolRun)
 	ctx, cancel := context.WithCancel(context.WithValue(work, sessionKey{}, t.session))
 	t.mu.Lock()
 	run.cancel = cancel
@@ -131,7 +131,7 @@ func (t *toolCalls) start(work context.Context, r *voicenets.ToolRun) {
 
 // stop cancels a function whose result nobody needs, as the net decided.
 func (t *toolCalls) stop(r *voicenets.ToolRun) {
-	run, _ := r.Call.Payload.(*toolRun)
+	run := r.Call.Payload.(*toolRun)
 	run.cancel()
 	t.forget(run)
 	t.ended(run.over("cancelled", ""), 0)
@@ -160,7 +160,7 @@ func (t *toolCalls) forget(run *toolRun) {
 
 // reply ends a tool call and returns what the model is sent.
 func (t *toolCalls) reply(end *voicenets.ToolEnd) live.ToolReply {
-	run, _ := end.Call.Payload.(*toolRun)
+	run := end.Call.Payload.(*toolRun)
 	t.forget(run)
 	r := live.ToolReply{ID: run.call.ID, Name: run.call.Name}
 	result, took := "answered", time.Duration(0)
@@ -170,7 +170,7 @@ func (t *toolCalls) reply(end *voicenets.ToolEnd) live.ToolReply {
 	case voicenets.TooMany:
 		result, r.Error = "too_many", tooManyMessage
 	default:
-		answer, _ := end.Payload.(toolAnswer)
+		answer, _ := end.Payload.(toolAnswer) // start injects no other payload
 		r.Output, r.Error, r.Scheduling = answer.output, answer.err, answer.scheduling
 		if took = answer.took; r.Error != "" {
 			result = "failed"
@@ -275,7 +275,12 @@ func (t *toolCalls) answered(ev *transport.Event) bool {
 	if !ev.Failed {
 		answer = checkedAnswer(json.RawMessage(ev.Text))
 	}
-	answer.scheduling, _ = live.ParseScheduling(ev.Scheduling)
+	var known bool
+	answer.scheduling, known = live.ParseScheduling(ev.Scheduling)
+	if !known && ev.Scheduling != "" {
+		t.log.Warn("the scheduling of a tool's result is unknown; that of the tool counts",
+			zap.String("scheduling", foreign.Cut(ev.Scheduling, transport.NameLenMax)))
+	}
 	ch <- answer
 	return true
 }
