@@ -36,6 +36,18 @@ func TestScanner(t *testing.T) {
 		{"true", " true}", boolean, true, "}"},
 		{"false", "false", boolean, false, ""},
 		{"other literal", "null", boolean, nil, ""},
+		{"any string", ` "a\"b" ,`, value, `"a\"b"`, " ,"},
+		{"any number", "-1.5E+3]", value, "-1.5E+3", "]"},
+		{"any object", ` {"a":[{}, null]} x`, value, `{"a":[{}, null]}`, " x"},
+		{"deep", strings.Repeat("[", 10_000) + "1" + strings.Repeat("]", 10_000), value,
+			strings.Repeat("[", 10_000) + "1" + strings.Repeat("]", 10_000), ""},
+		{"too deep", strings.Repeat("[", 10_001) + "1" + strings.Repeat("]", 10_001), value, nil, ""},
+		{"open array", "[1", value, nil, ""},
+		{"open escape", `"\`, value, nil, ""},
+		{"no value", "}", value, nil, ""},
+		{"nothing", " ", value, nil, ""},
+		{"peek", " \t{", peek, byte('{'), "{"},
+		{"peek at the end", " ", peek, nil, ""},
 		{"characters", " { [ ]x", all("{[]"), true, "x"},
 		{"other characters", "{}", all("{["), nil, ""},
 	}
@@ -53,6 +65,8 @@ func ascii(s *Scanner) (any, bool)   { b, ok := s.ASCII(); return string(b), ok 
 func key(s *Scanner) (any, bool)     { b, ok := s.Key(); return string(b), ok }
 func whole(s *Scanner) (any, bool)   { n, ok := s.Whole(); return n, ok }
 func boolean(s *Scanner) (any, bool) { v, ok := s.Bool(); return v, ok }
+func value(s *Scanner) (any, bool)   { b, ok := s.Value(); return string(b), ok }
+func peek(s *Scanner) (any, bool)    { c := s.Peek(); return c, c != 0 }
 
 func all(cs string) func(s *Scanner) (any, bool) {
 	return func(s *Scanner) (any, bool) { ok := s.SkipAll(cs); return ok, ok }
@@ -145,6 +159,23 @@ func FuzzObject(f *testing.F) {
 			if got[key] != string(value) {
 				t.Errorf("%s: %q is %s, want %s", b, key, got[key], value)
 			}
+		}
+	})
+}
+
+// FuzzValue compares with encoding/json: what it reads is a value here, with the same text.
+func FuzzValue(f *testing.F) {
+	for _, in := range []string{` {"a":"\u0041","b":{"c":[]}} `, `[1,-2.5E+3,null] x`, `"\"`, `{"a"}`, "[", "true"} {
+		f.Add([]byte(in))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := New(b)
+		got, ok := s.Value()
+		if ok != (got != nil) || len(got)+len(s.rest) > len(b) {
+			t.Fatalf("%q, %v, then %q", got, ok, s.rest)
+		}
+		if json.Valid(b) && (!ok || !s.End() || !bytes.Equal(got, bytes.Trim(b, " \t\r\n"))) {
+			t.Errorf("%s: %q, then %q", b, got, s.rest)
 		}
 	})
 }

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 )
 
-// depthMax is how deep the value of a member may nest.
-const depthMax = 8
+// How deep values may nest.
+const (
+	depthMax    = 8      // the value of a member of an Object
+	depthMaxAny = 10_000 // a value that Scanner.Value takes: as in encoding/json
+)
 
 // Object ranges over the members of a JSON object. It checks the structure of what it passes, and
 // not the inside of strings, numbers and literals: a broken object may pass, a valid one that nests
@@ -35,12 +38,12 @@ func (o *Object) Next() (key, value []byte, ok bool) {
 		return nil, nil, false
 	}
 	o.begun = true
-	quoted := o.s.value(0)
+	quoted := o.s.value(depthMax)
 	if len(quoted) < 2 || quoted[0] != '"' || !o.s.Skip(':') {
 		o.broken = true
 		return nil, nil, false
 	}
-	if value = o.s.value(0); value == nil {
+	if value = o.s.value(depthMax); value == nil {
 		o.broken = true
 		return nil, nil, false
 	}
@@ -50,11 +53,26 @@ func (o *Object) Next() (key, value []byte, ok bool) {
 // Complete reports, after the last member, whether the object is closed and nothing follows it.
 func (o *Object) Complete() bool { return !o.broken && o.s.Skip('}') && o.s.End() }
 
-// value takes any value and returns it, nil if there is none.
+// Peek returns the first byte of the next token, 0 at the end.
+func (s *Scanner) Peek() byte {
+	if s.End() {
+		return 0
+	}
+	return s.rest[0]
+}
+
+// Value takes any value that nests at most 10,000 deep and returns it as it is, without white space
+// around it. As an [Object], it does not check the inside of strings, numbers and literals.
+func (s *Scanner) Value() ([]byte, bool) {
+	value := s.value(depthMaxAny)
+	return value, value != nil
+}
+
+// value takes any value that nests so deep at most and returns it, nil if there is none.
 func (s *Scanner) value(depth int) []byte {
 	s.space()
 	from := s.rest
-	if len(from) == 0 || depth > depthMax {
+	if len(from) == 0 || depth < 0 {
 		return nil
 	}
 	ok := false
@@ -98,11 +116,11 @@ func (s *Scanner) nested(depth int) bool {
 	}
 	for {
 		if named {
-			if key := s.value(depth + 1); len(key) < 2 || key[0] != '"' || !s.Skip(':') {
+			if key := s.value(depth - 1); len(key) < 2 || key[0] != '"' || !s.Skip(':') {
 				return false
 			}
 		}
-		if s.value(depth+1) == nil {
+		if s.value(depth-1) == nil {
 			return false
 		}
 		if !s.Skip(',') {

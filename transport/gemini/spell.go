@@ -12,11 +12,12 @@ import (
 // lowerCamelCase, snake_case, or both in one message. It drops fields that are null, and notes and
 // drops those without effect and those that are unknown.
 type speller struct {
-	rest  []byte // valid JSON
-	dst   []byte
-	path  []string // of the object that is read
-	notes *notes
-	twice string // the path of a field that came twice in one object
+	src    jsonscan.Scanner
+	broken bool // src is not valid JSON
+	dst    []byte
+	path   []string // of the object that is read
+	notes  *notes
+	twice  string // the path of a field that came twice in one object
 }
 
 // spell returns a message in the names of s. It returns an error, which quotes nothing of the
@@ -25,8 +26,10 @@ func spell(b []byte, s *shape, n *notes) ([]byte, error) {
 	if err := json.Unmarshal(b, &struct{}{}); err != nil {
 		return nil, badJSON(err)
 	}
-	sp := speller{rest: b, dst: make([]byte, 0, len(b)), notes: n}
-	sp.value(s)
+	sp := speller{src: jsonscan.New(b), dst: make([]byte, 0, len(b)), notes: n}
+	if sp.value(s); sp.broken {
+		return nil, refused("A message is not valid JSON.")
+	}
 	if sp.twice != "" {
 		return nil, refused("A message is not valid: field %q came twice.", sp.twice)
 	}
@@ -35,7 +38,7 @@ func spell(b []byte, s *shape, n *notes) ([]byte, error) {
 
 // value copies the next value.
 func (sp *speller) value(s *shape) {
-	switch c := sp.peek(); {
+	switch c := sp.src.Peek(); {
 	case s != nil && c == '{':
 		sp.object(s)
 	case s != nil && c == '[':
@@ -47,30 +50,30 @@ func (sp *speller) value(s *shape) {
 
 func (sp *speller) array(s *shape) {
 	sp.dst = append(sp.dst, '[')
-	for sp.take('['); sp.peek() != ']'; sp.take(',') {
+	for sp.src.Skip('['); sp.more(']'); sp.src.Skip(',') {
 		sp.separate()
 		sp.value(s)
 	}
-	sp.take(']')
+	sp.src.Skip(']')
 	sp.dst = append(sp.dst, ']')
 }
 
 func (sp *speller) object(s *shape) {
 	sp.dst = append(sp.dst, '{')
 	var seen uint64 // the indices of the fields that came
-	for sp.take('{'); sp.peek() != '}'; sp.take(',') {
+	for sp.src.Skip('{'); sp.more('}'); sp.src.Skip(',') {
 		quoted := sp.skip()
-		sp.take(':')
+		sp.src.Skip(':')
 		sp.member(s, quoted, &seen)
 	}
-	sp.take('}')
+	sp.src.Skip('}')
 	sp.dst = append(sp.dst, '}')
 }
 
 // member copies a field of an object, or drops it.
 func (sp *speller) member(s *shape, quoted []byte, seen *uint64) {
 	name := string(jsonscan.Unquote(quoted))
-	f, null := s.fields[name], sp.peek() == 'n' // which is the same as no field
+	f, null := s.fields[name], sp.src.Peek() == 'n' // which is the same as no field
 	switch {
 	case s.keyed != nil:
 		sp.put("*", quoted, s.keyed)
@@ -112,61 +115,12 @@ func (sp *speller) separate() {
 	}
 }
 
-// peek returns the first byte of the next token.
-func (sp *speller) peek() byte {
-	sp.rest = bytes.TrimLeft(sp.rest, " \t\r\n")
-	return sp.rest[0]
-}
-
-// take passes over c if it is next.
-func (sp *speller) take(c byte) {
-	if sp.peek() == c {
-		sp.rest = sp.rest[1:]
-	}
-}
+// more reports whether something comes before the end of the object or array that closing ends.
+func (sp *speller) more(closing byte) bool { return !sp.broken && sp.src.Peek() != closing }
 
 // skip returns the next value and passes over it.
 func (sp *speller) skip() []byte {
-	end := 0
-	switch sp.peek() {
-	case '"':
-		end = quotedLen(sp.rest)
-	case '{', '[':
-		end = nestedLen(sp.rest)
-	default:
-		if end = bytes.IndexAny(sp.rest, ",]} \t\r\n"); end < 0 {
-			end = len(sp.rest)
-		}
-	}
-	value := sp.rest[:end]
-	sp.rest = sp.rest[end:]
+	value, ok := sp.src.Value()
+	sp.broken = sp.broken || !ok
 	return value
-}
-
-// quotedLen returns the length of the string that b begins with.
-func quotedLen(b []byte) int {
-	for i := 1; ; i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-}
-
-// nestedLen returns the length of the object or array that b begins with.
-func nestedLen(b []byte) int {
-	for i, depth := 0, 0; ; i++ {
-		switch b[i] {
-		case '"':
-			i += quotedLen(b[i:]) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
 }

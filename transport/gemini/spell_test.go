@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"google.golang.org/genai"
+
+	"github.com/voicegw/voicegw/internal/jsonscan"
 )
 
 // TestSpell rewrites setups of all spellings. The names in a schema belong to the client.
@@ -110,12 +112,25 @@ func TestNotesEnd(t *testing.T) {
 	}
 }
 
+// TestSpellerEnds: a speller that reads what is not JSON reports it and ends.
+func TestSpellerEnds(t *testing.T) {
+	for _, in := range []string{"", "{", `{"setup"`, `{"setup":`, `{"setup":{"model":"`, `{"setup":[`, "[}",
+		`{"setup":[}`} {
+		sp := speller{src: jsonscan.New([]byte(in)), notes: &notes{}}
+		if sp.value(messageShape()); !sp.broken {
+			t.Errorf("%q is read as %q", in, sp.dst)
+		}
+	}
+}
+
 // FuzzSpell compares with encoding/json: what is left of a message is in it, and it is JSON.
 func FuzzSpell(f *testing.F) {
 	f.Add([]byte(`{"setup":{"tools":[{"function_declarations":[{"parameters":{"any_of":[{"min_length":1}]}}]}],` +
 		`"x":{"a":"}"}}}`))
 	f.Add([]byte(` { "realtime_input" : { "audio" : { "data" : "\"" , "mime_type" : null } } , "y" : [ [ ] , -1e3 ] } `))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		cut := speller{src: jsonscan.New(b), notes: &notes{}} // must end, whatever b is
+		cut.value(messageShape())
 		var n notes
 		got, err := spell(b, messageShape(), &n)
 		if err != nil {
