@@ -30,8 +30,8 @@ type notice struct {
 // Model is the embedded model with a clock: it notes when each numbered frame arrived and when each
 // reply began. It is an http.Handler.
 type Model struct {
-	sim *sim.Server
-	ear *ear
+	sim     *sim.Server
+	numbers *numberReader
 
 	mu      sync.Mutex
 	order   map[int]int // from the simulator's IDs
@@ -40,7 +40,7 @@ type Model struct {
 
 // NewModel returns a model that takes as many connections.
 func NewModel(connectionsMax int) (*Model, error) {
-	m := &Model{ear: newEar(), order: map[int]int{}}
+	m := &Model{numbers: newNumberReader(), order: map[int]int{}}
 	var err error
 	m.sim, err = sim.New(sim.Config{FixedReply: reply(), RepliesMax: -1, ConnectionsMax: connectionsMax, Watch: m.watch})
 	return m, err
@@ -87,7 +87,7 @@ func (m *Model) watch(w sim.Watched) {
 	const size = 2 * audio.DetectorRateHz / 50
 	var frame [size / 2]int16
 	for pcm := w.PCM; len(pcm) >= size; pcm = pcm[size:] {
-		if n := m.ear.number(audio.AppendSamples(frame[:0], pcm[:size])); n != silence {
+		if n := m.numbers.number(audio.AppendSamples(frame[:0], pcm[:size])); n != silence {
 			m.note(w, at, n)
 		}
 	}

@@ -76,26 +76,26 @@ func voiceFrame(rateHz, tone int, gain float64) []int16 {
 	return pcm
 }
 
-// ear reads the numbers of frames.
-type ear struct {
+// numberReader reads the numbers of frames.
+type numberReader struct {
 	coefficients [toneCount]float64
 }
 
-func newEar() *ear {
-	e := &ear{}
+func newNumberReader() *numberReader {
+	r := &numberReader{}
 	for tone := range toneCount {
-		e.coefficients[tone] = 2 * math.Cos(2*math.Pi*float64(toneLowHz+tone*toneStepHz)/audio.DetectorRateHz)
+		r.coefficients[tone] = 2 * math.Cos(2*math.Pi*float64(toneLowHz+tone*toneStepHz)/audio.DetectorRateHz)
 	}
-	return e
+	return r
 }
 
 // number returns the number of a frame at 16 kHz, silence if it has none.
-func (e *ear) number(pcm []int16) int {
+func (r *numberReader) number(pcm []int16) int {
 	if len(pcm) == 0 || audio.RMS(pcm) < loudRMS {
 		return silence
 	}
 	best, power := silence, 0.0
-	for tone, c := range e.coefficients { // Goertzel 1958
+	for tone, c := range r.coefficients { // Goertzel 1958
 		var s1, s2 float64
 		for _, v := range pcm {
 			s1, s2 = float64(v)+c*s1-s2, s1

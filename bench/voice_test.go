@@ -9,25 +9,25 @@ import (
 // TestNumbers are read from frames as they are, and from frames that went through a telephone.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	wide, narrow, ear := newVoice(16000), newVoice(8000), newEar()
+	wide, narrow, numbers := newVoice(16000), newVoice(8000), newNumberReader()
 	up, err := audio.NewResampler(8000, 16000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 3 * toneCount {
 		want := n % toneCount
-		if got := ear.number(wide.frame(n, want)); got != want {
+		if got := numbers.number(wide.frame(n, want)); got != want {
 			t.Errorf("frame %d at 16 kHz has the number %d, want %d", n, got, want)
 		}
 		telephone := audio.AppendMuLawSamples(nil, audio.AppendMuLaw(nil, narrow.frame(n, want)))
-		if got := ear.number(up.Resample(nil, telephone)); got != want {
+		if got := numbers.number(up.Resample(nil, telephone)); got != want {
 			t.Errorf("frame %d of a telephone has the number %d, want %d", n, got, want)
 		}
 	}
-	if got := ear.number(wide.frame(0, silence)); got != silence {
+	if got := numbers.number(wide.frame(0, silence)); got != silence {
 		t.Errorf("silence has the number %d", got)
 	}
-	if got := ear.number(nil); got != silence {
+	if got := numbers.number(nil); got != silence {
 		t.Errorf("no samples have the number %d", got)
 	}
 }

@@ -33,5 +33,5 @@
 // Folder chat is the page for chats, which [ChatPage] serves. api.js asks the sessions API,
 // event-stream.js follows the stream of a session (sse.js parses it), and conversation.js, a pure
 // reducer, makes of events what the page shows. open-session.js joins these three for one session.
-// log-view.js and call-card.js show it; words.js has the words.
+// log-view.js and call-card.js show it; labels.js has the texts.
 package web

@@ -18,13 +18,13 @@ import (
 
 // run is one turn: one invocation of the agent by ADK.
 type run struct {
-	core  *core
-	ic    adk.InvocationContext
-	parts adk.InvocationContext // for the ids and times of partial events
-	yield func(*session.Event, error) bool
-	deaf  bool // yield has returned false or panicked
-	began time.Time
-	last  string // id of the last event that is stored
+	core    *core
+	ic      adk.InvocationContext
+	parts   adk.InvocationContext // for the ids and times of partial events
+	yield   func(*session.Event, error) bool
+	stopped bool // yield has returned false or panicked
+	began   time.Time
+	last    string // id of the last event that is stored
 	// active is the member that has spoken last, or was handed over to.
 	active string
 
@@ -73,8 +73,8 @@ func (k *ticket) history() []*genai.Content {
 	return nil
 }
 
-// errDeaf means that ADK takes no more events: it could not store one, or its caller has stopped.
-var errDeaf = errors.New("adkagent: the runner takes no more events")
+// errStopped means that ADK takes no more events: it could not store one, or its caller has stopped.
+var errStopped = errors.New("adkagent: the runner takes no more events")
 
 // turn runs one turn of the session of an invocation.
 func (c *core) turn(ic adk.InvocationContext, yield func(*session.Event, error) bool) {
@@ -93,7 +93,7 @@ func (c *core) turn(ic adk.InvocationContext, yield func(*session.Event, error) 
 		}
 		c.nets.release(s)
 	}()
-	if err := r.play(s); err != nil && !r.deaf {
+	if err := r.play(s); err != nil && !r.stopped {
 		r.fail(err)
 	}
 	whole = true
@@ -131,7 +131,7 @@ func (r *run) play(s *net) error {
 		s.last = r.last
 	}
 	switch {
-	case r.deaf, end != nil && end.How != agent.Stopped:
+	case r.stopped, end != nil && end.How != agent.Stopped:
 		return nil // an event has told it
 	case err != nil && !errors.Is(err, agent.ErrClosed) && end == nil && r.ic.Err() == nil:
 		r.core.nets.replace(s, nil)
@@ -156,13 +156,13 @@ func (r *run) fail(err error) {
 
 // say hands an event to ADK, which has stored it when say returns nil.
 func (r *run) say(ev *session.Event, err error) error {
-	if r.deaf {
-		return errDeaf
+	if r.stopped {
+		return errStopped
 	}
-	r.deaf = true // also if yield panics
-	r.deaf = !r.yield(ev, err)
-	if r.deaf {
-		return errDeaf
+	r.stopped = true // also if yield panics
+	r.stopped = !r.yield(ev, err)
+	if r.stopped {
+		return errStopped
 	}
 	if ev != nil && !ev.Partial {
 		r.last = ev.ID

@@ -178,7 +178,7 @@ func TestEndsCountOnce(t *testing.T) {
 			wg.Go(func() { _ = h.rt.DeleteSession(t.Context(), acme, ids[1]) })
 		}
 		wg.Wait()
-		if a := h.rt.books.account("acme"); a.sessions != 2 {
+		if a := h.rt.accounts.account("acme"); a.sessions != 2 {
 			t.Errorf("%d sessions are counted, want 2", a.sessions)
 		}
 	})

@@ -49,7 +49,7 @@ func TestChangesCount(t *testing.T) {
 		h := quotaHouse(t, Limits{TenantEvents: 10})
 		acme, title := Owner{Tenant: "acme"}, "new"
 		id, _ := h.begin("acme")
-		a := h.rt.books.account("acme")
+		a := h.rt.accounts.account("acme")
 		changes := []func() error{
 			func() error { return h.rt.Pause(t.Context(), acme, id) },
 			func() error { return h.rt.Resume(t.Context(), acme, id) },

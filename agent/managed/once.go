@@ -192,7 +192,7 @@ func (r *Runtime) alone(ctx context.Context, at string) (done func(), err error)
 // forget removes the claims of a tenant that are over, and the oldest of too many. It looks for them when a
 // process has added some.
 func (r *Runtime) forget(ctx context.Context, o Owner) error {
-	if !r.books.account(o.Tenant).adds() {
+	if !r.accounts.account(o.Tenant).adds() {
 		return nil
 	}
 	var kept []aged

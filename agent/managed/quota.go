@@ -24,7 +24,7 @@ const (
 	waitMin      = time.Millisecond // the shortest advice to try again
 )
 
-// books are the accounts of tenants: what they use of their quotas. Nothing of them is stored by itself. The
+// accounts holds what each tenant uses of its quotas. Nothing of it is stored by itself. The
 // number of a tenant's sessions and their bytes are counted from the entries of the sessions at the first
 // request that needs them, and again at most once a minute; in between, each process adds what passes through
 // it. So a crash makes no number wrong. Where several processes share a journal, each learns at its next count
@@ -32,7 +32,7 @@ const (
 //
 // The entry of a session has the size that the session had at one of its last messages. A session that is not in
 // memory so counts with at least seven eighths of what it had at its last message, less 16 KiB.
-type books struct {
+type accounts struct {
 	limits Limits
 	now    func() time.Time
 
@@ -59,7 +59,7 @@ type account struct {
 }
 
 // account returns the account of a tenant. It forgets one that was not used lately if there are too many.
-func (b *books) account(tenant string) *account {
+func (b *accounts) account(tenant string) *account {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
@@ -128,7 +128,7 @@ type tally struct {
 // counted returns the account of an owner's tenant, with a count that is not too old. The request that finds it too
 // old waits for another count; so do others if there is none yet. The count goes on without them.
 func (r *Runtime) counted(ctx context.Context, o Owner) (*account, error) {
-	a := r.books.account(o.Tenant)
+	a := r.accounts.account(o.Tenant)
 	a.mu.Lock()
 	now, c, wait := r.now(), a.counting, a.counted.IsZero()
 	if c == nil && (wait || now.Sub(a.counted) >= max(recountAfter, recountShare*a.took)) {
@@ -250,7 +250,7 @@ func (a *account) full(most int64) error {
 // room takes events of the user from the limit of their tenant's rate. full is the error of a tenant whose sessions
 // are too large, for events that are refused then: only they wait for a count.
 func (r *Runtime) room(ctx context.Context, o Owner, events int, refused bool) (full, err error) {
-	a := r.books.account(o.Tenant)
+	a := r.accounts.account(o.Tenant)
 	if err := a.takes(events, r.now()); err != nil || !refused {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (r *Runtime) growing(ctx context.Context, o Owner, id string, e *entry, f f
 
 // grew adds bytes to the account of a tenant, and notes the size of a session in its entry if it has grown much.
 func (r *Runtime) grew(ctx context.Context, o Owner, id string, noted, added, size int64) {
-	a := r.books.account(o.Tenant)
+	a := r.accounts.account(o.Tenant)
 	a.mu.Lock()
 	a.bytes += added
 	a.grown += added
@@ -318,7 +318,7 @@ func (r *Runtime) grew(ctx context.Context, o Owner, id string, noted, added, si
 
 // ended takes a session from the account of its tenant: it is archived or deleted.
 func (r *Runtime) ended(o Owner, wasOpen bool, bytes int64) {
-	a := r.books.account(o.Tenant)
+	a := r.accounts.account(o.Tenant)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.counting != nil || a.counted.IsZero() { // the count sees it, or the next one

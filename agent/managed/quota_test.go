@@ -109,7 +109,7 @@ func TestQuotaOfSessionsAtOnce(t *testing.T) {
 				if code == "" {
 					n++
 				}
-				a := h.rt.books.account("acme")
+				a := h.rt.accounts.account("acme")
 				a.mu.Lock()
 				a.counted = time.Now().Add(-2 * recountAfter) // so that the next one counts
 				a.took = 0
@@ -258,7 +258,7 @@ func TestQuotaOfEvents(t *testing.T) {
 func TestAccountsHaveALimit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	b := books{limits: Limits{TenantEvents: 10}, now: func() time.Time { return now }, byTenant: map[string]*account{}}
+	b := accounts{limits: Limits{TenantEvents: 10}, now: func() time.Time { return now }, byTenant: map[string]*account{}}
 	for i := range accountsMax + 100 {
 		b.account(fmt.Sprint(i))
 	}

@@ -148,17 +148,17 @@ func (l Limits) filled() Limits {
 
 // Runtime runs sessions. It is safe for concurrent use. Its errors that a client may see are *Error.
 type Runtime struct {
-	cfg    Config
-	shared map[string]*Agent // by id
-	prices map[string]Price  // by whole names
-	stop   chan struct{}
-	guard  *http.Transport // to MCP servers
-	left   chan struct{}   // closed when the sessions are closed: this process leaves the cluster
-	ends   sync.WaitGroup  // what goes on beside requests
-	ids    ids
-	books  books
-	began  time.Time
-	savers chan struct{} // has a place for each that makes a snapshot
+	cfg      Config
+	shared   map[string]*Agent // by id
+	prices   map[string]Price  // by whole names
+	stop     chan struct{}
+	guard    *http.Transport // to MCP servers
+	left     chan struct{}   // closed when the sessions are closed: this process leaves the cluster
+	ends     sync.WaitGroup  // what goes on beside requests
+	ids      ids
+	accounts accounts
+	began    time.Time
+	savers   chan struct{} // has a place for each that makes a snapshot
 
 	mu        sync.Mutex
 	compiled  compiled
@@ -219,7 +219,7 @@ func New(cfg Config) (*Runtime, error) {
 		me:        holder{Node: cfg.Node},
 		listeners: map[string]map[*listener]bool{}}
 	r.began = r.now()
-	r.books = books{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}
+	r.accounts = accounts{limits: cfg.Limits, now: r.now, byTenant: map[string]*account{}}
 	if err := r.share(); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type entry struct {
 	Version  int        `json:"version"`
 	Archived *time.Time `json:"archived,omitempty"`
 	At       time.Time  `json:"at"`
-	Bytes    int64      `json:"bytes,omitempty"` // of its records, when it was last looked at: see books
+	Bytes    int64      `json:"bytes,omitempty"` // of its records, when it was last looked at: see accounts
 }
 
 // idOf is the id at the end of the key of a document.

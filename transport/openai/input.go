@@ -38,10 +38,10 @@ type input struct {
 
 	// If the model answers only with response.create, the audio waits here until then: another reply
 	// must not be interrupted by a microphone that is always on.
-	buffer    []int16 // at bufferRateHz
-	committed int     // the first so many samples are items
-	cut       bool    // committed audio was dropped
-	ear       *ear    // nil until there is something to detect
+	buffer    []int16       // at bufferRateHz
+	committed int           // the first so many samples are items
+	cut       bool          // committed audio was dropped
+	turns     *turnDetector // nil until there is something to detect
 	down      *audio.Resampler
 	downHz    int
 
@@ -120,9 +120,9 @@ func (i *input) keep(rateHz int) error {
 // drop removes samples of the buffer.
 func (i *input) drop(from, to int) {
 	i.committed -= max(0, min(to, i.committed)-from)
-	if e := i.ear; e != nil {
-		e.scored -= max(0, min(to, e.scored)-from)
-		e.begun -= max(0, min(to, e.begun)-from)
+	if d := i.turns; d != nil {
+		d.scored -= max(0, min(to, d.scored)-from)
+		d.begun -= max(0, min(to, d.begun)-from)
 	}
 	i.buffer = append(i.buffer[:from], i.buffer[to:]...)
 }

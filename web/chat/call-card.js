@@ -1,7 +1,7 @@
 // The card of one call of a tool: what was called, with what, what came of it, and the form that answers it.
 
 import { button, create, textBox } from "../viewer/build.js";
-import { callWords, contentText, laidOut } from "./words.js";
+import { callWords, contentText, laidOut } from "./labels.js";
 
 /**
  * @typedef {import("./api.js").SessionEvent} SessionEvent

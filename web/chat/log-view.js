@@ -4,7 +4,7 @@
 import { button, create, showText, textBox } from "../viewer/build.js";
 import { CallCard } from "./call-card.js";
 import { isOver, waitsFor } from "./conversation.js";
-import { contentText, noteWords } from "./words.js";
+import { contentText, noteWords } from "./labels.js";
 
 /**
  * @typedef {import("./conversation.js").Item} Item

@@ -1,7 +1,7 @@
 // The list of sessions.
 
 import { create } from "../viewer/build.js";
-import { shortTime, statusWords, titleOf } from "./words.js";
+import { shortTime, statusWords, titleOf } from "./labels.js";
 
 /**
  * @typedef {import("./api.js").Session & { stop?: import("./api.js").StopReason | null }} Listed a session; stop is

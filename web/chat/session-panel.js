@@ -4,7 +4,7 @@ import { byId } from "../page/elements.js";
 import { isOver } from "./conversation.js";
 import { LogView } from "./log-view.js";
 import { OpenSession } from "./open-session.js";
-import { contentText, noteWords, stateWords, titleOf, usageWords } from "./words.js";
+import { contentText, noteWords, stateWords, titleOf, usageWords } from "./labels.js";
 
 /**
  * @typedef {import("./api.js").APIError} APIError

@@ -1,5 +1,5 @@
 import { nothing, order, reduce, waitsFor } from "/chat/chat/conversation.js";
-import { callWords, contentText, laidOut, noteWords, stateWords } from "/chat/chat/words.js";
+import { callWords, contentText, laidOut, noteWords, stateWords } from "/chat/chat/labels.js";
 import { equal, ok, test } from "./check.js";
 
 /**
