@@ -5,6 +5,9 @@ import "github.com/voicegw/voicegw/petri"
 const (
 	Entry         petri.Place[*Digits] = "entry"          // digits of an entry that is not complete
 	EntryComplete petri.Place[*Digits] = "entry_complete" // the digits of a complete entry
+
+	// EntryProtected is marked once an entry began during protected input. It is a private place.
+	EntryProtected petri.Place[petri.Unit] = "entry_protected"
 )
 
 // digitsNet collects the keys of a phone until the caller presses # or pauses. The entry becomes a
@@ -13,7 +16,6 @@ const (
 // it may be part of the protected input. It drops keys on arrival during a hold or without consent.
 // An entry that began before a hold completes after DigitGap and waits like any text.
 func digitsNet(c Config) *petri.Net {
-	const entryProtected petri.Place[petri.Unit] = "entry_protected" // the entry began during protected input
 	add := func(to petri.Place[*Digits], begun bool) func(*petri.Firing) {
 		return func(f *petri.Firing) {
 			all := Digits{Text: CallerDigit.Get(f).Text}
@@ -31,12 +33,12 @@ func digitsNet(c Config) *petri.Net {
 			TextLost},
 		Env:  []petri.Env{{Place: CallerDigit}},
 		Out:  []petri.Output{{Place: Collected}, {Place: TextLost}},
-		Caps: caps(1, Entry, EntryComplete, entryProtected),
+		Caps: caps(1, Entry, EntryComplete, EntryProtected),
 		Transitions: []petri.Transition{
-			{Name: "end_protected_entry", In: petri.Arcs{entryProtected}, Inhibit: petri.Arcs{Protected}, Priority: 2,
+			{Name: "end_protected_entry", In: petri.Arcs{EntryProtected}, Inhibit: petri.Arcs{Protected}, Priority: 2,
 				Reset: petri.Arcs{Entry}},
-			{Name: "begin_protected_entry", Read: petri.Arcs{Protected}, Inhibit: petri.Arcs{entryProtected}, Priority: 2,
-				Reset: petri.Arcs{Entry}, Out: petri.And(entryProtected)},
+			{Name: "begin_protected_entry", Read: petri.Arcs{Protected}, Inhibit: petri.Arcs{EntryProtected}, Priority: 2,
+				Reset: petri.Arcs{Entry}, Out: petri.And(EntryProtected)},
 			{Name: "time_out_entry", In: petri.Arcs{Entry}, When: petri.After(c.DigitGap),
 				Out: petri.And(EntryComplete.Is(last)), Action: func(f *petri.Firing) {
 					EntryComplete.Put(f, &Digits{Text: Entry.Get(f).Text, Last: true})

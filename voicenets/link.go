@@ -32,8 +32,8 @@ func linkNet(c Config) *petri.Net {
 		Init: append(slices.Repeat([]petri.Token{dialCredit.Token(petri.Unit{})}, c.DialsMax),
 			dialNow.Token(petri.Unit{})),
 		Sinks: []petri.AnyPlace{modelGivenUp},
-		Caps: append(caps(1, dialNow, dialBlocked, dialling, backingOff, Online, closing, goingAway,
-			restoring, connectedBefore,
+		Caps: append(caps(1, dialNow, dialBlocked, dialling, backingOff, Online, Closing, goingAway,
+			restoring, ConnectedBefore,
 			LastHandle,
 			Renewal, CutUnreported, Ending, modelGivenUp), petri.Cap{Place: retriesSpent, Max: len(c.Backoff)},
 			petri.Cap{Place: dialCredit, Max: c.DialsMax}),
@@ -48,19 +48,19 @@ func linkNet(c Config) *petri.Net {
 	return below(n, linkLayer)
 }
 
-// The private places of the connection. Exactly one of dialNow, dialBlocked, dialling, backingOff,
-// closing, modelGivenUp and the port Online is marked.
+// The private places of the connection; claims name the exported ones. Exactly one of dialNow,
+// dialBlocked, dialling, backingOff, Closing, modelGivenUp and the port Online is marked.
 const (
 	dialNow         petri.Place[petri.Unit] = "dial_now"         // a dial is due
 	dialBlocked     petri.Place[petri.Unit] = "dial_blocked"     // the dial waits: the conversation must not leave now
 	dialCredit      petri.Place[petri.Unit] = "dial_credit"      // one token for each dial that may begin now
 	dialling        petri.Place[petri.Unit] = "dialling"         // a dial is under way
 	backingOff      petri.Place[petri.Unit] = "backing_off"      // the net waits before the next dial
-	closing         petri.Place[petri.Unit] = "closing"          // the connection is being closed, to be replaced
+	Closing         petri.Place[petri.Unit] = "closing"          // the connection is being closed, to be replaced
 	retriesSpent    petri.Place[petri.Unit] = "retries_spent"    // one token for each retry in a row
 	goingAway       petri.Place[Urgency]    = "going_away"       // the connection is due for replacement
 	restoring       petri.Place[petri.Unit] = "restoring"        // a new connection is to get the turn again
-	connectedBefore petri.Place[petri.Unit] = "connected_before" // the call has had a connection
+	ConnectedBefore petri.Place[petri.Unit] = "connected_before" // the call has had a connection
 	modelGivenUp    petri.Place[petri.Unit] = "model_given_up"   // the net dials no more
 	backlogDue      petri.Place[petri.Unit] = "backlog_due"      // model VAD: a new connection is to get the backlog
 )
@@ -69,11 +69,11 @@ const (
 func dialTransitions(c Config) []petri.Transition {
 	up := func(name string, how DialResult, read, inhibit, out petri.Arcs) petri.Transition {
 		t := petri.Transition{Name: name, In: petri.Arcs{Dialled.Is(how), dialling}, Read: read, Inhibit: inhibit,
-			Reset: petri.Arcs{TurnEndPending, Discarding, restoring, connectedBefore}}
+			Reset: petri.Arcs{TurnEndPending, Discarding, restoring, ConnectedBefore}}
 		if !c.gatewayVAD() {
 			t.Reset, out = append(t.Reset, backlogDue), append(out, backlogDue)
 		}
-		t.Out = petri.And(append(petri.Arcs{Online, connectedBefore, restoring, UseLink.Passing(Dialled)}, out...)...)
+		t.Out = petri.And(append(petri.Arcs{Online, ConnectedBefore, restoring, UseLink.Passing(Dialled)}, out...)...)
 		return t
 	}
 	back := func(t petri.Transition) petri.Transition {
@@ -85,37 +85,37 @@ func dialTransitions(c Config) []petri.Transition {
 	}
 	tries := len(c.Backoff)
 	list := []petri.Transition{
-		{Name: "dial_first", In: petri.Arcs{dialNow, dialCredit}, Inhibit: petri.Arcs{connectedBefore},
+		{Name: "dial_first", In: petri.Arcs{dialNow, dialCredit}, Inhibit: petri.Arcs{ConnectedBefore},
 			Reset: petri.Arcs{Renewal}, Out: petri.And(dialling, Dial), Action: func(f *petri.Firing) { Dial.Put(f, nil) }},
-		{Name: "dial_resuming", In: petri.Arcs{dialNow, dialCredit}, Read: petri.Arcs{LastHandle, connectedBefore},
+		{Name: "dial_resuming", In: petri.Arcs{dialNow, dialCredit}, Read: petri.Arcs{LastHandle, ConnectedBefore},
 			Reset: petri.Arcs{Renewal}, Out: petri.And(dialling, Dial.Passing(LastHandle))},
-		{Name: "dial_afresh", In: petri.Arcs{dialNow, dialCredit}, Read: petri.Arcs{connectedBefore},
+		{Name: "dial_afresh", In: petri.Arcs{dialNow, dialCredit}, Read: petri.Arcs{ConnectedBefore},
 			Reset:   petri.Arcs{Renewal},
 			Inhibit: petri.Arcs{LastHandle, Held, Protected}, Out: petri.And(dialling, Dial),
 			Action: func(f *petri.Firing) { Dial.Put(f, nil) }},
-		{Name: "block_dial_held", In: petri.Arcs{dialNow}, Read: petri.Arcs{connectedBefore, Held},
+		{Name: "block_dial_held", In: petri.Arcs{dialNow}, Read: petri.Arcs{ConnectedBefore, Held},
 			Inhibit: petri.Arcs{LastHandle},
 			Out:     petri.And(dialBlocked)},
-		{Name: "block_dial_protected", In: petri.Arcs{dialNow}, Read: petri.Arcs{connectedBefore, Protected},
+		{Name: "block_dial_protected", In: petri.Arcs{dialNow}, Read: petri.Arcs{ConnectedBefore, Protected},
 			Inhibit: petri.Arcs{LastHandle, Held}, Out: petri.And(dialBlocked)},
 		{Name: "unblock_dial", In: petri.Arcs{dialBlocked}, Inhibit: petri.Arcs{Held, Protected}, Out: petri.And(dialNow)},
 		{Name: "regain_dial", Inhibit: petri.Arcs{dialCredit.AtLeast(c.DialsMax)}, When: petri.After(c.DialEvery),
 			Out: petri.And(dialCredit)},
-		up("connect", Fresh, nil, petri.Arcs{connectedBefore}, nil),
-		up("connect_resumed", Resumed, nil, petri.Arcs{connectedBefore}, nil),
-		back(up("reconnect_afresh", Fresh, petri.Arcs{connectedBefore}, nil, petri.Arcs{NotifyMode.Is(LinkBack)})),
-		back(up("reconnect", Resumed, petri.Arcs{connectedBefore}, nil, petri.Arcs{NotifyMode.Is(LinkBack)})),
+		up("connect", Fresh, nil, petri.Arcs{ConnectedBefore}, nil),
+		up("connect_resumed", Resumed, nil, petri.Arcs{ConnectedBefore}, nil),
+		back(up("reconnect_afresh", Fresh, petri.Arcs{ConnectedBefore}, nil, petri.Arcs{NotifyMode.Is(LinkBack)})),
+		back(up("reconnect", Resumed, petri.Arcs{ConnectedBefore}, nil, petri.Arcs{NotifyMode.Is(LinkBack)})),
 		{Name: "fail_first_dial", In: petri.Arcs{Dialled.Is(Unreachable, Refused), dialling},
-			Inhibit: petri.Arcs{connectedBefore}, Out: petri.And(modelGivenUp, CallEnded, Hangup.Is(ModelLost))},
-		{Name: "fail_dial", In: petri.Arcs{Dialled.Is(Unreachable), dialling}, Read: petri.Arcs{connectedBefore},
+			Inhibit: petri.Arcs{ConnectedBefore}, Out: petri.And(modelGivenUp, CallEnded, Hangup.Is(ModelLost))},
+		{Name: "fail_dial", In: petri.Arcs{Dialled.Is(Unreachable), dialling}, Read: petri.Arcs{ConnectedBefore},
 			Inhibit: petri.Arcs{retriesSpent.AtLeast(tries)}, Out: petri.And(backingOff, retriesSpent)},
 		{Name: "give_up_model", In: petri.Arcs{Dialled.Is(Unreachable), dialling},
-			Read: petri.Arcs{connectedBefore, retriesSpent.AtLeast(tries)}, Reset: petri.Arcs{Ending},
+			Read: petri.Arcs{ConnectedBefore, retriesSpent.AtLeast(tries)}, Reset: petri.Arcs{Ending},
 			Out: petri.And(modelGivenUp, Ending.Is(ModelLost))},
 		{Name: "drop_refused_handle", In: petri.Arcs{Dialled.Is(Refused), dialling, LastHandle},
-			Read: petri.Arcs{connectedBefore},
+			Read: petri.Arcs{ConnectedBefore},
 			Out:  petri.And(dialNow)},
-		{Name: "give_up_refusing_model", In: petri.Arcs{Dialled.Is(Refused), dialling}, Read: petri.Arcs{connectedBefore},
+		{Name: "give_up_refusing_model", In: petri.Arcs{Dialled.Is(Refused), dialling}, Read: petri.Arcs{ConnectedBefore},
 			Inhibit: petri.Arcs{LastHandle}, Reset: petri.Arcs{Ending}, Out: petri.And(modelGivenUp, Ending.Is(ModelLost))},
 		{Name: "withhold_dial", In: petri.Arcs{Dialled.Is(Withheld), dialling}, Out: petri.And(dialNow)},
 		{Name: "ignore_dial", In: petri.Arcs{Dialled}, Inhibit: petri.Arcs{dialling}},
@@ -180,9 +180,9 @@ func lossTransitions(c Config) []petri.Transition {
 		{Name: "lose_link_for_good", In: petri.Arcs{LinkDown, Online}, Read: petri.Arcs{retriesSpent.AtLeast(tries)},
 			Reset: petri.Arcs{TurnEndPending, Discarding, goingAway, Renewal, Ending, transcriptAhead()},
 			Out:   petri.And(modelGivenUp, Ending.Is(ModelLost), NotifyMode.Is(LinkLost)), Action: loseForGood},
-		{Name: "replace_link", In: petri.Arcs{LinkDown, closing}, Reset: petri.Arcs{TurnEndPending, Discarding},
+		{Name: "replace_link", In: petri.Arcs{LinkDown, Closing}, Reset: petri.Arcs{TurnEndPending, Discarding},
 			Out: petri.And(dialNow)},
-		{Name: "ignore_link_down", In: petri.Arcs{LinkDown}, Inhibit: petri.Arcs{Online, closing}},
+		{Name: "ignore_link_down", In: petri.Arcs{LinkDown}, Inhibit: petri.Arcs{Online, Closing}},
 		{Name: "cut_reply_short", In: petri.Arcs{ModelTurn}, Read: petri.Arcs{Replying},
 			Inhibit: petri.Arcs{Online, ReplyPending},
 			Reset:   petri.Arcs{ReplyCutShort, CutUnreported}, Out: petri.And(ReplyCutShort, CutUnreported),
@@ -204,7 +204,7 @@ func loseForGood(f *petri.Firing) {
 
 // rotationTransitions returns the transitions that replace a working connection.
 func rotationTransitions(c Config) []petri.Transition {
-	closed := petri.And(closing, CloseLink, NotifyMode.Is(LinkLost))
+	closed := petri.And(Closing, CloseLink, NotifyMode.Is(LinkLost))
 	rotate := func(name string, t petri.Transition) petri.Transition {
 		t.Name, t.In, t.Out = name, append(petri.Arcs{Online}, t.In...), closed
 		t.Reset = append(t.Reset, TurnEndPending, Discarding, transcriptAhead())

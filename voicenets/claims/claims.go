@@ -86,7 +86,7 @@ func anyOf(places ...string) string {
 
 // running is the condition that a tool runs; it is "" if the session has no tools.
 func running(c voicenets.Config) string {
-	return strings.Join(runningTools(c), " || ")
+	return strings.Join(runningToolNames(c), " || ")
 }
 
 // answeredRules claims that the session handles every event that comes from outside.

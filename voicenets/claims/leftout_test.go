@@ -26,15 +26,17 @@ func without(left ...voicenets.Part) voicenets.Config {
 func TestProvedWithout(t *testing.T) {
 	all := claimsProved(t, without())
 	for part, gone := range map[voicenets.Part][]string{
-		voicenets.PartText: nil, voicenets.PartTranscript: nil, voicenets.PartDigits: {"V8-entered", "V8-digits",
-			"time_out_entry after 3s", "time of digits"},
-		voicenets.PartHints: nil, voicenets.PartPrompts: {"prompt-reported"},
-		voicenets.PartModelSilence: {"V6-overdue", "nudge after 4s", "renew_link after 4s", "play_fallback after 4s",
+		voicenets.PartText: nil, voicenets.PartTranscript: {"transcript-shown"},
+		voicenets.PartDigits: {"V8-entered", "V8-digits", "time_out_entry after 3s", "time of digits"},
+		voicenets.PartHints:  nil, voicenets.PartPrompts: {"prompt-reported"},
+		voicenets.PartModelSilence: {"V6-overdue", "V5-nudge online", "V5-renew_link online", "V5-play_fallback ",
+			"V5-play_fallback_at_deadline ", "nudge after 4s", "renew_link after 4s", "play_fallback after 4s",
 			"reach_deadline after 30s", "time of answer", "rehearsal of a silent model"},
-		voicenets.PartCallerSilence: {"notice_silence after 10s", "notice_silence_again after 15s",
-			"stop_expecting_answer after 4s"},
-		voicenets.PartTools: {"V7-tool_running_0", "V7-lost-tool_running_0", "time_out_call_0 after 15s",
-			"time of tool 0"},
+		voicenets.PartCallerSilence: {"V5-reprompt online", "V5-reprompt quiet", "V5-give_up_on_caller online",
+			"V5-give_up_on_caller quiet", "V5-notice_silence noise", "V5-notice_silence_again noise",
+			"notice_silence after 10s", "notice_silence_again after 15s", "stop_expecting_answer after 4s"},
+		voicenets.PartTools: {"V7-tool_running_0", "V7-lost-tool_running_0", "V7-ends-tool_running_0",
+			"V7-late-tool_running_0", "time_out_call_0 after 15s", "time of tool 0"},
 	} {
 		kept := claimsProved(t, without(part))
 		missing := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(kept, name) })

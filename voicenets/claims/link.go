@@ -249,8 +249,8 @@ func keptRules() rules {
 
 // rotationRules are about connections that are replaced while they work.
 func rotationRules(c voicenets.Config) rules {
-	busy := "(" + strings.Join(append([]string{"in_turn", "model_turn", "reply_pending", "speaking"}, runningTools(c)...),
-		" || ") + ")"
+	busy := "(" + strings.Join(append([]string{"in_turn", "model_turn", "reply_pending", "speaking"},
+		runningToolNames(c)...), " || ") + ")"
 	r := rules{part: "rotation"}
 	for _, l := range [][]claim{
 		exactly("age_link", "online && !going_away", "A connection grows old."),

@@ -48,13 +48,14 @@ func obligationsOf(session *petri.Net, c voicenets.Config) (*obligations, error)
 	if open := structure.OpenPlaces(m); len(open) > 0 {
 		return nil, fmt.Errorf("claims: prove: nothing fills %s", strings.Join(open, ", "))
 	}
+	if list := scopeOf(c).missing(o.closed, patience(full)); len(list) > 0 {
+		return nil, fmt.Errorf("claims: prove: %s", strings.Join(list, ", "))
+	}
 	gone := gone(c, o.closed)
 	o.parts = proofsOf(c, o.relaxed)
 	o.structure = slices.Concat(Structure(c), notReplaced(c))
 	for _, w := range waits(full) {
-		if o.has(m, w.transition, gone) {
-			o.structure = append(o.structure, w.property())
-		}
+		o.structure = append(o.structure, w.property())
 	}
 	for _, d := range deadlines(full) {
 		if !slices.ContainsFunc(d.names(), func(name string) bool { return gone[name] }) {
@@ -65,22 +66,6 @@ func obligationsOf(session *petri.Net, c voicenets.Config) (*obligations, error)
 		return slices.ContainsFunc(append(r.expect, r.before), func(name string) bool { return gone[name] })
 	})
 	return o, nil
-}
-
-// has reports whether the session, closed as m, must have a transition. It need not have those of a
-// stage that its configuration lacks, or of a part that is left out.
-func (o *obligations) has(m *netmodel.Model, transition string, gone map[string]bool) bool {
-	if _, err := m.Named(transition); err == nil {
-		return true
-	}
-	return replaces(o.config) && !gone[transition] && ours(o.config, transition)
-}
-
-// ours reports whether a session without replaced parts has a transition.
-func ours(c voicenets.Config, transition string) bool {
-	return slices.ContainsFunc(ownParts(c), func(p part) bool {
-		return slices.ContainsFunc(p.net.Transitions, func(t petri.Transition) bool { return t.Name == transition })
-	})
 }
 
 // replaces reports whether the configuration replaces one of the named parts, or any part if none
@@ -94,15 +79,17 @@ func replaces(c voicenets.Config, some ...voicenets.Part) bool {
 	return false
 }
 
-// notReplaced lists the claims about payload of the parts that are not replaced; see Unseen.
+// notReplaced lists the claims about payload of the parts that are neither replaced nor left out;
+// see Unseen.
 func notReplaced(c voicenets.Config) []*verify.Property {
 	var list []*verify.Property
-	if !replaces(c, voicenets.PartTranscript) {
-		list = append(list, shown())
+	s := scopeOf(c)
+	if !replaces(c, voicenets.PartTranscript) && !c.LeavesOut(voicenets.PartTranscript) {
+		list = append(list, s.transcriptShown())
 	}
 	if !replaces(c, voicenets.PartSpeech, voicenets.PartTurns, voicenets.PartHints, voicenets.PartUplink,
 		voicenets.PartInputGate) {
-		list = append(list, dropped(c), sentUp(c))
+		list = append(list, s.unseenAudio()...)
 	}
 	return list
 }

@@ -49,16 +49,14 @@ var outputRules = map[string]outputRule{
 	string(voicenets.TextUp): {"without a text", takes(string(voicenets.PendingText),
 		string(voicenets.PendingRequest))},
 	string(voicenets.NoteUp):    {"without a note", takes(string(voicenets.Note))},
-	string(voicenets.GiveNotes): {"without a note that went up", takes("session/context/notes_due", "notes_due")},
+	string(voicenets.GiveNotes): {"without a note that went up", takesOwn(voicenets.NotesDue)},
 	string(voicenets.TurnAgain): {"without a turn that is kept", looks(string(voicenets.InTurn),
 		string(voicenets.ReplyPending), string(voicenets.Backlog))},
 	string(voicenets.ToModel): {"in a mode in which the model decides about turns", asksModel},
-	string(voicenets.ToolReply): {"without a call", takes("tool_running_0", "tool_running_1", "tool_running_2",
-		"tool_running_3",
-		string(voicenets.ToolCalled))},
+	string(voicenets.ToolReply): {"without a call", takes(append(everySlot(voicenets.ToolRunning),
+		string(voicenets.ToolCalled))...)},
 	string(voicenets.StartTool): {"without a call", takes(string(voicenets.ToolCalled))},
-	string(voicenets.StopTool): {"without a call that runs", takes("tool_running_0", "tool_running_1", "tool_running_2",
-		"tool_running_3")},
+	string(voicenets.StopTool):  {"without a call that runs", takes(everySlot(voicenets.ToolRunning)...)},
 	string(voicenets.Collected): {"outside of protected input", looks(string(voicenets.Protected))},
 	string(voicenets.TextLost): {"without a text", takes(string(voicenets.CallerText),
 		string(voicenets.EntryComplete), string(voicenets.Note), string(voicenets.Request))},
@@ -70,10 +68,28 @@ var outputRules = map[string]outputRule{
 	string(voicenets.DropUplink):     {"with consent", fills(string(voicenets.Unconsented))},
 }
 
+// everySlot names a place of each slot that a session may have.
+func everySlot[T any](place func(voicenets.Slot) petri.Place[T]) []string {
+	var list []string
+	for s := range voicenets.Slot(voicenets.SlotsMax) {
+		list = append(list, string(place(s)))
+	}
+	return list
+}
+
 // takes holds for a transition that takes a token from one of some places.
 func takes(places ...string) func(*petri.Program, petri.TransitionInfo) bool {
 	return func(p *petri.Program, t petri.TransitionInfo) bool {
 		return slices.ContainsFunc(places, func(place string) bool { return hasTake(p, t, place) })
+	}
+}
+
+// takesOwn holds for a transition that takes a token from a private place of a subnet.
+func takesOwn(place petri.AnyPlace) func(*petri.Program, petri.TransitionInfo) bool {
+	return func(p *petri.Program, t petri.TransitionInfo) bool {
+		return slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
+			return a.Kind == petri.InArc && lastPart(p.Places()[a.Place].Name) == place.String()
+		})
 	}
 }
 

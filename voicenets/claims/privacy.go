@@ -13,19 +13,31 @@ import (
 // private lists the properties of V8 that the structure of a session decides: by which transitions
 // the caller's input leaves, where it is kept, and what closes the input gate. Proofs has the
 // claims about markings.
-func private() []*verify.Property {
-	return []*verify.Property{captured(), leaves(), taken(), keys(), closing(), forgotten()}
+func (s scope) private() []*verify.Property {
+	with := func(places ...petri.AnyPlace) []petri.AnyPlace { return append(places, closedStates...) }
+	return []*verify.Property{
+		s.selects(captured(), nil, voicenets.CallerAudio, voicenets.InputClosed),
+		s.selects(leaves(), nil, with(voicenets.TextUp, voicenets.NoteUp, voicenets.TurnAgain, voicenets.AudioUp,
+			voicenets.InputClosed, voicenets.Dial, voicenets.ConnectedBefore, voicenets.LastHandle)...),
+		s.selects(taken(), nil, with(voicenets.CallerText, voicenets.Note, voicenets.Request, voicenets.TextLost)...),
+		s.selects(keys(), nil, with(voicenets.CallerDigit, voicenets.Entry, voicenets.EntryComplete,
+			voicenets.EntryProtected, voicenets.Collected)...),
+		s.selects(closing(), nil, with(voicenets.InputClosed, voicenets.CallerAudio, voicenets.HoldUplink,
+			voicenets.DropUplink)...),
+		s.selects(forgotten(), nil, voicenets.Unconsented, voicenets.LastHandle, voicenets.Renewal, voicenets.Online,
+			voicenets.CloseLink, voicenets.ConsentDue),
+	}
 }
 
 // closedStates are the states in which no caller input may leave. A mute is not among them, because
 // it silences only the audio input.
-var closedStates = []string{string(voicenets.Held), string(voicenets.Protected), string(voicenets.Unconsented)}
+var closedStates = []petri.AnyPlace{voicenets.Held, voicenets.Protected, voicenets.Unconsented}
 
 // unlessClosed lists the closed states in which a transition may fire. A session that lacks a state
 // is never in it.
 func unlessClosed(p *petri.Program, t petri.TransitionInfo) (open []string) {
-	for _, s := range closedStates {
-		if p.Place(s) >= 0 && !hasArc(p, t, petri.InhibitArc, s) {
+	for _, state := range closedStates {
+		if s := state.String(); p.Place(s) >= 0 && !hasArc(p, t, petri.InhibitArc, s) {
 			open = append(open, s)
 		}
 	}
@@ -51,7 +63,8 @@ func leaves() *verify.Property {
 				out = append(out, t.Name+" puts out audio_up while the input gate is closed")
 			}
 			first := slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
-				return a.Kind == petri.InhibitArc && a.Count == 1 && lastPart(p.Places()[a.Place].Name) == "connected_before"
+				return a.Kind == petri.InhibitArc && a.Count == 1 &&
+					lastPart(p.Places()[a.Place].Name) == string(voicenets.ConnectedBefore)
 			})
 			resumes := hasArc(p, t, petri.ReadArc, string(voicenets.LastHandle))
 			open = slices.DeleteFunc(open,
@@ -122,7 +135,7 @@ func keys() *verify.Property {
 			switch open := unlessClosed(p, t); {
 			case hasTake(p, t, string(voicenets.CallerDigit)) && keeps && !alone && len(open) > 0:
 				out = append(out, fmt.Sprintf("%s keeps a key while %s", t.Name, strings.Join(open, " or ")))
-			case turns(p, t, "entry_protected") && !hasArc(p, t, petri.ResetArc, string(voicenets.Entry)):
+			case turns(p, t, string(voicenets.EntryProtected)) && !hasArc(p, t, petri.ResetArc, string(voicenets.Entry)):
 				out = append(out, t.Name+" keeps digits of an entry that began before protected input or during it")
 			case hasPut(p, t, string(voicenets.Collected), "") && !alone:
 				out = append(out, t.Name+" gives the host digits that are not protected")
@@ -151,7 +164,8 @@ func closing() *verify.Property {
 		"the frames that wait and holds or empties the queue to the model.", func(p *petri.Program) []string {
 		var out []string
 		for _, t := range p.Transitions() {
-			for _, s := range closedStates {
+			for _, state := range closedStates {
+				s := state.String()
 				if !hasPut(p, t, s, "") {
 					continue
 				}

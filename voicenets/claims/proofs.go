@@ -26,7 +26,7 @@ func Proofs(c voicenets.Config, closed *petri.Program) []verify.Part {
 	s.text()
 	s.prompts(c)
 	s.tools(c)
-	s.answers()
+	s.answers(c)
 	s.link(c)
 	s.call(c)
 	return s.list
@@ -58,31 +58,46 @@ func (s *slicer) there(places []string) []string {
 	return slices.DeleteFunc(places, func(p string) bool { return !s.has[p] })
 }
 
-// transitions lists the transitions of some subnets, except those whose names contain a string of
-// without.
+// transitions lists the transitions of some subnets, except those that without names.
 func (s *slicer) transitions(groups, without []string) []string {
 	var out []string
 	for _, t := range s.closed.Transitions() {
-		left := slices.ContainsFunc(without, func(w string) bool { return strings.Contains(t.Name, w) })
-		if slices.Contains(groups, t.Group) && !left {
+		if slices.Contains(groups, t.Group) && !slices.Contains(without, lastPart(t.Name)) {
 			out = append(out, t.Name)
 		}
 	}
 	return out
 }
 
+// patience lists the transitions that decide how long a turn lingers. A session without endpointing
+// has none of them.
+func patience(c voicenets.Config) []string {
+	if !adapts(c) || c.LeavesOut(voicenets.PartTurns) {
+		return nil
+	}
+	var list []string
+	levels := voicenets.Patience(0).KeyNames()
+	for i, level := range levels {
+		list = append(list, "end_turn_"+level)
+		if i > 0 {
+			list = append(list, "learn_"+level, "unlearn_"+level)
+		}
+	}
+	return append(list, "stay_"+levels[len(levels)-1])
+}
+
 // conversation adds the slice of speech, turns, the model's turn and playout. It includes the
 // watcher, which follows what the session sends to the peer and the model.
 func (s *slicer) conversation(c voicenets.Config) {
 	groups := []string{"session/speech", "session/turns", "session/hints", "session/model", "session/playout", "watcher"}
-	patience := []string{"/end_turn_", "learn_", "/stay_"} // the time that a turn lingers changes nothing here
-	s.add("conversation", s.transitions(groups, patience), "prompt_audio prompt_end",
+	// How long a turn lingers changes nothing here.
+	s.add("conversation", s.transitions(groups, patience(c)), "prompt_audio prompt_end",
 		append(stateClaims(c), outputClaims(c)...)...)
 	ack := verify.Never("peer_ack && !ended")
 	s.list[0].Props = append(s.list[0].Props, ack)
 	late := s.add("acknowledgements", []string{"peer/peer_ack_late"}, "peer_ack")
 	late.Given = []*verify.Property{ack}
-	if c.Adaptive && gatewayVAD(c) {
+	if adapts(c) {
 		one := verify.Never("in_turn && model_turn")
 		s.list[0].Props = append(s.list[0].Props, one)
 		s.add("endpointing", nil,
@@ -154,18 +169,18 @@ func (s *slicer) prompts(c voicenets.Config) {
 	if c.Prompts.Has(voicenets.Notify) {
 		online = " online"
 	}
-	if s.has["prompt_audio"] {
+	if scopeOf(c).hasPlace(string(voicenets.PromptAudio)) {
 		s.add("late prompts", []string{"peer/prompt_audio_late"}, "prompt_audio")
 	}
-	if s.has["prompting"] {
+	if scopeOf(c).hasPlace(string(voicenets.Prompting)) {
 		s.add("prompts", nil, "prompt_due prompting replying parked in_turn speaking prompt_end"+online)
 	}
 }
 
 // answers adds the slice of what the caller gets after an unanswered turn.
-func (s *slicer) answers() {
+func (s *slicer) answers(c voicenets.Config) {
 	busy := "(replying || speaking || held)"
-	if s.has["in_turn"] {
+	if scopeOf(c).hasPlace(string(voicenets.InTurn)) {
 		busy = "(replying || speaking || held || in_turn)"
 	}
 	s.add("answers", nil, "reply_overdue reply_pending unanswered replying speaking in_turn held",

@@ -10,6 +10,9 @@ import (
 func gatewayVAD(c voicenets.Config) bool { return c.Detection == voicenets.GatewayVAD }
 func pauses(c voicenets.Config) bool     { return !c.HalfDuplex }
 
+// adapts reports whether a turn lingers the longer, the more often earlier turns ended too soon.
+func adapts(c voicenets.Config) bool { return c.Adaptive && gatewayVAD(c) }
+
 // part is a subnet of package voicenets.
 type part struct {
 	name voicenets.Part
@@ -30,11 +33,20 @@ func ownParts(c voicenets.Config) []part {
 	return list
 }
 
-// runningTools names the places of running tools.
-func runningTools(c voicenets.Config) []string {
-	var list []string
+// runningTools lists the places of running tools.
+func runningTools(c voicenets.Config) []petri.AnyPlace {
+	var list []petri.AnyPlace
 	for s := range voicenets.Slot(c.ToolSlots) {
-		list = append(list, string(voicenets.ToolRunning(s)))
+		list = append(list, voicenets.ToolRunning(s))
+	}
+	return list
+}
+
+// runningToolNames names the places of running tools.
+func runningToolNames(c voicenets.Config) []string {
+	var list []string
+	for _, p := range runningTools(c) {
+		list = append(list, p.String())
 	}
 	return list
 }

@@ -14,7 +14,12 @@ import (
 )
 
 // Structure lists the properties that the structure of a closed session decides, for every marking.
-func Structure(c voicenets.Config) []*verify.Property {
+// Each is refuted of a session that lacks a transition or a place that the property selects by name
+// and that the configuration has.
+func Structure(c voicenets.Config) []*verify.Property { return scopeOf(c).structure() }
+
+// structure lists the properties of Structure, for the nets of a scope.
+func (s scope) structure() []*verify.Property {
 	waits := []string{string(voicenets.ModelAudio), string(voicenets.PromptAudio)} // they may wait for room
 	list := []*verify.Property{
 		called("V1-answered", "Whatever comes from outside is answered at once.", verify.Answered(append(waits,
@@ -23,13 +28,24 @@ func Structure(c voicenets.Config) []*verify.Property {
 			verify.FreshCommits("send_frame", "play_again")),
 		called("V8-writer", "Caller audio goes up by one transition.", verify.SingleWriter(string(voicenets.AudioUp))),
 		called("V11-end", "Once the call is over nothing fires.", verify.EndStops(string(voicenets.CallEnded))),
-		unanswered(), unhurried(), settled(), accepted(), spoken(), chainsEnd(), renewed(), neverStuck(),
+		s.selects(unanswered(), nil, voicenets.ReplyPending), s.unhurried(),
+		s.selects(settled(), nil, voicenets.Closing, voicenets.CloseLink, voicenets.Online, voicenets.TurnEndPending,
+			voicenets.Discarding),
+		s.selects(accepted(), nil, voicenets.ModelAudio, voicenets.ReplyAudio),
+		spoken(), chainsEnd(),
+		s.selects(renewed(), nil, voicenets.PlayPrompt, voicenets.ToModel, voicenets.TextUp, voicenets.InTurn,
+			voicenets.NotifyReply),
+		neverStuck(),
 	}
-	list = append(list, private()...)
-	for s := range voicenets.Slot(c.ToolSlots) {
-		list = append(list, ends(s), outdated(s))
+	list = append(list, s.private()...)
+	for slot := range voicenets.Slot(s.config.ToolSlots) {
+		list = append(list,
+			s.selects(ends(slot), []string{comparing(slot)}, voicenets.ToolRunning(slot), voicenets.CancelFound(slot),
+				voicenets.ToolCalled, voicenets.ToolReply, voicenets.StopTool),
+			s.selects(outdated(slot), nil, voicenets.ToolCurrent(slot), voicenets.InTurn, voicenets.TextUp,
+				voicenets.ReplyPending))
 	}
-	return append(list, considerate(c)...)
+	return append(list, s.considerate()...)
 }
 
 func called(name, doc string, p *verify.Property) *verify.Property {
@@ -60,29 +76,6 @@ func renewed() *verify.Property {
 		})
 }
 
-// considerate claims that the stages of silence wait for good reasons to be silent (V5).
-func considerate(c voicenets.Config) []*verify.Property {
-	tools := runningTools(c)
-	busy := append([]string{"replying", "speaking", "in_turn", "held", "protected"}, tools...)
-	list := []*verify.Property{
-		waitsFor("nudge", busy, "online"), waitsFor("renew_link", busy, "online"), waitsFor("play_fallback", busy, ""),
-		waitsFor("play_fallback_at_deadline", []string{"replying", "speaking", "in_turn", "held"}, ""),
-		called("V8-notes", "Notes are given to a model that is idle, on a connection there is, while they may leave.",
-			waitsFor("give_notes", []string{"replying", "model_turn", "in_turn", "reply_pending", "held", "protected",
-				"unconsented"}, "online")),
-		called("V10-requests", "A request to speak interrupts nothing.",
-			waitsFor("make_request", []string{"replying", "model_turn", "in_turn", "reply_pending"}, "")),
-	}
-	if c.RepromptAfter > 0 {
-		busy = append([]string{"replying", "model_turn", "reply_pending", "in_turn", "input_closed"}, tools...)
-		for _, stage := range []string{"reprompt", "give_up_on_caller"} {
-			list = append(list, waitsFor(stage, busy, "online"), waitsFor(stage, nil, "quiet"))
-		}
-		list = append(list, ignoresNoise("notice_silence"), ignoresNoise("notice_silence_again"))
-	}
-	return list
-}
-
 // ofProgram makes a property that holds if a function finds no problems.
 func ofProgram(name, doc string, problems func(*petri.Program) []string) *verify.Property {
 	return &verify.Property{Name: name, Doc: doc, Claim: vclaim.Structural{},
@@ -92,30 +85,6 @@ func ofProgram(name, doc string, problems func(*petri.Program) []string) *verify
 			}
 			return verify.Proved.By("structure", 0, "nothing found"), nil
 		}}
-}
-
-// waitsFor claims that a stage of silence fires only while some places are empty and another one is
-// marked. If the configuration lacks one of the places that must be empty, there is nothing to wait
-// for.
-func waitsFor(stage string, empty []string, marked string) *verify.Property {
-	return ofProgram("V5-"+stage+" "+marked, "Recovery from silence waits for good reasons to be silent.",
-		func(p *petri.Program) []string {
-			var out []string
-			for _, t := range p.Transitions() {
-				if !strings.HasSuffix(t.Name, "/"+stage) {
-					continue
-				}
-				for _, place := range empty {
-					if p.Place(place) >= 0 && !hasArc(p, t, petri.InhibitArc, place) {
-						out = append(out, fmt.Sprintf("%s fires while %s is marked", stage, place))
-					}
-				}
-				if marked != "" && !hasArc(p, t, petri.ReadArc, marked) {
-					out = append(out, fmt.Sprintf("%s fires while %s is not marked", stage, marked))
-				}
-			}
-			return out
-		})
 }
 
 // hasArc reports whether a transition has an arc of some kind to a place, with count 1 and without
@@ -164,7 +133,7 @@ func settled() *verify.Property {
 			var out []string
 			for _, t := range p.Transitions() {
 				awaits := slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
-					return a.Kind == petri.OutArc && lastPart(p.Places()[a.Place].Name) == "closing"
+					return a.Kind == petri.OutArc && lastPart(p.Places()[a.Place].Name) == string(voicenets.Closing)
 				})
 				if awaits != hasPut(p, t, string(voicenets.CloseLink), "") {
 					out = append(out, t.Name+" closes a connection and does not await its end, or awaits that without closing it")
@@ -185,8 +154,34 @@ func settled() *verify.Property {
 // Unseen lists the properties that only the structure of the gateway's own subnets decides: waiting
 // frames and transcripts decide nothing and appear in no marking. A replacement part may behave
 // differently.
-func Unseen(c voicenets.Config) []*verify.Property {
-	return []*verify.Property{dropped(c), shown(), droppedTranscripts(), sentUp(c)}
+func Unseen(c voicenets.Config) []*verify.Property { return scopeOf(c).unseen() }
+
+// unseen lists the properties of Unseen, for the nets of a scope.
+func (s scope) unseen() []*verify.Property {
+	return append(s.unseenAudio(), s.transcriptShown(), s.selects(droppedTranscripts(), nil, voicenets.Transcript,
+		voicenets.ReplyAudio, voicenets.Online, voicenets.ModelTurn))
+}
+
+// unseenAudio lists the properties of frames of the caller that wait.
+func (s scope) unseenAudio() []*verify.Property {
+	return []*verify.Property{
+		s.selects(dropped(s.config), nil, voicenets.CallerAudio, voicenets.InputClosed, voicenets.NotifyReply,
+			voicenets.Confirming),
+		s.selects(sentUp(s.config), nil, voicenets.CallerAudio, voicenets.AudioUp, voicenets.Online, voicenets.Quiet),
+	}
+}
+
+// transcriptShown is the property of transcripts that wait.
+func (s scope) transcriptShown() *verify.Property {
+	return s.selects(shown(), nil, voicenets.Transcript, voicenets.Show, voicenets.Unconsented)
+}
+
+// Structure lists the properties of Structure and Unseen, for the view. It asks for the transitions
+// that the view has, not for those of the whole session.
+func (s *Shape) Structure(c voicenets.Config) []*verify.Property {
+	of := scopeOf(c)
+	of.view = s
+	return append(of.structure(), of.unseen()...)
 }
 
 // shown claims that transcripts are shown. Markings leave out payload that decides nothing, so the
@@ -286,7 +281,7 @@ func ends(s voicenets.Slot) *verify.Property {
 				out = append(out, t.Name+" drops a call")
 			case takes && !reply && !hasPut(p, t, string(voicenets.StopTool), ""):
 				out = append(out, t.Name+" ends a call without a notice")
-			case hasArc(p, t, petri.ReadArc, name) && strings.HasSuffix(t.Name, "/compare_call_"+itoa(int(s))) &&
+			case hasArc(p, t, petri.ReadArc, name) && lastPart(t.Name) == comparing(s) &&
 				!slices.ContainsFunc(t.Arcs, func(a petri.ArcInfo) bool {
 					return a.Kind == petri.OutArc && lastPart(p.Places()[a.Place].Name) == string(voicenets.CancelFound(s))
 				}):
@@ -298,6 +293,9 @@ func ends(s voicenets.Slot) *verify.Property {
 		return out
 	})
 }
+
+// comparing names the transition that compares a cancelled call with that of a slot.
+func comparing(s voicenets.Slot) string { return "compare_call_" + itoa(int(s)) }
 
 // outdated claims that a turn of the caller, by speech or by text, makes the result of each earlier
 // call late, so that it is not spoken (V7).
@@ -321,54 +319,43 @@ func outdated(s voicenets.Slot) *verify.Property {
 		})
 }
 
-// ignoresNoise claims that no noise restarts a clock of the caller's silence: the clock reads no
-// place that a noise changes by beginning speech, opening a turn, or leaving a reply pending (V5).
-func ignoresNoise(clock string) *verify.Property {
-	return ofProgram("V5-"+clock+" noise", "A noise that may be speech does not begin the caller's silence anew.",
-		func(p *petri.Program) []string {
-			var out []string
-			for _, t := range p.Transitions() {
-				for _, a := range t.Arcs {
-					place := p.Places()[a.Place].Name
-					noisy := slices.Contains([]string{"quiet", "speaking", "pending_speech", "in_turn", "reply_pending",
-						"model_turn"}, place)
-					if strings.HasSuffix(t.Name, "/"+clock) && noisy {
-						out = append(out, fmt.Sprintf("%s looks at %s", clock, place))
-					}
-				}
-			}
-			return out
-		})
-}
+// deadlineOfTurn is the transition that notes that a turn has waited too long for its reply.
+const deadlineOfTurn = "reach_deadline"
 
 // unhurried claims that the deadline of a turn depends on that turn alone, and that only confirmed
 // speech replaces the turn (V6).
-func unhurried() *verify.Property {
-	return ofProgram("V6-certain",
-		"A noise that may be speech neither puts off the deadline of a turn nor takes its place.",
-		func(p *petri.Program) []string {
-			var out []string
-			for _, t := range p.Transitions() {
-				deadline := strings.HasSuffix(t.Name, "/reach_deadline")
-				takes, opens, sure := false, false, false
-				for _, a := range t.Arcs {
-					place := p.Places()[a.Place].Name
-					enables := a.Kind != petri.OutArc && a.Kind != petri.ResetArc
-					if deadline && enables && place != string(voicenets.ReplyPending) {
-						out = append(out, "the deadline of a turn waits for "+place)
-					}
-					takes = takes || place == string(voicenets.ReplyPending) &&
-						(a.Kind == petri.InArc || a.Kind == petri.ResetArc)
-					opens = opens || place == string(voicenets.InTurn) && a.Kind == petri.OutArc
-					sure = sure || place == string(voicenets.PendingSpeech) && a.Kind == petri.InArc && a.Label == "confirmed" ||
-						place == string(voicenets.SpeechConfirmed) && a.Kind == petri.InArc
-				}
-				if takes && opens && !sure {
-					out = append(out, t.Name+" gives up a turn that waits for its reply, for what may be a noise")
-				}
+func (s scope) unhurried() *verify.Property {
+	p := ofProgram("V6-certain",
+		"A noise that may be speech neither puts off the deadline of a turn nor takes its place.", hurries)
+	if s.config.LeavesOut(voicenets.PartModelSilence) {
+		return s.selects(p, nil, voicenets.ReplyPending, voicenets.InTurn)
+	}
+	return s.selects(p, []string{deadlineOfTurn}, voicenets.ReplyPending, voicenets.InTurn)
+}
+
+// hurries lists what breaks the claim of unhurried.
+func hurries(p *petri.Program) []string {
+	var out []string
+	for _, t := range p.Transitions() {
+		deadline := lastPart(t.Name) == deadlineOfTurn
+		takes, opens, sure := false, false, false
+		for _, a := range t.Arcs {
+			place := p.Places()[a.Place].Name
+			enables := a.Kind != petri.OutArc && a.Kind != petri.ResetArc
+			if deadline && enables && place != string(voicenets.ReplyPending) {
+				out = append(out, "the deadline of a turn waits for "+place)
 			}
-			return out
-		})
+			takes = takes || place == string(voicenets.ReplyPending) &&
+				(a.Kind == petri.InArc || a.Kind == petri.ResetArc)
+			opens = opens || place == string(voicenets.InTurn) && a.Kind == petri.OutArc
+			sure = sure || place == string(voicenets.PendingSpeech) && a.Kind == petri.InArc && a.Label == "confirmed" ||
+				place == string(voicenets.SpeechConfirmed) && a.Kind == petri.InArc
+		}
+		if takes && opens && !sure {
+			out = append(out, t.Name+" gives up a turn that waits for its reply, for what may be a noise")
+		}
+	}
+	return out
 }
 
 // chainsEnd claims that every chain of firings at one instant ends. Each slice shows it for its own

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/voicegw/voicegw/petri"
 	"github.com/voicegw/voicegw/verify"
@@ -45,7 +46,9 @@ func structureOf(t *testing.T, p *verify.Property, c voicenets.Config, transitio
 // TestStructureNotices: what the structure of a session tells is refuted where one of its arcs is
 // another.
 func TestStructureNotices(t *testing.T) {
-	c := voicenets.Config{ToolSlots: 2}
+	c := voicenets.Config{ToolSlots: 2, RepromptAfter: 15 * time.Second}
+	of := func(name string) *verify.Property { return structural(t, c, name) }
+	rename := func(t *petri.Transition) { t.Name += "_renamed" }
 	reply := func(t *petri.Transition) { t.Out = petri.And(voicenets.ToolReply.Is(voicenets.Slot(0))) }
 	for _, test := range []struct {
 		prop             *verify.Property
@@ -84,6 +87,24 @@ func TestStructureNotices(t *testing.T) {
 			t.Out = petri.And(voicenets.Hangup.Is(voicenets.MaxDuration))
 		}},
 		{sentUp(c), "uplink/trim_pre_roll", "drops what comes before", func(t *petri.Transition) { t.Read = t.Read[:1] }},
+		{of("V5-nudge online"), "model_silence/nudge", "", func(*petri.Transition) {}},
+		{of("V5-nudge online"), "model_silence/nudge", "no transition nudge", rename},
+		{of("V5-renew_link online"), "model_silence/renew_link", "no transition renew_link", rename},
+		{of("V5-play_fallback "), "model_silence/play_fallback", "no transition play_fallback", rename},
+		{of("V5-play_fallback_at_deadline "), "model_silence/play_fallback_at_deadline",
+			"no transition play_fallback_at_deadline", rename},
+		{of("V6-certain"), "model_silence/reach_deadline", "no transition reach_deadline", rename},
+		{of("V8-notes"), "context/give_notes", "no transition give_notes", rename},
+		{of("V10-requests"), "context/make_request", "no transition make_request", rename},
+		{of("V5-reprompt online"), "caller_silence/reprompt", "no transition reprompt", rename},
+		{of("V5-reprompt quiet"), "caller_silence/reprompt", "no transition reprompt", rename},
+		{of("V5-give_up_on_caller online"), "caller_silence/give_up_on_caller", "no transition give_up", rename},
+		{of("V5-give_up_on_caller quiet"), "caller_silence/give_up_on_caller", "no transition give_up", rename},
+		{of("V5-notice_silence noise"), "caller_silence/notice_silence", "no transition notice_silence", rename},
+		{of("V5-notice_silence_again noise"), "caller_silence/notice_silence_again",
+			"no transition notice_silence_again", rename},
+		{of("V7-ends-tool_running_1"), "tools/compare_call_1", "no transition compare_call_1", rename},
+		{of("V11-stuck"), "call/end_longest_call", "no end_longest_call", rename},
 	} {
 		v := structureOf(t, test.prop, c, test.transition, test.change)
 		if proved := v.Outcome == verify.Proved; proved != (test.want == "") || !strings.Contains(v.Reason, test.want) {

@@ -49,45 +49,62 @@ func (w wait) property() *verify.Property {
 	return p
 }
 
-// waits lists the waits, including those of stages that a configuration lacks.
+// waits lists the waits of the timers that a session of a configuration has. The configuration
+// decides which those are, so a session that lacks one of them is not proved.
 func waits(c voicenets.Config) []wait {
 	var list []wait
-	add := func(transition string, after time.Duration) { list = append(list, wait{transition, after}) }
-	add("end_speech_without_frames", c.FrameGap)
-	add("resume_unconfirmed", c.ConfirmWindow)
-	add("end_reply_delay_unconfirmed", c.ConfirmWindow)
-	add("stop_discarding", c.LateAudio)
-	add("presume_played", time.Duration(c.BudgetFrames)*20*time.Millisecond+c.AckTimeout)
-	add("forget_turn_end", c.TurnEndTimeout)
-	add("presume_turn_complete", c.SilentTurn)
-	add("nudge", c.NudgeAfter)
-	add("renew_link", c.RenewAfter)
-	add("play_fallback", c.FallbackAfter)
-	add("reach_deadline", c.ReplyDeadline)
-	add("notice_silence", c.RepromptAfter)
-	add("notice_silence_again", c.GoodbyeAfter)
-	add("stop_expecting_answer", c.NudgeAfter)
-	add("give_up_on_consent", c.ConsentWait)
-	add("count_stable", c.Stable)
-	add("regain_dial", c.DialEvery)
-	add("age_link", c.RotateAfter)
-	add("rotate_later", c.RotateWithin)
-	add("rotate_soon", c.RotateSoon)
-	add("rotate_in_wait", c.RotateSoon)
-	add("time_out_entry", c.DigitGap)
-	add("end_drain_in_time", c.DrainWithin)
-	add("end_farewell_in_time", c.Farewell)
-	add("end_longest_call", c.MaxDuration)
+	of := func(part voicenets.Part, has bool) func(string, time.Duration) {
+		return func(transition string, after time.Duration) {
+			if has && !c.LeavesOut(part) {
+				list = append(list, wait{transition, after})
+			}
+		}
+	}
+	of(voicenets.PartSpeech, true)("end_speech_without_frames", c.FrameGap)
+	confirms := of(voicenets.PartTurns, pauses(c) && !c.LeavesOut(voicenets.PartSpeech))
+	confirms("resume_unconfirmed", c.ConfirmWindow)
+	of(voicenets.PartTurns, gatewayVAD(c) && pauses(c) && !c.LeavesOut(voicenets.PartSpeech))(
+		"end_reply_delay_unconfirmed", c.ConfirmWindow)
+	model, playout := of(voicenets.PartModel, true), of(voicenets.PartPlayout, true)
+	model("stop_discarding", c.LateAudio)
+	playout("presume_played", time.Duration(c.BudgetFrames)*20*time.Millisecond+c.AckTimeout)
+	model("forget_turn_end", c.TurnEndTimeout)
+	playout("presume_turn_complete", c.SilentTurn)
+	silence := of(voicenets.PartModelSilence, true)
+	silence("nudge", c.NudgeAfter)
+	silence("renew_link", c.RenewAfter)
+	silence("play_fallback", c.FallbackAfter)
+	silence(deadlineOfTurn, c.ReplyDeadline)
+	caller := of(voicenets.PartCallerSilence, c.RepromptAfter > 0)
+	caller("notice_silence", c.RepromptAfter)
+	caller("notice_silence_again", c.GoodbyeAfter)
+	of(voicenets.PartCallerSilence, c.RepromptAfter > 0 && gatewayVAD(c))("stop_expecting_answer", c.NudgeAfter)
+	of(voicenets.PartInputGate, c.Consent)("give_up_on_consent", c.ConsentWait)
+	link, call := of(voicenets.PartLink, true), of(voicenets.PartCall, true)
+	link("count_stable", c.Stable)
+	link("regain_dial", c.DialEvery)
+	link("age_link", c.RotateAfter)
+	link("rotate_later", c.RotateWithin)
+	link("rotate_soon", c.RotateSoon)
+	link("rotate_in_wait", c.RotateSoon)
+	of(voicenets.PartDigits, true)("time_out_entry", c.DigitGap)
+	call("end_drain_in_time", c.DrainWithin)
+	call("end_farewell_in_time", c.Farewell)
+	call("end_longest_call", c.MaxDuration)
 	for i, d := range c.Backoff {
-		add(fmt.Sprintf("retry_%d", i+1), d)
+		link(fmt.Sprintf("retry_%d", i+1), d)
 	}
+	lingers := of(voicenets.PartTurns, adapts(c))
 	for level, name := range voicenets.Patience(0).KeyNames() {
-		add("end_turn_"+name, c.Linger[level])
-		add("unlearn_"+name, c.LingerLasts)
+		lingers("end_turn_"+name, c.Linger[level])
+		if level > 0 {
+			lingers("unlearn_"+name, c.LingerLasts)
+		}
 	}
+	tools, fillers := of(voicenets.PartTools, true), of(voicenets.PartTools, c.Prompts.Has(voicenets.Filler))
 	for i := range c.ToolSlots {
-		add(fmt.Sprintf("time_out_call_%d", i), c.ToolTimeout)
-		add(fmt.Sprintf("play_filler_%d", i), c.FillerAfter)
+		tools(fmt.Sprintf("time_out_call_%d", i), c.ToolTimeout)
+		fillers(fmt.Sprintf("play_filler_%d", i), c.FillerAfter)
 	}
 	return list
 }

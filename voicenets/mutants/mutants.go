@@ -118,7 +118,7 @@ func closure(v claims.View, session *petri.Net, closed *petri.Program, c voicene
 			cl.Timed = append(cl.Timed, p)
 		}
 	}
-	for _, p := range append(claims.Structure(c), claims.Unseen(c)...) {
+	for _, p := range s.Structure(c) {
 		if holds, err := structural(prog, p); err != nil {
 			return cl, err
 		} else if holds {
