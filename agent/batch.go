@@ -74,7 +74,7 @@ func (b Batch) plan(s *plan) {
 	var all []int
 	for i := range b.Workers {
 		w := s.worker(i, fmt.Sprint("worker", i), jobs, brought)
-		s.net.Nets = append(s.net.Nets, w.aborted())
+		s.net.Nets = append(s.net.Nets, w.net())
 		inFlight, flying, all = append(inFlight, w.task.InFlight), append(flying, w.task.InFlight), append(all, i)
 	}
 	any := s.worker(0, "job", jobs, brought)
@@ -104,7 +104,7 @@ func (b Batch) plan(s *plan) {
 func (s *plan) showCollected(b Batch, results petri.Place[*Attempt], collector petri.Place[*Collected],
 ) petri.Place[*Attempt] {
 	const brought, news petri.Place[*Attempt] = "brought", "news"
-	s.net.Ports = append(s.net.Ports, EventOut)
+	s.outside = append(s.outside, EventOut)
 	s.add(
 		petri.Transition{Name: "bring", In: petri.Arcs{brought}, Priority: 1,
 			Out: petri.And(results.Passing(brought), news.Passing(brought))},

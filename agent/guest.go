@@ -45,6 +45,6 @@ func GuestStep(p Ports, l Limits) *petri.Net {
 			failing(pulled, p),
 			w.refuse(l.Patience, GuestFailed, petri.Arcs{p.Next.InFlight}),
 		}, append(failures(p), atEnd(noting)...)...),
-		Nets: []*petri.Net{w.net()},
+		Nets: []*petri.Net{w.own().net()},
 	})
 }

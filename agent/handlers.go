@@ -47,7 +47,7 @@ func (h *Hooks) stages() Stages {
 // Handler does the work of one task of a net, in a session that runs and in a proof. Handle makes it.
 type Handler struct {
 	handler runner.Handler
-	worker  *petri.Net // automaton of the task, for proofs
+	worker  func(taken ...petri.AnyPlace) *petri.Net // workerAutomaton of the task, for proofs
 	start   string
 }
 
@@ -55,13 +55,17 @@ type Handler struct {
 // meanwhile.
 // ctx ends when the net cancels the task or the session closes; fn must then return soon.
 func Handle[I, O any](t petri.Task[I, O], fn func(ctx context.Context, s *Session, in I) (O, error)) Handler {
-	return Handler{handler: runner.HandleFor(t, fn), worker: workerAutomaton(t), start: string(t.Start)}
+	return Handler{handler: runner.HandleFor(t, fn), worker: automaton(t), start: string(t.Start)}
+}
+
+func automaton[I, O any](t petri.Task[I, O]) func(taken ...petri.AnyPlace) *petri.Net {
+	return func(taken ...petri.AnyPlace) *petri.Net { return workerAutomaton(t, taken...) }
 }
 
 // storeHandler lets the goroutine of Session.Run store events.
 func storeHandler() Handler {
 	t := storing()
-	return Handler{handler: runner.HandleAsync(t, (*Session).store), worker: workerAutomaton(t), start: string(t.Start)}
+	return Handler{handler: runner.HandleAsync(t, (*Session).store), worker: automaton(t), start: string(t.Start)}
 }
 
 // Work replaces what New makes of an agent's Instruction, Model and Tools. A field that is nil replaces

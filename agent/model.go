@@ -40,7 +40,7 @@ func strategyStep(p Ports, l Limits, has Stages, st Strategy) (*petri.Net, *plan
 	n := m.build(has, func() {
 		s = newPlan(st, p, l, m.job)
 		m.net.Nets = append(m.net.Nets, s.net)
-		m.net.Ports = append(m.net.Ports, s.net.Ports[3:]...)
+		m.net.Ports = append(m.net.Ports, s.outside...)
 		m.net.Transitions = append(m.net.Transitions, m.failing(has), m.passing())
 	})
 	return n, s
@@ -97,7 +97,7 @@ const (
 
 // add adds a task and the transitions around it.
 func add[I, O any](m *modelStep, w worker[I, O], more ...petri.Transition) {
-	m.net.Nets = append(m.net.Nets, w.net())
+	m.net.Nets = append(m.net.Nets, w.own().net())
 	m.net.Ports = append(m.net.Ports, w.task.Start, w.task.InFlight, w.task.Done)
 	m.net.Transitions = append(append(m.net.Transitions, more...),
 		w.refuse(m.l.Patience, w.failed, petri.Arcs{w.task.InFlight}))

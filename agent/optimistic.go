@@ -49,11 +49,11 @@ func (o Optimistic) plan(s *plan) {
 		confirmed, rolledBack petri.Place[*Request] = "confirmed", "rolled_back"
 		pending               petri.Place[*Request] = "pending"
 	)
-	s.net.Ports = append(s.net.Ports, EventOut)
+	s.outside = append(s.outside, EventOut)
 	for _, w := range []worker[*Request, *model.LLMResponse]{
 		s.worker(draft, "draft", draftJob, drafted), s.worker(fallback, "fallback", fallbackJob, answered),
 	} {
-		s.net.Nets = append(s.net.Nets, w.net())
+		s.net.Nets = append(s.net.Nets, w.own().net())
 		s.add(w.refuse(s.l.Patience, ModelFailed, petri.Arcs{w.task.InFlight}))
 	}
 	s.within(patterns.Optimistic("optimistic", patterns.OptimisticPorts[*Request]{Propose: proposal, Abort: abort,
@@ -89,9 +89,9 @@ func (o Optimistic) plan(s *plan) {
 // patientLane adds a worker without a time-out: the pattern around it has one.
 func (s *plan) patientLane(i int) patterns.Lane[*Request, *Attempt] {
 	l := patterns.Lane[*Request, *Attempt]{Job: "check_job", Result: "check_result", InFlight: s.tasks[i].InFlight}
-	n := s.worker(i, "check", l.Job, l.Result).aborted()
-	n.Transitions = slices.DeleteFunc(n.Transitions, func(t petri.Transition) bool { return t.Name == "time_out" })
-	s.net.Nets = append(s.net.Nets, n)
+	w := s.worker(i, "check", l.Job, l.Result)
+	w.limit = 0
+	s.net.Nets = append(s.net.Nets, w.net())
 	s.counts(1, l.Job)
 	return l
 }

@@ -25,7 +25,7 @@ func PromptBuilder(p Ports, l Limits) *petri.Net {
 			failing(built, p),
 			w.refuse(l.Patience, PromptFailed, petri.Arcs{p.Build.InFlight}),
 		},
-		Nets: []*petri.Net{w.net()},
+		Nets: []*petri.Net{w.own().net()},
 	})
 }
 

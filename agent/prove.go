@@ -86,16 +86,11 @@ const (
 func (p *Program) close(name string, more ...*petri.Net) (*petri.Program, error) {
 	var list []*petri.Net
 	for _, h := range p.Handlers {
-		w := h.worker
+		var taken []petri.AnyPlace
 		if slices.ContainsFunc(p.Agents, func(a Ports) bool { return a.asks(h.start) }) {
-			counts := *w
-			counts.Ports = append(slices.Clone(w.Ports), requests)
-			counts.Transitions = slices.Clone(w.Transitions)
-			t := &counts.Transitions[0]
-			t.Out = petri.And(append(t.Out.Arcs(), requests)...)
-			w = &counts
+			taken = append(taken, requests)
 		}
-		list = append(list, w)
+		list = append(list, h.worker(taken...))
 	}
 	n, err := petri.Close(name, p.Net, slices.Concat(list, p.Inputs, more)...)
 	if err != nil {
@@ -317,7 +312,7 @@ func (p *Program) structure() []*verify.Property {
 	single.Name = "single writer"
 	excused := slices.Clone(p.AfterEnd)
 	for _, t := range p.compiled.Transitions() {
-		if p.serves(t) || netmodel.NamedBy(afterEnd, t.Name) && p.takesResult(t) {
+		if p.serves(t) || takesLate(p.compiled, &t, start) {
 			excused = append(excused, t.Name)
 		}
 	}
@@ -334,10 +329,19 @@ func (p *Program) serves(t petri.TransitionInfo) bool {
 	})
 }
 
-// takesResult reports whether a transition takes the result of a task.
-func (p *Program) takesResult(t petri.TransitionInfo) bool {
-	return slices.ContainsFunc(p.compiled.Tasks(), func(task petri.TaskInfo) bool {
-		return hasArc(&t, petri.InArc, task.Done)
+// takesLate reports whether a transition takes a result that may come after the end of a turn: that of
+// a task that was cancelled, or of the task with the start place store, which nothing cancels.
+func takesLate(prog *petri.Program, t *petri.TransitionInfo, store string) bool {
+	return TakesCancelled(prog, t) || slices.ContainsFunc(prog.Tasks(), func(task petri.TaskInfo) bool {
+		return prog.Places()[task.Start].Name == store && hasArc(t, petri.InArc, task.Done)
+	})
+}
+
+// TakesCancelled reports whether a transition takes the result of a task that was cancelled: one whose
+// in-flight place is empty.
+func TakesCancelled(prog *petri.Program, t *petri.TransitionInfo) bool {
+	return slices.ContainsFunc(prog.Tasks(), func(task petri.TaskInfo) bool {
+		return hasArc(t, petri.InArc, task.Done) && hasArc(t, petri.InhibitArc, task.InFlight)
 	})
 }
 
@@ -420,17 +424,21 @@ func moves(m *netmodel.Model, t *petri.TransitionInfo, place string) bool {
 }
 
 // workerAutomaton is whoever does the work of a task, as proofs see it: it delivers one result of any
-// outcome, at any time.
-func workerAutomaton[I, O any](t petri.Task[I, O]) *petri.Net {
+// outcome, at any time. The places of taken get a token when it takes the work.
+func workerAutomaton[I, O any](t petri.Task[I, O], taken ...petri.AnyPlace) *petri.Net {
 	const working petri.Place[petri.Unit] = "working"
+	begun := petri.Arcs{working}
+	for _, p := range taken {
+		begun = append(begun, p)
+	}
 	move := func(name string, o petri.Outcome) petri.Transition {
 		return petri.Transition{Name: name, In: petri.Arcs{working}, Out: petri.And(t.Done.Is(o)), When: petri.Anytime()}
 	}
 	return &petri.Net{
 		Name:  "work_" + t.Start.String(),
-		Ports: []petri.AnyPlace{t.Start, t.Done},
+		Ports: append([]petri.AnyPlace{t.Start, t.Done}, taken...),
 		Transitions: []petri.Transition{
-			{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(working)},
+			{Name: "take", In: petri.Arcs{t.Start}, Out: petri.And(begun...)},
 			move("succeed", petri.Succeeded), move("fail", petri.Failed), move("be_cancelled", petri.Cancelled),
 		},
 	}

@@ -120,19 +120,26 @@ func TestProveOwnProperty(t *testing.T) {
 	}
 }
 
-// TestProveExcuses gives a transition that fires after the end the name of one that may.
+// TestProveExcuses: after the end of a turn a result may be taken if its work was cancelled, or if it is that of the
+// writer. Another transition may not fire, whatever its name, and no other result may be taken.
 func TestProveExcuses(t *testing.T) {
-	p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
-	route := transition(t, part(t, p, "host/router"), "route")
-	route.Name, route.Inhibit = "store", nil
-	p.compiled = nil
-	r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 16})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range r.Reports[0].Results {
-		if v.Property.Name == "end inhibits all" && v.Outcome != verify.Refuted {
-			t.Errorf("%s: %s", v.Outcome, v.Reason)
+	for _, free := range []struct{ part, transition, name string }{
+		{"host/router", "route", "store"},
+		{"host/router", "route", "forget"},
+		{"host/prompt/builder", "deliver", "deliver"},
+		{"host/prompt/builder", "deliver", "forget_more"},
+	} {
+		p := newProgram(t, one(Limits{Reasks: 1, ToolSlots: 1, MaxCalls: 1}))
+		changed := transition(t, part(t, p, free.part), free.transition)
+		changed.Name, changed.Inhibit = free.name, nil
+		p.compiled = nil
+		r, err := Prove(t.Context(), p, verify.Config{Max: 1 << 16})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Reports[0].Results, func(v verify.Result) bool { return v.Property.Name == "end inhibits all" })
+		if v := r.Reports[0].Results[i]; v.Outcome != verify.Refuted {
+			t.Errorf("%+v: %s: %s", free, v.Outcome, v.Reason)
 		}
 	}
 }

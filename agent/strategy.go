@@ -48,6 +48,7 @@ type plan struct {
 	l        Limits
 	net      *petri.Net
 	job      petri.Place[*Request]
+	outside  []petri.AnyPlace // ports that it shares with more than the step around it
 	tasks    []petri.Task[*Request, *model.LLMResponse]
 	requests map[string]int // places of the net: for how many requests a token there stands
 	claims   []*verify.Property
@@ -65,14 +66,14 @@ const (
 func newPlan(st Strategy, p Ports, l Limits, from petri.Place[*Request]) *plan {
 	s := &plan{p: p, l: l, job: from, tasks: p.Branches, requests: map[string]int{}}
 	s.net = &petri.Net{
-		Name:  "strategy",
-		Ports: []petri.AnyPlace{from, answered, EndInvocation},
-		Caps:  []petri.Cap{{Place: asked, Max: 1}},
+		Name: "strategy",
+		Caps: []petri.Cap{{Place: asked, Max: 1}},
 	}
 	for _, t := range p.Branches {
-		s.net.Ports = append(s.net.Ports, t.Start, t.InFlight, t.Done)
+		s.outside = append(s.outside, t.Start, t.InFlight, t.Done)
 	}
 	st.plan(s)
+	s.net.Ports = append([]petri.AnyPlace{from, answered, EndInvocation}, s.outside...)
 	guarded(s.net)
 	return s
 }
@@ -95,7 +96,7 @@ func (s *plan) within(n *petri.Net) {
 	s.net.Nets = append(s.net.Nets, guarded(n))
 }
 
-// worker returns the worker of branch i.
+// worker returns the worker of branch i, which the pattern around it stops.
 func (s *plan) worker(i int, name string, from petri.Place[*Request], to petri.Place[*Attempt],
 ) worker[*Request, *model.LLMResponse] {
 	return worker[*Request, *model.LLMResponse]{name: name, job: from, task: s.tasks[i], result: to,
@@ -107,17 +108,10 @@ func (s *plan) lane(i int, b Branch) patterns.Lane[*Request, *Attempt] {
 	l := patterns.Lane[*Request, *Attempt]{Job: petri.Place[*Request](portName(b.Name) + "_job"),
 		Result: petri.Place[*Attempt](portName(b.Name) + "_result"), InFlight: s.tasks[i].InFlight}
 	w := s.worker(i, "branch_"+portName(b.Name), l.Job, l.Result)
-	s.net.Nets = append(s.net.Nets, w.aborted())
+	s.net.Nets = append(s.net.Nets, w.net())
 	s.add(w.refuse(s.l.Patience, ModelFailed, petri.Arcs{l.InFlight}))
 	s.counts(1, l.Job)
 	return l
-}
-
-// aborted is the net of a worker whose job and in-flight place a pattern empties at the end.
-func (w worker[I, O]) aborted() *petri.Net {
-	n := w.net()
-	n.Transitions = n.Transitions[:len(n.Transitions)-len(atEnd(w.task.InFlight, w.job))]
-	return n
 }
 
 // deliver ends a strategy with the response that make makes of what is at from.

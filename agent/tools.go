@@ -24,12 +24,11 @@ func ToolDispatch(p Ports, l Limits) *petri.Net {
 	var any worker[*Call, *Reply]
 	for i, t := range p.Tools {
 		any = worker[*Call, *Reply]{name: fmt.Sprint("slot", i), job: job, task: t, result: result,
-			limit: l.ToolTimeout, failed: ToolFailed, late: ToolTimedOut}
-		slot := any.net()
-		if i > 0 { // the calls that wait are discarded once
-			slot.Transitions = slot.Transitions[:len(slot.Transitions)-1]
+			limit: l.ToolTimeout, failed: ToolFailed, late: ToolTimedOut, discards: []petri.AnyPlace{t.InFlight}}
+		if i == 0 { // the calls that wait are discarded once
+			any = any.own()
 		}
-		n.Nets = append(n.Nets, slot)
+		n.Nets = append(n.Nets, any.net())
 		n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
 		inFlight = append(inFlight, t.InFlight)
 	}

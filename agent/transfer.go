@@ -15,15 +15,8 @@ import (
 func TransferRouter(p Ports, targets ...Ports) *petri.Net {
 	const explaining petri.Place[petri.Unit] = "explaining"
 	step := SessionWrite.Is(Step).Fresh()
-	n := &petri.Net{
-		Name:  string(PartTransfer),
-		Ports: []petri.AnyPlace{p.Transfer, p.Due, SessionWrite, Stored, turn, EndInvocation},
-		Transitions: []petri.Transition{
-			{Name: "choose_target", In: petri.Arcs{p.Transfer}, Action: func(f *petri.Firing) { chooseTarget(f, p, targets) }},
-			{Name: "ask_after_unknown", In: petri.Arcs{Stored, explaining}, Read: petri.Arcs{turn},
-				Out: petri.And(p.Due.Passing(turn))},
-		},
-	}
+	ports := []petri.AnyPlace{p.Transfer, p.Due, SessionWrite, Stored, turn, EndInvocation}
+	var transfers []petri.Transition
 	var branches []petri.Arcs
 	places := []petri.AnyPlace{explaining}
 	moving := false
@@ -31,26 +24,34 @@ func TransferRouter(p Ports, targets ...Ports) *petri.Net {
 		going := petri.Place[petri.Unit](fmt.Sprint("going", i))
 		places = append(places, going)
 		branches = append(branches, petri.Arcs{step, going})
-		n.Ports = append(n.Ports, to.Due)
+		ports = append(ports, to.Due)
 		t := petri.Transition{Name: fmt.Sprint("transfer", i), In: petri.Arcs{Stored, going}, Read: petri.Arcs{turn},
 			Out: petri.And(to.Due.Passing(turn))}
 		if !to.Guest { // a guest gets this turn alone
 			t.In, t.Out = append(t.In, p.Active), petri.And(append(t.Out.Arcs(), to.Active)...)
-			n.Ports = append(n.Ports, to.Active)
+			ports = append(ports, to.Active)
 			moving = true
 		}
-		n.Transitions = append(n.Transitions, t)
+		transfers = append(transfers, t)
 	}
 	branches = append(branches, petri.Arcs{step, explaining})
-	n.Transitions[0].Out = petri.Free(branches...)
+	chosen := petri.Free(branches...)
 	if len(targets) == 0 {
-		n.Transitions[0].Out = petri.And(branches[0]...)
+		chosen = petri.And(branches[0]...)
 	}
 	if moving {
-		n.Ports = append(n.Ports, p.Active)
+		ports = append(ports, p.Active)
 	}
-	n.Transitions = append(n.Transitions, atEnd(places...)...)
-	return guarded(n)
+	return guarded(&petri.Net{
+		Name:  string(PartTransfer),
+		Ports: ports,
+		Transitions: slices.Concat([]petri.Transition{
+			{Name: "choose_target", In: petri.Arcs{p.Transfer}, Out: chosen,
+				Action: func(f *petri.Firing) { chooseTarget(f, p, targets) }},
+			{Name: "ask_after_unknown", In: petri.Arcs{Stored, explaining}, Read: petri.Arcs{turn},
+				Out: petri.And(p.Due.Passing(turn))},
+		}, transfers, atEnd(places...)),
+	})
 }
 
 // chooseTarget chooses the branch of the target that the model named, or the last one, for a name that

@@ -16,8 +16,9 @@ type worker[I, O any] struct {
 	job          petri.Place[I]
 	task         petri.Task[I, O]
 	result       petri.Place[*Done[I, O]]
-	limit        time.Duration
+	limit        time.Duration // 0: whoever asks for the work stops it in time
 	failed, late Code
+	discards     []petri.AnyPlace // emptied when the turn is to end: of job and task.InFlight those that nobody else empties
 }
 
 const idle petri.Place[petri.Unit] = "idle"
@@ -36,23 +37,35 @@ func (w worker[I, O]) net() *petri.Net {
 		}
 		w.result.Put(f, &Done[I, O]{In: in, Out: r.Value})
 	}
-	return guarded(&petri.Net{
+	n := guarded(&petri.Net{
 		Name:  w.name,
 		Ports: []petri.AnyPlace{w.job, w.result, t.Start, t.InFlight, t.Done},
 		Tasks: []petri.AnyTask{t},
 		Init:  []petri.Token{idle.Token(petri.Unit{})},
 		Caps:  []petri.Cap{{Place: idle, Max: 1}, {Place: busy, Max: 1}},
-		Transitions: slices.Concat([]petri.Transition{
+		Transitions: []petri.Transition{
 			{Name: "begin", In: petri.Arcs{w.job, idle}, Out: petri.And(t.Start, t.InFlight, busy)},
 			{Name: "deliver", In: petri.Arcs{t.Done, t.InFlight, busy}, Out: petri.And(idle, w.result.KeyBy(w.outcome)),
 				Action: deliver},
-			{Name: "time_out", In: petri.Arcs{t.InFlight}, Read: petri.Arcs{busy}, When: petri.After(w.limit),
-				Out: petri.And(w.result.Is(failedKey)), Action: func(f *petri.Firing) {
-					fail(f, busy.Get(f), w.late, fmt.Sprintf("it took longer than %v", w.limit))
-				}},
-			{Name: "forget", In: petri.Arcs{t.Done, busy}, Inhibit: petri.Arcs{t.InFlight}, Out: petri.And(idle)},
-		}, atEnd(t.InFlight, w.job)),
+		},
 	})
+	if w.limit > 0 {
+		n.Transitions = append(n.Transitions, petri.Transition{Name: "time_out", In: petri.Arcs{t.InFlight},
+			Read: petri.Arcs{busy}, Inhibit: petri.Arcs{EndInvocation}, When: petri.After(w.limit),
+			Out: petri.And(w.result.Is(failedKey)), Action: func(f *petri.Firing) {
+				fail(f, busy.Get(f), w.late, fmt.Sprintf("it took longer than %v", w.limit))
+			}})
+	}
+	n.Transitions = append(n.Transitions, petri.Transition{Name: "forget", In: petri.Arcs{t.Done, busy},
+		Inhibit: petri.Arcs{t.InFlight}, Out: petri.And(idle)})
+	n.Transitions = append(n.Transitions, atEnd(w.discards...)...)
+	return n
+}
+
+// own returns the worker as one whose work nobody else stops: it discards it when the turn is to end.
+func (w worker[I, O]) own() worker[I, O] {
+	w.discards = []petri.AnyPlace{w.task.InFlight, w.job}
+	return w
 }
 
 func (w worker[I, O]) outcome(k *petri.Keys) petri.Key {
@@ -83,15 +96,12 @@ func atEnd(places ...petri.AnyPlace) []petri.Transition {
 	return list
 }
 
-// afterEnd are the transitions that may fire although the turn is to end: they take the result of a
-// task that is over, so that its slot is free.
-var afterEnd = []string{"forget", "store", "lose"}
-
-// guarded lets EndInvocation inhibit every transition of a subnet that is not for the end itself.
+// guarded lets EndInvocation inhibit every transition of a subnet that is not for the end itself. Those
+// that take results after the end are added behind it.
 func guarded(n *petri.Net) *petri.Net {
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
-		if !slices.Contains(afterEnd, t.Name) && !looksAt(t, EndInvocation) {
+		if !looksAt(t, EndInvocation) {
 			t.Inhibit = append(slices.Clone(t.Inhibit), EndInvocation)
 		}
 	}

@@ -22,6 +22,8 @@ type block struct {
 	kids  []*block
 	nodes []dagNode         // of a dag
 	words map[string]string // by transition: what its firing means
+	// refusals are the transitions that fail work because its slot is not free.
+	refusals []string
 }
 
 // dagNode is a node of a dag, by index of kids.

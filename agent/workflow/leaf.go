@@ -132,7 +132,7 @@ func (b *block) job(v *Visit) *Job {
 // work adds a worker with a time-out. The slot is free again when the work has returned.
 func (b *block) work(n *petri.Net, name string, from petri.Place[*Job], t petri.Task[*Job, *Result],
 	to petri.Place[petri.Result[*Result]], limit time.Duration) {
-	n.Nets = append(n.Nets, agent.Guarded(patterns.Worker("."+name, from, t, to)))
+	n.Nets = append(n.Nets, patterns.Worker("."+name, from, t, to, agent.EndInvocation))
 	n.Ports = append(n.Ports, t.Start, t.InFlight, t.Done)
 	fail := func(code agent.Code, text string) func(*petri.Firing) {
 		return func(f *petri.Firing) {
@@ -143,7 +143,9 @@ func (b *block) work(n *petri.Net, name string, from petri.Place[*Job], t petri.
 	b.add(n, fmt.Sprintf("%s takes longer than %v", b.label(), limit), petri.Transition{Name: name + "_times_out",
 		In: petri.Arcs{t.InFlight}, Read: petri.Arcs{busy}, When: petri.After(limit), Out: petri.And(to.Is(petri.Failed)),
 		Action: fail(late, fmt.Sprintf("it took longer than %v", limit))})
-	b.add(n, b.label()+" waits for work that was stopped", petri.Transition{Name: name + "_refused",
+	refused := name + "_refused"
+	b.refusals = append(b.refusals, refused)
+	b.add(n, b.label()+" waits for work that was stopped", petri.Transition{Name: refused,
 		In: petri.Arcs{from}, Read: petri.Arcs{busy}, Inhibit: petri.Arcs{t.InFlight}, When: petri.After(patience),
 		Out:    petri.And(to.Is(petri.Failed)),
 		Action: fail(agent.ToolsBusy, fmt.Sprintf("work that was stopped more than %v ago has not returned yet", patience))})

@@ -280,14 +280,19 @@ func leavesNothing(b *block, prog *petri.Program) *verify.Property {
 
 // endStops claims that nothing of the block fires once the run is to end, except what serves the end.
 func endStops(b *block, prog *petri.Program) *verify.Property {
-	var excused []string
+	return verify.EndStops(agent.EndInvocation.String(), excusedOf(b, prog)...)
+}
+
+// excusedOf lists the transitions that may fire once the run is to end: those outside the block, those that discard
+// something, and those that take the result of work that was cancelled.
+func excusedOf(b *block, prog *petri.Program) (excused []string) {
 	for _, t := range prog.Transitions() {
 		inner := t.Group == b.name || strings.HasPrefix(t.Group, b.name+"/")
-		if !inner || discards(prog, &t) || strings.HasSuffix(t.Name, "/forget") {
+		if !inner || discards(prog, &t) || agent.TakesCancelled(prog, &t) {
 			excused = append(excused, t.Name)
 		}
 	}
-	return verify.EndStops(agent.EndInvocation.String(), excused...)
+	return excused
 }
 
 // races reports each state key that two kids of a block use at once, if one of them writes it.

@@ -27,10 +27,10 @@ func (c *Compiled) Sketch(name string) (*petri.Program, error) {
 // short is a copy of the block and its kids, with names instead of paths.
 func (b *block) short() *block {
 	s := *b
-	s.path, s.words, s.kids = b.name, map[string]string{}, nil
+	s.path, s.words, s.refusals, s.kids = b.name, map[string]string{}, nil, nil
 	for _, k := range b.kids {
 		kid := *k
-		kid.path, kid.parent, kid.words = k.name, &s, map[string]string{}
+		kid.path, kid.parent, kid.words, kid.refusals = k.name, &s, map[string]string{}, nil
 		if k.loop == b {
 			kid.loop = &s
 		}
@@ -49,7 +49,7 @@ func (b *block) sketch() *petri.Net {
 	n.Nets, n.Caps = nil, nil
 	n.Sinks = slices.DeleteFunc(n.Sinks, func(p petri.AnyPlace) bool { return p.String() != parked.String() })
 	n.Transitions = slices.DeleteFunc(n.Transitions, func(t petri.Transition) bool {
-		return touches(t.Read, agent.EndInvocation) || strings.HasSuffix(t.Name, "_refused")
+		return touches(t.Read, agent.EndInvocation) || slices.Contains(b.refusals, t.Name)
 	})
 	inner := func(arcs petri.Arcs) petri.Arcs { // without those to places that others share
 		return slices.DeleteFunc(slices.Clone(arcs), func(a petri.AnyArc) bool {

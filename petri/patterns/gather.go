@@ -27,12 +27,16 @@ type GatherPorts[J, R any] struct {
 func Gather[J, R any](name string, p GatherPorts[J, R], most int, jobs petri.Place[J], results petri.Place[R],
 	inFlight ...petri.Place[petri.Unit]) *petri.Net {
 	const pending = petri.Place[petri.Unit]("pending") // one for each result that is missing
-	n := &petri.Net{
+	ports := []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused, jobs, results}
+	emptied := petri.Arcs{p.Collector, pending, jobs, results}
+	for _, at := range inFlight {
+		ports, emptied = append(ports, at), append(emptied, at)
+	}
+	return &petri.Net{
 		Name:  name,
-		Ports: []petri.AnyPlace{p.Request, p.Abort, p.Collector, p.Complete, p.Refused, jobs, results},
+		Ports: ports,
 		Transitions: []petri.Transition{
-			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 3,
-				Reset: petri.Arcs{p.Collector, pending, jobs, results}},
+			{Name: "abort", In: petri.Arcs{p.Abort}, Priority: 3, Reset: emptied},
 			{Name: "spawn", In: petri.Arcs{p.Request}, Inhibit: petri.Arcs{p.Collector},
 				Out:    spread(p, most, jobs, pending),
 				Action: func(f *petri.Firing) { spawn(f, p, most, jobs) }},
@@ -41,12 +45,6 @@ func Gather[J, R any](name string, p GatherPorts[J, R], most int, jobs petri.Pla
 			{Name: "complete", In: petri.Arcs{p.Collector}, Inhibit: petri.Arcs{pending}, Out: petri.And(p.Complete)},
 		},
 	}
-	abort := &n.Transitions[0]
-	for _, at := range inFlight {
-		n.Ports = append(n.Ports, at)
-		abort.Reset = append(abort.Reset, at)
-	}
-	return n
 }
 
 // spread returns one branch for each number of jobs, from 0 to most, and one that refuses.
