@@ -87,7 +87,7 @@ type Program struct {
 	// Requests is how many requests one turn may make to models.
 	Requests int
 	// AfterEnd names transitions, in full or by their last parts, that may fire although EndInvocation is
-	// marked, besides those that take the result of a task which is over.
+	// marked, besides those that take the result of a cancelled task or of the writer.
 	AfterEnd []string
 	// Lasting names places of the net that keep tokens between turns. A task whose in-flight place is among
 	// them works for the session: the persist barrier does not hold it up.

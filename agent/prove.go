@@ -20,7 +20,8 @@ import (
 // Models, tools, hooks and the session store may take any time, succeed or fail. The claims are:
 //
 //   - single writer: one transition alone starts to store an event, and only events of the current turn;
-//   - end inhibits all: while EndInvocation is marked, nothing fires but what ends the turn;
+//   - end inhibits all: while EndInvocation is marked, nothing fires but what ends the turn, and
+//     what takes the result of a cancelled task or of the writer;
 //   - transfer fallback: a transfer to an unknown name has a branch of its own;
 //   - requests: a turn makes at most Requests requests;
 //   - budget: the same by induction, whatever Requests is: only the beginning of a turn fills Budget, and
