@@ -137,8 +137,9 @@ func TestProveExcuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(r.Reports[0].Results, func(v verify.Result) bool { return v.Property.Name == "end inhibits all" })
-		if v := r.Reports[0].Results[i]; v.Outcome != verify.Refuted {
+		list := r.Reports[0].Results
+		i := slices.IndexFunc(list, func(v verify.Result) bool { return v.Property.Name == "end inhibits all" })
+		if v := list[i]; v.Outcome != verify.Refuted {
 			t.Errorf("%+v: %s: %s", free, v.Outcome, v.Reason)
 		}
 	}

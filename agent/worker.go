@@ -18,7 +18,7 @@ type worker[I, O any] struct {
 	result       petri.Place[*Done[I, O]]
 	limit        time.Duration // 0: whoever asks for the work stops it in time
 	failed, late Code
-	discards     []petri.AnyPlace // emptied when the turn is to end: of job and task.InFlight those that nobody else empties
+	discards     []petri.AnyPlace // emptied when the turn is to end, because nobody else does it
 }
 
 const idle petri.Place[petri.Unit] = "idle"
