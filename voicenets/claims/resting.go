@@ -16,8 +16,8 @@ import (
 // outlasting lists the places of the gateway's own parts in which tokens may stay while nothing
 // comes from outside, with the reason. In a resting session every other place is empty, or a timer
 // that reads or takes its token runs, or the place waits for a condition of waitsWhile: see
-// stranded.
-func outlasting() map[string]string {
+// stranded. Of places of slots, it lists those of a session with so many slots.
+func outlasting(slots int) map[string]string {
 	list := map[string]string{}
 	add := func(why, places string) {
 		for _, p := range strings.Fields(places) {
@@ -30,8 +30,7 @@ func outlasting() map[string]string {
 	add("it waits until nothing is said (claims on views show that it goes then)", "notes_due pending_request")
 	add("it is kept for later",
 		"last_turn last_handle backlog connected_before firm retries_spent nudged renewed filler_played back_channel_speech "+
-			"dial_credit "+
-			"tool_current_0 tool_current_1 tool_current_2 tool_current_3")
+			"dial_credit")
 	add("the caller's turn or speech, which the caller ends", "in_turn speaking pending_speech")
 	add("a reply, which the peer plays and acknowledges",
 		"replying reply_audio unacked unplayed end_marked reply_cut_short "+
@@ -39,8 +38,11 @@ func outlasting() map[string]string {
 	add("the connection, which follows the network", "dialling closing dial_now dial_blocked backing_off restoring "+
 		"backlog_due "+
 		"going_away renewal model_given_up silence_noticed")
-	add("a function that was stopped, which has yet to return; or the room for one",
-		"tool_draining_0 tool_draining_1 tool_draining_2 tool_draining_3 slot_free_0 slot_free_1 slot_free_2 slot_free_3")
+	for s := range voicenets.Slot(slots) {
+		list[string(voicenets.ToolCurrent(s))] = "it is kept for later"
+		list[string(voicenets.ToolDraining(s))] = "a function that was stopped has yet to return"
+		list[string(voicenets.SlotFree(s))] = "there is room for a function"
+	}
 	return list
 }
 
@@ -66,7 +68,7 @@ type left struct {
 // stranded claims that a session of a configuration leaves no token behind. It makes no claim about
 // the inside of replacement parts, or about places that a left-out part would handle.
 func stranded(c voicenets.Config, closed *petri.Program) []left {
-	keeps := outlasting()
+	keeps := outlasting(c.ToolSlots)
 	for _, place := range unattended(c) {
 		keeps[place] = "the part that looked after it is left out"
 	}

@@ -14,7 +14,7 @@ import (
 // TestNothingIsLeftBehind: of every kind of session it is proved that nothing is left behind, place
 // by place; no place is excused that no session has.
 func TestNothingIsLeftBehind(t *testing.T) {
-	unused, list := outlasting(), variants()
+	unused, list := outlasting(4), variants()
 	for name, c := range list {
 		list[name] = small(c)
 	}

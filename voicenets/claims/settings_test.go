@@ -31,7 +31,7 @@ func settingsOf(r *rand.Rand) voicenets.Config {
 			}
 		}
 	}
-	c.ToolSlots = []int{0, 0, 1, 2, 3, 4}[r.IntN(6)]
+	c.ToolSlots = []int{0, 0, 1, 2, 4, 5}[r.IntN(6)]
 	c.BudgetFrames = []int{0, 1, 2, 5}[r.IntN(4)]
 	c.ReplyFramesMax = []int{0, 0, 1, 2, 5}[r.IntN(5)]
 	c.PreRollFrames = []int{0, 1, 25}[r.IntN(3)]
