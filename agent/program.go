@@ -250,12 +250,7 @@ func begins(name string, p Ports) int {
 	return 0
 }
 
-// AgentStep returns the whole step of an agent: its subnets, stock or its own, composed.
-func AgentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, error) {
-	n, _, err := agentStep(a, p, l, targets...)
-	return n, err
-}
-
+// agentStep returns the whole step of an agent: its subnets, stock or its own, composed.
 func agentStep(a *Agent, p Ports, l Limits, targets ...Ports) (*petri.Net, *plan, error) {
 	var s *plan
 	stock := []stockPart{

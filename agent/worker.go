@@ -16,7 +16,7 @@ type worker[I, O any] struct {
 	job          petri.Place[I]
 	task         petri.Task[I, O]
 	result       petri.Place[*Done[I, O]]
-	limit        time.Duration // 0: whoever asks for the work stops it in time
+	limit        time.Duration // 0: none; the pattern around the worker has one
 	failed, late Code
 	discards     []petri.AnyPlace // emptied when the turn is to end, because nobody else does it
 }

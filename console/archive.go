@@ -61,7 +61,8 @@ func (s *server) open(name string) (*event.Reader, *petri.Program, io.Closer, er
 	return r, prog, f, nil
 }
 
-// otherNet says why there is no net for an archive, of which only the header was read.
+// otherNet returns the error for an archive whose net this console does not have. Only the header
+// of the archive has been read.
 func (s *server) otherNet(file string, r *event.Reader, cause error) error {
 	if s.cfg.Names != nil {
 		names, err := s.cfg.Names()

@@ -150,7 +150,7 @@ func replay(name string, net voicenets.Config, asJSON bool, stdout io.Writer) er
 	return nil
 }
 
-// otherNet says why no net of this configuration has the hash of an archive.
+// otherNet returns the error for an archive whose hash no net of this configuration has.
 func otherNet(name string, r *archive) error {
 	other, err := otherName(name, r.events)
 	if err != nil {
@@ -165,7 +165,7 @@ func otherNet(name string, r *archive) error {
 		"that wrote it", name, r.header.Net, r.header.Hash)
 }
 
-// otherName returns the first name in an archive that no net of this version has, "" if there is none.
+// otherName returns the first name in an archive that is in no net of this version; "" if all are.
 func otherName(name string, events uint64) (string, error) {
 	names, err := netNames()
 	if err != nil {

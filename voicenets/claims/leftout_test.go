@@ -26,7 +26,7 @@ func without(left ...voicenets.Part) voicenets.Config {
 func TestProvedWithout(t *testing.T) {
 	all := claimsProved(t, without())
 	for part, gone := range map[voicenets.Part][]string{
-		voicenets.PartText: nil, voicenets.PartTranscript: {"transcript-shown"},
+		voicenets.PartText: nil, voicenets.PartTranscript: {"transcript-shown", "transcript-dropped"},
 		voicenets.PartDigits: {"V8-entered", "V8-digits", "time_out_entry after 3s", "time of digits"},
 		voicenets.PartHints:  nil, voicenets.PartPrompts: {"prompt-reported"},
 		voicenets.PartModelSilence: {"V6-overdue", "V5-nudge online", "V5-renew_link online", "V5-play_fallback ",

@@ -87,6 +87,9 @@ func notReplaced(c voicenets.Config) []*verify.Property {
 	if !replaces(c, voicenets.PartTranscript) && !c.LeavesOut(voicenets.PartTranscript) {
 		list = append(list, s.transcriptShown())
 	}
+	if !replaces(c) && !c.LeavesOut(voicenets.PartTranscript) { // any part may drop a reply
+		list = append(list, s.transcriptDropped())
+	}
 	if !replaces(c, voicenets.PartSpeech, voicenets.PartTurns, voicenets.PartHints, voicenets.PartUplink,
 		voicenets.PartInputGate) {
 		list = append(list, s.unseenAudio()...)

@@ -158,8 +158,7 @@ func Unseen(c voicenets.Config) []*verify.Property { return scopeOf(c).unseen() 
 
 // unseen lists the properties of Unseen, for the nets of a scope.
 func (s scope) unseen() []*verify.Property {
-	return append(s.unseenAudio(), s.transcriptShown(), s.selects(droppedTranscripts(), nil, voicenets.Transcript,
-		voicenets.ReplyAudio, voicenets.Online, voicenets.ModelTurn))
+	return append(s.unseenAudio(), s.transcriptShown(), s.transcriptDropped())
 }
 
 // unseenAudio lists the properties of frames of the caller that wait.
@@ -174,6 +173,12 @@ func (s scope) unseenAudio() []*verify.Property {
 // transcriptShown is the property of transcripts that wait.
 func (s scope) transcriptShown() *verify.Property {
 	return s.selects(shown(), nil, voicenets.Transcript, voicenets.Show, voicenets.Unconsented)
+}
+
+// transcriptDropped is the property of transcripts that wait for audio which is dropped.
+func (s scope) transcriptDropped() *verify.Property {
+	return s.selects(droppedTranscripts(), nil, voicenets.Transcript, voicenets.ReplyAudio, voicenets.Online,
+		voicenets.ModelTurn)
 }
 
 // Structure lists the properties of Structure and Unseen, for the view. It asks for the transitions

@@ -1,5 +1,5 @@
-// Package life is the net of a managed session's life: when a turn begins and ends, what an
-// interrupt, a pause or a missing result does, and what clients are told.
+// Package life is the net of a managed session's life. It decides when a turn begins and ends, and
+// which events clients get. It handles interrupts, pauses and results that are missing.
 //
 // The net decides and carries no content. A turn is a task of the net; what answers it is outside
 // this package. Every input is stored before it enters, and the result of a turn before it is

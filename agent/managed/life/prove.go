@@ -23,7 +23,7 @@ const (
 //
 //   - one phase: the session is asleep, idle, running, parked, backing off or over, one of them;
 //   - one turn: at most one turn runs, and only while the session is running;
-//   - told: the session is told to be idle, and that a turn is tried again later, only when no turn works;
+//   - told: clients hear that the session is idle, or that a turn will be retried, only while no turn works;
 //   - no message lost: a message that waits is taken only by the turn that it begins;
 //   - parks end, retries end, turns can stop: from wherever the session is parked, backs off or runs, it
 //     can come to rest or to its end, by an interrupt if by nothing else;

@@ -47,7 +47,7 @@ var phaseKept = []string{"asleep", "idle", "running", "parked", "backing_off", "
 // kept are the phase and more places.
 func kept(more ...string) []string { return append(more, phaseKept...) }
 
-// silent are the events that do not happen where nothing is told and no turn begins.
+// silent are the events that must not happen where clients hear nothing and no turn begins.
 var silent = []string{"!+said", "!+turn"}
 
 func inputRules() []claim.Move {

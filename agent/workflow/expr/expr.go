@@ -29,7 +29,7 @@ const (
 type Error struct {
 	Line, Column int // in the text, from 1; a column is a character
 	Message      string
-	Unknown      string // the name that is none of the keys, if that is what is wrong; else ""
+	Unknown      string // the unknown name, if one is the error; else ""
 }
 
 // Error returns the position and the message.
@@ -126,7 +126,7 @@ func (c *checker) fail(n syntax.Node, format string, args ...any) {
 	}
 }
 
-// unknown fails for a name that is none of the keys, with a hint.
+// unknown fails because no key has this name, and suggests one.
 func (c *checker) unknown(x *syntax.Ident, hint string, args ...any) {
 	if c.err == nil {
 		e := errorAt(x, "there is no name %q", x.Name)
