@@ -96,8 +96,8 @@ func worker() *petri.Net {
 	return n
 }
 
-// listener hears what is told. It is wrong to tell that the session is idle, or that a turn is tried again
-// later, while a turn works.
+// listener hears what clients hear. While a turn works, they must not hear that the session is idle, or that
+// the turn will be retried.
 func listener() *petri.Net {
 	return &petri.Net{Name: "listener", Ports: []petri.AnyPlace{Said, working}, Caps: []petri.Cap{{Place: wrong, Max: 1}},
 		Transitions: []petri.Transition{
